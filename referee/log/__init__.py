@@ -1,0 +1,1 @@
+"""The signed, replayable move log: what is signed, hashed, kept and checked."""

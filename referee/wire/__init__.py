@@ -1,0 +1,1 @@
+"""Game values and protobuf: one module a game, over one strict decoder."""
