@@ -1,0 +1,98 @@
+# Needs python3 (3.11 or newer), make and git. Everything else lives in .venv, which `make clean` removes.
+
+PYTHON ?= python3
+BIN := .venv/bin
+
+# Caches stay inside the checkout, too.
+export PIP_CACHE_DIR := $(CURDIR)/.venv/cache/pip
+export BUF_CACHE_DIR := $(CURDIR)/.venv/cache/buf
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+# Directories are listed as well: theirs is the timestamp that changes when a file goes away.
+PROTOS := $(shell find proto/referee -type d -o -name '*.proto' 2>/dev/null)
+LOG_SCHEMA := proto/referee/log/v1
+LOG_BASELINE := proto/baseline/referee_log_v1.binpb
+
+# Two levels of installation: playing needs less than developing.
+RUNTIME := .venv/runtime.stamp
+DEV := .venv/dev.stamp
+GENERATED := .venv/generated.stamp
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.PHONY: help setup proto proto-baseline lint format test test-fast demo serve arena bench docs clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(GENERATED) ## Install everything, development tools included, into .venv
+
+demo: $(RUNTIME) ## Watch a game from deal to verified log
+	@$(BIN)/python -m clients.demo
+
+serve: $(RUNTIME) ## Run the referee
+	@$(BIN)/referee serve
+
+arena: $(RUNTIME) ## Let bots play a tournament
+	@$(BIN)/python -m clients.arena
+
+test: $(GENERATED) ## Run all tests
+	@$(BIN)/python -m pytest -n 2
+
+test-fast: $(GENERATED) ## Run the tests that take milliseconds
+	@$(BIN)/python -m pytest -n 2 -m "not slow"
+
+lint: $(GENERATED) ## Check style, types, layering and the protocol
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/buf lint proto
+	@test -f $(LOG_BASELINE) || { echo "$(LOG_BASELINE) is missing: run 'make proto-baseline' and commit it."; exit 1; }
+	@$(BIN)/buf breaking proto --against $(LOG_BASELINE)
+
+format: $(GENERATED) ## Format and fix what can be fixed
+	@$(BIN)/ruff check --fix
+	@$(BIN)/ruff format
+
+bench: $(GENERATED) ## Measure
+	@$(BIN)/python -m tests.bench
+
+docs: $(GENERATED) ## Regenerate the documentation made from code
+	@$(BIN)/python -m tests.make_docs
+
+proto: $(DEV) ## Regenerate the protobuf code
+	@$(BIN)/python -m hatch_build
+
+proto-baseline: $(DEV) ## Accept today's log schema as the one never to break
+	@mkdir -p $(dir $(LOG_BASELINE))
+	@$(BIN)/buf build proto --path $(LOG_SCHEMA) --exclude-source-info -o $(LOG_BASELINE)
+	@echo "Wrote $(LOG_BASELINE); commit it."
+
+clean: ## Go back to a fresh clone: remove .venv, generated code and caches
+	@rm -rf .venv dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	@rm -rf referee/v1 referee/*/v1 referee/log/descriptors.binpb
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# --- installation -----------------------------------------------------------------------------------
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Python 3.11 or newer is needed, and $(PYTHON) is not: try 'make PYTHON=/path/to/python3.11'."; exit 1; }
+	@$(PYTHON) -m venv .venv
+
+$(RUNTIME): pyproject.toml hatch_build.py $(PROTOS) | $(BIN)/python
+	@echo "Installing into .venv; the first time takes a minute."
+	@$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(DEV): pyproject.toml hatch_build.py | $(BIN)/python
+	@echo "Installing into .venv, development tools included; the first time takes a minute."
+	@$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@
+
+# With the tools at hand a changed .proto file takes a second, not a reinstallation.
+$(GENERATED): $(DEV) $(PROTOS)
+	@$(BIN)/python -m hatch_build
+	@touch $@ $(RUNTIME)

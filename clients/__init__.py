@@ -1,0 +1,1 @@
+"""Players and tools that talk to the referee over the network."""

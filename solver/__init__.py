@@ -1,0 +1,1 @@
+"""Solvers for the games the referee judges."""
