@@ -1,0 +1,95 @@
+"""Money cards and what can be paid with them.
+
+A card is a number: nine of each currency in the order denar, dirham, ducat, guilder, ascending by value. Equal cards
+are one number, so a hand is a count for each of the 36.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Final
+
+CURRENCIES: Final = ("denar", "dirham", "ducat", "guilder")
+VALUES: Final = 9
+KINDS: Final = len(CURRENCIES) * VALUES
+
+SCORING_A: Final = KINDS
+"""In the order of turned cards: the first scoring card."""
+SCORING_B: Final = KINDS + 1
+
+VALUE: Final = tuple(kind % VALUES + 1 for kind in range(KINDS))
+CURRENCY: Final = tuple(kind // VALUES for kind in range(KINDS))
+
+
+def card(currency: int, value: int) -> int:
+    """The card's number; ``value`` is 1 to 9."""
+    return currency * VALUES + value - 1
+
+
+def card_name(kind: int) -> str:
+    """``denar-5``, or ``scoring-A``."""
+    if kind >= KINDS:
+        return "scoring-A" if kind == SCORING_A else "scoring-B"
+    return f"{CURRENCIES[CURRENCY[kind]]}-{VALUE[kind]}"
+
+
+def copies(seats: int) -> int:
+    """ALH-F4: of each card three, with two seats two."""
+    return 2 if seats == 2 else 3
+
+
+def total(cards: Sequence[int]) -> int:
+    """The sum of the cards' values."""
+    return sum(VALUE[kind] for kind in cards)
+
+
+def sums(hand: Sequence[int]) -> tuple[int, ...]:
+    """The sum of each currency in a hand of counts."""
+    return tuple(
+        sum(hand[currency * VALUES + i] * (i + 1) for i in range(VALUES))
+        for currency in range(len(CURRENCIES))
+    )
+
+
+def contains(counts: Sequence[int], cards: Sequence[int]) -> bool:
+    """Whether every card is there, equal ones as often as wanted."""
+    if len(cards) == 1:
+        return counts[cards[0]] > 0
+    return all(counts[kind] >= cards.count(kind) for kind in set(cards))
+
+
+@lru_cache(maxsize=65536)
+def irredundant_payments(counts: bytes, cost: int) -> tuple[tuple[int, ...], ...]:
+    """ALH-C2: every way to reach ``cost`` in which no card can be spared, as ascending values, sorted.
+
+    ``counts`` is one currency's part of a hand. Cards are taken from the highest value down, so a way is complete,
+    and irredundant, with the card that first reaches the cost.
+    """
+    found: list[tuple[int, ...]] = []
+    left = [0] * (VALUES + 1)
+    for value in range(1, VALUES + 1):
+        left[value] = left[value - 1] + value * counts[value - 1]
+
+    def extend(way: tuple[int, ...], top: int, used: int, missing: int) -> None:
+        for value in range(top, 0, -1):
+            available = counts[value - 1] - (used if value == top else 0)
+            if available <= 0:
+                continue
+            if value >= missing:
+                found.append((value, *way))
+            elif left[value] - (counts[value - 1] - available) * value >= missing:
+                extend((value, *way), value, counts[value - 1] - available + 1, missing - value)
+
+    extend((), VALUES, 0, cost)
+    return tuple(sorted(found))
+
+
+def takings(row: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    """ALH-C1: every choice of cards from the row (ascending): one, or several of 5 together; sorted, none twice."""
+    seen: set[tuple[int, ...]] = set()
+    for mask in range(1, 1 << len(row)):
+        cards = tuple(row[i] for i in range(len(row)) if mask >> i & 1)
+        if len(cards) == 1 or total(cards) <= 5:
+            seen.add(cards)
+    yield from sorted(seen)

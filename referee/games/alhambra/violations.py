@@ -1,0 +1,139 @@
+"""Why a placement, a removal, a swap or a whole layout breaks the rules of building: every rule, with the cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from referee.games.alhambra.layout import (
+    FOUNTAIN,
+    STRIDE,
+    Layout,
+    cells_of,
+    index_of,
+    on_board,
+)
+from referee.games.alhambra.tiles import SIDE_LETTERS
+from referee.games.game import Cell, Violation
+
+_NEIGHBOURS = ((0, -1), (1, 0), (0, 1), (-1, 0))
+
+
+def _around(cell: Cell) -> Iterable[tuple[int, Cell]]:
+    """The four sides: (bit of the wall mask, neighbour)."""
+    return ((1 << i, (cell[0] + dx, cell[1] + dy)) for i, (dx, dy) in enumerate(_NEIGHBOURS))
+
+
+def _walls_at(layout: Layout, cell: Cell) -> int | None:
+    """The wall mask on a cell; None where it is empty."""
+    if cell == (0, 0):
+        return 0
+    tile = layout.tiles.get(index_of(cell)) if on_board(cell) else None
+    return None if tile is None else layout.table.walls[tile]
+
+
+def _opposite(side: int) -> int:
+    return side >> 2 or side << 2
+
+
+def _mismatches(layout: Layout, cell: Cell, walls: int) -> tuple[Violation, ...]:
+    """ALH-A2 for one tile: a violation with the sides where wall meets open."""
+    cells, sides = [cell], ""
+    for (side, neighbour), letter in zip(_around(cell), SIDE_LETTERS, strict=True):
+        other = _walls_at(layout, neighbour)
+        if other is not None and bool(walls & side) != bool(other & _opposite(side)):
+            cells.append(neighbour)
+            sides += letter
+    return (Violation("ALH-A2", tuple(cells), {"sides": sides}),) if sides else ()
+
+
+def placement_violations(layout: Layout, tile: int, cell: Cell) -> tuple[Violation, ...]:
+    """Every rule of building that a tile breaks on this cell; the layout without it is legal."""
+    walls = layout.table.walls[tile]
+    if not on_board(cell):
+        return (Violation("ALH-A8", (cell,)),)
+    index = index_of(cell)
+    if layout.placeable(walls) >> index & 1:
+        return ()
+    if layout.occupied >> index & 1:
+        return (Violation("ALH-A9", (cell,)),)
+    found = list(_mismatches(layout, cell, walls))
+    if not any(_walls_at(layout, other) is not None for _, other in _around(cell)):
+        found.append(Violation("ALH-A3", (cell,)))
+    if not layout.open_contact(walls) >> index & 1:
+        found.append(Violation("ALH-A4", (cell,)))
+    found += hole_violations(layout.occupied | 1 << index)
+    return tuple(found)
+
+
+def removal_violations(layout: Layout, cell: Cell) -> tuple[Violation, ...]:
+    """ALH-D2, ALH-D3: every rule that taking the tile of this cell away breaks."""
+    if cell == (0, 0):
+        return (Violation("ALH-D2", (cell,)),)
+    index = index_of(cell) if on_board(cell) else 0
+    if not layout.occupied >> index & 1:
+        return (Violation("ALH-D1", (cell,), {"found": "empty cell", "expected": "a tile"}),)
+    if layout.removable() >> index & 1:
+        return ()
+    cut = layout.occupied & ~(1 << index) & ~layout.reachable_without(index)
+    found = [Violation("ALH-A4", tuple(cells_of(cut)))] if cut else []
+    found += hole_violations(layout.occupied & ~(1 << index))
+    return tuple(found)
+
+
+def swap_violations(layout: Layout, tile: int, cell: Cell) -> tuple[Violation, ...]:
+    """ALH-D2, ALH-D4: every rule that the tile in place of this cell's breaks."""
+    if cell == (0, 0):
+        return (Violation("ALH-D2", (cell,)),)
+    if not on_board(cell) or not layout.occupied >> index_of(cell) & 1:
+        return (Violation("ALH-D1", (cell,), {"found": "empty cell", "expected": "a tile"}),)
+    return _mismatches(layout, cell, layout.table.walls[tile])
+
+
+def layout_violations(layout: Layout) -> tuple[Violation, ...]:
+    """Every rule of building that the layout as a whole breaks."""
+    found = [
+        Violation("ALH-A2", (cell, other), {"sides": letter})
+        for cell in [(0, 0), *layout.cells()]
+        for (side, other), letter in list(zip(_around(cell), SIDE_LETTERS, strict=True))[1:3]
+        if (theirs := _walls_at(layout, other)) is not None
+        and bool((_walls_at(layout, cell) or 0) & side) != bool(theirs & _opposite(side))
+    ]
+    touching = _flood(FOUNTAIN, layout.occupied)
+    if loose := layout.occupied & ~touching:
+        found.append(Violation("ALH-A3", tuple(cells_of(loose))))
+    if far := layout.occupied & ~layout.reachable_without():
+        found.append(Violation("ALH-A4", tuple(cells_of(far))))
+    return (*found, *hole_violations(layout.occupied))
+
+
+def hole_violations(occupied: int) -> list[Violation]:
+    """ALH-A5: pockets of empty cells shut in on all sides; ALH-A6: pockets that touch the outside by a corner only."""
+    top, bottom = (occupied & -occupied).bit_length() - 1, occupied.bit_length()
+    first = (top // STRIDE - 2) * STRIDE
+    rows = bottom // STRIDE + 3
+    frame = ((1 << (rows * STRIDE - first)) - 1) << first
+    empty = frame & ~occupied
+    corner = 1 << first
+    outside = _flood(corner, empty)
+    inside = empty & ~outside
+    if not inside:
+        return []
+    by_corners = _flood(corner, empty, diagonal=True)
+    found = []
+    if shut := inside & ~by_corners:
+        found.append(Violation("ALH-A5", tuple(cells_of(shut))))
+    if cornered := inside & by_corners:
+        found.append(Violation("ALH-A6", tuple(cells_of(cornered))))
+    return found
+
+
+def _flood(seed: int, within: int, *, diagonal: bool = False) -> int:
+    """The cells of ``within`` that hang together with the seed, by sides or by sides and corners."""
+    grown = seed & within
+    while True:
+        row = grown | grown << 1 | grown >> 1
+        column = row if diagonal else grown
+        more = (row | column << STRIDE | column >> STRIDE) & within
+        if more == grown:
+            return grown
+        grown = more

@@ -1,0 +1,171 @@
+"""What every game is to the rest of the referee: a state machine with explicit chance.
+
+This module knows no game, and like every module below ``referee.games`` no I/O, clock, randomness, float or protobuf.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Protocol
+
+Cell = tuple[int, int]
+"""(x, y): x grows east, y grows south, the fountain or castle is (0, 0)."""
+
+Fact = str | int
+
+
+class Kind(Enum):
+    """What a rule is, and so what kind of test it must have."""
+
+    CONSTRAINT = "constraint"
+    """Forbids moves; ``check`` names it."""
+    TRANSITION = "transition"
+    """Says what happens; ``apply`` does it."""
+    SCORING = "scoring"
+    """Gives points or places."""
+    DERIVED = "derived"
+    """Follows from the others; held by a property."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One decision that a referee has to make. ``id`` is stable for ever."""
+
+    id: str
+    kind: Kind
+    text: str
+    citation: str
+    function: str
+    """Dotted name, below ``referee.games``, of the function that holds it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A rule that an event breaks, with what was found. Sentences are made from it at the edge."""
+
+    rule_id: str
+    cells: tuple[Cell, ...] = ()
+    facts: Mapping[str, Fact] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A seat has to choose a move of one of these kinds."""
+
+    seat: int
+    kinds: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Chance:
+    """The dealer or the scribe has to bring an outcome of this kind."""
+
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Forced:
+    """The seat on turn has no legal move: the referee enters a ``ForcedPass``."""
+
+    seat: int
+
+
+@dataclass(frozen=True, slots=True)
+class Over:
+    """Nothing is awaited any more."""
+
+    ending: Ending
+    scores: tuple[int, ...]
+    places: tuple[int, ...]
+    """Per seat, 1 is the winner; equal places are a draw."""
+
+
+class Ending(Enum):
+    """How rules end a game; the values are those of ``referee.log.v1.Ending``."""
+
+    RULES = 1
+    STALLED = 2
+
+
+Pending = Decision | Chance | Forced | Over
+
+
+@dataclass(frozen=True, slots=True)
+class ForcedPass:
+    """The event that answers ``Forced``; never a seat's choice."""
+
+    seat: int
+
+
+class Stream(Protocol):
+    """Where a dealer's randomness comes from: the committed deck, or a test's."""
+
+    def permutation(self, label: str, n: int) -> list[int]:
+        """The numbers 0..n-1 in an order that depends on the label."""
+
+    def uniform(self, label: str, n: int) -> int:
+        """A number in 0..n-1 that depends on the label."""
+
+
+class State(Protocol):
+    """A game in progress. ``check`` never changes it; ``apply`` only after a check that found nothing."""
+
+    def pending(self) -> tuple[Pending, ...]:
+        """Everything that is awaited now; never empty."""
+
+    def check(self, event: Any) -> tuple[Violation, ...]:
+        """Every rule that the event would break; empty means legal."""
+
+    def apply(self, event: Any) -> None:
+        """Moves on. The event has passed ``check``; otherwise the result is undefined."""
+
+    def legal_moves(self) -> Iterator[Any]:
+        """Canonical moves of the seat on turn, in canonical order; each passes ``check``."""
+
+    def chance_outcomes(self) -> Iterator[tuple[Any, int]]:
+        """Outcomes that can come next, with integer weights."""
+
+    def observation(self, seat: int | None) -> Any:
+        """What the seat (or, for None, anybody) may know."""
+
+    def copy(self) -> State:
+        """An independent state."""
+
+    def encode(self) -> bytes:
+        """The canonical encoding, as the game's documentation specifies it."""
+
+    def digest(self) -> bytes:
+        """SHA-256 of ``encode()``."""
+
+
+class Dealer(Protocol):
+    """The hidden order of a dealt game: brings each outcome when its turn has come."""
+
+    def outcome(self, state: State) -> Any:
+        """The outcome that ``state`` awaits. Called once for every chance event, in order."""
+
+
+class Game(Protocol):
+    """A registered (rules id, version): how to set up, and what its rules are."""
+
+    rules_id: str
+    version: int
+    min_seats: int
+    max_seats: int
+    catalogue: Sequence[Rule]
+
+    def new(self, seats: int, options: Any, tables: Any) -> State:
+        """The state before the first event. Raises ``SetupError``."""
+
+    def dealer(self, seats: int, options: Any, tables: Any, stream: Stream) -> Dealer:
+        """The order that ``stream`` gives this game."""
+
+
+class SetupError(ValueError):
+    """Seats, options or tables that no game can be set up with: what, and what was expected."""
+
+
+class UnknownRules(LookupError):
+    """No engine is registered for this (rules id, version)."""

@@ -1,0 +1,271 @@
+"""Alhambra's values <-> protobuf. The form of a message is judged here, the rules of the game are not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, NoReturn
+
+from google.protobuf.descriptor import FileDescriptor
+
+from referee.alhambra.v1 import alhambra_pb2 as pb
+from referee.games.alhambra import Options, State, TileTable, tile_table
+from referee.games.alhambra.money import CURRENCIES, CURRENCY, KINDS, SCORING_A, SCORING_B, VALUE, card
+from referee.games.alhambra.moves import (
+    Buy,
+    GiveTile,
+    Hand,
+    MarketTiles,
+    MoneyRow,
+    Move,
+    NeutralTiles,
+    Outcome,
+    PlaceTile,
+    RebuildAdd,
+    RebuildRemove,
+    RebuildSwap,
+    ReserveTile,
+    TakeMoney,
+)
+from referee.games.alhambra.phases import FREE, SLOTS, Phase
+from referee.games.alhambra.tiles import tiles_of
+from referee.games.game import Cell, Decision, SetupError
+from referee.wire.strict import MalformedError, decode
+
+
+def _refuse(path: str, what: str, expected: str) -> NoReturn:
+    raise MalformedError(what, path, 0, expected)
+
+
+# Parts
+
+
+def _card(message: pb.Card, path: str) -> int:
+    if not (1 <= message.currency <= len(CURRENCIES) and 1 <= message.value <= 9):
+        _refuse(path, f"currency {message.currency}, value {message.value}", "a currency and a value of 1 to 9")
+    return card(message.currency - 1, message.value)
+
+
+def _card_message(kind: int) -> pb.Card:
+    return pb.Card(currency=CURRENCY[kind] + 1, value=VALUE[kind])  # type: ignore[arg-type]
+
+
+def _cards(messages: Iterable[pb.Card], path: str) -> tuple[int, ...]:
+    return tuple(_card(message, path) for message in messages)
+
+
+def _ascending(messages: Sequence[pb.Card], path: str) -> tuple[int, ...]:
+    cards = _cards(messages, path)
+    if any(a > b for a, b in zip(cards, cards[1:], strict=False)):
+        _refuse(path, "cards out of order", "ascending by currency, then value")
+    return cards
+
+
+def _cell(message: pb.Cell, path: str) -> Cell:
+    if not (message.HasField("x") and message.HasField("y")):
+        _refuse(path, "a coordinate is missing", "x and y, both explicit")
+    return message.x, message.y
+
+
+def _tile(name: str, tables: TileTable, path: str) -> int:
+    number = tables.numbers.get(name)
+    if number is None:
+        _refuse(path, f"unknown tile {name[:40]!r}", "a name of the game's tile table")
+    return number
+
+
+def _tiles(names: Iterable[str], tables: TileTable, path: str) -> tuple[int, ...]:
+    return tuple(_tile(name, tables, path) for name in names)
+
+
+# Moves
+
+_MoveDecoder = Callable[[Any, TileTable, str], Move]
+
+_MOVES: Final[dict[str, _MoveDecoder]] = {
+    "take_money": lambda m, _, path: TakeMoney(_ascending(m.cards, path + ".cards")),
+    "buy": lambda m, _, path: _buy(m, path),
+    "rebuild_add": lambda m, t, path: RebuildAdd(_tile(m.tile, t, path), _cell(m.cell, path + ".cell")),
+    "rebuild_remove": lambda m, _, path: RebuildRemove(_cell(m.cell, path + ".cell")),
+    "rebuild_swap": lambda m, t, path: RebuildSwap(_tile(m.tile, t, path), _cell(m.cell, path + ".cell")),
+    "place_tile": lambda m, t, path: PlaceTile(_tile(m.tile, t, path), _cell(m.cell, path + ".cell")),
+    "reserve_tile": lambda m, t, path: ReserveTile(_tile(m.tile, t, path)),
+    "give_tile": lambda m, t, path: GiveTile(_tile(m.tile, t, path)),
+}
+
+
+def _buy(message: pb.Buy, path: str) -> Buy:
+    if not 1 <= message.slot <= SLOTS:
+        _refuse(path + ".slot", f"slot {message.slot}", f"1 to {SLOTS}")
+    return Buy(message.slot - 1, _ascending(message.payment, path + ".payment"))
+
+
+def _cell_message(cell: Cell) -> pb.Cell:
+    return pb.Cell(x=cell[0], y=cell[1])
+
+
+def _move_message(move: Move, tables: TileTable) -> pb.Move:
+    names = tables.names
+    match move:
+        case TakeMoney(cards):
+            return pb.Move(take_money=pb.TakeMoney(cards=map(_card_message, cards)))
+        case Buy(slot, payment):
+            return pb.Move(buy=pb.Buy(slot=slot + 1, payment=map(_card_message, payment)))
+        case RebuildAdd(tile, cell):
+            return pb.Move(rebuild_add=pb.RebuildAdd(tile=names[tile], cell=_cell_message(cell)))
+        case RebuildRemove(cell):
+            return pb.Move(rebuild_remove=pb.RebuildRemove(cell=_cell_message(cell)))
+        case RebuildSwap(tile, cell):
+            return pb.Move(rebuild_swap=pb.RebuildSwap(tile=names[tile], cell=_cell_message(cell)))
+        case PlaceTile(tile, cell):
+            return pb.Move(place_tile=pb.PlaceTile(tile=names[tile], cell=_cell_message(cell)))
+        case ReserveTile(tile):
+            return pb.Move(reserve_tile=pb.ReserveTile(tile=names[tile]))
+        case GiveTile(tile):
+            return pb.Move(give_tile=pb.GiveTile(tile=names[tile]))
+
+
+# Outcomes
+
+
+def _turned(message: pb.TurnedCard, path: str) -> int:
+    match message.WhichOneof("card"):
+        case "money":
+            return _card(message.money, path)
+        case "scoring" if message.scoring == pb.SCORING_CARD_A:
+            return SCORING_A
+        case "scoring" if message.scoring == pb.SCORING_CARD_B:
+            return SCORING_B
+    _refuse(path, "neither a money card nor scoring card A or B", "one of them")
+
+
+def _turned_message(kind: int) -> pb.TurnedCard:
+    if kind < KINDS:
+        return pb.TurnedCard(money=_card_message(kind))
+    return pb.TurnedCard(scoring=pb.SCORING_CARD_A if kind == SCORING_A else pb.SCORING_CARD_B)
+
+
+class Codec:
+    """``referee.wire.registry.Codec`` for Alhambra; ``tables`` is the game's ``TileTable``."""
+
+    def decode_options(self, data: bytes) -> Options:
+        message = decode(pb.Options, data)
+        currencies = tuple(currency - 1 for currency in message.slot_currencies)
+        for path, value, known in (
+            ("loop_rule", message.loop_rule, pb.LoopRule.values()),
+            ("end_rule", message.end_rule, pb.EndRule.values()),
+        ):
+            if value not in known:
+                _refuse(path, f"value {value}", "a value of the enumeration")
+        default = Options()
+        return Options(
+            age_order=tuple(message.age_order),
+            max_turns=message.max_turns if message.HasField("max_turns") else default.max_turns,
+            loop_one_less=message.loop_rule == pb.LOOP_RULE_ONE_LESS,
+            end_when_bag_empty=message.end_rule == pb.END_RULE_BAG_EMPTY,
+            slot_currencies=currencies or default.slot_currencies,
+        )
+
+    def encode_options(self, options: Options) -> bytes:
+        default = Options()
+        message = pb.Options(
+            age_order=options.age_order,
+            loop_rule=pb.LOOP_RULE_ONE_LESS if options.loop_one_less else pb.LOOP_RULE_UNSPECIFIED,
+            end_rule=pb.END_RULE_BAG_EMPTY if options.end_when_bag_empty else pb.END_RULE_UNSPECIFIED,
+        )
+        if options.max_turns != default.max_turns:
+            message.max_turns = options.max_turns
+        if options.slot_currencies != default.slot_currencies:
+            message.slot_currencies.extend(c + 1 for c in options.slot_currencies)  # type: ignore[misc]
+        return message.SerializeToString(deterministic=True)
+
+    def decode_tables(self, data: bytes) -> TileTable:
+        message = decode(pb.Tables, data)
+        try:
+            return tile_table(tuple(message.tiles))
+        except SetupError as error:
+            raise MalformedError(str(error), "tiles", 0, "54 different tile names") from None
+
+    def encode_tables(self, tables: TileTable | None = None) -> bytes:
+        return pb.Tables(tiles=(tables or tile_table()).names).SerializeToString(deterministic=True)
+
+    def decode_move(self, data: bytes, tables: TileTable) -> Move:
+        message = decode(pb.Move, data)
+        kind = message.WhichOneof("move")
+        if kind is None:
+            _refuse("", "no move is set", "exactly one kind of move")
+        return _MOVES[kind](getattr(message, kind), tables, kind)
+
+    def encode_move(self, move: Move, tables: TileTable) -> bytes:
+        return _move_message(move, tables).SerializeToString(deterministic=True)
+
+    def decode_outcome(self, data: bytes, tables: TileTable) -> Outcome:
+        message = decode(pb.Outcome, data)
+        match message.WhichOneof("outcome"):
+            case "neutral_tiles":
+                return NeutralTiles(_tiles(message.neutral_tiles.tiles, tables, "neutral_tiles.tiles"))
+            case "market_tiles":
+                return MarketTiles(_tiles(message.market_tiles.tiles, tables, "market_tiles.tiles"))
+            case "hand":
+                if not message.hand.HasField("seat"):
+                    _refuse("hand.seat", "missing", "the seat's number, explicit")
+                return Hand(message.hand.seat, _cards(message.hand.cards, "hand.cards"))
+            case "money_row":
+                return MoneyRow(tuple(_turned(c, "money_row.cards") for c in message.money_row.cards))
+        _refuse("", "no outcome is set", "exactly one kind of outcome")
+
+    def encode_outcome(self, outcome: Outcome, tables: TileTable) -> bytes:
+        names = tables.names
+        match outcome:
+            case NeutralTiles(tiles):
+                message = pb.Outcome(neutral_tiles=pb.NeutralTiles(tiles=[names[t] for t in tiles]))
+            case MarketTiles(tiles):
+                message = pb.Outcome(market_tiles=pb.MarketTiles(tiles=[names[t] for t in tiles]))
+            case Hand(seat, cards):
+                message = pb.Outcome(hand=pb.Hand(seat=seat, cards=map(_card_message, cards)))
+            case MoneyRow(cards):
+                message = pb.Outcome(money_row=pb.MoneyRow(cards=map(_turned_message, cards)))
+        return message.SerializeToString(deterministic=True)
+
+    def position(self, state: State) -> pb.Position:
+        """What everybody may see, which in Alhambra is the whole state."""
+        names = state.table.names
+        message = pb.Position(
+            phase=state.phase.name.lower(),
+            turns=state.turns,
+            market=["" if tile == FREE else names[tile] for tile in state.market],
+            money_row=map(_card_message, state.row),
+            tiles_in_hand=[names[tile] for tile in tiles_of(state.tiles_in_hand())]
+            if state.phase in (Phase.ACTION, Phase.PLACE, Phase.HAND_OUT)
+            else [],
+            bag_tiles=state.bag.bit_count(),
+            deck_cards=sum(state.deck),
+            discarded_cards=sum(state.discard),
+            neutral=[names[tile] for tile in tiles_of(state.neutral)],
+            scorings=state.scorings,
+            seats=[self._seat(state, seat) for seat in range(state.seats)],
+        )
+        awaited = state.pending()[0]
+        if isinstance(awaited, Decision):
+            message.seat = awaited.seat
+        return message
+
+    def _seat(self, state: State, seat: int) -> pb.SeatPosition:
+        names = state.table.names
+        hand = [kind for kind in range(KINDS) for _ in range(state.hands[seat][kind])]
+        return pb.SeatPosition(
+            score=state.scores[seat],
+            hand=map(_card_message, hand),
+            reserve=[names[tile] for tile in tiles_of(state.reserves[seat])],
+            alhambra=[
+                pb.PlacedTile(tile=names[tile], cell=_cell_message(cell))
+                for cell, tile in state.layouts[seat].cells().items()
+            ],
+            wall=state.wall(seat),
+        )
+
+    def signed_file(self) -> FileDescriptor:
+        return pb.DESCRIPTOR
+
+
+CODEC: Final = Codec()
+
