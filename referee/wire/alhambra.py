@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from typing import Any, Final, NoReturn
 
 from google.protobuf.descriptor import FileDescriptor
@@ -55,7 +56,7 @@ def _cards(messages: Iterable[pb.Card], path: str) -> tuple[int, ...]:
 
 def _ascending(messages: Sequence[pb.Card], path: str) -> tuple[int, ...]:
     cards = _cards(messages, path)
-    if any(a > b for a, b in zip(cards, cards[1:], strict=False)):
+    if any(a > b for a, b in pairwise(cards)):
         _refuse(path, "cards out of order", "ascending by currency, then value")
     return cards
 
@@ -215,6 +216,7 @@ class Codec:
 
     def encode_outcome(self, outcome: Outcome, tables: TileTable) -> bytes:
         names = tables.names
+        message: pb.Outcome
         match outcome:
             case NeutralTiles(tiles):
                 message = pb.Outcome(neutral_tiles=pb.NeutralTiles(tiles=[names[t] for t in tiles]))
@@ -268,4 +270,3 @@ class Codec:
 
 
 CODEC: Final = Codec()
-

@@ -39,6 +39,3 @@ def codec(rules_id: str, version: int) -> Codec:
         return _CODECS[rules_id, version]
     except KeyError:
         raise UnknownRules(f"no codec for {rules_id!r} version {version}") from None
-
-
-

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-CATALOGUE: tuple = ()
+from referee.games.alhambra.catalogue import CATALOGUE
 from referee.games.alhambra.options import MAX_SEATS, MIN_SEATS, Options
 from referee.games.alhambra.piles import Dealer
 from referee.games.alhambra.state import State
@@ -25,9 +25,7 @@ class Alhambra:
         """The state before the first event. Raises ``SetupError``."""
         return State(seats, options or Options(), tables or tile_table())
 
-    def dealer(
-        self, seats: int, options: Options | None, tables: TileTable | None, stream: Stream
-    ) -> Dealer:
+    def dealer(self, seats: int, options: Options | None, tables: TileTable | None, stream: Stream) -> Dealer:
         """The order that ``stream`` gives this game. Raises ``SetupError``."""
         return Dealer(seats, options or Options(), tables or tile_table(), stream)
 

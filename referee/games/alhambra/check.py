@@ -109,9 +109,7 @@ def _buy(state: State, slot: int, payment: tuple[int, ...]) -> tuple[Violation, 
     found = []
     currency = state.options.slot_currencies[slot]
     if any(CURRENCY[kind] != currency for kind in payment):
-        found.append(
-            Violation("ALH-C2", facts={"paid": _names(payment), "currency": CURRENCIES[currency]})
-        )
+        found.append(Violation("ALH-C2", facts={"paid": _names(payment), "currency": CURRENCIES[currency]}))
     if payment and not contains(state.hands[state.seat], payment):
         found.append(Violation("ALH-C2", facts={"paid": _names(payment), "found": "cards not in hand"}))
     cost = state.table.costs[state.market[slot]]
@@ -230,9 +228,7 @@ def _money_row(state: State, cards: tuple[int, ...]) -> tuple[Violation, ...]:
         if missing and (any(deck) or any(discard)):
             found.append(Violation("ALH-C11", facts={"missing": missing}))
     if not found and not first_row and not scoring_cards_fit(state.stack, turned, *at):
-        found.append(
-            Violation("ALH-F3", facts={"cards": _names(cards), "turned": turned, "piles": state.stack})
-        )
+        found.append(Violation("ALH-F3", facts={"cards": _names(cards), "turned": turned, "piles": state.stack}))
     return tuple(found)
 
 

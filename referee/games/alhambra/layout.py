@@ -161,7 +161,12 @@ class Layout:
         if self._facing is None:
             down = self._crop()
             occ = self.occupied >> down
-            north, east, south, west = self.north >> down, self.east >> down, self.south >> down, self.west >> down
+            north, east, south, west = (
+                self.north >> down,
+                self.east >> down,
+                self.south >> down,
+                self.west >> down,
+            )
             self._facing = (
                 south << STRIDE,
                 (occ ^ south) << STRIDE,

@@ -47,8 +47,7 @@ def total(cards: Sequence[int]) -> int:
 def sums(hand: Sequence[int]) -> tuple[int, ...]:
     """The sum of each currency in a hand of counts."""
     return tuple(
-        sum(hand[currency * VALUES + i] * (i + 1) for i in range(VALUES))
-        for currency in range(len(CURRENCIES))
+        sum(hand[currency * VALUES + i] * (i + 1) for i in range(VALUES)) for currency in range(len(CURRENCIES))
     )
 
 

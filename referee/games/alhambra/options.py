@@ -36,6 +36,4 @@ class Options:
             raise SetupError(f"max_turns: expected 1 to 10000, got {self.max_turns}")
         if sorted(self.slot_currencies) != list(range(len(CURRENCIES))):
             raise SetupError("slot_currencies: expected each of the four currencies once")
-        return Options(
-            age_order, self.max_turns, self.loop_one_less, self.end_when_bag_empty, self.slot_currencies
-        )
+        return Options(age_order, self.max_turns, self.loop_one_less, self.end_when_bag_empty, self.slot_currencies)

@@ -28,8 +28,7 @@ def splits(cards: int) -> tuple[tuple[int, ...], ...]:
     """ALH-F3: all ways to make five piles that differ by one card at most; the referee's own comes first."""
     share, extra = divmod(cards, PILES)
     return tuple(
-        tuple(share + (pile in larger) for pile in range(PILES))
-        for larger in combinations(range(PILES), extra)
+        tuple(share + (pile in larger) for pile in range(PILES)) for larger in combinations(range(PILES), extra)
     )
 
 

@@ -62,9 +62,7 @@ def score_round(
     points = list(walls)
     lines: list[Line] = []
     for type_ in range(len(TYPES)):
-        lines += award_type(
-            round_, type_, [own[type_] for own in counts], neutral[type_] if neutral is not None else 0
-        )
+        lines += award_type(round_, type_, [own[type_] for own in counts], neutral[type_] if neutral is not None else 0)
     for line in lines:
         for player in line.players:
             if player != NEUTRAL:

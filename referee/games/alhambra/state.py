@@ -44,6 +44,7 @@ from referee.games.alhambra.scoring import places, score_round
 from referee.games.alhambra.tiles import TYPES, TileTable, tiles_of
 from referee.games.game import Chance, Decision, Ending, Forced, Over, Pending, Violation
 
+
 class State:
     """The whole public state; nothing in it is secret. Hidden is only the order of what is still undrawn."""
 
@@ -112,7 +113,8 @@ class State:
         """Money cards turned from the piles."""
         self.a_at = self.b_at = -1
         """Money cards turned before the scoring card; -1: not yet turned."""
-        self.ending: Ending | None = None
+        self.ending = Ending.RULES
+        """How the game ended, once it is over."""
 
     # What is awaited
 
@@ -129,7 +131,6 @@ class State:
             return (Decision(self.seat, DISPOSALS if self.seats == 2 else DISPOSALS[:2]),)
         if self.phase is Phase.HAND_OUT:
             return (Decision(self.seat, DISPOSALS[:2]),)
-        assert self.ending is not None
         return (Over(self.ending, tuple(self.scores), places(self.scores)),)
 
     def check(self, event: Event) -> tuple[Violation, ...]:
@@ -179,13 +180,13 @@ class State:
         """Every outcome that can come next, weighted by the orders of draw that bring it."""
         return piles.outcomes(self)
 
-    def observation(self, seat: int | None) -> State:
+    def observation(self, seat: int | None) -> State:  # noqa: ARG002 - everybody may see all of it
         """All of it: hands are public in the record of a game, and the undrawn order is not in the state."""
         return self.copy()
 
     # What happens
 
-    def apply(self, event: Event) -> None:
+    def apply(self, event: Event) -> None:  # noqa: PLR0912 - one case an event
         """Moves on to the next thing awaited. The event has passed ``check``."""
         match event:
             case TakeMoney(cards):
@@ -267,7 +268,7 @@ class State:
             self._end_turn()
 
     def _dispose(self, tile: int) -> None:
-        """ALH-C7, ALH-F10: one tile in hand less; with the last, the turn or the seat's part of the hand-out is over."""
+        """ALH-C7, ALH-F10: one tile in hand less; with the last, the turn or the seat's hand-out is over."""
         if self.phase is Phase.HAND_OUT:
             self.won[self.seat] ^= 1 << tile
             if not self.won[self.seat]:
@@ -337,7 +338,7 @@ class State:
             self._after_refill()
 
     def _after_refill(self) -> None:
-        """ALH-E7, ALH-F4, ALH-F8: what was turned is scored, the neutral player draws, then the game goes on or ends."""
+        """ALH-E7, ALH-F4, ALH-F8: rounds that are due are held, the neutral player draws, the game goes on or ends."""
         while self.to_score:
             round_, self.to_score = self.to_score[0], self.to_score[1:]
             self._score(round_)
@@ -380,9 +381,7 @@ class State:
 
     def _start_seat(self) -> int:
         """ALH-F2: fewest cards, then least money, then the youngest."""
-        return min(
-            self.options.age_order, key=lambda seat: (sum(self.hands[seat]), sum(sums(self.hands[seat])))
-        )
+        return min(self.options.age_order, key=lambda seat: (sum(self.hands[seat]), sum(sums(self.hands[seat]))))
 
     # The end
 
@@ -467,7 +466,7 @@ class State:
         row = bytearray(KINDS)
         for kind in self.row:
             row[kind] += 1
-        parts = [
+        parts: list[bytes | bytearray] = [
             b"ALH\x01",
             pack(
                 ">6B3Hhh",

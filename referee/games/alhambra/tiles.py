@@ -54,9 +54,7 @@ def parse_tile(name: str) -> Tile:
         or bool(dash) != bool(letters)
         or len(letters) > 3
     ):
-        raise SetupError(
-            f"tile {name!r}: expected type-cost or type-cost-walls, such as garden-10-N or tower-12"
-        )
+        raise SetupError(f"tile {name!r}: expected type-cost or type-cost-walls, such as garden-10-N or tower-12")
     walls = sum(1 << SIDE_LETTERS.index(side) for side in letters)
     return Tile(name, TYPES.index(type_), int(cost), walls)
 
