@@ -10,6 +10,7 @@ from referee.games.alhambra.money import (
     CURRENCY,
     KINDS,
     SCORING_A,
+    TAKE_LIMIT,
     VALUE,
     card_name,
     contains,
@@ -39,9 +40,6 @@ from referee.games.game import ForcedPass, Violation
 
 if TYPE_CHECKING:
     from referee.games.alhambra.state import State
-
-TAKE_LIMIT = 5
-"""ALH-C1: several cards may be taken together up to this sum."""
 
 
 def violations(state: State, event: Event) -> tuple[Violation, ...]:

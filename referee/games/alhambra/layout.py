@@ -42,8 +42,8 @@ def on_board(cell: Cell) -> bool:
 _CELLS: Final = tuple(cell_of(index) for index in range(113 * STRIDE))
 
 _UP, _RIGHT, _DOWN, _LEFT = -STRIDE, 1, STRIDE, -1
-_SIDES: Final = ((N, _UP), (E, _RIGHT), (S, _DOWN), (W, _LEFT))
-_OPPOSITE: Final = {N: S, E: W, S: N, W: E}
+_SIDES: Final = ((N, _UP, S), (E, _RIGHT, W), (S, _DOWN, N), (W, _LEFT, E))
+"""Each side, the step across it, and the side of the neighbour that it meets."""
 
 
 def cells_of(bits: int) -> list[Cell]:
@@ -69,6 +69,7 @@ class Layout:
         "_down",
         "_encoded",
         "_facing",
+        "_masks",
         "_placeable",
         "_ring",
         "_wall",
@@ -110,6 +111,7 @@ class Layout:
 
     def _forget(self) -> None:
         self._facing: tuple[int, ...] | None = None
+        self._masks: dict[int, int] | None = None
         self._ring: int | None = None
         self._down: int | None = None
         self._placeable: dict[int, int] = {}
@@ -241,58 +243,57 @@ class Layout:
         """ALH-D2, ALH-D3: cells whose tile may go to the reserve."""
         return self.occupied & ~FOUNTAIN & ~self.surrounded() & ~self.cut_cells()
 
-    def passages(self, index: int) -> list[int]:
-        """Neighbouring tiles (cell indices) that one can walk to from here."""
-        walls = self.table.walls[self.tiles[index]] if index != _ORIGIN else 0
-        around = []
-        for side, step in _SIDES:
-            other = index + step
-            if walls & side or not self.occupied >> other & 1:
-                continue
-            tile = self.tiles.get(other)
-            if tile is None or not self.table.walls[tile] & _OPPOSITE[side]:
-                around.append(other)
-        return around
+    def _walls(self) -> dict[int, int]:
+        """The wall mask of every occupied cell, the fountain's among them."""
+        if self._masks is None:
+            walls = self.table.walls
+            self._masks = {index: walls[tile] for index, tile in self.tiles.items()}
+            self._masks[_ORIGIN] = 0
+        return self._masks
 
     def cut_cells(self) -> int:
         """ALH-A4 for one tile less: cells without which some tile cannot be walked to from the fountain.
 
-        The articulation points of the graph of passages (Tarjan 1972), without recursion.
+        The articulation points of the graph of passages (Tarjan 1972).
         """
         if self._cut is None:
-            cut = 0
-            depth = {_ORIGIN: 0}
-            low = {_ORIGIN: 0}
-            stack = [(_ORIGIN, -1, iter(self.passages(_ORIGIN)))]
-            while stack:
-                here, parent, ways = stack[-1]
-                for there in ways:
-                    if there == parent:
+            masks = self._walls()
+            depths: dict[int, int] = {}
+            cut = set()
+
+            def visit(here: int, parent: int) -> int:
+                lowest = depth = depths[here] = len(depths)
+                walls = masks[here]
+                for side, step, opposite in _SIDES:
+                    there = here + step
+                    if walls & side or there == parent or masks.get(there, opposite) & opposite:
                         continue
-                    if there in depth:
-                        low[here] = min(low[here], depth[there])
-                    else:
-                        depth[there] = low[there] = len(stack)
-                        stack.append((there, here, iter(self.passages(there))))
-                        break
-                else:
-                    stack.pop()
-                    if parent >= 0:
-                        low[parent] = min(low[parent], low[here])
-                        if low[here] >= depth[parent]:
-                            cut |= 1 << parent
-            self._cut = cut & ~FOUNTAIN
+                    reached = depths.get(there)
+                    if reached is None:
+                        reached = visit(there, here)
+                        if reached >= depth:
+                            cut.add(here)
+                    lowest = min(lowest, reached)
+                return lowest
+
+            visit(_ORIGIN, -1)
+            self._cut = sum(1 << index for index in cut if index != _ORIGIN)
         return self._cut
 
     def reachable_without(self, index: int | None = None) -> int:
         """Cells that one can walk to from the fountain, without the tile of ``index``."""
+        masks = self._walls()
         seen = FOUNTAIN
         todo = [_ORIGIN]
         while todo:
-            for other in self.passages(todo.pop()):
-                if other != index and not seen >> other & 1:
-                    seen |= 1 << other
-                    todo.append(other)
+            here = todo.pop()
+            for side, step, opposite in _SIDES:
+                there = here + step
+                if masks[here] & side or there == index or masks.get(there, opposite) & opposite:
+                    continue
+                if not seen >> there & 1:
+                    seen |= 1 << there
+                    todo.append(there)
         return seen
 
     # The outer wall
@@ -308,9 +309,7 @@ class Layout:
         return self._wall
 
     def _walk_outline(self) -> tuple[int, int]:
-        tiles, walls_of = self.tiles, self.table.walls
-        masks = {index: walls_of[tile] for index, tile in tiles.items()}
-        masks[_ORIGIN] = 0
+        masks = self._walls()
         start = (self.occupied & -self.occupied).bit_length() - 1  # nothing above it, so its north side is outside
         here, walls = start, masks[start]
         side, step, ahead = N, _UP, _RIGHT

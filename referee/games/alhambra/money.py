@@ -6,13 +6,17 @@ are one number, so a hand is a count for each of the 36.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import combinations
 from typing import Final
 
 CURRENCIES: Final = ("denar", "dirham", "ducat", "guilder")
 VALUES: Final = 9
 KINDS: Final = len(CURRENCIES) * VALUES
+
+TAKE_LIMIT: Final = 5
+"""ALH-C1: several cards may be taken together up to this sum."""
 
 SCORING_A: Final = KINDS
 """In the order of turned cards: the first scoring card."""
@@ -84,11 +88,11 @@ def irredundant_payments(counts: bytes, cost: int) -> tuple[tuple[int, ...], ...
     return tuple(sorted(found))
 
 
-def takings(row: Sequence[int]) -> Iterator[tuple[int, ...]]:
+@lru_cache(maxsize=65536)
+def takings(row: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
     """ALH-C1: every choice of cards from the row (ascending): one, or several of 5 together; sorted, none twice."""
-    seen: set[tuple[int, ...]] = set()
-    for mask in range(1, 1 << len(row)):
-        cards = tuple(row[i] for i in range(len(row)) if mask >> i & 1)
-        if len(cards) == 1 or total(cards) <= 5:
-            seen.add(cards)
-    yield from sorted(seen)
+    small = [kind for kind in row if VALUE[kind] < TAKE_LIMIT]
+    together = (
+        cards for size in range(2, len(small) + 1) for cards in combinations(small, size) if total(cards) <= TAKE_LIMIT
+    )
+    return tuple(sorted({*((kind,) for kind in row), *together}))
