@@ -7,7 +7,7 @@ rules equal the ones of the rule texts is a property in the tests. Whole layouts
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from referee.games.alhambra.tiles import E, N, S, TileTable, W
@@ -62,32 +62,38 @@ def cells_of(bits: int) -> list[Cell]:
 
 
 class Layout:
-    """Tiles on cells. Any set of tiles can be laid; only the rules keep it an Alhambra."""
+    """Tiles on cells. Any set of tiles can be laid; only the rules keep it an Alhambra.
+
+    The sets kept inside leave out the empty rows above the topmost tile: ``_base`` is the bit number of their first
+    bit. The sets that methods return are of the whole board.
+    """
 
     __slots__ = (
-        "_cut",
-        "_down",
-        "_encoded",
-        "_facing",
-        "_masks",
-        "_placeable",
-        "_ring",
-        "_wall",
-        "north",
-        "occupied",
-        "east",
-        "south",
         "table",
         "tiles",
-        "west",
+        "_base",
+        "_cut",
+        "_east",
+        "_encoded",
+        "_faces",
+        "_masks",
+        "_north",
+        "_occupied",
+        "_placeable",
+        "_ring",
+        "_south",
+        "_wall",
+        "_west",
     )
 
     def __init__(self, table: TileTable, tiles: Mapping[int, int] | None = None) -> None:
         """``tiles``: tile number by cell index, the fountain not among them."""
         self.table = table
         self.tiles: dict[int, int] = dict(tiles or {})
-        self.occupied = FOUNTAIN
-        self.north = self.east = self.south = self.west = 0
+        self._base = (min(self.tiles, default=_ORIGIN) // STRIDE - 2) * STRIDE
+        self._base = min(self._base, _ORIGIN - _ORIGIN % STRIDE - 2 * STRIDE)
+        self._occupied = FOUNTAIN >> self._base
+        self._north = self._east = self._south = self._west = 0
         for index, tile in self.tiles.items():
             self._toggle(index, table.walls[tile])
         self._forget()
@@ -98,22 +104,21 @@ class Layout:
         return cls(table, {index_of(cell): tile for cell, tile in tiles.items()})
 
     def _toggle(self, index: int, walls: int) -> None:
-        bit = 1 << index
-        self.occupied ^= bit
+        bit = 1 << index - self._base
+        self._occupied ^= bit
         if walls & N:
-            self.north ^= bit
+            self._north ^= bit
         if walls & E:
-            self.east ^= bit
+            self._east ^= bit
         if walls & S:
-            self.south ^= bit
+            self._south ^= bit
         if walls & W:
-            self.west ^= bit
+            self._west ^= bit
 
     def _forget(self) -> None:
-        self._facing: tuple[int, ...] | None = None
+        self._faces: tuple[int, ...] | None = None
         self._masks: dict[int, int] | None = None
         self._ring: int | None = None
-        self._down: int | None = None
         self._placeable: dict[int, int] = {}
         self._cut: int | None = None
         self._wall: tuple[int, int] | None = None
@@ -123,13 +128,16 @@ class Layout:
         new = Layout.__new__(Layout)
         new.table = self.table
         new.tiles = self.tiles.copy()
-        new.occupied = self.occupied
-        new.north, new.east, new.south, new.west = self.north, self.east, self.south, self.west
+        new._base = self._base
+        new._occupied = self._occupied
+        new._north, new._east, new._south, new._west = self._north, self._east, self._south, self._west
         new._forget()
         return new
 
     def placed(self, tile: int, index: int) -> Layout:
         """With the tile on an empty cell."""
+        if index - self._base < STRIDE:  # the rings of the cells around it need a row more
+            return Layout(self.table, {**self.tiles, index: tile})
         new = self._changed()
         new.tiles[index] = tile
         new._toggle(index, self.table.walls[tile])
@@ -145,49 +153,41 @@ class Layout:
         """With the tile in place of the one that was on the cell."""
         return self.removed(index).placed(tile, index)
 
+    @property
+    def occupied(self) -> int:
+        """The cells with a tile, the fountain's among them."""
+        return self._occupied << self._base
+
     def cells(self) -> dict[Cell, int]:
         """Tile numbers by cell, sorted by column, then row."""
-        return {cell: self.tiles[index_of(cell)] for cell in cells_of(self.occupied ^ FOUNTAIN)}
+        return {cell: self.tiles[index_of(cell)] for cell in sorted(map(cell_of, self.tiles))}
 
     # Rules of one placement, for all cells at once. No tile of a legal layout can lie so far out that a cell beside
     # it is off the board (ALH-A8): that would take more tiles than there are.
 
-    def _crop(self) -> int:
-        """Bits below the rows that matter: the work below is on short integers, shifted down by this."""
-        if self._down is None:
-            self._down = (((self.occupied & -self.occupied).bit_length() - 1) // STRIDE - 1) * STRIDE
-        return self._down
-
-    def _faces(self) -> tuple[int, ...]:
-        """For N, E, S, W: cells whose neighbour there shows them a wall, then the same for an open side; cropped."""
-        if self._facing is None:
-            down = self._crop()
-            occ = self.occupied >> down
-            north, east, south, west = (
-                self.north >> down,
-                self.east >> down,
-                self.south >> down,
-                self.west >> down,
+    def _facing(self) -> tuple[int, ...]:
+        """For N, E, S, W: cells whose neighbour there shows them a wall, then those it shows an open side."""
+        if self._faces is None:
+            occ = self._occupied
+            self._faces = (
+                self._south << STRIDE,
+                (occ ^ self._south) << STRIDE,
+                self._west >> 1,
+                (occ ^ self._west) >> 1,
+                self._north >> STRIDE,
+                (occ ^ self._north) >> STRIDE,
+                self._east << 1,
+                (occ ^ self._east) << 1,
             )
-            self._facing = (
-                south << STRIDE,
-                (occ ^ south) << STRIDE,
-                west >> 1,
-                (occ ^ west) >> 1,
-                north >> STRIDE,
-                (occ ^ north) >> STRIDE,
-                east << 1,
-                (occ ^ east) << 1,
-            )
-        return self._facing
+        return self._faces
 
     def _one_block(self) -> int:
         """ALH-A5, ALH-A6 for one more tile: empty cells in whose ring of eight the occupied cells form one block.
 
-        Then, and only then, the empty cells stay one region connected by sides when the cell is filled. Cropped.
+        Then, and only then, the empty cells stay one region connected by sides when the cell is filled.
         """
         if self._ring is None:
-            occ = self.occupied >> self._crop()
+            occ = self._occupied
             up, down = occ << STRIDE, occ >> STRIDE
             # The eight neighbours in order round the cell; a block starts where an occupied one follows an empty one.
             ring = (up, up >> 1, occ >> 1, down >> 1, down, down << 1, occ << 1, up << 1)
@@ -202,46 +202,78 @@ class Layout:
         return self._ring
 
     def _clash(self, walls: int) -> int:
-        n_wall, n_open, e_wall, e_open, s_wall, s_open, w_wall, w_open = self._faces()
-        clash = n_open if walls & N else n_wall
-        clash |= e_open if walls & E else e_wall
-        clash |= s_open if walls & S else s_wall
-        return clash | (w_open if walls & W else w_wall)
+        """ALH-A2: cells where a tile with these walls would meet wall with open or open with wall."""
+        n_wall, n_open, e_wall, e_open, s_wall, s_open, w_wall, w_open = self._facing()
+        return (
+            (n_open if walls & N else n_wall)
+            | (e_open if walls & E else e_wall)
+            | (s_open if walls & S else s_wall)
+            | (w_open if walls & W else w_wall)
+        )
 
     def _contact(self, walls: int) -> int:
-        _, n_open, _, e_open, _, s_open, _, w_open = self._faces()
-        contact = 0 if walls & N else n_open
-        if not walls & E:
-            contact |= e_open
-        if not walls & S:
-            contact |= s_open
-        return contact if walls & W else contact | w_open
+        """ALH-A3, ALH-A4: cells with an occupied neighbour and no wall on either side between."""
+        _, n_open, _, e_open, _, s_open, _, w_open = self._facing()
+        return (
+            (0 if walls & N else n_open)
+            | (0 if walls & E else e_open)
+            | (0 if walls & S else s_open)
+            | (0 if walls & W else w_open)
+        )
+
+    def _may_place(self, walls: int) -> int:
+        cells = self._placeable.get(walls)
+        if cells is None:
+            cells = self._placeable[walls] = self._one_block() & self._contact(walls) & ~self._clash(walls)
+        return cells
+
+    def _may_remove(self) -> int:
+        """ALH-D3: not shut in on four sides, and nothing is cut off."""
+        occ = self._occupied
+        shut_in = occ << STRIDE & occ >> STRIDE & occ << 1 & occ >> 1
+        return (occ ^ FOUNTAIN >> self._base) & ~shut_in & ~self._cut_cells()
+
+    def _may_swap(self, walls: int) -> int:
+        return (self._occupied ^ FOUNTAIN >> self._base) & ~self._clash(walls)
+
+    def _list(self, bits: int) -> list[Cell]:
+        """``cells_of`` for a set kept inside."""
+        base = self._base
+        cells = []
+        while bits:
+            low = bits & -bits
+            cells.append(_CELLS[low.bit_length() - 1 + base])
+            bits ^= low
+        cells.sort()
+        return cells
 
     def open_contact(self, walls: int) -> int:
         """ALH-A4 for one more tile: cells with an occupied neighbour and no wall on either side between."""
-        return self._contact(walls) << self._crop()
+        return self._contact(walls) << self._base
 
     def placeable(self, walls: int) -> int:
         """Empty cells where a tile with these walls may be placed: ALH-A2 to ALH-A6, ALH-A9."""
-        cells = self._placeable.get(walls)
-        if cells is None:
-            cells = self._one_block() & self._contact(walls) & ~self._clash(walls)
-            cells = self._placeable[walls] = cells << self._crop()
-        return cells
+        return self._may_place(walls) << self._base
+
+    def placeable_cells(self, walls: int) -> list[Cell]:
+        """The same by column, then row."""
+        return self._list(self._may_place(walls))
 
     def swappable(self, walls: int) -> int:
         """ALH-D2, ALH-D4: cells whose tile a tile with these walls may replace."""
-        down = self._crop()
-        return ((self.occupied ^ FOUNTAIN) >> down & ~self._clash(walls)) << down
+        return self._may_swap(walls) << self._base
 
-    def surrounded(self) -> int:
-        """ALH-A5 for one tile less: occupied cells whose four sides all touch tiles."""
-        occ = self.occupied
-        return occ & (occ << STRIDE) & (occ >> STRIDE) & (occ << 1) & (occ >> 1)
+    def swappable_cells(self, walls: int) -> list[Cell]:
+        """The same by column, then row."""
+        return self._list(self._may_swap(walls))
 
     def removable(self) -> int:
         """ALH-D2, ALH-D3: cells whose tile may go to the reserve."""
-        return self.occupied & ~FOUNTAIN & ~self.surrounded() & ~self.cut_cells()
+        return self._may_remove() << self._base
+
+    def removable_cells(self) -> list[Cell]:
+        """The same by column, then row."""
+        return self._list(self._may_remove())
 
     def _walls(self) -> dict[int, int]:
         """The wall mask of every occupied cell, the fountain's among them."""
@@ -251,7 +283,7 @@ class Layout:
             self._masks[_ORIGIN] = 0
         return self._masks
 
-    def cut_cells(self) -> int:
+    def _cut_cells(self) -> int:
         """ALH-A4 for one tile less: cells without which some tile cannot be walked to from the fountain.
 
         The articulation points of the graph of passages (Tarjan 1972).
@@ -261,23 +293,27 @@ class Layout:
             depths: dict[int, int] = {}
             cut = set()
 
-            def visit(here: int, parent: int) -> int:
+            def visit(here: int, parent: int, walls: int) -> int:
                 lowest = depth = depths[here] = len(depths)
-                walls = masks[here]
                 for side, step, opposite in _SIDES:
+                    if walls & side:
+                        continue
                     there = here + step
-                    if walls & side or there == parent or masks.get(there, opposite) & opposite:
+                    beyond = masks.get(there)
+                    if beyond is None or beyond & opposite or there == parent:
                         continue
                     reached = depths.get(there)
                     if reached is None:
-                        reached = visit(there, here)
+                        reached = visit(there, here, beyond)
                         if reached >= depth:
                             cut.add(here)
-                    lowest = min(lowest, reached)
+                    if reached < lowest:  # noqa: PLR1730 - min() costs a third of the whole search
+                        lowest = reached
                 return lowest
 
-            visit(_ORIGIN, -1)
-            self._cut = sum(1 << index for index in cut if index != _ORIGIN)
+            visit(_ORIGIN, -1, 0)
+            base = self._base
+            self._cut = sum([1 << index - base for index in cut])
         return self._cut
 
     def reachable_without(self, index: int | None = None) -> int:
@@ -310,7 +346,8 @@ class Layout:
 
     def _walk_outline(self) -> tuple[int, int]:
         masks = self._walls()
-        start = (self.occupied & -self.occupied).bit_length() - 1  # nothing above it, so its north side is outside
+        # The first cell of the topmost row: nothing is above it, so its north side is outside.
+        start = (self._occupied & -self._occupied).bit_length() - 1 + self._base
         here, walls = start, masks[start]
         side, step, ahead = N, _UP, _RIGHT
         run = first = best = length = 0
@@ -361,8 +398,3 @@ class Layout:
 
     def __hash__(self) -> int:
         return hash(frozenset(self.tiles.items()))
-
-
-def indices_of(bits: int) -> Iterable[int]:
-    """The bit numbers of a set, in the order of ``cells_of``."""
-    return map(index_of, cells_of(bits))

@@ -11,7 +11,7 @@ from hashlib import sha256
 from struct import pack
 
 from referee.games.alhambra import check, piles
-from referee.games.alhambra.layout import Layout, cells_of, index_of
+from referee.games.alhambra.layout import Layout, index_of
 from referee.games.alhambra.money import (
     KINDS,
     SCORING_A,
@@ -171,10 +171,10 @@ class State:
         layout = self.layouts[self.seat]
         reserve = [(tile, self.table.walls[tile]) for tile in tiles_of(self.reserves[self.seat])]
         for tile, walls in reserve:
-            moves += [_rebuild_add(tile, cell) for cell in cells_of(layout.placeable(walls))]
-        moves += map(_rebuild_remove, cells_of(layout.removable()))
+            moves += [_rebuild_add(tile, cell) for cell in layout.placeable_cells(walls)]
+        moves += map(_rebuild_remove, layout.removable_cells())
         for tile, walls in reserve:
-            moves += [_rebuild_swap(tile, cell) for cell in cells_of(layout.swappable(walls))]
+            moves += [_rebuild_swap(tile, cell) for cell in layout.swappable_cells(walls)]
         return moves
 
     def _disposals(self) -> list[Move]:
@@ -182,7 +182,7 @@ class State:
         layout = self.layouts[self.seat]
         moves: list[Move] = []
         for tile in tiles:
-            moves += [_place_tile(tile, cell) for cell in cells_of(layout.placeable(self.table.walls[tile]))]
+            moves += [_place_tile(tile, cell) for cell in layout.placeable_cells(self.table.walls[tile])]
         moves += map(ReserveTile, tiles)
         if self.seats == 2 and self.phase is Phase.PLACE:
             moves += map(GiveTile, tiles)

@@ -1,0 +1,45 @@
+"""How a figure is taken: processor time, a warm-up, the median of several runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from statistics import median
+from time import process_time
+
+RUNS = 7
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Something done so many times a second, and what it is compared with."""
+
+    name: str
+    per_second: float
+    target: float | None = None
+    """At least this many a second, or at least this ratio if there is a floor."""
+    floor: float | None = None
+    """How often a second the bare operation is done in the same run."""
+
+    @property
+    def ratio(self) -> float | None:
+        """Of the floor."""
+        return self.per_second / self.floor if self.floor else None
+
+    @property
+    def reached(self) -> bool | None:
+        """Whether the target is; None without one."""
+        if self.target is None:
+            return None
+        return (self.ratio if self.floor else self.per_second) >= self.target  # type: ignore[operator]
+
+
+def rate(work: Callable[[], int], runs: int = RUNS) -> float:
+    """How many a second: ``work`` does a batch and returns how many it did."""
+    work()
+    rates = []
+    for _ in range(runs):
+        start = process_time()
+        done = work()
+        rates.append(done / (process_time() - start))
+    return median(rates)
