@@ -98,7 +98,7 @@ def _add_fields(descriptor: Descriptor, added: dict[Descriptor, Schema]) -> Sche
         raise TypeError(f"{descriptor.full_name}: strict decode is for proto3")
     schema = added[descriptor] = Schema({})
     for field in descriptor.fields:
-        is_map = bool(field.message_type) and field.message_type.GetOptions().map_entry
+        is_map = field.message_type is not None and field.message_type.GetOptions().map_entry
         if is_map or field.type not in WIRE_TYPES:
             raise TypeError(f"{field.full_name}: maps, floats and groups are not for signed messages")
         scalar = WIRE_TYPES[field.type] != LEN

@@ -1,0 +1,337 @@
+"""The auditor: reads one game file and says what it proves. Offline; trusts the caller's policy and nothing else.
+
+A visitor of the one reader. Every layer is followed as far as it goes, and the first failure of each is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+from referee.log import file
+from referee.log.course import Course
+from referee.log.engines import Engines, installed
+from referee.log.entry import NO_ENTRY, decode_entry, decode_open, game_id
+from referee.log.errors import Code, LogError
+from referee.log.frames import Frame, FrameType
+from referee.log.header import check_header, decode_header, rules_hash
+from referee.log.heads import Heads, check_head
+from referee.log.intent import Author, Place, Role, author_of, decode_intent
+from referee.log.merkle import Tree, leaf_hash
+from referee.log.note import Checkpoint, Note, VerifierKey, open_checkpoint
+from referee.log.replay import check_link, digest_differs, signed_part
+from referee.log.roll import Roll
+from referee.log.steps import Phase
+from referee.log.v1 import log_pb2
+from referee.log.verdict import Finding, Layer, Report, SeatStanding
+
+_MAX_REMARKS = 20
+_DISCLOSE_BYTES = 256
+"""No SeedDisclose entry is longer; longer entries need not be searched for one."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Whom the caller trusts."""
+
+    verifier: VerifierKey | None = None
+    """The referee's. Without it nothing can be COMPLETE."""
+    seat_keys: Mapping[int, bytes] = field(default_factory=dict)
+    """Public keys of seats, where known from elsewhere."""
+    scribe_keys: Mapping[int, bytes] = field(default_factory=dict)
+    receipts: tuple[bytes, ...] = ()
+    """Signed checkpoints of this game that somebody was given."""
+
+
+def audit(stream: BinaryIO, policy: Policy, *, engines: Engines | None = None) -> Report:
+    """What the file proves. ``stream`` is seekable, at the file's beginning.
+
+    Raises ``LogError`` only if a receipt of the policy itself is not a checkpoint that the verifier key signed.
+    """
+    start = stream.tell()
+    secret = _find_secret(stream)
+    stream.seek(start)
+    auditor = _Auditor(policy, engines or installed(), secret)
+    try:
+        for frame in file.read(stream):
+            auditor.visit(frame)
+    except LogError as error:
+        auditor.note(error.at(entry=auditor.tree.size))
+    return auditor.report()
+
+
+def _find_secret(stream: BinaryIO) -> bytes | None:
+    # r comes last but is needed from the first draw on. Whether it is the right one is checked at its entry.
+    try:
+        for data in file.entries(stream):
+            if len(data) <= _DISCLOSE_BYTES:
+                try:
+                    entry = decode_entry(data)
+                except LogError:
+                    continue
+                if entry.WhichOneof("event") == "disclose":
+                    return entry.disclose.seed
+    except LogError:
+        pass
+    return None
+
+
+class _Auditor:
+    def __init__(self, policy: Policy, engines: Engines, secret: bytes | None) -> None:
+        self.policy = policy
+        self.engines = engines
+        self.secret = secret
+        self.tree = Tree()
+        self.head = NO_ENTRY
+        self.identity: bytes | None = None
+        self.opened: log_pb2.GameOpen | None = None
+        self.roll: Roll | None = None
+        self.course: Course | None = None
+        self.following = False
+        """The course is still being followed; otherwise it stands where it could not go on."""
+        self.header: Frame | None = None
+        self.final: Frame | None = None
+        self.ended = False
+        self.at: tuple[int | None, int | None] = (None, None)
+        """Entry and offset of what is being looked at."""
+        self.findings: dict[Layer, Finding] = {}
+        self.checked: dict[Layer, int] = {}
+        self.remarks: list[str] = []
+        self.heads = Heads(policy.verifier, policy.receipts)
+
+    def note(self, error: LogError, layer: Layer | None = None) -> None:
+        entry, offset = self.at
+        finding = Finding.of(error.at(entry=entry, offset=offset), layer)
+        known = self.findings.get(finding.layer)
+        # A failure outweighs a shortfall that the same layer has shown before.
+        if known is None or (known.is_shortfall and not finding.is_shortfall):
+            self.findings[finding.layer] = finding
+
+    def remark(self, text: str) -> None:
+        if len(self.remarks) < _MAX_REMARKS:
+            self.remarks.append(text)
+
+    # --- frames and entries ------------------------------------------------------------------------------
+
+    def visit(self, frame: Frame) -> None:
+        if frame.type == FrameType.ENTRY:
+            self.at = (self.tree.size, frame.offset)
+            self._entry(frame.payload)
+            self.head = leaf_hash(frame.payload)
+            self.tree.append(self.head)
+            self.heads.grown(self.tree)
+            self.at = (None, None)
+        elif frame.type == FrameType.HEADER:
+            self.header = frame
+        elif frame.type == FrameType.CHECKPOINT:
+            self.final = frame
+        elif frame.type == FrameType.END:
+            self.ended = True
+        elif frame.type == FrameType.OLD_CHECKPOINT and (remark := self.heads.seen(frame, self.tree)):
+            self.remark(remark)
+
+    def _entry(self, data: bytes) -> None:
+        try:
+            entry = decode_entry(data)
+            self.checked[Layer.DECODE] = self.tree.size + 1
+            if self.tree.size == 0:
+                self._open(entry)
+        except LogError as error:
+            self.following = False
+            self.note(error)
+            return
+        self._link("entry", entry)
+        if self.tree.size > 0:
+            self._event(entry)
+        elif self.course is not None and self.following and entry.state_digest != self.course.digest():
+            self.following = False
+            self.note(digest_differs(entry.state_digest, self.course.digest()))
+
+    def _open(self, entry: log_pb2.Entry) -> None:
+        """Raises ``LogError``."""
+        self.identity = game_id(entry.open)
+        if entry.WhichOneof("event") != "open":
+            raise LogError(Code.NOT_AWAITED, f"{entry.WhichOneof('event')} in entry 0", "GameOpen")
+        opened = decode_open(entry.open)
+        self.opened = opened
+        self._check_header(opened)
+        self.roll = Roll(opened)
+        self._check_pinned(Role.SCRIBE, self.policy.scribe_keys)
+        for seat in self.policy.seat_keys:
+            if seat >= len(opened.seats):
+                self.note(LogError(Code.UNTRUSTED_KEY, f"no seat {seat}, whose key is pinned"), Layer.AUTHORS)
+        self.course = Course(opened, self.identity, self.engines, secret=self.secret)
+        self.following = True
+        self.checked[Layer.RULES] = 1
+
+    def _check_header(self, opened: log_pb2.GameOpen) -> None:
+        if self.header is None:
+            return
+        try:
+            header = decode_header(self.header.payload)
+            check_header(self.header.payload, header, opened)
+        except LogError as error:
+            self.note(error.at(offset=self.header.offset))
+            return
+        try:
+            game, _ = self.engines.get(opened.rules_id, opened.rules_version)
+        except LogError:
+            return
+        if header.rules_hash != rules_hash(game.catalogue):
+            self.remark("the rule catalogue of this installation has another text than the one the game names")
+
+    def _link(self, thing: str, found: log_pb2.Entry | log_pb2.Intent) -> None:
+        try:
+            check_link(thing, found, Place(self.identity or b"", self.tree.size, self.head))
+        except LogError as error:
+            self.note(error)
+        else:
+            self.checked[Layer.CHAIN] = self.tree.size + 1
+
+    def _event(self, entry: log_pb2.Entry) -> None:
+        intent = None
+        if (signed := signed_part(entry)) is not None:
+            try:
+                intent = decode_intent(signed.intent)
+            except LogError as error:
+                self.following = False
+                self.note(error)
+                return
+            self._link("intent", intent)
+            if self.roll is not None:
+                self._author(self.roll, signed, intent)
+        if self.following and self.course is not None:
+            self._rules(self.course, entry, intent)
+
+    def _author(self, roll: Roll, signed: log_pb2.Signed | log_pb2.Refused, intent: log_pb2.Intent) -> None:
+        try:
+            roll.check(signed, intent)
+            seat = author_of(intent).index
+            if intent.WhichOneof("act") == "join" and roll.seats[seat] is None:
+                roll.join(seat, intent.join.key)
+                self._check_pinned(Role.SEAT, self.policy.seat_keys)
+        except LogError as error:
+            self.note(error)
+        else:
+            self.checked[Layer.AUTHORS] = self.tree.size + 1
+
+    def _check_pinned(self, role: Role, pinned: Mapping[int, bytes]) -> None:
+        for index, expected in pinned.items():
+            key = self.roll.key_of(Author(role, index)) if self.roll is not None else None
+            if key is None and role is Role.SEAT:
+                continue  # has not joined yet
+            if key is None or key.raw != expected:
+                found = f"key {key.raw.hex()}" if key else "no key"
+                self.note(LogError(Code.UNTRUSTED_KEY, f"{role} {index} with {found}", expected.hex()), Layer.AUTHORS)
+
+    def _rules(self, course: Course, entry: log_pb2.Entry, intent: log_pb2.Intent | None) -> None:
+        try:
+            # By the place, not by what the entry says of it: that is the chain's to judge.
+            step = course.check(entry, intent, self.tree.size)
+            try:
+                course.check_deck(step)
+            except LogError as error:
+                if error.code is not Code.DECK:
+                    raise
+                self.note(error)
+                course.doubt_deck()
+            course.apply(step)
+            if entry.state_digest != course.digest():
+                self.note(digest_differs(entry.state_digest, course.digest()))
+                self.following = False
+        except LogError as error:
+            self.note(error)
+            self.following = False
+        else:
+            self.checked[Layer.RULES] = self.tree.size + 1
+
+    # --- the end -----------------------------------------------------------------------------------------
+
+    def report(self) -> Report:
+        """After the last frame."""
+        self._closing()
+        self._checkpoints()
+        end = self.course.end if self.course is not None else None
+        course = self.course
+        return Report(
+            findings=tuple(self.findings[layer] for layer in Layer if layer in self.findings),
+            entries=self.tree.size,
+            signed_entries=self.heads.signed,
+            checked=self.checked,
+            game_id=self.identity,
+            rules=(self.opened.rules_id, self.opened.rules_version) if self.opened is not None else None,
+            chance=(self.opened.WhichOneof("chance") or "unknown") if self.opened is not None else "unknown",
+            deck_checked=course is not None
+            and course.phase is Phase.CLOSED
+            and course.dealer is not None
+            and Layer.DECK not in self.findings,
+            seats=self._standings(),
+            ending=log_pb2.Ending.Name(end.ending) if end is not None else "",
+            scores=tuple(end.scores) if end is not None else (),
+            places=tuple(end.places) if end is not None else (),
+            remarks=tuple(self.remarks),
+        )
+
+    def _closing(self) -> None:
+        if not self.ended:
+            self.note(LogError(Code.INCOMPLETE, "the file has no END", "END"), Layer.FRAMES)
+        if self.tree.size == 0:
+            self.note(LogError(Code.INCOMPLETE, "no entries", "GameOpen in entry 0"))
+        if self.course is None or not self.following:
+            return
+        phase = self.course.phase
+        if phase is Phase.ENDED and self.ended:
+            self.note(LogError(Code.UNDISCLOSED, "the referee's seed is not disclosed", "SeedDisclose"))
+        elif phase is Phase.ENDED:
+            self.note(LogError(Code.INCOMPLETE, "the referee's seed is not yet disclosed", "SeedDisclose"))
+        elif phase is not Phase.CLOSED:
+            self.note(LogError(Code.INCOMPLETE, f"the game has not ended: {phase.value}", "GameEnd"))
+
+    def _checkpoints(self) -> None:
+        if self.final is None:
+            if self.heads.signed < self.tree.size:
+                what = f"signed checkpoints cover {self.heads.signed} of {self.tree.size} entries"
+                self.note(LogError(Code.INCOMPLETE, what, "a checkpoint of all"), Layer.TREE)
+            if self.policy.verifier is None:
+                self.note(LogError(Code.UNTRUSTED_KEY, "no verifier key was given"))
+        else:
+            self.at = (None, self.final.offset)
+            self._final_checkpoint(self.final.payload)
+            self.at = (None, None)
+        for error in self.heads.conflicts(self.identity, self.tree.size):
+            self.note(error)
+
+    def _final_checkpoint(self, data: bytes) -> None:
+        try:
+            note = Note.parse(data)
+            checkpoint = Checkpoint.parse(note.text)
+            check_head(checkpoint, self.identity, self.tree)
+        except LogError as error:
+            self.note(error)
+            return
+        try:
+            if self.policy.verifier is None:
+                self.note(LogError(Code.UNTRUSTED_KEY, "no verifier key was given"))
+                return
+            open_checkpoint(data, self.policy.verifier)
+        except LogError as error:
+            self.note(error, Layer.CHECKPOINT)
+        else:
+            self.heads.signed = self.tree.size
+            self.heads.final_holds = True
+
+    def _standings(self) -> tuple[SeatStanding, ...]:
+        if self.opened is None or self.roll is None:
+            return ()
+        standings = []
+        for number, seat in enumerate(self.opened.seats):
+            key = self.roll.seats[number]
+            if seat.scribed:
+                standings.append(SeatStanding(number, "scribed", None))
+            elif key is None:
+                standings.append(SeatStanding(number, "not joined", None))
+            else:
+                pinned = self.policy.seat_keys.get(number) == key.raw
+                standings.append(SeatStanding(number, "pinned" if pinned else "self-declared", key.raw))
+        return tuple(standings)

@@ -1,0 +1,167 @@
+"""Entries, the leaves of a game's tree, and GameOpen, the first one's body: built by the referee, read by all.
+
+Knows the format and its limits, not the state of a game: what may follow what is in ``replay``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+
+from referee.log.deck import COMMITMENT_BYTES, SEED_BYTES
+from referee.log.errors import Code, LogError, malformed
+from referee.log.intent import GAME_ID_BYTES, Place, check_length, check_signed_lengths
+from referee.log.keys import check_public_key
+from referee.log.merkle import HASH_BYTES, leaf_hash
+from referee.log.v1 import log_pb2
+from referee.wire import strict
+
+FORMAT_VERSION = 1
+MAX_ENTRIES = 65_536
+MAX_SEATS = 255
+"""A seat's number is one byte in its commitment."""
+NO_ENTRY = bytes(HASH_BYTES)
+"""``prev`` of entry 0."""
+
+Event = (
+    log_pb2.Signed
+    | log_pb2.Chance
+    | log_pb2.Refused
+    | log_pb2.Timeout
+    | log_pb2.ForcedPass
+    | log_pb2.GameEnd
+    | log_pb2.SeedDisclose
+)
+_FIELD_OF: dict[type[Event], str] = {
+    log_pb2.Signed: "signed",
+    log_pb2.Chance: "chance",
+    log_pb2.Refused: "refused",
+    log_pb2.Timeout: "timeout",
+    log_pb2.ForcedPass: "forced_pass",
+    log_pb2.GameEnd: "end",
+    log_pb2.SeedDisclose: "disclose",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Times of an entry: when the act was there whole; charged to the seat, allowed, the referee's own."""
+
+    referee_ms: int
+    charged_ms: int = 0
+    lag_ms: int = 0
+    overhead_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A new entry: its index, exact bytes and leaf hash."""
+
+    seq: int
+    data: bytes
+    leaf: bytes
+
+
+def game_id(open_data: bytes) -> bytes:
+    return sha256(open_data).digest()[:GAME_ID_BYTES]
+
+
+def build_entry(place: Place, clock: Clock, state_digest: bytes, event: Event | bytes) -> Written:
+    """The entry for an event; ``bytes`` are those of GameOpen. Raises ``LogError`` if it is too large."""
+    entry = log_pb2.Entry(
+        game_id=place.game_id,
+        seq=place.seq,
+        prev=place.prev,
+        referee_ms=clock.referee_ms,
+        charged_ms=clock.charged_ms,
+        lag_ms=clock.lag_ms,
+        overhead_ms=clock.overhead_ms,
+        state_digest=state_digest,
+    )
+    if isinstance(event, bytes):
+        entry.open = event
+    else:
+        getattr(entry, _FIELD_OF[type(event)]).CopyFrom(event)
+    data = strict.encode(entry)
+    if len(data) > strict.MAX_ENTRY_BYTES:
+        raise LogError(Code.LIMIT, f"entry of {len(data)} bytes", f"at most {strict.MAX_ENTRY_BYTES}")
+    return Written(place.seq, data, leaf_hash(data))
+
+
+def decode_entry(data: bytes) -> log_pb2.Entry:
+    """Strict, and with every field of its right length. Raises ``LogError``."""
+    try:
+        entry = strict.decode(log_pb2.Entry, data, max_bytes=strict.MAX_ENTRY_BYTES)
+    except strict.MalformedError as error:
+        raise malformed(error, "entry") from error
+    check_length("entry.game_id", entry.game_id, GAME_ID_BYTES)
+    check_length("entry.prev", entry.prev, HASH_BYTES)
+    check_length("entry.state_digest", entry.state_digest, HASH_BYTES)
+    event = entry.WhichOneof("event")
+    if event is None:
+        raise LogError(Code.MALFORMED, "entry without an event", "one event")
+    if event == "signed":
+        check_signed_lengths("entry.signed", entry.signed)
+    elif event == "refused":
+        check_signed_lengths("entry.refused", entry.refused)
+    elif event == "disclose":
+        check_length("entry.disclose.seed", entry.disclose.seed, SEED_BYTES)
+    elif event in ("timeout", "forced_pass") and not getattr(entry, event).HasField("seat"):
+        raise LogError(Code.MALFORMED, f"entry.{event} without a seat", "the seat")
+    return entry
+
+
+def decode_open(data: bytes) -> log_pb2.GameOpen:
+    """Strict, and a game that can be played by this format. Raises ``LogError``."""
+    try:
+        opened = strict.decode(log_pb2.GameOpen, data)
+    except strict.MalformedError as error:
+        raise malformed(error, "game_open") from error
+    check_open(opened)
+    return opened
+
+
+def check_open(opened: log_pb2.GameOpen) -> None:
+    """Raises ``LogError``: ``UNSUPPORTED`` for another format version, ``MALFORMED`` for the rest."""
+    if opened.format_version != FORMAT_VERSION:
+        raise LogError(Code.UNSUPPORTED, f"format version {opened.format_version}", str(FORMAT_VERSION), entry=0)
+    _demand(opened.rules_id != "", "rules_id", "a name")
+    _demand(opened.tables != b"", "tables", "the game's tables")
+    _demand(1 <= len(opened.seats) <= MAX_SEATS, "seats", f"1 to {MAX_SEATS}")
+    for i, seat in enumerate(opened.seats):
+        _demand(len(seat.player) in (0, 32), f"seats[{i}].player", "32 bytes or none")
+    for name, keys in (("arbiter_keys", opened.arbiter_keys), ("scribe_keys", opened.scribe_keys)):
+        _demand(len(set(keys)) == len(keys), name, "each key once")
+        for i, key in enumerate(keys):
+            check_length(f"game_open.{name}[{i}]", key, 32)
+            check_public_key(key)
+    check_length("game_open.header_hash", opened.header_hash, HASH_BYTES)
+    check_length("game_open.nonce", opened.nonce, 16)
+    _check_chance(opened)
+    if opened.HasField("series"):
+        check_length("game_open.series.id", opened.series.id, 16)
+        _demand(opened.series.HasField("index"), "series.index", "a number")
+        first = opened.series.index == 0
+        check_length("game_open.series.previous_head", opened.series.previous_head, 0 if first else HASH_BYTES)
+
+
+def _check_chance(opened: log_pb2.GameOpen) -> None:
+    scribed = [seat.scribed for seat in opened.seats]
+    _demand(not any(scribed) or len(opened.scribe_keys) > 0, "scribe_keys", "a scribe for the scribed seats")
+    if opened.HasField("dealt"):
+        check_length("game_open.dealt.commitment", opened.dealt.commitment, COMMITMENT_BYTES)
+        # Otherwise the referee alone would choose the deck.
+        _demand(not all(scribed), "seats", "a seat that joins, in a dealt game")
+    elif opened.HasField("declared"):
+        _demand(
+            opened.declared.HasField("scribe") and opened.declared.scribe < len(opened.scribe_keys),
+            "declared.scribe",
+            "an index into scribe_keys",
+        )
+    else:
+        raise LogError(Code.MALFORMED, "game_open without chance", "dealt or declared")
+
+
+def _demand(condition: bool, field: str, expected: str) -> None:
+    if not condition:
+        raise LogError(Code.MALFORMED, f"game_open.{field}", expected)

@@ -1,0 +1,119 @@
+"""The one family of failures that the log raises: what is wrong, at which entry and byte, what was expected.
+
+Knows neither bytes nor games; every other module of ``referee.log`` raises these and nothing else on purpose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+from referee.games.game import Violation
+from referee.wire.strict import MalformedError
+
+
+class Code(StrEnum):
+    """What kind of failure; stable, for programs."""
+
+    LIMIT = "LIMIT"
+    """Larger or longer than the format allows."""
+    FRAME = "FRAME"
+    """The file's frames are damaged."""
+    TORN = "TORN"
+    """The file ends inside a frame, as a write that was interrupted leaves it."""
+    HEADER = "HEADER"
+    """The header is not the one that entry 0 names."""
+    MALFORMED = "MALFORMED"
+    """Bytes that are not the one encoding of what they should be."""
+    WRONG_GAME = "WRONG_GAME"
+    """Made for another game."""
+    STALE_HEAD = "STALE_HEAD"
+    """Made for another place in the log: ``seq`` or ``prev`` is not that of the head."""
+    CHECKPOINT = "CHECKPOINT"
+    """A checkpoint that does not agree with the entries."""
+    NOTE = "NOTE"
+    """Text that is not a signed note, a checkpoint or a verifier key."""
+    NOTE_SIGNATURE = "NOTE_SIGNATURE"
+    """The referee's signature under a checkpoint is wrong."""
+    UNTRUSTED_KEY = "UNTRUSTED_KEY"
+    """Signed with a key that the policy does not name."""
+    FORK = "FORK"
+    """Two heads, both signed, that cannot be of one history."""
+    STALE = "STALE"
+    """A head that was signed before is ahead of the file."""
+    KEY = "KEY"
+    """A public key that must not be used, or a private key that is not safe where it is."""
+    AUTHOR = "AUTHOR"
+    """There is no such author, or it has no key."""
+    AUTHOR_SIGNATURE = "AUTHOR_SIGNATURE"
+    """The author's signature or key id is wrong."""
+    NOT_AWAITED = "NOT_AWAITED"
+    """An act or event that cannot follow here, or not by this author."""
+    RULES = "RULES"
+    """The rules of the game forbid it."""
+    DIGEST = "DIGEST"
+    """The position after the entry is not the one that was recorded."""
+    DECK = "DECK"
+    """A seed that does not open its commitment, or chance that is not the committed deck's."""
+    RESULT = "RESULT"
+    """The recorded result is not the one that the rules give."""
+    UNSUPPORTED = "UNSUPPORTED"
+    """In the format, or made by a later version; not offered by this one."""
+    ENGINE = "ENGINE"
+    """The rules engine itself failed."""
+    UNDISCLOSED = "UNDISCLOSED"
+    """The game is over and the referee's seed is not in the log."""
+    INCOMPLETE = "INCOMPLETE"
+    """Nothing is wrong with what is there, but more belongs to it."""
+
+
+class LogError(Exception):
+    """A failure. ``entry`` is an index, ``offset`` a byte in the file; either may be unknown."""
+
+    def __init__(
+        self,
+        code: Code,
+        what: str,
+        expected: str = "",
+        *,
+        entry: int | None = None,
+        offset: int | None = None,
+    ) -> None:
+        super().__init__(code, what, expected)
+        self.code = code
+        self.what = what
+        self.expected = expected
+        self.entry = entry
+        self.offset = offset
+
+    def at(self, *, entry: int | None = None, offset: int | None = None) -> LogError:
+        """The same failure, with its place where that was still unknown."""
+        self.entry = entry if self.entry is None else self.entry
+        self.offset = offset if self.offset is None else self.offset
+        return self
+
+    def __str__(self) -> str:
+        places = [
+            f"{name} {value}" for name, value in (("entry", self.entry), ("byte", self.offset)) if value is not None
+        ]
+        where = f" at {', '.join(places)}" if places else ""
+        expected = f"; expected {self.expected}" if self.expected else ""
+        return f"{self.code}{where}: {self.what}{expected}"
+
+
+class RulesError(LogError):
+    """A move or an outcome that the rules forbid, with every rule that it breaks."""
+
+    def __init__(self, violations: Sequence[Violation], *, entry: int | None = None) -> None:
+        self.violations = tuple(violations)
+        super().__init__(Code.RULES, f"against {', '.join(self.rule_ids)}", "a legal event", entry=entry)
+
+    @property
+    def rule_ids(self) -> tuple[str, ...]:
+        """Ascending, without repeats: as a ``Refused`` entry lists them."""
+        return tuple(sorted({violation.rule_id for violation in self.violations}))
+
+
+def malformed(error: MalformedError, thing: str) -> LogError:
+    """The strict decoder's failure as one of this family."""
+    return LogError(Code.MALFORMED, f"{thing}: {error.where}: {error.what}", error.expected)

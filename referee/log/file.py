@@ -1,0 +1,254 @@
+"""The game file: one streaming reader for every consumer, and one writer. Knows frames, not what entries say.
+
+The reader is strict: it yields frames as long as they are in order and raises at the first that is not. Only the
+writer ever truncates, only a torn tail, and only before it appends.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import BinaryIO, Self
+
+from referee.log.entry import MAX_ENTRIES
+from referee.log.errors import Code, LogError, malformed
+from referee.log.frames import (
+    HEAD_BYTES,
+    MAGIC,
+    MAX_FILE_BYTES,
+    TAIL_BYTES,
+    Frame,
+    FrameType,
+    check_crc,
+    parse_head,
+    unfinished,
+)
+from referee.log.v1 import log_pb2
+from referee.wire import strict
+
+
+class Order:
+    """Which critical frame may come next, and the hash over all of them. For reader and writer."""
+
+    def __init__(self) -> None:
+        self.entries = 0
+        self.last: FrameType | None = None
+        self._hash = sha256()
+
+    @property
+    def ended(self) -> bool:
+        return self.last is FrameType.END
+
+    def refuse_ended(self) -> None:
+        """Raises ``LogError``."""
+        if self.ended:
+            raise LogError(Code.FRAME, "the file is ended", "a file that can go on")
+
+    def frames_hash(self) -> bytes:
+        return self._hash.digest()
+
+    def take(self, frame: Frame) -> None:
+        """Raises ``LogError``: ``FRAME`` out of order, ``LIMIT``, ``UNSUPPORTED``."""
+        if self.last is None and frame.type != FrameType.HEADER:
+            raise self._misplaced(frame, "HEADER first")
+        if self.ended:
+            raise self._misplaced(frame, "nothing after END")
+        if not frame.critical:
+            return
+        kind = FrameType(frame.type)
+        if kind is FrameType.KEYSET:
+            raise LogError(Code.UNSUPPORTED, "key sets are not offered by this version", offset=frame.offset)
+        before = _BEFORE[kind]
+        if self.last not in before:
+            raise self._misplaced(frame, f"it after {' or '.join(b.name if b else 'MAGIC' for b in before)}")
+        if kind is FrameType.ENTRY:
+            if self.entries == MAX_ENTRIES:
+                raise LogError(Code.LIMIT, f"more than {MAX_ENTRIES} entries", entry=self.entries, offset=frame.offset)
+            self.entries += 1
+        if kind is FrameType.END:
+            self._check_end(frame)
+        self.last = kind
+        self._hash.update(frame.encode())
+
+    def _check_end(self, frame: Frame) -> None:
+        try:
+            end = strict.decode(log_pb2.End, frame.payload)
+        except strict.MalformedError as error:
+            raise malformed(error, "end").at(offset=frame.offset) from error
+        if end.count != self.entries:
+            raise LogError(Code.FRAME, f"END counts {end.count} entries", str(self.entries), offset=frame.offset)
+        if end.frames_hash != self.frames_hash():
+            raise LogError(Code.FRAME, "END has another hash of the frames", offset=frame.offset)
+
+    @staticmethod
+    def _misplaced(frame: Frame, expected: str) -> LogError:
+        name = FrameType(frame.type).name if frame.critical else f"frame {frame.type:#04x}"
+        return LogError(Code.FRAME, f"{name} out of place", expected, offset=frame.offset)
+
+
+_BEFORE: dict[FrameType, tuple[FrameType | None, ...]] = {
+    FrameType.HEADER: (None,),
+    FrameType.ENTRY: (FrameType.HEADER, FrameType.ENTRY),
+    FrameType.CHECKPOINT: (FrameType.ENTRY,),
+    FrameType.END: (FrameType.CHECKPOINT,),
+}
+
+
+def read(stream: BinaryIO) -> Iterator[Frame]:
+    """Every frame, one at a time. Raises ``LogError``: ``TORN``, ``FRAME``, ``LIMIT``, ``UNSUPPORTED``.
+
+    A file may stop after any whole frame: it is being written, or was cut. Who needs END looks for it.
+    """
+    magic = _take(stream, len(MAGIC))
+    if magic != MAGIC:
+        if MAGIC.startswith(magic):
+            raise LogError(Code.TORN, f"the file ends after {len(magic)} bytes", offset=0)
+        raise LogError(Code.FRAME, f"magic {magic.hex(' ')}", MAGIC.hex(" "), offset=0)
+    order = Order()
+    offset = len(MAGIC)
+    while head := _take(stream, HEAD_BYTES):
+        if order.ended:
+            raise LogError(Code.FRAME, "bytes after END", "the end of the file", offset=offset)
+        if len(head) < HEAD_BYTES:
+            raise unfinished(head, offset)
+        length, frame_type = parse_head(head, offset)
+        if offset + HEAD_BYTES + length + TAIL_BYTES > MAX_FILE_BYTES:
+            raise LogError(Code.LIMIT, "the file is too large", f"{MAX_FILE_BYTES} bytes", offset=offset)
+        rest = _take(stream, length + TAIL_BYTES)
+        if len(rest) < length + TAIL_BYTES:
+            raise unfinished(head + rest, offset)
+        frame = Frame(frame_type, check_crc(head, rest, offset), offset)
+        order.take(frame)
+        yield frame
+        offset += HEAD_BYTES + length + TAIL_BYTES
+
+
+def entries(stream: BinaryIO) -> Iterator[bytes]:
+    """The exact bytes of every entry. Raises what ``read`` raises."""
+    for frame in read(stream):
+        if frame.type == FrameType.ENTRY:
+            yield frame.payload
+
+
+def _take(stream: BinaryIO, size: int) -> bytes:
+    # A raw stream may give less than was asked for.
+    data = stream.read(size)
+    while data and len(data) < size:
+        more = stream.read(size - len(data))
+        if not more:
+            break
+        data += more
+    return data
+
+
+class Writer:
+    """Writes one game's file, front to back, to a stream or to a path of its own."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        """A new file on a stream at its beginning; ``header`` comes next."""
+        self._stream = stream
+        self._order = Order()
+        self._offset = len(MAGIC)
+        stream.write(MAGIC)
+
+    @classmethod
+    def create(cls, path: Path, header: bytes) -> Writer:
+        """A new file. Raises ``FileExistsError``."""
+        stream = path.open("xb")
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        writer = cls(stream)
+        writer.header(header)
+        writer.flush()
+        return writer
+
+    @classmethod
+    def reopen(cls, path: Path) -> Writer:
+        """An own file that was not ended, cut back to its last whole frame if its tail is torn.
+
+        Raises ``LogError`` if it is damaged or ended, ``BlockingIOError`` if another writer has it.
+        """
+        stream = path.open("r+b")
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            writer = cls.__new__(cls)
+            writer._stream = stream
+            writer._order = Order()
+            writer._offset = len(MAGIC)
+            try:
+                for frame in read(stream):
+                    writer._order.take(frame)
+                    writer._offset = frame.offset + len(frame.encode())
+            except LogError as error:
+                if error.code is not Code.TORN or writer._order.last is None:
+                    raise
+            writer._order.refuse_ended()
+            stream.truncate(writer._offset)
+            stream.seek(writer._offset)
+        except BaseException:
+            stream.close()
+            raise
+        return writer
+
+    @property
+    def entries(self) -> int:
+        return self._order.entries
+
+    def header(self, header: bytes) -> None:
+        """Exact bytes of Header; once, first."""
+        self._write(FrameType.HEADER, header)
+
+    def entry(self, data: bytes) -> None:
+        self._write(FrameType.ENTRY, data)
+
+    def old_checkpoint(self, note: bytes) -> None:
+        """A checkpoint that will not be the last: so that a file can be checked as it grows."""
+        self._write(FrameType.OLD_CHECKPOINT, note)
+
+    def notation(self, text: bytes) -> None:
+        self._write(FrameType.NOTATION, text)
+
+    def end(self, note: bytes) -> None:
+        """The last checkpoint and END; nothing can follow."""
+        self._write(FrameType.CHECKPOINT, note)
+        end = log_pb2.End(count=self._order.entries, frames_hash=self._order.frames_hash())
+        self._write(FrameType.END, strict.encode(end))
+        self.flush()
+
+    def flush(self) -> None:
+        """Durable when this returns, if the stream is a file."""
+        self._stream.flush()
+        try:
+            descriptor = self._stream.fileno()
+        except OSError:
+            return
+        os.fsync(descriptor)
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _write(self, frame_type: FrameType, payload: bytes) -> None:
+        frame = Frame(frame_type, payload, self._offset)
+        data = frame.encode()
+        if self._offset + len(data) > MAX_FILE_BYTES:
+            raise LogError(Code.LIMIT, "the file would be too large", f"{MAX_FILE_BYTES} bytes")
+        self._order.take(frame)
+        self._stream.write(data)
+        self._offset += len(data)
+
+
+def write(stream: BinaryIO, header: bytes, leaves: Iterable[bytes], checkpoint: bytes) -> None:
+    """A whole file at once. Raises ``LogError``."""
+    writer = Writer(stream)
+    writer.header(header)
+    for leaf in leaves:
+        writer.entry(leaf)
+    writer.end(checkpoint)

@@ -1,0 +1,139 @@
+"""The frames of a game file: their bytes, their limits and order, and how a torn tail differs from damage.
+
+Knows nothing of what is inside a frame.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+from zlib import crc32
+
+from referee.log.errors import Code, LogError
+from referee.log.note import MAX_NOTE_BYTES
+from referee.wire.strict import MAX_ENTRY_BYTES
+
+MAGIC = b"\x89TLR\r\n\x1a\n\x00\x01"
+"""A byte that is not text, the name, and both kinds of line end to show conversions; then the version."""
+MAX_FILE_BYTES = 64 * 1024 * 1024
+HEAD_BYTES = 5
+"""Length and type."""
+TAIL_BYTES = 4
+"""The CRC."""
+
+
+class FrameType(IntEnum):
+    """Below 0x80 a reader has to know the type; the others it may skip."""
+
+    HEADER = 0x01
+    ENTRY = 0x02
+    CHECKPOINT = 0x03
+    KEYSET = 0x04
+    END = 0x05
+    OLD_CHECKPOINT = 0x80
+    CERTIFICATE = 0x81
+    NOTATION = 0x82
+
+
+_CRITICAL_LIMITS = {
+    FrameType.HEADER: 256 * 1024,
+    FrameType.ENTRY: MAX_ENTRY_BYTES,
+    FrameType.CHECKPOINT: MAX_NOTE_BYTES,
+    FrameType.KEYSET: 64 * 1024,
+    FrameType.END: 64,
+}
+_IGNORABLE_LIMIT = 64 * 1024
+_SEARCH_BYTES = 1 << 26
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One frame and where it begins in the file."""
+
+    type: int
+    payload: bytes
+    offset: int
+
+    @property
+    def critical(self) -> bool:
+        return self.type < 0x80
+
+    def encode(self) -> bytes:
+        return encode_frame(self.type, self.payload)
+
+
+def encode_frame(frame_type: int, payload: bytes) -> bytes:
+    """``u32be length | u8 type | payload | u32be CRC-32 of everything before it in the frame``."""
+    limit = max_payload(frame_type)
+    if limit is None or not 1 <= len(payload) <= limit:
+        raise LogError(Code.LIMIT, f"frame of type {frame_type:#04x} and {len(payload)} bytes", f"1 to {limit}")
+    body = len(payload).to_bytes(4, "big") + bytes([frame_type]) + payload
+    return body + crc32(body).to_bytes(4, "big")
+
+
+def max_payload(frame_type: int) -> int | None:
+    """The longest plausible payload; None for a critical type that does not exist."""
+    if frame_type >= 0x80:
+        return _IGNORABLE_LIMIT
+    return _CRITICAL_LIMITS.get(FrameType(frame_type)) if frame_type in _KNOWN else None
+
+
+_KNOWN = frozenset(map(int, FrameType))
+
+
+def parse_head(head: bytes, offset: int) -> tuple[int, int]:
+    """Payload length and type. Raises ``LogError`` (``FRAME``) if they are not plausible."""
+    length, frame_type = int.from_bytes(head[:4], "big"), head[4]
+    limit = max_payload(frame_type)
+    if limit is None:
+        raise LogError(Code.FRAME, f"critical frame type {frame_type:#04x}", "a known one", offset=offset)
+    if not 1 <= length <= limit:
+        raise LogError(Code.FRAME, f"frame length {length}", f"1 to {limit}", offset=offset)
+    return length, frame_type
+
+
+def check_crc(head: bytes, rest: bytes, offset: int) -> bytes:
+    """The payload. Raises ``LogError`` (``FRAME``)."""
+    payload, stored = rest[:-TAIL_BYTES], rest[-TAIL_BYTES:]
+    if crc32(payload, crc32(head)) != int.from_bytes(stored, "big"):
+        raise LogError(Code.FRAME, "wrong CRC", "the CRC-32 of length, type and payload", offset=offset)
+    return payload
+
+
+def unfinished(tail: bytes, offset: int) -> LogError:
+    """What it means that a file ends with these bytes, which are not a whole frame: ``TORN`` or ``FRAME``.
+
+    An interrupted write leaves the beginning of a frame and nothing after it. So it is damage, not tearing, if the
+    head is implausible, if the bytes are a whole frame but for the length, or if a whole frame follows inside.
+    """
+    if len(tail) < HEAD_BYTES:
+        return LogError(Code.TORN, f"the file ends after {len(tail)} bytes of a frame's head", offset=offset)
+    try:
+        length, _ = parse_head(tail[:HEAD_BYTES], offset)
+    except LogError as error:
+        return error
+    altered = LogError(
+        Code.FRAME, f"frame length {length} reaches over whole frames", "a length that fits", offset=offset
+    )
+    real = len(tail) - HEAD_BYTES - TAIL_BYTES
+    if real >= 1 and _is_frame(real.to_bytes(4, "big") + tail[4:HEAD_BYTES], tail[HEAD_BYTES:]):
+        return altered
+    effort = 0
+    for at in range(1, len(tail) - HEAD_BYTES - TAIL_BYTES):
+        inner = int.from_bytes(tail[at : at + 4], "big")
+        size = HEAD_BYTES + inner + TAIL_BYTES
+        if not inner >= 1 or at + size > len(tail):
+            continue
+        limit = max_payload(tail[at + 4])
+        if limit is None or inner > limit:
+            continue
+        effort += size
+        if effort > _SEARCH_BYTES or _is_frame(tail[at : at + HEAD_BYTES], tail[at + HEAD_BYTES : at + size]):
+            return altered
+    return LogError(
+        Code.TORN, f"the file ends {length + HEAD_BYTES + TAIL_BYTES - len(tail)} bytes early", offset=offset
+    )
+
+
+def _is_frame(head: bytes, rest: bytes) -> bool:
+    return crc32(rest[:-TAIL_BYTES], crc32(head)) == int.from_bytes(rest[-TAIL_BYTES:], "big")

@@ -1,0 +1,80 @@
+"""The header of a game file: which messages are signed, under which rules, written by what. Knows no game."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Any
+
+from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
+
+from referee.games.game import Rule
+from referee.log.errors import Code, LogError, malformed
+from referee.log.intent import check_length
+from referee.log.merkle import HASH_BYTES
+from referee.log.v1 import log_pb2
+from referee.wire import strict
+
+MAX_HEADER_BYTES = 256 * 1024
+
+
+def build_header(
+    rules_id: str, rules_version: int, catalogue: Sequence[Rule], signed_file: Any, producer: str
+) -> bytes:
+    """The exact bytes of Header. ``signed_file``: the descriptor of the game's own proto file."""
+    header = log_pb2.Header(
+        descriptors=descriptor_set(log_pb2.DESCRIPTOR, signed_file),
+        rules_id=rules_id,
+        rules_version=rules_version,
+        rules_hash=rules_hash(catalogue),
+        producer=producer,
+    )
+    return strict.encode(header)
+
+
+def header_hash(data: bytes) -> bytes:
+    return sha256(data).digest()
+
+
+def decode_header(data: bytes) -> log_pb2.Header:
+    """Raises ``LogError``."""
+    try:
+        header = strict.decode(log_pb2.Header, data, max_bytes=MAX_HEADER_BYTES)
+    except strict.MalformedError as error:
+        raise malformed(error, "header") from error
+    check_length("header.rules_hash", header.rules_hash, HASH_BYTES)
+    return header
+
+
+def check_header(data: bytes, header: log_pb2.Header, opened: log_pb2.GameOpen) -> None:
+    """Raises ``LogError`` unless GameOpen names this header."""
+    if header_hash(data) != opened.header_hash:
+        raise LogError(Code.HEADER, f"header {header_hash(data).hex()}", opened.header_hash.hex(), entry=0)
+    found = (header.rules_id, header.rules_version)
+    expected = (opened.rules_id, opened.rules_version)
+    if found != expected:
+        raise LogError(Code.HEADER, f"header of rules {found}", f"{expected}, as in GameOpen", entry=0)
+
+
+def rules_hash(catalogue: Sequence[Rule]) -> bytes:
+    """SHA-256 of the catalogue's canonical text: a line for each rule, by id; fields separated by tabs."""
+    rules = sorted(catalogue, key=lambda rule: rule.id)
+    lines = [f"{rule.id}\t{rule.kind.value}\t{rule.text}\t{rule.citation}\n" for rule in rules]
+    return sha256("".join(lines).encode()).digest()
+
+
+def descriptor_set(*files: Any) -> bytes:
+    """A FileDescriptorSet of these proto files and what they import."""
+    found: dict[str, FileDescriptorProto] = {}
+
+    def add(file: Any) -> None:
+        if file.name not in found:
+            for needed in file.dependencies:
+                add(needed)
+            proto = FileDescriptorProto()
+            file.CopyToProto(proto)
+            found[file.name] = proto
+
+    for file in files:
+        add(file)
+    return FileDescriptorSet(file=found.values()).SerializeToString(deterministic=True)

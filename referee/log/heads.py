@@ -1,0 +1,91 @@
+"""Tree heads that the referee signed, compared with the entries: receipts, and checkpoints inside the file.
+
+Knows the tree, not what the entries say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from referee.log.errors import Code, LogError
+from referee.log.frames import Frame
+from referee.log.merkle import Tree
+from referee.log.note import Checkpoint, VerifierKey, open_checkpoint
+
+
+def check_head(checkpoint: Checkpoint, identity: bytes | None, tree: Tree) -> None:
+    """Raises ``LogError`` (``CHECKPOINT``) unless it is the head of this tree."""
+    if checkpoint.game_id != identity:
+        known = identity.hex() if identity else "a game"
+        raise LogError(Code.CHECKPOINT, f"checkpoint of game {checkpoint.game_id.hex()}", known)
+    if checkpoint.size != tree.size:
+        raise LogError(Code.CHECKPOINT, f"checkpoint of {checkpoint.size} entries", f"{tree.size}")
+    if checkpoint.root != tree.root():
+        raise LogError(Code.CHECKPOINT, f"checkpoint with root {checkpoint.root.hex()}", tree.root().hex())
+
+
+class Heads:
+    """Signed heads beside the final one, each compared when the tree has its size."""
+
+    def __init__(self, verifier: VerifierKey | None, receipts: tuple[bytes, ...]) -> None:
+        """Raises ``LogError`` for a receipt that is not a checkpoint signed by the verifier key."""
+        self.signed = 0
+        """Entries that a signed and matching head covers."""
+        self.final_holds = False
+        """The file's last checkpoint is signed and matches."""
+        self._verifier = verifier
+        self._waiting: dict[int, list[tuple[str, Checkpoint]]] = {}
+        self._foreign: list[tuple[str, Checkpoint]] = []
+        self._mismatched: list[tuple[str, Checkpoint]] = []
+        for data in receipts:
+            if verifier is None:
+                raise LogError(Code.UNTRUSTED_KEY, "a receipt without a verifier key")
+            receipt = open_checkpoint(data, verifier)
+            self._waiting.setdefault(receipt.size, []).append(("receipt", receipt))
+
+    def seen(self, frame: Frame, tree: Tree) -> str:
+        """Takes a checkpoint frame from inside the file; a remark if it is of no use."""
+        # Anyone can add such a frame, so only what the referee signed counts.
+        if self._verifier is None:
+            return ""
+        try:
+            checkpoint = open_checkpoint(frame.payload, self._verifier)
+        except LogError as error:
+            return f"checkpoint frame at byte {frame.offset} was not used: {error}"
+        if checkpoint.size < tree.size:
+            return f"checkpoint frame at byte {frame.offset} comes late and was not compared"
+        self._waiting.setdefault(checkpoint.size, []).append(("checkpoint", checkpoint))
+        self.grown(tree)
+        return ""
+
+    def grown(self, tree: Tree) -> None:
+        """Compares the heads of the tree's new size."""
+        for kind, checkpoint in self._waiting.pop(tree.size, ()):
+            if checkpoint.root == tree.root():
+                self.signed = tree.size
+            else:
+                self._mismatched.append((kind, checkpoint))
+
+    def conflicts(self, identity: bytes | None, size: int) -> Iterator[LogError]:
+        """What the signed heads show against the file, when all entries are read."""
+        for kind, checkpoint in self._mismatched:
+            if checkpoint.game_id != identity:
+                yield self._other_game(kind, checkpoint, identity)
+            elif self.final_holds:
+                # Both signed, one history cannot have both: that is the referee's doing, not the copy's.
+                what = f"a signed {kind} of {checkpoint.size} entries with root {checkpoint.root.hex()}"
+                yield LogError(Code.FORK, what, "one history", entry=checkpoint.size - 1)
+            else:
+                what = f"a signed {kind} has another root"
+                yield LogError(Code.CHECKPOINT, what, "its first entries", entry=checkpoint.size - 1)
+        for newest in sorted(self._waiting, reverse=True):
+            for kind, checkpoint in self._waiting[newest]:
+                if checkpoint.game_id != identity:
+                    yield self._other_game(kind, checkpoint, identity)
+                else:
+                    yield LogError(Code.STALE, f"{size} entries", f"{newest}, as a signed {kind} shows")
+
+    @staticmethod
+    def _other_game(kind: str, checkpoint: Checkpoint, identity: bytes | None) -> LogError:
+        known = identity.hex() if identity else "a game"
+        return LogError(Code.CHECKPOINT, f"{kind} of game {checkpoint.game_id.hex()}", known)

@@ -1,0 +1,138 @@
+"""Intents: made and signed by a seat, a scribe or an arbiter; all that a client needs to take part in a log.
+
+Knows the format and keys, not the state of a game.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from referee.log import deck
+from referee.log.dsse import intent_encoding
+from referee.log.errors import Code, LogError, malformed
+from referee.log.keys import KEY_ID_BYTES, PUBLIC_KEY_BYTES, SIGNATURE_BYTES, PrivateKey
+from referee.log.merkle import HASH_BYTES
+from referee.log.v1 import log_pb2
+from referee.wire import strict
+
+GAME_ID_BYTES = 16
+
+
+class Role(StrEnum):
+    """In what capacity somebody signs; the values are the fields of ``Intent.author``."""
+
+    SEAT = "seat"
+    SCRIBE = "scribe"
+    ARBITER = "arbiter"
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who signs: a seat's number, or an index into the game's scribe or arbiter keys."""
+
+    role: Role
+    index: int
+
+    def __str__(self) -> str:
+        return f"{self.role} {self.index}"
+
+
+@dataclass(frozen=True, slots=True)
+class SignedIntent:
+    """An intent's exact bytes and its author's signature: what is sent, and what stands in the entry."""
+
+    intent: bytes
+    signature: bytes
+    key_id: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an intent stands: its index, and the leaf hash of the entry before, which binds the history."""
+
+    game_id: bytes
+    seq: int
+    prev: bytes
+
+
+def sign(intent: log_pb2.Intent, key: PrivateKey) -> SignedIntent:
+    """Serialises once; these bytes are what counts from here on."""
+    body = strict.encode(intent)
+    return SignedIntent(body, key.sign(intent_encoding(body)), key.public.id)
+
+
+def join(place: Place, seat: int, key: PrivateKey, seed: bytes | None) -> SignedIntent:
+    """Takes a seat. ``seed`` is p_i, to be revealed later, in a dealt game, and None in a declared one."""
+    commitment = b"" if seed is None else deck.seat_commitment(place.game_id, seat, seed)
+    intent = _intent(place, Author(Role.SEAT, seat))
+    intent.join.CopyFrom(log_pb2.Join(key=key.public.raw, commitment=commitment))
+    return sign(intent, key)
+
+
+def reveal(place: Place, seat: int, key: PrivateKey, seed: bytes) -> SignedIntent:
+    intent = _intent(place, Author(Role.SEAT, seat))
+    intent.reveal.seed = seed
+    return sign(intent, key)
+
+
+def move(place: Place, author: Author, key: PrivateKey, data: bytes) -> SignedIntent:
+    """``data``: exact bytes of the game's Move message."""
+    intent = _intent(place, author)
+    intent.move = data
+    return sign(intent, key)
+
+
+def declare(place: Place, scribe: int, key: PrivateKey, data: bytes) -> SignedIntent:
+    """``data``: exact bytes of the game's Outcome message."""
+    intent = _intent(place, Author(Role.SCRIBE, scribe))
+    intent.declare = data
+    return sign(intent, key)
+
+
+def _intent(place: Place, author: Author) -> log_pb2.Intent:
+    intent = log_pb2.Intent(game_id=place.game_id, seq=place.seq, prev=place.prev)
+    setattr(intent, author.role, author.index)
+    return intent
+
+
+def decode_intent(data: bytes) -> log_pb2.Intent:
+    """Strict, and with every field of its right length. Raises ``LogError``."""
+    try:
+        intent = strict.decode(log_pb2.Intent, data)
+    except strict.MalformedError as error:
+        raise malformed(error, "intent") from error
+    check_length("intent.game_id", intent.game_id, GAME_ID_BYTES)
+    check_length("intent.prev", intent.prev, HASH_BYTES)
+    if intent.WhichOneof("author") is None:
+        raise LogError(Code.MALFORMED, "intent without an author", "seat, scribe or arbiter")
+    act = intent.WhichOneof("act")
+    if act is None:
+        raise LogError(Code.MALFORMED, "intent without an act", "one act")
+    if act == "join":
+        check_length("intent.join.key", intent.join.key, PUBLIC_KEY_BYTES)
+        if intent.join.commitment:
+            check_length("intent.join.commitment", intent.join.commitment, deck.COMMITMENT_BYTES)
+    elif act == "reveal":
+        check_length("intent.reveal.seed", intent.reveal.seed, deck.SEED_BYTES)
+    return intent
+
+
+def author_of(intent: log_pb2.Intent) -> Author:
+    """Of an intent that ``decode_intent`` accepted."""
+    role = intent.WhichOneof("author")
+    if role is None:
+        raise LogError(Code.MALFORMED, "intent without an author", "seat, scribe or arbiter")
+    return Author(Role(role), getattr(intent, role))
+
+
+def check_signed_lengths(thing: str, signed: log_pb2.Signed | log_pb2.Refused | SignedIntent) -> None:
+    """Raises ``LogError`` unless signature and key id have their lengths."""
+    check_length(f"{thing}.signature", signed.signature, SIGNATURE_BYTES)
+    check_length(f"{thing}.key_id", signed.key_id, KEY_ID_BYTES)
+
+
+def check_length(thing: str, value: bytes, expected: int) -> None:
+    """Raises ``LogError``."""
+    if len(value) != expected:
+        raise LogError(Code.MALFORMED, f"{thing} of {len(value)} bytes", f"{expected} bytes")

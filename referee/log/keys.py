@@ -1,0 +1,143 @@
+"""Ed25519 keys: made, kept in files, checked and used. Knows nothing of what is signed.
+
+The rule is libsodium's: the key and R canonical and not of small order, S below the group's order (RFC 8032
+with the checks that it leaves open). Private keys are kept as PKCS #8 in PEM (RFC 8410): OpenSSL reads them.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from base64 import b64decode, b64encode
+from binascii import Error as Base64Error
+from hashlib import sha256
+from pathlib import Path
+
+from nacl.bindings import crypto_core_ed25519_is_valid_point
+from nacl.exceptions import CryptoError
+from nacl.signing import SigningKey, VerifyKey
+
+from referee.log.errors import Code, LogError
+
+PUBLIC_KEY_BYTES = 32
+SIGNATURE_BYTES = 64
+KEY_ID_BYTES = 8
+
+_PKCS8_PREFIX = bytes.fromhex("302e020100300506032b657004220420")
+_SPKI_PREFIX = bytes.fromhex("302a300506032b6570032100")
+
+
+class PublicKey:
+    """A public key that may be used. Raises ``LogError`` for one that may not (see ``check_public_key``)."""
+
+    __slots__ = ("_key", "id", "raw")
+
+    def __init__(self, raw: bytes) -> None:
+        check_public_key(raw)
+        self.raw = raw
+        self.id = key_id(raw)
+        self._key = VerifyKey(raw)
+
+    def is_signed(self, message: bytes, signature: bytes) -> bool:
+        """Whether ``signature`` is this key's over ``message``."""
+        if len(signature) != SIGNATURE_BYTES:
+            return False
+        try:
+            self._key.verify(message, signature)
+        except CryptoError:
+            return False
+        return True
+
+    def pem(self) -> str:
+        return _pem("PUBLIC KEY", _SPKI_PREFIX + self.raw)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PublicKey) and self.raw == other.raw
+
+    def __hash__(self) -> int:
+        return hash(self.raw)
+
+    def __repr__(self) -> str:
+        return f"PublicKey({self.raw.hex()})"
+
+
+class PrivateKey:
+    """A private key. Its representation shows the public half only."""
+
+    __slots__ = ("_key", "public")
+
+    def __init__(self, seed: bytes) -> None:
+        """From the 32 bytes of RFC 8032's private key."""
+        self._key = SigningKey(seed)
+        self.public = PublicKey(bytes(self._key.verify_key))
+
+    @classmethod
+    def generate(cls) -> PrivateKey:
+        return cls(bytes(SigningKey.generate()))
+
+    def sign(self, message: bytes) -> bytes:
+        return self._key.sign(message).signature
+
+    def save(self, path: Path) -> None:
+        """Writes a new file that only its owner can read. Raises ``FileExistsError``: none is replaced."""
+        # The mode is given at creation: between a create and a chmod others could open the file.
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.write(_pem("PRIVATE KEY", _PKCS8_PREFIX + bytes(self._key)))
+            file.flush()
+            os.fsync(file.fileno())
+
+    @classmethod
+    def load(cls, path: Path) -> PrivateKey:
+        """Reads what ``save`` wrote. Raises ``LogError`` if others may read it or it is no such file."""
+        with path.open("rb") as file:
+            mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
+            if mode & 0o077:
+                raise LogError(Code.KEY, f"{path}: mode {mode:04o} lets others use this key", "mode 0600")
+            text = file.read(4096)
+        der = _from_pem("PRIVATE KEY", text)
+        if der is None or len(der) != 48 or not der.startswith(_PKCS8_PREFIX):
+            raise LogError(Code.KEY, f"{path}: not an Ed25519 private key", "PKCS #8 in PEM")
+        return cls(der[16:])
+
+    def __repr__(self) -> str:
+        return f"PrivateKey(public={self.public.raw.hex()})"
+
+
+def check_public_key(raw: bytes) -> None:
+    """Raises ``LogError`` for a key of small or mixed order, one not canonical, or no point at all.
+
+    OpenSSL accepts one fixed signature of the identity key for every message: whoever had such a key could
+    deny every move.
+    """
+    if len(raw) != PUBLIC_KEY_BYTES:
+        raise LogError(Code.KEY, f"public key of {len(raw)} bytes", f"{PUBLIC_KEY_BYTES} bytes")
+    if not crypto_core_ed25519_is_valid_point(raw):
+        raise LogError(Code.KEY, f"weak public key {raw.hex()}", "a canonical point of the prime-order group")
+
+
+def key_id(raw: bytes) -> bytes:
+    """The first 8 bytes of SHA-256 of the public key: names a key, proves nothing."""
+    return sha256(raw).digest()[:KEY_ID_BYTES]
+
+
+def public_key_from_pem(text: str) -> PublicKey:
+    """Reads what ``PublicKey.pem`` writes. Raises ``LogError``."""
+    der = _from_pem("PUBLIC KEY", text.encode())
+    if der is None or len(der) != 44 or not der.startswith(_SPKI_PREFIX):
+        raise LogError(Code.KEY, "not an Ed25519 public key", "SubjectPublicKeyInfo in PEM")
+    return PublicKey(der[12:])
+
+
+def _pem(label: str, der: bytes) -> str:
+    return f"-----BEGIN {label}-----\n{b64encode(der).decode()}\n-----END {label}-----\n"
+
+
+def _from_pem(label: str, text: bytes) -> bytes | None:
+    lines = text.decode("ascii", "replace").splitlines()
+    if len(lines) != 3 or lines[0] != f"-----BEGIN {label}-----" or lines[2] != f"-----END {label}-----":
+        return None
+    try:
+        return b64decode(lines[1], validate=True)
+    except (Base64Error, ValueError):
+        return None

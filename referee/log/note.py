@@ -1,0 +1,218 @@
+"""Signed notes and checkpoints: a signature under a tree head (C2SP signed-note and tlog-checkpoint).
+
+Knows text, keys and hashes, not what the tree is of. Parsing is strict: one text has one reading, and what
+these specifications do not allow is refused (Python's ``int("1_0")`` and lenient base64 are not used).
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from binascii import Error as Base64Error
+from binascii import a2b_base64
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import sha256
+
+from referee.log.errors import Code, LogError
+from referee.log.keys import PrivateKey, PublicKey
+from referee.log.merkle import HASH_BYTES
+
+MAX_NOTE_BYTES = 16 * 1024
+MAX_SIGNATURES = 16
+ED25519 = 0x01
+"""The signature type that a referee signs with; keys of other types parse, and verify nothing here."""
+
+_DASH = "\u2014 "
+_DECIMAL = re.compile(r"(0|[1-9][0-9]{0,18})\Z", re.ASCII)
+_HEX_ID = re.compile(r"[0-9a-f]{8}\Z")
+_GAME_ID = re.compile(r"[0-9a-f]{32}\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class NoteSignature:
+    """One signature line. Whose it is shows only in comparison with a verifier key."""
+
+    name: str
+    key_id: bytes
+    signature: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A text, ending in a newline, and the signatures under it."""
+
+    text: str
+    signatures: tuple[NoteSignature, ...]
+
+    @classmethod
+    def parse(cls, data: bytes) -> Note:
+        """Raises ``LogError``."""
+        if len(data) > MAX_NOTE_BYTES:
+            raise _bad(f"note of {len(data)} bytes", f"at most {MAX_NOTE_BYTES}")
+        try:
+            whole = data.decode()
+        except UnicodeDecodeError:
+            raise _bad("the note is not UTF-8") from None
+        if any(c < " " and c != "\n" for c in whole):
+            raise _bad("control character in the note", "newlines only")
+        text, blank, below = whole.rpartition("\n\n")
+        if not blank or not text:
+            raise _bad("no signatures under the note", "a blank line, then signature lines")
+        if not below.endswith("\n"):
+            raise _bad("the note does not end with a newline")
+        lines = below[:-1].split("\n")
+        if len(lines) > MAX_SIGNATURES:
+            raise _bad(f"{len(lines)} signatures", f"at most {MAX_SIGNATURES}")
+        signatures = tuple(_parse_signature(line) for line in lines)
+        if len({(s.name, s.key_id) for s in signatures}) != len(signatures):
+            raise _bad("two signatures by one key")
+        return cls(text + "\n", signatures)
+
+    def encode(self) -> bytes:
+        lines = [f"{_DASH}{s.name} {b64encode(s.key_id + s.signature).decode()}\n" for s in self.signatures]
+        return "".join([self.text, "\n", *lines]).encode()
+
+
+def _parse_signature(line: str) -> NoteSignature:
+    name, space, encoded = line.removeprefix(_DASH).partition(" ")
+    if not line.startswith(_DASH) or not space:
+        raise _bad(f"signature line {line!r}", "an em dash, a space, the key's name, a space, base64")
+    _check_name(name)
+    value = _base64(encoded)
+    if len(value) < 5:
+        raise _bad(f"signature of {len(value)} bytes", "a key id of 4 bytes and a signature")
+    return NoteSignature(name, value[:4], value[4:])
+
+
+@dataclass(frozen=True, slots=True)
+class VerifierKey:
+    """A public key with the name that it signs under: what an auditor pins."""
+
+    name: str
+    type: int
+    key: bytes
+
+    @classmethod
+    def of(cls, name: str, key: PublicKey) -> VerifierKey:
+        _check_name(name)
+        return cls(name, ED25519, key.raw)
+
+    @classmethod
+    def parse(cls, text: str) -> VerifierKey:
+        """From ``name+id+base64``. Raises ``LogError``; a key of another type than Ed25519 parses."""
+        name, _, rest = text.partition("+")
+        hex_id, plus, encoded = rest.partition("+")
+        if not plus or not _HEX_ID.match(hex_id):
+            raise _bad(f"verifier key {text!r}", "name+hex(key id)+base64(type and key)")
+        _check_name(name)
+        value = _base64(encoded)
+        if len(value) < 2:
+            raise _bad("verifier key without a key")
+        parsed = cls(name, value[0], value[1:])
+        if parsed.id.hex() != hex_id:
+            raise _bad(f"verifier key with id {hex_id}", parsed.id.hex())
+        if parsed.type == ED25519:
+            PublicKey(parsed.key)
+        return parsed
+
+    @property
+    def id(self) -> bytes:
+        return sha256(self.name.encode() + b"\n" + bytes([self.type]) + self.key).digest()[:4]
+
+    def __str__(self) -> str:
+        return f"{self.name}+{self.id.hex()}+{b64encode(bytes([self.type]) + self.key).decode()}"
+
+    def check(self, note: Note) -> None:
+        """Raises ``LogError`` unless this key signed the note: ``UNTRUSTED_KEY`` if no line is by it."""
+        if self.type != ED25519:
+            raise LogError(Code.UNSUPPORTED, f"verifier key of type {self.type:#04x}", "type 0x01, Ed25519")
+        for line in note.signatures:
+            if line.name == self.name and line.key_id == self.id:
+                if not _public_key(self.key).is_signed(note.text.encode(), line.signature):
+                    raise LogError(Code.NOTE_SIGNATURE, f"signature of {self.name} is wrong")
+                return
+        names = ", ".join(f"{s.name}+{s.key_id.hex()}" for s in note.signatures)
+        raise LogError(Code.UNTRUSTED_KEY, f"signed by {names}", f"a signature by {self.name}+{self.id.hex()}")
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A tree head: so many entries of this game have this root."""
+
+    origin: str
+    """The referee's name; it is the signing key's name as well."""
+    game_id: bytes
+    size: int
+    root: bytes
+
+    def text(self) -> str:
+        return f"{self.origin}/g/{self.game_id.hex()}\n{self.size}\n{b64encode(self.root).decode()}\n"
+
+    @classmethod
+    def parse(cls, text: str) -> Checkpoint:
+        """From a note's text. Raises ``LogError``; extension lines are refused, as nobody writes any."""
+        lines = text.split("\n")
+        if len(lines) != 4 or lines[3]:
+            raise _bad(f"checkpoint of {len(lines) - 1} lines", "origin, size and root, a line each")
+        origin, separator, game = lines[0].rpartition("/g/")
+        if not separator or not _GAME_ID.match(game):
+            raise _bad(f"origin {lines[0]!r}", "<origin>/g/<game id, 32 lower-case hex digits>")
+        _check_name(origin)
+        if not _DECIMAL.match(lines[1]):
+            raise _bad(f"size {lines[1]!r}", "a decimal number")
+        root = _base64(lines[2])
+        if len(root) != HASH_BYTES:
+            raise _bad(f"root of {len(root)} bytes", f"{HASH_BYTES} bytes")
+        return cls(origin, bytes.fromhex(game), int(lines[1]), root)
+
+
+class CheckpointSigner:
+    """Signs checkpoints under one name, for all games of a referee."""
+
+    def __init__(self, origin: str, key: PrivateKey) -> None:
+        self.verifier = VerifierKey.of(origin, key.public)
+        self._key = key
+        self._line = f"{_DASH}{origin} ".encode()
+        self._id = self.verifier.id
+
+    def sign(self, game_id: bytes, size: int, root: bytes) -> bytes:
+        """The signed note."""
+        text = Checkpoint(self.verifier.name, game_id, size, root).text().encode()
+        return b"%b\n%b%b\n" % (text, self._line, b64encode(self._id + self._key.sign(text)))
+
+
+def open_checkpoint(data: bytes, verifier: VerifierKey) -> Checkpoint:
+    """The checkpoint in a note that ``verifier`` signed. Raises ``LogError``."""
+    note = Note.parse(data)
+    verifier.check(note)
+    checkpoint = Checkpoint.parse(note.text)
+    if checkpoint.origin != verifier.name:
+        raise LogError(Code.UNTRUSTED_KEY, f"checkpoint of origin {checkpoint.origin}", verifier.name)
+    return checkpoint
+
+
+@lru_cache(maxsize=64)
+def _public_key(raw: bytes) -> PublicKey:
+    return PublicKey(raw)
+
+
+def _check_name(name: str) -> None:
+    # As Go's note package: not empty, no space of any script, no plus sign. Also no newline, by the caller.
+    if not name or "+" in name or any(c.isspace() or not c.isprintable() for c in name):
+        raise _bad(f"name {name!r}", "a name without spaces and plus signs")
+
+
+def _base64(text: str) -> bytes:
+    try:
+        value = a2b_base64(text.encode("ascii"), strict_mode=True)
+    except (Base64Error, UnicodeEncodeError):
+        raise _bad(f"base64 {text[:100]!r}", "standard base64 with padding") from None
+    # Strict mode still ignores bits beyond the last byte.
+    if b64encode(value).decode() != text:
+        raise _bad(f"base64 {text[:100]!r}", "canonical base64")
+    return value
+
+
+def _bad(what: str, expected: str = "") -> LogError:
+    return LogError(Code.NOTE, what, expected)

@@ -1,0 +1,48 @@
+"""How far a game has come, and what one entry does to it: plain values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any
+
+from referee.log.v1 import log_pb2
+
+
+class Phase(Enum):
+    """How far a game has come."""
+
+    JOINING = "joining"
+    REVEALING = "revealing"
+    PLAYING = "playing"
+    ENDED = "ended"
+    """GameEnd is there; a dealt game's seed is still to be disclosed."""
+    CLOSED = "closed"
+    """Nothing can follow."""
+
+
+class StepKind(Enum):
+    """What an entry does to the game."""
+
+    JOINED = "joined"
+    REVEALED = "revealed"
+    PLAYED = "played"
+    """A move, chance or a forced pass."""
+    REFUSED = "refused"
+    """An attempt was recorded; the position stays."""
+    ENDED = "ended"
+    DISCLOSED = "disclosed"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What was found to be allowed, ready to be applied."""
+
+    kind: StepKind
+    seat: int | None = None
+    event: Any = None
+    """The engine's own event, for PLAYED."""
+    data: bytes = b""
+    """The seed that was opened, or the exact bytes of chance."""
+    join: log_pb2.Join | None = None
+    end: log_pb2.GameEnd | None = None

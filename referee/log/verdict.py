@@ -1,0 +1,220 @@
+"""What an audit says: layers, findings, one verdict, as text and as JSON. Knows nothing of how they are found."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+from typing import Any
+
+from referee.log.errors import Code, LogError
+
+
+class Verdict(IntEnum):
+    """The one answer; the values are the exit codes."""
+
+    COMPLETE = 0
+    PREFIX = 3
+    CORRUPT = 4
+    UNTRUSTED_KEY = 5
+    STALE = 6
+    FORK = 7
+    RULES = 8
+    UNSUPPORTED = 9
+    UNDISCLOSED = 10
+
+
+class Layer(StrEnum):
+    """What is checked, in the order in which the first failure decides."""
+
+    LIMITS = "limits"
+    FRAMES = "frames"
+    HEADER = "header"
+    DECODE = "decode"
+    CHAIN = "chain"
+    TREE = "tree"
+    CHECKPOINT = "checkpoint"
+    RECEIPTS = "receipts"
+    AUTHORS = "authors"
+    DECK = "deck"
+    RULES = "rules"
+    RESULT = "result"
+
+
+_MEANING: dict[Code, tuple[Layer, Verdict]] = {
+    Code.LIMIT: (Layer.LIMITS, Verdict.CORRUPT),
+    Code.FRAME: (Layer.FRAMES, Verdict.CORRUPT),
+    Code.TORN: (Layer.FRAMES, Verdict.PREFIX),
+    Code.HEADER: (Layer.HEADER, Verdict.CORRUPT),
+    Code.MALFORMED: (Layer.DECODE, Verdict.CORRUPT),
+    Code.WRONG_GAME: (Layer.CHAIN, Verdict.CORRUPT),
+    Code.STALE_HEAD: (Layer.CHAIN, Verdict.CORRUPT),
+    Code.CHECKPOINT: (Layer.TREE, Verdict.CORRUPT),
+    Code.NOTE: (Layer.TREE, Verdict.CORRUPT),
+    Code.NOTE_SIGNATURE: (Layer.CHECKPOINT, Verdict.CORRUPT),
+    Code.UNTRUSTED_KEY: (Layer.CHECKPOINT, Verdict.UNTRUSTED_KEY),
+    Code.FORK: (Layer.RECEIPTS, Verdict.FORK),
+    Code.STALE: (Layer.RECEIPTS, Verdict.STALE),
+    Code.KEY: (Layer.AUTHORS, Verdict.CORRUPT),
+    Code.AUTHOR: (Layer.AUTHORS, Verdict.CORRUPT),
+    Code.AUTHOR_SIGNATURE: (Layer.AUTHORS, Verdict.CORRUPT),
+    Code.DECK: (Layer.DECK, Verdict.RULES),
+    Code.UNDISCLOSED: (Layer.DECK, Verdict.UNDISCLOSED),
+    Code.NOT_AWAITED: (Layer.RULES, Verdict.RULES),
+    Code.RULES: (Layer.RULES, Verdict.RULES),
+    Code.DIGEST: (Layer.RULES, Verdict.RULES),
+    Code.ENGINE: (Layer.RULES, Verdict.UNSUPPORTED),
+    Code.UNSUPPORTED: (Layer.RULES, Verdict.UNSUPPORTED),
+    Code.RESULT: (Layer.RESULT, Verdict.RULES),
+    Code.INCOMPLETE: (Layer.RESULT, Verdict.PREFIX),
+}
+_SHORTFALLS = (Verdict.UNDISCLOSED, Verdict.PREFIX)
+"""Nothing is proven wrong, so any failure outweighs them: a cut must not turn a forgery into a mere prefix."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The first failure of a layer."""
+
+    layer: Layer
+    verdict: Verdict
+    code: Code
+    what: str
+    expected: str
+    entry: int | None
+    offset: int | None
+
+    @classmethod
+    def of(cls, error: LogError, layer: Layer | None = None) -> Finding:
+        """``layer``: where it differs from the code's own."""
+        usual, verdict = _MEANING[error.code]
+        return cls(layer or usual, verdict, error.code, error.what, error.expected, error.entry, error.offset)
+
+    @property
+    def is_shortfall(self) -> bool:
+        return self.verdict in _SHORTFALLS
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "code": self.code.value,
+            "verdict": self.verdict.name,
+            "what": self.what,
+            "expected": self.expected,
+            "entry": self.entry,
+            "offset": self.offset,
+        }
+
+    def __str__(self) -> str:
+        places = [f"entry {self.entry}"] if self.entry is not None else []
+        places += [f"byte {self.offset}"] if self.offset is not None else []
+        where = f" at {', '.join(places)}" if places else ""
+        expected = f"; expected {self.expected}" if self.expected else ""
+        return f"{self.code}{where}: {self.what}{expected}"
+
+
+@dataclass(frozen=True, slots=True)
+class SeatStanding:
+    """How a seat's key is known: ``pinned``, ``self-declared``, ``scribed`` or ``not joined``."""
+
+    seat: int
+    standing: str
+    key: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The outcome of an audit. COMPLETE if there are no findings."""
+
+    findings: tuple[Finding, ...]
+    """The first of each layer, in the order of layers."""
+    entries: int
+    """Whole entries that the file holds."""
+    signed_entries: int
+    """Entries that a checkpoint with a good signature covers."""
+    checked: dict[Layer, int]
+    """For the layers that go entry by entry: how many were checked."""
+    game_id: bytes | None
+    rules: tuple[str, int] | None
+    chance: str
+    """``dealt``, ``declared`` or ``unknown``."""
+    deck_checked: bool
+    """Every chance event was recomputed from the committed deck."""
+    seats: tuple[SeatStanding, ...]
+    ending: str
+    scores: tuple[int, ...]
+    places: tuple[int, ...]
+    remarks: tuple[str, ...]
+
+    @property
+    def decisive(self) -> Finding | None:
+        """The finding that makes the verdict: the first failure, else the first shortfall."""
+        failures = [f for f in self.findings if not f.is_shortfall]
+        undisclosed = [f for f in self.findings if f.verdict is Verdict.UNDISCLOSED]
+        return next(iter([*failures, *undisclosed, *self.findings]), None)
+
+    @property
+    def verdict(self) -> Verdict:
+        decisive = self.decisive
+        return Verdict.COMPLETE if decisive is None else decisive.verdict
+
+    @property
+    def exit_code(self) -> int:
+        return int(self.verdict)
+
+    def as_json(self) -> str:
+        decisive = self.decisive
+        found = {finding.layer: finding for finding in self.findings}
+        layers = [
+            {
+                "layer": layer.value,
+                "entries_checked": self.checked.get(layer),
+                "finding": found[layer].as_json() if layer in found else None,
+            }
+            for layer in Layer
+        ]
+        value = {
+            "verdict": self.verdict.name,
+            "exit_code": self.exit_code,
+            "entry": decisive.entry if decisive else None,
+            "offset": decisive.offset if decisive else None,
+            "entries": self.entries,
+            "signed_entries": self.signed_entries,
+            "game_id": self.game_id.hex() if self.game_id else None,
+            "rules": {"id": self.rules[0], "version": self.rules[1]} if self.rules else None,
+            "chance": self.chance,
+            "deck_checked": self.deck_checked,
+            "seats": [
+                {"seat": s.seat, "standing": s.standing, "key": s.key.hex() if s.key else None} for s in self.seats
+            ],
+            "ending": self.ending,
+            "scores": list(self.scores),
+            "places": list(self.places),
+            "layers": layers,
+            "remarks": list(self.remarks),
+        }
+        return json.dumps(value, indent=2)
+
+    def as_text(self) -> str:
+        lines = [self._headline()]
+        lines += [f"  {finding.layer}: {finding}" for finding in self.findings]
+        if self.game_id and self.rules:
+            lines.append(f"game {self.game_id.hex()}, {self.rules[0]} version {self.rules[1]}")
+        deck = ", recomputed from the committed deck" if self.deck_checked else ""
+        lines.append(f"{self.entries} entries, {self.signed_entries} under a signed checkpoint")
+        lines.append(f"chance: {self.chance}{deck}")
+        for seat in self.seats:
+            key = f" {seat.key.hex()}" if seat.key else ""
+            lines.append(f"seat {seat.seat}: {seat.standing}{key}")
+        if self.ending:
+            result = f", scores {list(self.scores)}, places {list(self.places)}" if self.scores else ""
+            lines.append(f"ending: {self.ending}{result}")
+        lines += [f"remark: {remark}" for remark in self.remarks]
+        return "\n".join(lines) + "\n"
+
+    def _headline(self) -> str:
+        decisive = self.decisive
+        if decisive is None:
+            return "COMPLETE"
+        if decisive.verdict is Verdict.PREFIX:
+            return f"PREFIX({self.entries})"
+        return decisive.verdict.name + (f" at entry {decisive.entry}" if decisive.entry is not None else "")
