@@ -5,9 +5,9 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
-from tests.bench import rules
+from tests.bench import audit, rules
 
-SECTIONS = (("rules, one core", rules),)
+SECTIONS = (("rules, one core", rules), ("audit, one core", audit))
 
 
 def main() -> None:
