@@ -23,6 +23,7 @@ from referee.log.frames import (
     Frame,
     FrameType,
     check_crc,
+    encode_frame,
     parse_head,
     unfinished,
 )
@@ -50,15 +51,15 @@ class Order:
     def frames_hash(self) -> bytes:
         return self._hash.digest()
 
-    def take(self, frame: Frame) -> None:
-        """Raises ``LogError``: ``FRAME`` out of order, ``LIMIT``, ``UNSUPPORTED``."""
+    def take(self, frame: Frame, whole: bytes) -> None:
+        """``whole``: the frame's bytes. Raises ``LogError``: ``FRAME`` out of order, ``LIMIT``, ``UNSUPPORTED``."""
         if self.last is None and frame.type != FrameType.HEADER:
             raise self._misplaced(frame, "HEADER first")
         if self.ended:
             raise self._misplaced(frame, "nothing after END")
         if not frame.critical:
             return
-        kind = FrameType(frame.type)
+        kind = _TYPES[frame.type]
         if kind is FrameType.KEYSET:
             raise LogError(Code.UNSUPPORTED, "key sets are not offered by this version", offset=frame.offset)
         before = _BEFORE[kind]
@@ -71,7 +72,7 @@ class Order:
         if kind is FrameType.END:
             self._check_end(frame)
         self.last = kind
-        self._hash.update(frame.encode())
+        self._hash.update(whole)
 
     def _check_end(self, frame: Frame) -> None:
         try:
@@ -89,6 +90,7 @@ class Order:
         return LogError(Code.FRAME, f"{name} out of place", expected, offset=frame.offset)
 
 
+_TYPES = {int(kind): kind for kind in FrameType}
 _BEFORE: dict[FrameType, tuple[FrameType | None, ...]] = {
     FrameType.HEADER: (None,),
     FrameType.ENTRY: (FrameType.HEADER, FrameType.ENTRY),
@@ -120,10 +122,11 @@ def read(stream: BinaryIO) -> Iterator[Frame]:
         rest = _take(stream, length + TAIL_BYTES)
         if len(rest) < length + TAIL_BYTES:
             raise unfinished(head + rest, offset)
-        frame = Frame(frame_type, check_crc(head, rest, offset), offset)
-        order.take(frame)
+        whole = head + rest
+        frame = Frame(frame_type, check_crc(whole, offset), offset)
+        order.take(frame, whole)
         yield frame
-        offset += HEAD_BYTES + length + TAIL_BYTES
+        offset += len(whole)
 
 
 def entries(stream: BinaryIO) -> Iterator[bytes]:
@@ -179,8 +182,9 @@ class Writer:
             writer._offset = len(MAGIC)
             try:
                 for frame in read(stream):
-                    writer._order.take(frame)
-                    writer._offset = frame.offset + len(frame.encode())
+                    whole = encode_frame(frame.type, frame.payload)
+                    writer._order.take(frame, whole)
+                    writer._offset = frame.offset + len(whole)
             except LogError as error:
                 if error.code is not Code.TORN or writer._order.last is None:
                     raise
@@ -237,10 +241,10 @@ class Writer:
 
     def _write(self, frame_type: FrameType, payload: bytes) -> None:
         frame = Frame(frame_type, payload, self._offset)
-        data = frame.encode()
+        data = encode_frame(frame_type, payload)
         if self._offset + len(data) > MAX_FILE_BYTES:
             raise LogError(Code.LIMIT, "the file would be too large", f"{MAX_FILE_BYTES} bytes")
-        self._order.take(frame)
+        self._order.take(frame, data)
         self._stream.write(data)
         self._offset += len(data)
 

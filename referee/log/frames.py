@@ -35,7 +35,7 @@ class FrameType(IntEnum):
     NOTATION = 0x82
 
 
-_CRITICAL_LIMITS = {
+_CRITICAL_LIMITS: dict[int, int] = {
     FrameType.HEADER: 256 * 1024,
     FrameType.ENTRY: MAX_ENTRY_BYTES,
     FrameType.CHECKPOINT: MAX_NOTE_BYTES,
@@ -58,9 +58,6 @@ class Frame:
     def critical(self) -> bool:
         return self.type < 0x80
 
-    def encode(self) -> bytes:
-        return encode_frame(self.type, self.payload)
-
 
 def encode_frame(frame_type: int, payload: bytes) -> bytes:
     """``u32be length | u8 type | payload | u32be CRC-32 of everything before it in the frame``."""
@@ -75,10 +72,7 @@ def max_payload(frame_type: int) -> int | None:
     """The longest plausible payload; None for a critical type that does not exist."""
     if frame_type >= 0x80:
         return _IGNORABLE_LIMIT
-    return _CRITICAL_LIMITS.get(FrameType(frame_type)) if frame_type in _KNOWN else None
-
-
-_KNOWN = frozenset(map(int, FrameType))
+    return _CRITICAL_LIMITS.get(frame_type)
 
 
 def parse_head(head: bytes, offset: int) -> tuple[int, int]:
@@ -92,12 +86,11 @@ def parse_head(head: bytes, offset: int) -> tuple[int, int]:
     return length, frame_type
 
 
-def check_crc(head: bytes, rest: bytes, offset: int) -> bytes:
-    """The payload. Raises ``LogError`` (``FRAME``)."""
-    payload, stored = rest[:-TAIL_BYTES], rest[-TAIL_BYTES:]
-    if crc32(payload, crc32(head)) != int.from_bytes(stored, "big"):
+def check_crc(whole: bytes, offset: int) -> bytes:
+    """The payload of a whole frame. Raises ``LogError`` (``FRAME``)."""
+    if crc32(whole[:-TAIL_BYTES]) != int.from_bytes(whole[-TAIL_BYTES:], "big"):
         raise LogError(Code.FRAME, "wrong CRC", "the CRC-32 of length, type and payload", offset=offset)
-    return payload
+    return whole[HEAD_BYTES:-TAIL_BYTES]
 
 
 def unfinished(tail: bytes, offset: int) -> LogError:
@@ -116,7 +109,7 @@ def unfinished(tail: bytes, offset: int) -> LogError:
         Code.FRAME, f"frame length {length} reaches over whole frames", "a length that fits", offset=offset
     )
     real = len(tail) - HEAD_BYTES - TAIL_BYTES
-    if real >= 1 and _is_frame(real.to_bytes(4, "big") + tail[4:HEAD_BYTES], tail[HEAD_BYTES:]):
+    if real >= 1 and _is_frame(real.to_bytes(4, "big") + tail[4:]):
         return altered
     effort = 0
     for at in range(1, len(tail) - HEAD_BYTES - TAIL_BYTES):
@@ -128,12 +121,12 @@ def unfinished(tail: bytes, offset: int) -> LogError:
         if limit is None or inner > limit:
             continue
         effort += size
-        if effort > _SEARCH_BYTES or _is_frame(tail[at : at + HEAD_BYTES], tail[at + HEAD_BYTES : at + size]):
+        if effort > _SEARCH_BYTES or _is_frame(tail[at : at + size]):
             return altered
     return LogError(
         Code.TORN, f"the file ends {length + HEAD_BYTES + TAIL_BYTES - len(tail)} bytes early", offset=offset
     )
 
 
-def _is_frame(head: bytes, rest: bytes) -> bool:
-    return crc32(rest[:-TAIL_BYTES], crc32(head)) == int.from_bytes(rest[-TAIL_BYTES:], "big")
+def _is_frame(whole: bytes) -> bool:
+    return crc32(whole[:-TAIL_BYTES]) == int.from_bytes(whole[-TAIL_BYTES:], "big")

@@ -27,6 +27,9 @@ class Role(StrEnum):
     ARBITER = "arbiter"
 
 
+_ROLES = {role.value: role for role in Role}
+
+
 @dataclass(frozen=True, slots=True)
 class Author:
     """Who signs: a seat's number, or an index into the game's scribe or arbiter keys."""
@@ -123,7 +126,7 @@ def author_of(intent: log_pb2.Intent) -> Author:
     role = intent.WhichOneof("author")
     if role is None:
         raise LogError(Code.MALFORMED, "intent without an author", "seat, scribe or arbiter")
-    return Author(Role(role), getattr(intent, role))
+    return Author(_ROLES[role], getattr(intent, role))
 
 
 def check_signed_lengths(thing: str, signed: log_pb2.Signed | log_pb2.Refused | SignedIntent) -> None:

@@ -107,7 +107,7 @@ def game_open(
         options=options,
         tables=tables,
         seats=[log_pb2.Seat(player=seed(f"player {i}"), scribed=i in scribed) for i in range(seats)],
-        terms=log_pb2.Terms(illegal_moves="ILLEGAL_MOVE_POLICY_RECORDED") if recorded else None,
+        terms=log_pb2.Terms(illegal_moves=log_pb2.ILLEGAL_MOVE_POLICY_RECORDED) if recorded else None,
         scribe_keys=[] if dealt and not scribed else [key("scribe 0").public.raw, key("scribe 1").public.raw],
         arbiter_keys=[key("arbiter 0").public.raw],
         header_hash=header_hash(header),
