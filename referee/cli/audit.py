@@ -1,0 +1,118 @@
+"""``referee audit``: what a game file proves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from referee.cli.failure import EXIT_USAGE, Failure
+from referee.log import audit as auditor
+from referee.log.errors import LogError
+from referee.log.keys import PublicKey, public_key_from_pem
+from referee.log.note import VerifierKey
+
+KEY_HEX_DIGITS = 64
+
+
+def audit(  # noqa: PLR0917 - typer reads options from the signature
+    file: Annotated[Path, typer.Argument(help="The game file (.gamelog).", show_default=False)],
+    key: Annotated[
+        str,
+        typer.Option(
+            metavar="VKEY",
+            help="The referee's verifier key: a .vkey file or its text, had from the referee.",
+            show_default=False,
+        ),
+    ],
+    seat_key: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SEAT=KEY",
+            help="A seat's public key, where you know it: 64 hexadecimal digits or a PEM file. Repeatable.",
+        ),
+    ] = None,
+    scribe_key: Annotated[
+        list[str] | None, typer.Option(metavar="SCRIBE=KEY", help="The same for a scribe, by its number.")
+    ] = None,
+    receipt: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="A signed checkpoint that somebody was given in this game. Repeatable."),
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Every layer as one JSON document.")] = False,
+) -> None:
+    """Checks a game file offline and says what it proves.
+
+    Frames, encoding, hash chain, tree, the referee's signature, every author's signature, the committed deck and the
+    rules, entry by entry. Nothing is fetched and nobody is trusted but the keys that you give.
+
+    Exit codes:
+
+    - 0 COMPLETE: a whole game, and everything in it holds
+    - 3 PREFIX: the game goes on, or the file was cut
+    - 4 CORRUPT: altered, or never written by a referee
+    - 5 UNTRUSTED_KEY: signed by another referee than yours
+    - 6 STALE: a receipt is newer than the file
+    - 7 FORK: a receipt contradicts the file
+    - 8 RULES: an entry breaks the rules, or was not dealt from the deck
+    - 9 UNSUPPORTED: rules, format or acts of another version
+    - 10 UNDISCLOSED: the referee did not open its deck
+    - 1 the file cannot be read; 2 a key or an option is not one
+
+    Example: `referee audit demo/3f0c….gamelog --key demo/3f0c….vkey --seat-key 0=alice.pem`
+    """
+    policy = auditor.Policy(
+        verifier=_verifier(key),
+        seat_keys=_numbered("--seat-key", seat_key or []),
+        scribe_keys=_numbered("--scribe-key", scribe_key or []),
+        receipts=tuple(_read(path) for path in receipt or []),
+    )
+    try:
+        with file.open("rb") as stream:
+            report = auditor.audit(stream, policy)
+    except OSError as error:
+        raise Failure(f"{file}: {error.strerror}") from None
+    except LogError as error:
+        raise Failure(f"--receipt: {error}", EXIT_USAGE) from None
+    print(report.as_json() if json else report.as_text().rstrip())
+    raise typer.Exit(report.exit_code)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise Failure(f"{path}: {error.strerror}") from None
+
+
+def _verifier(text: str) -> VerifierKey:
+    """The text itself, or the one line of a file. Raises ``Failure``."""
+    if "+" not in text or Path(text).exists():
+        text = _read(Path(text)).decode("utf-8", "replace").strip()
+    try:
+        return VerifierKey.parse(text)
+    except LogError as error:
+        raise Failure(f"--key: {error}", EXIT_USAGE) from None
+
+
+def _numbered(option: str, words: list[str]) -> dict[int, bytes]:
+    """``2=KEY`` words by number. Raises ``Failure``."""
+    keys: dict[int, bytes] = {}
+    for word in words:
+        number, equals, text = word.partition("=")
+        if not (equals and number.isascii() and number.isdigit()):
+            raise Failure(f"{option} {word!r}: expected NUMBER=KEY, such as 2=key.pem", EXIT_USAGE)
+        if int(number) in keys:
+            raise Failure(f"{option}: number {number} is given twice", EXIT_USAGE)
+        keys[int(number)] = _public_key(option, text)
+    return keys
+
+
+def _public_key(option: str, text: str) -> bytes:
+    try:
+        if len(text) == KEY_HEX_DIGITS and not Path(text).exists():
+            return PublicKey(bytes.fromhex(text)).raw
+        return public_key_from_pem(_read(Path(text)).decode("utf-8", "replace")).raw
+    except (LogError, ValueError) as error:
+        raise Failure(f"{option} {text!r}: {error}", EXIT_USAGE) from None
