@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from hashlib import sha256
 
+from google.protobuf.message import DecodeError
+
 from referee.log.deck import COMMITMENT_BYTES, SEED_BYTES
 from referee.log.errors import Code, LogError, malformed
 from referee.log.intent import GAME_ID_BYTES, Place, check_length, check_signed_lengths
@@ -116,16 +118,30 @@ def decode_open(data: bytes) -> log_pb2.GameOpen:
     try:
         opened = strict.decode(log_pb2.GameOpen, data)
     except strict.MalformedError as error:
+        _check_version(_stated_version(data))
         raise malformed(error, "game_open") from error
     check_open(opened)
     return opened
 
 
+def _stated_version(data: bytes) -> int:
+    # A later format may have fields that this one does not know: that is not malformed.
+    try:
+        return log_pb2.GameOpen.FromString(data[: strict.MAX_BODY_BYTES]).format_version or FORMAT_VERSION
+    except DecodeError:
+        return FORMAT_VERSION
+
+
+def _check_version(version: int) -> None:
+    if version != FORMAT_VERSION:
+        raise LogError(Code.UNSUPPORTED, f"format version {version}", str(FORMAT_VERSION))
+
+
 def check_open(opened: log_pb2.GameOpen) -> None:
     """Raises ``LogError``: ``UNSUPPORTED`` for another format version, ``MALFORMED`` for the rest."""
-    if opened.format_version != FORMAT_VERSION:
-        raise LogError(Code.UNSUPPORTED, f"format version {opened.format_version}", str(FORMAT_VERSION), entry=0)
+    _check_version(opened.format_version)
     _demand(opened.rules_id != "", "rules_id", "a name")
+    _demand(opened.rules_version > 0, "rules_version", "a version from 1 on")
     _demand(opened.tables != b"", "tables", "the game's tables")
     _demand(1 <= len(opened.seats) <= MAX_SEATS, "seats", f"1 to {MAX_SEATS}")
     for i, seat in enumerate(opened.seats):
