@@ -1,0 +1,9 @@
+"""Alhambra on paper: a layout as text or SVG, a position as text."""
+
+from __future__ import annotations
+
+from referee.render.alhambra.boxes import text
+from referee.render.alhambra.picture import svg
+from referee.render.alhambra.position import position_text
+
+__all__ = ["position_text", "svg", "text"]

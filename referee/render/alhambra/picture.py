@@ -1,0 +1,214 @@
+"""A layout as one self-contained SVG picture. Equal layouts give equal bytes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+from xml.sax.saxutils import escape, quoteattr
+
+from referee.games.alhambra.layout import Layout
+from referee.games.alhambra.outline import Side, longest_wall
+from referee.games.alhambra.tiles import TYPES, E, N, S, W
+from referee.games.game import Cell
+from referee.render.alhambra.icons import COLOURS, ICONS
+
+_CELL: Final = 100
+_MARGIN: Final = 46
+"""Around the tiles: room for the numbers of rows and columns."""
+_HEAD: Final = 58
+_FOOT: Final = 62
+_MIN_WIDTH: Final = 580
+"""What the line at the bottom needs."""
+_BAR: Final = 11
+"""Thickness of a wall."""
+_CHIP: Final = 72
+"""Width of an item at the bottom."""
+
+_PAPER: Final = "#f7f0e1"
+_INK: Final = "#3b2c20"
+_PALE: Final = "#a08f78"
+_STONE: Final = "#33271f"
+_GOLD: Final = "#f0a81c"
+
+_FONT: Final = "Georgia,'DejaVu Serif','Times New Roman',serif"
+_NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+# Each side's two ends, clockwise, and its bar, in a cell of 100 by 100.
+_ENDS: Final = {N: ((0, 0), (1, 0)), E: ((1, 0), (1, 1)), S: ((1, 1), (0, 1)), W: ((0, 1), (0, 0))}
+_BARS: Final = {
+    N: f"M0 0H{_CELL}V{_BAR}H0z",
+    E: f"M{_CELL - _BAR} 0H{_CELL}V{_CELL}H{_CELL - _BAR}z",
+    S: f"M0 {_CELL - _BAR}H{_CELL}V{_CELL}H0z",
+    W: f"M0 0H{_BAR}V{_CELL}H0z",
+}
+# The stones of a wall: short pale joints across the bar.
+_JOINTS: Final = {
+    N: "M0 6H100M17 0v6M50 0v6M83 0v6M33 6v5M67 6v5",
+    E: "M94 0V100M100 17h-6M100 50h-6M100 83h-6M94 33h-5M94 67h-5",
+    S: "M0 94H100M17 100v-6M50 100v-6M83 100v-6M33 94v-5M67 94v-5",
+    W: "M6 0V100M0 17h6M0 50h6M0 83h6M6 33h5M6 67h5",
+}
+
+
+def svg(layout: Layout, title: str = "Alhambra", *, wall_points: int | None = None) -> str:
+    """The picture: tiles, walls, the longest wall in gold, and the counts below. For a legal layout.
+
+    ``wall_points``: what the wall scores, where the game's options make it another number than its length (ALH-B6).
+    """
+    title = _NOT_XML.sub("\ufffd", title)
+    cells = layout.cells()
+    columns = [x for x, _ in cells] + [0]
+    rows = [y for _, y in cells] + [0]
+    across, down = max(columns) - min(columns) + 1, max(rows) - min(rows) + 1
+    width = max(across * _CELL + 2 * _MARGIN, _MIN_WIDTH)
+    height = _HEAD + down * _CELL + 2 * _MARGIN + _FOOT
+    left = (width - across * _CELL) // 2
+    top = _HEAD + _MARGIN
+    wall = longest_wall(layout)
+    points = len(wall) if wall_points is None else wall_points
+    shift = f"translate({left - min(columns) * _CELL} {top - min(rows) * _CELL})"
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}"',
+        f' role="img" aria-label={quoteattr(title)} font-family="{_FONT}">',
+        f"<title>{escape(title)}</title>",
+        f"<desc>{escape(_description(layout, points))}</desc>",
+        _definitions(),
+        f'<rect width="{width}" height="{height}" rx="18" fill="{_PAPER}"/>',
+        f'<rect x="7" y="7" width="{width - 14}" height="{height - 14}" rx="13" fill="none" stroke="#d9c8a5"/>',
+        _headline(title, width),
+        f'<g transform="{shift}">',
+        *_numbers(range(min(columns), max(columns) + 1), range(min(rows), max(rows) + 1)),
+        *_shadow([(0, 0), *cells]),
+        *([_halo(wall)] if wall else []),
+        _fountain(),
+        *(_tile(layout, cell, tile) for cell, tile in cells.items()),
+        "</g>",
+        *_foot(layout, points, width, height - _FOOT),
+        "</svg>",
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def _description(layout: Layout, wall: int) -> str:
+    """The same in words, for who cannot see it."""
+    names = layout.table.names
+    tiles = "; ".join(f"{names[tile]} at {x},{y}" for (x, y), tile in layout.cells().items())
+    return f"The fountain at 0,0. Tiles: {tiles or 'none'}. Longest wall: {wall}."
+
+
+def _definitions() -> str:
+    grounds = "".join(
+        f'<linearGradient id="alh-ground-{type_}" x1="0" y1="0" x2="0" y2="1">'
+        f'<stop stop-color="{colours.light}"/><stop offset="1" stop-color="{colours.deep}"/></linearGradient>\n'
+        for type_, colours in COLOURS.items()
+    )
+    symbols = "".join(
+        f'<symbol id="alh-{name}" viewBox="0 0 60 60">{drawing}</symbol>\n' for name, drawing in ICONS.items()
+    )
+    return f"<defs>\n{grounds}{symbols}</defs>"
+
+
+def _text(x: float, y: float, words: str, size: int, *, colour: str = _INK, bold: bool = False) -> str:
+    weight = ' font-weight="bold"' if bold else ""
+    return (
+        f'<text x="{x:g}" y="{y:g}" font-size="{size}" fill="{colour}" text-anchor="middle"{weight}>'
+        f"{escape(words)}</text>"
+    )
+
+
+def _headline(title: str, width: int) -> str:
+    room = width // 19
+    shown = title if len(title) <= room else title[: room - 1] + "…"
+    return _text(width / 2, 46, shown, 28, bold=True)
+
+
+def _numbers(columns: range, rows: range) -> Iterable[str]:
+    top, left = rows[0] * _CELL, columns[0] * _CELL
+    for x in columns:
+        yield _text(x * _CELL + 50, top - 18, str(x), 17, colour=_PALE)
+    for y in rows:
+        yield _text(left - 24, y * _CELL + 56, str(y), 17, colour=_PALE)
+
+
+def _shadow(cells: Iterable[Cell]) -> Iterable[str]:
+    path = "".join(f"M{x * _CELL} {y * _CELL}h{_CELL}v{_CELL}h-{_CELL}z" for x, y in cells)
+    yield f'<path d="{path}" fill="#5b4630" fill-opacity=".28" transform="translate(5 7)"/>'
+
+
+def _halo(wall: list[Side]) -> str:
+    """A golden line along the longest wall, half of it hidden by the tiles that come after."""
+    points: list[str] = []
+    for (x, y), side in wall:
+        (x1, y1), (x2, y2) = _ENDS[side]
+        if not points:
+            points.append(f"M{(x + x1) * _CELL} {(y + y1) * _CELL}")
+        points.append(f"L{(x + x2) * _CELL} {(y + y2) * _CELL}")
+    return (
+        f'<path d="{"".join(points)}" fill="none" stroke="{_GOLD}" stroke-width="22" stroke-linejoin="round"'
+        ' stroke-linecap="round"/>'
+    )
+
+
+def _ground(x: int, y: int, fill: str, line: str) -> str:
+    return (
+        f'<rect x="{x}" y="{y}" width="{_CELL}" height="{_CELL}" fill="{fill}"/>'
+        f'<rect x="{x + 1}" y="{y + 1}" width="{_CELL - 2}" height="{_CELL - 2}" fill="none" stroke="{line}"'
+        ' stroke-opacity=".35" stroke-width="2"/>'
+    )
+
+
+def _fountain() -> str:
+    return (
+        "<g><title>fountain at 0,0</title>"
+        + _ground(0, 0, "#efe6d2", "#8d7a5c")
+        + '<circle cx="50" cy="50" r="43" fill="#f9f4e8" stroke="#d3c19c" stroke-width="2"/>'
+        + '<use href="#alh-fountain" x="19" y="17" width="62" height="62"/></g>'
+    )
+
+
+def _tile(layout: Layout, cell: Cell, tile: int) -> str:
+    type_ = TYPES[layout.table.types[tile]]
+    colours = COLOURS[type_]
+    walls = [side for side in (N, E, S, W) if layout.table.walls[tile] & side]
+    x, y = cell[0] * _CELL, cell[1] * _CELL
+    drawn = [
+        f'<g transform="translate({x} {y})"><title>{layout.table.names[tile]} at {cell[0]},{cell[1]}</title>',
+        _ground(0, 0, f"url(#alh-ground-{type_})", colours.ink),
+        f'<use href="#alh-{type_}" x="27" y="22" width="52" height="52"/>',
+        _text(50, 85.5, type_, 11, colour=colours.ink),
+    ]
+    if walls:
+        drawn.append(f'<path d="{"".join(_BARS[side] for side in walls)}" fill="{_STONE}"/>')
+        joints = "".join(_JOINTS[side] for side in walls)
+        drawn.append(f'<path d="{joints}" fill="none" stroke="#7d6a5a" stroke-width="1"/>')
+    drawn += [
+        f'<circle cx="23.5" cy="23.5" r="11.5" fill="#fff8e6" stroke="{colours.ink}" stroke-width="1.8"/>',
+        _text(23.5, 28.8, str(layout.table.costs[tile]), 15, colour=colours.ink, bold=True),
+        "</g>",
+    ]
+    return "".join(drawn)
+
+
+def _foot(layout: Layout, wall: int, width: int, y: int) -> Iterable[str]:
+    """How many of each type, and the wall: what is scored."""
+    counts = [0] * len(TYPES)
+    for tile in layout.tiles.values():
+        counts[layout.table.types[tile]] += 1
+    x = (width - _CHIP * (len(TYPES) + 1)) / 2 - 14
+    for type_, count in zip(TYPES, counts, strict=True):
+        colours = COLOURS[type_]
+        yield (
+            f'<g><title>{type_}: {count}</title><circle cx="{x + 20:g}" cy="{y + 20}" r="17" fill="{colours.chip}"'
+            f' stroke="{colours.ink}" stroke-width="1.2"/>'
+            f'<use href="#alh-{type_}" x="{x + 9:g}" y="{y + 8}" width="22" height="22"/>'
+            + _text(x + 54, y + 27, str(count), 20, colour=_INK if count else _PALE)
+            + "</g>"
+        )
+        x += _CHIP
+    yield (
+        f'<g><title>longest wall: {wall}</title><path d="M{x + 16:g} {y + 20}h34" stroke="{_GOLD}" stroke-width="22"'
+        f' stroke-linecap="round"/><path d="M{x + 14:g} {y + 20}h38" stroke="{_STONE}" stroke-width="11"/>'
+        + _text(x + 80, y + 27, str(wall), 20, bold=True)
+        + "</g>"
+    )
