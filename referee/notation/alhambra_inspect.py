@@ -1,0 +1,164 @@
+"""Questions about Alhambra: is a layout legal and what can be done on it; what does a round score."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from referee.games.alhambra.catalogue import CATALOGUE
+from referee.games.alhambra.layout import REACH, Layout, index_of
+from referee.games.alhambra.legal import is_legal
+from referee.games.alhambra.options import MAX_SEATS, MIN_SEATS
+from referee.games.alhambra.scoring import NEUTRAL, score_round
+from referee.games.alhambra.tiles import TYPES, tile_table
+from referee.games.alhambra.violations import layout_violations
+from referee.games.game import Violation
+from referee.notation.sentences import sentence
+from referee.notation.strict_json import QueryError, an_array, an_integer, an_object, only, required, shown
+
+_TABLE: Final = tile_table()
+_RULES: Final = {rule.id: rule for rule in CATALOGUE}
+_COORDINATES: Final = {str(number): number for number in range(-REACH, REACH + 1)}
+"""Every way to write a coordinate: there is one for each."""
+
+_LAYOUT_FIELDS: Final = frozenset(("layout", "options", "tile"))
+_SCORE_FIELDS: Final = frozenset(("score",))
+_OPTIONS: Final = frozenset(("loop_one_less",))
+_ROUND_FIELDS: Final = frozenset(("round", "players", "neutral"))
+_PLAYER_FIELDS: Final = frozenset(("counts", "wall"))
+
+_IN_GAME: Final = {type_: _TABLE.types.count(number) for number, type_ in enumerate(TYPES)}
+_WALL_SIDES: Final = sum(walls.bit_count() for walls in _TABLE.walls)
+
+
+def answer(question: dict[str, Any]) -> dict[str, Any]:
+    """The answer to a question about a layout or, with ``score``, about a round. Raises ``QueryError``."""
+    if "score" in question:
+        only(question, _SCORE_FIELDS)
+        return _score(an_object(question["score"], "score"))
+    only(question, _LAYOUT_FIELDS)
+    return _layout(question)
+
+
+# A layout
+
+
+def _layout(question: dict[str, Any]) -> dict[str, Any]:
+    layout = _read_layout(an_object(question.get("layout", {}), "layout"))
+    tile = _tile(question["tile"], "tile") if "tile" in question else None
+    loop_one_less = _loop_one_less(an_object(question.get("options", {}), "options"))
+    counts = _counts(layout)
+    if not is_legal(layout):
+        return {"valid": False, "violations": [_violation(found) for found in layout_violations(layout)], **counts}
+    wall, outline = layout.wall()
+    found = {"valid": True, "violations": [], "wall": wall - (loop_one_less and wall == outline), **counts}
+    if tile is not None:
+        found["placements"] = layout.placeable_cells(_TABLE.walls[tile])
+    found["removable"] = layout.removable_cells()
+    if tile is not None:
+        found["swappable"] = _others(layout, tile)
+    return found
+
+
+def _read_layout(tiles: dict[str, Any]) -> Layout:
+    cells: dict[int, int] = {}
+    where: dict[int, str] = {}
+    for cell, name in tiles.items():
+        column, _, row = cell.partition(",")
+        x, y = _COORDINATES.get(column), _COORDINATES.get(row)
+        if x is None or y is None:
+            raise QueryError(
+                f"layout: cell {shown(cell)}; expected x,y from -{REACH} to {REACH}, such as 1,-2, and nothing else"
+            )
+        if not x and not y:
+            raise QueryError("layout: cell 0,0 is the fountain's; expected no tile there")
+        tile = _tile(name, f"layout: cell {cell}")
+        if tile in where:
+            raise QueryError(f"layout: tile {name} on {where[tile]} and on {cell}; expected each tile once")
+        where[tile] = cell
+        cells[index_of((x, y))] = tile
+    return Layout(_TABLE, cells)
+
+
+def _tile(name: Any, where: str) -> int:
+    tile = _TABLE.numbers.get(name) if type(name) is str else None
+    if tile is None:
+        raise QueryError(f"{where}: {shown(name)}; expected the name of a tile, such as tower-8-NES or garden-10")
+    return tile
+
+
+def _loop_one_less(options: dict[str, Any]) -> bool:
+    only(options, _OPTIONS, "options")
+    value = options.get("loop_one_less", False)
+    if type(value) is not bool:
+        raise QueryError(f"options.loop_one_less: {shown(value)}; expected true or false")
+    return value
+
+
+def _counts(layout: Layout) -> dict[str, Any]:
+    counts = [0] * len(TYPES)
+    for tile in layout.tiles.values():
+        counts[_TABLE.types[tile]] += 1
+    return {"counts": {type_: count for type_, count in zip(TYPES, counts, strict=True) if count}}
+
+
+def _others(layout: Layout, tile: int) -> list[tuple[int, int]]:
+    """Where the tile may replace another one."""
+    cells = layout.swappable_cells(_TABLE.walls[tile])
+    if tile in layout.tiles.values():
+        cells = [cell for cell in cells if layout.tiles[index_of(cell)] != tile]
+    return cells
+
+
+def _violation(violation: Violation) -> dict[str, Any]:
+    return {
+        "rule": violation.rule_id,
+        "cells": violation.cells,
+        **violation.facts,
+        "text": sentence(violation, _RULES),
+    }
+
+
+# A round
+
+
+def _score(score: dict[str, Any]) -> dict[str, Any]:
+    only(score, _ROUND_FIELDS, "score")
+    round_ = an_integer(required(score, "round", "score"), 1, 3, "score.round")
+    players = an_array(required(score, "players", "score"), "score.players")
+    if not MIN_SEATS <= len(players) <= MAX_SEATS:
+        raise QueryError(f"score.players: {len(players)} players; expected {MIN_SEATS} to {MAX_SEATS}")
+    counts, walls = [], []
+    for i, player in enumerate(players):
+        where = f"score.players[{i}]"
+        only(an_object(player, where), _PLAYER_FIELDS, where)
+        counts.append(_type_counts(required(player, "counts", where), f"{where}.counts"))
+        walls.append(an_integer(required(player, "wall", where), 0, _WALL_SIDES, f"{where}.wall"))
+    neutral = None
+    if "neutral" in score:
+        neutral = _type_counts(score["neutral"], "score.neutral")
+        if len(players) != 2:
+            raise QueryError(f"score.neutral: with {len(players)} players; expected it with 2 players only")
+    for type_, held in zip(TYPES, zip(*counts, *([neutral] if neutral else []), strict=True), strict=True):
+        if sum(held) > _IN_GAME[type_]:
+            raise QueryError(f"score: {sum(held)} {type_} tiles in all; expected {_IN_GAME[type_]} at most")
+    points, lines = score_round(round_, counts, walls, neutral)
+    return {
+        "points": points,
+        "lines": [
+            {
+                "type": TYPES[line.type],
+                "place": line.place,
+                "players": ["neutral" if player == NEUTRAL else player for player in line.players],
+                "each": line.each,
+            }
+            for line in lines
+        ],
+    }
+
+
+def _type_counts(value: Any, where: str) -> list[int]:
+    counts = an_object(value, where)
+    if not counts.keys() <= _IN_GAME.keys():
+        unknown = next(name for name in counts if name not in _IN_GAME)
+        raise QueryError(f"{where}: {shown(unknown)}; expected a type: {', '.join(TYPES)}")
+    return [an_integer(counts.get(type_, 0), 0, _IN_GAME[type_], f"{where}.{type_}") for type_ in TYPES]

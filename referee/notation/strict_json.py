@@ -1,0 +1,109 @@
+"""One line of JSON, read strictly: what the usual reader lets pass is refused here. Knows no game."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, Final, NoReturn
+
+MAX_LINE_BYTES: Final = 65_536
+"""Thirty times what the largest question needs."""
+
+_SHOWN: Final = 40
+
+
+class QueryError(Exception):
+    """A question that cannot be answered. The message says what, where, and what was expected."""
+
+
+def shown(value: Any) -> str:
+    """The value as JSON, short enough for a message."""
+    try:
+        written = json.dumps(value)
+    except RecursionError:
+        return "…"
+    return written if len(written) <= _SHOWN else written[:_SHOWN] + "…"
+
+
+def parse(line: bytes) -> Any:
+    """The line's one value. Raises ``QueryError``."""
+    if len(line) > MAX_LINE_BYTES:
+        raise QueryError(f"line: longer than {MAX_LINE_BYTES} bytes")
+    try:
+        text = line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise QueryError(f"line: not UTF-8 at byte {error.start}") from None
+    if not text.strip():
+        raise QueryError("line: empty; expected a JSON object")
+    try:
+        return _DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        raise QueryError(f"line: not JSON at character {error.pos + 1}: {error.msg}") from None
+    except RecursionError:
+        raise QueryError("line: nested too deeply") from None
+    except ValueError:  # the interpreter's limit on the digits of an integer
+        raise QueryError("line: a number with too many digits") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        seen = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise QueryError(f"duplicate key {shown(key)}")
+            seen.add(key)
+    return found
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise QueryError(f"number {text[:_SHOWN]} is too large")
+    return value
+
+
+def _constant(text: str) -> NoReturn:
+    raise QueryError(f"{text} is not JSON; expected a number")
+
+
+_DECODER: Final = json.JSONDecoder(object_pairs_hook=_object, parse_float=_float, parse_constant=_constant)
+
+
+# Parts of a question
+
+
+def only(fields: dict[str, Any], allowed: frozenset[str], where: str = "") -> None:
+    """Raises ``QueryError`` if there are other fields."""
+    if not fields.keys() <= allowed:
+        unknown = ", ".join(shown(name) for name in fields if name not in allowed)
+        place = f"{where}: " if where else ""
+        raise QueryError(f"{place}unknown field {unknown}; expected {', '.join(sorted(allowed))}")
+
+
+def an_object(value: Any, where: str) -> dict[str, Any]:
+    """Raises ``QueryError``."""
+    if type(value) is not dict:
+        raise QueryError(f"{where}: {shown(value)}; expected an object")
+    return value
+
+
+def an_array(value: Any, where: str) -> list[Any]:
+    """Raises ``QueryError``."""
+    if type(value) is not list:
+        raise QueryError(f"{where}: {shown(value)}; expected an array")
+    return value
+
+
+def an_integer(value: Any, low: int, high: int, where: str) -> int:
+    """Raises ``QueryError``."""
+    if type(value) is not int or not low <= value <= high:
+        raise QueryError(f"{where}: {shown(value)}; expected an integer from {low} to {high}")
+    return value
+
+
+def required(fields: dict[str, Any], name: str, where: str) -> Any:
+    """Raises ``QueryError``."""
+    if name not in fields:
+        raise QueryError(f"{where}: {name} is missing")
+    return fields[name]
