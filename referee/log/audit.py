@@ -141,6 +141,7 @@ class _Auditor:
             self.following = False
             self.note(error)
             return
+        self.checked[Layer.CHAIN] = self.tree.size + 1
         self._link("entry", entry)
         if self.tree.size > 0:
             self._event(entry)
@@ -163,7 +164,7 @@ class _Auditor:
                 self.note(LogError(Code.UNTRUSTED_KEY, f"no seat {seat}, whose key is pinned"), Layer.AUTHORS)
         self.course = Course(opened, self.identity, self.engines, secret=self.secret)
         self.following = True
-        self.checked[Layer.RULES] = 1
+        self.checked[Layer.RULES] = self.checked[Layer.AUTHORS] = 1
 
     def _check_header(self, opened: log_pb2.GameOpen) -> None:
         if self.header is None:
@@ -186,10 +187,10 @@ class _Auditor:
             check_link(thing, found, Place(self.identity or b"", self.tree.size, self.head))
         except LogError as error:
             self.note(error)
-        else:
-            self.checked[Layer.CHAIN] = self.tree.size + 1
 
     def _event(self, entry: log_pb2.Entry) -> None:
+        if self.roll is not None:
+            self.checked[Layer.AUTHORS] = self.tree.size + 1
         intent = None
         if (signed := signed_part(entry)) is not None:
             try:
@@ -213,8 +214,6 @@ class _Auditor:
                 self._check_pinned(Role.SEAT, self.policy.seat_keys)
         except LogError as error:
             self.note(error)
-        else:
-            self.checked[Layer.AUTHORS] = self.tree.size + 1
 
     def _check_pinned(self, role: Role, pinned: Mapping[int, bytes]) -> None:
         for index, expected in pinned.items():

@@ -132,7 +132,7 @@ class Report:
     signed_entries: int
     """Entries that a checkpoint with a good signature covers."""
     checked: dict[Layer, int]
-    """For the layers that go entry by entry: how many were checked."""
+    """For layers that go entry by entry: how many they looked at; for the rules, how many they accept."""
     game_id: bytes | None
     rules: tuple[str, int] | None
     chance: str

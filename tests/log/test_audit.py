@@ -1,0 +1,597 @@
+"""The auditor against forgers: each attack, with the verdict, the layer, the entry and the exit code it must get.
+
+Numbers in docstrings are those of the table of attacks in docs/log-format.md.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from io import BytesIO
+from typing import Any
+
+import pytest
+
+from referee.log import intent
+from referee.log.audit import Policy, audit
+from referee.log.engines import Engines
+from referee.log.entry import Clock
+from referee.log.errors import Code, LogError
+from referee.log.intent import Author, Role
+from referee.log.note import CheckpointSigner, VerifierKey
+from referee.log.v1 import log_pb2
+from referee.log.verdict import Layer, Report, Verdict
+from tests.log import evil, games
+from tests.log.games import SIGNER, Played, key, play, seat_key, seed, start
+from tests.log.test_record import KINDS
+from tests.log.toy import ENGINES
+
+
+def expect(report: Report, verdict: Verdict, code: Code, entry: int | None) -> None:
+    decisive = report.decisive
+    assert decisive is not None
+    assert (report.verdict, decisive.code, decisive.entry) == (verdict, code, entry), report.as_text()
+    assert report.exit_code == int(verdict)
+
+
+def found(report: Report) -> dict[Layer, tuple[Code, int | None]]:
+    return {finding.layer: (finding.code, finding.entry) for finding in report.findings}
+
+
+@pytest.fixture(scope="module")
+def dealt() -> Played:
+    """Entries: 0 open, 1-2 join, 3-4 reveal, then chance, moves and passes, GameEnd, SeedDisclose."""
+    return play(start(recorded=True))
+
+
+@pytest.fixture(scope="module")
+def declared() -> Played:
+    return play(start(dealt=False))
+
+
+def moves(played: Played) -> list[int]:
+    """Indices of entries that hold moves."""
+    return [
+        i
+        for i, entry in enumerate(evil.entries(played))
+        if entry.HasField("signed") and log_pb2.Intent.FromString(entry.signed.intent).HasField("move")
+    ]
+
+
+def with_move(entry: log_pb2.Entry, data: bytes) -> None:
+    act = log_pb2.Intent.FromString(entry.signed.intent)
+    act.move = data
+    entry.signed.intent = act.SerializeToString(deterministic=True)
+
+
+# --- what is right -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_honest_games_are_complete(kind: dict[str, Any]) -> None:
+    report = play(start(**kind)).audit()
+    assert report.verdict is Verdict.COMPLETE, report.as_text()
+    assert report.exit_code == 0
+    assert report.findings == ()
+    assert report.signed_entries == report.entries
+    assert report.deck_checked == (report.chance == "dealt")
+    assert report.as_text().startswith("COMPLETE\n")
+    assert report.ending == "ENDING_RULES"
+    assert len(report.scores) == len(report.places) == len(report.seats)
+
+
+@pytest.mark.parametrize("stop", range(7))
+def test_aborted_games_are_complete(stop: int) -> None:
+    """At any point the organiser may stop; then the seed is disclosed all the same."""
+    played = start()
+    for i in (0, 1)[:stop]:
+        played.admit(intent.join(played.record.place, i, seat_key(i), seed(f"p {i}")))
+    for i in (0, 1)[: max(0, stop - 2)]:
+        played.admit(intent.reveal(played.record.place, i, seat_key(i), seed(f"p {i}")))
+    if stop > 4:
+        played.settle()
+    report = games.abort(played).audit()
+    assert report.verdict is Verdict.COMPLETE, report.as_text()
+    assert (report.ending, report.scores) == ("ENDING_ABORTED", ())
+
+
+def test_report_as_json(dealt: Played) -> None:
+    value = json.loads(dealt.audit().as_json())
+    assert value["verdict"] == "COMPLETE"
+    assert [layer["layer"] for layer in value["layers"]] == [str(layer) for layer in Layer]
+    bad = json.loads(dealt.audit(evil.forged(dealt, lambda e: with_move(e[moves(dealt)[0]], b"\x02"))).as_json())
+    assert bad["exit_code"] == 4
+    authors = next(layer for layer in bad["layers"] if layer["layer"] == "authors")
+    assert authors["finding"]["code"] == "AUTHOR_SIGNATURE"
+    assert authors["finding"]["entry"] == moves(dealt)[0]
+    assert authors["finding"]["offset"] > 0
+
+
+# --- the referee: entries (attacks 1, 2, 3, 5, 11, 12, 15) ----------------------------------------------------
+
+
+def test_forged_move(dealt: Played) -> None:
+    """11: rewritten, linked and signed again by the referee: the player's signature gives it away."""
+    for at in moves(dealt):
+        report = dealt.audit(evil.forged(dealt, lambda e, at=at: with_move(e[at], b"\x02")))  # type: ignore[misc]
+        assert found(report)[Layer.AUTHORS] == (Code.AUTHOR_SIGNATURE, at)
+        assert report.verdict is Verdict.CORRUPT
+        assert report.checked[Layer.AUTHORS] == len(dealt.entries), "the layer goes on after its first failure"
+
+
+def test_last_move_forged_is_named_first(dealt: Played) -> None:
+    at = moves(dealt)[-1]
+    report = dealt.audit(evil.forged(dealt, lambda e: with_move(e[at], b"\x02")))
+    expect(report, Verdict.CORRUPT, Code.AUTHOR_SIGNATURE, at)
+
+
+@pytest.mark.parametrize("relink", [False, True])
+def test_dropped_entry(dealt: Played, relink: bool) -> None:
+    """12: the chain breaks there; linked again, the next intent still names what is gone."""
+    signed = [i for i, e in enumerate(evil.entries(dealt)) if e.HasField("signed")]
+    for at in range(1, len(dealt.entries) - 3):
+        changed = evil.entries(dealt)
+        del changed[at]
+        if relink:
+            data = evil.signed_file(dealt, evil.relinked(changed))
+            broken = min((i - 1 for i in signed if i > at), default=None)
+        else:
+            leaves = [entry.SerializeToString(deterministic=True) for entry in changed]
+            data = evil.signed_file(dealt, leaves)
+            broken = at
+        if broken is None:
+            continue
+        report = dealt.audit(data)
+        assert found(report)[Layer.CHAIN] == (Code.STALE_HEAD, broken), (at, report.as_text())
+        expect(report, Verdict.CORRUPT, Code.STALE_HEAD, broken)
+
+
+def test_reordered_entries(dealt: Played) -> None:
+    """15."""
+    for at in range(1, len(dealt.entries) - 1):
+        leaves = list(dealt.entries)
+        leaves[at], leaves[at + 1] = leaves[at + 1], leaves[at]
+        expect(dealt.audit(evil.signed_file(dealt, leaves)), Verdict.CORRUPT, Code.STALE_HEAD, at)
+
+
+def test_replayed_entry(dealt: Played) -> None:
+    """2: an old entry once more, as it was."""
+    for at in range(1, len(dealt.entries)):
+        leaves = [*dealt.entries[: at + 1], dealt.entries[at], *dealt.entries[at + 1 :]]
+        expect(dealt.audit(evil.signed_file(dealt, leaves)), Verdict.CORRUPT, Code.STALE_HEAD, at + 1)
+
+
+def test_replayed_intent(dealt: Played) -> None:
+    """2: an old intent in a new entry at the end, with the chain intact."""
+    at = moves(dealt)[0]
+
+    def edit(changed: list[log_pb2.Entry]) -> None:
+        copy = log_pb2.Entry()
+        copy.CopyFrom(changed[at])
+        changed.insert(len(changed) - 2, copy)
+
+    report = dealt.audit(evil.forged(dealt, edit))
+    expect(report, Verdict.CORRUPT, Code.STALE_HEAD, len(dealt.entries) - 2)
+
+
+def test_spliced_from_another_game(dealt: Played) -> None:
+    """3."""
+    other = play(start(recorded=True, seats=3))
+    for at in range(len(dealt.entries)):
+        leaves = list(dealt.entries)
+        leaves[at] = other.entries[at]
+        report = dealt.audit(evil.signed_file(dealt, leaves))
+        assert report.exit_code == 4
+        first = report.decisive
+        assert first is not None
+        if at:
+            assert (first.code, first.entry) == (Code.WRONG_GAME, at)
+
+
+def test_forged_by_another_seat(dealt: Played) -> None:
+    """1: a move of seat 0 signed by seat 1, which the referee lets through."""
+    at = moves(dealt)[-1]
+
+    def edit(changed: list[log_pb2.Entry]) -> None:
+        act = log_pb2.Intent.FromString(changed[at].signed.intent)
+        signed = intent.sign(act, seat_key(1 - act.seat))
+        changed[at].signed.CopyFrom(
+            log_pb2.Signed(intent=signed.intent, signature=signed.signature, key_id=signed.key_id)
+        )
+
+    expect(dealt.audit(evil.forged(dealt, edit)), Verdict.CORRUPT, Code.AUTHOR_SIGNATURE, at)
+
+
+def test_illegal_move_let_through(dealt: Played) -> None:
+    """5: the player signs it, the referee enters it; only the rules object."""
+    at = moves(dealt)[-1]
+    report = dealt.audit(evil.forged(dealt, lambda e: with_move(e[at], b"\x63"), players=True))
+    expect(report, Verdict.RULES, Code.RULES, at)
+    assert "TOY-2, TOY-3" in str(report.decisive)
+    assert report.checked[Layer.RULES] == at
+
+
+def test_move_out_of_turn(dealt: Played) -> None:
+    at = moves(dealt)[-1]
+
+    def edit(changed: list[log_pb2.Entry]) -> None:
+        act = log_pb2.Intent.FromString(changed[at].signed.intent)
+        act.seat = 1 - act.seat
+        changed[at].signed.intent = act.SerializeToString(deterministic=True)
+
+    expect(dealt.audit(evil.forged(dealt, edit, players=True)), Verdict.RULES, Code.NOT_AWAITED, at)
+
+
+def test_two_joins_of_a_seat(dealt: Played) -> None:
+    """A later Join must not take a seat over."""
+
+    def edit(changed: list[log_pb2.Entry]) -> None:
+        copy = log_pb2.Entry()
+        copy.CopyFrom(changed[1])
+        changed.insert(3, copy)
+
+    expect(dealt.audit(evil.forged(dealt, edit, players=True)), Verdict.RULES, Code.NOT_AWAITED, 3)
+
+
+def test_wrong_digest(dealt: Played) -> None:
+    """The position recorded is not that of the rules: another engine, not an altered log."""
+    for at in range(len(dealt.entries)):
+
+        def edit(changed: list[log_pb2.Entry], at: int = at) -> None:
+            changed[at].state_digest = bytes(32)
+
+        report = dealt.audit(evil.forged(dealt, edit, players=True))
+        expect(report, Verdict.RULES, Code.DIGEST, at)
+
+
+@pytest.mark.parametrize("field", ["scores", "places"])
+def test_wrong_result(dealt: Played, field: str) -> None:
+    def edit(changed: list[log_pb2.Entry]) -> None:
+        getattr(changed[-2].end, field)[0] += 1
+
+    expect(dealt.audit(evil.forged(dealt, edit)), Verdict.RULES, Code.RESULT, len(dealt.entries) - 2)
+
+
+def test_result_denied(dealt: Played) -> None:
+    """The rules have ended the game; the referee calls it aborted."""
+
+    def edit(changed: list[log_pb2.Entry]) -> None:
+        changed[-2].end.CopyFrom(log_pb2.GameEnd(ending=log_pb2.ENDING_ABORTED))
+
+    expect(dealt.audit(evil.forged(dealt, edit)), Verdict.RULES, Code.RESULT, len(dealt.entries) - 2)
+
+
+def test_invented_events(dealt: Played) -> None:
+    """24: a pass that is not forced, a timeout, a second GameOpen, in the middle of play."""
+    at = moves(dealt)[-1]
+    opened = evil.entries(dealt)[0].open
+    for event, code, verdict in (
+        ({"forced_pass": log_pb2.ForcedPass(seat=0)}, Code.NOT_AWAITED, Verdict.RULES),
+        ({"timeout": log_pb2.Timeout(seat=0)}, Code.UNSUPPORTED, Verdict.UNSUPPORTED),
+        ({"open": opened}, Code.NOT_AWAITED, Verdict.RULES),
+        ({"chance": log_pb2.Chance(outcome=b"\x01")}, Code.NOT_AWAITED, Verdict.RULES),
+        ({"end": log_pb2.GameEnd(ending=log_pb2.ENDING_RESIGNED)}, Code.UNSUPPORTED, Verdict.UNSUPPORTED),
+    ):
+
+        def edit(changed: list[log_pb2.Entry], event: dict[str, Any] = event) -> None:
+            changed.insert(at, log_pb2.Entry(game_id=changed[0].game_id, state_digest=bytes(32), **event))
+
+        expect(dealt.audit(evil.forged(dealt, edit, players=True)), verdict, code, at)
+
+
+def test_acts_that_are_not_offered(dealt: Played) -> None:
+    at = moves(dealt)[-1]
+
+    def edit(changed: list[log_pb2.Entry]) -> None:
+        act = log_pb2.Intent.FromString(changed[at].signed.intent)
+        act.resign.SetInParent()
+        changed[at].signed.intent = act.SerializeToString(deterministic=True)
+
+    expect(dealt.audit(evil.forged(dealt, edit, players=True)), Verdict.UNSUPPORTED, Code.UNSUPPORTED, at)
+
+
+def test_refusals_are_checked() -> None:
+    """A move refused that is legal, or refused for other rules than it breaks."""
+    played = start(recorded=True)
+    games.join_and_reveal(played)
+    awaited: Any = played.record.course.pending()[0]
+    author = Author(Role.SEAT, awaited.seat)
+    signed = intent.move(played.record.place, author, seat_key(awaited.seat), b"\x63")
+    with pytest.raises(LogError) as caught:
+        played.record.admit(signed, Clock(0))
+    at = len(played.entries)
+    played.keep(played.record.refuse(signed, caught.value, Clock(0)))  # type: ignore[arg-type]
+    while games.step(played):
+        pass
+    assert played.audit().exit_code == 0
+
+    def other_rules(changed: list[log_pb2.Entry]) -> None:
+        del changed[at].refused.rule_ids[0]
+
+    def legal(changed: list[log_pb2.Entry]) -> None:
+        act = log_pb2.Intent.FromString(changed[at].refused.intent)
+        act.move = b"\x01"
+        changed[at].refused.intent = act.SerializeToString(deterministic=True)
+
+    expect(played.audit(evil.forged(played, other_rules, players=True)), Verdict.RULES, Code.RULES, at)
+    expect(played.audit(evil.forged(played, legal, players=True)), Verdict.RULES, Code.RULES, at)
+
+
+# --- the deck (attacks 7, 19, 21, 22) ------------------------------------------------------------------------
+
+
+def chances(played: Played) -> list[int]:
+    return [i for i, entry in enumerate(evil.entries(played)) if entry.HasField("chance")]
+
+
+def test_stacked_deck(dealt: Played) -> None:
+    """22: a card that is in the deck, but not the next one."""
+    at = chances(dealt)[-1]
+    card = evil.entries(dealt)[at].chance.outcome
+    unused = set(range(8)) - {e.chance.outcome[0] for e in evil.entries(dealt) if e.HasField("chance")}
+
+    def edit(changed: list[log_pb2.Entry]) -> None:
+        changed[at].chance.outcome = bytes([min(unused)])
+
+    report = dealt.audit(evil.forged(dealt, edit, players=True))
+    expect(report, Verdict.RULES, Code.DECK, at)
+    assert not report.deck_checked
+    assert card.hex() in str(report.decisive)
+
+
+def test_other_seed_disclosed(dealt: Played) -> None:
+    """19: r chosen after the fact does not open C_r."""
+
+    def edit(changed: list[log_pb2.Entry]) -> None:
+        changed[-1].disclose.seed = seed("a better r")
+
+    report = dealt.audit(evil.forged(dealt, edit))
+    expect(report, Verdict.RULES, Code.DECK, len(dealt.entries) - 1)
+
+
+def test_reveal_that_opens_nothing(dealt: Played) -> None:
+    """7: seat and referee agree on another p_i afterwards."""
+
+    def edit(changed: list[log_pb2.Entry]) -> None:
+        act = log_pb2.Intent.FromString(changed[4].signed.intent)
+        act.reveal.seed = seed("a better p")
+        changed[4].signed.intent = act.SerializeToString(deterministic=True)
+
+    expect(dealt.audit(evil.forged(dealt, edit, players=True)), Verdict.RULES, Code.DECK, 4)
+
+
+def test_seed_withheld(dealt: Played) -> None:
+    """21: a closed file without r is UNDISCLOSED; a file that may go on is a prefix."""
+    leaves = dealt.entries[:-1]
+    data = evil.signed_file(dealt, leaves)
+    report = dealt.audit(data)
+    expect(report, Verdict.UNDISCLOSED, Code.UNDISCLOSED, None)
+    assert report.exit_code == 10
+    assert not report.deck_checked
+    open_end = data[: -len(evil.frames(data)[-1])]
+    expect(dealt.audit(open_end), Verdict.PREFIX, Code.INCOMPLETE, None)
+
+
+def test_declared_by_the_wrong_scribe(declared: Played) -> None:
+    at = 3
+
+    def edit(changed: list[log_pb2.Entry]) -> None:
+        act = log_pb2.Intent.FromString(changed[at].signed.intent)
+        act.scribe = 0
+        changed[at].signed.intent = act.SerializeToString(deterministic=True)
+
+    expect(declared.audit(evil.forged(declared, edit, players=True)), Verdict.RULES, Code.NOT_AWAITED, at)
+
+
+def test_declared_card_that_is_gone(declared: Played) -> None:
+    def edit(changed: list[log_pb2.Entry]) -> None:
+        act = log_pb2.Intent.FromString(changed[3].signed.intent)
+        act.declare = b"\x63"
+        changed[3].signed.intent = act.SerializeToString(deterministic=True)
+
+    expect(declared.audit(evil.forged(declared, edit, players=True)), Verdict.RULES, Code.RULES, 3)
+
+
+# --- keys and heads (attacks 13, 16, 17, 25, 33, 45) -----------------------------------------------------------
+
+
+def test_policies(dealt: Played) -> None:
+    expect(dealt.audit(policy=Policy()), Verdict.UNTRUSTED_KEY, Code.UNTRUSTED_KEY, None)
+    other = VerifierKey.of(games.ORIGIN, key("another referee").public)
+    expect(dealt.audit(policy=Policy(other)), Verdict.UNTRUSTED_KEY, Code.UNTRUSTED_KEY, None)
+    renamed = VerifierKey.of("referee.other", key("referee").public)
+    expect(dealt.audit(policy=Policy(renamed)), Verdict.UNTRUSTED_KEY, Code.UNTRUSTED_KEY, None)
+
+
+def test_pinned_seats(dealt: Played) -> None:
+    """A file with keys that the referee made up itself is whole; only pinned keys show it."""
+    pinned = Policy(SIGNER.verifier, seat_keys={1: seat_key(1).public.raw})
+    report = dealt.audit(policy=pinned)
+    assert report.verdict is Verdict.COMPLETE
+    assert [seat.standing for seat in report.seats] == ["self-declared", "pinned"]
+    wrong = Policy(SIGNER.verifier, seat_keys={1: seat_key(7).public.raw})
+    expect(dealt.audit(policy=wrong), Verdict.UNTRUSTED_KEY, Code.UNTRUSTED_KEY, 1)
+    nobody = Policy(SIGNER.verifier, seat_keys={5: seat_key(1).public.raw})
+    expect(dealt.audit(policy=nobody), Verdict.UNTRUSTED_KEY, Code.UNTRUSTED_KEY, 0)
+
+
+def test_pinned_scribes(declared: Played) -> None:
+    good = Policy(SIGNER.verifier, scribe_keys={1: key("scribe 1").public.raw})
+    assert declared.audit(policy=good).verdict is Verdict.COMPLETE
+    wrong = Policy(SIGNER.verifier, scribe_keys={1: key("scribe 0").public.raw})
+    expect(declared.audit(policy=wrong), Verdict.UNTRUSTED_KEY, Code.UNTRUSTED_KEY, 0)
+
+
+def test_clean_cut(dealt: Played) -> None:
+    """13: a shorter game, properly closed: the file alone cannot show it, a receipt can."""
+    for size in range(1, len(dealt.entries)):
+        data = evil.signed_file(dealt, dealt.entries[:size])
+        alone = dealt.audit(data)
+        assert alone.verdict in (Verdict.PREFIX, Verdict.UNDISCLOSED), alone.as_text()
+        receipt = Policy(SIGNER.verifier, receipts=(dealt.notes[size],))
+        expect(dealt.audit(data, receipt), Verdict.STALE, Code.STALE, None)
+
+
+def test_receipts_hold(dealt: Played) -> None:
+    report = dealt.audit(policy=Policy(SIGNER.verifier, receipts=tuple(dealt.notes)))
+    assert report.verdict is Verdict.COMPLETE
+
+
+def other_history() -> Played:
+    """The same game, another course from the first decision on; with everybody's help."""
+    return play(start(recorded=True), lambda _, options: options[-1])
+
+
+def test_fork(dealt: Played) -> None:
+    """16, 17: two histories, both signed by the referee: the receipt of the one convicts the other."""
+    fork = other_history()
+    assert fork.record.game_id == dealt.record.game_id
+    split = next(i for i, (a, b) in enumerate(zip(dealt.entries, fork.entries, strict=False)) if a != b)
+    report = dealt.audit(fork.file(), Policy(SIGNER.verifier, receipts=(dealt.notes[split],)))
+    expect(report, Verdict.FORK, Code.FORK, split)
+    assert report.exit_code == 7
+    before = dealt.audit(fork.file(), Policy(SIGNER.verifier, receipts=(dealt.notes[split - 1],)))
+    assert before.verdict is Verdict.COMPLETE
+
+
+def test_altered_copy_is_no_fork(dealt: Played) -> None:
+    """Who alters a copy must not be able to accuse the referee: without a matching signed head it is CORRUPT."""
+    fork = other_history()
+    data = games.build_file(fork.header, fork.entries, dealt.notes[-1])
+    report = dealt.audit(data, Policy(SIGNER.verifier, receipts=(dealt.notes[-1],)))
+    assert report.verdict is Verdict.CORRUPT
+
+
+def test_receipts_have_to_be_the_referees(dealt: Played) -> None:
+    forged = CheckpointSigner(games.ORIGIN, key("another referee")).sign(bytes(16), 3, bytes(32))
+    with pytest.raises(LogError) as caught:
+        dealt.audit(policy=Policy(SIGNER.verifier, receipts=(forged,)))
+    assert caught.value.code is Code.UNTRUSTED_KEY
+    with pytest.raises(LogError):
+        dealt.audit(policy=Policy(None, receipts=(dealt.notes[0],)))
+    elsewhere = SIGNER.sign(bytes(16), 3, bytes(32))
+    report = dealt.audit(policy=Policy(SIGNER.verifier, receipts=(elsewhere,)))
+    expect(report, Verdict.CORRUPT, Code.CHECKPOINT, None)
+
+
+def test_checkpoint_of_other_size_root_or_game(dealt: Played) -> None:
+    n = len(dealt.entries)
+    root = dealt.record.root()
+    for note in (
+        SIGNER.sign(dealt.record.game_id, n - 1, root),
+        SIGNER.sign(dealt.record.game_id, n + 1, root),
+        SIGNER.sign(dealt.record.game_id, n, bytes(32)),
+        SIGNER.sign(bytes(16), n, root),
+    ):
+        expect(dealt.audit(dealt.file(note=note)), Verdict.CORRUPT, Code.CHECKPOINT, None)
+    broken = dealt.notes[-1][:-10] + b"AAAAAAA==\n"
+    assert dealt.audit(dealt.file(note=broken)).exit_code == 4
+    expect(dealt.audit(dealt.file(note=b"nonsense")), Verdict.CORRUPT, Code.NOTE, None)
+
+
+def test_other_header(dealt: Played) -> None:
+    """25, 26: rules or descriptors swapped under the same entries."""
+    header = log_pb2.Header.FromString(dealt.header)
+    for change in ({"producer": "another"}, {"rules_hash": bytes(32)}, {"descriptors": b"x"}):
+        other = log_pb2.Header()
+        other.CopyFrom(header)
+        other.MergeFrom(log_pb2.Header(**change))
+        swapped = replace(dealt, header=other.SerializeToString(deterministic=True))
+        expect(swapped.audit(), Verdict.CORRUPT, Code.HEADER, 0)
+    renamed = log_pb2.Header(rules_id="other", rules_version=1, rules_hash=bytes(32))
+    data = renamed.SerializeToString(deterministic=True)
+    played = games.abort(start(header=data))
+    expect(played.audit(), Verdict.CORRUPT, Code.HEADER, 0)
+
+
+def test_other_catalogue_is_remarked(dealt: Played) -> None:
+    header = log_pb2.Header(rules_id="toy", rules_version=1, rules_hash=bytes(32))
+    played = games.abort(start(header=header.SerializeToString(deterministic=True)))
+    report = played.audit()
+    assert report.verdict is Verdict.COMPLETE
+    assert "catalogue" in report.remarks[0]
+
+
+def test_unknown_rules_are_unsupported_but_signatures_are_checked(dealt: Played) -> None:
+    """45."""
+    from referee.games.game import UnknownRules
+
+    def unknown(rules_id: str, version: int) -> Any:
+        raise UnknownRules(rules_id)
+
+    stranger = replace(dealt, engines=Engines(unknown, unknown))
+    expect(stranger.audit(), Verdict.UNSUPPORTED, Code.UNSUPPORTED, 0)
+    report = stranger.audit(evil.forged(dealt, lambda e: with_move(e[moves(dealt)[-1]], b"\x02")))
+    expect(report, Verdict.CORRUPT, Code.AUTHOR_SIGNATURE, moves(dealt)[-1])
+
+
+def test_later_format_version(dealt: Played) -> None:
+    changed = evil.entries(dealt)
+    opened = log_pb2.GameOpen.FromString(changed[0].open)
+    opened.format_version = 2
+    changed[0].open = opened.SerializeToString(deterministic=True)
+    report = dealt.audit(evil.signed_file(dealt, evil.relinked(changed)))
+    assert found(report)[Layer.RULES] == (Code.UNSUPPORTED, 0)
+
+
+def test_a_cut_does_not_hide_a_forgery(dealt: Played) -> None:
+    at = moves(dealt)[0]
+    data = evil.forged(dealt, lambda e: with_move(e[at], b"\x02"))
+    report = dealt.audit(data[:-200])
+    assert report.verdict is Verdict.CORRUPT
+    assert found(report)[Layer.FRAMES][0] is Code.TORN
+
+
+# --- strict decode (attacks 8, 9) ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("extra", [b"\xf8\x07\x01", b"\x10\x01", b"\x6a\x00"], ids=["unknown", "twice", "oneof"])
+def test_entries_that_protobuf_would_read_differently(dealt: Played, extra: bytes) -> None:
+    for at in range(len(dealt.entries)):
+        leaves = list(dealt.entries)
+        leaves[at] += extra
+        report = dealt.audit(evil.signed_file(dealt, leaves))
+        assert found(report)[Layer.DECODE] == (Code.MALFORMED, at)
+        expect(report, Verdict.CORRUPT, Code.MALFORMED, at)
+
+
+def test_intents_that_protobuf_would_read_differently(dealt: Played) -> None:
+    at = moves(dealt)[-1]
+    changed = evil.entries(dealt)
+    part = changed[at].signed
+    part.intent += b"\x08\x01"
+    expect(dealt.audit(evil.signed_file(dealt, evil.relinked(changed))), Verdict.CORRUPT, Code.MALFORMED, at)
+
+
+def test_moves_that_are_no_moves(dealt: Played) -> None:
+    at = moves(dealt)[-1]
+    report = dealt.audit(evil.forged(dealt, lambda e: with_move(e[at], b"two"), players=True))
+    expect(report, Verdict.CORRUPT, Code.MALFORMED, at)
+
+
+def test_weak_seat_key(dealt: Played) -> None:
+    """4."""
+
+    def edit(changed: list[log_pb2.Entry]) -> None:
+        act = log_pb2.Intent.FromString(changed[1].signed.intent)
+        act.join.key = bytes([1]) + bytes(31)
+        changed[1].signed.intent = act.SerializeToString(deterministic=True)
+
+    report = dealt.audit(evil.forged(dealt, edit, players=True))
+    expect(report, Verdict.CORRUPT, Code.KEY, 1)
+
+
+def test_engine_failure_is_not_the_logs() -> None:
+    played = start(options=b"\x06", tables=bytes(range(100, 110)))
+    games.join_and_reveal(played)
+    games.step(played)
+    games.abort(played)
+    at = moves(played)[0]
+    report = played.audit(evil.forged(played, lambda e: with_move(e[at], bytes([66])), players=True))
+    expect(report, Verdict.UNSUPPORTED, Code.ENGINE, at)
+
+
+def test_no_entry_at_all() -> None:
+    report = audit(BytesIO(b""), Policy(SIGNER.verifier), engines=ENGINES)
+    assert report.verdict is Verdict.PREFIX
+    assert report.as_text().startswith("PREFIX(0)")

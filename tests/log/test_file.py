@@ -1,0 +1,394 @@
+"""The file: torn, cut and damaged told apart at every offset; nothing can be added; the writer takes up again."""
+
+from __future__ import annotations
+
+import fcntl
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from referee.log import file
+from referee.log.audit import Policy
+from referee.log.errors import Code, LogError
+from referee.log.file import Writer
+from referee.log.frames import MAGIC, Frame, FrameType, encode_frame
+from referee.log.header import rules_hash
+from referee.log.v1 import log_pb2
+from referee.log.verdict import Layer, Verdict
+from tests.log import evil, games, toy
+from tests.log.games import SIGNER, Played, play, start
+
+SMALL_HEADER = log_pb2.Header(
+    rules_id="toy", rules_version=1, rules_hash=rules_hash(toy.Toy.catalogue)
+).SerializeToString(deterministic=True)
+
+
+@pytest.fixture(scope="module")
+def small() -> Played:
+    """An aborted game of three entries in a file of less than 1 KiB."""
+    return games.abort(start(header=SMALL_HEADER))
+
+
+@pytest.fixture(scope="module")
+def whole() -> Played:
+    return play(start(header=SMALL_HEADER))
+
+
+def boundaries(data: bytes) -> list[int]:
+    out = [len(MAGIC)]
+    for frame in evil.frames(data):
+        out.append(out[-1] + len(frame))
+    return out
+
+
+def test_a_file_comes_back(whole: Played) -> None:
+    frames = list(file.read(BytesIO(whole.file())))
+    assert [f.type for f in frames] == [1] + [2] * len(whole.entries) + [3, 5]
+    assert [f.payload for f in frames if f.type == 2] == whole.entries
+    assert list(file.entries(BytesIO(whole.file()))) == whole.entries
+    assert b"".join(encode_frame(f.type, f.payload) for f in frames) == whole.file()[len(MAGIC) :]
+
+
+# --- damage: exhaustive on a small file (attacks 37, 38, 39, 40) ---------------------------------------------------
+
+
+@pytest.mark.slow
+def test_no_flipped_bit_is_overlooked(small: Played) -> None:
+    """37: every bit of every byte. The CRC finds each; the entry named is the one that was hit."""
+    good = small.file()
+    ends = boundaries(good)
+    for at in range(len(good) * 8):
+        data = bytearray(good)
+        data[at // 8] ^= 1 << at % 8
+        report = small.audit(bytes(data))
+        assert report.verdict is Verdict.CORRUPT, (at, report.as_text())
+        assert report.exit_code == 4
+        finding = report.decisive
+        assert finding is not None
+        frame = sum(end <= at // 8 for end in ends)  # 0: magic, 1: HEADER, 2...: entries
+        assert finding.layer is Layer.FRAMES
+        assert finding.entry == min(max(frame - 2, 0), 3), (at, report.as_text())
+
+
+def test_no_flipped_byte_is_overlooked(small: Played) -> None:
+    good = small.file()
+    for at in range(len(good)):
+        data = bytearray(good)
+        data[at] ^= 0xFF
+        assert small.audit(bytes(data)).verdict is Verdict.CORRUPT
+
+
+def test_cut_anywhere(small: Played) -> None:
+    """38: a cut at a frame's end is a clean prefix, elsewhere torn; never COMPLETE, never damage."""
+    good = small.file()
+    ends = boundaries(good)
+    for size in range(len(good)):
+        report = small.audit(good[:size])
+        frames = found(report)
+        if size in ends:
+            assert frames is Code.INCOMPLETE
+        else:
+            assert frames is Code.TORN
+        whole_entries = max(0, min(3, sum(end <= size for end in ends) - 2))
+        assert report.entries == whole_entries
+        assert report.verdict is Verdict.PREFIX, (size, report.as_text())
+        assert report.exit_code == 3
+
+
+def found(report: Any) -> Code | None:
+    return next((f.code for f in report.findings if f.layer is Layer.FRAMES), None)
+
+
+def test_cut_of_a_whole_game(whole: Played) -> None:
+    good = whole.file()
+    for end in boundaries(good)[:-1]:
+        for size in (end - 1, end, end + 1, end + 5, end + 6):
+            report = whole.audit(good[:size])
+            assert report.verdict is Verdict.PREFIX, (size, report.as_text())
+            assert report.findings[0].layer is Layer.FRAMES
+
+
+def test_lengths(whole: Played) -> None:
+    """39: no length makes a whole file look torn."""
+    good = whole.file()
+    for end in boundaries(good)[:-1]:
+        real = int.from_bytes(good[end : end + 4], "big")
+        left = len(good) - end - 9
+        wrong = {0, 1, real - 1, real + 1, real + 9, left, left + 1, left + 100, 32 * 1024, 2**16, 2**31, 2**32 - 1}
+        for length in wrong - {real}:
+            data = good[:end] + length.to_bytes(4, "big") + good[end + 4 :]
+            report = whole.audit(data)
+            assert report.verdict is Verdict.CORRUPT, (end, length, report.as_text())
+            assert found(report) is Code.FRAME, (end, length)
+
+
+def test_types(small: Played) -> None:
+    good = small.file()
+    for end in boundaries(good)[:-1]:
+        for kind in (0, 1, 2, 3, 4, 5, 6, 0x7F, 0x80, 0xFF):
+            if good[end + 4] != kind:
+                data = good[: end + 4] + bytes([kind]) + good[end + 5 :]
+                assert small.audit(data).verdict is Verdict.CORRUPT
+
+
+def test_doubled_and_swapped_frames(small: Played) -> None:
+    """40: also when END counts and hashes them afresh."""
+    frames = evil.frames(small.file())
+    for i in range(len(frames)):
+        doubled = [*frames[: i + 1], *frames[i:]]
+        for data in (MAGIC + b"".join(doubled), evil.ended(doubled)):
+            if i < len(frames) - 1 or data != small.file():
+                assert small.audit(data).verdict is Verdict.CORRUPT or data == small.file(), i
+        for j in range(i):
+            swapped = list(frames)
+            swapped[i], swapped[j] = swapped[j], swapped[i]
+            assert small.audit(MAGIC + b"".join(swapped)).verdict is Verdict.CORRUPT
+            if swapped[-1] == frames[-1]:
+                assert small.audit(evil.ended(swapped)).verdict is Verdict.CORRUPT
+
+
+def test_left_out_frames(small: Played) -> None:
+    frames = evil.frames(small.file())
+    for i in range(len(frames)):
+        kept = frames[:i] + frames[i + 1 :]
+        report = small.audit(MAGIC + b"".join(kept))
+        if i == len(frames) - 1:
+            assert report.verdict is Verdict.PREFIX
+        else:
+            assert report.verdict is Verdict.CORRUPT, i
+
+
+@pytest.mark.parametrize("extra", [b"\0", b"\x89TLR", encode_frame(0x82, b"x"), encode_frame(2, b"x"), bytes(100)])
+def test_nothing_after_end(small: Played, extra: bytes) -> None:
+    report = small.audit(small.file() + extra)
+    assert report.verdict is Verdict.CORRUPT
+    assert found(report) is Code.FRAME
+
+
+def test_ignorable_frames_are_ignored(small: Played) -> None:
+    frames = evil.frames(small.file())
+    for at in range(1, len(frames)):
+        data = MAGIC + b"".join([*frames[:at], encode_frame(0x9C, b"something new"), *frames[at:]])
+        assert small.audit(data).verdict is Verdict.COMPLETE
+    data = MAGIC + encode_frame(0x9C, b"x") + b"".join(frames)
+    assert small.audit(data).verdict is Verdict.CORRUPT
+
+
+def test_key_sets_are_for_later(small: Played) -> None:
+    frames = evil.frames(small.file())
+    data = MAGIC + b"".join([frames[0], encode_frame(4, b"x"), *frames[1:]])
+    assert small.audit(data).verdict is Verdict.UNSUPPORTED
+
+
+@given(st.binary(max_size=400))
+@settings(max_examples=300, deadline=None)
+def test_anything_gets_a_verdict(data: bytes) -> None:
+    played = Played(None, b"", toy.ENGINES)  # type: ignore[arg-type]
+    for start_of_file in (b"", MAGIC, MAGIC + encode_frame(1, SMALL_HEADER)):
+        assert played.audit(start_of_file + data).verdict is not Verdict.COMPLETE
+
+
+@given(st.data())
+@settings(max_examples=300, deadline=None)
+def test_any_mutation_gets_a_verdict(data: st.DataObject) -> None:
+    """Entries and frames mutated below valid CRCs and END: one failure type at the boundary."""
+    played = _mutable()
+    leaves = list(played.entries)
+    at = data.draw(st.integers(0, len(leaves) - 1))
+    where = data.draw(st.integers(0, len(leaves[at]) - 1))
+    new = data.draw(st.binary(max_size=4))
+    leaves[at] = leaves[at][:where] + new + leaves[at][where + data.draw(st.integers(0, 4)) :] or b"\0"
+    report = played.audit(evil.signed_file(played, leaves))
+    if leaves == played.entries:
+        assert report.verdict is Verdict.COMPLETE
+        return
+    assert report.verdict is not Verdict.COMPLETE or _only_clock(played, leaves, at), report.as_text()
+
+
+def _only_clock(played: Played, leaves: list[bytes], at: int) -> bool:
+    """The referee's times are its own claim; after the last intent nobody else vouches for them."""
+    last = log_pb2.Entry.FromString(leaves[at])
+    good = log_pb2.Entry.FromString(played.entries[at])
+    for name in ("referee_ms", "charged_ms", "lag_ms", "overhead_ms"):
+        last.ClearField(name)
+        good.ClearField(name)
+    return last == good and at == len(leaves) - 1
+
+
+_KEPT: list[Played] = []
+
+
+def _mutable() -> Played:
+    if not _KEPT:
+        _KEPT.append(play(start(header=SMALL_HEADER)))
+    return _KEPT[0]
+
+
+# --- limits -------------------------------------------------------------------------------------------------------
+
+
+def test_limits(monkeypatch: pytest.MonkeyPatch, small: Played) -> None:
+    with pytest.raises(LogError) as caught:
+        encode_frame(2, bytes(32 * 1024 + 1))
+    assert caught.value.code is Code.LIMIT
+    data = small.file()
+    monkeypatch.setattr(file, "MAX_ENTRIES", 2)
+    report = small.audit(data)
+    assert report.findings[0].layer is Layer.LIMITS
+    assert report.decisive is not None
+    assert report.decisive.entry == 2
+
+
+def test_file_size_limit(monkeypatch: pytest.MonkeyPatch, small: Played) -> None:
+    data = small.file()
+    monkeypatch.setattr(file, "MAX_FILE_BYTES", len(data) - 1)
+    assert small.audit(data).findings[0].code is Code.LIMIT
+    with pytest.raises(LogError):
+        small.file()
+
+
+def test_reading_is_streaming() -> None:
+    """The reader never asks for more than one frame, and takes what a raw stream gives."""
+
+    class Drip(BytesIO):
+        def read(self, size: int | None = -1, /) -> bytes:
+            assert size is not None
+            assert 0 <= size <= 256 * 1024 + 4
+            return super().read(min(size, 7))
+
+    played = _mutable()
+    assert list(file.entries(Drip(played.file()))) == played.entries
+
+
+# --- the writer ----------------------------------------------------------------------------------------------------
+
+
+def write_live(path: Path, played: Played) -> None:
+    with Writer.create(path, played.header) as writer:
+        for data, note in zip(played.entries, played.notes, strict=True):
+            writer.entry(data)
+            writer.old_checkpoint(note)
+            writer.flush()
+
+
+def test_a_live_file_is_a_prefix_that_checks(tmp_path: Path, whole: Played) -> None:
+    path = tmp_path / "game.tlr"
+    write_live(path, whole)
+    report = whole.audit(path.read_bytes())
+    assert report.verdict is Verdict.PREFIX
+    assert report.signed_entries == len(whole.entries)
+    with Writer.reopen(path) as writer:
+        assert writer.entries == len(whole.entries)
+        writer.end(whole.notes[-1])
+    assert whole.audit(path.read_bytes()).verdict is Verdict.COMPLETE
+    with pytest.raises(LogError, match="ended"):
+        Writer.reopen(path)
+
+
+def test_the_writer_takes_up_after_a_tear_anywhere(
+    tmp_path: Path, small: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.fsync", lambda _: None)
+    path = tmp_path / "game.tlr"
+    write_live(path, small)
+    good = path.read_bytes()
+    for size in range(boundaries(good)[1], len(good)):
+        path.write_bytes(good[:size])
+        with Writer.reopen(path) as writer:
+            missing = small.entries[writer.entries :]
+            for data in missing:
+                writer.entry(data)
+            writer.end(small.notes[-1])
+        assert small.audit(path.read_bytes()).verdict is Verdict.COMPLETE, size
+
+
+def test_the_writer_leaves_damage_alone(tmp_path: Path, small: Played) -> None:
+    path = tmp_path / "game.tlr"
+    write_live(path, small)
+    good = path.read_bytes()
+    for end in boundaries(good)[:-1]:
+        data = bytearray(good)
+        data[end + 6] ^= 1
+        path.write_bytes(bytes(data))
+        with pytest.raises(LogError) as caught:
+            Writer.reopen(path)
+        assert caught.value.code is Code.FRAME
+        assert path.read_bytes() == bytes(data)
+
+
+def test_one_writer(tmp_path: Path, small: Played) -> None:
+    """30: two processes on one file."""
+    path = tmp_path / "game.tlr"
+    with Writer.create(path, small.header):
+        with pytest.raises(BlockingIOError):
+            Writer.reopen(path)
+        with pytest.raises(FileExistsError):
+            Writer.create(path, small.header)
+    with path.open("rb") as other:
+        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def test_the_writer_keeps_the_order(small: Played) -> None:
+    writer = Writer(BytesIO())
+    for wrong in (writer.entry, writer.end, writer.notation):
+        with pytest.raises(LogError) as caught:
+            wrong(b"x")
+        assert caught.value.code is Code.FRAME
+    writer.header(small.header)
+    with pytest.raises(LogError):
+        writer.header(small.header)
+    assert Frame(FrameType.NOTATION, b"", 0).critical is False
+
+
+# --- checkpoints inside the file -------------------------------------------------------------------------------------
+
+
+def with_old(played: Played, at: int, note: bytes) -> bytes:
+    frames = evil.frames(played.file())
+    return MAGIC + b"".join([*frames[: at + 2], encode_frame(0x80, note), *frames[at + 2 :]])
+
+
+def test_old_checkpoints(whole: Played) -> None:
+    n = len(whole.entries)
+    for at in range(n):
+        report = whole.audit(with_old(whole, at, whole.notes[at]))
+        assert report.verdict is Verdict.COMPLETE
+        assert report.remarks == ()
+    fork = SIGNER.sign(whole.record.game_id, 5, bytes(32))
+    report = whole.audit(with_old(whole, 4, fork))
+    assert report.verdict is Verdict.FORK
+    assert report.decisive is not None
+    assert report.decisive.entry == 4
+    later = SIGNER.sign(whole.record.game_id, n + 1, bytes(32))
+    assert whole.audit(with_old(whole, 4, later)).verdict is Verdict.STALE
+
+
+def test_old_checkpoints_locate_an_altered_copy(whole: Played) -> None:
+    """The copy was changed at entry 5, the true heads were left in."""
+    leaves = list(whole.entries)
+    changed = log_pb2.Entry.FromString(leaves[5])
+    changed.referee_ms += 1
+    leaves[5] = changed.SerializeToString(deterministic=True)
+    frames = evil.frames(games.build_file(whole.header, leaves, whole.notes[-1]))
+    mixed = [frames[0]]
+    for i, frame in enumerate(frames[1:-2]):
+        mixed += [frame, encode_frame(0x80, whole.notes[i])]
+    report = whole.audit(MAGIC + b"".join(mixed + frames[-2:]))
+    assert report.verdict is Verdict.CORRUPT
+    assert report.decisive is not None
+    assert report.decisive.entry == 6
+    assert report.signed_entries == 5
+
+
+def test_useless_old_checkpoints_are_remarked(whole: Played) -> None:
+    for at, note in ((4, b"nonsense"), (4, whole.notes[2])):
+        report = whole.audit(with_old(whole, at, note))
+        assert report.verdict is Verdict.COMPLETE
+        assert len(report.remarks) == 1
+    report = whole.audit(with_old(whole, 4, SIGNER.sign(bytes(16), 5, bytes(32))))
+    assert report.verdict is not Verdict.COMPLETE
+    assert whole.audit(with_old(whole, 4, b"x"), Policy()).remarks == ()
