@@ -275,6 +275,13 @@ class Layout:
         """The same by column, then row."""
         return self._list(self._may_remove())
 
+    def clashes(self) -> tuple[int, int]:
+        """ALH-A2, of the layout as it is: cells whose east side, and cells whose south side, meets another kind."""
+        occ, base = self._occupied, self._base
+        east = occ & occ >> 1 & (self._east ^ self._west >> 1)
+        south = occ & occ >> STRIDE & (self._south ^ self._north >> STRIDE)
+        return east << base, south << base
+
     def _walls(self) -> dict[int, int]:
         """The wall mask of every occupied cell, the fountain's among them."""
         if self._masks is None:

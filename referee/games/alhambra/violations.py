@@ -74,9 +74,13 @@ def removal_violations(layout: Layout, cell: Cell) -> tuple[Violation, ...]:
         return (Violation("ALH-D1", (cell,), {"found": "empty cell", "expected": "a tile"}),)
     if layout.removable() >> index & 1:
         return ()
-    cut = layout.occupied & ~(1 << index) & ~layout.reachable_without(index)
-    found = [Violation("ALH-A4", tuple(cells_of(cut)))] if cut else []
-    found += hole_violations(layout.occupied & ~(1 << index))
+    rest = layout.occupied & ~(1 << index)
+    found = []
+    if loose := rest & ~_flood(FOUNTAIN, rest):
+        found.append(Violation("ALH-A3", tuple(cells_of(loose))))
+    if cut := rest & ~layout.reachable_without(index):
+        found.append(Violation("ALH-A4", tuple(cells_of(cut))))
+    found += hole_violations(rest)
     return tuple(found)
 
 
@@ -91,40 +95,45 @@ def swap_violations(layout: Layout, tile: int, cell: Cell) -> tuple[Violation, .
 
 def layout_violations(layout: Layout) -> tuple[Violation, ...]:
     """Every rule of building that the layout as a whole breaks."""
+    east, south = layout.clashes()
     found = [
-        Violation("ALH-A2", (cell, other), {"sides": letter})
-        for cell in [(0, 0), *layout.cells()]
-        for (side, other), letter in list(zip(_around(cell), SIDE_LETTERS, strict=True))[1:3]
-        if (theirs := _walls_at(layout, other)) is not None
-        and bool((_walls_at(layout, cell) or 0) & side) != bool(theirs & _opposite(side))
+        Violation("ALH-A2", (cell, (cell[0] + dx, cell[1] + dy)), {"sides": letter})
+        for bits, (dx, dy), letter in ((east, (1, 0), "E"), (south, (0, 1), "S"))
+        for cell in cells_of(bits)
     ]
-    touching = _flood(FOUNTAIN, layout.occupied)
-    if loose := layout.occupied & ~touching:
-        found.append(Violation("ALH-A3", tuple(cells_of(loose))))
     if far := layout.occupied & ~layout.reachable_without():
+        if loose := layout.occupied & ~_flood(FOUNTAIN, layout.occupied):
+            found.append(Violation("ALH-A3", tuple(cells_of(loose))))
         found.append(Violation("ALH-A4", tuple(cells_of(far))))
     return (*found, *hole_violations(layout.occupied))
 
 
 def hole_violations(occupied: int) -> list[Violation]:
     """ALH-A5: pockets of empty cells shut in on all sides; ALH-A6: pockets that touch the outside by a corner only."""
-    top, bottom = (occupied & -occupied).bit_length() - 1, occupied.bit_length()
-    first = (top // STRIDE - 2) * STRIDE
-    rows = bottom // STRIDE + 3
-    frame = ((1 << (rows * STRIDE - first)) - 1) << first
-    empty = frame & ~occupied
-    corner = 1 << first
-    outside = _flood(corner, empty)
-    inside = empty & ~outside
+    first = (((occupied & -occupied).bit_length() - 1) // STRIDE - 1) * STRIDE
+    occupied >>= first  # from here on in the rows from the one above the tiles to the one below
+    rows = occupied.bit_length() // STRIDE + 2
+    every = (1 << rows * STRIDE) - 1
+    # Outside for certain: the rows above and below, and in every row what lies beyond its outermost tiles.
+    outside = _ROW | _ROW << (rows - 1) * STRIDE
+    for row in range(1, rows - 1):
+        tiles = occupied >> row * STRIDE & _ROW
+        low, high = (tiles & -tiles), tiles.bit_length()
+        outside |= (_ROW ^ ((1 << high) - low)) << row * STRIDE
+    empty = every & ~occupied
+    inside = empty & ~_flood(outside, empty)
     if not inside:
         return []
-    by_corners = _flood(corner, empty, diagonal=True)
+    by_corners = _flood(outside, empty, diagonal=True)
     found = []
     if shut := inside & ~by_corners:
-        found.append(Violation("ALH-A5", tuple(cells_of(shut))))
+        found.append(Violation("ALH-A5", tuple(cells_of(shut << first))))
     if cornered := inside & by_corners:
-        found.append(Violation("ALH-A6", tuple(cells_of(cornered))))
+        found.append(Violation("ALH-A6", tuple(cells_of(cornered << first))))
     return found
+
+
+_ROW = (1 << STRIDE) - 1
 
 
 def _flood(seed: int, within: int, *, diagonal: bool = False) -> int:
