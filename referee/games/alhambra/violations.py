@@ -90,7 +90,12 @@ def swap_violations(layout: Layout, tile: int, cell: Cell) -> tuple[Violation, .
         return (Violation("ALH-D2", (cell,)),)
     if not on_board(cell) or not layout.occupied >> index_of(cell) & 1:
         return (Violation("ALH-D1", (cell,), {"found": "empty cell", "expected": "a tile"}),)
-    return _mismatches(layout, cell, layout.table.walls[tile])
+    found = _mismatches(layout, cell, layout.table.walls[tile])
+    if found:
+        after = layout.swapped(tile, index_of(cell))
+        if cut := after.occupied & ~after.reachable_without():
+            found += (Violation("ALH-A4", tuple(cells_of(cut))),)
+    return found
 
 
 def layout_violations(layout: Layout) -> tuple[Violation, ...]:
