@@ -1,1 +1,22 @@
-"""Players and tools that talk to the referee over the network."""
+"""Players and their tools: write a ``choose``, call ``play``, and the seat is taken, signed for and checked."""
+
+from __future__ import annotations
+
+from clients.join import Join, JoinError, format_join, parse_join
+from clients.sdk.errors import BadMove, ClientError, Denied, Distrust, Unreachable
+from clients.sdk.player import GameResult, play, play_async
+
+__all__ = [
+    "BadMove",
+    "ClientError",
+    "Denied",
+    "Distrust",
+    "GameResult",
+    "Join",
+    "JoinError",
+    "Unreachable",
+    "format_join",
+    "parse_join",
+    "play",
+    "play_async",
+]

@@ -1,0 +1,52 @@
+"""The line that an organiser hands to a player: where the game is, which seat, and the token that admits to it.
+
+``127.0.0.1:50051/0f3a…/2#TOKEN``: address, game id (32 hexadecimal digits), seat and, after ``#``, the token.
+Knows no network.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+_GAME_ID = re.compile(r"[0-9a-f]{32}\Z")
+_SEAT = re.compile(r"[0-9]\Z", re.ASCII)
+_TOKEN = re.compile(r"[!-~]+\Z")
+_EXPECTED = "address:port/game/seat#token, as the organiser gave it"
+
+
+class JoinError(ValueError):
+    """Not a join string: which part is wrong and what was expected. It never shows the token."""
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """A seat in a game, and the right to take it."""
+
+    address: str
+    game_id: str
+    seat: int
+    token: str = field(repr=False)
+
+
+def format_join(address: str, game_id: str, seat: int, token: str) -> str:
+    """The join string. It is a secret until the seat is taken: whoever has it can take the seat."""
+    return f"{address}/{game_id}/{seat}#{token}"
+
+
+def parse_join(text: str) -> Join:
+    """Reads what ``format_join`` writes, with space around it. Raises ``JoinError``."""
+    place, hash_sign, token = text.strip().partition("#")
+    parts = place.rsplit("/", 2)
+    if not hash_sign or len(parts) != 3:
+        raise JoinError(f"not a join string: expected {_EXPECTED}")
+    address, game_id, seat = parts
+    if not address or address.rpartition(":")[2] == "":
+        raise JoinError(f"join string: address {address!r}, expected host:port")
+    if not _GAME_ID.match(game_id):
+        raise JoinError(f"join string: game {game_id!r}, expected 32 lower-case hexadecimal digits")
+    if not _SEAT.match(seat):
+        raise JoinError(f"join string: seat {seat!r}, expected one digit")
+    if not _TOKEN.match(token):
+        raise JoinError("join string: expected a token after #, without spaces")
+    return Join(address, game_id, int(seat), token)

@@ -1,0 +1,1 @@
+"""A seat at the referee's table: connection, keys, signatures and checks, so that a bot is only its ``choose``."""

@@ -1,0 +1,90 @@
+"""What can go wrong between a player and the referee, in plain words. Knows gRPC's errors, not games."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import grpc
+from google.rpc import error_details_pb2
+from grpc_status import rpc_status
+
+DOMAIN = "referee.v1"
+
+
+class ClientError(Exception):
+    """The seat cannot go on. The message says what happened and, if anything helps, what to do."""
+
+
+class Unreachable(ClientError):
+    """The referee did not answer for longer than the client's patience."""
+
+
+class Denied(ClientError):
+    """The referee does not admit this token, key or game."""
+
+
+class Distrust(ClientError):
+    """The referee's log contradicts its signatures, the rules or itself. What was received is the evidence."""
+
+
+class BadMove(ClientError):
+    """The bot chose what the rules forbid; nothing was sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A gRPC error as the referee means it."""
+
+    code: grpc.StatusCode
+    message: str
+    reason: str = ""
+    """ErrorReason without its prefix, such as ``STALE_HEAD``; empty if the error is not the referee's own."""
+    metadata: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def passes(self) -> bool:
+        """Whether trying again can help: the network, or a referee that is about to be back."""
+        if self.reason:
+            return self.reason in ("DRAINING", "STORE_FAILED")
+        return self.code in (
+            grpc.StatusCode.UNAVAILABLE,
+            grpc.StatusCode.DEADLINE_EXCEEDED,
+            grpc.StatusCode.CANCELLED,
+            grpc.StatusCode.RESOURCE_EXHAUSTED,
+            # A stream that a dying server cut in the middle of a frame.
+            grpc.StatusCode.INTERNAL,
+            grpc.StatusCode.UNKNOWN,
+        )
+
+    def __str__(self) -> str:
+        return f"{self.reason or self.code.name}: {self.message}"
+
+
+def answer_of(error: grpc.aio.AioRpcError) -> Answer:
+    """What the referee, or the network, said."""
+    message = error.details() or ""
+    try:
+        status = rpc_status.from_call(error)  # type: ignore[arg-type]  # it has all that is asked of a call
+    except ValueError:
+        status = None
+    for detail in status.details if status is not None else ():
+        info = error_details_pb2.ErrorInfo()
+        if detail.Unpack(info) and info.domain == DOMAIN:
+            reason = info.reason.removeprefix("ERROR_REASON_")
+            return Answer(error.code(), message, reason, dict(info.metadata))
+    return Answer(error.code(), message)
+
+
+_PLAIN = {
+    "UNKNOWN_GAME": "the referee has no such game: is the join string for another referee?",
+    "UNAUTHENTICATED": "the referee does not know this token: was the join string copied whole?",
+    "PERMISSION_DENIED": "the token is for another game or seat, or was used already",
+    "WEAK_KEY": "the referee refuses this key: it is weak, or at another seat already",
+    "GAME_OVER": "the game is over",
+}
+
+
+def denied(answer: Answer) -> Denied:
+    """An answer that no repetition will change."""
+    plain = _PLAIN.get(answer.reason)
+    return Denied(f"{plain} ({answer})" if plain else f"the referee refused the call: {answer}")

@@ -1,0 +1,206 @@
+"""A bot's seat, from joining to the result: what the rules await from the seat is signed and sent, nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import aclosing
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from clients.bots.bot import Bot
+from clients.join import Join, parse_join
+from clients.sdk.connection import Connection
+from clients.sdk.errors import Answer, BadMove, ClientError, Denied, Distrust, denied
+from clients.sdk.ledger import Ledger
+from referee.games.game import Decision
+from referee.log import intent
+from referee.log.errors import LogError
+from referee.log.intent import Author, Role, SignedIntent
+from referee.log.keys import PrivateKey
+from referee.log.note import VerifierKey
+from referee.log.steps import Phase
+from referee.log.v1 import log_pb2
+
+
+@dataclass(frozen=True, slots=True)
+class GameResult:
+    """How the game ended, with the seat's own evidence of it."""
+
+    seat: int
+    ending: str
+    """Such as ``RULES``, ``STALLED`` or ``ABORTED``."""
+    scores: tuple[int, ...]
+    """Per seat; empty if the ending has no result."""
+    places: tuple[int, ...]
+    entries: tuple[bytes, ...]
+    """The whole log, entry by entry, checked when it came."""
+    receipts: tuple[bytes, ...]
+    """Signed checkpoints; ``referee audit --receipt`` compares a file with them."""
+
+
+class Player:
+    """Plays one seat of one game."""
+
+    def __init__(
+        self,
+        join: Join,
+        bot: Bot,
+        *,
+        key: PrivateKey | None = None,
+        verifier: VerifierKey | None = None,
+        patience_s: float = 300.0,
+        on_entry: Callable[[Ledger], None] | None = None,
+    ) -> None:
+        """``key``: a fresh one if none is given. ``on_entry`` is called after every entry, to show progress."""
+        self.join = join
+        self.bot = bot
+        self.key = key or PrivateKey.generate()
+        self.ledger = Ledger(join.game_id, verifier)
+        self.connection = Connection(join.address, join.game_id, join.token, patience_s=patience_s)
+        self._on_entry = on_entry
+        self._head = 0
+        """Entries that the referee is known to have: before they are read, it is too early to act."""
+        # The seed follows from the key, so that a key that was saved is enough to come back at any moment. Nobody
+        # else can make this signature, and it is over no message that is ever sent.
+        label = b"tile-referee/v1/client-seed\0" + bytes.fromhex(join.game_id)
+        self._seed = sha256(self.key.sign(label)).digest()
+
+    async def run(self) -> GameResult:
+        """Plays to the end. Raises ``ClientError``, and whatever the bot raises."""
+        async with self.connection as connection:
+            self._head = await connection.size()
+            cuts = 0
+            async with aclosing(connection.watch()) as entries:
+                async for added in entries:
+                    self.ledger.read(added.data, added.checkpoint)
+                    if self._on_entry is not None:
+                        self._on_entry(self.ledger)
+                    if connection.reconnects > cuts:
+                        cuts = connection.reconnects
+                        self._head = max(self._head, await connection.size())
+                    if self.ledger.size >= self._head:
+                        await self._act()
+        return self._result()
+
+    async def _act(self) -> None:
+        """Signs and sends what the game awaits from this seat, if it does."""
+        signed = await self._due()
+        if signed is None:
+            return
+        answer = await self.connection.submit(signed.intent, signed.signature)
+        if isinstance(answer, Answer):
+            self._take_error(answer)
+        elif answer.HasField("accepted"):
+            self._head = answer.accepted.size
+            self.ledger.promised(answer.accepted, signed.intent)
+        else:
+            broken = "; ".join(violation.text or violation.rule_id for violation in answer.refused.violations)
+            raise ClientError(f"the referee refused a move that our rules allow: {broken}")
+
+    async def _due(self) -> SignedIntent | None:
+        record, seat = self.ledger.record, self.join.seat
+        joined = record.course.joins.get(seat)
+        if joined is None:
+            if seat >= len(record.opened.seats) or record.opened.seats[seat].scribed:
+                raise Denied(f"seat {seat} cannot be taken: there is none, or a scribe enters its moves")
+            return intent.join(record.place, seat, self.key, self._seed if record.course.dealt else None)
+        if joined.key != self.key.public.raw:
+            raise Denied(f"seat {seat} was taken with another key")
+        if record.phase is Phase.REVEALING and seat not in record.course.seeds:
+            return intent.reveal(record.place, seat, self.key, self._seed)
+        if record.phase is Phase.PLAYING and any(
+            isinstance(awaited, Decision) and awaited.seat == seat for awaited in record.course.pending()
+        ):
+            move = await self._chosen()
+            return intent.move(record.place, Author(Role.SEAT, seat), self.key, move)
+        return None
+
+    async def _chosen(self) -> bytes:
+        """Asks the bot, in a thread, as it may think for long. Raises ``BadMove``."""
+        course = self.ledger.record.course
+        moves: tuple[Any, ...] = tuple(course.state.legal_moves())
+        move = await asyncio.to_thread(self.bot.choose, course.state.observation(self.join.seat), moves)
+        if move not in moves:  # legal all the same, perhaps: the list leaves out payments with a card to spare
+            try:
+                violations = course.state.check(move)
+            except Exception as error:
+                raise BadMove(f"the bot chose {move!r}, which is not a move of this game") from error
+            if violations:
+                texts = {rule.id: rule.text for rule in course.game.catalogue}
+                broken = "; ".join(f"{v.rule_id}: {texts.get(v.rule_id, '')}" for v in violations)
+                raise BadMove(f"the bot chose {move!r}, which is against the rules: {broken}")
+        return course.codec.encode_move(move, course.tables)
+
+    def _take_error(self, answer: Answer) -> None:
+        if answer.reason == "STALE_HEAD":
+            # Another entry came first. Ours is void: it is decided anew when that entry has been read.
+            size = answer.metadata.get("size", "")
+            self._head = int(size) if size.isdecimal() else self.ledger.size + 1
+            if self._head <= self.ledger.size:
+                raise Distrust(f"the referee has {self._head} entries, after it sent {self.ledger.size}: {answer}")
+        elif answer.reason != "GAME_OVER":  # of that the entries tell
+            raise denied(answer)
+
+    def _result(self) -> GameResult:
+        end = self.ledger.record.course.end or log_pb2.GameEnd()
+        ending = log_pb2.Ending.Name(end.ending).removeprefix("ENDING_")
+        return GameResult(
+            self.join.seat,
+            ending,
+            tuple(end.scores),
+            tuple(end.places),
+            tuple(self.ledger.entries),
+            tuple(self.ledger.receipts),
+        )
+
+
+async def play_async(
+    join: str | Join,
+    bot: Bot,
+    *,
+    key_file: Path | None = None,
+    verifier: str | None = None,
+    patience_s: float = 300.0,
+    on_entry: Callable[[Ledger], None] | None = None,
+) -> GameResult:
+    """As ``play``, within an event loop."""
+    try:
+        key = _key(key_file)
+        trusted = VerifierKey.parse(verifier.strip()) if verifier else None
+    except (LogError, OSError) as error:
+        raise ClientError(str(error)) from error
+    place = parse_join(join) if isinstance(join, str) else join
+    return await Player(place, bot, key=key, verifier=trusted, patience_s=patience_s, on_entry=on_entry).run()
+
+
+def play(
+    join: str | Join,
+    bot: Bot,
+    *,
+    key_file: Path | None = None,
+    verifier: str | None = None,
+    patience_s: float = 300.0,
+    on_entry: Callable[[Ledger], None] | None = None,
+) -> GameResult:
+    """Takes the seat of a join string and plays the game to its end; the bot is asked for every move.
+
+    ``key_file``: where the seat's private key is kept, so that a bot that was stopped can be started again; without
+    it the key dies with the process. ``verifier``: the referee's verifier key, to check what it signs. Raises
+    ``JoinError`` and ``ClientError``, and whatever the bot raises.
+    """
+    return asyncio.run(
+        play_async(join, bot, key_file=key_file, verifier=verifier, patience_s=patience_s, on_entry=on_entry)
+    )
+
+
+def _key(path: Path | None) -> PrivateKey:
+    if path is None:
+        return PrivateKey.generate()
+    if path.exists():
+        return PrivateKey.load(path)
+    key = PrivateKey.generate()
+    key.save(path)
+    return key

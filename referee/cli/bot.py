@@ -1,0 +1,118 @@
+"""``referee bot``: a bot takes a seat and plays the game to its end."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from clients import BadMove, ClientError, Distrust, GameResult, Join, JoinError, parse_join, play
+from clients.bots import UnknownBot, load
+from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
+
+EXIT_BOT = 3
+EXIT_DISTRUST = 4
+
+
+def bot(  # noqa: PLR0917 - typer reads options from the signature
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="random, greedy or planner; or module:attribute of your own, found from the current directory.",
+            show_default=False,
+        ),
+    ],
+    join: Annotated[
+        str,
+        typer.Option(
+            envvar="REFEREE_JOIN",
+            metavar="STRING",
+            help="The join string: address/game/seat#token. '-' reads it from standard input, '@FILE' from a file, "
+            "so that the token need not stand in the process list.",
+            show_default=False,
+        ),
+    ],
+    key: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Keep the seat's private key here (made if it is not there, mode 0600): with it a bot that was "
+            "stopped goes on with its game. Without it the key is never written.",
+        ),
+    ] = None,
+    verifier: Annotated[
+        str | None,
+        typer.Option(metavar="VKEY", help="The referee's verifier key, a .vkey file or its text: checks its receipts."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="For bots that leave something to chance.")] = None,
+    patience: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0, help="Give up when the referee is away for so long.")
+    ] = 300.0,
+) -> None:
+    """Lets a bot take a seat and play the game to its end.
+
+    Every entry that the referee sends is replayed and checked: signatures, chain and rules.
+
+    Exit codes:
+
+    - 0 the game is over, whoever won
+    - 1 the referee was away too long, or does not admit this seat
+    - 2 the words are wrong: no such bot, not a join string
+    - 3 the bot failed: an illegal move, or an exception, which is shown
+    - 4 the referee's log contradicts its signatures, the rules or itself
+    """
+    seat = _join(join)
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        player = load(name, seed)
+    except UnknownBot as error:
+        raise Failure(str(error), EXIT_USAGE) from error
+    try:
+        result = play(seat, player, key_file=key, verifier=_verifier(verifier), patience_s=patience)
+    except BadMove as error:
+        raise Failure(str(error), EXIT_BOT) from error
+    except Distrust as error:
+        raise Failure(str(error), EXIT_DISTRUST) from error
+    except ClientError as error:
+        raise Failure(str(error), EXIT_FAILED) from error
+    except Exception as error:
+        traceback.print_exc()
+        raise Failure(f"the bot {name} failed: {type(error).__name__}: {error}", EXIT_BOT) from error
+    except KeyboardInterrupt:
+        raise Failure("stopped; the seat is still taken", EXIT_FAILED) from None
+    print(_summary(result))
+
+
+def _join(text: str) -> Join:
+    try:
+        if text == "-":
+            text = sys.stdin.readline()
+        elif text.startswith("@"):
+            text = Path(text[1:]).read_text(encoding="utf-8")
+        return parse_join(text)
+    except JoinError as error:
+        raise Failure(str(error), EXIT_USAGE) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise Failure(f"--join {text}: {error}", EXIT_USAGE) from error
+
+
+def _verifier(text: str | None) -> str | None:
+    """The key's text, from a file if there is one of this name."""
+    if text is None or "+" in text:
+        return text
+    try:
+        return Path(text).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Failure(f"--verifier {text}: {error}", EXIT_USAGE) from error
+
+
+def _summary(result: GameResult) -> str:
+    if not result.scores:
+        return f"The game ended without a result: {result.ending.lower()}."
+    scores = ", ".join(f"seat {seat}: {score}" for seat, score in enumerate(result.scores))
+    place = result.places[result.seat]
+    shared = result.places.count(place) > 1
+    return f"Seat {result.seat} came {'joint ' if shared else ''}number {place} ({scores})."
