@@ -1,0 +1,1 @@
+"""The rules of the games against slower versions of themselves."""
