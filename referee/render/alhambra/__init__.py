@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from referee.render.alhambra.boxes import text
-from referee.render.alhambra.picture import svg
+from referee.render.alhambra.picture import seat_svg, svg
 from referee.render.alhambra.position import position_text
 
-__all__ = ["position_text", "svg", "text"]
+__all__ = ["position_text", "seat_svg", "svg", "text"]

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
+from referee.games.alhambra import State
 from referee.games.alhambra.layout import Layout
 from referee.games.alhambra.outline import Side, longest_wall
 from referee.games.alhambra.tiles import TYPES, E, N, S, W
@@ -88,6 +89,11 @@ def svg(layout: Layout, title: str = "Alhambra", *, wall_points: int | None = No
         "</svg>",
     ]
     return "\n".join(parts) + "\n"
+
+
+def seat_svg(state: State, seat: int, title: str) -> str:
+    """A seat's Alhambra in a game."""
+    return svg(state.layouts[seat], title, wall_points=state.wall(seat))
 
 
 def _description(layout: Layout, wall: int) -> str:

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from textwrap import TextWrapper
+from typing import Final
+
 from referee.games.alhambra import State
 from referee.games.alhambra.money import CURRENCIES, KINDS, card_name, total
 from referee.games.alhambra.phases import FREE, Phase
 from referee.games.alhambra.tiles import TYPES, tiles_of
 from referee.games.game import Chance, Decision, Forced, Over, Pending
 from referee.render.alhambra.boxes import text
+
+_WRAPPER: Final = TextWrapper(79, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
 
 
 def position_text(state: State, seats: Sequence[int] | None = None, *, ascii_only: bool = False) -> str:
@@ -27,11 +32,11 @@ def _table(state: State) -> Iterable[str]:
     for slot, tile in enumerate(state.market):
         currency = CURRENCIES[state.options.slot_currencies[slot]]
         yield f"market {slot + 1} ({currency}): {'-' if tile == FREE else names[tile]}"
-    yield f"money row: {_names(state.row)}"
+    yield f"money row: {' '.join(map(card_name, state.row)) or '-'}"
     yield f"bag: {state.bag.bit_count()} tiles; money deck: {sum(state.deck)} cards, discards: {sum(state.discard)}"
     if state.seats == 2:
         yield f"neutral player: {_counts(state.neutral_counts())}"
-        yield f"  {' '.join(names[tile] for tile in tiles_of(state.neutral)) or '-'}"
+        yield from _listed("", (names[tile] for tile in tiles_of(state.neutral)))
 
 
 def _awaited(pending: Pending) -> str:
@@ -55,15 +60,16 @@ def _seat(state: State, seat: int) -> Iterable[str]:
         f"seat {seat}: {state.scores[seat]} points; wall {state.wall(seat)}; {_counts(state.counts(seat))}"
         + ("; start seat" if seat == state.start and state.phase >= Phase.FIRST_ROW else "")
     )
-    yield f"  hand: {_names(hand)} ({total(hand)})"
-    yield f"  reserve: {' '.join(names[tile] for tile in tiles_of(state.reserves[seat])) or '-'}"
+    yield from _listed(f"hand ({total(hand)}): ", map(card_name, hand))
+    yield from _listed("reserve: ", (names[tile] for tile in tiles_of(state.reserves[seat])))
     waiting = state.won[seat] | (state.bought if seat == state.seat else 0)
     if waiting:
-        yield f"  to be placed: {' '.join(names[tile] for tile in tiles_of(waiting))}"
+        yield from _listed("to be placed: ", (names[tile] for tile in tiles_of(waiting)))
 
 
-def _names(cards: Sequence[int]) -> str:
-    return " ".join(map(card_name, cards)) or "-"
+def _listed(head: str, names: Iterable[str]) -> list[str]:
+    """Names that belong to the line above, in lines that a terminal holds."""
+    return _WRAPPER.wrap(head + (" ".join(names) or "-"))
 
 
 def _counts(counts: Sequence[int]) -> str:

@@ -1,0 +1,178 @@
+"""A game file read up to an entry: who plays, what happened, the position. Checks what replay checks, no checkpoint."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Any, BinaryIO
+
+from referee.games.game import Decision, Forced, UnknownRules
+from referee.log import file
+from referee.log.entry import decode_entry
+from referee.log.errors import Code, LogError
+from referee.log.frames import FrameType
+from referee.log.header import check_header, decode_header
+from referee.log.intent import author_of, decode_intent
+from referee.log.replay import Record, signed_part
+from referee.log.steps import Phase
+from referee.log.v1 import log_pb2
+from referee.notation.registry import notation
+
+
+class Story:
+    """What a file tells. ``moves`` has a line for every entry."""
+
+    def __init__(self) -> None:
+        self.record: Record | None = None
+        self.moves: list[str] = []
+        self.ended = False
+        """END was read: the file cannot go on."""
+        self.torn: LogError | None = None
+        self.last_ms = 0
+        self._header = b""
+        self._describe: Callable[[Any, Any], str] | None = None
+
+    @classmethod
+    def read(cls, stream: BinaryIO, at: int | None = None) -> Story:
+        """The whole file, or its beginning with entry ``at`` as the last. Raises ``LogError``.
+
+        A torn tail is kept as ``torn``: what is before it is whole.
+        """
+        story = cls()
+        try:
+            for frame in file.read(stream):
+                if frame.type == FrameType.HEADER:
+                    story._header = frame.payload
+                elif frame.type == FrameType.ENTRY:
+                    try:
+                        story._take(frame.payload)
+                    except LogError as error:
+                        raise error.at(entry=len(story.moves), offset=frame.offset)  # noqa: B904 - the same error
+                    if len(story.moves) - 1 == at:
+                        return story
+                elif frame.type == FrameType.END:
+                    story.ended = True
+        except LogError as error:
+            if error.code is not Code.TORN or story.record is None:
+                raise
+            story.torn = error
+        if story.record is None:
+            raise LogError(Code.INCOMPLETE, "no entries", "GameOpen in entry 0")
+        return story
+
+    def _take(self, data: bytes) -> None:
+        if self.record is None:
+            opened = decode_entry(data).open
+            record = Record(opened)
+            check_header(self._header, decode_header(self._header), record.opened)
+            try:
+                self._describe = notation(record.opened.rules_id).describe
+            except UnknownRules as error:
+                raise LogError(Code.UNSUPPORTED, str(error)) from None
+            self.record = record
+        turn = self._seat_on_turn(self.record)
+        entry = self.record.read(data)
+        self.last_ms = entry.referee_ms
+        self.moves.append(self._line(self.record, entry, turn))
+
+    @staticmethod
+    def _seat_on_turn(record: Record) -> int | None:
+        if record.phase is not Phase.PLAYING:
+            return None
+        awaited = record.course.pending()[0]
+        return awaited.seat if isinstance(awaited, Decision | Forced) else None
+
+    # --- words -------------------------------------------------------------------------------------------
+
+    def header(self) -> list[str]:
+        """Who and under which rules, a line each."""
+        record = self._whole()
+        opened, course = record.opened, record.course
+        lines = [
+            f"game {record.game_id.hex()}: {opened.rules_id}, version {opened.rules_version}",
+            f"options: {_options(course.options)}",
+            f"chance: {'dealt from a committed deck' if course.dealt else f'declared by {_scribe(opened)}'}",
+        ]
+        for seat, terms in enumerate(opened.seats):
+            if terms.scribed:
+                lines.append(f"seat {seat}: a scribe enters its moves")
+            elif seat in course.joins:
+                lines.append(f"seat {seat}: key {course.joins[seat].key.hex()}")
+            else:
+                lines.append(f"seat {seat}: not joined")
+        when = datetime.fromtimestamp(self.last_ms / 1000, UTC) if self.last_ms < _YEAR_9999_MS else None
+        time = f", {when:%Y-%m-%d %H:%M:%S} UTC" if when else ""
+        lines.append(f"shown: entries 0 to {len(self.moves) - 1}{time}; {record.phase.value}")
+        if course.end is not None:
+            lines.append(_end(course.end))
+        return lines
+
+    def numbered_moves(self) -> list[str]:
+        """A line for every entry, with its number."""
+        width = len(str(len(self.moves)))
+        return [f"{number:>{width}}  {line}" for number, line in enumerate(self.moves)]
+
+    def _whole(self) -> Record:
+        if self.record is None:
+            raise ValueError("nothing was read")
+        return self.record
+
+    def _line(self, record: Record, entry: log_pb2.Entry, turn: int | None) -> str:
+        kind = entry.WhichOneof("event")
+        if (signed := signed_part(entry)) is not None:
+            words = self._act(record, decode_intent(signed.intent), turn)
+            return words if kind == "signed" else f"refused ({', '.join(entry.refused.rule_ids)}): {words}"
+        if kind == "chance":
+            return f"chance: {self._outcome(record, entry.chance.outcome)}"
+        if kind == "forced_pass":
+            return f"seat {entry.forced_pass.seat}: has no legal action and passes"
+        if kind == "end":
+            return _end(entry.end)
+        return {"open": "the game is opened", "disclose": "the referee's seed is disclosed"}.get(str(kind), str(kind))
+
+    def _act(self, record: Record, intent: log_pb2.Intent, turn: int | None) -> str:
+        author = str(author_of(intent))
+        act = intent.WhichOneof("act")
+        if act == "move":
+            move = record.course.codec.decode_move(intent.move, record.course.tables)
+            by = f"seat {turn}" if turn is not None else author
+            return f"{by}: {self._words(move, record)}" + ("" if by == author else f" (by {author})")
+        if act == "declare":
+            return f"chance: {self._outcome(record, intent.declare)} (by {author})"
+        return f"{author}: " + {"join": "joins", "reveal": "opens its seed"}.get(str(act), str(act))
+
+    def _outcome(self, record: Record, data: bytes) -> str:
+        return self._words(record.course.codec.decode_outcome(data, record.course.tables), record)
+
+    def _words(self, event: Any, record: Record) -> str:
+        return self._describe(event, record.course.tables) if self._describe else str(event)
+
+
+_YEAR_9999_MS = 253_402_300_800_000
+
+
+def _options(options: Any) -> str:
+    """Those that are not as they are by default."""
+    default = type(options)()
+    chosen = [
+        f"{field.name} {getattr(options, field.name)}"
+        for field in dataclasses.fields(options)
+        if getattr(options, field.name) != getattr(default, field.name)
+    ]
+    return ", ".join(chosen) or "none chosen"
+
+
+def _scribe(opened: log_pb2.GameOpen) -> str:
+    return f"scribe {opened.declared.scribe}, key {opened.scribe_keys[opened.declared.scribe].hex()}"
+
+
+def _end(end: log_pb2.GameEnd) -> str:
+    ending = log_pb2.Ending.Name(end.ending).removeprefix("ENDING_").lower().replace("_", " ")
+    if not end.scores:
+        return f"end ({ending}): no result"
+    places = ", ".join(
+        f"seat {seat} {score} points, place {place}"
+        for seat, (score, place) in enumerate(zip(end.scores, end.places, strict=True))
+    )
+    return f"end ({ending}): {places}"
