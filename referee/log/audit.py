@@ -63,17 +63,13 @@ def audit(stream: BinaryIO, policy: Policy, *, engines: Engines | None = None) -
 
 def _find_secret(stream: BinaryIO) -> bytes | None:
     # r comes last but is needed from the first draw on. Whether it is the right one is checked at its entry.
-    try:
-        for data in file.entries(stream):
-            if len(data) <= _DISCLOSE_BYTES:
-                try:
-                    entry = decode_entry(data)
-                except LogError:
-                    continue
-                if entry.WhichOneof("event") == "disclose":
-                    return entry.disclose.seed
-    except LogError:
-        pass
+    for data in file.short_entries(stream, _DISCLOSE_BYTES):
+        try:
+            entry = decode_entry(data)
+        except LogError:
+            continue
+        if entry.WhichOneof("event") == "disclose":
+            return entry.disclose.seed
     return None
 
 
@@ -284,7 +280,10 @@ class _Auditor:
             self.note(LogError(Code.UNDISCLOSED, "the referee's seed is not disclosed", "SeedDisclose"))
         elif phase is Phase.ENDED:
             self.note(LogError(Code.INCOMPLETE, "the referee's seed is not yet disclosed", "SeedDisclose"))
-        elif phase is not Phase.CLOSED:
+        elif phase is Phase.CLOSED:
+            if self.course.deck_unknown and Layer.DECK not in self.findings:
+                self.note(LogError(Code.UNDISCLOSED, "chance was not compared with the deck", "the seed"))
+        else:
             self.note(LogError(Code.INCOMPLETE, f"the game has not ended: {phase.value}", "GameEnd"))
 
     def _checkpoints(self) -> None:

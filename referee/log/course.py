@@ -294,6 +294,11 @@ class Course:
             self.seeds[step.seat] = step.data
             self._go_on()
 
+    @property
+    def deck_unknown(self) -> bool:
+        """The deck was fixed by every Reveal, but chance was not compared with it."""
+        return self.dealt and len(self.seeds) == self._scribed.count(False) and self.dealer is None
+
     def doubt_deck(self) -> None:
         """After a DECK failure: from here on chance is judged by the rules alone."""
         self.secret = None

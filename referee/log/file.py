@@ -136,6 +136,17 @@ def entries(stream: BinaryIO) -> Iterator[bytes]:
             yield frame.payload
 
 
+def short_entries(stream: BinaryIO, max_bytes: int) -> Iterator[bytes]:
+    """Payloads of what look like short entries, unchecked: for a first look before ``read``."""
+    stream.seek(len(MAGIC), os.SEEK_CUR)
+    while len(head := _take(stream, HEAD_BYTES)) == HEAD_BYTES:
+        length = int.from_bytes(head[:4], "big")
+        if head[4] == FrameType.ENTRY and length <= max_bytes:
+            yield _take(stream, length)
+            length = 0
+        stream.seek(length + TAIL_BYTES, os.SEEK_CUR)
+
+
 def _take(stream: BinaryIO, size: int) -> bytes:
     # A raw stream may give less than was asked for.
     data = stream.read(size)

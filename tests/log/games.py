@@ -55,6 +55,8 @@ class Played:
     notes: list[bytes] = field(default_factory=list)
     """The checkpoint after each entry, as receipts."""
     time_ms: int = 1_700_000_000_000
+    drawn: Any = None
+    """What the players of a declared game draw, where there are too many outcomes to choose from."""
 
     def clock(self) -> Clock:
         self.time_ms += 250
@@ -167,7 +169,10 @@ def step(played: Played, choose: Choose = first) -> bool:
         return False
     awaited = course.pending()[0]
     if isinstance(awaited, Chance):
-        outcome = choose(record, [event for event, _ in course.state.chance_outcomes()])
+        if played.drawn is not None:
+            outcome = played.drawn.outcome(course.state)
+        else:
+            outcome = choose(record, [event for event, _ in course.state.chance_outcomes()])
         data = course.codec.encode_outcome(outcome, course.tables)
         played.admit(intent.declare(record.place, 1, key("scribe 1"), data))
     elif isinstance(awaited, Decision):

@@ -1,0 +1,155 @@
+"""Whole games of Alhambra through the log: dealt, declared and scribed; played at random, audited, tampered with."""
+
+from __future__ import annotations
+
+import random
+from time import perf_counter
+from typing import Any
+
+import pytest
+
+from referee.games import registry as rules
+from referee.games.alhambra import tile_table
+from referee.log.deck import Deck
+from referee.log.dsse import intent_encoding
+from referee.log.engines import installed
+from referee.log.entry import decode_entry
+from referee.log.errors import Code
+from referee.log.header import build_header
+from referee.log.intent import decode_intent
+from referee.log.replay import Record
+from referee.log.v1 import log_pb2
+from referee.log.verdict import Layer, Verdict
+from referee.wire import registry as codecs
+from tests.log import evil, games
+from tests.log.games import Choose, Played, play, start
+
+CODEC = codecs.codec("alhambra", 1)
+GAME = rules.get("alhambra", 1)
+TABLES = tile_table()
+HEADER = build_header("alhambra", 1, GAME.catalogue, CODEC.signed_file(), "tests")
+
+
+def at_random(seed: int) -> Choose:
+    chooser = random.Random(seed)
+    return lambda _, options: chooser.choice(options)
+
+
+def alhambra(**kind: Any) -> Played:
+    tables = CODEC.encode_tables(TABLES)
+    opened = games.game_open(HEADER, rules=("alhambra", 1), tables=tables, **kind)
+    played = start(opened, header=HEADER, engines=installed())
+    course = played.record.course
+    played.drawn = GAME.dealer(len(opened.seats), course.options, course.tables, Deck(games.seed("drawn")))
+    return played
+
+
+@pytest.fixture(scope="module")
+def dealt() -> Played:
+    return play(alhambra(), at_random(2))
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [{}, {"seats": 3, "scribed": (1,)}, {"dealt": False}, {"dealt": False, "seats": 4, "scribed": (0, 1, 2, 3)}],
+    ids=str,
+)
+def test_whole_games(kind: dict[str, Any]) -> None:
+    played = play(alhambra(**kind), at_random(1))
+    report = played.audit()
+    assert report.verdict is Verdict.COMPLETE, report.as_text()
+    assert report.ending in ("ENDING_RULES", "ENDING_STALLED")
+    assert report.deck_checked == (report.chance == "dealt")
+    assert report.remarks == ()
+    assert Record.replay(played.entries).head == played.record.head
+
+
+def test_labels_in_use(dealt: Played, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every label that a game of Alhambra asks for is one that docs/log-format.md names, and is asked for once."""
+    asked: list[str] = []
+    words = Deck.words
+
+    def spy(deck: Deck, label: str) -> Any:
+        asked.append(label)
+        return words(deck, label)
+
+    monkeypatch.setattr(Deck, "words", spy)
+    Record.replay(dealt.entries, secret=games.SECRET)
+    fixed = {"shuffle/tiles/0", "shuffle/money/0", "pile/2", "pile/4"}
+    assert fixed <= set(asked)
+    assert all(label in fixed or label.startswith("shuffle/money/") for label in asked)
+    assert len(asked) == len(set(asked))
+
+
+def test_an_outcome_dealt_out_of_order(dealt: Played) -> None:
+    """22: market tiles that come later are dealt now; everything is signed again, by players as well."""
+    entries = evil.entries(dealt)
+    market = [i for i, e in enumerate(entries) if e.HasField("chance") and e.chance.outcome.startswith(b"\x12")]
+    at, later = market[0], market[5]
+
+    def edit(changed: list[log_pb2.Entry]) -> None:
+        changed[at].chance.outcome = entries[later].chance.outcome
+
+    report = dealt.audit(evil.forged(dealt, edit, players=True))
+    assert report.exit_code == 8
+    first = report.decisive
+    assert first is not None
+    assert first.entry == at
+    assert first.code in (Code.DECK, Code.RULES)
+
+
+def test_a_legal_move_replaced_by_a_legal_one(dealt: Played) -> None:
+    """11: the position is as good, the signature is not."""
+    at, other = first_choice(dealt)
+
+    def edit(changed: list[log_pb2.Entry]) -> None:
+        act = decode_intent(changed[at].signed.intent)
+        act.move = other
+        changed[at].signed.intent = act.SerializeToString(deterministic=True)
+
+    report = dealt.audit(evil.forged(dealt, edit))
+    assert report.verdict is Verdict.CORRUPT
+    authors = next(finding for finding in report.findings if finding.layer is Layer.AUTHORS)
+    assert (authors.code, authors.entry) == (Code.AUTHOR_SIGNATURE, at)
+
+
+def first_choice(played: Played) -> tuple[int, bytes]:
+    """Where a seat had a choice, and what it could have done instead."""
+    record = Record(decode_entry(played.entries[0]).open)
+    for at, data in enumerate(played.entries):
+        entry = decode_entry(data)
+        if entry.HasField("signed"):
+            act = decode_intent(entry.signed.intent)
+            if act.HasField("move"):
+                moves = (CODEC.encode_move(move, TABLES) for move in record.course.state.legal_moves())
+                if (other := next((move for move in moves if move != act.move), None)) is not None:
+                    return at, other
+        record.read(data)
+    pytest.fail("no choice in the whole game")
+
+
+@pytest.mark.slow
+def test_speed_against_bare_verification(dealt: Played) -> None:
+    """An audit is bounded by its signatures. The aim is 0.3 of bare verification; machines are busy, so half."""
+    signed = [e.signed for e in map(decode_entry, dealt.entries) if e.HasField("signed")]
+    key = dealt.record.roll.seats[0]
+    assert key is not None
+    message = intent_encoding(signed[-1].intent)
+    signature = games.seat_key(0).sign(message)
+    data = dealt.file()
+
+    def bare() -> None:
+        for _ in signed:
+            assert key.is_signed(message, signature)
+
+    def best(work: Any) -> float:
+        times = []
+        for _ in range(7):
+            begin = perf_counter()
+            work()
+            times.append(perf_counter() - begin)
+        return min(times)
+
+    ratio = best(bare) / best(lambda: dealt.audit(data))
+    print(f"\n{len(signed)} signed of {len(dealt.entries)} entries: {ratio:.2f} of bare verification")
+    assert ratio > 0.15
