@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from clients.bots.valuation import Valuation
@@ -17,7 +18,6 @@ BEAM = 5
 class Placing:
     """A way to dispose of some tiles, or of the first of them."""
 
-    worth: float
     layout: Layout
     reserve: int
     neutral: int
@@ -25,37 +25,32 @@ class Placing:
     """Tiles still in hand, as a bit set."""
     first: Disposal | None = None
 
+    def worth(self, valuation: Valuation) -> float:
+        """In points; tiles still in hand count nothing."""
+        return valuation.layout(self.layout) + valuation.tiles(self.layout, self.reserve, self.neutral)
+
 
 def best_placing(valuation: Valuation, layout: Layout, reserve: int, tiles: int, *, may_give: bool) -> Placing:
     """The best that is found for all the tiles (a bit set)."""
-    neutral = valuation.state.neutral
-    start = _valued(valuation, Placing(0.0, layout, reserve, neutral, tiles))
-    beam = [start]
+    beam = [Placing(layout, reserve, valuation.state.neutral, tiles)]
     while beam[0].left:
+        # Tiles placed in another order often make the same position: it is valued once.
         following: dict[tuple[Layout, int, int], Placing] = {}
         for placing in beam:
             for tile in tiles_of(placing.left):
-                for step in _disposals(valuation, placing, tile, may_give=may_give):
+                for step in _disposals(placing, tile, may_give=may_give):
                     following.setdefault((step.layout, step.reserve, step.neutral), step)
-        beam = sorted(following.values(), key=lambda placing: -placing.worth)[:BEAM]
+        beam = sorted(following.values(), key=lambda placing: -placing.worth(valuation))[:BEAM]
     return beam[0]
 
 
-def _disposals(valuation: Valuation, placing: Placing, tile: int, *, may_give: bool) -> list[Placing]:
+def _disposals(placing: Placing, tile: int, *, may_give: bool) -> Iterator[Placing]:
     """Every way to dispose of this tile next."""
-    layout, bit = placing.layout, 1 << tile
+    layout, reserve, neutral, bit = placing.layout, placing.reserve, placing.neutral, 1 << tile
     left = placing.left ^ bit
-    ways = []
-    for cell in cells_of(layout.placeable(valuation.state.table.walls[tile])):
-        laid = layout.placed(tile, index_of(cell))
-        move = PlaceTile(tile, cell)
-        ways.append(Placing(0.0, laid, placing.reserve, placing.neutral, left, placing.first or move))
-    ways.append(Placing(0.0, layout, placing.reserve | bit, placing.neutral, left, placing.first or ReserveTile(tile)))
+    for cell in cells_of(layout.placeable(layout.table.walls[tile])):
+        first = placing.first or PlaceTile(tile, cell)
+        yield Placing(layout.placed(tile, index_of(cell)), reserve, neutral, left, first)
+    yield Placing(layout, reserve | bit, neutral, left, placing.first or ReserveTile(tile))
     if may_give:
-        ways.append(Placing(0.0, layout, placing.reserve, placing.neutral | bit, left, placing.first or GiveTile(tile)))
-    return [_valued(valuation, way) for way in ways]
-
-
-def _valued(valuation: Valuation, placing: Placing) -> Placing:
-    worth = valuation.layout(placing.layout) + valuation.tiles(placing.layout, placing.reserve, placing.neutral)
-    return Placing(worth, placing.layout, placing.reserve, placing.neutral, placing.left, placing.first)
+        yield Placing(layout, reserve, neutral | bit, left, placing.first or GiveTile(tile))

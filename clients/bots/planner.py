@@ -157,7 +157,7 @@ class _Turn:
                     layout, reserve = layout.swapped(tile, index), reserve ^ (1 << tile | 1 << layout.tiles[index])
             valuation = self.ends if last else self.goes_on
             may_give = self.state.seats == 2
-            self._placed[key] = best_placing(valuation, layout, reserve, bought, may_give=may_give).worth
+            self._placed[key] = best_placing(valuation, layout, reserve, bought, may_give=may_give).worth(valuation)
         return self._placed[key]
 
 

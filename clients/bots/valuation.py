@@ -19,11 +19,11 @@ class Weights:
 
     wall: float = 0.9
     """A side of wall, in each round to come: a little less than a point, as later tiles may have to break it."""
-    no_room: float = 4.0
+    no_room: float = 2.0
     """A tile that is still to come and that nothing would fit on."""
     reserved: float = 0.45
     """Part of a tile's worth while it waits in the reserve: bringing it out costs an action."""
-    money: float = 0.55
+    money: float = 0.75
     """A unit of money, as long as there is much left to buy."""
     exact: float = 2.0
     """To be able to pay any price of one currency to the unit: it makes further actions."""
@@ -59,6 +59,7 @@ class Valuation:
         self._majorities: dict[tuple[int, int, int, int], float] = {}
         self._counts = [state.counts(seat) for seat in range(state.seats)]
         self._neutral = state.neutral_counts()
+        self._layouts: dict[Layout, float] = {}
         self._coming = _wall_masks(state)
         rounds = len(self.outlook.rounds)
         self._wall_weight = 1.0 if last else weights.wall * rounds
@@ -109,7 +110,10 @@ class Valuation:
 
     def layout(self, layout: Layout) -> float:
         """Its wall, and room for what is still to come."""
-        return self.wall(layout) + self.room(layout)
+        value = self._layouts.get(layout)
+        if value is None:
+            value = self._layouts[layout] = self.wall(layout) + self.room(layout)
+        return value
 
     def wall(self, layout: Layout) -> float:
         """The longest wall, in every round to come."""

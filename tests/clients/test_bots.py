@@ -1,0 +1,115 @@
+"""Bots choose legal moves, always the same ones for the same seed, and the better ones win."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from clients.arena import groups, tournament, wilson
+from clients.bots import BOTS, Bot, UnknownBot, load
+from clients.match import IllegalMove, play_game
+
+
+class Watched:
+    """Passes everything on to a bot and sees that it keeps to the list."""
+
+    def __init__(self, bot: Bot) -> None:
+        self.bot = bot
+        self.asked = 0
+
+    def choose(self, observation: Any, legal_moves: Sequence[Any]) -> Any:
+        before = observation.digest()
+        move = self.bot.choose(observation, legal_moves)
+        assert move in legal_moves
+        assert observation.digest() == before, "a bot thinks on copies"
+        self.asked += 1
+        return move
+
+
+@pytest.mark.parametrize("name", BOTS)
+@pytest.mark.parametrize("seats", [2, 3, 6])
+def test_a_bot_chooses_from_the_list_to_the_end(name: str, seats: int) -> None:
+    bots = [Watched(load(name, seed)) for seed in range(seats)]
+    outcome = play_game(bots, seed=seats)
+    assert min(outcome.places) == 1
+    assert [bot.asked for bot in bots] == list(outcome.decisions)
+
+
+def test_the_same_seed_gives_the_same_game() -> None:
+    games = [play_game([load("random", 1), load("greedy"), load("planner")], seed=7) for _ in range(2)]
+    assert games[0].scores == games[1].scores
+    assert games[0].decisions == games[1].decisions
+    others = [
+        play_game([load("random", chance), load("greedy")], seed=deal) for chance, deal in ((1, 7), (1, 8), (2, 7))
+    ]
+    assert len({game.scores for game in others}) == 3
+
+
+class Cheat:
+    """Takes the whole money row."""
+
+    def choose(self, observation: Any, legal_moves: Sequence[Any]) -> Any:
+        return type(legal_moves[0])(tuple(observation.row))
+
+
+def test_an_illegal_move_is_named_with_its_rule() -> None:
+    with pytest.raises(IllegalMove, match=r"seat \d chose TakeMoney.*ALH-C1"):
+        play_game([Cheat(), Cheat()], seed=1)
+
+
+def last(observation: Any, legal_moves: Sequence[Any]) -> Any:
+    return legal_moves[-1]
+
+
+CHEAT = Cheat()
+
+
+def test_a_bot_of_ones_own_is_a_function_a_class_or_an_object() -> None:
+    assert load(f"{__name__}:last").choose(None, [1, 2]) == 2
+    assert isinstance(load(f"{__name__}:Cheat"), Cheat)
+    assert load(f"{__name__}:CHEAT") is CHEAT
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("alphago", "random, greedy, planner"),
+        ("no_such_module:Bot", "No module named"),
+        (f"{__name__}:Absent", "no attribute 'Absent'"),
+        (f"{__name__}:BOTS", "no method choose"),
+        (":", "no bot"),
+    ],
+)
+def test_an_unknown_bot_is_explained(name: str, said: str) -> None:
+    with pytest.raises(UnknownBot, match=said):
+        load(name)
+
+
+def test_groups_let_everybody_meet_everybody() -> None:
+    assert list(groups("abc", 2)) == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert list(groups("abc", 3)) == [("a", "b", "c")]
+    assert list(groups("ab", 5)) == [("a", "b", "a", "b", "a")]
+
+
+def test_the_interval_is_inside_0_and_1_and_narrows() -> None:
+    low, high = wilson(10, 10)
+    assert 0.7 < low < high == 1.0
+    assert wilson(50, 100)[0] > wilson(5, 10)[0]
+
+
+def test_better_bots_win() -> None:
+    """So few games that only clear superiority passes; ``make arena`` measures it."""
+    [group] = tournament(("planner", "greedy"), games=10, seed=3)
+    assert group.records[0].score >= 8
+    [group] = tournament(("planner", "random"), games=2, seed=3)
+    assert group.records[0].score == 2
+    [group] = tournament(("greedy", "random"), games=10, seed=3)
+    assert group.records[0].score == 10
+
+
+def test_the_arena_gives_the_same_results_with_more_processes() -> None:
+    one, two = (tournament(("greedy", "random"), games=6, seats=3, seed=5, processes=n) for n in (1, 2))
+    assert [o.scores for o in one[0].outcomes] == [o.scores for o in two[0].outcomes]
+    assert sum(r.score for r in one[0].records) == pytest.approx(6)
