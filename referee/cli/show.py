@@ -32,11 +32,8 @@ def show(
 ) -> None:
     """Show what a game file tells: who plays under which rules, and the position after its last entry.
 
-        referee show game.gamelog --moves
-
-        referee show game.gamelog --at 120 --seat 1 --svg board.svg
-
-        referee show game.gamelog --svg pictures/
+    Examples: `referee show game.gamelog --moves`, `referee show game.gamelog --at 120 --seat 1 --svg board.svg`,
+    `referee show game.gamelog --svg pictures/`
 
     Every entry shown was replayed, with signatures of seats, rules and positions; the referee's own signature and the
     deck are for referee audit. A file that is not whole, or wrong, ends with one line and the exit code that referee

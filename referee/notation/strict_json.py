@@ -32,9 +32,11 @@ def parse(line: bytes) -> Any:
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise QueryError(f"line: not UTF-8 at byte {error.start}") from None
+        raise QueryError(f"line: not UTF-8 at byte {error.start + 1}") from None
     if not text.strip():
         raise QueryError("line: empty; expected a JSON object")
+    if text[0] == "\ufeff":
+        raise QueryError("line: begins with a byte order mark; expected a JSON object")
     try:
         return _DECODER.decode(text)
     except json.JSONDecodeError as error:
