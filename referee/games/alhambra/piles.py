@@ -166,11 +166,12 @@ class Dealer:
         """ALH-C10, ALH-E7: turned over until four money cards lie there or none is left."""
         cards: list[int] = []
         missing = SLOTS - len(state.row)
+        discard: Sequence[int] = state.discard
         while missing:
             if not self._money:
-                self._money = self._shuffled(state.discard)
-                if not self._money:
+                if not any(discard):
                     break
+                self._money, discard = self._shuffled(discard), ()
             cards.append(self._money.pop())
             missing -= cards[-1] < KINDS
         if not state.stack:
