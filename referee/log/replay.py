@@ -73,13 +73,21 @@ class Record:
         return record, written
 
     @classmethod
-    def replay(cls, entries: Iterable[bytes], *, engines: Engines | None = None, secret: bytes | None = None) -> Record:
+    def replay(
+        cls,
+        entries: Iterable[bytes],
+        *,
+        engines: Engines | None = None,
+        secret: bytes | None = None,
+        max_entries: int = MAX_ENTRIES,
+    ) -> Record:
         """The record after these entries, each checked in full. Raises ``LogError``, with the entry."""
         record: Record | None = None
         for index, data in enumerate(entries):
             try:
                 if record is None:
-                    record = cls(decode_entry(data).open, engines=engines, secret=secret)
+                    opened = decode_entry(data).open
+                    record = cls(opened, engines=engines, secret=secret, max_entries=max_entries)
                 record.read(data)
             except LogError as error:
                 raise error.at(entry=index)  # noqa: B904 - the same error, with its place
