@@ -127,9 +127,7 @@ class _Walker:
             if field.oneof is not None:
                 other = members.setdefault(field.oneof, field.name)
                 if other != field.name:
-                    raise MalformedError(
-                        f"also {other} is set", here, start, f"one member of {field.oneof} at most"
-                    )
+                    raise MalformedError(f"also {other} is set", here, start, f"one member of {field.oneof} at most")
             if field.unpacked:
                 count += 1
                 _check_count(count, here, start)
