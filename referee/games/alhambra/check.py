@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, Final, assert_never
 
 from referee.games.alhambra.money import (
     CURRENCIES,
     CURRENCY,
     KINDS,
     SCORING_A,
+    SCORING_B,
     TAKE_LIMIT,
     VALUE,
     card_name,
@@ -40,6 +41,9 @@ from referee.games.game import ForcedPass, Violation
 
 if TYPE_CHECKING:
     from referee.games.alhambra.state import State
+
+
+SCORING: Final = (SCORING_A, SCORING_B)
 
 
 def violations(state: State, event: Event) -> tuple[Violation, ...]:
@@ -104,6 +108,8 @@ def _buy(state: State, slot: int, payment: tuple[int, ...]) -> tuple[Violation, 
     """ALH-C2, ALH-C6: a tile that lies there, for enough cards of the slot's currency."""
     if not 0 <= slot < SLOTS or state.market[slot] == FREE:
         return (Violation("ALH-C6", facts={"slot": slot + 1, "found": "no tile"}),)
+    if unknown := [kind for kind in payment if not _is_money(kind)]:
+        return (Violation("ALH-C2", facts={"paid": _names(unknown), "found": "no money"}),)
     found = []
     currency = state.options.slot_currencies[slot]
     if any(CURRENCY[kind] != currency for kind in payment):
@@ -118,10 +124,10 @@ def _buy(state: State, slot: int, payment: tuple[int, ...]) -> tuple[Violation, 
 
 def _from_reserve(state: State, tile: int) -> tuple[Violation, ...]:
     """ALH-C8, ALH-D1: a rebuild takes its tile from the reserve, and a tile bought in this turn is not there yet."""
-    if state.reserves[state.seat] >> tile & 1:
+    if _has(state.reserves[state.seat], tile):
         return ()
-    name = state.table.names[tile]
-    if state.bought >> tile & 1:
+    name = _tile_name(state, tile)
+    if _has(state.bought, tile):
         return (Violation("ALH-C8", facts={"tile": name}),)
     return (Violation("ALH-D1", facts={"tile": name, "found": "not in the reserve"}),)
 
@@ -129,8 +135,8 @@ def _from_reserve(state: State, tile: int) -> tuple[Violation, ...]:
 def _disposal(state: State, event: Disposal) -> tuple[Violation, ...]:
     """ALH-C7, ALH-F5: a tile in hand, to the Alhambra, the reserve or (bought, with two seats) the neutral player."""
     found: tuple[Violation, ...] = ()
-    if not state.tiles_in_hand() >> event.tile & 1:
-        found = (Violation("ALH-C7", facts={"tile": state.table.names[event.tile], "found": "not in hand"}),)
+    if not _has(state.tiles_in_hand(), event.tile):
+        found = (Violation("ALH-C7", facts={"tile": _tile_name(state, event.tile), "found": "not in hand"}),)
     match event:
         case PlaceTile(tile, cell):
             return found or placement_violations(state.layouts[state.seat], tile, cell)
@@ -174,9 +180,9 @@ def _tiles(state: State, tiles: tuple[int, ...], count_rule: str) -> tuple[Viola
     found = []
     if len(tiles) != tiles_due(state):
         found.append(Violation(count_rule, facts={"tiles": len(tiles), "expected": tiles_due(state)}))
-    wrong = [tile for i, tile in enumerate(tiles) if not state.bag >> tile & 1 or tile in tiles[:i]]
+    wrong = [tile for i, tile in enumerate(tiles) if not _has(state.bag, tile) or tile in tiles[:i]]
     if wrong:
-        names = " ".join(state.table.names[tile] for tile in wrong)
+        names = " ".join(_tile_name(state, tile) for tile in wrong)
         found.append(Violation("ALH-F13", facts={"tiles": names, "found": "not in the bag"}))
     return tuple(found)
 
@@ -186,14 +192,14 @@ def _hand(state: State, seat: int, cards: tuple[int, ...]) -> tuple[Violation, .
     found = []
     if seat != state.seat:
         found.append(Violation("ALH-F1", facts={"seat": seat, "expected": state.seat}))
-    money = [kind for kind in cards if kind < KINDS]
-    if len(money) != len(cards):
+    money = [kind for kind in cards if _is_money(kind)]
+    if any(kind in SCORING for kind in cards):
         found.append(Violation("ALH-F3", facts={"found": "a scoring card in a hand"}))
     held = total(money)
     if held < STARTING_MONEY or (money and held - VALUE[money[-1]] >= STARTING_MONEY):
         found.append(Violation("ALH-F1", facts={"dealt": held, "expected": f"until {STARTING_MONEY}"}))
-    if not contains(state.deck, money):
-        found.append(Violation("ALH-F13", facts={"cards": _names(money), "found": "not in the deck"}))
+    if not contains(state.deck, money) or any(kind not in SCORING and not _is_money(kind) for kind in cards):
+        found.append(Violation("ALH-F13", facts={"cards": _names(cards), "found": "not in the deck"}))
     return tuple(found)
 
 
@@ -208,7 +214,7 @@ def _money_row(state: State, cards: tuple[int, ...]) -> tuple[Violation, ...]:
         if not missing:
             found.append(Violation("ALH-C11", facts={"found": "a card after the row was full"}))
             break
-        if kind >= KINDS:
+        if kind in SCORING:
             which = kind - SCORING_A
             if first_row or at[which] >= 0:
                 found.append(Violation("ALH-F3", facts={"card": card_name(kind), "turned": turned}))
@@ -216,7 +222,7 @@ def _money_row(state: State, cards: tuple[int, ...]) -> tuple[Violation, ...]:
             continue
         if not any(deck):
             deck, discard = discard, bytearray(KINDS)
-        if not deck[kind]:
+        if not _is_money(kind) or not deck[kind]:
             found.append(Violation("ALH-F13", facts={"card": card_name(kind), "found": "not in the deck"}))
             break
         deck[kind] -= 1
@@ -230,5 +236,24 @@ def _money_row(state: State, cards: tuple[int, ...]) -> tuple[Violation, ...]:
     return tuple(found)
 
 
+# Events may hold any numbers: who makes them may have read them from anywhere.
+
+
+def _is_money(kind: int) -> bool:
+    return 0 <= kind < KINDS
+
+
+def _has(bits: int, tile: int) -> bool:
+    return tile >= 0 and bool(bits >> tile & 1)
+
+
+def _tile_name(state: State, tile: int) -> str:
+    names = state.table.names
+    return names[tile] if 0 <= tile < len(names) else f"tile {tile}"
+
+
 def _names(cards: Sequence[int]) -> str:
-    return " ".join(map(card_name, cards)) or "nothing"
+    return (
+        " ".join(card_name(kind) if _is_money(kind) or kind in SCORING else f"card {kind}" for kind in cards)
+        or "nothing"
+    )
