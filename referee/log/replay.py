@@ -50,7 +50,8 @@ class Record:
         self.tree = Tree()
         self.roll = Roll(self.opened)
         self.course = Course(self.opened, self.game_id, engines or installed(), secret=secret, max_entries=max_entries)
-        self._open_data = open_data
+        self.open_data = open_data
+        """Exact bytes of GameOpen."""
         if secret is not None and referee_commitment(secret) != self.opened.dealt.commitment:
             raise LogError(Code.DECK, "the secret is not the one that GameOpen commits to", entry=0)
 
@@ -177,7 +178,7 @@ class Record:
         entry = decode_entry(data)
         check_link("entry", entry, self.place)
         if self.size == 0:
-            if entry.open != self._open_data:
+            if entry.open != self.open_data:
                 raise LogError(Code.NOT_AWAITED, "entry 0 without this game's GameOpen")
         else:
             step = self._check_entry(entry)

@@ -1,0 +1,24 @@
+"""Where the chance of a live game comes from: a deck that is committed to before the first draw, or a scribe.
+
+What a deck deals is computed by ``referee.log.course``, for the table and the auditor alike; here a game is bound to
+its source before it opens. Knows no game.
+"""
+
+from __future__ import annotations
+
+import secrets
+
+from referee.log.deck import SEED_BYTES, referee_commitment
+from referee.log.v1 import log_pb2
+
+
+def deal(opened: log_pb2.GameOpen) -> bytes:
+    """Commits the referee to a new secret r, which is returned: it is known to nobody else until the game is over."""
+    secret = secrets.token_bytes(SEED_BYTES)
+    opened.dealt.commitment = referee_commitment(secret)
+    return secret
+
+
+def declare(opened: log_pb2.GameOpen, scribe: int) -> None:
+    """Every outcome is declared by this scribe, an index into the game's scribe keys."""
+    opened.declared.scribe = scribe

@@ -1,0 +1,109 @@
+"""The directory that a referee lives in: its lock, its key, the organiser's token, the store."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from referee.log.errors import LogError
+from referee.log.keys import PrivateKey
+from referee.log.note import CheckpointSigner
+from referee.store.sqlite import SqliteStore
+from referee.store.store import StoreFailed
+from referee.table.opening import new_token, token_digest
+
+KEY_FILE, VERIFIER_FILE, TOKEN_FILE, STORE_FILE, LOCK_FILE = (
+    "referee.pem",
+    "referee.vkey",
+    "organiser.token",
+    "referee.db",
+    "lock",
+)
+
+
+class DataError(Exception):
+    """The directory cannot be used: what is wrong with it, in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """An opened directory."""
+
+    path: Path
+    signer: CheckpointSigner
+    store: SqliteStore
+    lock: int
+    """Held as long as it is open."""
+
+    @property
+    def token_path(self) -> Path:
+        return self.path / TOKEN_FILE
+
+    @property
+    def verifier_path(self) -> Path:
+        return self.path / VERIFIER_FILE
+
+    async def close(self) -> None:
+        """After what is under way is durable."""
+        await self.store.close()
+        os.close(self.lock)
+
+
+def open_data(path: Path, origin: str, *, busy_s: float = 5.0) -> Data:
+    """Opens the directory, or makes it with all that is in it. Raises ``DataError``."""
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = _locked(path)
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror}") from error
+    try:
+        signer = CheckpointSigner(origin, load_or_make_key(path / KEY_FILE))
+        (path / VERIFIER_FILE).write_text(f"{signer.verifier}\n", encoding="ascii")
+        store = SqliteStore(path / STORE_FILE, busy_s=busy_s)
+        store.set_organiser(token_digest(_token(path / TOKEN_FILE)))
+    except BaseException as error:
+        os.close(lock)
+        if isinstance(error, OSError):
+            raise DataError(f"{error.filename}: {error.strerror}") from error
+        if isinstance(error, LogError | StoreFailed | UnicodeEncodeError):
+            raise DataError(str(error)) from error
+        raise
+    return Data(path, signer, store, lock)
+
+
+def load_or_make_key(path: Path) -> PrivateKey:
+    """The private key in the file; a new one if there is no file. Raises ``LogError``, ``OSError``."""
+    if path.exists():
+        return PrivateKey.load(path)
+    key = PrivateKey.generate()
+    key.save(path)
+    return key
+
+
+def _locked(path: Path) -> int:
+    """Two referees on one directory would both write its games."""
+    lock = os.open(path / LOCK_FILE, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        raise DataError(f"{path}: another referee is running on this directory") from None
+    return lock
+
+
+def _token(path: Path) -> str:
+    """The organiser's token; a new one if its file was removed, which makes the old one void."""
+    if path.exists():
+        token = path.read_text(encoding="ascii", errors="replace").strip()
+        if len(token) < 20:
+            raise DataError(f"{path}: not a token; remove the file to get a new one")
+        return token
+    token = new_token()
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(descriptor, "w", encoding="ascii") as file:
+        file.write(token + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    return token

@@ -1,0 +1,128 @@
+"""Every error that leaves the referee, in one place: from exceptions to a gRPC status with exactly one ErrorInfo.
+
+Details travel in trailers, and large trailers get lost: whatever is variable is cut to a length.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+
+import grpc
+import structlog
+from google.protobuf.any_pb2 import Any
+from google.rpc import error_details_pb2, status_pb2
+
+from referee.games.game import UnknownRules
+from referee.log.errors import Code, LogError
+from referee.service.auth import PermissionDenied, Unauthenticated
+from referee.store.store import StoreFailed
+from referee.table import errors
+from referee.v1.game_service_pb2 import ErrorReason
+
+DOMAIN = "referee.v1"
+MAX_DETAILS_BYTES = 4096
+_MAX_MESSAGE, _MAX_VALUE = 300, 200
+"""Characters. With four bytes each and every value there is, the details stay below their limit."""
+
+_S = grpc.StatusCode
+STATUS_OF: Mapping[str, grpc.StatusCode] = {
+    "INVALID_ARGUMENT": _S.INVALID_ARGUMENT,
+    "UNKNOWN_GAME": _S.NOT_FOUND,
+    "UNKNOWN_RULES": _S.NOT_FOUND,
+    "UNAUTHENTICATED": _S.UNAUTHENTICATED,
+    "PERMISSION_DENIED": _S.PERMISSION_DENIED,
+    "MALFORMED_INTENT": _S.INVALID_ARGUMENT,
+    "WRONG_GAME": _S.INVALID_ARGUMENT,
+    "STALE_HEAD": _S.ABORTED,
+    "BAD_SIGNATURE": _S.INVALID_ARGUMENT,
+    "WEAK_KEY": _S.INVALID_ARGUMENT,
+    "NOT_AWAITED": _S.FAILED_PRECONDITION,
+    "MALFORMED_MOVE": _S.INVALID_ARGUMENT,
+    "COMMITMENT_MISMATCH": _S.INVALID_ARGUMENT,
+    "GAME_OVER": _S.FAILED_PRECONDITION,
+    "ACT_NOT_OFFERED": _S.UNIMPLEMENTED,
+    "SEQ_OUT_OF_RANGE": _S.OUT_OF_RANGE,
+    "DRAINING": _S.UNAVAILABLE,
+    "STORE_FAILED": _S.UNAVAILABLE,
+    "LIMIT": _S.RESOURCE_EXHAUSTED,
+    "INTERNAL": _S.INTERNAL,
+}
+
+_OF_TABLE: dict[type[Exception], str] = {
+    errors.UnknownGame: "UNKNOWN_GAME",
+    UnknownRules: "UNKNOWN_RULES",
+    errors.GameOver: "GAME_OVER",
+    errors.WeakKey: "WEAK_KEY",
+    errors.Draining: "DRAINING",
+    Unauthenticated: "UNAUTHENTICATED",
+    PermissionDenied: "PERMISSION_DENIED",
+}
+_OF_LOG = {
+    Code.MALFORMED: "MALFORMED_INTENT",
+    Code.WRONG_GAME: "WRONG_GAME",
+    Code.AUTHOR_SIGNATURE: "BAD_SIGNATURE",
+    Code.KEY: "WEAK_KEY",
+    Code.DECK: "COMMITMENT_MISMATCH",
+    Code.LIMIT: "LIMIT",
+}
+
+_log = structlog.get_logger("referee.errors")
+
+
+def status(error: Exception, **place: object) -> status_pb2.Status:
+    """What the caller is told. ``place``: method, game and so on, for the log if it is our fault."""
+    reason, message, metadata = _explained(error)
+    if reason == "STORE_FAILED":
+        _log.error("store failed", error=str(error), **place)
+    if reason == "INTERNAL":
+        incident = secrets.token_hex(8)
+        _log.error("incident", incident=incident, exc_info=error, **place)
+        message, metadata = "a fault of the referee; tell its operator the incident", {"incident": incident}
+    return _status(reason, message, metadata)
+
+
+def _explained(error: Exception) -> tuple[str, str, dict[str, object]]:
+    """Reason, message and variable parts."""
+    reason = _OF_TABLE.get(type(error), "INTERNAL")
+    metadata: dict[str, object] = {}
+    match error:
+        case errors.StaleHead(size=size, head=head):
+            reason, metadata = "STALE_HEAD", {"size": size, "head": head.hex()}
+        case errors.NotAwaited(awaited=awaited):
+            reason, metadata = "NOT_AWAITED", {"awaited": awaited}
+        case errors.BeyondHead(size=size):
+            reason, metadata = "SEQ_OUT_OF_RANGE", {"size": size}
+        case errors.BadField(field=field, expected=expected):
+            reason, metadata = "INVALID_ARGUMENT", {"field": field, "expected": expected}
+        case errors.LimitReached(limit=limit):
+            reason, metadata = "LIMIT", {"limit": limit}
+        case errors.MalformedMove():
+            reason, metadata = "MALFORMED_MOVE", {"detail": error}
+        case errors.MalformedIntent():
+            reason, metadata = "MALFORMED_INTENT", {"detail": error}
+        case LogError(code=Code.UNSUPPORTED):
+            reason = "ACT_NOT_OFFERED"
+        case LogError(code=code):
+            reason = _OF_LOG.get(code, "INTERNAL")
+            metadata = {"detail": error.what} if reason == "MALFORMED_INTENT" else {}
+            metadata |= {"limit": error.what} if reason == "LIMIT" else {}
+        case StoreFailed():
+            return "STORE_FAILED", "nothing was acknowledged; send the same bytes again", {}
+    return reason, str(error), metadata
+
+
+def _status(reason: str, message: str, metadata: Mapping[str, object]) -> status_pb2.Status:
+    ErrorReason.Value(f"ERROR_REASON_{reason}")  # a reason that is not in the API must not get out
+    info = error_details_pb2.ErrorInfo(reason=reason, domain=DOMAIN)
+    for key, value in metadata.items():
+        info.metadata[key] = _cut(str(value), _MAX_VALUE)
+    found = status_pb2.Status(code=STATUS_OF[reason].value[0], message=_cut(message, _MAX_MESSAGE))
+    detail = Any()
+    detail.Pack(info)
+    found.details.append(detail)
+    return found
+
+
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1] + "…"

@@ -1,0 +1,52 @@
+"""RulesService: which games there are, by which rules, with which tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from google.protobuf import json_format
+from google.protobuf.message_factory import GetMessageClass
+
+from referee.games import registry
+from referee.games.game import Game
+from referee.log.header import rules_hash
+from referee.service.auth import Caller
+from referee.v1 import rules_service_pb2 as pb
+from referee.wire.registry import codec
+
+
+class RulesService:
+    """Every method is one of the API's."""
+
+    async def ListRules(self, request: pb.ListRulesRequest, caller: Caller) -> pb.ListRulesResponse:
+        response = pb.ListRulesResponse()
+        for game in registry.games():
+            response.rules.add(
+                rules_id=game.rules_id,
+                rules_version=game.version,
+                min_seats=game.min_seats,
+                max_seats=game.max_seats,
+                rules_hash=rules_hash(game.catalogue),
+            )
+        return response
+
+    async def GetCatalogue(self, request: pb.GetCatalogueRequest, caller: Caller) -> pb.GetCatalogueResponse:
+        response = pb.GetCatalogueResponse()
+        for rule in _game(request).catalogue:
+            response.rules.add(
+                id=rule.id, text=rule.text, citation=rule.citation, kind=rule.kind.value, function=rule.function
+            )
+        return response
+
+    async def GetTables(self, request: pb.GetTablesRequest, caller: Caller) -> pb.GetTablesResponse:
+        game = _game(request)
+        wire = codec(game.rules_id, game.version)
+        tables = wire.encode_tables(None)
+        message = GetMessageClass(wire.signed_file().message_types_by_name["Tables"]).FromString(tables)
+        return pb.GetTablesResponse(tables=tables, json=json_format.MessageToJson(message))
+
+
+def _game(request: Any) -> Game:
+    """Raises ``UnknownRules``."""
+    game: Game = registry.get(request.rules_id, request.rules_version)
+    return game

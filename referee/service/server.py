@@ -1,0 +1,124 @@
+"""A running referee: from a data directory to a port, and down again without losing anything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import grpc
+import structlog
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from referee import __version__
+from referee.log.engines import installed
+from referee.log.entry import MAX_ENTRIES
+from referee.service import guard
+from referee.service.auth import Doorkeeper
+from referee.service.data import Data, open_data
+from referee.service.games import GameService
+from referee.service.permissions import SERVICES
+from referee.service.rules import RulesService
+from referee.table.house import MAX_OPEN_GAMES, House
+from referee.table.means import Means
+from referee.table.watch import QUEUE_ROWS
+
+MAX_REQUEST_BYTES = 1 << 20
+MAX_RESPONSE_BYTES = 4 << 20
+_GRACE_S = 5.0
+
+_log = structlog.get_logger("referee.server")
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """How a referee runs."""
+
+    data: Path
+    listen: str = "127.0.0.1:0"
+    origin: str = "referee.local"
+    heartbeat_s: float = 10.0
+    watch_rows: int = QUEUE_ROWS
+    max_entries: int = MAX_ENTRIES
+    max_open_games: int = MAX_OPEN_GAMES
+    busy_s: float = 5.0
+    """How long a commit waits for somebody else's lock on the store."""
+
+
+class ListenError(Exception):
+    """The address cannot be listened on."""
+
+
+class Server:
+    """``start``, then ``stop``; each once."""
+
+    def __init__(self, config: Config, data: Data) -> None:
+        self.data = data
+        self.address = ""
+        """Where it listens, once started."""
+        means = Means(data.store, data.signer, installed(), max_entries=config.max_entries)
+        self.house = House(means, producer=f"tile-referee {__version__}", max_open_games=config.max_open_games)
+        self._config = config
+        self._health = health.aio.HealthServicer()
+        self._server = grpc.aio.server(
+            options=(
+                ("grpc.max_receive_message_length", MAX_REQUEST_BYTES),
+                ("grpc.max_send_message_length", MAX_RESPONSE_BYTES),
+                # A second server on the same port has to fail, not to share it.
+                ("grpc.so_reuseport", 0),
+                # The default bans polite clients that ask every 10 s whether the connection still lives.
+                ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
+                ("grpc.keepalive_permit_without_calls", 1),
+            )
+        )
+
+    @classmethod
+    async def start(cls, config: Config) -> Server:
+        """Opens the directory, reads every open game back, listens. Raises ``DataError``, ``ListenError``."""
+        data = open_data(config.data, config.origin, busy_s=config.busy_s)
+        try:
+            server = cls(config, data)
+            for error in await server.house.start():
+                _log.error("game set aside", error=str(error))
+            await server._listen()
+        except BaseException:
+            await data.close()
+            raise
+        return server
+
+    async def _listen(self) -> None:
+        door = Doorkeeper(self.data.store)
+        games = GameService(self.house, heartbeat_s=self._config.heartbeat_s, watch_rows=self._config.watch_rows)
+        servicers = {"referee.v1.GameService": games, "referee.v1.RulesService": RulesService()}
+        names = [service.full_name for service in SERVICES]
+        self._server.add_generic_rpc_handlers(
+            [guard.handler(service, servicers[service.full_name], door) for service in SERVICES]
+        )
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
+        for name in ("", *names):
+            await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
+        reflection.enable_server_reflection((*names, health.SERVICE_NAME, reflection.SERVICE_NAME), self._server)
+        host = self._config.listen.rpartition(":")[0]
+        try:
+            port = self._server.add_insecure_port(self._config.listen)
+        except RuntimeError as error:
+            raise ListenError(
+                f"cannot listen on {self._config.listen}: in use, or no address of this machine"
+            ) from error
+        await self._server.start()
+        self.address = f"{host}:{port}"
+        open_games = sum(1 for _ in self.house.open_tables)
+        _log.info("serving", address=self.address, open_games=open_games)
+
+    async def stop(self, grace_s: float = _GRACE_S) -> None:
+        """Refuses what is new, tells the watchers, lets acts under way become durable."""
+        _log.info("draining")
+        self.house.drain()
+        await self._health.enter_graceful_shutdown()
+        await self._server.stop(grace_s)
+        await self.data.close()
+        _log.info("stopped")
+
+    async def wait(self) -> None:
+        """Until it is stopped."""
+        await self._server.wait_for_termination()

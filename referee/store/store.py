@@ -1,0 +1,111 @@
+"""What a store is to the referee: whole commits in, in order and durable; games, entries and tokens out.
+
+Knows bytes, not what they say. Small on purpose: what keeps these promises on another database can stand in its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+
+class StoreFailed(Exception):
+    """Nothing of the commit can be relied on. What the store now holds has to be read again."""
+
+
+@dataclass(slots=True)
+class Row:
+    """One entry as it is kept."""
+
+    seq: int
+    data: bytes
+    note: bytes = b""
+    """The signed checkpoint over the log up to and including this entry; only on the last entry of a commit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What a token allows. The token itself is known to its bearer alone."""
+
+    digest: bytes
+    """SHA-256 of the token."""
+    role: str
+    game_id: bytes | None = None
+    """None: not for a certain game."""
+    seat: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What a game brings along besides its entries."""
+
+    header_hash: bytes
+    header: bytes
+    secret: bytes | None
+    """r, in a dealt game."""
+    grants: Sequence[Grant]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One game's part of a commit: all of it becomes durable or none."""
+
+    game_id: bytes
+    rows: Sequence[Row]
+    opening: Opening | None = None
+    """With entry 0, and only then."""
+    answer: bytes | None = None
+    """To keep for whoever sends the intent of the first row again, where the entry alone does not tell it."""
+    closed: bytes | None = None
+    """With the last entry: the game as lists show it."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredGame:
+    """A game as it was opened, and as it ended."""
+
+    number: int
+    """Later games have higher numbers."""
+    game_id: bytes
+    closed: bytes | None
+
+
+Done = Callable[[StoreFailed | None], None]
+
+
+class Store(Protocol):
+    """One writer, and readers that see every commit whose ``done`` was called."""
+
+    def commit(self, change: Change, done: Done) -> None:
+        """Makes the change durable together with whatever else is waiting, then calls ``done`` on the event loop.
+
+        A game has at most one change under way.
+        """
+
+    async def game(self, game_id: bytes) -> StoredGame | None:
+        """The game, if there is one."""
+
+    async def games(self, before: int | None, limit: int, *, closed: bool | None = None) -> list[StoredGame]:
+        """Newest first, those with lower numbers than ``before``; only closed or only open ones if asked."""
+
+    async def entries(self, game_id: bytes, first: int, limit: int) -> list[Row]:
+        """From entry ``first`` on, in order."""
+
+    async def header(self, game_id: bytes) -> bytes:
+        """The file header of a game."""
+
+    async def secret(self, game_id: bytes) -> bytes | None:
+        """r of a dealt game."""
+
+    async def answer(self, game_id: bytes, seq: int) -> bytes | None:
+        """What was kept with the entry."""
+
+    async def grant(self, digest: bytes) -> Grant | None:
+        """What the token with this SHA-256 allows."""
+
+    def set_organiser(self, digest: bytes) -> None:
+        """The token with this SHA-256 is the organiser's, and no other. At start only. Raises ``StoreFailed``."""
+
+    async def close(self) -> None:
+        """Waits for what is under way, then lets go."""

@@ -1,0 +1,95 @@
+"""Commits from many games, gathered into batches that share one fsync. Knows no database.
+
+At most one batch is under way, in one thread. What comes meanwhile is the next batch; what comes while nothing is
+under way goes as soon as the event loop has seen to everything that was ready, or at once when it is many.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
+from queue import SimpleQueue
+
+from referee.store.store import Change, Done, StoreFailed
+
+ENOUGH_ROWS = 64
+"""So many do not wait for more."""
+
+
+class GroupWriter:
+    """Hands batches to ``write`` in a thread of its own; ``write`` makes all of a batch durable or raises."""
+
+    def __init__(self, write: Callable[[Sequence[Change]], None]) -> None:
+        self._write = write
+        self._waiting: list[tuple[Change, Done]] = []
+        self._rows = 0
+        self._under_way = False
+        self._scheduled = False
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._stopped: asyncio.Future[None] | None = None
+        self._batches: SimpleQueue[list[tuple[Change, Done]] | None] = SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="store", daemon=True)
+
+    def commit(self, change: Change, done: Done) -> None:
+        """Takes the change into the next batch. On the event loop only."""
+        if self._loop is None:
+            self._loop = asyncio.get_running_loop()
+            self._thread.start()
+        if self._stopped is not None:
+            raise StoreFailed("the store is closed")
+        self._waiting.append((change, done))
+        self._rows += len(change.rows)
+        if self._under_way:
+            return
+        if self._rows >= ENOUGH_ROWS:
+            self._send()
+        elif not self._scheduled:
+            self._scheduled = True
+            self._loop.call_soon(self._quiet)
+
+    async def stop(self) -> None:
+        """After what was taken is durable."""
+        if self._loop is None:
+            return
+        if self._stopped is None:
+            self._stopped = self._loop.create_future()
+            if not self._under_way:
+                self._send()
+        await asyncio.shield(self._stopped)
+        self._thread.join()
+
+    def _quiet(self) -> None:
+        self._scheduled = False
+        if self._waiting and not self._under_way:
+            self._send()
+
+    def _send(self) -> None:
+        if self._waiting:
+            batch, self._waiting, self._rows = self._waiting, [], 0
+            self._under_way = True
+            self._batches.put(batch)
+        elif self._stopped is not None:
+            self._batches.put(None)
+
+    def _settled(self, batch: list[tuple[Change, Done]], failure: StoreFailed | None) -> None:
+        self._under_way = False
+        for _, done in batch:
+            done(failure)
+        if self._waiting or self._stopped is not None:
+            self._send()
+
+    def _run(self) -> None:
+        assert self._loop is not None  # noqa: S101 - set before the thread starts
+        while (batch := self._batches.get()) is not None:
+            failure = None
+            try:
+                self._write([change for change, _ in batch])
+            except Exception as error:  # noqa: BLE001 - whatever it is, nobody may be told that it is durable
+                failure = StoreFailed(f"{type(error).__name__}: {error}")
+            self._loop.call_soon_threadsafe(self._settled, batch, failure)
+        self._loop.call_soon_threadsafe(self._end)
+
+    def _end(self) -> None:
+        if self._stopped is not None and not self._stopped.done():
+            self._stopped.set_result(None)

@@ -1,0 +1,57 @@
+"""A game's durable past, read from the store: a page at a time, never kept."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from referee.log.errors import LogError
+from referee.log.merkle import leaf_hash
+from referee.log.replay import Record
+from referee.store.store import Row, Store
+from referee.table.answers import Accepted
+from referee.table.errors import Unsound
+from referee.table.means import Means
+
+PAGE_ROWS = 256
+
+
+class History:
+    """One game's entries."""
+
+    def __init__(self, store: Store, game_id: bytes) -> None:
+        self._store = store
+        self._game_id = game_id
+
+    async def rows(self, first: int, end: int) -> AsyncIterator[Row]:
+        """From entry ``first`` up to before ``end``. Raises ``Unsound`` if one is missing."""
+        while first < end:
+            page = await self._store.entries(self._game_id, first, min(PAGE_ROWS, end - first))
+            if not page:
+                raise Unsound(f"game {self._game_id.hex()}: entry {first} is missing")
+            for row in page:
+                yield row
+            first += len(page)
+
+    async def accepted(self, seq: int, end: int) -> tuple[Row, Accepted]:
+        """An entry, and the receipt that was given with it. Raises ``Unsound``."""
+        first: Row | None = None
+        async for row in self.rows(seq, end):
+            first = first or row
+            if row.note:
+                return first, Accepted(seq, row.note, row.seq + 1, leaf_hash(row.data))
+        raise Unsound(f"game {self._game_id.hex()}: no checkpoint from entry {seq} on")
+
+    async def last_note(self, end: int) -> bytes:
+        """The signed checkpoint over the first ``end`` entries."""
+        return (await self.accepted(end - 1, end))[1].note
+
+    async def replay(self, means: Means) -> Record:
+        """The game as it stands, every entry checked in full. Raises ``Unsound``."""
+        entries: list[bytes] = []
+        while page := await self._store.entries(self._game_id, len(entries), PAGE_ROWS):
+            entries += [row.data for row in page]
+        secret = await self._store.secret(self._game_id)
+        try:
+            return Record.replay(entries, engines=means.engines, secret=secret, max_entries=means.max_entries)
+        except LogError as error:
+            raise Unsound(f"game {self._game_id.hex()} cannot be read back: {error}") from error

@@ -1,0 +1,95 @@
+"""From an organiser's wishes to a game that can be opened: header, GameOpen, secret, tokens."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from hashlib import sha256
+
+from referee import dealer
+from referee.log.engines import Engines
+from referee.log.entry import FORMAT_VERSION, check_open, game_id
+from referee.log.errors import Code, LogError
+from referee.log.header import build_header, header_hash
+from referee.log.v1 import log_pb2
+from referee.store.store import Grant, Opening
+from referee.table.errors import BadField
+from referee.v1.game_service_pb2 import CreateGameRequest
+from referee.wire import strict
+
+NONCE_BYTES = 16
+TOKEN_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A game before its first entry; the tokens are in nobody's hands yet."""
+
+    open_data: bytes
+    opening: Opening
+    seat_tokens: list[str]
+    """Empty for a scribed seat."""
+    scribe_token: str
+
+
+def new_token() -> str:
+    """Unguessable; letters, digits, ``-`` and ``_``."""
+    return secrets.token_urlsafe(TOKEN_BYTES)
+
+
+def token_digest(token: str) -> bytes:
+    """What is kept of a token. It is random and long, so one hash is enough."""
+    return sha256(token.encode()).digest()
+
+
+def prepare(request: CreateGameRequest, engines: Engines, producer: str) -> Prepared:
+    """Raises ``BadField``, ``UnknownRules``, and ``LogError`` for a weak key."""
+    opened = log_pb2.GameOpen(
+        format_version=FORMAT_VERSION,
+        options=request.options,
+        seats=request.seats,
+        arbiter_keys=request.arbiter_keys,
+        nonce=secrets.token_bytes(NONCE_BYTES),
+    )
+    game = engines.game(request.rules_id, request.rules_version)
+    _, codec = engines.get(game.rules_id, game.version)
+    opened.rules_id, opened.rules_version = game.rules_id, game.version
+    opened.tables = codec.encode_tables(None)
+    header = build_header(game.rules_id, game.version, game.catalogue, codec.signed_file(), producer)
+    opened.header_hash = header_hash(header)
+    for name in ("terms", "series"):
+        if request.HasField(name):
+            getattr(opened, name).CopyFrom(getattr(request, name))
+    for name in ("event_id", "round", "table"):
+        if request.HasField(name):  # type: ignore[arg-type]
+            setattr(opened, name, getattr(request, name))
+    secret = None
+    if request.declaring_scribe_key:
+        opened.scribe_keys.append(request.declaring_scribe_key)
+    opened.scribe_keys.extend(request.scribe_keys)
+    if request.declaring_scribe_key:
+        dealer.declare(opened, 0)
+    else:
+        secret = dealer.deal(opened)
+    try:
+        check_open(opened)
+        open_data = strict.encode(opened)
+        strict.decode(log_pb2.GameOpen, open_data)
+    except strict.MalformedError as error:
+        raise BadField(error.path or "request", error.expected) from error
+    except LogError as error:
+        if error.code is not Code.MALFORMED:
+            raise
+        raise BadField(error.what.removeprefix("game_open."), error.expected) from error
+    return _with_tokens(open_data, opened, header, secret)
+
+
+def _with_tokens(open_data: bytes, opened: log_pb2.GameOpen, header: bytes, secret: bytes | None) -> Prepared:
+    identity = game_id(open_data)
+    tokens = ["" if seat.scribed else new_token() for seat in opened.seats]
+    grants = [Grant(token_digest(token), "seat", identity, seat) for seat, token in enumerate(tokens) if token]
+    scribe_token = ""
+    if opened.scribe_keys:
+        scribe_token = new_token()
+        grants.append(Grant(token_digest(scribe_token), "scribe", identity))
+    return Prepared(open_data, Opening(opened.header_hash, header, secret, grants), tokens, scribe_token)

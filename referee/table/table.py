@@ -1,0 +1,326 @@
+"""One live game: the only writer of its log. An act goes in; what it became comes out when it is durable.
+
+Everything between two awaits is one step on the event loop. While a commit is under way the game in memory is ahead of
+the store, so whoever comes then waits: nobody acts on, or is shown, what may yet fail to become durable.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from functools import partial
+from typing import NoReturn
+
+from referee.log.entry import Clock, Written, decode_entry
+from referee.log.errors import Code, LogError, RulesError
+from referee.log.intent import Role, SignedIntent, author_of
+from referee.log.keys import key_id
+from referee.log.replay import Record, signed_part
+from referee.log.steps import Phase
+from referee.log.v1 import log_pb2
+from referee.store.store import Change, Opening, Row, StoreFailed
+from referee.table import answers
+from referee.table.answers import Accepted, Answer, Refused
+from referee.table.errors import BeyondHead, GameOver, MalformedIntent, MalformedMove, NotAwaited, StaleHead, WeakKey
+from referee.table.history import History
+from referee.table.means import Means
+from referee.table.view import awaited_text, game_message
+from referee.table.watch import Ending, Watcher
+
+OnClosed = Callable[["Table"], None]
+
+
+class Table:
+    """A game that is durable as far as ``size`` tells."""
+
+    def __init__(self, means: Means, record: Record, on_closed: OnClosed | None) -> None:
+        """``record``: as the store has it, but for what ``open`` will add."""
+        self._means = means
+        self._record = record
+        self._on_closed = on_closed
+        self._history = History(means.store, record.game_id)
+        self._durable = record.size
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._stale = False
+        """Memory is not, or may not be, what the store has."""
+        self._watchers: set[Watcher] = set()
+        self._legal: tuple[int, int | None, list[bytes]] = (-1, None, [])
+
+    @classmethod
+    async def open(cls, means: Means, open_data: bytes, opening: Opening, on_closed: OnClosed | None = None) -> Table:
+        """A new game, durable when this returns. Raises ``LogError``, ``StoreFailed``."""
+        record, written = Record.start(
+            open_data,
+            Clock(means.now_ms()),
+            engines=means.engines,
+            secret=opening.secret,
+            max_entries=means.max_entries,
+        )
+        table = cls(means, record, on_closed)
+        table._durable = 0
+        rows = [_row(written)]
+        table._settle(rows, Clock(means.now_ms()))
+        await table._commit(rows, None, opening=opening)
+        return table
+
+    @classmethod
+    async def load(cls, means: Means, game_id: bytes, on_closed: OnClosed | None = None) -> Table:
+        """The game as the store has it, and with what was due. Raises ``Unsound``, ``StoreFailed``."""
+        table = cls(means, await History(means.store, game_id).replay(means), on_closed)
+        rows: list[Row] = []
+        # Nothing is, unless the rules of what is due have changed: what is due goes with the act that makes it so.
+        table._settle(rows, Clock(means.now_ms()))
+        if rows:
+            await table._commit(rows, None)
+        return table
+
+    @property
+    def game_id(self) -> bytes:
+        """16 bytes."""
+        return self._record.game_id
+
+    @property
+    def rules(self) -> tuple[str, int]:
+        """Their id and version."""
+        return self._record.opened.rules_id, self._record.opened.rules_version
+
+    @property
+    def size(self) -> int:
+        """Entries that are durable."""
+        return self._durable
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing can follow."""
+        return self._record.phase is Phase.CLOSED and self._durable == self._record.size
+
+    # --- acts --------------------------------------------------------------------------------------------
+
+    async def submit(self, intent: log_pb2.Intent, body: bytes, signature: bytes, received_ms: int) -> Answer:
+        """Puts an act of this game before the rules; the answer comes when it is durable.
+
+        ``intent``: the strict decode of ``body``. The same bytes again get the first answer again. Raises
+        ``TableError``, ``LogError`` and ``StoreFailed``.
+        """
+        record = await self._ready()
+        if intent.seq < record.size:
+            # The await may let others in, but entries that are there stay as they are.
+            again = await self._answer_again(intent.seq, body, signature)
+            if again is not None:
+                return again
+            record = await self._ready()
+        if record.phase in (Phase.ENDED, Phase.CLOSED):
+            raise GameOver("the game is over")
+        if intent.seq != record.size or intent.prev != record.head:
+            raise StaleHead(record.size, record.head)
+        signed = SignedIntent(body, signature, self._key_id(record, intent))
+        clock = Clock(received_ms)
+        rows: list[Row] = []
+        refused: RulesError | None = None
+        try:
+            rows.append(_row(record.admit(signed, clock)))
+        except RulesError as error:
+            if not record.counts_attempts or intent.WhichOneof("act") != "move":
+                return Refused(error.violations, None)
+            refused = error
+        except LogError as error:
+            self._stale = error.code is Code.ENGINE
+            self._explain(record, intent, error)
+        with self._all_or_reload():
+            if refused is not None:
+                rows.append(_row(record.refuse(signed, refused, clock)))
+            self._settle(rows, clock)
+        return await self._commit(rows, refused)
+
+    async def abort(self) -> None:
+        """Ends the game without a result. Raises ``GameOver``, ``StoreFailed``."""
+        record = await self._ready()
+        if record.phase in (Phase.ENDED, Phase.CLOSED):
+            raise GameOver("the game is over")
+        clock = Clock(self._means.now_ms())
+        rows: list[Row] = []
+        with self._all_or_reload():
+            rows.append(_row(record.write(log_pb2.GameEnd(ending=log_pb2.ENDING_ABORTED), clock)))
+            self._settle(rows, clock)
+        await self._commit(rows, None)
+
+    async def _answer_again(self, seq: int, body: bytes, signature: bytes) -> Answer | None:
+        """The first answer to these bytes, if they are the entry's."""
+        row, accepted = await self._history.accepted(seq, self._durable)
+        entry = decode_entry(row.data)
+        signed = signed_part(entry)
+        if signed is None or signed.intent != body or signed.signature != signature:
+            return None
+        if entry.HasField("signed"):
+            return accepted
+        kept = await self._means.store.answer(self.game_id, seq)
+        return Refused(answers.decode(kept) if kept is not None else (), accepted)
+
+    @staticmethod
+    def _key_id(record: Record, intent: log_pb2.Intent) -> bytes:
+        if intent.WhichOneof("act") == "join":
+            return key_id(intent.join.key)
+        key = record.roll.key_of(author_of(intent))
+        if key is None:
+            raise NotAwaited(f"{author_of(intent)} has no key", awaited_text(record))
+        return key.id
+
+    @staticmethod
+    def _explain(record: Record, intent: log_pb2.Intent, error: LogError) -> NoReturn:
+        """Raises the error as its author can use it."""
+        act = intent.WhichOneof("act")
+        if error.code is Code.MALFORMED:
+            kind = MalformedMove if act in ("move", "declare") else MalformedIntent
+            raise kind(f"{error.what}; expected {error.expected}") from error
+        if error.code is Code.NOT_AWAITED and act == "join":
+            author = author_of(intent)
+            others = [join.key for seat, join in record.course.joins.items() if seat != author.index]
+            if author.role is Role.SEAT and intent.join.key in others:
+                raise WeakKey("the key is in use at another seat") from error
+        if error.code in (Code.NOT_AWAITED, Code.AUTHOR):
+            raise NotAwaited(error.what, awaited_text(record)) from error
+        raise error
+
+    # --- how an act becomes durable ------------------------------------------------------------------------
+
+    async def _ready(self) -> Record:
+        """The record when it is what the store has. Raises ``Unsound``, ``StoreFailed``."""
+        while not self._idle.is_set() or self._stale:
+            if not self._idle.is_set():
+                await self._idle.wait()
+                continue
+            self._idle.clear()
+            try:
+                self._record = await self._history.replay(self._means)
+                self._stale = False
+                # A commit that was reported as failed may be durable all the same.
+                async for row in self._history.rows(self._durable, self._record.size):
+                    self._publish([row])
+            finally:
+                self._idle.set()
+        return self._record
+
+    def _settle(self, rows: list[Row], clock: Clock) -> None:
+        """Everything that follows at once."""
+        while (event := self._record.due()) is not None:
+            rows.append(_row(self._record.write(event, clock)))
+
+    def _all_or_reload(self) -> _Guard:
+        return _Guard(self)
+
+    def _commit(
+        self, rows: list[Row], refused: RulesError | None, *, opening: Opening | None = None
+    ) -> asyncio.Future[Answer]:
+        """Hands the rows to the store; the answer is there when they are durable."""
+        record = self._record
+        note = rows[-1].note = self._means.signer.sign(record.game_id, record.size, record.root())
+        accepted = Accepted(rows[0].seq, note, record.size, record.head)
+        change = Change(
+            record.game_id,
+            rows,
+            opening,
+            answer=answers.encode(refused.violations) if refused is not None else None,
+            closed=game_message(record).SerializeToString() if record.phase is Phase.CLOSED else None,
+        )
+        answer = Refused(refused.violations, accepted) if refused is not None else accepted
+        reply: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._idle.clear()
+        try:
+            self._means.store.commit(change, partial(self._committed, rows, answer, reply))
+        except StoreFailed as failure:
+            self._committed(rows, answer, reply, failure)
+        return reply
+
+    def _committed(
+        self, rows: list[Row], answer: Answer, reply: asyncio.Future[Answer], failure: StoreFailed | None
+    ) -> None:
+        """The store has answered. Whoever asked may be gone by now; the entries are there all the same."""
+        if failure is None:
+            if not reply.done():
+                reply.set_result(answer)
+            self._publish(rows)
+        else:
+            self._stale = True
+            if not reply.done():
+                reply.set_exception(failure)
+        self._idle.set()
+
+    def _publish(self, rows: list[Row]) -> None:
+        for row in rows:
+            for watcher in self._watchers:
+                watcher.push(row)
+        self._durable = rows[-1].seq + 1
+        if self.is_closed:
+            self.end_watching(Ending.GAME_OVER)
+            if self._on_closed is not None:
+                self._on_closed(self)
+
+    # --- reading -------------------------------------------------------------------------------------------
+
+    async def record(self) -> Record:
+        """To look at, before the next await. Raises ``Unsound``, ``StoreFailed``."""
+        return await self._ready()
+
+    async def legal_moves(self) -> tuple[Record, int | None, list[bytes]]:
+        """The record, the seat on turn and its canonical moves as exact bytes."""
+        record = await self._ready()
+        if self._legal[0] != record.size:
+            self._legal = (record.size, *answers.legal_moves(record))
+        return record, *self._legal[1:]
+
+    def rows(self, first: int = 0) -> AsyncIterator[Row]:
+        """Every durable entry from there on, as of now."""
+        return self._history.rows(first, self._durable)
+
+    def watch(self, watcher: Watcher) -> int:
+        """Sends the watcher every entry from the returned index on."""
+        if self.is_closed:
+            watcher.end(Ending.GAME_OVER)
+        else:
+            self._watchers.add(watcher)
+        return self._durable
+
+    async def watch_after(self, seq: int, watcher: Watcher) -> AsyncIterator[Row]:
+        """The durable entries after this one; when they are through, the watcher gets the next.
+
+        Raises ``BeyondHead``.
+        """
+        if seq >= self._durable:
+            raise BeyondHead(self._durable)
+        first = seq + 1
+        while first < self._durable:
+            async for row in self._history.rows(first, self._durable):
+                yield row
+                first = row.seq + 1
+        self.watch(watcher)
+
+    def unwatch(self, watcher: Watcher) -> None:
+        """Forgets the watcher."""
+        self._watchers.discard(watcher)
+
+    def end_watching(self, ending: Ending) -> None:
+        """Tells every watcher that nothing more comes."""
+        for watcher in self._watchers:
+            watcher.end(ending)
+        self._watchers.clear()
+
+
+class _Guard:
+    """Whatever goes wrong inside, memory may be half way: it is read again before it is used."""
+
+    __slots__ = ("_table",)
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self._table._stale = True
+
+
+def _row(written: Written) -> Row:
+    return Row(written.seq, written.data)

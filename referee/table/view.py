@@ -1,0 +1,98 @@
+"""What the world may see of a game: messages built field by field, so that nothing slips through.
+
+Nothing secret is in a state, but the table that it stands on holds r.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from referee.games.game import Chance, Decision
+from referee.log.replay import Record
+from referee.log.steps import Phase
+from referee.v1 import game_pb2 as pb
+
+_STATES = {
+    Phase.JOINING: pb.GAME_STATE_JOINING,
+    Phase.REVEALING: pb.GAME_STATE_REVEALING,
+    Phase.PLAYING: pb.GAME_STATE_PLAYING,
+    Phase.ENDED: pb.GAME_STATE_OVER,
+    Phase.CLOSED: pb.GAME_STATE_OVER,
+}
+
+
+def game_state(record: Record) -> pb.GameState.ValueType:
+    """How far the game is."""
+    return _STATES[record.phase]
+
+
+def game_message(record: Record, open_data: bytes = b"") -> pb.Game:
+    """The game without its position."""
+    course = record.course
+    game = pb.Game(
+        id=record.game_id.hex(),
+        rules_id=record.opened.rules_id,
+        rules_version=record.opened.rules_version,
+        state=game_state(record),
+        size=record.size,
+        head=record.head,
+        awaited_seats=awaited_seats(record),
+        result=course.end,
+        declared=not course.dealt,
+        open=open_data,
+        scribe_awaited=_is_scribe_awaited(record),
+    )
+    for number, seat in enumerate(record.opened.seats):
+        joined = course.joins.get(number)
+        game.seats.add(
+            joined=joined is not None,
+            revealed=number in course.seeds,
+            key=joined.key if joined is not None else b"",
+            scribed=seat.scribed,
+        )
+    return game
+
+
+def awaited_seats(record: Record) -> list[int]:
+    """The seats that have to join, reveal or move, whoever enters it for them."""
+    course = record.course
+    if record.phase is Phase.PLAYING:
+        return [awaited.seat for awaited in course.pending() if isinstance(awaited, Decision)]
+    done: Any = {Phase.JOINING: course.joins, Phase.REVEALING: course.seeds}.get(record.phase)
+    if done is None:
+        return []
+    return [i for i, seat in enumerate(record.opened.seats) if not seat.scribed and i not in done]
+
+
+def _is_scribe_awaited(record: Record) -> bool:
+    course = record.course
+    if record.phase is not Phase.PLAYING or course.dealt:
+        return False
+    return any(isinstance(awaited, Chance) for awaited in course.pending())
+
+
+def awaited_text(record: Record) -> str:
+    """What is awaited, in words."""
+    if record.phase in (Phase.ENDED, Phase.CLOSED):
+        return "nothing"
+    act = {Phase.JOINING: "join", Phase.REVEALING: "reveal", Phase.PLAYING: "move"}[record.phase]
+    words = [f"{act} by seat {seat}" for seat in awaited_seats(record)]
+    if _is_scribe_awaited(record):
+        words.append(f"declare by scribe {record.opened.declared.scribe}")
+    return ", ".join(words)
+
+
+_MEMBER_OF = {
+    field.message_type.full_name: field.name
+    for field in pb.Position.DESCRIPTOR.oneofs_by_name["game"].fields
+    if field.message_type is not None
+}
+
+
+def position_message(record: Record) -> pb.Position:
+    """The position in the game's own terms."""
+    course = record.course
+    own = course.codec.position(course.state)
+    position = pb.Position()
+    getattr(position, _MEMBER_OF[own.DESCRIPTOR.full_name]).CopyFrom(own)
+    return position
