@@ -153,7 +153,7 @@ def table(played: Sequence[Group], seats: int, seed: int) -> Table:
         padding=(0, 1, 0, 0),
     )
     shown.add_column("bot", overflow="fold")
-    for heading in ("won", "drawn", "lost", "score", "95 % interval", "points", "ms a move"):
+    for heading in ("won", "drawn", "lost", "score", "95 % interval", "points", "CPU ms a move"):
         shown.add_column(heading, justify="right", no_wrap=True)
     for group in played:
         for record in group.records:

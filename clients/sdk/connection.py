@@ -28,7 +28,7 @@ SILENCE_S = 30.0
 """The referee sends a heartbeat every 10 s: a stream silent for so long is cut."""
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.1, 5.0
 
-_OPTIONS = (
+CHANNEL_OPTIONS = (
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.min_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 2000),
@@ -48,13 +48,16 @@ class Added:
 class Connection:
     """One game at one referee. ``async with`` it."""
 
-    def __init__(self, address: str, game_id: str, token: str, *, patience_s: float = 300.0) -> None:
-        """``patience_s``: how long the referee may be away before ``Unreachable`` is raised."""
+    def __init__(self, address: str, game_id: str, token: str = "", *, patience_s: float = 300.0) -> None:
+        """Without a token one may watch and nothing else.
+
+        ``patience_s``: how long the referee may be away before ``Unreachable`` is raised.
+        """
         self.address = address
         self.game_id = game_id
         self.reconnects = 0
         self._patience_s = patience_s
-        self._metadata = (("authorization", f"Bearer {token}"),)
+        self._metadata = (("authorization", f"Bearer {token}"),) if token else ()
         self._channel: grpc.aio.Channel | None = None
 
     async def __aenter__(self) -> Connection:
@@ -72,7 +75,7 @@ class Connection:
     @property
     def _stub(self) -> pb_grpc.GameServiceAsyncStub:
         if self._channel is None:
-            self._channel = grpc.aio.insecure_channel(self.address, options=_OPTIONS)
+            self._channel = grpc.aio.insecure_channel(self.address, options=CHANNEL_OPTIONS)
         return pb_grpc.GameServiceStub(self._channel)
 
     async def submit(self, intent: bytes, signature: bytes) -> pb.SubmitIntentResponse | Answer:

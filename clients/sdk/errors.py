@@ -84,7 +84,9 @@ _PLAIN = {
 }
 
 
-def denied(answer: Answer) -> Denied:
+def denied(answer: Answer) -> ClientError:
     """An answer that no repetition will change."""
+    if answer.reason == "SEQ_OUT_OF_RANGE":
+        return Distrust(f"the referee has lost entries that it sent before: {answer}")
     plain = _PLAIN.get(answer.reason)
     return Denied(f"{plain} ({answer})" if plain else f"the referee refused the call: {answer}")

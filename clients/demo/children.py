@@ -1,0 +1,96 @@
+"""Child processes that never outlive their parent's work, and whose last words are kept. Knows no game."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+STOP_S = 5.0
+"""A child that was asked to stop may take so long; then it is killed."""
+LAST_LINES = 12
+
+
+class ChildFailed(Exception):
+    """A child ended when it should not have, with its last lines."""
+
+
+@dataclass(slots=True)
+class Child:
+    """One process and the file that its output goes to."""
+
+    name: str
+    process: asyncio.subprocess.Process
+    output: Path
+
+    def last_lines(self) -> str:
+        lines = self.output.read_text(encoding="utf-8", errors="replace").splitlines()
+        return "\n".join(f"  | {line}" for line in lines[-LAST_LINES:]) or "  | (it said nothing)"
+
+    def failure(self) -> ChildFailed:
+        code = self.process.returncode
+        how = f"was killed by {signal.Signals(-code).name}" if code and code < 0 else f"ended with exit code {code}"
+        return ChildFailed(f"{self.name} {how}; its last lines:\n{self.last_lines()}")
+
+
+class Children:
+    """``async with`` it: on the way out, however that is, every child is stopped."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._all: list[Child] = []
+
+    async def __aenter__(self) -> Children:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        running = [child.process for child in self._all if child.process.returncode is None]
+        for process in running:
+            process.terminate()
+        for process in running:
+            try:
+                await asyncio.wait_for(process.wait(), STOP_S)
+            except TimeoutError:
+                process.kill()
+                await process.wait()
+
+    async def start(self, name: str, command: Sequence[str], stdin: str = "") -> Child:
+        """Starts ``referee`` with these words. ``stdin`` is where secrets go: a process list shows words."""
+        output = self._folder / f"{len(self._all)}-{name.split(maxsplit=1)[0]}.log"
+        with output.open("wb") as file:
+            process = await asyncio.create_subprocess_exec(
+                sys.executable,
+                *("-c", "from referee.cli import main; main()"),
+                *command,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=file,
+                stderr=asyncio.subprocess.STDOUT,
+                env=os.environ | {"PYTHONUNBUFFERED": "1"},
+                start_new_session=True,  # Ctrl-C in the terminal is for the parent, which then stops its children
+            )
+        child = Child(name, process, output)
+        self._all.append(child)
+        if process.stdin is not None:
+            process.stdin.write(stdin.encode())
+            process.stdin.close()
+        return child
+
+    async def first_failure(self) -> ChildFailed:
+        """Waits until a child has failed; one that ended well is not awaited any more."""
+        waiting = {asyncio.create_task(child.process.wait()): child for child in self._all}
+        try:
+            while waiting:
+                done, _ = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+                for task in done:
+                    child = waiting.pop(task)
+                    if child.process.returncode:
+                        return child.failure()
+            await asyncio.Event().wait()
+            raise AssertionError
+        finally:
+            for task in waiting:
+                task.cancel()

@@ -1,0 +1,89 @@
+"""The demo's game: referee, organiser, bots and a spectator who checks everything. Shows it; writes no files."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+
+from clients.demo.children import Child, Children
+from clients.demo.rounds import Round, Rounds
+from clients.demo.screen import Screen
+from clients.join import format_join
+from clients.sdk.connection import Connection
+from clients.sdk.ledger import Ledger
+from clients.sdk.organiser import Opened
+from referee.games.alhambra import State
+from referee.log.entry import decode_entry
+from referee.log.intent import decode_intent
+from referee.log.note import VerifierKey
+from referee.notation.alhambra import describe
+from referee.wire.alhambra import CODEC
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A finished game as the spectator saw it."""
+
+    state: State
+    rounds: tuple[Round, ...]
+    entries: int
+
+
+async def play(children: Children, opened: Opened, bots: Sequence[str], seed: int, screen: Screen) -> Played:
+    """Starts the bots, watches until the end and sees them out. Raises ``ChildFailed`` and ``ClientError``."""
+    players: list[Child] = []
+    for join, bot in zip(opened.joins, bots, strict=True):
+        words = ["bot", bot, "--join", "-", "--seed", str(seed + join.seat), "--verifier", opened.verifier]
+        line = format_join(join.address, join.game_id, join.seat, join.token)
+        players.append(await children.start(f"{bot}, seat {join.seat}", words, stdin=line + "\n"))
+    game = asyncio.create_task(_watch(opened, screen))
+    failure = asyncio.create_task(children.first_failure())
+    try:
+        await asyncio.wait((game, failure), return_when=asyncio.FIRST_COMPLETED)
+        if not game.done():
+            raise failure.result()
+        for player in players:
+            if await player.process.wait():
+                raise player.failure()
+        return game.result()
+    finally:
+        for task in (game, failure):
+            task.cancel()
+        await asyncio.gather(game, failure, return_exceptions=True)
+
+
+async def _watch(opened: Opened, screen: Screen) -> Played:
+    """Follows the game without a token: as everybody can, and checking what everybody can check."""
+    ledger = Ledger(opened.game_id, VerifierKey.parse(opened.verifier))
+    rounds = Rounds()
+    async with Connection(opened.joins[0].address, opened.game_id) as connection, aclosing(connection.watch()) as log:
+        async for added in log:
+            ledger.read(added.data, added.checkpoint)
+            state = _alhambra(ledger)
+            if words := _words(added.data, state):
+                screen.moved(words)
+            for held in rounds.went_on(state):
+                points = ", ".join(map(str, held.points))
+                screen.say(f"Scoring round {held.number} after turn {state.turns}: {points} points.")
+            screen.show(ledger.record)
+    return Played(_alhambra(ledger), tuple(rounds.held), ledger.size)
+
+
+def _alhambra(ledger: Ledger) -> State:
+    state = ledger.record.course.state
+    if not isinstance(state, State):
+        raise TypeError(f"expected a game of Alhambra, got {state!r}")
+    return state
+
+
+def _words(data: bytes, state: State) -> str:
+    """What the entry says, if it is a move."""
+    entry = decode_entry(data)
+    if entry.WhichOneof("event") != "signed":
+        return ""
+    intent = decode_intent(entry.signed.intent)
+    if intent.WhichOneof("act") != "move":
+        return ""
+    return f"{entry.seq:>4}  seat {intent.seat}: {describe(CODEC.decode_move(intent.move, state.table), state.table)}"
