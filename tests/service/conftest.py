@@ -1,0 +1,30 @@
+"""A real server on a free loopback port, with a real store in a directory of its own."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.service.server import Config, Server
+from tests.service.player import Client, connected
+
+
+@asynccontextmanager
+async def running(path: Path, **config: Any) -> AsyncIterator[tuple[Server, Client]]:
+    """A server and a client; a server with the same path is the same one, started again."""
+    server = await Server.start(Config(path, **config))
+    try:
+        async with connected(server.address, server.data.token_path.read_text().strip()) as client:
+            yield server, client
+    finally:
+        await server.stop(grace_s=0)
+
+
+@pytest.fixture
+async def client(tmp_path: Path) -> AsyncIterator[Client]:
+    async with running(tmp_path / "data") as (_, client):
+        yield client

@@ -1,0 +1,245 @@
+"""A whole table of players over gRPC, in one hand: real keys, random moves, every entry replayed as it comes."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+import grpc
+from google.rpc import error_details_pb2, status_pb2
+
+from referee.games.game import Chance, Decision
+from referee.log import intent
+from referee.log.entry import decode_entry
+from referee.log.intent import Author, Place, Role, SignedIntent
+from referee.log.keys import PrivateKey
+from referee.log.note import VerifierKey, open_checkpoint
+from referee.log.replay import Record
+from referee.log.steps import Phase
+from referee.log.v1 import log_pb2
+from referee.v1 import game_service_pb2 as pb
+from referee.v1 import game_service_pb2_grpc, rules_service_pb2_grpc
+
+SCRIBE = PrivateKey(sha256(b"scribe").digest())
+OTHER_SCRIBE = PrivateKey(sha256(b"other scribe").digest())
+
+
+def bearer(token: str) -> tuple[tuple[str, str], ...]:
+    return (("authorization", f"Bearer {token}"),)
+
+
+def seat_key(seat: int) -> PrivateKey:
+    return PrivateKey(sha256(f"seat {seat}".encode()).digest())
+
+
+def seat_seed(seat: int) -> bytes:
+    return sha256(f"seed {seat}".encode()).digest()
+
+
+@dataclass
+class Client:
+    """Stubs on one channel, and the organiser's token."""
+
+    channel: grpc.aio.Channel
+    organiser: str
+
+    def __post_init__(self) -> None:
+        self.games: Any = game_service_pb2_grpc.GameServiceStub(self.channel)
+        self.rules: Any = rules_service_pb2_grpc.RulesServiceStub(self.channel)
+
+    async def create(self, seats: int = 2, scribed: tuple[int, ...] = (), **fields: Any) -> pb.CreateGameResponse:
+        request = pb.CreateGameRequest(rules_id="alhambra", **fields)
+        request.seats.extend(log_pb2.Seat(scribed=seat in scribed) for seat in range(seats))
+        response: pb.CreateGameResponse = await self.games.CreateGame(request, metadata=bearer(self.organiser))
+        return response
+
+    async def play(self, seats: int = 2, *, seed: int = 1, **fields: Any) -> Play:
+        """A new game with nobody in it."""
+        return Play(self, await self.create(seats, **fields), random.Random(seed))
+
+    async def log(self, game_id: str) -> bytes:
+        stream = self.games.GetLog(pb.GetLogRequest(game_id=game_id))
+        return b"".join([response.chunk async for response in stream])
+
+
+@dataclass
+class Play:
+    """One game as its players know it: nothing but the entries that they watched."""
+
+    client: Client
+    created: pb.CreateGameResponse
+    rng: random.Random
+    record: Record = field(init=False)
+    entries: list[bytes] = field(default_factory=list)
+    notes: dict[int, bytes] = field(default_factory=dict)
+    """The signed checkpoint by size."""
+    sent: list[tuple[pb.SubmitIntentRequest, str, pb.SubmitIntentResponse]] = field(default_factory=list)
+
+    stream: Any = None
+
+    def __post_init__(self) -> None:
+        self.record = Record(self.created.game.open)
+
+    @property
+    def id(self) -> str:
+        return self.created.game.id
+
+    @property
+    def place(self) -> Place:
+        return self.record.place
+
+    @property
+    def seats(self) -> list[int]:
+        return [i for i, seat in enumerate(self.record.opened.seats) if not seat.scribed]
+
+    async def catch_up(self, size: int) -> None:
+        """Reads on until there are so many entries."""
+        if self.stream is None:
+            request = pb.WatchGameRequest(game_id=self.id, after_seq=len(self.entries) - 1)
+            self.stream = self.client.games.WatchGame(request)
+        while len(self.entries) < size:
+            message = await self.stream.read()
+            if not message.HasField("heartbeat"):
+                self.take(message)
+
+    def take(self, message: pb.WatchGameResponse) -> None:
+        """The next entry of a stream: in order, legal, and under the referee's signature."""
+        assert message.WhichOneof("item") == "entry", message
+        assert message.seq == len(self.entries) == decode_entry(message.entry.entry).seq
+        self.record.read(message.entry.entry)
+        self.entries.append(message.entry.entry)
+        if message.entry.checkpoint:
+            head = open_checkpoint(message.entry.checkpoint, VerifierKey.parse(self.created.verifier_key))
+            assert (head.size, head.root) == (self.record.size, self.record.root())
+            self.notes[head.size] = message.entry.checkpoint
+
+    async def submit(self, signed: SignedIntent, token: str) -> pb.SubmitIntentResponse:
+        """As it is, without reading what came of it."""
+        request = pb.SubmitIntentRequest(game_id=self.id, intent=signed.intent, signature=signed.signature)
+        response: pb.SubmitIntentResponse = await self.client.games.SubmitIntent(request, metadata=bearer(token))
+        self.sent.append((request, token, response))
+        return response
+
+    async def act(self, signed: SignedIntent, token: str) -> pb.Accepted:
+        response = await self.submit(signed, token)
+        assert response.WhichOneof("verdict") == "accepted", response
+        return await self.accepted(response)
+
+    async def accepted(self, response: pb.SubmitIntentResponse) -> pb.Accepted:
+        await self.catch_up(response.accepted.size)
+        assert self.notes[response.accepted.size] == response.accepted.checkpoint
+        assert self.record.head == response.accepted.head
+        return response.accepted
+
+    def join(self, seat: int) -> SignedIntent:
+        seed = seat_seed(seat) if self.record.course.dealt else None
+        return intent.join(self.place, seat, seat_key(seat), seed)
+
+    def reveal(self, seat: int) -> SignedIntent:
+        return intent.reveal(self.place, seat, seat_key(seat), seat_seed(seat))
+
+    def move(self, seat: int, data: bytes) -> SignedIntent:
+        return intent.move(self.place, Author(Role.SEAT, seat), seat_key(seat), data)
+
+    def seat_on_turn(self) -> int:
+        (awaited,) = self.record.course.pending()
+        assert isinstance(awaited, Decision), awaited
+        return awaited.seat
+
+    def a_move(self) -> bytes:
+        """Any legal move."""
+        course = self.record.course
+        return course.codec.encode_move(self.rng.choice(list(course.state.legal_moves())), course.tables)
+
+    def next_act(self) -> tuple[SignedIntent, str] | None:
+        """What is awaited, signed, with the token to send it; None at the end."""
+        record, course = self.record, self.record.course
+        tokens = self.created.seat_tokens
+        if record.phase is Phase.JOINING:
+            seat = next(seat for seat in self.seats if seat not in course.joins)
+            return self.join(seat), tokens[seat]
+        if record.phase is Phase.REVEALING:
+            seat = next(seat for seat in self.seats if seat not in course.seeds)
+            return self.reveal(seat), tokens[seat]
+        if record.phase is not Phase.PLAYING:
+            return None
+        (awaited,) = course.pending()
+        if isinstance(awaited, Chance):
+            outcome, _ = next(iter(course.state.chance_outcomes()))
+            data = course.codec.encode_outcome(outcome, course.tables)
+            return intent.declare(self.place, 0, SCRIBE, data), self.created.scribe_token
+        seat = self.seat_on_turn()
+        if record.opened.seats[seat].scribed:
+            author, key = Author(Role.SCRIBE, 0), SCRIBE
+            return intent.move(self.place, author, key, self.a_move()), self.created.scribe_token
+        return self.move(seat, self.a_move()), tokens[seat]
+
+    async def step(self) -> bool:
+        """The next act; False at the end."""
+        if not self.entries:
+            await self.catch_up(1)
+        act = self.next_act()
+        if act is not None:
+            await self.act(*act)
+        return act is not None
+
+    async def until_play(self) -> None:
+        while self.record.phase in (Phase.JOINING, Phase.REVEALING):
+            await self.step()
+
+    async def steps(self, count: int) -> None:
+        for _ in range(count):
+            assert await self.step()
+
+    async def to_the_end(self) -> None:
+        while await self.step():
+            pass
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A gRPC error as a client sees it."""
+
+    code: grpc.StatusCode
+    reason: str
+    metadata: dict[str, str]
+    message: str
+    details_bytes: int
+
+
+def refusal(error: grpc.aio.AioRpcError) -> Refusal:
+    """Holds that there is exactly one ErrorInfo, of our domain, and little of it."""
+    trailers = dict(error.trailing_metadata() or ())
+    data = trailers["grpc-status-details-bin"]
+    assert isinstance(data, bytes)
+    status = status_pb2.Status.FromString(data)
+    assert (status.code, status.message) == (error.code().value[0], error.details())
+    (detail,) = status.details
+    info = error_details_pb2.ErrorInfo()
+    assert detail.Unpack(info)
+    assert info.domain == "referee.v1"
+    assert len(data) < 4096
+    pb.ErrorReason.Value(f"ERROR_REASON_{info.reason}")
+    return Refusal(error.code(), info.reason, dict(info.metadata), status.message, len(data))
+
+
+async def refused(call: Any) -> Refusal:
+    """That the call is refused, and how. ``call``: an awaitable, or a stream to be read."""
+    try:
+        if hasattr(call, "read"):
+            answer = await call.read()
+        else:
+            answer = await call
+    except grpc.aio.AioRpcError as error:
+        return refusal(error)
+    raise AssertionError(f"it was not refused: {answer}")
+
+
+@asynccontextmanager
+async def connected(address: str, organiser: str, **options: int) -> AsyncIterator[Client]:
+    async with grpc.aio.insecure_channel(address, options=list(options.items())) as channel:
+        yield Client(channel, organiser)
