@@ -96,7 +96,7 @@ def _next_event(game: Game, state: State, dealer: Any, rng: random.Random, choos
     assert [move for move in moves if state.check(move)] == [], "a move is listed and refused"
     match awaited:
         case Decision(seat, kinds):
-            assert 0 <= seat
+            assert seat >= 0
             assert kinds
             assert moves, "a seat has to decide and has no move"
             assert state.check(ForcedPass(seat)), "a pass is possible beside moves"

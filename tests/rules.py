@@ -55,7 +55,8 @@ class Mutation:
         defined: dict[str, Any] = {}
         mutant = "from __future__ import annotations\n" + source.replace(self.old, self.new)
         exec(compile(mutant, f"<mutant of {self.function}>", "exec"), vars(module), defined)
-        homes = [owner] if inspect.isclass(owner) else [m for n, m in sys.modules.items() if n.startswith(package)]
+        ours = [home for name, home in sys.modules.items() if name.partition(".")[0] in ("referee", "tests")]
+        homes = [owner] if inspect.isclass(owner) else ours
         patched = [(home, name) for home in homes for name, value in vars(home).items() if value is original]
         try:
             for home, name in patched:

@@ -72,7 +72,11 @@ def position(
     if bag is None:
         used = {tile for tile in state.market if tile != FREE}
         used |= {tile for layout in state.layouts for tile in layout.tiles.values()}
-        used |= set(numbers([*bought, *neutral, *(n for r in reserves for n in r), *(n for w in (won or {}).values() for n in w)]))
+        used |= set(
+            numbers(
+                [*bought, *neutral, *(n for r in reserves for n in r), *(n for w in (won or {}).values() for n in w)]
+            )
+        )
         state.bag = TABLE.all & ~bits_of(sorted(used))
     else:
         state.bag = bits_of(numbers(bag))

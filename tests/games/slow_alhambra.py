@@ -231,8 +231,8 @@ class SlowGame:
         ]
         for slot, tile in enumerate(self.market):
             if tile is not None:
-                for way in oracle.payments(hand, self.currencies[slot], oracle.cost(tile)):
-                    moves.append(("buy", str(slot + 1), *map(str, way)))
+                ways = oracle.payments(hand, self.currencies[slot], oracle.cost(tile))
+                moves += [("buy", str(slot + 1), *map(str, way)) for way in ways]
         moves += [("add", tile, cell) for tile in reserve for cell in self._cells(seat, tile)]
         moves += [("remove", cell_text(cell)) for cell in board if not oracle.removing(board, cell)]
         for tile in reserve:

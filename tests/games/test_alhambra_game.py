@@ -9,16 +9,11 @@ from typing import Any
 import pytest
 
 from referee.games.alhambra import GAME, Options, State
-from referee.games.alhambra.layout import index_of
-from referee.games.alhambra.money import KINDS, VALUE
+from referee.games.alhambra.money import KINDS
 from referee.games.alhambra.moves import (
     Buy,
     Event,
     GiveTile,
-    Hand,
-    MarketTiles,
-    MoneyRow,
-    NeutralTiles,
     PlaceTile,
     RebuildAdd,
     RebuildRemove,
@@ -28,11 +23,9 @@ from referee.games.alhambra.moves import (
 )
 from referee.games.alhambra.phases import FREE, Phase
 from referee.games.alhambra.tiles import tile_table, tiles_of
-from referee.games.alhambra.violations import layout_violations
 from referee.games.game import Chance, Ending, Forced, ForcedPass, Over
-from tests.games import oracle
 from tests.games.slow_alhambra import SlowGame
-from tests.games.words import board_of, slow_game, slow_table_of, table_of, words
+from tests.games.words import slow_game, slow_table_of, table_of, words
 from tests.harness import Choose, Shuffler, by_kind, check_game, evenly
 
 TABLE = tile_table()
