@@ -1,0 +1,75 @@
+"""``referee keys``: make and show keys."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from referee.cli.failure import EXIT_USAGE, Failure
+from referee.log.errors import LogError
+from referee.log.keys import PrivateKey, PublicKey
+from referee.log.note import VerifierKey
+from referee.service.data import VERIFIER_FILE
+
+
+def keys(
+    path: Annotated[
+        Path,
+        typer.Argument(
+            help="A private key file (PEM), or a referee's data directory for its verifier key.", show_default=False
+        ),
+    ],
+    new: Annotated[bool, typer.Option("--new", help="Make the file, with a new key, readable by you only.")] = False,
+    pem: Annotated[bool, typer.Option("--pem", help="The public key as PEM instead, as OpenSSL reads it.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Makes a player's or scribe's key, and shows the public half of a key: what may be given to anybody.
+
+    Exit codes: 0 done; 1 no such file, not a key, or `--new` and the file is there already; 2 wrong usage.
+
+    Examples: `referee keys alice.pem --new`, `referee keys alice.pem`, `referee keys ./referee-data`
+    """
+    if path.is_dir():
+        if new or pem:
+            raise Failure(f"{path}: --new and --pem are for a key file, this is a directory", EXIT_USAGE)
+        verifier = _verifier(path / VERIFIER_FILE)
+        print(json.dumps({"verifier_key": str(verifier)}) if as_json else verifier)
+        return
+    public = _private(path, new=new).public
+    if as_json:
+        print(json.dumps(_described(public)))
+    else:
+        print(public.pem().rstrip() if pem else public.raw.hex())
+
+
+def _private(path: Path, *, new: bool) -> PrivateKey:
+    try:
+        if not new:
+            return PrivateKey.load(path)
+        key = PrivateKey.generate()
+        key.save(path)
+    except FileExistsError:
+        raise Failure(f"{path}: is there already, and a key is never replaced") from None
+    except FileNotFoundError:
+        raise Failure(f"{path}: no such file; --new makes it") from None
+    except OSError as error:
+        raise Failure(f"{path}: {error.strerror}") from None
+    except LogError as error:
+        raise Failure(f"{error.what}; expected {error.expected}") from None
+    return key
+
+
+def _verifier(path: Path) -> VerifierKey:
+    try:
+        return VerifierKey.parse(path.read_text(encoding="ascii").strip())
+    except OSError as error:
+        raise Failure(f"{path}: {error.strerror}") from None
+    except (LogError, UnicodeDecodeError) as error:
+        raise Failure(f"{path}: {error}") from None
+
+
+def _described(public: PublicKey) -> dict[str, str]:
+    return {"public_key": public.raw.hex(), "key_id": public.id.hex(), "pem": public.pem()}

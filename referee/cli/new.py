@@ -1,0 +1,177 @@
+"""``referee new``: an organiser opens a game."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from pathlib import Path
+from typing import Annotated
+
+import grpc
+import typer
+from google.protobuf import json_format
+from google.protobuf.message_factory import GetMessageClass
+
+from clients.join import format_join
+from clients.sdk.errors import answer_of
+from referee.cli.failure import EXIT_USAGE, Failure
+from referee.games import registry
+from referee.games.game import UnknownRules
+from referee.log.errors import LogError
+from referee.log.keys import check_public_key, public_key_from_pem
+from referee.log.v1 import log_pb2
+from referee.service.data import TOKEN_FILE
+from referee.v1 import game_service_pb2 as pb
+from referee.v1 import game_service_pb2_grpc
+from referee.wire import strict
+from referee.wire.registry import codec
+
+_TIMEOUT_S = 15
+
+
+def new(  # noqa: PLR0917 - typer reads options from the signature
+    seats: Annotated[int, typer.Option(min=1, max=9, help="How many play.")] = 2,
+    rules: Annotated[str, typer.Option(help="Which game.")] = "alhambra",
+    server: Annotated[str, typer.Option(metavar="HOST:PORT", help="Where the referee listens.")] = "127.0.0.1:50051",
+    data: Annotated[
+        Path, typer.Option(metavar="DIR", help="The referee's data directory; its organiser token is used.")
+    ] = Path("referee-data"),
+    token_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The organiser's token, where it is not in DIR.")
+    ] = None,
+    age_order: Annotated[
+        str | None,
+        typer.Option(metavar="SEATS", help="From the youngest to the oldest, such as 2,0,1; 0,1,2,… if not given."),
+    ] = None,
+    options: Annotated[
+        str | None, typer.Option(metavar="JSON", help="""The game's options, such as '{"max_turns": 200}'.""")
+    ] = None,
+    declare: Annotated[
+        str | None,
+        typer.Option(metavar="KEY", help="Public key (hex or PEM file) of the scribe who declares what is drawn."),
+    ] = None,
+    scribed: Annotated[
+        list[int] | None, typer.Option(metavar="SEAT", help="A seat whose moves the scribe enters. Repeatable.")
+    ] = None,
+    scribe: Annotated[
+        list[str] | None, typer.Option(metavar="KEY", help="A further scribe for such seats. Repeatable.")
+    ] = None,
+    record_attempts: Annotated[
+        bool, typer.Option("--record-attempts", help="Refused moves become entries of the log.")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the join strings to this new file, readable by you only."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Opens a game: prints its id, then one join string a seat. Hand each to its player: whoever has it takes the seat.
+
+    Exit codes: 0 opened; 1 the referee cannot be reached, or refuses; 2 wrong usage.
+
+    Examples: `referee new --seats 3 --age-order 2,0,1`,
+    `referee new --seats 4 --declare scribe.pem --scribed 1 --scribed 3 --out joins.txt`
+    """
+    request = pb.CreateGameRequest(rules_id=rules, options=_options(rules, options, age_order))
+    scribed = scribed or []
+    for seat in scribed:
+        if not 0 <= seat < seats:
+            raise Failure(f"--scribed {seat}: the game has seats 0 to {seats - 1}", EXIT_USAGE)
+    request.seats.extend(log_pb2.Seat(scribed=seat in scribed) for seat in range(seats))
+    if declare is not None:
+        request.declaring_scribe_key = _public_key("--declare", declare)
+    request.scribe_keys.extend(_public_key("--scribe", key) for key in scribe or [])
+    if record_attempts:
+        request.terms.illegal_moves = log_pb2.ILLEGAL_MOVE_POLICY_RECORDED
+    token = _token(token_file or data / TOKEN_FILE)
+    created = asyncio.run(_create(server, token, request))
+    joins = {
+        seat: format_join(server, created.game.id, seat, token)
+        for seat, token in enumerate(created.seat_tokens)
+        if token
+    }
+    if out is not None:
+        _write(out, joins, created.scribe_token)
+    print(_as_json(created, joins) if as_json else _as_text(created, joins, out))
+
+
+async def _create(server: str, token: str, request: pb.CreateGameRequest) -> pb.CreateGameResponse:
+    async with grpc.aio.insecure_channel(server) as channel:
+        stub = game_service_pb2_grpc.GameServiceStub(channel)
+        try:
+            return await stub.CreateGame(request, timeout=_TIMEOUT_S, metadata=(("authorization", f"Bearer {token}"),))
+        except grpc.aio.AioRpcError as error:
+            answer = answer_of(error)
+            if not answer.reason:
+                raise Failure(f"{server}: no referee answers ({answer.code.name})") from None
+            raise Failure(f"the referee refused: {answer}") from None
+
+
+def _options(rules: str, text: str | None, age_order: str | None) -> bytes:
+    try:
+        wire = codec(rules, registry.get(rules).version)
+    except UnknownRules as error:
+        known = ", ".join(sorted({game.rules_id for game in registry.games()}))
+        raise Failure(f"--rules {rules}: {error}; expected one of {known}", EXIT_USAGE) from None
+    message = GetMessageClass(wire.signed_file().message_types_by_name["Options"])()
+    try:
+        if text is not None:
+            json_format.Parse(text, message)
+        if age_order is not None:
+            json_format.ParseDict({"age_order": [int(seat) for seat in age_order.split(",")]}, message)
+    except json_format.ParseError as error:
+        raise Failure(f"--options: {error}", EXIT_USAGE) from None
+    except ValueError:
+        raise Failure(f"--age-order {age_order!r}: expected seats, such as 2,0,1", EXIT_USAGE) from None
+    return strict.encode(message)
+
+
+def _public_key(option: str, text: str) -> bytes:
+    try:
+        raw = bytes.fromhex(text) if len(text) == 64 else public_key_from_pem(Path(text).read_text("ascii")).raw
+        check_public_key(raw)
+    except OSError as error:
+        raise Failure(f"{option} {text}: {error.strerror}", EXIT_USAGE) from None
+    except (LogError, ValueError) as error:
+        raise Failure(f"{option} {text}: {error}", EXIT_USAGE) from None
+    return raw
+
+
+def _token(path: Path) -> str:
+    try:
+        return path.read_text("ascii").strip()
+    except OSError as error:
+        raise Failure(f"{path}: {error.strerror}; expected the organiser's token, which referee serve makes") from None
+    except UnicodeDecodeError:
+        raise Failure(f"{path}: not a token") from None
+
+
+def _write(path: Path, joins: dict[int, str], scribe_token: str) -> None:
+    lines = [*joins.values(), *([f"scribe {scribe_token}"] if scribe_token else [])]
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(descriptor, "w", encoding="ascii") as file:
+            file.write("".join(f"{line}\n" for line in lines))
+    except OSError as error:
+        raise Failure(f"--out {path}: {error.strerror}; the game is open, its seats are lost") from None
+
+
+def _as_text(created: pb.CreateGameResponse, joins: dict[int, str], out: Path | None) -> str:
+    lines = [f"game {created.game.id}", f"verifier key {created.verifier_key}"]
+    if out is not None:
+        lines.append(f"join strings in {out}")
+    else:
+        lines += [f"seat {seat}: {join}" for seat, join in joins.items()]
+        lines += [f"scribe: {created.scribe_token}"] if created.scribe_token else []
+    return "\n".join(lines)
+
+
+def _as_json(created: pb.CreateGameResponse, joins: dict[int, str]) -> str:
+    value = {
+        "game": created.game.id,
+        "verifier_key": created.verifier_key,
+        "joins": {str(seat): join for seat, join in joins.items()},
+        "scribe_token": created.scribe_token,
+    }
+    return json.dumps(value, indent=2)

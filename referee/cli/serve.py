@@ -1,0 +1,98 @@
+"""``referee serve``: a referee on a port."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import signal
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from referee.cli.failure import EXIT_USAGE, Failure
+from referee.service import logs
+from referee.service.data import DataError
+from referee.service.server import Config, ListenError, Server
+
+
+class LogFormat(StrEnum):
+    """How the operator is told."""
+
+    AUTO = "auto"
+    JSON = "json"
+    TEXT = "text"
+
+
+class LogLevel(StrEnum):
+    """How much the operator is told."""
+
+    DEBUG = "debug"
+    INFO = "info"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+def serve(  # noqa: PLR0917 - typer reads options from the signature
+    data: Annotated[
+        Path, typer.Option(metavar="DIR", help="Where games, the signing key and the organiser's token are kept.")
+    ] = Path("referee-data"),
+    listen: Annotated[str, typer.Option(metavar="HOST:PORT", help="Port 0 takes a free one.")] = "127.0.0.1:50051",
+    origin: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="The referee's name in what it signs; never change it for one directory."),
+    ] = "referee.local",
+    insecure: Annotated[
+        bool,
+        typer.Option("--insecure", help="Listen on other addresses than loopback, without TLS: tokens can be read."),
+    ] = False,
+    log_format: Annotated[LogFormat, typer.Option(help="auto: text on a terminal, else JSON.")] = LogFormat.AUTO,
+    log_level: Annotated[LogLevel, typer.Option(help="On standard error.")] = LogLevel.INFO,
+    heartbeat: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0.01, help="Of silence, before watchers get a sign of life.")
+    ] = 10.0,
+) -> None:
+    """Runs a referee until it is stopped with Ctrl-C or SIGTERM; nothing that it acknowledged is lost, however it ends.
+
+    Prints three lines when it is ready: where it listens, the file with the organiser's token (made at the first start,
+    readable by you only; remove it to get another) and the file with the verifier key, which auditors and players need.
+
+    Exit codes: 0 stopped; 1 the directory or the address cannot be used; 2 wrong usage.
+
+    Example: `referee serve --data ./games`, and in another terminal `referee new --data ./games --seats 3`
+    """
+    host, colon, port = listen.rpartition(":")
+    if not (colon and host and port.isascii() and port.isdecimal() and int(port) < 1 << 16):
+        raise Failure(f"--listen {listen!r}: expected HOST:PORT, such as 127.0.0.1:50051", EXIT_USAGE)
+    if not insecure and not _is_loopback(host):
+        raise Failure(f"--listen {listen}: not a loopback address; without TLS that needs --insecure", EXIT_USAGE)
+    logs.configure(log_format, log_level)
+    config = Config(data, listen, origin, heartbeat_s=heartbeat)
+    try:
+        asyncio.run(_run(config))
+    except (DataError, ListenError) as error:
+        raise Failure(str(error)) from None
+
+
+async def _run(config: Config) -> None:
+    loop = asyncio.get_running_loop()
+    stopping = asyncio.Event()
+    # Before the first line is printed: whoever reads it may send a signal.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopping.set)
+    server = await Server.start(config)
+    print(f"listening on {server.address}")
+    print(f"organiser token in {server.data.token_path}")
+    print(f"verifier key in {server.data.verifier_path}", flush=True)
+    await stopping.wait()
+    await server.stop()
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.removeprefix("[").removesuffix("]")).is_loopback
+    except ValueError:
+        return False
