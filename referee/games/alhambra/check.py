@@ -217,13 +217,13 @@ def _money_row(state: State, cards: tuple[int, ...]) -> tuple[Violation, ...]:
         if kind in SCORING:
             which = kind - SCORING_A
             if first_row or at[which] >= 0:
-                found.append(Violation("ALH-F3", facts={"card": card_name(kind), "turned": turned}))
+                found.append(Violation("ALH-F3", facts={"card": _names([kind]), "turned": turned}))
             at[which] = turned
             continue
         if not any(deck):
             deck, discard = discard, bytearray(KINDS)
         if not _is_money(kind) or not deck[kind]:
-            found.append(Violation("ALH-F13", facts={"card": card_name(kind), "found": "not in the deck"}))
+            found.append(Violation("ALH-F13", facts={"card": _names([kind]), "found": "not in the deck"}))
             break
         deck[kind] -= 1
         missing -= 1
