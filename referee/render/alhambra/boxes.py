@@ -10,7 +10,7 @@ from referee.games.game import Cell
 
 _WIDTH: Final = 5
 """Characters inside a box."""
-_LABEL: Final = 3
+_LABEL: Final = 4
 """Characters of a row's number."""
 
 # By weight (none, light, heavy) of the arms up, right, down, left, as digits of a number to the base 3.

@@ -13,14 +13,14 @@ from referee.games.alhambra.tiles import TYPES, tiles_of
 from referee.games.game import Chance, Decision, Forced, Over, Pending
 from referee.render.alhambra.boxes import text
 
-_WRAPPER: Final = TextWrapper(79, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+_WRAPPER: Final = TextWrapper(79, subsequent_indent="    ", break_on_hyphens=False)
 
 
 def position_text(state: State, seats: Sequence[int] | None = None, *, ascii_only: bool = False) -> str:
     """The whole position, or with ``seats`` the table and these seats only; ends in a newline."""
-    lines = [*_table(state), ""]
+    lines = [*_wrapped(_table(state)), ""]
     for seat in range(state.seats) if seats is None else seats:
-        lines += [*_seat(state, seat), "", text(state.layouts[seat], ascii_only=ascii_only)]
+        lines += [*_wrapped(_seat(state, seat)), "", text(state.layouts[seat], ascii_only=ascii_only)]
     return "\n".join(lines)
 
 
@@ -31,11 +31,12 @@ def _table(state: State) -> Iterable[str]:
     for slot, tile in enumerate(state.market):
         currency = CURRENCIES[state.options.slot_currencies[slot]]
         yield f"market {slot + 1} ({currency}): {'-' if tile == FREE else names[tile]}"
-    yield f"money row: {' '.join(map(card_name, state.row)) or '-'}"
+    yield f"money row: {_listed(map(card_name, state.row))}"
     yield f"bag: {state.bag.bit_count()} tiles; money deck: {sum(state.deck)} cards, discards: {sum(state.discard)}"
     if state.seats == 2:
-        yield f"neutral player: {_counts(state.neutral_counts())}"
-        yield from _listed("", (names[tile] for tile in tiles_of(state.neutral)))
+        yield f"neutral player: {state.neutral.bit_count()} tiles"
+        yield f"  {_counts(state.neutral_counts())}"
+        yield f"  {_listed(names[tile] for tile in tiles_of(state.neutral))}"
 
 
 def _awaited(pending: Pending) -> str:
@@ -55,20 +56,23 @@ def _awaited(pending: Pending) -> str:
 def _seat(state: State, seat: int) -> Iterable[str]:
     names = state.table.names
     hand = [kind for kind in range(KINDS) for _ in range(state.hands[seat][kind])]
-    yield (
-        f"seat {seat}: {state.scores[seat]} points; wall {state.wall(seat)}; {_counts(state.counts(seat))}"
-        + ("; start seat" if seat == state.start and state.phase >= Phase.FIRST_ROW else "")
-    )
-    yield from _listed(f"hand ({total(hand)}): ", map(card_name, hand))
-    yield from _listed("reserve: ", (names[tile] for tile in tiles_of(state.reserves[seat])))
+    start = "; start seat" if seat == state.start and state.phase >= Phase.FIRST_ROW else ""
+    yield f"seat {seat}: {state.scores[seat]} points; wall {state.wall(seat)}{start}"
+    yield f"  built: {_counts(state.counts(seat))}"
+    yield f"  hand ({total(hand)}): {_listed(map(card_name, hand))}"
+    yield f"  reserve: {_listed(names[tile] for tile in tiles_of(state.reserves[seat]))}"
     waiting = state.won[seat] | (state.bought if seat == state.seat else 0)
     if waiting:
-        yield from _listed("to be placed: ", (names[tile] for tile in tiles_of(waiting)))
+        yield f"  to be placed: {_listed(names[tile] for tile in tiles_of(waiting))}"
 
 
-def _listed(head: str, names: Iterable[str]) -> list[str]:
-    """Names that belong to the line above, in lines that a terminal holds."""
-    return _WRAPPER.wrap(head + (" ".join(names) or "-"))
+def _wrapped(lines: Iterable[str]) -> Iterable[str]:
+    """In lines that a terminal holds; what is too long goes on indented."""
+    return (short for line in lines for short in _WRAPPER.wrap(line))
+
+
+def _listed(names: Iterable[str]) -> str:
+    return " ".join(names) or "-"
 
 
 def _counts(counts: Sequence[int]) -> str:

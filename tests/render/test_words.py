@@ -1,0 +1,59 @@
+"""Alhambra's events in words."""
+
+from __future__ import annotations
+
+import pytest
+
+from referee.games.alhambra.money import SCORING_A, card
+from referee.games.alhambra.moves import (
+    Buy,
+    Event,
+    GiveTile,
+    Hand,
+    MarketTiles,
+    MoneyRow,
+    NeutralTiles,
+    PlaceTile,
+    RebuildAdd,
+    RebuildRemove,
+    RebuildSwap,
+    ReserveTile,
+    TakeMoney,
+)
+from referee.games.game import ForcedPass
+from referee.notation.alhambra import describe
+from tests.render.boards import TABLE
+from tests.render.positions import events
+
+GARDEN = TABLE.numbers["garden-10-N"]
+TOWER = TABLE.numbers["tower-12"]
+
+
+@pytest.mark.parametrize(
+    ("event", "words"),
+    [
+        (TakeMoney((card(0, 3), card(1, 2))), "take denar-3 dirham-2"),
+        (Buy(1, (card(2, 4), card(2, 5))), "buy 2 ducat-4 ducat-5"),
+        (RebuildAdd(GARDEN, (1, -2)), "add garden-10-N 1,-2"),
+        (RebuildRemove((1, 0)), "remove 1,0"),
+        (RebuildSwap(TOWER, (-1, 0)), "swap tower-12 -1,0"),
+        (PlaceTile(TOWER, (0, 1)), "place tower-12 0,1"),
+        (ReserveTile(TOWER), "reserve tower-12"),
+        (GiveTile(GARDEN), "give garden-10-N"),
+        (NeutralTiles((GARDEN, TOWER)), "neutral: garden-10-N tower-12"),
+        (NeutralTiles(()), "neutral:"),
+        (MarketTiles((TOWER,)), "market: tower-12"),
+        (Hand(0, (card(3, 9), card(0, 1))), "hand 0: guilder-9 denar-1"),
+        (MoneyRow((card(0, 5), SCORING_A, card(1, 1))), "row: denar-5 scoring-A dirham-1"),
+        (ForcedPass(1), "pass"),
+    ],
+    ids=str,
+)
+def test_one_of_each(event: Event, words: str) -> None:
+    assert describe(event, TABLE) == words
+
+
+def test_different_events_of_a_position_have_different_words() -> None:
+    for state, _ in events(2):
+        moves = list(state.legal_moves())
+        assert len({describe(move, TABLE) for move in moves}) == len(moves)
