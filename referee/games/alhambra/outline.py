@@ -41,7 +41,7 @@ def _next(occupied: set[Cell], side: Side) -> Side:
 
 
 def longest_wall(layout: Layout) -> list[Side]:
-    """ALH-B1, ALH-B7: the sides of the longest wall, in order; of equally long ones the first along the outline."""
+    """ALH-B1, ALH-B7: the sides of the longest wall, in order; of equally long ones the first after the first gap."""
     cells = layout.cells()
     sides = outline(layout)
     walled = [cell != (0, 0) and bool(layout.table.walls[cells[cell]] & side) for cell, side in sides]
