@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from referee.games.alhambra.catalogue import CATALOGUE
 from referee.games.alhambra.layout import REACH, Layout, index_of
-from referee.games.alhambra.legal import is_legal
 from referee.games.alhambra.options import MAX_SEATS, MIN_SEATS
 from referee.games.alhambra.scoring import NEUTRAL, score_round
 from referee.games.alhambra.tiles import TYPES, tile_table
@@ -47,8 +46,8 @@ def _layout(question: dict[str, Any]) -> dict[str, Any]:
     tile = _tile(question["tile"], "tile") if "tile" in question else None
     loop_one_less = _loop_one_less(an_object(question.get("options", {}), "options"))
     counts = _counts(layout)
-    if not is_legal(layout):
-        return {"valid": False, "violations": [_violation(found) for found in layout_violations(layout)], **counts}
+    if broken := layout_violations(layout):
+        return {"valid": False, "violations": [_violation(found) for found in broken], **counts}
     wall, outline = layout.wall()
     found = {"valid": True, "violations": [], "wall": wall - (loop_one_less and wall == outline), **counts}
     if tile is not None:
