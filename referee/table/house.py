@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterator
 
+import structlog
+
 from referee.log.errors import Code, LogError
 from referee.table.errors import BadField, Draining, LimitReached, UnknownGame, Unsound
 from referee.table.means import Means
@@ -19,6 +21,8 @@ MAX_OPEN_GAMES = 10_000
 KEPT_CLOSED = 64
 """Games that are over and may be looked at again soon."""
 _PAGE_GAMES = 100
+
+_log = structlog.get_logger("referee.house")
 
 
 class House:
@@ -122,6 +126,7 @@ class House:
     def _close(self, table: Table) -> None:
         if self._open.pop(table.game_id, None) is not None:
             self._keep(table)
+            _log.info("game over", game=table.game_id.hex(), entries=table.size)
 
     def _keep(self, table: Table) -> None:
         self._closed[table.game_id] = table

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from referee.service.server import Config, Server
-from tests.service.player import Client, connected
+from tests.service.player import Client, Play, connected
 
 
 @asynccontextmanager
@@ -28,3 +28,11 @@ async def running(path: Path, **config: Any) -> AsyncIterator[tuple[Server, Clie
 async def client(tmp_path: Path) -> AsyncIterator[Client]:
     async with running(tmp_path / "data") as (_, client):
         yield client
+
+
+@pytest.fixture
+async def play(client: Client) -> Play:
+    """A dealt game of two, everybody joined, nobody has moved."""
+    play = await client.play()
+    await play.until_play()
+    return play

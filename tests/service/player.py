@@ -26,6 +26,34 @@ from referee.v1 import game_service_pb2_grpc, rules_service_pb2_grpc
 
 SCRIBE = PrivateKey(sha256(b"scribe").digest())
 OTHER_SCRIBE = PrivateKey(sha256(b"other scribe").digest())
+IDENTITY_POINT = bytes([1]) + bytes(31)
+SMALL_ORDER_POINT = bytes.fromhex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05")
+
+
+S = grpc.StatusCode
+CODE = {
+    "INVALID_ARGUMENT": S.INVALID_ARGUMENT,
+    "UNKNOWN_GAME": S.NOT_FOUND,
+    "UNKNOWN_RULES": S.NOT_FOUND,
+    "UNAUTHENTICATED": S.UNAUTHENTICATED,
+    "PERMISSION_DENIED": S.PERMISSION_DENIED,
+    "MALFORMED_INTENT": S.INVALID_ARGUMENT,
+    "WRONG_GAME": S.INVALID_ARGUMENT,
+    "STALE_HEAD": S.ABORTED,
+    "BAD_SIGNATURE": S.INVALID_ARGUMENT,
+    "WEAK_KEY": S.INVALID_ARGUMENT,
+    "NOT_AWAITED": S.FAILED_PRECONDITION,
+    "MALFORMED_MOVE": S.INVALID_ARGUMENT,
+    "COMMITMENT_MISMATCH": S.INVALID_ARGUMENT,
+    "GAME_OVER": S.FAILED_PRECONDITION,
+    "ACT_NOT_OFFERED": S.UNIMPLEMENTED,
+    "SEQ_OUT_OF_RANGE": S.OUT_OF_RANGE,
+    "DRAINING": S.UNAVAILABLE,
+    "STORE_FAILED": S.UNAVAILABLE,
+    "LIMIT": S.RESOURCE_EXHAUSTED,
+    "INTERNAL": S.INTERNAL,
+}
+"""The promise of the API, written down a second time."""
 
 
 def bearer(token: str) -> tuple[tuple[str, str], ...]:
@@ -38,6 +66,10 @@ def seat_key(seat: int) -> PrivateKey:
 
 def seat_seed(seat: int) -> bytes:
     return sha256(f"seed {seat}".encode()).digest()
+
+
+def token_of(play: Play, seat: int) -> str:
+    return play.created.seat_tokens[seat]
 
 
 @dataclass
@@ -204,7 +236,6 @@ class Play:
 class Refusal:
     """A gRPC error as a client sees it."""
 
-    code: grpc.StatusCode
     reason: str
     metadata: dict[str, str]
     message: str
@@ -212,7 +243,7 @@ class Refusal:
 
 
 def refusal(error: grpc.aio.AioRpcError) -> Refusal:
-    """Holds that there is exactly one ErrorInfo, of our domain, and little of it."""
+    """Holds that there is exactly one ErrorInfo, of our domain, little of it, and the status of its reason."""
     trailers = dict(error.trailing_metadata() or ())
     data = trailers["grpc-status-details-bin"]
     assert isinstance(data, bytes)
@@ -224,7 +255,8 @@ def refusal(error: grpc.aio.AioRpcError) -> Refusal:
     assert info.domain == "referee.v1"
     assert len(data) < 4096
     pb.ErrorReason.Value(f"ERROR_REASON_{info.reason}")
-    return Refusal(error.code(), info.reason, dict(info.metadata), status.message, len(data))
+    assert error.code() is CODE[info.reason]
+    return Refusal(info.reason, dict(info.metadata), status.message, len(data))
 
 
 async def refused(call: Any) -> Refusal:
