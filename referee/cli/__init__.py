@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Annotated
 
 import typer
@@ -15,11 +15,14 @@ from referee.cli.failure import EXIT_USAGE, Failure
 
 COMMANDS = ("serve", "keys", "new", "bot", "show", "audit", "inspect")
 
-app = typer.Typer(name="referee", no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
 
-for name in COMMANDS:
-    if find_spec(f"{__name__}.{name}"):
+def application(names: Sequence[str] = COMMANDS) -> typer.Typer:
+    """The command with these subcommands; what the others need is not imported."""
+    app = typer.Typer(name="referee", no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
+    app.callback()(referee)
+    for name in names:
         app.command(name)(getattr(import_module(f"{__name__}.{name}"), name))
+    return app
 
 
 def _version(wanted: bool) -> None:
@@ -28,7 +31,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def referee(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it and exit.")
@@ -36,22 +38,21 @@ def referee(
 ) -> None:
     """A referee for tile-laying games: it deals, rules on every move and keeps a log that anyone can verify.
 
-    Exit codes of every command: 0 done; 1 it failed, for a reason told in one line; 2 wrong usage. `audit` and `show`
-    have codes of their own for what is wrong with a file.
+    Exit codes of every command: 0 done; 1 it failed, for a reason told in one line; 2 wrong usage. `audit`, `show` and
+    `bot` have codes of their own, told by their help.
     """
 
 
 def main() -> None:
     """Runs the command; whatever stops it is one line on standard error and an exit code."""
+    named = [name for name in COMMANDS if sys.argv[1:2] == [name]]
     try:
-        code = app(standalone_mode=False)
+        code = application(named or COMMANDS)(standalone_mode=False)
     except Failure as failure:
         code = _stop(str(failure), failure.exit_code)
     except TyperException as error:  # words that typer does not know; the message is empty where it has shown the help
         message = error.format_message()
         code = _stop(f"{message} Try --help.", EXIT_USAGE) if message else EXIT_USAGE
-    except BrokenPipeError:
-        code = 0
     except KeyboardInterrupt:
         code = 130
     sys.exit(code)
