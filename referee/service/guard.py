@@ -25,6 +25,10 @@ Stream = Callable[[Any, Caller, Send], Awaitable[None]]
 Context = grpc.aio.ServicerContext[Any, Any]
 
 
+class Gone(Exception):
+    """The client of a stream has left: nothing can be sent to it, an error neither."""
+
+
 def handler(service: ServiceDescriptor, servicer: object, door: Doorkeeper) -> grpc.GenericRpcHandler:
     """Serves every method of the service by the servicer's method of the same name.
 
@@ -61,12 +65,17 @@ def _unary(request_class: type[Message], behaviour: Unary, name: str, door: Door
 def _stream(request_class: type[Message], behaviour: Stream, name: str, door: Doorkeeper) -> Any:
     async def call(data: bytes, context: Context) -> None:
         async def send(message: Message) -> None:
-            await context.write(message.SerializeToString())
+            try:
+                await context.write(message.SerializeToString())
+            except Exception as error:
+                raise Gone from error
 
         try:
             caller = await door.caller(_metadata(context))
             caller.check_method(name)
             await behaviour(_parse(request_class, data), caller, send)
+        except Gone:
+            return
         except Exception as error:  # noqa: BLE001
             await _abort(context, error, name)
 

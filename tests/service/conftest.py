@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+import structlog
 
+from referee.service import logs
 from referee.service.server import Config, Server
 from tests.service.player import Client, Play, connected
+
+
+@pytest.fixture(autouse=True)
+def logged() -> Iterator[StringIO]:
+    """What the referee logs, all of it."""
+    stream = StringIO()
+    logs.configure("json", "debug", stream)
+    yield stream
+    structlog.reset_defaults()
 
 
 @asynccontextmanager
