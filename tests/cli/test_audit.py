@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench.audit import alhambra
+from referee.log.note import VerifierKey
 from tests.cli.command import referee
-from tests.log.games import SIGNER, Played, key, seat_key
+from tests.log.alhambra import alhambra, at_random
+from tests.log.games import SIGNER, Played, build_file, key, play, seat_key
 
 
 @pytest.fixture(scope="module")
 def played() -> Played:
-    return alhambra(seats=2, seed=4)
+    return play(alhambra(seats=2), at_random(4))
 
 
 @pytest.fixture
@@ -41,8 +42,6 @@ def test_key_as_text_and_pinned_seat_as_json(files: tuple[Path, Path], tmp_path:
 
 
 def test_another_referees_key(files: tuple[Path, Path], tmp_path: Path) -> None:
-    from referee.log.note import VerifierKey
-
     other = VerifierKey.of("other.example", key("other").public)
     done = referee("audit", files[0], "--key", str(other))
     assert (done.returncode, done.stdout.splitlines()[0]) == (5, "UNTRUSTED_KEY")
@@ -56,8 +55,6 @@ def test_another_seat_key_is_named(files: tuple[Path, Path]) -> None:
 
 
 def test_running_game_is_a_prefix(played: Played, tmp_path: Path) -> None:
-    from tests.log.games import build_file
-
     log = tmp_path / "prefix.gamelog"
     log.write_bytes(build_file(played.header, played.entries[:60], played.notes[59]))
     done = referee("audit", log, "--key", str(SIGNER.verifier))
@@ -65,8 +62,6 @@ def test_running_game_is_a_prefix(played: Played, tmp_path: Path) -> None:
 
 
 def test_newer_receipt_is_stale(played: Played, tmp_path: Path) -> None:
-    from tests.log.games import build_file
-
     log, receipt = tmp_path / "cut.gamelog", tmp_path / "receipt"
     log.write_bytes(build_file(played.header, played.entries[:60], played.notes[59]))
     receipt.write_bytes(played.notes[80])

@@ -2,46 +2,22 @@
 
 from __future__ import annotations
 
-import random
 from time import perf_counter
 from typing import Any
 
 import pytest
 
-from referee.games import registry as rules
-from referee.games.alhambra import tile_table
 from referee.log.deck import Deck
 from referee.log.dsse import intent_encoding
-from referee.log.engines import installed
 from referee.log.entry import decode_entry
 from referee.log.errors import Code
-from referee.log.header import build_header
 from referee.log.intent import decode_intent
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Layer, Verdict
-from referee.wire import registry as codecs
 from tests.log import evil, games
-from tests.log.games import Choose, Played, play, start
-
-CODEC = codecs.codec("alhambra", 1)
-GAME = rules.get("alhambra", 1)
-TABLES = tile_table()
-HEADER = build_header("alhambra", 1, GAME.catalogue, CODEC.signed_file(), "tests")
-
-
-def at_random(seed: int) -> Choose:
-    chooser = random.Random(seed)
-    return lambda _, options: chooser.choice(options)
-
-
-def alhambra(**kind: Any) -> Played:
-    tables = CODEC.encode_tables(TABLES)
-    opened = games.game_open(HEADER, rules=("alhambra", 1), tables=tables, **kind)
-    played = start(opened, header=HEADER, engines=installed())
-    course = played.record.course
-    played.drawn = GAME.dealer(len(opened.seats), course.options, course.tables, Deck(games.seed("drawn")))
-    return played
+from tests.log.alhambra import CODEC, TABLES, alhambra, at_random
+from tests.log.games import Played, play
 
 
 @pytest.fixture(scope="module")

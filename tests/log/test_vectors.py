@@ -12,8 +12,8 @@ import pytest
 from referee.log.errors import Code
 from referee.log.verdict import Verdict
 from tests.log import evil, games, second, toy, vectors
+from tests.log.alhambra import alhambra, at_random
 from tests.log.games import SIGNER, Played, play, start
-from tests.log.test_alhambra import alhambra, at_random
 from tests.log.test_record import KINDS
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "log-format.md"
