@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import combinations
+from math import perm, prod
 from typing import TYPE_CHECKING, Final
 
 from referee.games.alhambra.money import KINDS, SCORING_A, SCORING_B, VALUE, copies
@@ -39,9 +40,15 @@ def card_windows(split: Sequence[int]) -> tuple[tuple[int, int], tuple[int, int]
 
 def scoring_cards_fit(stack: int, turned: int, a_at: int, b_at: int) -> bool:
     """ALH-F3: whether some split allows A and B to have come where they came, or not to have come yet."""
-    return any(
-        all(
-            first <= at <= last if at >= 0 else turned <= last
+    return scoring_places(stack, turned, a_at, b_at) > 0
+
+
+@lru_cache(maxsize=4096)
+def scoring_places(stack: int, turned: int, a_at: int, b_at: int) -> int:
+    """ALH-F3: in how many ways, over all splits, A and B can lie: where they came, or below what was turned."""
+    return sum(
+        prod(
+            first <= at <= last if at >= 0 else max(0, last + 1 - max(first, turned))
             for at, (first, last) in zip((a_at, b_at), card_windows(split), strict=True)
         )
         for split in splits(stack)
@@ -58,7 +65,9 @@ def tiles_due(state: State) -> int:
 def outcomes(state: State) -> Iterator[tuple[Outcome, int]]:
     """Every outcome that ``check`` admits, with the number of orders of the cards or tiles that bring it.
 
-    Lazy: a whole hand or row has very many. Cards of one kind count as different cards.
+    Lazy: a whole hand or row has very many. Cards of one kind count as different cards. Weights compare: hands of
+    three cards and of four are all counted in orders of the same number of cards, and every place where a scoring
+    card that has not come can lie counts.
     """
     kind = CHANCE_KINDS.get(state.phase)
     if kind in ("neutral_tiles", "market_tiles"):
@@ -66,13 +75,28 @@ def outcomes(state: State) -> Iterator[tuple[Outcome, int]]:
         for tiles in _arrangements(tiles_of(state.bag), tiles_due(state)):
             yield make(tiles), 1
     elif kind == "hand":
+        left = sum(state.deck)
+        most = min(left, STARTING_MONEY)
         for cards, weight in _hands(state.deck, 0):
-            yield Hand(state.seat, cards), weight
+            yield Hand(state.seat, cards), weight * perm(left - len(cards), most - len(cards))
     elif kind == "money_row":
         for cards, weight in _rows(state, (), state.deck, state.discard):
             row = MoneyRow(cards)
             if not state.check(row):
-                yield row, weight
+                yield row, weight * _places_after(state, cards)
+
+
+def _places_after(state: State, cards: tuple[int, ...]) -> int:
+    """Where scoring cards can lie if these come; 1 when both had come before, or are not yet in the deck."""
+    turned, at = state.turned, [state.a_at, state.b_at]
+    if min(at) >= 0 or not state.stack:
+        return 1
+    for kind in cards:
+        if kind >= KINDS:
+            at[kind - SCORING_A] = turned
+        else:
+            turned = min(turned + 1, state.stack)
+    return scoring_places(state.stack, turned, *at)
 
 
 def _arrangements(tiles: list[int], count: int) -> Iterator[tuple[int, ...]]:
