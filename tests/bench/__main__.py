@@ -5,9 +5,9 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
-from tests.bench import audit, rules
+from tests.bench import audit, rules, service
 
-SECTIONS = (("rules, one core", rules), ("audit, one core", audit))
+SECTIONS = (("rules, one core", rules), ("audit, one core", audit), ("service, one client", service))
 
 
 def main() -> None:
