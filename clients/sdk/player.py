@@ -123,16 +123,17 @@ class Player:
         course = self.ledger.record.course
         moves: tuple[Any, ...] = tuple(course.state.legal_moves())
         move = await asyncio.to_thread(self.bot.choose, course.state.observation(self.join.seat), moves)
+        try:
+            data = course.codec.encode_move(move, course.tables)
+        except Exception as error:
+            raise BadMove(f"the bot chose {move!r}, which is not a move of this game") from error
         if move not in moves:  # legal all the same, perhaps: the list leaves out payments with a card to spare
-            try:
-                violations = course.state.check(move)
-            except Exception as error:
-                raise BadMove(f"the bot chose {move!r}, which is not a move of this game") from error
+            violations = course.state.check(move)
+            texts = {rule.id: rule.text for rule in course.game.catalogue}
+            broken = "; ".join(f"{violation.rule_id}: {texts.get(violation.rule_id)}" for violation in violations)
             if violations:
-                texts = {rule.id: rule.text for rule in course.game.catalogue}
-                broken = "; ".join(f"{v.rule_id}: {texts.get(v.rule_id, '')}" for v in violations)
                 raise BadMove(f"the bot chose {move!r}, which is against the rules: {broken}")
-        return course.codec.encode_move(move, course.tables)
+        return data
 
     def _take_error(self, answer: Answer) -> None:
         if answer.reason == "STALE_HEAD":

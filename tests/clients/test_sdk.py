@@ -1,0 +1,256 @@
+"""A seat plays against a real referee, whatever happens to the way between them."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from signal import SIGKILL, SIGTERM, Signals
+from typing import Any
+
+import pytest
+
+from clients import BadMove, ClientError, Denied, Distrust, GameResult, Join, Unreachable, play, play_async
+from clients.bots import load
+from clients.sdk.connection import Connection
+from clients.sdk.ledger import Ledger
+from clients.sdk.organiser import Opened, organiser
+from referee.log.audit import Policy, audit
+from referee.log.keys import PrivateKey
+from referee.log.note import CheckpointSigner, VerifierKey
+from referee.log.verdict import Verdict
+from referee.v1.game_service_pb2 import Accepted
+from tests.clients.referee_process import Network, Referee
+
+SEATS = 3
+
+
+async def open_game(referee: Referee, seats: int = SEATS) -> Opened:
+    async with organiser(referee.address, referee.token) as organising:
+        return await organising.open_game("alhambra", seats)
+
+
+async def check_log(referee: Referee, opened: Opened, results: Sequence[GameResult], folder: Path) -> None:
+    """Every seat saw the same whole game, which the auditor finds complete and in line with every receipt."""
+    async with organiser(referee.address, referee.token) as organising:
+        await organising.save_log(opened.game_id, folder / "game")
+    receipts = tuple(receipt for result in results for receipt in result.receipts)
+    report = audit(
+        BytesIO((folder / "game").read_bytes()), Policy(VerifierKey.parse(opened.verifier), receipts=receipts)
+    )
+    assert report.verdict is Verdict.COMPLETE, report.as_text()
+    assert {result.entries for result in results} == {results[0].entries}
+    assert all(entry in (folder / "game").read_bytes() for entry in results[0].entries)
+    assert [result.ending for result in results] == ["RULES"] * len(results)
+
+
+async def test_a_whole_game(referee: Referee, tmp_path: Path) -> None:
+    opened = await open_game(referee)
+    results = await asyncio.gather(
+        *(
+            play_async(join, load(name, 1), verifier=opened.verifier)
+            for join, name in zip(opened.joins, ("random", "greedy", "planner"), strict=True)
+        )
+    )
+    await check_log(referee, opened, results, tmp_path)
+    assert results[0].scores == results[1].scores
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cut_after", [15_000, 40_000])
+async def test_a_network_that_cuts_every_connection(referee: Referee, tmp_path: Path, cut_after: int) -> None:
+    opened = await open_game(referee)
+    network = Network(referee.address, cut_after)
+    async with network as address:
+        results = await asyncio.gather(
+            *(play_async(replace(join, address=address), load("greedy")) for join in opened.joins)
+        )
+    assert network.cuts > SEATS
+    await check_log(referee, opened, results, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [SIGKILL, SIGTERM], ids=lambda how: how.name)
+async def test_a_referee_that_is_stopped_and_started_again(tmp_path: Path, how: Signals) -> None:
+    referee = Referee(tmp_path / "referee")
+    referee.start()
+    opened = await open_game(referee)
+    at = iter((2, 5, 40, 41, 90))
+    stop_at = next(at)
+
+    def restart(ledger: Ledger) -> None:
+        nonlocal stop_at
+        if ledger.size >= stop_at:
+            stop_at = next(at, 1 << 16)
+            referee.stop(how)
+            referee.start()
+
+    try:
+        results = await asyncio.gather(
+            play_async(opened.joins[0], load("greedy"), on_entry=restart),
+            *(play_async(join, load("greedy")) for join in opened.joins[1:]),
+        )
+        assert stop_at == 1 << 16
+        await check_log(referee, opened, results, tmp_path)
+    finally:
+        referee.stop()
+
+
+async def test_who_comes_second_decides_again(referee: Referee, tmp_path: Path) -> None:
+    opened = await open_game(referee, 2)
+    other_joined = threading.Event()
+    results: list[GameResult] = []
+
+    def other_comes_first(ledger: Ledger) -> None:
+        if ledger.size == 1:  # our Join is about to be signed for this head
+            other.start()
+            other_joined.wait()
+
+    def seen(ledger: Ledger) -> None:
+        if ledger.size == 2:
+            other_joined.set()
+
+    other = threading.Thread(target=lambda: results.append(play(opened.joins[1], load("greedy"), on_entry=seen)))
+    results.append(await play_async(opened.joins[0], load("greedy"), on_entry=other_comes_first))
+    await asyncio.to_thread(other.join)
+    await check_log(referee, opened, results, tmp_path)
+
+
+class Stopped(Exception):
+    """The bot's process is gone."""
+
+
+class StopsAt:
+    """Greedy, until it has been asked so often."""
+
+    def __init__(self, times: int) -> None:
+        self._left = times
+        self._bot = load("greedy")
+
+    def choose(self, observation: Any, legal_moves: Sequence[Any]) -> Any:
+        self._left -= 1
+        if not self._left:
+            raise Stopped
+        return self._bot.choose(observation, legal_moves)
+
+
+async def test_a_bot_with_a_saved_key_comes_back(referee: Referee, tmp_path: Path) -> None:
+    opened = await open_game(referee, 2)
+    key_file = tmp_path / "seat.pem"
+    other = asyncio.create_task(play_async(opened.joins[1], load("greedy")))
+    with pytest.raises(Stopped):
+        await play_async(opened.joins[0], StopsAt(5), key_file=key_file)
+    assert key_file.stat().st_mode & 0o777 == 0o600
+    with pytest.raises(Denied, match="seat 0 was taken with another key"):
+        await play_async(opened.joins[0], load("greedy"))
+    with pytest.raises(Stopped):
+        await play_async(opened.joins[0], StopsAt(5), key_file=key_file)
+    result = await play_async(opened.joins[0], load("greedy"), key_file=key_file)
+    await check_log(referee, opened, [result, await other], tmp_path)
+
+
+class Cheat:
+    """Takes the whole money row."""
+
+    def choose(self, observation: Any, legal_moves: Sequence[Any]) -> Any:
+        return type(legal_moves[0])(tuple(observation.row))
+
+
+class Fool:
+    """Chooses what is no move."""
+
+    def choose(self, observation: Any, legal_moves: Sequence[Any]) -> Any:
+        return "the best"
+
+
+@pytest.mark.parametrize(("bot", "said"), [(Cheat(), "ALH-C1: Taking money"), (Fool(), "not a move of this game")])
+async def test_an_illegal_move_is_not_sent(referee: Referee, bot: Any, said: str) -> None:
+    opened = await open_game(referee, 2)
+    players = [asyncio.create_task(play_async(join, bot)) for join in opened.joins]
+    done, waiting = await asyncio.wait(players, return_when=asyncio.FIRST_COMPLETED)
+    with pytest.raises(BadMove, match=said):
+        done.pop().result()
+    for player in waiting:
+        player.cancel()
+    await asyncio.gather(*waiting, return_exceptions=True)
+    async with Connection(referee.address, opened.game_id) as connection:
+        entries = [added async for added in _first(connection, await connection.size())]
+    assert all(b"take_money" not in added.data for added in entries)
+    assert len(entries) == 5 + 5  # opened, joined, revealed; neutral tiles, market, two hands, money
+
+
+async def _first(connection: Connection, count: int) -> Any:
+    async for added in connection.watch():
+        yield added
+        if added.seq + 1 == count:
+            return
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"token": "A" * 43}, "does not know this token"),
+        ({"seat": 1}, "the token is for seat 0"),
+        ({"seat": 7}, "seat 7 cannot be taken"),
+        ({"game_id": "0" * 32}, "no such game"),
+    ],
+)
+async def test_who_is_not_admitted_is_told_why(referee: Referee, change: dict[str, Any], said: str) -> None:
+    opened = await open_game(referee)
+    with pytest.raises(Denied, match=said):
+        await play_async(replace(opened.joins[0], **change), load("greedy"))
+
+
+async def test_a_referee_that_is_not_there(referee: Referee) -> None:
+    with pytest.raises(Unreachable, match=r"no answer from 127\.0\.0\.1:1 "):
+        await play_async(Join("127.0.0.1:1", "0" * 32, 0, "A" * 43), load("greedy"), patience_s=0)
+
+
+async def test_a_referee_that_signs_with_another_key(referee: Referee) -> None:
+    opened = await open_game(referee)
+    other = CheckpointSigner("referee.local", PrivateKey.generate()).verifier
+    with pytest.raises(Distrust, match="UNTRUSTED_KEY"):
+        await play_async(opened.joins[0], load("greedy"), verifier=str(other))
+
+
+async def test_a_key_file_that_is_none(referee: Referee, tmp_path: Path) -> None:
+    opened = await open_game(referee)
+    (tmp_path / "key").write_text("secret")
+    with pytest.raises(ClientError, match="mode 0600"):
+        await play_async(opened.joins[0], load("greedy"), key_file=tmp_path / "key")
+
+
+async def test_what_the_ledger_does_not_take(referee: Referee) -> None:
+    opened = await open_game(referee, 2)
+    first, second = await asyncio.gather(*(play_async(join, load("greedy")) for join in opened.joins))
+
+    def replayed(upto: int, game_id: str = opened.game_id) -> Ledger:
+        ledger = Ledger(game_id, VerifierKey.parse(opened.verifier))
+        for entry in first.entries[:upto]:
+            ledger.read(entry)
+        return ledger
+
+    assert replayed(len(first.entries)).record.course.end is not None
+    with pytest.raises(Distrust, match="sent game"):
+        replayed(1, "0" * 32)
+    with pytest.raises(Distrust, match="entry 20 does not hold"):
+        replayed(20).read(first.entries[21])
+    with pytest.raises(Distrust, match="entry 20 does not hold"):
+        replayed(20).read(first.entries[20][:-1] + bytes([first.entries[20][-1] ^ 1]))
+    receipt = first.receipts[10]
+    size = int(receipt.split(b"\n")[1])
+    ledger = replayed(size - 2)
+    ledger.promised(Accepted(seq=size - 2, checkpoint=receipt, size=size), b"not what stands there")
+    with pytest.raises(Distrust, match=f"entry {size - 2} is not the act"):
+        ledger.read(first.entries[size - 2])
+    late = replayed(size + 1)
+    late.promised(Accepted(seq=size - 1, checkpoint=receipt, size=size), b"sent again")
+    with pytest.raises(Distrust, match="covers"):
+        late.promised(Accepted(seq=size, checkpoint=receipt, size=size), b"")
+    other = receipt.replace(b"\n%d\n" % size, b"\n%d\n" % (size + 1))
+    with pytest.raises(Distrust, match="does not hold"):
+        late.promised(Accepted(seq=0, checkpoint=other, size=size + 1), b"")
+    assert second.entries == first.entries
