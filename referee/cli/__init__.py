@@ -13,7 +13,7 @@ from typer.exceptions import TyperException
 from referee import __version__
 from referee.cli.failure import EXIT_USAGE, Failure
 
-COMMANDS = ("serve", "keys", "new", "bot", "show", "audit", "inspect")
+COMMANDS = ("serve", "keys", "new", "bot", "fetch", "show", "audit", "inspect")
 
 
 def application(names: Sequence[str] = COMMANDS) -> typer.Typer:

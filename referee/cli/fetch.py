@@ -1,0 +1,53 @@
+"""``referee fetch``: a game's file from a referee."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import grpc
+import typer
+
+from clients.sdk.errors import answer_of
+from referee.cli.failure import EXIT_USAGE, Failure
+from referee.v1 import game_service_pb2 as pb
+from referee.v1 import game_service_pb2_grpc
+
+_TIMEOUT_S = 60
+_ID_DIGITS = 32
+
+
+def fetch(
+    game: Annotated[str, typer.Argument(help="The game's id, 32 hexadecimal digits.", show_default=False)],
+    server: Annotated[str, typer.Option(metavar="HOST:PORT", help="Where the referee listens.")] = "127.0.0.1:50051",
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="GAME.gamelog if not given.")] = None,
+) -> None:
+    """Fetches a game's file; of a running game, as far as it has come.
+
+    Everybody may; what to make of the file, `referee show` and `referee audit` tell. A file that is there already is
+    replaced when the new one is whole.
+
+    Exit codes: 0 fetched; 1 the referee cannot be reached or does not have the game; 2 wrong usage.
+
+    Example: `referee fetch 0197a1cb1db4c9da428632ae52ec26d7 --out final.gamelog`
+    """
+    if len(game) != _ID_DIGITS or set(game) - set("0123456789abcdef"):
+        raise Failure(f"game {game!r}: expected {_ID_DIGITS} hexadecimal digits, lower case", EXIT_USAGE)
+    path = out or Path(f"{game}.gamelog")
+    try:
+        data = asyncio.run(_fetch(server, game))
+        part = path.with_name(path.name + ".part")
+        part.write_bytes(data)
+        part.replace(path)
+    except grpc.aio.AioRpcError as error:
+        raise Failure(f"{server}: {answer_of(error)}") from None
+    except OSError as error:
+        raise Failure(f"{path}: {error.strerror}") from None
+    print(f"{path}, {len(data)} bytes")
+
+
+async def _fetch(server: str, game: str) -> bytes:
+    async with grpc.aio.insecure_channel(server) as channel:
+        call = game_service_pb2_grpc.GameServiceStub(channel).GetLog(pb.GetLogRequest(game_id=game), timeout=_TIMEOUT_S)
+        return b"".join([part.chunk async for part in call])
