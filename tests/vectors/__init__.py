@@ -1,0 +1,1 @@
+"""Files of positions and numbers that any engine, in any language, can be measured with."""
