@@ -68,6 +68,12 @@ class SqliteStore:
         elif version != SCHEMA_VERSION:
             raise StoreFailed(f"{self._path}: store version {version}; expected {SCHEMA_VERSION}")
 
+    @property
+    def is_durable(self) -> bool:
+        """Whether a commit reaches the disk before it is reported."""
+        (level,) = self._write_side.execute("PRAGMA synchronous").fetchone()
+        return bool(level >= _SYNCHRONOUS_FULL)
+
     # --- writing -----------------------------------------------------------------------------------------
 
     def commit(self, change: Change, done: Done) -> None:
@@ -198,6 +204,7 @@ class SqliteStore:
 
 
 _MOST_ROWS = 4096
+_SYNCHRONOUS_FULL = 2
 
 
 @lru_cache(maxsize=256)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
+from referee.log.entry import decode_entry
 from referee.log.errors import LogError
 from referee.log.merkle import leaf_hash
 from referee.log.replay import Record
+from referee.log.v1 import log_pb2
 from referee.store.store import Row, Store
 from referee.table.answers import Accepted
 from referee.table.errors import Unsound
@@ -32,18 +34,20 @@ class History:
                 yield row
             first += len(page)
 
-    async def accepted(self, seq: int, end: int) -> tuple[Row, Accepted]:
+    async def accepted(self, seq: int, end: int) -> tuple[log_pb2.Entry, Accepted]:
         """An entry, and the receipt that was given with it. Raises ``Unsound``."""
         first: Row | None = None
         async for row in self.rows(seq, end):
             first = first or row
             if row.note:
-                return first, Accepted(seq, row.note, row.seq + 1, leaf_hash(row.data))
+                return self._decoded(first), Accepted(seq, row.note, row.seq + 1, leaf_hash(row.data))
         raise Unsound(f"game {self._game_id.hex()}: no checkpoint from entry {seq} on")
 
-    async def last_note(self, end: int) -> bytes:
-        """The signed checkpoint over the first ``end`` entries."""
-        return (await self.accepted(end - 1, end))[1].note
+    def _decoded(self, row: Row) -> log_pb2.Entry:
+        try:
+            return decode_entry(row.data)
+        except LogError as error:
+            raise Unsound(f"game {self._game_id.hex()}: entry {row.seq}: {error}") from error
 
     async def replay(self, means: Means) -> Record:
         """The game as it stands, every entry checked in full. Raises ``Unsound``."""

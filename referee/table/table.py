@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable
 from functools import partial
 from typing import NoReturn
 
-from referee.log.entry import Clock, Written, decode_entry
+from referee.log.entry import Clock, Written
 from referee.log.errors import Code, LogError, RulesError
 from referee.log.intent import Role, SignedIntent, author_of
 from referee.log.keys import key_id
@@ -147,8 +147,7 @@ class Table:
 
     async def _answer_again(self, seq: int, body: bytes, signature: bytes) -> Answer | None:
         """The first answer to these bytes, if they are the entry's."""
-        row, accepted = await self._history.accepted(seq, self._durable)
-        entry = decode_entry(row.data)
+        entry, accepted = await self._history.accepted(seq, self._durable)
         signed = signed_part(entry)
         if signed is None or signed.intent != body or signed.signature != signature:
             return None

@@ -12,6 +12,7 @@ from typing import Any
 import grpc
 from google.rpc import error_details_pb2, status_pb2
 
+from referee.games.alhambra.moves import PlaceTile
 from referee.games.game import Chance, Decision
 from referee.log import intent
 from referee.log.entry import decode_entry
@@ -66,6 +67,12 @@ def seat_key(seat: int) -> PrivateKey:
 
 def seat_seed(seat: int) -> bytes:
     return sha256(f"seed {seat}".encode()).digest()
+
+
+def against_the_rules(play: Play) -> bytes:
+    """A well-formed move that nobody may make."""
+    course = play.record.course
+    return course.codec.encode_move(PlaceTile(0, (0, 0)), course.tables)
 
 
 def token_of(play: Play, seat: int) -> str:

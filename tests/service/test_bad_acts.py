@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from referee.games.alhambra.moves import PlaceTile
 from referee.log import intent
 from referee.log.dsse import intent_encoding
 from referee.log.intent import Author, Role, SignedIntent
@@ -21,6 +20,7 @@ from tests.service.player import (
     SMALL_ORDER_POINT,
     Client,
     Play,
+    against_the_rules,
     bearer,
     refused,
     seat_key,
@@ -230,11 +230,6 @@ async def test_declared_chance(client: Client) -> None:
 
 
 # --- moves against the rules -----------------------------------------------------------------------------------
-
-
-def against_the_rules(play: Play) -> bytes:
-    course = play.record.course
-    return course.codec.encode_move(PlaceTile(0, (0, 0)), course.tables)
 
 
 async def test_a_refused_move_is_an_answer(play: Play) -> None:

@@ -1,0 +1,122 @@
+"""The real process: killed in the middle of games, stopped by signals, started wrongly; and what it logs."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import sqlite3
+from base64 import b64encode, urlsafe_b64encode
+from contextlib import closing
+from hashlib import sha256
+from pathlib import Path
+
+import grpc
+import pytest
+
+from referee.log.intent import SignedIntent
+from referee.log.v1 import log_pb2
+from referee.service.data import STORE_FILE
+from referee.v1 import game_service_pb2 as pb
+from tests.service.player import SCRIBE, Play, against_the_rules, bearer, connected, refused, seat_seed, token_of
+from tests.service.process import serve
+from tests.service.test_again import audited, moved, send_all_again
+
+
+async def test_killed_in_the_middle(tmp_path: Path) -> None:
+    """kill -9 with acts under way: what was acknowledged is there, what was not is there whole or not at all."""
+    data, log = tmp_path / "data", tmp_path / "log"
+    plays: list[Play] = []
+    under_way: list[tuple[Play, SignedIntent, str]] = []
+    for number in range(4):
+        running = await serve(data, log)
+        async with connected(running.address, running.token) as client:
+            if not plays:
+                plays = [await client.play(2, seed=seed) for seed in range(3)]
+            for play in plays:
+                moved(play, client)
+            for play, act, token in under_way:
+                # Whether it had become durable or not; if so, its first answer is given now.
+                await play.accepted(await play.submit(act, token))
+            for play in plays:
+                await send_all_again(play)
+                await play.steps(5)
+            under_way = [(play, *due) for play in plays if (due := play.next_act()) is not None]
+            calls = [asyncio.create_task(play.submit(act, token)) for play, act, token in under_way]
+            for _ in range(4 * number):  # a little later each time
+                await asyncio.sleep(0)
+            running.process.kill()
+            await asyncio.gather(*calls, return_exceptions=True)
+        assert await running.process.wait() == -signal.SIGKILL
+    running = await serve(data, log)
+    async with connected(running.address, running.token) as client:
+        for play in plays:
+            moved(play, client)
+        for play, act, token in under_way:
+            await play.accepted(await play.submit(act, token))
+        for play in plays:
+            await send_all_again(play)
+            await play.to_the_end()
+            await audited(play)
+    running.process.terminate()
+    assert await running.process.wait() == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_signals(tmp_path: Path, number: signal.Signals) -> None:
+    running = await serve(tmp_path / "data", tmp_path / "log")
+    async with connected(running.address, running.token) as client:
+        play = await client.play()
+        await play.steps(3)
+        stream = client.games.WatchGame(pb.WatchGameRequest(game_id=play.id, after_seq=play.record.size - 2))
+        await stream.read()
+        running.process.send_signal(number)
+        message = await stream.read()
+        assert message.closing.reason == pb.CLOSING_REASON_DRAINING
+        assert message.seq == play.record.size - 1
+        assert await stream.read() is grpc.aio.EOF
+    assert await running.process.wait() == 0
+    assert not (tmp_path / "data" / "referee.db-wal").exists(), "all is in the one file"
+
+
+async def test_no_secret_is_ever_logged(tmp_path: Path) -> None:
+    data, log = tmp_path / "data", tmp_path / "log"
+    running = await serve(data, log, "--log-level", "debug")
+    secrets = [running.token.encode()]
+    async with connected(running.address, running.token) as client:
+        recorded = log_pb2.Terms(illegal_moves=log_pb2.ILLEGAL_MOVE_POLICY_RECORDED)
+        play = await client.play(terms=recorded, scribe_keys=[SCRIBE.public.raw])
+        other = await client.play()
+        for game in (play, other):
+            secrets += [token.encode() for token in (*game.created.seat_tokens, game.created.scribe_token) if token]
+        await play.until_play()
+        await play.submit(play.move(play.seat_on_turn(), against_the_rules(play)), token_of(play, play.seat_on_turn()))
+        wrong = play.move(0, b"")
+        for token in (token_of(other, 0), "x" * 43, running.token):
+            secrets.append(token.encode())
+            with pytest.raises(grpc.aio.AioRpcError):
+                await play.submit(wrong, token)
+        with pytest.raises(grpc.aio.AioRpcError):
+            await client.games.GetGame(pb.GetGameRequest(game_id=other.id), metadata=bearer("y" * 30))
+        await other.steps(1)
+        with closing(sqlite3.connect(data / STORE_FILE)) as store, store:
+            found = [row[0] for row in store.execute("SELECT seed FROM secrets")]
+            assert len(found) == 2
+            store.execute("UPDATE entries SET data = x'00' WHERE game = 2")
+        request, token, _ = other.sent[0]
+        assert (await refused(client.games.SubmitIntent(request, metadata=bearer(token)))).reason == "INTERNAL"
+    running.process.terminate()
+    assert await running.process.wait() == 0
+    found += [seat_seed(0), seat_seed(1)]
+    found += [sha256(f"seat {seat}".encode()).digest() for seat in (0, 1)]  # their private keys
+    secrets += (data / "referee.pem").read_bytes().splitlines()[1:2]
+    text = log.read_bytes()
+    for value in found:
+        secrets += [value, value.hex().encode(), b64encode(value), urlsafe_b64encode(value), repr(value)[2:-1].encode()]
+    secrets += [b"y" * 30]
+    for secret in secrets:
+        assert secret not in text
+    lines = [json.loads(line) for line in text.splitlines()]
+    assert {"serving", "game opened", "act", "incident", "stopped"} <= {line["event"] for line in lines}
+    act = next(line for line in lines if line["event"] == "act")
+    assert (act["game"], act["author"], act["seq"]) == (play.id, "seat 0", 1)

@@ -1,0 +1,117 @@
+"""What has to be complete: permissions, reasons, statuses; and details that stay small."""
+
+from __future__ import annotations
+
+import pkgutil
+from importlib import import_module
+
+import pytest
+
+from referee import v1
+from referee.games.game import UnknownRules, Violation
+from referee.log.errors import Code, LogError, RulesError
+from referee.service import errors as service_errors
+from referee.service.auth import Caller, PermissionDenied, Unauthenticated
+from referee.service.guard import handler
+from referee.service.permissions import EVERYBODY, PERMISSIONS, SERVICES, Role
+from referee.store.store import StoreFailed
+from referee.table import errors
+from referee.v1 import game_service_pb2 as pb
+from tests.service.player import CODE
+
+
+def test_every_service_is_served() -> None:
+    modules = [
+        import_module(f"referee.v1.{m.name}") for m in pkgutil.iter_modules(v1.__path__) if m.name.endswith("_pb2")
+    ]
+    declared = {name for module in modules for name in module.DESCRIPTOR.services_by_name}
+    assert declared == {service.name for service in SERVICES}
+
+
+def test_every_method_has_a_row_and_no_row_is_left_over() -> None:
+    methods = {f"{service.full_name}/{method.name}" for service in SERVICES for method in service.methods}
+    assert set(PERMISSIONS) == methods
+
+
+def test_a_method_without_a_row_or_a_behaviour_is_not_served(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(AttributeError, match="CreateGame"):
+        handler(SERVICES[0], object(), None)  # type: ignore[arg-type]
+    monkeypatch.delitem(PERMISSIONS, "referee.v1.RulesService/ListRules")
+
+    class All:
+        def __getattr__(self, name: str) -> None: ...
+
+    with pytest.raises(KeyError, match="ListRules"):
+        handler(SERVICES[1], All(), None)  # type: ignore[arg-type]
+
+
+def test_who_may_what() -> None:
+    """The table once more, the other way round."""
+    for role in Role:
+        caller = Caller(role)
+        allowed = {method.rpartition("/")[2] for method in PERMISSIONS if _may(caller, method)}
+        extra = {
+            Role.ORGANISER: {"CreateGame", "AbortGame"},
+            Role.SEAT: {"SubmitIntent"},
+            Role.SCRIBE: {"SubmitIntent"},
+            Role.ARBITER: {"SubmitIntent"},
+        }.get(role, set())
+        reading = {method.rpartition("/")[2] for method, roles in PERMISSIONS.items() if roles == EVERYBODY}
+        assert allowed == reading | extra
+
+
+def _may(caller: Caller, method: str) -> bool:
+    try:
+        caller.check_method(method)
+    except (PermissionDenied, Unauthenticated):
+        return False
+    return True
+
+
+def test_every_reason_has_a_status() -> None:
+    reasons = {name.removeprefix("ERROR_REASON_") for name in pb.ErrorReason.DESCRIPTOR.values_by_name} - {
+        "UNSPECIFIED"
+    }
+    assert set(service_errors.STATUS_OF) == reasons == set(CODE)
+    assert dict(service_errors.STATUS_OF) == CODE
+
+
+LONG = "\U0001f600" * 100_000
+EVERY_ERROR: list[Exception] = [
+    *(LogError(code, LONG, LONG) for code in Code),
+    RulesError([Violation(LONG)]),
+    errors.UnknownGame(LONG),
+    errors.GameOver(LONG),
+    errors.StaleHead(2**63, bytes(32)),
+    errors.BeyondHead(2**63),
+    errors.NotAwaited(LONG, LONG),
+    errors.WeakKey(LONG),
+    errors.MalformedMove(LONG),
+    errors.MalformedIntent(LONG),
+    errors.BadField(LONG, LONG),
+    errors.LimitReached(LONG),
+    errors.Draining(LONG),
+    errors.Unsound(LONG),
+    UnknownRules(LONG),
+    StoreFailed(LONG),
+    PermissionDenied(LONG),
+    Unauthenticated(LONG),
+    ZeroDivisionError(LONG),
+]
+
+
+@pytest.mark.parametrize("error", EVERY_ERROR, ids=lambda error: f"{type(error).__name__} {getattr(error, 'code', '')}")
+def test_details_are_small(error: Exception) -> None:
+    status = service_errors.status(error)
+    assert status.ByteSize() < service_errors.MAX_DETAILS_BYTES
+    assert len(status.details) == 1
+
+
+def test_every_table_error_is_told_apart() -> None:
+    """Only what is our own fault becomes an incident."""
+    for error in EVERY_ERROR:
+        reason = service_errors.reason_of(error)
+        if isinstance(error, errors.TableError):
+            assert (reason == "INTERNAL") == isinstance(error, errors.Unsound), error
+    covered = {type(error) for error in EVERY_ERROR}
+    assert set(errors.TableError.__subclasses__()) <= covered

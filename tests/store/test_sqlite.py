@@ -1,0 +1,213 @@
+"""The SQLite store: what it promises any table, and how it batches."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sqlite3
+import stat
+from collections.abc import AsyncIterator
+from contextlib import closing
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from referee.store.sqlite import SqliteStore
+from referee.store.store import Change, Grant, Opening, Row, StoreFailed
+from referee.store.writer import GroupWriter
+
+
+def identity(game: int) -> bytes:
+    return sha256(b"%d" % game).digest()[:16]
+
+
+def opening(game: int, *, secret: bytes | None = b"r" * 32) -> Opening:
+    grants = [Grant(sha256(b"seat %d" % game).digest(), "seat", identity(game), 0)]
+    return Opening(b"h" * 32, b"header", secret, grants)
+
+
+def row(seq: int, *, note: bytes = b"") -> Row:
+    return Row(seq, b"entry %d" % seq, note)
+
+
+async def committed(store: SqliteStore | GroupWriter, change: Change) -> None:
+    """Raises what the store failed with."""
+    done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def settle(failure: StoreFailed | None) -> None:
+        if failure is None:
+            done.set_result(None)
+        else:
+            done.set_exception(failure)
+
+    store.commit(change, settle)
+    await done
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[SqliteStore]:
+    store = SqliteStore(tmp_path / "referee.db", busy_s=0.01)
+    yield store
+    await store.close()
+
+
+async def test_what_goes_in_comes_out(store: SqliteStore) -> None:
+    await committed(store, Change(identity(1), [row(0, note=b"n0")], opening(1)))
+    await committed(store, Change(identity(1), [row(1), row(2, note=b"n2")], answer=b"answer"))
+    assert await store.entries(identity(1), 0, 100) == [row(0, note=b"n0"), row(1), row(2, note=b"n2")]
+    assert await store.entries(identity(1), 1, 1) == [row(1)]
+    assert await store.entries(identity(1), 3, 1) == []
+    assert await store.header(identity(1)) == b"header"
+    assert await store.secret(identity(1)) == b"r" * 32
+    assert await store.answer(identity(1), 1) == b"answer"
+    assert await store.answer(identity(1), 2) is None
+    (grant,) = opening(1).grants
+    assert await store.grant(grant.digest) == grant
+    game = await store.game(identity(1))
+    assert game is not None
+    assert (game.game_id, game.closed) == (identity(1), None)
+
+
+async def test_what_is_not_there(store: SqliteStore) -> None:
+    assert await store.game(identity(1)) is None
+    assert await store.entries(identity(1), 0, 10) == []
+    assert await store.secret(identity(1)) is None
+    assert await store.header(identity(1)) == b""
+    assert await store.grant(bytes(32)) is None
+    assert await store.games(None, 10) == []
+    with pytest.raises(StoreFailed, match="no game"):
+        await committed(store, Change(identity(1), [row(0)]))
+
+
+async def test_games_newest_first(store: SqliteStore) -> None:
+    for game in range(5):
+        await committed(store, Change(identity(game), [row(0)], opening(game)))
+    await committed(store, Change(identity(1), [row(1)], closed=b"over"))
+    everything = await store.games(None, 10)
+    assert [game.game_id for game in everything] == [identity(game) for game in (4, 3, 2, 1, 0)]
+    assert await store.games(everything[1].number, 2) == everything[2:4]
+    assert await store.games(None, 10, closed=True) == [everything[3]]
+    assert await store.games(None, 10, closed=False) == everything[:3] + everything[4:]
+    assert everything[3].closed == b"over"
+
+
+async def test_a_commit_is_whole_or_nothing(store: SqliteStore) -> None:
+    """One change of a batch cannot be: none of the batch is there, and each is told so."""
+    await committed(store, Change(identity(1), [row(0)], opening(1)))
+    good = committed(store, Change(identity(2), [row(0)], opening(2)))
+    bad = committed(store, Change(identity(1), [row(1), row(1)], answer=b"x", closed=b"x"))
+    results = await asyncio.gather(good, bad, return_exceptions=True)
+    assert all(isinstance(result, StoreFailed) for result in results)
+    assert await store.game(identity(2)) is None
+    assert await store.entries(identity(1), 0, 10) == [row(0)]
+    assert await store.answer(identity(1), 1) is None
+    await committed(store, Change(identity(2), [row(0)], opening(2)))
+    await committed(store, Change(identity(1), [row(1)]))
+    assert [game.game_id for game in await store.games(None, 10)] == [identity(2), identity(1)]
+
+
+async def test_an_entry_is_never_replaced(store: SqliteStore) -> None:
+    await committed(store, Change(identity(1), [row(0)], opening(1)))
+    with pytest.raises(StoreFailed, match="UNIQUE"):
+        await committed(store, Change(identity(1), [Row(0, b"another")]))
+    assert await store.entries(identity(1), 0, 10) == [row(0)]
+
+
+async def test_a_lock_held_by_another(store: SqliteStore, tmp_path: Path) -> None:
+    await committed(store, Change(identity(1), [row(0)], opening(1)))
+    with closing(sqlite3.connect(tmp_path / "referee.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreFailed, match="locked"):
+            await committed(store, Change(identity(1), [row(1)]))
+        assert await store.entries(identity(1), 0, 10) == [row(0)]
+    await committed(store, Change(identity(1), [row(1)]))
+
+
+async def test_more_rows_than_one_statement_takes(store: SqliteStore) -> None:
+    rows = [row(seq) for seq in range(10_000)]
+    await committed(store, Change(identity(1), rows, opening(1)))
+    assert await store.entries(identity(1), 0, 20_000) == rows
+
+
+async def test_reopened(tmp_path: Path) -> None:
+    path = tmp_path / "referee.db"
+    store = SqliteStore(path)
+    await committed(store, Change(identity(1), [row(0)], opening(1, secret=None)))
+    await store.close()
+    store = SqliteStore(path)
+    await committed(store, Change(identity(1), [row(1)]))
+    await committed(store, Change(identity(2), [row(0)], opening(2)))
+    assert [game.number for game in await store.games(None, 10)] == [2, 1]
+    assert await store.entries(identity(1), 0, 10) == [row(0), row(1)]
+    await store.close()
+    with pytest.raises(StoreFailed, match="closed"):
+        await committed(store, Change(identity(1), [row(2)]))
+
+
+async def test_only_the_owner_may_read_it(store: SqliteStore, tmp_path: Path) -> None:
+    await committed(store, Change(identity(1), [row(0)], opening(1)))
+    for path in tmp_path.iterdir():
+        assert stat.S_IMODE(os.stat(path).st_mode) == 0o600, path
+
+
+async def test_durable_and_in_order(store: SqliteStore, tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "referee.db")) as other:
+        assert other.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    assert store.is_durable
+    for game in range(40):
+        store.commit(Change(identity(game), [row(0)], opening(game)), lambda _: None)
+    await store.close()
+    store = SqliteStore(tmp_path / "referee.db")
+    assert len(await store.games(None, 100)) == 40, "closing waits for what was taken"
+    await store.close()
+
+
+async def test_one_organiser(store: SqliteStore) -> None:
+    store.set_organiser(b"1" * 32)
+    store.set_organiser(b"1" * 32)
+    assert await store.grant(b"1" * 32) == Grant(b"1" * 32, "organiser")
+    store.set_organiser(b"2" * 32)
+    assert await store.grant(b"1" * 32) is None, "the old token is void"
+    assert await store.grant(b"2" * 32) == Grant(b"2" * 32, "organiser")
+
+
+async def test_another_version_or_another_file(tmp_path: Path) -> None:
+    path = tmp_path / "referee.db"
+    await SqliteStore(path).close()
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("PRAGMA user_version = 9")
+    with pytest.raises(StoreFailed, match="version 9; expected 1"):
+        SqliteStore(path)
+    path.write_bytes(b"not a database, but long enough to look like one" * 100)
+    with pytest.raises(StoreFailed, match="not a database"):
+        SqliteStore(path)
+
+
+# --- batches -------------------------------------------------------------------------------------------------
+
+
+async def test_what_waits_goes_together() -> None:
+    """While one batch is under way the next gathers; what is ready at once is one batch."""
+    batches: list[int] = []
+    writer = GroupWriter(lambda changes: batches.append(len(changes)))
+    await asyncio.gather(*(committed(writer, Change(identity(game), [row(0)])) for game in range(20)))
+    assert batches == [20]
+    await asyncio.gather(*(committed(writer, Change(identity(game), [row(0)])) for game in range(100)))
+    assert batches == [20, 64, 36], "64 rows do not wait, and what comes meanwhile is the next batch"
+    await writer.stop()
+    await writer.stop()
+
+
+async def test_stopping_before_anything() -> None:
+    await GroupWriter(lambda _: None).stop()
+
+
+async def test_any_failure_is_told() -> None:
+    def fail(_: object) -> None:
+        raise MemoryError("no more")
+
+    writer = GroupWriter(fail)
+    with pytest.raises(StoreFailed, match="MemoryError: no more"):
+        await committed(writer, Change(identity(1), [row(0)]))
+    await writer.stop()
