@@ -175,6 +175,17 @@ def test_whatever_is_accepted_is_listed_and_nothing_ever_raises(seats: int, choi
     assert refused > 1_000
 
 
+@pytest.mark.parametrize("event", [None, "pass", 7, (1, 2), object()])
+def test_what_is_no_event_is_not_awaited(event: Any) -> None:
+    for state in (
+        GAME.new(2),
+        position(),
+        position(phase=Phase.PLACE, bought=["tower-11"]),
+        position(phase=Phase.OVER),
+    ):
+        assert [violation.rule_id for violation in state.check(event)] == ["ALH-C14"]
+
+
 def test_a_superset_of_a_payment_is_accepted_and_not_listed() -> None:
     hand = ["dirham-7", "dirham-2", "dirham-1", "dirham-1"]
     state = position(market=("tower-13-E", "pavilion-8", "tower-12", "tower-11"), hands=[hand])
