@@ -17,7 +17,7 @@ from rich.console import Console
 from clients.bots import BOTS, UnknownBot, load
 from clients.demo import game
 from clients.demo.children import ChildFailed, Children
-from clients.demo.screen import Screen, rounds_table
+from clients.demo.screen import Screen, show_result
 from clients.sdk.errors import ClientError
 from clients.sdk.organiser import Opened, organiser
 from referee.games.alhambra.options import MAX_SEATS, MIN_SEATS
@@ -66,7 +66,7 @@ def demo(
 
 
 def _failed(console: Console, why: str, code: int) -> int:
-    console.print(f"demo: {why}", style="red", highlight=False, markup=False)
+    console.print(f"demo: {why}", style="red", highlight=False, markup=False, soft_wrap=True)
     return code
 
 
@@ -78,18 +78,21 @@ async def _demo(console: Console, bots: list[str], seed: int, out: Path) -> int:
             address, token = await _start_referee(children, Path(folder))
             async with organiser(address, token) as organising:
                 opened = await organising.open_game("alhambra", len(bots))
-                console.print(f"Game {opened.game_id} at {address}: {', '.join(bots)}.", highlight=False)
+                console.print(f"Game {opened.game_id} at {address}.", highlight=False)
+                console.print(f"{_listed(bots)} play, each in a process and with a key of its own.", highlight=False)
                 with Screen(console, bots) as screen:
                     played = await game.play(children, opened, bots, seed, screen)
                 files = _files(out, opened, len(bots))
                 await organising.save_log(opened.game_id, files.log)
             _draw(files, opened, played)
-            console.print(rounds_table(bots, played.rounds))
-            for seat, bot in enumerate(bots):
-                console.print(f"seat {seat}, {bot}: {played.state.scores[seat]} points", highlight=False)
-                console.print(render.text(played.state.layouts[seat]), highlight=False, markup=False)
-            console.print(f"{played.entries} signed entries in {time.monotonic() - began:.1f} s. The audit, offline:")
+            show_result(console, bots, played.state, played.rounds)
+            took = f"{played.entries} signed entries in {time.monotonic() - began:.1f} s."
+            console.print(f"{took} The audit, without the referee:", highlight=False)
             return await _audit(console, children, files, out)
+
+
+def _listed(bots: list[str]) -> str:
+    return f"{', '.join(bots[:-1])} and {bots[-1]}"
 
 
 def _stop_on_sigterm() -> None:
@@ -100,8 +103,15 @@ def _stop_on_sigterm() -> None:
 
 
 async def _start_referee(children: Children, folder: Path) -> tuple[str, str]:
-    """Its address and the organiser's token."""
-    raise NotImplementedError
+    """On a free port, with its games in the folder: its address and the organiser's token."""
+    words = ["serve", "--data", str(folder / "referee"), "--listen", "127.0.0.1:0", "--log-level", "warning"]
+    referee = await children.start("referee", words, speaks=True)
+    address, token_file, _ = [(await referee.line()).rpartition(" ")[2] for _ in range(3)]
+    return address, _read(token_file)
+
+
+def _read(path: str) -> str:
+    return Path(path).read_text(encoding="ascii").strip()
 
 
 def _files(out: Path, opened: Opened, seats: int) -> Files:
@@ -122,10 +132,11 @@ async def _audit(console: Console, children: Children, files: Files, out: Path) 
     words = ["audit", str(files.log), "--key", str(files.verifier)]
     auditor = await children.start("auditor", words)
     code = await auditor.process.wait()
-    console.print(auditor.output.read_text(encoding="utf-8").rstrip(), highlight=False, markup=False)
+    console.print(auditor.output.read_text(encoding="utf-8").rstrip(), highlight=False, markup=False, soft_wrap=True)
     if code:
         return _failed(console, f"the auditor ended with exit code {code}", 1)
-    console.print(f"\nIn {out}/: the log, the referee's verifier key, and every Alhambra as a picture. Try next:")
+    console.print(f"\nIn {out}/: the log, the referee's verifier key, and every Alhambra as a picture.")
+    console.print("Try next:")
     for line in (
         f"referee show {files.log} --moves",
         f"referee audit {files.log} --key {files.verifier} --json",

@@ -27,6 +27,14 @@ class Child:
     process: asyncio.subprocess.Process
     output: Path
 
+    async def line(self) -> str:
+        """The next line of a child that speaks. Raises ``ChildFailed`` if it ends instead."""
+        said = await self.process.stdout.readline() if self.process.stdout is not None else b""
+        if not said:
+            await self.process.wait()
+            raise self.failure()
+        return said.decode().rstrip()
+
     def last_lines(self) -> str:
         lines = self.output.read_text(encoding="utf-8", errors="replace").splitlines()
         return "\n".join(f"  | {line}" for line in lines[-LAST_LINES:]) or "  | (it said nothing)"
@@ -58,17 +66,20 @@ class Children:
                 process.kill()
                 await process.wait()
 
-    async def start(self, name: str, command: Sequence[str], stdin: str = "") -> Child:
-        """Starts ``referee`` with these words. ``stdin`` is where secrets go: a process list shows words."""
+    async def start(self, name: str, words: Sequence[str], stdin: str = "", *, speaks: bool = False) -> Child:
+        """Starts ``referee`` with these words. ``stdin`` is where secrets go: a process list shows words.
+
+        ``speaks``: its standard output can be read with ``Child.line``; otherwise it goes with what it complains of.
+        """
         output = self._folder / f"{len(self._all)}-{name.split(maxsplit=1)[0]}.log"
         with output.open("wb") as file:
             process = await asyncio.create_subprocess_exec(
                 sys.executable,
                 *("-c", "from referee.cli import main; main()"),
-                *command,
+                *words,
                 stdin=asyncio.subprocess.PIPE,
-                stdout=file,
-                stderr=asyncio.subprocess.STDOUT,
+                stdout=asyncio.subprocess.PIPE if speaks else file,
+                stderr=file,
                 env=os.environ | {"PYTHONUNBUFFERED": "1"},
                 start_new_session=True,  # Ctrl-C in the terminal is for the parent, which then stops its children
             )

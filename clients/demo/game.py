@@ -64,10 +64,10 @@ async def _watch(opened: Opened, screen: Screen) -> Played:
             state = _alhambra(ledger)
             if words := _words(added.data, state):
                 screen.moved(words)
+            screen.show(ledger.record)
             for held in rounds.went_on(state):
                 points = ", ".join(map(str, held.points))
                 screen.say(f"Scoring round {held.number} after turn {state.turns}: {points} points.")
-            screen.show(ledger.record)
     return Played(_alhambra(ledger), tuple(rounds.held), ledger.size)
 
 

@@ -20,6 +20,7 @@ from referee.games.alhambra.tiles import TYPES
 from referee.games.game import Chance, Decision
 from referee.log.replay import Record
 from referee.log.steps import Phase
+from referee.render.alhambra import text
 
 COLOURS = ("bright_blue", "bright_red", "bright_magenta", "yellow", "green", "white")
 """Of the building types, as near to the tiles as a terminal gets."""
@@ -36,7 +37,7 @@ class Screen:
         self._console = console
         self._bots = bots
         self._moves: list[str] = []
-        self._turn = -1
+        self._turn = 0
         self._live = Live(console=console, refresh_per_second=10, transient=True) if console.is_terminal else None
 
     def __enter__(self) -> Screen:
@@ -67,9 +68,7 @@ class Screen:
         if isinstance(state, State) and record.phase is Phase.PLAYING and state.turns >= self._turn + EVERY_TURNS:
             self._turn = state.turns - state.turns % EVERY_TURNS
             scores = ", ".join(f"{bot} {score}" for bot, score in zip(self._bots, state.scores, strict=True))
-            self.say(
-                f"turn {state.turns + 1}, {record.size} entries, {state.bag.bit_count()} tiles in the bag: {scores}"
-            )
+            self.say(f"turn {state.turns}, {record.size} entries, {state.bag.bit_count()} tiles in the bag: {scores}")
 
     def _now(self, record: Record) -> RenderableType:
         state = record.course.state
@@ -109,33 +108,50 @@ class Screen:
         return shown
 
 
-def market(state: State) -> Text:
-    """What lies on the table."""
-    text = Text("market  ")
+def market(state: State) -> Table:
+    """What lies on the table: each tile over the currency that it costs, and the money."""
+    shown = Table.grid(padding=(0, 2, 0, 0))
+    tiles, currencies = [], []
     for slot, tile in enumerate(state.market):
         name = "–" if tile == FREE else state.table.names[tile]
-        text.append(name, style="" if tile == FREE else COLOURS[state.table.types[tile]])
-        text.append(f" ({CURRENCIES[state.options.slot_currencies[slot]]})  ", style="dim")
-    text.append("\nmoney   " + "  ".join(map(card_name, state.row)))
-    return text
+        tiles.append(Text(name, style="" if tile == FREE else COLOURS[state.table.types[tile]]))
+        currencies.append(Text(CURRENCIES[state.options.slot_currencies[slot]], style="dim"))
+    shown.add_row("market", *tiles)
+    shown.add_row("", *currencies)
+    shown.add_row("money", *map(card_name, state.row))
+    return shown
+
+
+def show_result(console: Console, bots: Sequence[str], state: State, rounds: Sequence[Round]) -> None:
+    """The scoring rounds, the winner and every Alhambra."""
+    console.print(rounds_table(bots, rounds))
+    best = max(state.scores)
+    winners = " and ".join(f"seat {seat}, {bot}," for seat, bot in enumerate(bots) if state.scores[seat] == best)
+    console.print(f"The most points, {best}: {winners.rstrip(',')}.", highlight=False)
+    for seat, bot in enumerate(bots):
+        console.print(f"\nThe Alhambra of seat {seat}, {bot}:", highlight=False)
+        # A line that the terminal breaks would tear the picture apart.
+        board = Text(text(state.layouts[seat]), no_wrap=True, overflow="crop")
+        console.print(board, soft_wrap=not console.is_terminal, crop=console.is_terminal)
+        if console.is_terminal and max(map(len, board.plain.splitlines())) > console.width:
+            console.print("(It is wider than this window: the picture has it whole.)", style="dim")
 
 
 def rounds_table(bots: Sequence[str], rounds: Sequence[Round]) -> Table:
     """All scoring rounds: for each seat its buildings by type, with the points that they earned, and the wall."""
-    shown = Table(title="Scoring: buildings → points", title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    for heading in ("", "seat"):
-        shown.add_column(heading)
+    shown = Table(title="buildings→points of every type", title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    shown.add_column("seat")
     for type_, colour in zip(TYPES, COLOURS, strict=True):
-        shown.add_column(type_[:6], justify="right", style=colour, no_wrap=True)
+        shown.add_column(type_[:4], justify="right", style=colour, no_wrap=True)
     for heading in ("wall", "points", "total"):
-        shown.add_column(heading, justify="right")
+        shown.add_column(heading, justify="right", no_wrap=True)
     totals = [0] * len(bots)
     for held in rounds:
+        shown.add_row(f"[bold]round {held.number}[/]")
         for seat, bot in enumerate(bots):
             totals[seat] += held.points[seat]
             pairs = zip(held.counts[seat], held.earned[seat], strict=True)
             shown.add_row(
-                f"round {held.number}" if seat == 0 else "",
                 f"{seat} {bot}",
                 *(f"{count}→{points}" if points else str(count or "·") for count, points in pairs),
                 str(held.walls[seat]),

@@ -12,6 +12,8 @@ import typer
 from clients import BadMove, ClientError, Distrust, GameResult, Join, JoinError, parse_join, play
 from clients.bots import UnknownBot, load
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
+from referee.log.errors import LogError
+from referee.log.note import VerifierKey
 
 EXIT_BOT = 3
 EXIT_DISTRUST = 4
@@ -64,14 +66,14 @@ def bot(  # noqa: PLR0917 - typer reads options from the signature
     - 3 the bot failed: an illegal move, or an exception, which is shown
     - 4 the referee's log contradicts its signatures, the rules or itself
     """
-    seat = _join(join)
+    seat, vkey = _join(join), _verifier(verifier)
     sys.path.insert(0, str(Path.cwd()))
     try:
         player = load(name, seed)
     except UnknownBot as error:
         raise Failure(str(error), EXIT_USAGE) from error
     try:
-        result = play(seat, player, key_file=key, verifier=_verifier(verifier), patience_s=patience)
+        result = play(seat, player, key_file=key, verifier=vkey, patience_s=patience)
     except BadMove as error:
         raise Failure(str(error), EXIT_BOT) from error
     except Distrust as error:
@@ -100,12 +102,13 @@ def _join(text: str) -> Join:
 
 
 def _verifier(text: str | None) -> str | None:
-    """The key's text, from a file if there is one of this name."""
-    if text is None or "+" in text:
-        return text
+    """The key's text, from a file if it is not one itself."""
+    if text is None:
+        return None
     try:
-        return Path(text).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        key = text if "+" in text else Path(text).read_text(encoding="utf-8").strip()
+        return str(VerifierKey.parse(key))
+    except (LogError, OSError, UnicodeDecodeError) as error:
         raise Failure(f"--verifier {text}: {error}", EXIT_USAGE) from error
 
 

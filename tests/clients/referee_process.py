@@ -12,16 +12,8 @@ from queue import Queue
 from threading import Thread
 from typing import IO
 
-SERVE = """
-import asyncio, sys
-from pathlib import Path
-from referee.service.server import Config, Server
-async def serve():
-    server = await Server.start(Config(data=Path(sys.argv[1]), listen=sys.argv[2]))
-    print(f"listening on {server.address}", flush=True)
-    await server.wait()
-asyncio.run(serve())
-"""
+REFEREE = (sys.executable, "-c", "from referee.cli import main; main()")
+"""The command, whether or not it is on the path."""
 
 
 class Referee:
@@ -35,7 +27,7 @@ class Referee:
     def start(self) -> None:
         """Returns when it listens."""
         self._process = subprocess.Popen(
-            [sys.executable, "-c", SERVE, str(self._folder), self.address],
+            [*REFEREE, "serve", "--data", str(self._folder), "--listen", self.address, "--log-level", "warning"],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -1,0 +1,107 @@
+"""The demo as a person starts it: it ends with a log that audits COMPLETE, and whatever happens it leaves nothing."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from referee.log.audit import Policy, audit
+from referee.log.note import VerifierKey
+from referee.log.verdict import Verdict
+
+pytestmark = pytest.mark.slow
+
+
+class Demo:
+    """A demo in a process, with a folder for its files and one for what has to be gone afterwards."""
+
+    def __init__(self, folder: Path) -> None:
+        self.out = folder / "out"
+        self._folder = folder
+        self._temporary = folder / "temporary"
+        self._temporary.mkdir()
+        self._mark = f"DEMO_TEST_{uuid4().hex}"
+
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "clients.demo", "--out", str(self.out), *words],
+            cwd=self._folder,
+            env=os.environ | {"TMPDIR": str(self._temporary), self._mark: "1"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def check_gone(self) -> None:
+        """No process, no file."""
+        assert list(self._temporary.iterdir()) == []
+        left = [path for path in Path("/proc").glob("[0-9]*/environ") if self._mark.encode() in _read(path)]
+        assert left == []
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+@pytest.fixture
+def demo(tmp_path: Path) -> Iterator[Demo]:
+    demo = Demo(tmp_path)
+    yield demo
+    demo.check_gone()
+
+
+@pytest.mark.parametrize("bots", ["random,greedy,planner", "greedy,planner"])
+def test_a_game_from_deal_to_verified_log(demo: Demo, bots: str) -> None:
+    process = demo.start("--bots", bots)
+    said, _ = process.communicate()
+    assert process.returncode == 0, said
+    assert re.findall(r"^ round (\d)", said, re.MULTILINE) == ["1", "2", "3"]
+    assert "\nCOMPLETE\n" in said
+    [log], [key] = demo.out.glob("*.gamelog"), demo.out.glob("*.vkey")
+    with log.open("rb") as file:
+        report = audit(file, Policy(VerifierKey.parse(key.read_text().strip())))
+    assert report.verdict is Verdict.COMPLETE
+    assert [path.read_text()[:4] for path in demo.out.glob("*.svg")] == ["<svg"] * len(bots.split(","))
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 130)])
+def test_stopped_in_mid_game(demo: Demo, number: signal.Signals, code: int) -> None:
+    process = demo.start()
+    assert process.stdout is not None
+    for line in process.stdout:
+        if line.startswith("turn 10"):
+            process.send_signal(number)
+            break
+    said, _ = process.communicate()
+    assert process.returncode == code, said
+    assert "nothing is left running" in said
+
+
+def test_a_child_that_fails_is_quoted(demo: Demo, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "def fails(observation, legal_moves):\n    raise RuntimeError('I cannot think')\n"
+    )
+    process = demo.start("--bots", "mine:fails,greedy")
+    said, _ = process.communicate()
+    assert process.returncode == 1
+    assert "mine:fails, seat 0 ended with exit code 3" in said
+    assert "RuntimeError: I cannot think" in said
+
+
+@pytest.mark.parametrize("bots", ["alphago,greedy", "greedy", ",".join(["greedy"] * 7)])
+def test_wrong_words(demo: Demo, bots: str) -> None:
+    process = demo.start("--bots", bots)
+    said, _ = process.communicate()
+    assert process.returncode == 2
+    assert said.startswith("demo: ")
