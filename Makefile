@@ -10,8 +10,9 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 # Directories are listed as well: theirs is the timestamp that changes when a file goes away.
 PROTOS := $(shell find proto/referee -type d -o -name '*.proto' 2>/dev/null)
-LOG_SCHEMA := proto/referee/log/v1
-LOG_BASELINE := proto/baseline/referee_log_v1.binpb
+# What is signed never changes its meaning: the log and each game's messages.
+SIGNED := proto/referee/log/v1 proto/referee/alhambra/v1
+SIGNED_BASELINE := proto/baseline/signed.binpb
 
 # Two levels of installation: playing needs less than developing.
 RUNTIME := .venv/runtime.stamp
@@ -49,8 +50,8 @@ lint: $(GENERATED) ## Check style, types, layering and the protocol
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/buf lint proto
-	@test -f $(LOG_BASELINE) || { echo "$(LOG_BASELINE) is missing: run 'make proto-baseline' and commit it."; exit 1; }
-	@$(BIN)/buf breaking proto --against $(LOG_BASELINE)
+	@test -f $(SIGNED_BASELINE) || { echo "$(SIGNED_BASELINE) is missing: run 'make proto-baseline' and commit it."; exit 1; }
+	@$(BIN)/buf breaking proto --against $(SIGNED_BASELINE)
 
 format: $(GENERATED) ## Format and fix what can be fixed
 	@$(BIN)/ruff check --fix
@@ -65,10 +66,10 @@ docs: $(GENERATED) ## Regenerate the documentation made from code
 proto: $(DEV) ## Regenerate the protobuf code
 	@$(BIN)/python -m hatch_build
 
-proto-baseline: $(DEV) ## Accept today's log schema as the one never to break
-	@mkdir -p $(dir $(LOG_BASELINE))
-	@$(BIN)/buf build proto --path $(LOG_SCHEMA) --exclude-source-info -o $(LOG_BASELINE)
-	@echo "Wrote $(LOG_BASELINE); commit it."
+proto-baseline: $(DEV) ## Accept today's signed messages as those never to break
+	@mkdir -p $(dir $(SIGNED_BASELINE))
+	@$(BIN)/buf build proto $(SIGNED:%=--path %) --exclude-source-info -o $(SIGNED_BASELINE)
+	@echo "Wrote $(SIGNED_BASELINE); commit it."
 
 clean: ## Go back to a fresh clone: remove .venv, generated code and caches
 	@rm -rf .venv dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
