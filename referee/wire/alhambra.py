@@ -30,6 +30,7 @@ from referee.games.alhambra.moves import (
 from referee.games.alhambra.phases import FREE, SLOTS, Phase
 from referee.games.alhambra.tiles import tiles_of
 from referee.games.game import Cell, Decision, SetupError
+from referee.v1 import alhambra_pb2 as api
 from referee.wire.strict import MalformedError, decode
 
 
@@ -228,10 +229,10 @@ class Codec:
                 message = pb.Outcome(money_row=pb.MoneyRow(cards=map(_turned_message, cards)))
         return message.SerializeToString(deterministic=True)
 
-    def position(self, state: State) -> pb.Position:
+    def position(self, state: State) -> api.AlhambraPosition:
         """What everybody may see, which in Alhambra is the whole state."""
         names = state.table.names
-        message = pb.Position(
+        message = api.AlhambraPosition(
             phase=state.phase.name.lower(),
             turns=state.turns,
             market=["" if tile == FREE else names[tile] for tile in state.market],
@@ -251,15 +252,15 @@ class Codec:
             message.seat = awaited.seat
         return message
 
-    def _seat(self, state: State, seat: int) -> pb.SeatPosition:
+    def _seat(self, state: State, seat: int) -> api.AlhambraSeat:
         names = state.table.names
         hand = [kind for kind in range(KINDS) for _ in range(state.hands[seat][kind])]
-        return pb.SeatPosition(
+        return api.AlhambraSeat(
             score=state.scores[seat],
             hand=map(_card_message, hand),
             reserve=[names[tile] for tile in tiles_of(state.reserves[seat])],
             alhambra=[
-                pb.PlacedTile(tile=names[tile], cell=_cell_message(cell))
+                api.AlhambraPlacedTile(tile=names[tile], cell=_cell_message(cell))
                 for cell, tile in state.layouts[seat].cells().items()
             ],
             wall=state.wall(seat),
