@@ -19,7 +19,7 @@ from referee.cli.failure import EXIT_USAGE, Failure
 from referee.games import registry
 from referee.games.game import UnknownRules
 from referee.log.errors import LogError
-from referee.log.keys import check_public_key, public_key_from_pem
+from referee.log.keys import PUBLIC_KEY_BYTES, PrivateKey, PublicKey, public_key_from_pem
 from referee.log.v1 import log_pb2
 from referee.service.data import TOKEN_FILE
 from referee.v1 import game_service_pb2 as pb
@@ -128,14 +128,16 @@ def _options(rules: str, text: str | None, age_order: str | None) -> bytes:
 
 
 def _public_key(option: str, text: str) -> bytes:
+    """From hexadecimal digits, a public key's PEM file or a private one's."""
     try:
-        raw = bytes.fromhex(text) if len(text) == 64 else public_key_from_pem(Path(text).read_text("ascii")).raw
-        check_public_key(raw)
+        if len(text) == 2 * PUBLIC_KEY_BYTES:
+            return PublicKey(bytes.fromhex(text)).raw
+        pem = Path(text).read_text("ascii")
+        return (PrivateKey.load(Path(text)).public if "PRIVATE" in pem else public_key_from_pem(pem)).raw
     except OSError as error:
         raise Failure(f"{option} {text}: {error.strerror}", EXIT_USAGE) from None
     except (LogError, ValueError) as error:
         raise Failure(f"{option} {text}: {error}", EXIT_USAGE) from None
-    return raw
 
 
 def _token(path: Path) -> str:

@@ -83,7 +83,8 @@ class SqliteStore:
         """In the writer's thread. Raises ``sqlite3.Error``, and then nothing was written."""
         connection = self._write_side
         connection.execute("BEGIN IMMEDIATE")
-        newest, numbers = self._newest, {}
+        newest = self._newest
+        numbers: dict[bytes, int] = {}
         try:
             values: list[Any] = []
             rows = 0
@@ -92,10 +93,7 @@ class SqliteStore:
                     newest += 1
                     numbers[change.game_id] = newest
                     self._open(newest, change.game_id, change.opening)
-                number = numbers.get(change.game_id) or self._number_in(connection, change.game_id)
-                if not number:
-                    raise StoreFailed(f"no game {change.game_id.hex()}")
-                numbers[change.game_id] = number
+                number = numbers[change.game_id] = numbers.get(change.game_id) or self._existing(change.game_id)
                 rows += len(change.rows)
                 for row in change.rows:
                     values += (number, row.seq, row.data, row.note)
@@ -119,6 +117,11 @@ class SqliteStore:
         for change in changes:
             if change.closed is not None:
                 self._numbers.pop(change.game_id, None)
+
+    def _existing(self, game_id: bytes) -> int:
+        if (number := self._number_in(self._write_side, game_id)) == 0:
+            raise StoreFailed(f"no game {game_id.hex()}")
+        return number
 
     def _open(self, number: int, game_id: bytes, opening: Opening) -> None:
         connection = self._write_side

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sqlite3
 import stat
 from collections.abc import AsyncIterator
@@ -147,8 +146,8 @@ async def test_reopened(tmp_path: Path) -> None:
 
 async def test_only_the_owner_may_read_it(store: SqliteStore, tmp_path: Path) -> None:
     await committed(store, Change(identity(1), [row(0)], opening(1)))
-    for path in tmp_path.iterdir():
-        assert stat.S_IMODE(os.stat(path).st_mode) == 0o600, path
+    for name in ("referee.db", "referee.db-wal", "referee.db-shm"):
+        assert stat.S_IMODE((tmp_path / name).stat().st_mode) == 0o600, name
 
 
 async def test_durable_and_in_order(store: SqliteStore, tmp_path: Path) -> None:

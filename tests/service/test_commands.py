@@ -1,0 +1,202 @@
+"""``referee serve``, ``new`` and ``keys`` as their users run them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import stat
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from clients.join import parse_join
+from referee.cli import main
+from referee.log.keys import PrivateKey, public_key_from_pem
+from referee.log.note import VerifierKey
+from referee.v1 import game_service_pb2 as pb
+from tests.cli.command import referee
+from tests.service.conftest import running
+from tests.service.player import Client, connected
+from tests.service.process import serve
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """The command in this process: exit code, standard output, standard error."""
+
+    def run(*words: str | Path) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["referee", *map(str, words)])
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        return int(stopped.value.code or 0), *capsys.readouterr()
+
+    return run
+
+
+async def opened(client: Client, game_id: str) -> pb.GetGameResponse:
+    response: pb.GetGameResponse = await client.games.GetGame(pb.GetGameRequest(game_id=game_id))
+    return response
+
+
+async def test_serve_and_new(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    running_ = await serve(data, tmp_path / "log")
+    assert running_.lines[1:] == [
+        f"organiser token in {data / 'organiser.token'}",
+        f"verifier key in {data / 'referee.vkey'}",
+    ]
+    for name in ("organiser.token", "referee.pem", "referee.db"):
+        assert stat.S_IMODE((data / name).stat().st_mode) == 0o600
+    assert running_.token not in "\n".join(running_.lines)
+    key = tmp_path / "scribe.pem"
+    public = referee("keys", key, "--new").stdout.strip()
+    words = ("new", "--server", running_.address, "--data", data)
+
+    done = referee(*words, "--seats", "3", "--age-order", "2,0,1", "--options", '{"max_turns": 50}', "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    created = json.loads(done.stdout)
+    assert created["verifier_key"] == (data / "referee.vkey").read_text().strip()
+    joins = [parse_join(created["joins"][str(seat)]) for seat in range(3)]
+    assert [join.seat for join in joins] == [0, 1, 2]
+    assert {(join.address, join.game_id) for join in joins} == {(running_.address, created["game"])}
+
+    out = tmp_path / "joins.txt"
+    done = referee(*words, "--seats", "4", "--declare", key, "--scribed", "1", "--record-attempts", "--out", out)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert stat.S_IMODE(out.stat().st_mode) == 0o600
+    lines = out.read_text().splitlines()
+    assert [parse_join(line).seat for line in lines[:3]] == [0, 2, 3]
+    assert lines[3].startswith("scribe ")
+    assert not any(line.split("#")[-1] in done.stdout for line in lines[:3])
+
+    done = referee(*words, "--scribed", "0", "--scribe", public)
+    assert done.returncode == 0
+    assert [line.split(":")[0] for line in done.stdout.splitlines()][2:] == ["seat 1", "scribe"]
+
+    async with connected(running_.address, running_.token) as client:
+        first = await opened(client, joins[0].game_id)
+        assert len(first.game.seats) == 3
+        second = await opened(client, parse_join(lines[0]).game_id)
+        assert (second.game.declared, [seat.scribed for seat in second.game.seats]) == (
+            True,
+            [False, True, False, False],
+        )
+    running_.process.terminate()
+    assert await running_.process.wait() == 0
+
+    again = await serve(data, tmp_path / "log")
+    assert (again.token, again.lines[1:]) == (running_.token, running_.lines[1:])
+    done = referee("serve", "--data", data, "--listen", "127.0.0.1:0")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines()[-1] == f"referee: {data}: another referee is running on this directory"
+    again.process.terminate()
+    assert await again.process.wait() == 0
+
+
+def test_serve_refuses(tmp_path: Path, here: Run) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        cases: list[tuple[tuple[str | Path, ...], int, str]] = [
+            (("--listen", "0.0.0.0:0"), 2, "not a loopback address"),
+            (("--listen", "192.0.2.1:0", "--insecure"), 1, "cannot listen on 192.0.2.1:0"),
+            (("--listen", f"127.0.0.1:{port}"), 1, f"cannot listen on 127.0.0.1:{port}"),
+            (("--listen", "50051"), 2, "expected HOST:PORT"),
+            (("--listen", "localhost:70000"), 2, "expected HOST:PORT"),
+            (("--origin", "two words"), 1, "two words"),
+            (("--log-format", "xml"), 2, "xml"),
+        ]
+        for words, code, text in cases:
+            found = here("serve", "--data", tmp_path / "data", *words)
+            assert found[:2] == (code, ""), words
+            assert text in found[2].splitlines()[-1]
+    (tmp_path / "file").write_text("")
+    code, _, error = here("serve", "--data", tmp_path / "file", "--listen", "127.0.0.1:0")
+    assert (code, error) == (1, f"referee: {tmp_path / 'file'}: File exists\n")
+
+
+def test_serve_refuses_a_key_that_others_can_read(tmp_path: Path, here: Run) -> None:
+    key = tmp_path / "referee.pem"
+    PrivateKey.generate().save(key)
+    key.chmod(0o644)
+    code, _, error = here("serve", "--data", tmp_path, "--listen", "127.0.0.1:0")
+    assert code == 1
+    assert "mode 0644 lets others use this key" in error
+
+
+def test_new_refuses(tmp_path: Path, here: Run) -> None:
+    token = tmp_path / "token"
+    token.write_text("x" * 43)
+    cases: list[tuple[tuple[str | Path, ...], int, str]] = [
+        (("--rules", "chess"), 2, "expected one of alhambra"),
+        (("--scribed", "2"), 2, "the game has seats 0 to 1"),
+        (("--age-order", "a,b"), 2, "expected seats"),
+        (("--options", "{"), 2, "--options"),
+        (("--options", '{"colour": 1}'), 2, "colour"),
+        (("--declare", "00" * 32), 2, "weak"),
+        (("--declare", tmp_path / "none.pem"), 2, "No such file"),
+        (("--token-file", tmp_path / "none"), 1, "No such file"),
+        (("--server", "127.0.0.1:1"), 1, "127.0.0.1:1: no referee answers"),
+    ]
+    for words, code, text in cases:
+        found = here("new", "--token-file", token, *words)
+        assert found[:2] == (code, ""), words
+        assert text in found[2]
+
+
+async def test_what_the_referee_refuses_is_passed_on(tmp_path: Path) -> None:
+    async with running(tmp_path / "data") as (server, _):
+        words = ("new", "--server", server.address, "--data", tmp_path / "data")
+        done = await asyncio.to_thread(referee, *words, "--age-order", "0,5")
+        assert (done.returncode, done.stdout) == (1, "")
+        assert "INVALID_ARGUMENT: seats and options: expected a game that can be set up" in done.stderr
+
+
+def test_keys(tmp_path: Path, here: Run) -> None:
+    path = tmp_path / "alice.pem"
+    code, made, error = here("keys", path, "--new")
+    assert (code, error) == (0, "")
+    public = PrivateKey.load(path).public
+    assert made == public.raw.hex() + "\n"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert here("keys", path) == (0, made, "")
+    assert public_key_from_pem(here("keys", path, "--pem")[1]) == public
+    shown = json.loads(here("keys", path, "--json")[1])
+    assert shown == {"public_key": public.raw.hex(), "key_id": public.id.hex(), "pem": public.pem()}
+    verifier = VerifierKey.of("referee.example", public)
+    (tmp_path / "referee.vkey").write_text(f"{verifier}\n")
+    assert here("keys", tmp_path) == (0, f"{verifier}\n", "")
+    assert json.loads(here("keys", tmp_path, "--json")[1]) == {"verifier_key": str(verifier)}
+
+
+def test_keys_refuses(tmp_path: Path, here: Run) -> None:
+    path = tmp_path / "alice.pem"
+    here("keys", path, "--new")
+    garbage = tmp_path / "garbage.pem"
+    garbage.write_text("no key")
+    garbage.chmod(0o600)
+    cases: list[tuple[tuple[str | Path, ...], int, str]] = [
+        ((path, "--new"), 1, "is there already"),
+        ((tmp_path / "bob.pem",), 1, "--new makes it"),
+        ((garbage,), 1, "not an Ed25519 private key"),
+        ((tmp_path,), 1, "No such file"),
+        ((tmp_path, "--new"), 2, "this is a directory"),
+        ((tmp_path / "no" / "bob.pem", "--new"), 1, "no such file"),
+    ]
+    for words, code, text in cases:
+        found = here("keys", *words)
+        assert found[:2] == (code, ""), words
+        assert text in found[2]
+        assert len(found[2].splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", ["serve", "new", "keys"])
+def test_help_teaches(command: str, here: Run) -> None:
+    code, text, _ = here(command, "--help")
+    assert code == 0
+    assert "Example" in text
+    assert "Exit codes" in text
