@@ -141,7 +141,9 @@ class Beside:
 
 
 @pytest.mark.parametrize("seats", range(2, 7))
-@pytest.mark.parametrize("choice", ["by kind", "builder", "builder again", "hoarder"])
+@pytest.mark.parametrize(
+    "choice", ["by kind", *(pytest.param(c, marks=pytest.mark.slow) for c in ("builder", "builder again", "hoarder"))]
+)
 def test_games_run_like_the_slow_game(seats: int, choice: str) -> None:
     """Scores, hand-out, start seat, refill, neutral draws: all of the table after every event, and most move lists."""
     rng = random.Random(f"beside {seats} {choice}")

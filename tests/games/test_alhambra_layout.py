@@ -37,6 +37,11 @@ CASES_A_CHUNK = 12_500
 FAR = [(54, 0), (55, 0), (0, -54), (0, -55), (-54, 54), (-55, -55), (1 << 40, 3), (3, -(1 << 70))]
 
 
+def chunks(count: int) -> list[object]:
+    """Parts of one test; the first is enough for those who are in a hurry."""
+    return [pytest.param(chunk, marks=[pytest.mark.slow] if chunk else []) for chunk in range(count)]
+
+
 def cells_by_id(violations: Iterable[Violation]) -> Faults:
     found: dict[str, frozenset[Cell]] = {}
     for violation in violations:
@@ -90,7 +95,7 @@ def compare_rebuilding(board: Board, layout: Layout, names: Iterable[str]) -> in
     return cases
 
 
-@pytest.mark.parametrize("chunk", range(CHUNKS))
+@pytest.mark.parametrize("chunk", chunks(CHUNKS))
 def test_legal_placements_are_those_of_the_rule_texts(chunk: int) -> None:
     rng = random.Random(chunk)
     cases = sum(
@@ -100,13 +105,13 @@ def test_legal_placements_are_those_of_the_rule_texts(chunk: int) -> None:
     assert cases >= CASES_A_CHUNK
 
 
-@pytest.mark.parametrize("chunk", range(4))
+@pytest.mark.parametrize("chunk", chunks(4))
 def test_legal_rebuilds_are_those_of_the_rule_texts(chunk: int) -> None:
     for board in random_boards(f"rebuild {chunk}", 24):
         compare_rebuilding(board, engine_layout(board), ONE_OF_EACH_WALL[chunk % 2 :: 2])
 
 
-@pytest.mark.parametrize("chunk", range(4))
+@pytest.mark.parametrize("chunk", chunks(4))
 def test_shapes_without_walls_are_judged_like_the_rule_texts(chunk: int) -> None:
     """Loops, bays and pockets in numbers: without walls nothing but the shape forbids a cell."""
     rng = random.Random(chunk)
@@ -130,7 +135,7 @@ def test_adversarial_shapes_are_judged_like_the_rule_texts(name: str) -> None:
         compare_placing(board, engine_layout(board, mixed), mixed.names[53:], cells)
 
 
-@pytest.mark.parametrize("chunk", range(4))
+@pytest.mark.parametrize("chunk", chunks(4))
 def test_faults_of_arbitrary_layouts_are_those_of_the_rule_texts(chunk: int) -> None:
     """Tiles thrown on the table: most of these layouts break several rules, and every one is named with its cells."""
     rng = random.Random(chunk)
@@ -148,7 +153,7 @@ def test_faults_of_arbitrary_layouts_are_those_of_the_rule_texts(chunk: int) -> 
     assert seen == {"ALH-A2", "ALH-A3", "ALH-A4", "ALH-A5", "ALH-A6"}
 
 
-@pytest.mark.parametrize("chunk", range(4))
+@pytest.mark.parametrize("chunk", chunks(4))
 def test_faults_of_spoiled_layouts_are_those_of_the_rule_texts(chunk: int) -> None:
     """One tile of a legal layout moved, swapped or taken away."""
     rng = random.Random(chunk)
@@ -165,7 +170,7 @@ def test_faults_of_spoiled_layouts_are_those_of_the_rule_texts(chunk: int) -> No
             assert found == oracle.faults(spoiled), spoiled
 
 
-@pytest.mark.parametrize("chunk", range(2))
+@pytest.mark.parametrize("chunk", chunks(2))
 def test_the_longest_wall_is_that_of_the_rule_texts(chunk: int) -> None:
     for board in random_boards(f"wall {chunk}", 160):
         length, outline = engine_layout(board).wall()

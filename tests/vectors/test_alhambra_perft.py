@@ -23,7 +23,7 @@ COUNTS = [
 ]
 
 CONFIRMATIONS = [
-    pytest.param(entry, depth, nodes, id=f"{entry.id}-{depth}")
+    pytest.param(entry, depth, nodes, id=f"{entry.id}-{depth}", marks=[pytest.mark.slow] if depth > 1 else [])
     for file in FILES
     for entry in read(file)
     for depth, nodes in entry.nodes.items()
