@@ -90,6 +90,13 @@ def build_entry(place: Place, clock: Clock, state_digest: bytes, event: Event | 
     return Written(place.seq, data, leaf_hash(data))
 
 
+def entry_of(event: Event) -> log_pb2.Entry:
+    """An entry that holds nothing but the event."""
+    entry = log_pb2.Entry()
+    getattr(entry, _FIELD_OF[type(event)]).CopyFrom(event)
+    return entry
+
+
 def decode_entry(data: bytes) -> log_pb2.Entry:
     """Strict, and with every field of its right length. Raises ``LogError``."""
     try:

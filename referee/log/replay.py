@@ -19,6 +19,7 @@ from referee.log.entry import (
     build_entry,
     decode_entry,
     decode_open,
+    entry_of,
     game_id,
 )
 from referee.log.errors import Code, LogError, RulesError
@@ -119,14 +120,14 @@ class Record:
 
     # --- writing -----------------------------------------------------------------------------------------
 
-    def check(self, signed: SignedIntent) -> Step:
+    def check(self, signed: SignedIntent, intent: log_pb2.Intent | None = None) -> Step:
         """What the intent would do; changes nothing. Cheap checks first.
 
-        Raises ``LogError``: ``MALFORMED``, ``WRONG_GAME``, ``STALE_HEAD`` (sign again, for ``place``),
-        ``AUTHOR``, ``AUTHOR_SIGNATURE``, ``KEY``, ``NOT_AWAITED``, ``UNSUPPORTED``, ``LIMIT``, ``DECK``, and
-        ``RulesError`` for what the rules forbid.
+        ``intent``: what ``decode_intent`` made of it, where that is at hand. Raises ``LogError``: ``MALFORMED``,
+        ``WRONG_GAME``, ``STALE_HEAD`` (sign again, for ``place``), ``AUTHOR``, ``AUTHOR_SIGNATURE``, ``KEY``,
+        ``NOT_AWAITED``, ``UNSUPPORTED``, ``LIMIT``, ``DECK``, and ``RulesError`` for what the rules forbid.
         """
-        intent = decode_intent(signed.intent)
+        intent = intent or decode_intent(signed.intent)
         check_link("intent", intent, self.place)
         check_signed_lengths("signed", signed)
         self.roll.check(signed, intent)
@@ -134,9 +135,9 @@ class Record:
         self.course.check_deck(step)
         return step
 
-    def admit(self, signed: SignedIntent, clock: Clock) -> Written:
+    def admit(self, signed: SignedIntent, clock: Clock, intent: log_pb2.Intent | None = None) -> Written:
         """Enters the intent. Raises what ``check`` raises."""
-        step = self.check(signed)
+        step = self.check(signed, intent)
         event = log_pb2.Signed(intent=signed.intent, signature=signed.signature, key_id=signed.key_id)
         return self._write(step, event, clock)
 
@@ -160,8 +161,7 @@ class Record:
         """Enters the referee's own event: what is ``due``, or an end without result. Raises ``LogError``."""
         if isinstance(event, log_pb2.Signed | log_pb2.Refused):
             raise TypeError("intents are admitted or refused")
-        written = build_entry(self.place, clock, self.course.digest(), event)
-        step = self.course.check(decode_entry(written.data), None, self.size)
+        step = self.course.check(entry_of(event), None, self.size)
         self.course.check_deck(step)
         return self._write(step, event, clock)
 

@@ -119,7 +119,7 @@ class Table:
         rows: list[Row] = []
         refused: RulesError | None = None
         try:
-            rows.append(_row(record.admit(signed, clock)))
+            rows.append(_row(record.admit(signed, clock, intent)))
         except RulesError as error:
             if not record.counts_attempts or intent.WhichOneof("act") != "move":
                 return Refused(error.violations, None)
