@@ -8,6 +8,7 @@ import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from shutil import which
 from tempfile import TemporaryDirectory
 from typing import Annotated
 
@@ -127,6 +128,14 @@ def _draw(files: Files, opened: Opened, played: game.Played) -> None:
         path.write_text(render.svg(played.state.layouts[seat]), encoding="utf-8")
 
 
+def _command(name: str) -> str:
+    """What one has to type: the name alone if that is found, else where it is."""
+    path = Path(sys.executable).with_name(name)
+    if which(name) == str(path):
+        return name
+    return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
+
+
 async def _audit(console: Console, children: Children, files: Files, out: Path) -> int:
     """Runs the auditor as anybody would; it needs the file and the key, and no referee."""
     words = ["audit", str(files.log), "--key", str(files.verifier)]
@@ -137,10 +146,11 @@ async def _audit(console: Console, children: Children, files: Files, out: Path) 
         return _failed(console, f"the auditor ended with exit code {code}", 1)
     console.print(f"\nIn {out}/: the log, the referee's verifier key, and every Alhambra as a picture.")
     console.print("Try next:")
+    referee, python = _command("referee"), _command("python")
     for line in (
-        f"referee show {files.log} --moves",
-        f"referee audit {files.log} --key {files.verifier} --json",
-        "python -m clients.arena --bots planner,greedy",
+        f"{referee} show {files.log} --moves",
+        f"{referee} audit {files.log} --key {files.verifier} --json",
+        f"{python} -m clients.arena --bots planner,greedy",
     ):
         console.print(f"  {line}", style="bold", highlight=False, markup=False, soft_wrap=True)
     return 0
