@@ -52,8 +52,8 @@ def flood(start: Cell, within: Callable[[Cell, Cell, str], bool]) -> set[Cell]:
     todo = [start]
     while todo:
         here = todo.pop()
-        for side in STEPS:
-            there = beside(here, side)
+        for side, (dx, dy) in STEPS.items():
+            there = here[0] + dx, here[1] + dy
             if there not in seen and within(here, there, side):
                 seen.add(there)
                 todo.append(there)
@@ -62,23 +62,22 @@ def flood(start: Cell, within: Callable[[Cell, Cell, str], bool]) -> set[Cell]:
 
 def mismatched(board: Board) -> frozenset[Cell]:
     """ALH-A2: cells with a side where wall meets no wall."""
-    return frozenset(
-        cell
-        for cell, name in board.items()
-        for side in STEPS
-        if beside(cell, side) in board and (side in walls(name)) != (OPPOSITE[side] in walls(board[beside(cell, side)]))
-    )
+    found: set[Cell] = set()
+    for (x, y), name in board.items():
+        for side, there in (("E", (x + 1, y)), ("S", (x, y + 1))):
+            other = board.get(there)
+            if other is not None and (side in walls(name)) != (OPPOSITE[side] in walls(other)):
+                found |= {(x, y), there}
+    return frozenset(found)
 
 
 def unreachable(board: Board) -> frozenset[Cell]:
     """ALH-A4: cells to which nobody can walk from the fountain."""
-    walked = flood(
-        HOME,
-        lambda here, there, side: (
-            there in board and side not in walls(board[here]) and OPPOSITE[side] not in walls(board[there])
-        ),
-    )
-    return frozenset(set(board) - walked)
+
+    def passage(here: Cell, there: Cell, side: str) -> bool:
+        return there in board and side not in walls(board[here]) and OPPOSITE[side] not in walls(board[there])
+
+    return frozenset(set(board) - flood(HOME, passage))
 
 
 @lru_cache(maxsize=1 << 16)
