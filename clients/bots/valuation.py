@@ -59,6 +59,7 @@ class Valuation:
         self._majorities: dict[tuple[int, int, int, int], float] = {}
         self._counts = [state.counts(seat) for seat in range(state.seats)]
         self._neutral = state.neutral_counts()
+        self._tiles: dict[tuple[int, int, int], float] = {}
         self._layouts: dict[Layout, float] = {}
         self._coming = _wall_masks(state)
         rounds = len(self.outlook.rounds)
@@ -86,24 +87,27 @@ class Valuation:
         type_ = self.types[tile]
         return self.majority(type_, rivals=1 if rival else 0, mine=0 if rival else 1) - self.majority(type_)
 
-    def tiles(self, layout: Layout, reserve: int, neutral: int) -> float:
-        """Majorities with these tiles laid, in reserve (in part) and given to the neutral player (bit sets)."""
-        laid, waiting, given = [0] * len(TYPES), [0] * len(TYPES), [0] * len(TYPES)
-        for tile in layout.tiles.values():
-            laid[self.types[tile]] += 1
-        for tile in tiles_of(reserve):
-            waiting[self.types[tile]] += 1
-        for tile in tiles_of(neutral & ~self.state.neutral):
-            given[self.types[tile]] += 1
-        value = 0.0
+    def tiles(self, laid: int, reserve: int, neutral: int) -> float:
+        """Majorities with these tiles laid, in reserve (in part) and with the neutral player (bit sets)."""
+        key = (laid, reserve, neutral)
+        value = self._tiles.get(key)
+        if value is None:
+            value = self._tiles[key] = self._majorities_with(laid, reserve, neutral)
+        return value
+
+    def _majorities_with(self, laid: int, reserve: int, neutral: int) -> float:
+        more = [-count for count in self._counts[self.seat]]
+        waiting, given = [0] * len(TYPES), [0] * len(TYPES)
+        for tiles, counts in ((laid, more), (reserve, waiting), (neutral & ~self.state.neutral, given)):
+            for tile in tiles_of(tiles):
+                counts[self.types[tile]] += 1
         part = 0.0 if self.last else self.weights.reserved
-        mine = self._counts[self.seat]
+        value = 0.0
         for type_ in range(len(TYPES)):
-            more = laid[type_] - mine[type_]
-            now = self.majority(type_, mine=more, given=given[type_])
+            now = self.majority(type_, mine=more[type_], given=given[type_])
             value += now
             if waiting[type_] and part:
-                value += part * (self.majority(type_, mine=more + waiting[type_], given=given[type_]) - now)
+                value += part * (self.majority(type_, mine=more[type_] + waiting[type_], given=given[type_]) - now)
         return value
 
     # The board

@@ -62,13 +62,17 @@ class Screen:
     def show(self, record: Record) -> None:
         """The game after an entry."""
         if self._live is not None:
-            self._live.update(Panel(self._now(record), title="Tile Referee", title_align="left", width=79))
+            self._live.update(self.frame(record))
             return
         state = record.course.state
         if isinstance(state, State) and record.phase is Phase.PLAYING and state.turns >= self._turn + EVERY_TURNS:
             self._turn = state.turns - state.turns % EVERY_TURNS
             scores = ", ".join(f"{bot} {score}" for bot, score in zip(self._bots, state.scores, strict=True))
             self.say(f"turn {state.turns}, {record.size} entries, {state.bag.bit_count()} tiles in the bag: {scores}")
+
+    def frame(self, record: Record) -> Panel:
+        """The live picture."""
+        return Panel(self._now(record), title="Tile Referee", title_align="left", width=79)
 
     def _now(self, record: Record) -> RenderableType:
         state = record.course.state
