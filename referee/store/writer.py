@@ -75,9 +75,16 @@ class GroupWriter:
     def _settled(self, batch: list[tuple[Change, Done]], failure: StoreFailed | None) -> None:
         self._under_way = False
         for _, done in batch:
-            done(failure)
+            try:
+                done(failure)
+            except Exception as error:  # noqa: BLE001 - one game's trouble is not the others'
+                self._trouble(error)
         if self._waiting or self._stopped is not None:
             self._send()
+
+    def _trouble(self, error: Exception) -> None:
+        if self._loop is not None:
+            self._loop.call_exception_handler({"message": "after a commit", "exception": error})
 
     def _run(self) -> None:
         assert self._loop is not None  # noqa: S101 - set before the thread starts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 
 from referee.log.entry import decode_entry
@@ -15,6 +16,7 @@ from referee.table.errors import Unsound
 from referee.table.means import Means
 
 PAGE_ROWS = 256
+REPLAYED_AT_ONCE = 16
 
 
 class History:
@@ -50,12 +52,23 @@ class History:
             raise Unsound(f"game {self._game_id.hex()}: entry {row.seq}: {error}") from error
 
     async def replay(self, means: Means) -> Record:
-        """The game as it stands, every entry checked in full. Raises ``Unsound``."""
-        entries: list[bytes] = []
-        while page := await self._store.entries(self._game_id, len(entries), PAGE_ROWS):
-            entries += [row.data for row in page]
+        """The game as it stands, every entry checked in full. Raises ``Unsound``.
+
+        Whoever asks for an old game must not hold up the others, so the event loop gets its turn now and then.
+        """
+        record: Record | None = None
         secret = await self._store.secret(self._game_id)
         try:
-            return Record.replay(entries, engines=means.engines, secret=secret, max_entries=means.max_entries)
+            while page := await self._store.entries(self._game_id, record.size if record else 0, REPLAYED_AT_ONCE):
+                if record is None:
+                    opened = decode_entry(page[0].data).open
+                    record = Record(opened, engines=means.engines, secret=secret, max_entries=means.max_entries)
+                for row in page:
+                    record.read(row.data)
+                await asyncio.sleep(0)
         except LogError as error:
-            raise Unsound(f"game {self._game_id.hex()} cannot be read back: {error}") from error
+            at = error.at(entry=record.size if record else 0)
+            raise Unsound(f"game {self._game_id.hex()} cannot be read back: {at}") from error
+        if record is None:
+            raise Unsound(f"game {self._game_id.hex()} has no entries")
+        return record

@@ -235,15 +235,17 @@ class Table:
         self, rows: list[Row], answer: Answer, reply: asyncio.Future[Answer], failure: StoreFailed | None
     ) -> None:
         """The store has answered. Whoever asked may be gone by now; the entries are there all the same."""
-        if failure is None:
-            if not reply.done():
-                reply.set_result(answer)
-            self._publish(rows)
-        else:
-            self._stale = True
-            if not reply.done():
-                reply.set_exception(failure)
-        self._idle.set()
+        try:
+            if failure is None:
+                if not reply.done():
+                    reply.set_result(answer)
+                self._publish(rows)
+            else:
+                self._stale = True
+                if not reply.done():
+                    reply.set_exception(failure)
+        finally:
+            self._idle.set()
 
     def _publish(self, rows: list[Row]) -> None:
         for row in rows:

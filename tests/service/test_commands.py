@@ -43,6 +43,7 @@ async def opened(client: Client, game_id: str) -> pb.GetGameResponse:
     return response
 
 
+@pytest.mark.slow
 async def test_serve_and_new(tmp_path: Path) -> None:
     data = tmp_path / "data"
     running_ = await serve(data, tmp_path / "log")

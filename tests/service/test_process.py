@@ -23,6 +23,7 @@ from tests.service.process import serve
 from tests.service.test_again import audited, moved, send_all_again
 
 
+@pytest.mark.slow
 async def test_killed_in_the_middle(tmp_path: Path) -> None:
     """kill -9 with acts under way: what was acknowledged is there, what was not is there whole or not at all."""
     data, log = tmp_path / "data", tmp_path / "log"
