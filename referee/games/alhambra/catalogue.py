@@ -234,7 +234,8 @@ TURN: Final = (
         "C13",
         _T,
         "state.State._end_turn",
-        "After max_turns turns of all seats together (400) the game ends stalled: third scoring at once, no hand-out.",
+        "After max_turns turns of all seats together (400) the game ends stalled, before any refill: third scoring at "
+        "once, no hand-out.",
         "Decided: the texts know no endless game",
     ),
     _rule(

@@ -44,6 +44,8 @@ _CELLS: Final = tuple(cell_of(index) for index in range(113 * STRIDE))
 _UP, _RIGHT, _DOWN, _LEFT = -STRIDE, 1, STRIDE, -1
 _SIDES: Final = ((N, _UP, S), (E, _RIGHT, W), (S, _DOWN, N), (W, _LEFT, E))
 """Each side, the step across it, and the side of the neighbour that it meets."""
+_WAYS: Final = tuple(tuple((step, meets) for side, step, meets in _SIDES if not walls & side) for walls in range(16))
+"""For every wall mask, the sides without a wall: the step across, and the side of the neighbour."""
 
 
 def cells_of(bits: int) -> list[Cell]:
@@ -151,7 +153,11 @@ class Layout:
 
     def swapped(self, tile: int, index: int) -> Layout:
         """With the tile in place of the one that was on the cell."""
-        return self.removed(index).placed(tile, index)
+        new = self._changed()
+        new._toggle(index, self.table.walls[new.tiles[index]])
+        new._toggle(index, self.table.walls[tile])
+        new.tiles[index] = tile
+        return new
 
     @property
     def occupied(self) -> int:
@@ -296,18 +302,18 @@ class Layout:
         The articulation points of the graph of passages (Tarjan 1972).
         """
         if self._cut is None:
-            masks = self._walls()
+            get = self._walls().get
             depths: dict[int, int] = {}
             cut = set()
 
             def visit(here: int, parent: int, walls: int) -> int:
                 lowest = depth = depths[here] = len(depths)
-                for side, step, opposite in _SIDES:
-                    if walls & side:
-                        continue
+                for step, opposite in _WAYS[walls]:
                     there = here + step
-                    beyond = masks.get(there)
-                    if beyond is None or beyond & opposite or there == parent:
+                    if there == parent:
+                        continue
+                    beyond = get(there)
+                    if beyond is None or beyond & opposite:
                         continue
                     reached = depths.get(there)
                     if reached is None:
@@ -330,9 +336,9 @@ class Layout:
         todo = [_ORIGIN]
         while todo:
             here = todo.pop()
-            for side, step, opposite in _SIDES:
+            for step, opposite in _WAYS[masks[here]]:
                 there = here + step
-                if masks[here] & side or there == index or masks.get(there, opposite) & opposite:
+                if there == index or masks.get(there, opposite) & opposite:
                     continue
                 if not seen >> there & 1:
                     seen |= 1 << there
