@@ -65,7 +65,7 @@ async def test_the_live_picture_of_every_moment_fits_into_80_columns(referee: Re
     async with organiser(referee.address, referee.token) as organising:
         opened = await organising.open_game("alhambra", 2)
     console = Console(file=io.StringIO(), width=80, record=True)
-    screen = Screen(console, BOTS[2:4])
+    screen = Screen(console, BOTS[1:3])
     pictures = []
 
     def look(ledger: Ledger) -> None:
