@@ -195,7 +195,7 @@ def test_keys_refuses(tmp_path: Path, here: Run) -> None:
         assert len(found[2].splitlines()) == 1
 
 
-@pytest.mark.parametrize("command", ["serve", "new", "keys"])
+@pytest.mark.parametrize("command", ["serve", "new", "keys", "fetch"])
 def test_help_teaches(command: str, here: Run) -> None:
     code, text, _ = here(command, "--help")
     assert code == 0
