@@ -1078,7 +1078,7 @@ def beyond(layout: Layout) -> list[int]:
     return sorted(set(range(54)) - set(layout.tiles.values()))
 
 
-thorough = settings(max_examples=60, deadline=None)
+thorough = settings(max_examples=60)
 
 
 @derives("ALH-A1")

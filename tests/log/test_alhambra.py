@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from time import perf_counter
 from typing import Any
 
 import pytest
 
 from referee.log.deck import Deck
-from referee.log.dsse import intent_encoding
 from referee.log.entry import decode_entry
 from referee.log.errors import Code
 from referee.log.intent import decode_intent
@@ -102,30 +100,3 @@ def first_choice(played: Played) -> tuple[int, bytes]:
                     return at, other
         record.read(data)
     pytest.fail("no choice in the whole game")
-
-
-@pytest.mark.slow
-def test_speed_against_bare_verification(dealt: Played) -> None:
-    """An audit is bounded by its signatures. The aim is 0.3 of bare verification; machines are busy, so half."""
-    signed = [e.signed for e in map(decode_entry, dealt.entries) if e.HasField("signed")]
-    key = dealt.record.roll.seats[0]
-    assert key is not None
-    message = intent_encoding(signed[-1].intent)
-    signature = games.seat_key(0).sign(message)
-    data = dealt.file()
-
-    def bare() -> None:
-        for _ in signed:
-            assert key.is_signed(message, signature)
-
-    def best(work: Any) -> float:
-        times = []
-        for _ in range(7):
-            begin = perf_counter()
-            work()
-            times.append(perf_counter() - begin)
-        return min(times)
-
-    ratio = best(bare) / best(lambda: dealt.audit(data))
-    print(f"\n{len(signed)} signed of {len(dealt.entries)} entries: {ratio:.2f} of bare verification")
-    assert ratio > 0.15

@@ -185,7 +185,7 @@ def test_key_sets_are_for_later(small: Played) -> None:
 
 
 @given(st.binary(max_size=400))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_anything_gets_a_verdict(data: bytes) -> None:
     played = Played(None, b"", toy.ENGINES)  # type: ignore[arg-type]
     for start_of_file in (b"", MAGIC, MAGIC + encode_frame(1, SMALL_HEADER)):
@@ -193,7 +193,7 @@ def test_anything_gets_a_verdict(data: bytes) -> None:
 
 
 @given(st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_any_mutation_gets_a_verdict(data: st.DataObject) -> None:
     """Entries and frames mutated below valid CRCs and END: one failure type at the boundary."""
     played = _mutable()

@@ -44,7 +44,7 @@ def test_replay_gives_the_same_record(kind: dict[str, Any]) -> None:
 
 
 @given(st.data())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_any_play_replays(data: st.DataObject) -> None:
     kind = data.draw(st.sampled_from(KINDS))
     played = play(start(**kind), lambda _, options: data.draw(st.sampled_from(options)))

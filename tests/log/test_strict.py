@@ -97,14 +97,14 @@ def values(draw: st.DrawFn, schema: Any, depth: int = 0) -> bytes:
 
 @pytest.mark.parametrize("message_class", CLASSES, ids=lambda c: c.__name__)
 @given(data=st.data())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_fast_path_and_walker_agree_on_near_misses(message_class: type[Message], data: st.DataObject) -> None:
     agree(message_class, data.draw(values(schema_of(message_class))))
 
 
 @pytest.mark.parametrize("message_class", CLASSES, ids=lambda c: c.__name__)
 @given(data=st.binary(max_size=60))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_fast_path_and_walker_agree_on_anything(message_class: type[Message], data: bytes) -> None:
     agree(message_class, data)
 
@@ -126,7 +126,7 @@ SEED = strict.encode(
 
 
 @given(at=st.integers(0, len(SEED) - 1), new=st.binary(max_size=3), cut=st.integers(0, 3), again=st.integers(0, 9))
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=1500)
 def test_fast_path_and_walker_agree_on_mutations(at: int, new: bytes, cut: int, again: int) -> None:
     agree(log_pb2.GameOpen, SEED[:at] + new + SEED[at + cut :] + SEED[at : at + again])
 
