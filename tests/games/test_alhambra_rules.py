@@ -515,7 +515,7 @@ def over(state: State) -> Over:
 @mutated(
     "ALH-A7",
     Mutation(
-        "state.State._disposals", "moves += map(ReserveTile, tiles)", "moves = moves or list(map(ReserveTile, tiles))"
+        "listing.disposals", "moves += map(ReserveTile, tiles)", "moves = moves or list(map(ReserveTile, tiles))"
     ),
     Mutation("state.State.apply", "self.reserves[self.seat] |= 1 << tile", "self.neutral |= 1 << tile"),
 )

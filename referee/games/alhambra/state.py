@@ -6,21 +6,16 @@ Whether an event may happen is asked in ``check.py``; here it has happened.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from hashlib import sha256
-from struct import pack
 
-from referee.games.alhambra import check, piles
+from referee.games.alhambra import check, encoding, listing, piles
 from referee.games.alhambra.layout import Layout, index_of
 from referee.games.alhambra.money import (
     KINDS,
     SCORING_A,
     VALUE,
-    VALUES,
     copies,
-    irredundant_payments,
     sums,
-    takings,
 )
 from referee.games.alhambra.moves import (
     Buy,
@@ -44,12 +39,6 @@ from referee.games.alhambra.phases import ACTIONS, CHANCE_KINDS, DISPOSALS, FREE
 from referee.games.alhambra.scoring import places, score_round
 from referee.games.alhambra.tiles import TYPES, TileTable, tiles_of
 from referee.games.game import Chance, Decision, Ending, Forced, Over, Pending, Violation
-
-# Moves are values: equal ones are made once, which saves half the time of listing them.
-_made = lru_cache(maxsize=1 << 16)
-_take_money, _buy = _made(TakeMoney), _made(Buy)
-_rebuild_add, _rebuild_remove, _rebuild_swap = _made(RebuildAdd), _made(RebuildRemove), _made(RebuildSwap)
-_place_tile = _made(PlaceTile)
 
 
 class State:
@@ -151,42 +140,10 @@ class State:
     def legal_moves(self) -> Iterator[Move]:
         """Canonical moves in canonical order: money, purchases by slot, the three rebuilds; or place, reserve, give."""
         if self.phase is Phase.ACTION:
-            return iter(self._actions())
+            return iter(listing.actions(self))
         if self.phase in (Phase.PLACE, Phase.HAND_OUT):
-            return iter(self._disposals())
+            return iter(listing.disposals(self))
         return iter(())
-
-    def _actions(self) -> list[Move]:
-        moves: list[Move] = list(map(_take_money, takings(tuple(self.row))))
-        hand = self.hands[self.seat]
-        for slot, tile in enumerate(self.market):
-            if tile == FREE:
-                continue
-            first = self.options.slot_currencies[slot] * VALUES
-            counts = bytes(hand[first : first + VALUES])
-            moves += [
-                _buy(slot, tuple([first + value - 1 for value in payment]))
-                for payment in irredundant_payments(counts, self.table.costs[tile])
-            ]
-        layout = self.layouts[self.seat]
-        reserve = [(tile, self.table.walls[tile]) for tile in tiles_of(self.reserves[self.seat])]
-        for tile, walls in reserve:
-            moves += [_rebuild_add(tile, cell) for cell in layout.placeable_cells(walls)]
-        moves += map(_rebuild_remove, layout.removable_cells())
-        for tile, walls in reserve:
-            moves += [_rebuild_swap(tile, cell) for cell in layout.swappable_cells(walls)]
-        return moves
-
-    def _disposals(self) -> list[Move]:
-        tiles = tiles_of(self.tiles_in_hand())
-        layout = self.layouts[self.seat]
-        moves: list[Move] = []
-        for tile in tiles:
-            moves += [_place_tile(tile, cell) for cell in layout.placeable_cells(self.table.walls[tile])]
-        moves += map(ReserveTile, tiles)
-        if self.seats == 2 and self.phase is Phase.PLACE:
-            moves += map(GiveTile, tiles)
-        return moves
 
     def chance_outcomes(self) -> Iterator[tuple[Outcome, int]]:
         """Every outcome that can come next, weighted by the orders of draw that bring it."""
@@ -473,38 +430,8 @@ class State:
         return new
 
     def encode(self) -> bytes:
-        """The canonical encoding, field by field as docs/log-format.md gives it."""
-        seats = self.seats
-        row = bytearray(KINDS)
-        for kind in self.row:
-            row[kind] += 1
-        parts: list[bytes | bytearray] = [
-            b"ALH\x01",
-            pack(
-                ">6B3Hhh",
-                seats,
-                self.phase,
-                self.seat,
-                self.start,
-                self.scorings,
-                sum(1 << round_ for round_ in self.to_score),
-                self.turns,
-                self.stack,
-                self.turned,
-                self.a_at,
-                self.b_at,
-            ),
-            bytes(self.market),
-            row,
-            self.deck,
-            self.discard,
-            pack(">3Q", self.bag, self.bought, self.neutral),
-        ]
-        for seat in range(seats):
-            parts.append(self.hands[seat])
-            parts.append(pack(">HQQ", self.scores[seat], self.reserves[seat], self.won[seat]))
-            parts.append(self.layouts[seat].encode())
-        return b"".join(parts)
+        """The canonical encoding, as docs/alhambra-state.md gives it."""
+        return encoding.encode(self)
 
     def digest(self) -> bytes:
         """SHA-256 of ``encode()``."""
