@@ -247,9 +247,9 @@ class Layout:
         base = self._base
         cells = []
         while bits:
-            low = bits & -bits
-            cells.append(_CELLS[low.bit_length() - 1 + base])
-            bits ^= low
+            highest = bits.bit_length() - 1
+            cells.append(_CELLS[highest + base])
+            bits ^= 1 << highest
         cells.sort()
         return cells
 

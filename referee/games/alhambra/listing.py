@@ -23,26 +23,34 @@ from referee.games.alhambra.tiles import tiles_of
 if TYPE_CHECKING:
     from referee.games.alhambra.state import State
 
-# Moves are values: equal ones are made once, which saves half the time of listing them.
+# Moves are values: equal ones, and equal lists of them, are made once. That saves half the time of listing.
 _made = lru_cache(maxsize=1 << 16)
-_take_money, _buy = _made(TakeMoney), _made(Buy)
 _rebuild_add, _rebuild_remove, _rebuild_swap = _made(RebuildAdd), _made(RebuildRemove), _made(RebuildSwap)
 _place_tile = _made(PlaceTile)
 
 
+@_made
+def _takings(row: tuple[int, ...]) -> tuple[TakeMoney, ...]:
+    return tuple(map(TakeMoney, takings(row)))
+
+
+@_made
+def _purchases(slot: int, first: int, counts: bytes, cost: int) -> tuple[Buy, ...]:
+    """``first``: the currency's lowest card; ``counts``: the hand's cards of the currency."""
+    return tuple(
+        Buy(slot, tuple([first + value - 1 for value in payment])) for payment in irredundant_payments(counts, cost)
+    )
+
+
 def actions(state: State) -> list[Move]:
     """Money, purchases by slot, then the three rebuilds; payments without a card to spare (ALH-C2)."""
-    moves: list[Move] = list(map(_take_money, takings(tuple(state.row))))
+    moves: list[Move] = list(_takings(tuple(state.row)))
     hand = state.hands[state.seat]
     for slot, tile in enumerate(state.market):
         if tile == FREE:
             continue
         first = state.options.slot_currencies[slot] * VALUES
-        counts = bytes(hand[first : first + VALUES])
-        moves += [
-            _buy(slot, tuple([first + value - 1 for value in payment]))
-            for payment in irredundant_payments(counts, state.table.costs[tile])
-        ]
+        moves += _purchases(slot, first, bytes(hand[first : first + VALUES]), state.table.costs[tile])
     layout = state.layouts[state.seat]
     reserve = [(tile, state.table.walls[tile]) for tile in tiles_of(state.reserves[state.seat])]
     for tile, walls in reserve:

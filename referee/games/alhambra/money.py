@@ -7,7 +7,6 @@ are one number, so a hand is a count for each of the 36.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
 from itertools import combinations
 from typing import Final
 
@@ -62,7 +61,6 @@ def contains(counts: Sequence[int], cards: Sequence[int]) -> bool:
     return all(counts[kind] >= cards.count(kind) for kind in set(cards))
 
 
-@lru_cache(maxsize=65536)
 def irredundant_payments(counts: bytes, cost: int) -> tuple[tuple[int, ...], ...]:
     """ALH-C2: every way to reach ``cost`` in which no card can be spared, as ascending values, sorted.
 
@@ -88,7 +86,6 @@ def irredundant_payments(counts: bytes, cost: int) -> tuple[tuple[int, ...], ...
     return tuple(sorted(found))
 
 
-@lru_cache(maxsize=65536)
 def takings(row: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
     """ALH-C1: every choice of cards from the row (ascending): one, or several of 5 together; sorted, none twice."""
     small = [kind for kind in row if VALUE[kind] < TAKE_LIMIT]
