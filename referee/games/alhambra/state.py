@@ -411,6 +411,9 @@ class State:
         longest, outline = self.layouts[seat].wall()
         return longest - 1 if self.options.loop_one_less and longest == outline else longest
 
+    def __repr__(self) -> str:
+        return f"<Alhambra: {self.phase.name.lower()}, seat {self.seat}, {self.turns} turns, scores {self.scores}>"
+
     # Copies and encoding
 
     def copy(self) -> State:
