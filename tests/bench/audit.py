@@ -11,7 +11,7 @@ from referee.log import dsse, file
 from referee.log.audit import Policy, audit
 from referee.log.entry import decode_entry
 from referee.log.v1 import log_pb2
-from tests.bench.measure import Figure, rate
+from tests.bench.measure import Figure, against
 from tests.log.alhambra import alhambra, at_random
 from tests.log.games import SIGNER, play, seat_key
 
@@ -38,6 +38,4 @@ def figures() -> Iterator[Figure]:
             raise AssertionError(report.as_text())
         return len(signed)
 
-    yield Figure(
-        f"audit of a game of {len(played.entries)} entries, signatures", rate(whole), target=0.3, floor=rate(bare)
-    )
+    yield against(f"audit of a game of {len(played.entries)} entries, signatures", whole, bare, target=0.3)

@@ -20,11 +20,13 @@ class Figure:
     """At least this many a second, or at least this ratio if there is a floor."""
     floor: float | None = None
     """How often a second the bare operation is done in the same run."""
+    paired: float | None = None
+    """The median ratio of neighbouring runs, where both were taken in turn."""
 
     @property
     def ratio(self) -> float | None:
         """Of the floor."""
-        return self.per_second / self.floor if self.floor else None
+        return self.paired or (self.per_second / self.floor if self.floor else None)
 
     @property
     def reached(self) -> bool | None:
@@ -34,12 +36,21 @@ class Figure:
         return (self.ratio if self.floor else self.per_second) >= self.target  # type: ignore[operator]
 
 
+def _once(work: Callable[[], int]) -> float:
+    start = process_time()
+    done = work()
+    return done / (process_time() - start)
+
+
 def rate(work: Callable[[], int], runs: int = RUNS) -> float:
     """How many a second: ``work`` does a batch and returns how many it did."""
     work()
-    rates = []
-    for _ in range(runs):
-        start = process_time()
-        done = work()
-        rates.append(done / (process_time() - start))
-    return median(rates)
+    return median(_once(work) for _ in range(runs))
+
+
+def against(name: str, work: Callable[[], int], bare: Callable[[], int], target: float, runs: int = 15) -> Figure:
+    """Both in turn, so that the ratio holds while the machine's speed drifts."""
+    work(), bare()
+    pairs = [(_once(work), _once(bare)) for _ in range(runs)]
+    rates, floors = zip(*pairs, strict=True)
+    return Figure(name, median(rates), target, median(floors), median(ours / floor for ours, floor in pairs))
