@@ -35,7 +35,11 @@ class GroupWriter:
         """Takes the change into the next batch. On the event loop only."""
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
-            self._thread.start()
+            try:
+                self._thread.start()
+            except BaseException:
+                self._loop = None  # the next commit tries again
+                raise
         if self._stopped is not None:
             raise StoreFailed("the store is closed")
         self._waiting.append((change, done))

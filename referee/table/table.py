@@ -127,11 +127,15 @@ class Table:
         except LogError as error:
             self._stale = error.code is Code.ENGINE
             self._explain(record, intent, error)
+        except BaseException:
+            self._stale = True
+            raise
         with self._all_or_reload():
             if refused is not None:
                 rows.append(_row(record.refuse(signed, refused, clock)))
             self._settle(rows, clock)
-        return await self._commit(rows, refused)
+            reply = self._commit(rows, refused)
+        return await reply
 
     async def abort(self) -> None:
         """Ends the game without a result. Raises ``GameOver``, ``StoreFailed``."""
@@ -143,7 +147,8 @@ class Table:
         with self._all_or_reload():
             rows.append(_row(record.write(log_pb2.GameEnd(ending=log_pb2.ENDING_ABORTED), clock)))
             self._settle(rows, clock)
-        await self._commit(rows, None)
+            reply = self._commit(rows, None)
+        await reply
 
     async def _answer_again(self, seq: int, body: bytes, signature: bytes) -> Answer | None:
         """The first answer to these bytes, if they are the entry's."""
@@ -191,11 +196,14 @@ class Table:
                 continue
             self._idle.clear()
             try:
-                self._record = await self._history.replay(self._means)
+                record = await self._history.replay(self._means)
+                # A commit that was reported as failed may be durable all the same: then watchers still have to get it,
+                # and all of it, before anything that follows.
+                rows = [row async for row in self._history.rows(self._durable, record.size)]
+                self._record = record
+                if rows:
+                    self._publish(rows)
                 self._stale = False
-                # A commit that was reported as failed may be durable all the same.
-                async for row in self._history.rows(self._durable, self._record.size):
-                    self._publish([row])
             finally:
                 self._idle.set()
         return self._record
@@ -211,7 +219,10 @@ class Table:
     def _commit(
         self, rows: list[Row], refused: RulesError | None, *, opening: Opening | None = None
     ) -> asyncio.Future[Answer]:
-        """Hands the rows to the store; the answer is there when they are durable."""
+        """Hands the rows to the store; the answer is there when they are durable.
+
+        Under the guard: if this raises, nothing was handed over, and the game in memory has moved all the same.
+        """
         record = self._record
         note = rows[-1].note = self._means.signer.sign(record.game_id, record.size, record.root())
         accepted = Accepted(rows[0].seq, note, record.size, record.head)
@@ -227,7 +238,8 @@ class Table:
         self._idle.clear()
         try:
             self._means.store.commit(change, partial(self._committed, rows, answer, reply))
-        except StoreFailed as failure:
+        except Exception as error:  # noqa: BLE001 - whatever it is, the table must not wait for an answer for ever
+            failure = error if isinstance(error, StoreFailed) else StoreFailed(f"{type(error).__name__}: {error}")
             self._committed(rows, answer, reply, failure)
         return reply
 

@@ -1,0 +1,112 @@
+"""Faults in the middle of an act: memory is never ahead of the store, nobody waits for ever, watchers have no gap."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.log.replay import Record
+from referee.service.data import STORE_FILE
+from referee.service.server import Server
+from referee.store.store import Change, Row, StoreFailed
+from referee.table.history import REPLAYED_AT_ONCE
+from referee.table.table import Table
+from referee.v1 import game_service_pb2 as pb
+from tests.service.conftest import running
+from tests.service.player import Client, Play, refused
+
+
+def once(monkeypatch: pytest.MonkeyPatch, owner: object, name: str, error: Exception) -> None:
+    """The next call of it raises; those after are as ever."""
+    original = getattr(owner, name)
+
+    def fail(*arguments: Any, **words: Any) -> Any:
+        monkeypatch.setattr(owner, name, original)
+        raise error
+
+    monkeypatch.setattr(owner, name, fail)
+
+
+def signer(server: Server) -> object:
+    return type(server.house.means.signer)
+
+
+FAULTS: dict[str, Callable[[Server], tuple[object, str, Exception]]] = {
+    "signing": lambda server: (signer(server), "sign", MemoryError("no more")),
+    "the store": lambda server: (server.data.store, "commit", RuntimeError("can't start new thread")),
+    "what is due": lambda _: (Table, "_settle", RecursionError("too deep")),
+    "the game": lambda server: (Record, "admit", MemoryError("no more")),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+async def test_nothing_is_acknowledged_over_a_hole(fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with running(tmp_path / "data") as (server, client):
+        play = await client.play()
+        await play.until_play()
+        before = await client.games.GetGame(pb.GetGameRequest(game_id=play.id))
+        act = play.next_act()
+        assert act is not None
+        once(monkeypatch, *FAULTS[fault](server))
+        assert (await refused(play.submit(*act))).reason in ("INTERNAL", "STORE_FAILED")
+        assert await client.games.GetGame(pb.GetGameRequest(game_id=play.id)) == before
+        assert len((await client.games.ListGames(pb.ListGamesRequest())).games) == 1
+        await play.act(*act)
+        await play.steps(3)
+    with closing(sqlite3.connect(tmp_path / "data" / STORE_FILE)) as store:
+        assert [seq for (seq,) in store.execute("SELECT seq FROM entries")] == list(range(len(play.entries)))
+
+
+async def test_a_writer_without_a_thread_tries_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with running(tmp_path / "data") as (_, client):
+        once(monkeypatch, threading.Thread, "start", RuntimeError("can't start new thread"))
+        with pytest.raises(Exception, match="nothing was acknowledged"):
+            await client.play()
+        await (await client.play()).until_play()
+
+
+async def test_watchers_have_no_gap_after_a_commit_that_was_durable(tmp_path: Path, monkeypatch: Any) -> None:
+    """Reported as failed and durable; then the first attempt to read it back fails half way."""
+    async with running(tmp_path / "data") as (server, client):
+        play = await client.play()
+        await play.until_play()
+        size = play.record.size
+        stream = client.games.WatchGame(pb.WatchGameRequest(game_id=play.id, after_seq=size - 2))
+        assert (await stream.read()).seq == size - 1
+        store = server.data.store
+        write, entries = store._writer._write, store.entries
+
+        def lies(changes: Sequence[Change]) -> None:
+            write(changes)
+            raise OSError("reported as failed")
+
+        async def hiccup(game_id: bytes, first: int, limit: int) -> list[Row]:
+            if first == size and limit != REPLAYED_AT_ONCE:
+                monkeypatch.setattr(store, "entries", entries)
+                raise StoreFailed("hiccup")
+            return await entries(game_id, first, limit)
+
+        act = play.next_act()
+        assert act is not None
+        monkeypatch.setattr(store._writer, "_write", lies)
+        assert (await refused(play.submit(*act))).reason == "STORE_FAILED"
+        monkeypatch.setattr(store._writer, "_write", write)
+        monkeypatch.setattr(store, "entries", hiccup)
+        assert (await refused(client.games.GetGame(pb.GetGameRequest(game_id=play.id)))).reason == "STORE_FAILED"
+        assert (await play.submit(*act)).accepted.seq == size
+        await watched_to_the_end(client, play, stream, size)
+
+
+async def watched_to_the_end(client: Client, play: Play, stream: Any, first: int) -> None:
+    """Three more acts: this stream has every entry from there on, in order."""
+    await play.catch_up((await client.games.GetGame(pb.GetGameRequest(game_id=play.id))).game.size)
+    await play.steps(3)
+    for seq in range(first, play.record.size):
+        message = await stream.read()
+        assert (message.seq, message.entry.entry) == (seq, play.entries[seq])
