@@ -27,6 +27,7 @@ from referee.log.v1 import log_pb2
 from referee.log.verdict import Finding, Layer, Report, SeatStanding
 
 _MAX_REMARKS = 20
+"""On older checkpoints."""
 _DISCLOSE_BYTES = 256
 """No SeedDisclose entry is longer; longer entries need not be searched for one."""
 
@@ -86,6 +87,8 @@ class _Auditor:
         self.course: Course | None = None
         self.following = False
         """The course is still being followed; otherwise it stands where it could not go on."""
+        self.past_joining = False
+        """Something was entered that may only follow when every seat has joined."""
         self.header: Frame | None = None
         self.final: Frame | None = None
         self.ended = False
@@ -94,6 +97,7 @@ class _Auditor:
         self.findings: dict[Layer, Finding] = {}
         self.checked: dict[Layer, int] = {}
         self.remarks: list[str] = []
+        self.useless_heads = 0
         self.heads = Heads(policy.verifier, policy.receipts)
 
     def note(self, error: LogError, layer: Layer | None = None) -> None:
@@ -103,10 +107,6 @@ class _Auditor:
         # A failure outweighs a shortfall that the same layer has shown before.
         if known is None or (known.is_shortfall and not finding.is_shortfall):
             self.findings[finding.layer] = finding
-
-    def remark(self, text: str) -> None:
-        if len(self.remarks) < _MAX_REMARKS:
-            self.remarks.append(text)
 
     # --- frames and entries ------------------------------------------------------------------------------
 
@@ -125,7 +125,10 @@ class _Auditor:
         elif frame.type == FrameType.END:
             self.ended = True
         elif frame.type == FrameType.OLD_CHECKPOINT and (remark := self.heads.seen(frame, self.tree)):
-            self.remark(remark)
+            # A file can cause any number of these; they must not crowd out the others.
+            self.useless_heads += 1
+            if self.useless_heads <= _MAX_REMARKS:
+                self.remarks.append(remark)
 
     def _entry(self, data: bytes) -> None:
         try:
@@ -155,9 +158,13 @@ class _Auditor:
         self._check_header(opened)
         self.roll = Roll(opened)
         self._check_pinned(Role.SCRIBE, self.policy.scribe_keys)
-        for seat in self.policy.seat_keys:
+        for seat, expected in self.policy.seat_keys.items():
             if seat >= len(opened.seats):
                 self.note(LogError(Code.UNTRUSTED_KEY, f"no seat {seat}, whose key is pinned"), Layer.AUTHORS)
+            elif opened.seats[seat].scribed:
+                # A pinned player signs its own moves; here any scribe could.
+                what = f"seat {seat}, whose key is pinned, is scribed"
+                self.note(LogError(Code.UNTRUSTED_KEY, what, expected.hex()), Layer.AUTHORS)
         self.course = Course(opened, self.identity, self.engines, secret=self.secret)
         self.following = True
         self.checked[Layer.RULES] = self.checked[Layer.AUTHORS] = 1
@@ -176,7 +183,7 @@ class _Auditor:
         except LogError:
             return
         if header.rules_hash != rules_hash(game.catalogue):
-            self.remark("the rule catalogue of this installation has another text than the one the game names")
+            self.remarks.append("the rule catalogue of this installation has another text than the one the game names")
 
     def _link(self, thing: str, found: log_pb2.Entry | log_pb2.Intent) -> None:
         try:
@@ -188,13 +195,16 @@ class _Auditor:
         if self.roll is not None:
             self.checked[Layer.AUTHORS] = self.tree.size + 1
         intent = None
-        if (signed := signed_part(entry)) is not None:
+        if (signed := signed_part(entry)) is None:
+            self.past_joining |= entry.WhichOneof("event") not in ("end", "disclose")
+        else:
             try:
                 intent = decode_intent(signed.intent)
             except LogError as error:
                 self.following = False
                 self.note(error)
                 return
+            self.past_joining |= intent.WhichOneof("act") != "join"
             self._link("intent", intent)
             if self.roll is not None:
                 self._author(self.roll, signed, intent)
@@ -246,6 +256,7 @@ class _Auditor:
     def report(self) -> Report:
         """After the last frame."""
         self._closing()
+        self._never_joined()
         self._checkpoints()
         end = self.course.end if self.course is not None else None
         course = self.course
@@ -285,6 +296,18 @@ class _Auditor:
                 self.note(LogError(Code.UNDISCLOSED, "chance was not compared with the deck", "the seed"))
         else:
             self.note(LogError(Code.INCOMPLETE, f"the game has not ended: {phase.value}", "GameEnd"))
+
+    def _never_joined(self) -> None:
+        if self.roll is None or self.opened is None:
+            return
+        for seat, expected in sorted(self.policy.seat_keys.items()):
+            if seat >= len(self.roll.seats) or self.opened.seats[seat].scribed or self.roll.seats[seat] is not None:
+                continue
+            what = f"seat {seat}, whose key is pinned, never joined"
+            if self.past_joining:
+                self.note(LogError(Code.UNTRUSTED_KEY, what, expected.hex()), Layer.AUTHORS)
+            else:
+                self.remarks.append(what)
 
     def _checkpoints(self) -> None:
         if self.final is None:
@@ -328,7 +351,8 @@ class _Auditor:
             if seat.scribed:
                 standings.append(SeatStanding(number, "scribed", None))
             elif key is None:
-                standings.append(SeatStanding(number, "not joined", None))
+                pinned = number in self.policy.seat_keys
+                standings.append(SeatStanding(number, "pinned, never joined" if pinned else "not joined", None))
             else:
                 pinned = self.policy.seat_keys.get(number) == key.raw
                 standings.append(SeatStanding(number, "pinned" if pinned else "self-declared", key.raw))

@@ -114,7 +114,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class SeatStanding:
-    """How a seat's key is known: ``pinned``, ``self-declared``, ``scribed`` or ``not joined``."""
+    """``pinned``, ``self-declared``, ``scribed``, ``not joined`` or ``pinned, never joined``: how its key is known."""
 
     seat: int
     standing: str

@@ -415,6 +415,43 @@ def test_pinned_seats(dealt: Played) -> None:
     expect(dealt.audit(policy=nobody), Verdict.UNTRUSTED_KEY, Code.UNTRUSTED_KEY, 0)
 
 
+def test_pinned_seat_that_is_scribed() -> None:
+    """A forger declares the seat scribed and signs its moves with a scribe of his own."""
+    played = play(start(seats=2, scribed=(0,)))
+    assert played.audit().verdict is Verdict.COMPLETE
+    pinned = Policy(SIGNER.verifier, seat_keys={0: seat_key(0).public.raw})
+    report = played.audit(policy=pinned)
+    expect(report, Verdict.UNTRUSTED_KEY, Code.UNTRUSTED_KEY, 0)
+    assert found(report)[Layer.AUTHORS] == (Code.UNTRUSTED_KEY, 0)
+
+
+@pytest.mark.parametrize("joined", [0, 1])
+def test_pinned_seat_that_never_joined(joined: int) -> None:
+    """Whoever aborts before it joins forges nothing in its name, but the report says that it is not there."""
+    played = start()
+    for i in range(joined):
+        played.admit(intent.join(played.record.place, i, seat_key(i), seed(f"p {i}")))
+    games.abort(played)
+    report = played.audit(policy=Policy(SIGNER.verifier, seat_keys={1: seat_key(1).public.raw}))
+    assert report.verdict is Verdict.COMPLETE
+    assert report.seats[1].standing == "pinned, never joined"
+    assert report.remarks == ("seat 1, whose key is pinned, never joined",)
+    assert "pinned, never joined" in report.as_text()
+
+
+def test_pinned_seat_that_never_joined_though_the_game_went_on(dealt: Played) -> None:
+    def by_seat_1(entry: log_pb2.Entry) -> bool:
+        act = log_pb2.Intent.FromString(entry.signed.intent)
+        return act.WhichOneof("author") == "seat" and act.seat == 1
+
+    def edit(changed: list[log_pb2.Entry]) -> None:
+        changed[:] = [entry for entry in changed if not by_seat_1(entry)]
+
+    data = evil.forged(dealt, edit, players=True)
+    report = dealt.audit(data, Policy(SIGNER.verifier, seat_keys={1: seat_key(1).public.raw}))
+    expect(report, Verdict.UNTRUSTED_KEY, Code.UNTRUSTED_KEY, None)
+
+
 def test_pinned_scribes(declared: Played) -> None:
     good = Policy(SIGNER.verifier, scribe_keys={1: key("scribe 1").public.raw})
     assert declared.audit(policy=good).verdict is Verdict.COMPLETE
