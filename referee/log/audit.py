@@ -267,6 +267,7 @@ class _Auditor:
             checked=self.checked,
             game_id=self.identity,
             rules=(self.opened.rules_id, self.opened.rules_version) if self.opened is not None else None,
+            options=course.chosen_options() if course is not None else {},
             chance=(self.opened.WhichOneof("chance") or "unknown") if self.opened is not None else "unknown",
             deck_checked=course is not None
             and course.phase is Phase.CLOSED

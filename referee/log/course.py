@@ -7,6 +7,7 @@ exception of the rules engine becomes one with code ``ENGINE``, as a hostile log
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
 from referee.games.game import Chance, Dealer, Decision, Forced, ForcedPass, Over, Pending, SetupError, State
@@ -54,6 +55,10 @@ class Course:
         self.game, self.codec = engines.get(opened.rules_id, opened.rules_version)
         self.options = _decoded("options", self.codec.decode_options, opened.options)
         self.tables = _decoded("tables", self.codec.decode_tables, opened.tables)
+        if opened.tables != _guarded(lambda: self.codec.encode_tables(None)):
+            # Rules with other tables are other rules, and need a version of their own.
+            what = f"tables that are not those of {opened.rules_id} version {opened.rules_version}"
+            raise LogError(Code.RULES, what, "the version's own", entry=0)
         try:
             self.state: State = self.game.new(len(opened.seats), self.options, self.tables)
         except SetupError as error:
@@ -62,6 +67,14 @@ class Course:
             raise _engine_failed(error) from error
         self._digest = _guarded(self.state.digest)
         self._go_on()
+
+    def chosen_options(self) -> dict[str, Any]:
+        """The options, by name, that are not as they are by default."""
+        default = _decoded("options", self.codec.decode_options, b"")
+        if not is_dataclass(default):
+            return {} if self.options == default else {"options": self.options}
+        names = [field.name for field in fields(default)]
+        return {n: getattr(self.options, n) for n in names if getattr(self.options, n) != getattr(default, n)}
 
     def digest(self) -> bytes:
         """Of the position now."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Any
@@ -135,6 +136,8 @@ class Report:
     """For layers that go entry by entry: how many they looked at; for the rules, how many they accept."""
     game_id: bytes | None
     rules: tuple[str, int] | None
+    options: Mapping[str, Any]
+    """Those that are not as they are by default: games under other options are not the same game."""
     chance: str
     """``dealt``, ``declared`` or ``unknown``."""
     deck_checked: bool
@@ -181,6 +184,7 @@ class Report:
             "signed_entries": self.signed_entries,
             "game_id": self.game_id.hex() if self.game_id else None,
             "rules": {"id": self.rules[0], "version": self.rules[1]} if self.rules else None,
+            "options": dict(self.options),
             "chance": self.chance,
             "deck_checked": self.deck_checked,
             "seats": [
@@ -192,13 +196,15 @@ class Report:
             "layers": layers,
             "remarks": list(self.remarks),
         }
-        return json.dumps(value, indent=2)
+        return json.dumps(value, indent=2, default=str)
 
     def as_text(self) -> str:
         lines = [self._headline()]
         lines += [f"  {finding.layer}: {finding}" for finding in self.findings]
         if self.game_id and self.rules:
             lines.append(f"game {self.game_id.hex()}, {self.rules[0]} version {self.rules[1]}")
+        if self.options:
+            lines.append(f"options: {', '.join(f'{name}={value}' for name, value in self.options.items())}")
         deck = ", recomputed from the committed deck" if self.deck_checked else ""
         lines.append(f"{self.entries} entries, {self.signed_entries} under a signed checkpoint")
         lines.append(f"chance: {self.chance}{deck}")

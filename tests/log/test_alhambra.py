@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
+from referee.games.alhambra import Options, tile_table
 from referee.log.deck import Deck
+from referee.log.engines import installed
 from referee.log.entry import decode_entry
-from referee.log.errors import Code
+from referee.log.errors import Code, LogError
 from referee.log.intent import decode_intent
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Layer, Verdict
 from tests.log import evil, games
-from tests.log.alhambra import CODEC, TABLES, alhambra, at_random
+from tests.log.alhambra import CODEC, HEADER, TABLES, alhambra, at_random
 from tests.log.games import Played, play
 
 
@@ -36,6 +39,26 @@ def test_whole_games(kind: dict[str, Any]) -> None:
     assert report.deck_checked == (report.chance == "dealt")
     assert report.remarks == ()
     assert Record.replay(played.entries).head == played.record.head
+
+
+def test_cheap_towers() -> None:
+    """25: 54 well-formed names that are not the version's own tiles."""
+    names = list(TABLES.names)
+    names[names.index("tower-13-E")] = "tower-1-E"
+    for changed in (names, TABLES.names[::-1]):
+        tables = CODEC.encode_tables(tile_table(tuple(changed)))
+        opened = games.game_open(HEADER, rules=("alhambra", 1), tables=tables)
+        with pytest.raises(LogError) as caught:
+            games.start(opened, header=HEADER, engines=installed())
+        assert (caught.value.code, caught.value.entry) == (Code.RULES, 0)
+
+
+def test_chosen_options_are_in_the_report() -> None:
+    options = CODEC.encode_options(Options(max_turns=1, slot_currencies=(3, 2, 1, 0)))
+    report = play(alhambra(options=options), at_random(3)).audit()
+    assert report.verdict is Verdict.COMPLETE
+    assert "options: max_turns=1, slot_currencies=(3, 2, 1, 0)\n" in report.as_text()
+    assert json.loads(report.as_json())["options"] == {"max_turns": 1, "slot_currencies": [3, 2, 1, 0]}
 
 
 def test_labels_in_use(dealt: Played, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,7 +24,7 @@ from referee.log.verdict import Layer, Report, Verdict
 from tests.log import evil, games
 from tests.log.games import SIGNER, Played, key, play, seat_key, seed, start
 from tests.log.test_record import KINDS
-from tests.log.toy import ENGINES
+from tests.log.toy import CARDS, ENGINES, engines
 
 
 def expect(report: Report, verdict: Verdict, code: Code, entry: int | None) -> None:
@@ -549,6 +549,27 @@ def test_other_catalogue_is_remarked(dealt: Played) -> None:
     assert "catalogue" in report.remarks[0]
 
 
+def test_tables_of_ones_own(dealt: Played) -> None:
+    """25: a version of the rules stands for its tables, the order included."""
+    for cards in (bytes([*CARDS[:-1], 9]), CARDS[::-1], CARDS[:-1]):
+        with pytest.raises(LogError) as caught:
+            start(tables=cards)
+        assert (caught.value.code, caught.value.entry) == (Code.RULES, 0)
+        played = play(start(tables=cards, engines=engines(cards)))
+        assert played.audit().verdict is Verdict.COMPLETE, "by rules that have these tables"
+        report = replace(played, engines=ENGINES).audit()
+        expect(report, Verdict.RULES, Code.RULES, 0)
+
+
+def test_chosen_options_are_in_the_report(dealt: Played) -> None:
+    plain = dealt.audit()
+    assert json.loads(plain.as_json())["options"] == {}
+    assert "options" not in plain.as_text()
+    report = play(start(options=b"\x02")).audit()
+    assert json.loads(report.as_json())["options"] == {"options": 2}
+    assert "options: options=2\n" in report.as_text()
+
+
 def test_unknown_rules_are_unsupported_but_signatures_are_checked(dealt: Played) -> None:
     """45."""
     from referee.games.game import UnknownRules
@@ -619,7 +640,8 @@ def test_weak_seat_key(dealt: Played) -> None:
 
 
 def test_engine_failure_is_not_the_logs() -> None:
-    played = start(options=b"\x06", tables=bytes(range(100, 110)))
+    cards = bytes(range(100, 110))
+    played = start(options=b"\x06", tables=cards, engines=engines(cards))
     games.join_and_reveal(played)
     games.step(played)
     games.abort(played)

@@ -17,7 +17,7 @@ from referee.log.steps import Phase
 from referee.log.v1 import log_pb2
 from tests.log import games
 from tests.log.games import Played, key, play, seat_key, seed, start
-from tests.log.toy import ENGINES
+from tests.log.toy import ENGINES, engines
 
 KINDS: list[dict[str, Any]] = [
     {},
@@ -321,7 +321,8 @@ def test_the_entry_limit_stalls_the_game(kind: dict[str, Any]) -> None:
 
 
 def test_a_broken_engine_is_told_from_a_broken_log() -> None:
-    played = in_play(options=b"\x06", tables=bytes([70, 80, 90, 100, 110, 120]))
+    cards = bytes([70, 80, 90, 100, 110, 120])
+    played = in_play(options=b"\x06", tables=cards, engines=engines(cards))
     seat = on_turn(played)
     with pytest.raises(LogError) as caught:
         played.record.admit(

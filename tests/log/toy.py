@@ -136,6 +136,9 @@ def _one(data: bytes, thing: str) -> int:
 
 
 class ToyCodec:
+    def __init__(self, cards: bytes = CARDS) -> None:
+        self.cards = cards
+
     def decode_options(self, data: bytes) -> int:
         return _one(data, "turns") if data else 6
 
@@ -145,8 +148,8 @@ class ToyCodec:
     def decode_tables(self, data: bytes) -> bytes:
         return data
 
-    def encode_tables(self, tables: bytes) -> bytes:
-        return tables
+    def encode_tables(self, tables: bytes | None) -> bytes:
+        return self.cards if tables is None else tables
 
     def decode_move(self, data: bytes, tables: Any) -> Take:
         return Take(_one(data, "take"))
@@ -176,4 +179,9 @@ def _only(value: Any) -> Any:
     return get
 
 
-ENGINES = Engines(_only(Toy()), _only(ToyCodec()))
+def engines(cards: bytes = CARDS) -> Engines:
+    """The toy rules, with these cards for tables."""
+    return Engines(_only(Toy()), _only(ToyCodec(cards)))
+
+
+ENGINES = engines()
