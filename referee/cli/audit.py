@@ -7,13 +7,10 @@ from typing import Annotated
 
 import typer
 
+from referee.cli.arguments import public_key, verifier_key
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.log import audit as auditor
 from referee.log.errors import LogError
-from referee.log.keys import PublicKey, public_key_from_pem
-from referee.log.note import VerifierKey
-
-KEY_HEX_DIGITS = 64
 
 
 def audit(  # noqa: PLR0917 - typer reads options from the signature
@@ -30,7 +27,7 @@ def audit(  # noqa: PLR0917 - typer reads options from the signature
         list[str] | None,
         typer.Option(
             metavar="SEAT=KEY",
-            help="A seat's public key, where you know it: 64 hexadecimal digits or a PEM file. Repeatable.",
+            help="A seat's public key, where you know it: 64 hexadecimal digits or a key file. Repeatable.",
         ),
     ] = None,
     scribe_key: Annotated[
@@ -63,7 +60,7 @@ def audit(  # noqa: PLR0917 - typer reads options from the signature
     Example: `referee audit demo/3f0c….gamelog --key demo/3f0c….vkey --seat-key 0=alice.pem`
     """
     policy = auditor.Policy(
-        verifier=_verifier(key),
+        verifier=verifier_key("--key", key),
         seat_keys=_numbered("--seat-key", seat_key or []),
         scribe_keys=_numbered("--scribe-key", scribe_key or []),
         receipts=tuple(_read(path) for path in receipt or []),
@@ -86,16 +83,6 @@ def _read(path: Path) -> bytes:
         raise Failure(f"{path}: {error.strerror}") from None
 
 
-def _verifier(text: str) -> VerifierKey:
-    """The text itself, or the one line of a file. Raises ``Failure``."""
-    if "+" not in text or Path(text).exists():
-        text = _read(Path(text)).decode("utf-8", "replace").strip()
-    try:
-        return VerifierKey.parse(text)
-    except LogError as error:
-        raise Failure(f"--key: {error}", EXIT_USAGE) from None
-
-
 def _numbered(option: str, words: list[str]) -> dict[int, bytes]:
     """``2=KEY`` words by number. Raises ``Failure``."""
     keys: dict[int, bytes] = {}
@@ -105,14 +92,5 @@ def _numbered(option: str, words: list[str]) -> dict[int, bytes]:
             raise Failure(f"{option} {word!r}: expected NUMBER=KEY, such as 2=key.pem", EXIT_USAGE)
         if int(number) in keys:
             raise Failure(f"{option}: number {number} is given twice", EXIT_USAGE)
-        keys[int(number)] = _public_key(option, text)
+        keys[int(number)] = public_key(f"{option} {word}", text)
     return keys
-
-
-def _public_key(option: str, text: str) -> bytes:
-    try:
-        if len(text) == KEY_HEX_DIGITS and not Path(text).exists():
-            return PublicKey(bytes.fromhex(text)).raw
-        return public_key_from_pem(_read(Path(text)).decode("utf-8", "replace")).raw
-    except (LogError, ValueError) as error:
-        raise Failure(f"{option} {text!r}: {error}", EXIT_USAGE) from None

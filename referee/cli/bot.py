@@ -11,9 +11,8 @@ import typer
 
 from clients import BadMove, ClientError, Distrust, GameResult, Join, JoinError, parse_join, play
 from clients.bots import UnknownBot, load
+from referee.cli.arguments import verifier_key
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
-from referee.log.errors import LogError
-from referee.log.note import VerifierKey
 
 EXIT_BOT = 3
 EXIT_DISTRUST = 4
@@ -66,7 +65,8 @@ def bot(  # noqa: PLR0917 - typer reads options from the signature
     - 3 the bot failed: an illegal move, or an exception, which is shown
     - 4 the referee's log contradicts its signatures, the rules or itself
     """
-    seat, vkey = _join(join), _verifier(verifier)
+    seat = _join(join)
+    vkey = str(verifier_key("--verifier", verifier)) if verifier is not None else None
     sys.path.insert(0, str(Path.cwd()))
     try:
         player = load(name, seed)
@@ -99,17 +99,6 @@ def _join(text: str) -> Join:
         raise Failure(str(error), EXIT_USAGE) from error
     except (OSError, UnicodeDecodeError) as error:
         raise Failure(f"--join {text}: {error}", EXIT_USAGE) from error
-
-
-def _verifier(text: str | None) -> str | None:
-    """The key's text, from a file if it is not one itself."""
-    if text is None:
-        return None
-    try:
-        key = text if "+" in text else Path(text).read_text(encoding="utf-8").strip()
-        return str(VerifierKey.parse(key))
-    except (LogError, OSError, UnicodeDecodeError) as error:
-        raise Failure(f"--verifier {text}: {error}", EXIT_USAGE) from error
 
 
 def _summary(result: GameResult) -> str:

@@ -10,6 +10,7 @@ import grpc
 import typer
 
 from clients.sdk.errors import answer_of
+from referee.cli.arguments import address
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc
@@ -34,6 +35,7 @@ def fetch(
     """
     if len(game) != _ID_DIGITS or set(game) - set("0123456789abcdef"):
         raise Failure(f"game {game!r}: expected {_ID_DIGITS} hexadecimal digits, lower case", EXIT_USAGE)
+    address("--server", server)
     path = out or Path(f"{game}.gamelog")
     try:
         data = asyncio.run(_fetch(server, game))

@@ -5,21 +5,23 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TextIO
 
 import grpc
 import typer
 from google.protobuf import json_format
+from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
 from clients.join import format_join
 from clients.sdk.errors import answer_of
+from referee.cli.arguments import address, cut, public_key
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.games import registry
 from referee.games.game import UnknownRules
-from referee.log.errors import LogError
-from referee.log.keys import PUBLIC_KEY_BYTES, PrivateKey, PublicKey, public_key_from_pem
 from referee.log.v1 import log_pb2
 from referee.service.data import TOKEN_FILE
 from referee.v1 import game_service_pb2 as pb
@@ -31,7 +33,7 @@ _TIMEOUT_S = 15
 
 
 def new(  # noqa: PLR0917 - typer reads options from the signature
-    seats: Annotated[int, typer.Option(min=1, max=9, help="How many play.")] = 2,
+    seats: Annotated[int, typer.Option(min=1, help="How many play.")] = 2,
     rules: Annotated[str, typer.Option(help="Which game.")] = "alhambra",
     server: Annotated[str, typer.Option(metavar="HOST:PORT", help="Where the referee listens.")] = "127.0.0.1:50051",
     data: Annotated[
@@ -45,11 +47,16 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
         typer.Option(metavar="SEATS", help="From the youngest to the oldest, such as 2,0,1; 0,1,2,… if not given."),
     ] = None,
     options: Annotated[
-        str | None, typer.Option(metavar="JSON", help="""The game's options, such as '{"max_turns": 200}'.""")
+        str | None,
+        typer.Option(
+            metavar="JSON",
+            help="""The game's options, such as '{"max_turns": 200}'. Of alhambra: loop_rule (LOOP_RULE_ONE_LESS), """
+            "end_rule (END_RULE_BAG_EMPTY), max_turns, slot_currencies.",
+        ),
     ] = None,
     declare: Annotated[
         str | None,
-        typer.Option(metavar="KEY", help="Public key (hex or PEM file) of the scribe who declares what is drawn."),
+        typer.Option(metavar="KEY", help="Public key (hex or key file) of the scribe who declares what is drawn."),
     ] = None,
     scribed: Annotated[
         list[int] | None, typer.Option(metavar="SEAT", help="A seat whose moves the scribe enters. Repeatable.")
@@ -73,6 +80,7 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
     Examples: `referee new --seats 3 --age-order 2,0,1`,
     `referee new --seats 4 --declare scribe.pem --scribed 1 --scribed 3 --out joins.txt`
     """
+    address("--server", server)
     request = pb.CreateGameRequest(rules_id=rules, options=_options(rules, options, age_order))
     scribed = scribed or []
     for seat in scribed:
@@ -80,19 +88,22 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
             raise Failure(f"--scribed {seat}: the game has seats 0 to {seats - 1}", EXIT_USAGE)
     request.seats.extend(log_pb2.Seat(scribed=seat in scribed) for seat in range(seats))
     if declare is not None:
-        request.declaring_scribe_key = _public_key("--declare", declare)
-    request.scribe_keys.extend(_public_key("--scribe", key) for key in scribe or [])
+        request.declaring_scribe_key = public_key(f"--declare {declare}", declare)
+    request.scribe_keys.extend(public_key(f"--scribe {key}", key) for key in scribe or [])
     if record_attempts:
         request.terms.illegal_moves = log_pb2.ILLEGAL_MOVE_POLICY_RECORDED
     token = _token(token_file or data / TOKEN_FILE)
-    created = asyncio.run(_create(server, token, request))
-    joins = {
-        seat: format_join(server, created.game.id, seat, token)
-        for seat, token in enumerate(created.seat_tokens)
-        if token
-    }
-    if out is not None:
-        _write(out, joins, created.scribe_token)
+    # Before the game is opened, as its join strings are told only once.
+    with _new_file(out) as file:
+        created = asyncio.run(_create(server, token, request))
+        joins = {
+            seat: format_join(server, created.game.id, seat, token)
+            for seat, token in enumerate(created.seat_tokens)
+            if token
+        }
+        if file is not None:
+            lines = [*joins.values(), *([f"scribe {created.scribe_token}"] if created.scribe_token else [])]
+            file.write("".join(f"{line}\n" for line in lines))
     print(_as_json(created, joins) if as_json else _as_text(created, joins, out))
 
 
@@ -105,7 +116,9 @@ async def _create(server: str, token: str, request: pb.CreateGameRequest) -> pb.
             answer = answer_of(error)
             if not answer.reason:
                 raise Failure(f"{server}: no referee answers ({answer.code.name})") from None
-            raise Failure(f"the referee refused: {answer}") from None
+            # Its words around those of the rules say the same twice.
+            refusal = str(answer).replace("(no game can be set up: ", "(")
+            raise Failure(f"the referee refused: {refusal}") from None
 
 
 def _options(rules: str, text: str | None, age_order: str | None) -> bytes:
@@ -115,29 +128,42 @@ def _options(rules: str, text: str | None, age_order: str | None) -> bytes:
         known = ", ".join(sorted({game.rules_id for game in registry.games()}))
         raise Failure(f"--rules {rules}: {error}; expected one of {known}", EXIT_USAGE) from None
     message = GetMessageClass(wire.signed_file().message_types_by_name["Options"])()
-    try:
-        if text is not None:
-            json_format.Parse(text, message)
-        if age_order is not None:
+    if text is not None:
+        _set_options(message, text)
+    if age_order is not None:
+        try:
             json_format.ParseDict({"age_order": [int(seat) for seat in age_order.split(",")]}, message)
-    except json_format.ParseError as error:
-        raise Failure(f"--options: {error}", EXIT_USAGE) from None
-    except ValueError:
-        raise Failure(f"--age-order {age_order!r}: expected seats, such as 2,0,1", EXIT_USAGE) from None
+        except (json_format.ParseError, ValueError):
+            raise Failure(f"--age-order {age_order!r}: expected seats, such as 2,0,1", EXIT_USAGE) from None
     return strict.encode(message)
 
 
-def _public_key(option: str, text: str) -> bytes:
-    """From hexadecimal digits, a public key's PEM file or a private one's."""
+def _set_options(message: Message, text: str) -> None:
+    """From JSON. One after the other: what protobuf says of a whole message is for programmers."""
     try:
-        if len(text) == 2 * PUBLIC_KEY_BYTES:
-            return PublicKey(bytes.fromhex(text)).raw
-        pem = Path(text).read_text("ascii")
-        return (PrivateKey.load(Path(text)).public if "PRIVATE" in pem else public_key_from_pem(pem)).raw
-    except OSError as error:
-        raise Failure(f"{option} {text}: {error.strerror}", EXIT_USAGE) from None
-    except (LogError, ValueError) as error:
-        raise Failure(f"{option} {text}: {error}", EXIT_USAGE) from None
+        options = json.loads(text)
+    except ValueError as error:
+        raise Failure(f"--options: not JSON ({error})", EXIT_USAGE) from None
+    if not isinstance(options, dict):
+        raise Failure("--options: expected a JSON object, such as '{\"max_turns\": 200}'", EXIT_USAGE)
+    fields = message.DESCRIPTOR.fields_by_name
+    for name, value in options.items():
+        if name not in fields:
+            raise Failure(f"--options: no option {cut(name)!r}; expected some of {', '.join(fields)}", EXIT_USAGE)
+        try:
+            json_format.ParseDict({name: value}, message)
+        except json_format.ParseError:
+            shown = cut(json.dumps(value))
+            raise Failure(f"--options: {name} is {shown}; expected {_kind(fields[name])}", EXIT_USAGE) from None
+
+
+def _kind(field: Any) -> str:
+    """What an option can be."""
+    several = "a list of " if field.is_repeated else ""
+    if field.enum_type is None:
+        return f"{several}numbers" if several else "a number"
+    names = [value.name for value in field.enum_type.values if value.number]
+    return several + ", ".join(names) if several else " or ".join(names)
 
 
 def _token(path: Path) -> str:
@@ -149,14 +175,24 @@ def _token(path: Path) -> str:
         raise Failure(f"{path}: not a token") from None
 
 
-def _write(path: Path, joins: dict[int, str], scribe_token: str) -> None:
-    lines = [*joins.values(), *([f"scribe {scribe_token}"] if scribe_token else [])]
+@contextmanager
+def _new_file(path: Path | None) -> Iterator[TextIO | None]:
+    """A new file that only its owner can read, and that is gone again if the game is not opened."""
+    if path is None:
+        yield None
+        return
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        raise Failure(f"--out {path}: {error.strerror}", EXIT_USAGE) from None
+    try:
         with os.fdopen(descriptor, "w", encoding="ascii") as file:
-            file.write("".join(f"{line}\n" for line in lines))
+            yield file
     except OSError as error:
         raise Failure(f"--out {path}: {error.strerror}; the game is open, its seats are lost") from None
+    except BaseException:
+        path.unlink()
+        raise
 
 
 def _as_text(created: pb.CreateGameResponse, joins: dict[int, str], out: Path | None) -> str:

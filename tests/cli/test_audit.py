@@ -73,7 +73,9 @@ def test_newer_receipt_is_stale(played: Played, tmp_path: Path) -> None:
     ("words", "code", "message"),
     [
         (["nowhere.gamelog", "--key", "{vkey}"], 1, "nowhere.gamelog: No such file or directory"),
-        (["{log}", "--key", "nonsense"], 1, "nonsense: No such file or directory"),
+        (["{log}", "--key", "nonsense"], 2, "--key nonsense: No such file or directory; expected a .vkey file"),
+        (["{log}", "--key", "{log}"], 2, "…'; expected name+hex(key id)+base64(type and key)"),
+        (["{log}", "--key", "a+" * 1000], 2, "…'; expected name+hex(key id)+base64(type and key)"),
         (["{log}", "--key", "a+b"], 2, "expected name+hex(key id)+base64(type and key)"),
         (["{log}", "--key", "{vkey}", "--seat-key", "1"], 2, "expected NUMBER=KEY"),
         (["{log}", "--key", "{vkey}", "--seat-key", "0=" + "00" * 32], 2, "weak public key"),
@@ -81,7 +83,18 @@ def test_newer_receipt_is_stale(played: Played, tmp_path: Path) -> None:
         (["{log}"], 2, "--key"),
         (["{log}", "--key", "{vkey}", "--bogus"], 2, "--bogus"),
     ],
-    ids=["no file", "no key file", "bad key", "no number", "weak key", "not a receipt", "no key", "unknown option"],
+    ids=[
+        "no file",
+        "no key file",
+        "not a key file",
+        "long key",
+        "bad key",
+        "no number",
+        "weak key",
+        "not a receipt",
+        "no key",
+        "unknown option",
+    ],
 )
 def test_what_is_wrong_is_one_line(files: tuple[Path, Path], words: list[str], code: int, message: str) -> None:
     done = referee("audit", *(word.format(log=files[0], vkey=files[1]) for word in words))
@@ -89,3 +102,4 @@ def test_what_is_wrong_is_one_line(files: tuple[Path, Path], words: list[str], c
     assert done.stderr.startswith("referee: ")
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
+    assert len(done.stderr) < 400

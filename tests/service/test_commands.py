@@ -136,8 +136,15 @@ def test_new_refuses(tmp_path: Path, here: Run) -> None:
         (("--rules", "chess"), 2, "expected one of alhambra"),
         (("--scribed", "2"), 2, "the game has seats 0 to 1"),
         (("--age-order", "a,b"), 2, "expected seats"),
-        (("--options", "{"), 2, "--options"),
-        (("--options", '{"colour": 1}'), 2, "colour"),
+        (("--options", "{"), 2, "--options: not JSON"),
+        (("--options", "[]"), 2, "--options: expected a JSON object"),
+        (("--options", '{"colour": 1}'), 2, "no option 'colour'; expected some of age_order, max_turns, loop_rule"),
+        (("--options", '{"loop_rule": "ONE"}'), 2, 'loop_rule is "ONE"; expected LOOP_RULE_ONE_LESS'),
+        (("--options", '{"max_turns": []}'), 2, "max_turns is []; expected a number"),
+        (("--server", "nonsense"), 2, "--server 'nonsense': expected HOST:PORT"),
+        (("--seats", "0"), 2, "--seats"),
+        (("--out", token), 2, f"--out {token}: File exists"),
+        (("--server", "127.0.0.1:1", "--out", tmp_path / "joins"), 1, "no referee answers"),
         (("--declare", "00" * 32), 2, "weak"),
         (("--declare", tmp_path / "none.pem"), 2, "No such file"),
         (("--token-file", tmp_path / "none"), 1, "No such file"),
@@ -147,6 +154,8 @@ def test_new_refuses(tmp_path: Path, here: Run) -> None:
         found = here("new", "--token-file", token, *words)
         assert found[:2] == (code, ""), words
         assert text in found[2]
+        assert found[2].count("\n") == 1, words
+    assert not (tmp_path / "joins").exists()
 
 
 async def test_what_the_referee_refuses_is_passed_on(tmp_path: Path) -> None:
@@ -154,7 +163,13 @@ async def test_what_the_referee_refuses_is_passed_on(tmp_path: Path) -> None:
         words = ("new", "--server", server.address, "--data", tmp_path / "data")
         done = await asyncio.to_thread(referee, *words, "--age-order", "0,5")
         assert (done.returncode, done.stdout) == (1, "")
-        assert "INVALID_ARGUMENT: seats and options: expected a game that can be set up" in done.stderr
+        assert done.stderr == (
+            "referee: the referee refused: INVALID_ARGUMENT: seats and options: expected a game that can be set up"
+            " (age_order: expected each of seats 0 to 1 once, got [0, 5])\n"
+        )
+        done = await asyncio.to_thread(referee, *words, "--seats", "12", "--out", tmp_path / "joins")
+        assert done.stderr.endswith("(seats: expected 2 to 6, got 12)\n")
+        assert not (tmp_path / "joins").exists()
 
 
 def test_keys(tmp_path: Path, here: Run) -> None:

@@ -1,0 +1,79 @@
+"""Words that several commands read: public keys, verifier keys, addresses."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from referee.cli.failure import EXIT_USAGE, Failure
+from referee.log.errors import LogError
+from referee.log.keys import PrivateKey, PublicKey, public_key_from_pem
+from referee.log.note import VerifierKey
+
+_HEX_KEY = re.compile("[0-9a-fA-F]{64}", re.ASCII)
+_KEY_EXPECTED = "64 hexadecimal digits, or a file with them or with a PEM key"
+_MOST_BYTES = 4096
+"""Of a file that may hold a key."""
+_MOST_SHOWN = 60
+"""Characters of what somebody gave by mistake."""
+
+
+def public_key(word: str, text: str) -> bytes:
+    """The public key, or the public half of a private one. ``word`` is the whole word, for the error."""
+    path = Path(text)
+    try:
+        found = text if _HEX_KEY.fullmatch(text) else _beginning(path)
+        if _HEX_KEY.fullmatch(found):
+            return PublicKey(bytes.fromhex(found)).raw
+        if "PRIVATE KEY-----" in found:
+            return PrivateKey.load(path).public.raw
+        if "PUBLIC KEY-----" in found:
+            return public_key_from_pem(found).raw
+    except OSError as error:
+        raise Failure(f"{word}: {error.strerror}; expected {_KEY_EXPECTED}", EXIT_USAGE) from None
+    except LogError as error:
+        what = error.what.removeprefix(f"{path}: ")
+        raise Failure(f"{word}: {what}; expected {error.expected}", EXIT_USAGE) from None
+    raise Failure(f"{word}: not a key; expected {_KEY_EXPECTED}", EXIT_USAGE)
+
+
+def verifier_key(option: str, text: str) -> VerifierKey:
+    """From a .vkey file, or the text itself."""
+    word = f"{option} {cut(text)}"
+    try:
+        key = text if _is_verifier(text) else _beginning(Path(text))
+    except OSError as error:
+        raise Failure(f"{word}: {error.strerror}; expected a .vkey file or its text", EXIT_USAGE) from None
+    try:
+        return VerifierKey.parse(key)
+    except LogError as error:
+        # What was found is quoted by the error, however long it is.
+        what = error.what.replace(repr(key), repr(cut(key)))
+        expected = f"; expected {error.expected}" if error.expected else ""
+        raise Failure(f"{word}: {what}{expected}", EXIT_USAGE) from None
+
+
+def address(option: str, text: str) -> tuple[str, int]:
+    """Host and port."""
+    host, colon, port = text.rpartition(":")
+    if not (colon and host and port.isascii() and port.isdecimal() and int(port) < 1 << 16):
+        raise Failure(f"{option} {text!r}: expected HOST:PORT, such as 127.0.0.1:50051", EXIT_USAGE)
+    return host, int(port)
+
+
+def cut(text: str) -> str:
+    """So much of a text as an error repeats."""
+    return text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 1] + "…"
+
+
+def _is_verifier(text: str) -> bool:
+    """Whether it is the key itself; a file's name may have a plus sign, too."""
+    try:
+        return "+" in text and not Path(text).exists()
+    except OSError:  # too long for a name
+        return True
+
+
+def _beginning(path: Path) -> str:
+    with path.open("rb") as file:
+        return file.read(_MOST_BYTES).decode("utf-8", "replace").strip()
