@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from referee.log.entry import decode_entry
 from referee.log.errors import LogError
 from referee.log.merkle import leaf_hash
+from referee.log.note import open_checkpoint
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.store.store import Row, Store
@@ -26,23 +27,27 @@ class History:
         self._store = store
         self._game_id = game_id
 
-    async def rows(self, first: int, end: int) -> AsyncIterator[Row]:
+    async def rows(self, first: int, end: int, page_rows: int = PAGE_ROWS) -> AsyncIterator[Row]:
         """From entry ``first`` up to before ``end``. Raises ``Unsound`` if one is missing."""
         while first < end:
-            page = await self._store.entries(self._game_id, first, min(PAGE_ROWS, end - first))
+            page = await self._store.entries(self._game_id, first, min(page_rows, end - first))
             if not page:
                 raise Unsound(f"game {self._game_id.hex()}: entry {first} is missing")
             for row in page:
                 yield row
             first += len(page)
 
-    async def accepted(self, seq: int, end: int) -> tuple[log_pb2.Entry, Accepted]:
-        """An entry, and the receipt that was given with it. Raises ``Unsound``."""
-        first: Row | None = None
-        async for row in self.rows(seq, end):
-            first = first or row
+    async def entry(self, seq: int) -> log_pb2.Entry:
+        """The entry there. Raises ``Unsound``."""
+        async for row in self.rows(seq, seq + 1):
+            return self._decoded(row)
+        raise Unsound(f"game {self._game_id.hex()}: entry {seq} is missing")
+
+    async def accepted(self, seq: int, end: int) -> Accepted:
+        """The receipt that was given with the entry. Raises ``Unsound``."""
+        async for row in self.rows(seq, end, REPLAYED_AT_ONCE):
             if row.note:
-                return self._decoded(first), Accepted(seq, row.note, row.seq + 1, leaf_hash(row.data))
+                return Accepted(seq, row.note, row.seq + 1, leaf_hash(row.data))
         raise Unsound(f"game {self._game_id.hex()}: no checkpoint from entry {seq} on")
 
     def _decoded(self, row: Row) -> log_pb2.Entry:
@@ -57,6 +62,7 @@ class History:
         Whoever asks for an old game must not hold up the others, so the event loop gets its turn now and then.
         """
         record: Record | None = None
+        row: Row | None = None
         secret = await self._store.secret(self._game_id)
         try:
             while page := await self._store.entries(self._game_id, record.size if record else 0, REPLAYED_AT_ONCE):
@@ -69,6 +75,20 @@ class History:
         except LogError as error:
             at = error.at(entry=record.size if record else 0)
             raise Unsound(f"game {self._game_id.hex()} cannot be read back: {at}") from error
-        if record is None:
+        if record is None or row is None:
             raise Unsound(f"game {self._game_id.hex()} has no entries")
+        self._check_promise(record, row.note, means)
         return record
+
+    def _check_promise(self, record: Record, note: bytes, means: Means) -> None:
+        """That this history is the one that was signed for, and not another that obeys the rules as well.
+
+        The last entry of every commit has a checkpoint, and it covers all that come before.
+        """
+        try:
+            promised = open_checkpoint(note, means.signer.verifier)
+        except LogError as error:
+            what = error if note else "it has none"
+            raise Unsound(f"game {self._game_id.hex()}: checkpoint of entry {record.size - 1}: {what}") from error
+        if (promised.game_id, promised.size, promised.root) != (record.game_id, record.size, record.root()):
+            raise Unsound(f"game {self._game_id.hex()}: its entries are not those that were signed for")

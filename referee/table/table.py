@@ -50,6 +50,15 @@ class Table:
     @classmethod
     async def open(cls, means: Means, open_data: bytes, opening: Opening, on_closed: OnClosed | None = None) -> Table:
         """A new game, durable when this returns. Raises ``LogError``, ``StoreFailed``."""
+        table, opened = cls.begin(means, open_data, opening, on_closed)
+        await opened
+        return table
+
+    @classmethod
+    def begin(
+        cls, means: Means, open_data: bytes, opening: Opening, on_closed: OnClosed | None = None
+    ) -> tuple[Table, asyncio.Future[Answer]]:
+        """A new game on its way to the store, and what tells when it is durable. Raises ``LogError``."""
         record, written = Record.start(
             open_data,
             Clock(means.now_ms()),
@@ -61,8 +70,7 @@ class Table:
         table._durable = 0
         rows = [_row(written)]
         table._settle(rows, Clock(means.now_ms()))
-        await table._commit(rows, None, opening=opening)
-        return table
+        return table, table._commit(rows, None, opening=opening)
 
     @classmethod
     async def load(cls, means: Means, game_id: bytes, on_closed: OnClosed | None = None) -> Table:
@@ -152,10 +160,11 @@ class Table:
 
     async def _answer_again(self, seq: int, body: bytes, signature: bytes) -> Answer | None:
         """The first answer to these bytes, if they are the entry's."""
-        entry, accepted = await self._history.accepted(seq, self._durable)
+        entry = await self._history.entry(seq)
         signed = signed_part(entry)
         if signed is None or signed.intent != body or signed.signature != signature:
             return None
+        accepted = await self._history.accepted(seq, self._durable)
         if entry.HasField("signed"):
             return accepted
         kept = await self._means.store.answer(self.game_id, seq)
