@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Iterator
+from functools import partial
 
 import structlog
+from google.protobuf.message import DecodeError
 
 from referee.log.errors import Code, LogError
+from referee.store.store import StoredGame, StoreFailed
+from referee.table.answers import Answer
 from referee.table.errors import BadField, Draining, LimitReached, UnknownGame, Unsound
 from referee.table.means import Means
 from referee.table.opening import Prepared, prepare
@@ -36,6 +41,10 @@ class House:
         self._max_open_games = max_open_games
         self._open: dict[bytes, Table] = {}
         self._closed: OrderedDict[bytes, Table] = OrderedDict()
+        """The one that was asked for last is last."""
+        self._aside: dict[bytes, Unsound] = {}
+        """Games that cannot be read back, and why; until the next start."""
+        self._loading: dict[bytes, asyncio.Task[Table]] = {}
 
     async def start(self) -> list[Unsound]:
         """Reads every open game back and goes on with it; returns those with which that is impossible."""
@@ -46,6 +55,7 @@ class House:
                 try:
                     table = await Table.load(self.means, stored.game_id, self._close)
                 except Unsound as error:
+                    self._aside[stored.game_id] = error
                     unsound.append(error)
                 else:
                     if not table.is_closed:
@@ -63,36 +73,64 @@ class House:
         return self._draining
 
     async def create(self, request: CreateGameRequest) -> tuple[Table, Prepared]:
-        """Opens a game. Raises ``TableError``, ``LogError``, ``StoreFailed``."""
+        """Opens a game. Raises ``TableError``, ``LogError``, ``StoreFailed``.
+
+        Whoever asks may leave before it is durable: the game is there all the same, and can be found and aborted.
+        """
         if self._draining:
             raise Draining("the referee is stopping: no new games")
         if len(self._open) >= self._max_open_games:
             raise LimitReached("open games")
         prepared = prepare(request, self.means.engines, self._producer)
         try:
-            table = await Table.open(self.means, prepared.open_data, prepared.opening, self._close)
+            table, opened = Table.begin(self.means, prepared.open_data, prepared.opening, self._close)
         except LogError as error:
             if error.code is Code.MALFORMED:
                 raise BadField("options", f"{error.expected} ({error.what})") from error
             if error.code is Code.RULES:
                 raise BadField("seats and options", f"a game that can be set up ({error.what})") from error
             raise
+        # Now, not when it is durable: then somebody could find it in the store first, and make a second table of it.
         self._open[table.game_id] = table
+        opened.add_done_callback(partial(self._opened, table))
+        await asyncio.shield(opened)
         return table, prepared
+
+    def _opened(self, table: Table, opened: asyncio.Future[Answer]) -> None:
+        if opened.exception() is not None and not table.size:
+            # If it is durable all the same, whoever looks for it finds it in the store.
+            self._open.pop(table.game_id, None)
 
     async def table(self, game_id: bytes) -> Table:
         """The game's table. Raises ``UnknownGame``, ``Unsound``, ``StoreFailed``."""
-        table = self._open.get(game_id) or self._closed.get(game_id)
-        if table is not None:
+        if (table := self._open.get(game_id)) is not None:
             return table
-        if await self.means.store.game(game_id) is None:
-            raise UnknownGame(f"no game {game_id.hex()}")
-        table = await Table.load(self.means, game_id, self._close)
-        if not table.is_closed:
-            # At the start it could not be read back. Somebody has put it in order.
-            return self._open.setdefault(game_id, table)
-        self._keep(table)
-        return table
+        if (table := self._closed.get(game_id)) is not None:
+            self._closed.move_to_end(game_id)
+            return table
+        if (unsound := self._aside.get(game_id)) is not None:
+            raise Unsound(str(unsound))
+        # Read back once, however many ask for it at the same time, and whether or not they wait for it.
+        loading = self._loading.get(game_id)
+        if loading is None:
+            loading = self._loading[game_id] = asyncio.create_task(self._load(game_id))
+        return await asyncio.shield(loading)
+
+    async def _load(self, game_id: bytes) -> Table:
+        try:
+            if await self.means.store.game(game_id) is None:
+                raise UnknownGame(f"no game {game_id.hex()}")
+            table = await Table.load(self.means, game_id, self._close)
+            if table.is_closed:
+                self._keep(table)
+            else:
+                self._open[game_id] = table
+            return table
+        except Unsound as error:
+            self._set_aside(game_id, error)
+            raise
+        finally:
+            self._loading.pop(game_id, None)
 
     async def games(
         self, before: int | None, limit: int, state: pb.GameState.ValueType
@@ -106,16 +144,25 @@ class House:
                 if len(found) == limit:
                     return found, before
                 before = stored.number
-                if stored.closed is not None:
-                    game = pb.Game.FromString(stored.closed)
-                elif (table := self._open.get(stored.game_id) or self._closed.get(stored.game_id)) is not None:
-                    game = game_message(await table.record())
-                else:
-                    continue
-                if state in (pb.GAME_STATE_UNSPECIFIED, game.state):
+                game = await self._listed(stored)
+                if game is not None and state in (pb.GAME_STATE_UNSPECIFIED, game.state):
                     found.append(game)
             if not page:
                 return found, None
+
+    async def _listed(self, stored: StoredGame) -> pb.Game | None:
+        """None if it cannot be read: that is no reason not to list the others."""
+        if stored.game_id in self._aside:
+            return None
+        try:
+            if stored.closed is not None:
+                return pb.Game.FromString(stored.closed)
+            return game_message(await (await self.table(stored.game_id)).record())
+        except Unsound as error:
+            self._set_aside(stored.game_id, error)
+        except (StoreFailed, DecodeError) as error:
+            _log.error("game not listed", game=stored.game_id.hex(), error=str(error))
+        return None
 
     def drain(self) -> None:
         """No new games and no more acts; watchers are told to come back later."""
@@ -127,6 +174,12 @@ class House:
         if self._open.pop(table.game_id, None) is not None:
             self._keep(table)
             _log.info("game over", game=table.game_id.hex(), entries=table.size)
+
+    def _set_aside(self, game_id: bytes, error: Unsound) -> None:
+        self._open.pop(game_id, None)
+        if game_id not in self._aside:
+            self._aside[game_id] = error
+            _log.error("game set aside", game=game_id.hex(), error=str(error))
 
     def _keep(self, table: Table) -> None:
         self._closed[table.game_id] = table
