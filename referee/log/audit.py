@@ -15,7 +15,7 @@ from referee.log.engines import Engines, installed
 from referee.log.entry import NO_ENTRY, decode_entry, decode_open, game_id
 from referee.log.errors import Code, LogError
 from referee.log.frames import Frame, FrameType
-from referee.log.header import check_header, decode_header, rules_hash
+from referee.log.header import check_descriptors, check_header, decode_header, rules_hash
 from referee.log.heads import Heads, check_head
 from referee.log.intent import Author, Place, Role, author_of, decode_intent
 from referee.log.merkle import Tree, leaf_hash
@@ -175,13 +175,16 @@ class _Auditor:
         try:
             header = decode_header(self.header.payload)
             check_header(self.header.payload, header, opened)
+            try:
+                game, codec = self.engines.get(opened.rules_id, opened.rules_version)
+            except LogError:
+                return
+            same = check_descriptors(header, codec.signed_file())
         except LogError as error:
             self.note(error.at(offset=self.header.offset))
             return
-        try:
-            game, _ = self.engines.get(opened.rules_id, opened.rules_version)
-        except LogError:
-            return
+        if not same:
+            self.remarks.append("the file describes the signed messages in other words than this installation")
         if header.rules_hash != rules_hash(game.catalogue):
             self.remarks.append("the rule catalogue of this installation has another text than the one the game names")
 

@@ -7,6 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
+from google.protobuf.message import DecodeError
 
 from referee.games.game import Rule
 from referee.log.errors import Code, LogError, malformed
@@ -47,13 +48,40 @@ def decode_header(data: bytes) -> log_pb2.Header:
 
 
 def check_header(data: bytes, header: log_pb2.Header, opened: log_pb2.GameOpen) -> None:
-    """Raises ``LogError`` unless GameOpen names this header."""
+    """Raises ``LogError`` unless GameOpen names this header and it describes the messages of the log."""
     if header_hash(data) != opened.header_hash:
         raise LogError(Code.HEADER, f"header {header_hash(data).hex()}", opened.header_hash.hex(), entry=0)
     found = (header.rules_id, header.rules_version)
     expected = (opened.rules_id, opened.rules_version)
     if found != expected:
         raise LogError(Code.HEADER, f"header of rules {found}", f"{expected}, as in GameOpen", entry=0)
+    _described(header)
+
+
+def check_descriptors(header: log_pb2.Header, signed_file: Any) -> bool:
+    """Whether the header describes the log's messages and the game's as this installation knows them.
+
+    Raises ``LogError`` (``HEADER``) if it does not describe the proto file of the game's signed messages at all.
+    """
+    described = _described(header)
+    if signed_file.name not in described:
+        raise LogError(Code.HEADER, "descriptors without the game's messages", signed_file.name, entry=0)
+    ours = FileDescriptorSet.FromString(descriptor_set(log_pb2.DESCRIPTOR, signed_file))
+    return all(described.get(file.name) == file for file in ours.file)
+
+
+def _described(header: log_pb2.Header) -> dict[str, FileDescriptorProto]:
+    """By their names. Raises ``LogError`` (``HEADER``) for what describes no log."""
+    try:
+        described = FileDescriptorSet.FromString(header.descriptors).file
+    except DecodeError:
+        raise LogError(Code.HEADER, "descriptors that cannot be read", "a FileDescriptorSet", entry=0) from None
+    found = {file.name: file for file in described}
+    if len(found) != len(described):
+        raise LogError(Code.HEADER, "two descriptors of one file", "each file once", entry=0)
+    if log_pb2.DESCRIPTOR.name not in found:
+        raise LogError(Code.HEADER, "descriptors without the log's messages", log_pb2.DESCRIPTOR.name, entry=0)
+    return found
 
 
 def rules_hash(catalogue: Sequence[Rule]) -> bytes:

@@ -8,13 +8,15 @@ from hashlib import sha256
 from io import BytesIO
 from typing import Any
 
+from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
+
 from referee.games.game import Chance, Decision
 from referee.log import file, intent
 from referee.log.audit import Policy, audit
 from referee.log.deck import referee_commitment
 from referee.log.engines import Engines
 from referee.log.entry import Clock, Written
-from referee.log.header import build_header, header_hash
+from referee.log.header import build_header, header_hash, rules_hash
 from referee.log.intent import Author, Role, SignedIntent
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
@@ -83,6 +85,18 @@ class Played:
     def audit(self, data: bytes | None = None, policy: Policy | None = None) -> Report:
         policy = policy or Policy(SIGNER.verifier)
         return audit(BytesIO(self.file() if data is None else data), policy, engines=self.engines)
+
+
+def small_header(rules_id: str = "toy", **other: Any) -> bytes:
+    """A header of less than 100 bytes: it names the file of the messages and describes nothing."""
+    values = {"descriptors": described(log_pb2.DESCRIPTOR.name), "rules_hash": rules_hash(toy.Toy.catalogue), **other}
+    return log_pb2.Header(rules_id=rules_id, rules_version=1, **values).SerializeToString(deterministic=True)
+
+
+def described(*names: str) -> bytes:
+    """A FileDescriptorSet of files with nothing in them."""
+    files = [FileDescriptorProto(name=name) for name in names]
+    return FileDescriptorSet(file=files).SerializeToString(deterministic=True)
 
 
 def build_file(header: bytes, entries: list[bytes], note: bytes) -> bytes:

@@ -53,6 +53,15 @@ def test_cheap_towers() -> None:
         assert (caught.value.code, caught.value.entry) == (Code.RULES, 0)
 
 
+def test_descriptors_without_the_game() -> None:
+    header = games.small_header("alhambra")
+    opened = games.game_open(header, rules=("alhambra", 1), tables=CODEC.encode_tables(None))
+    played = games.abort(games.start(opened, header=header, engines=installed()))
+    report = played.audit()
+    assert report.decisive is not None
+    assert (report.decisive.code, report.decisive.entry) == (Code.HEADER, 0)
+
+
 def test_chosen_options_are_in_the_report() -> None:
     options = CODEC.encode_options(Options(max_turns=1, slot_currencies=(3, 2, 1, 0)))
     report = play(alhambra(options=options), at_random(3)).audit()

@@ -535,18 +535,36 @@ def test_other_header(dealt: Played) -> None:
         other.MergeFrom(log_pb2.Header(**change))
         swapped = replace(dealt, header=other.SerializeToString(deterministic=True))
         expect(swapped.audit(), Verdict.CORRUPT, Code.HEADER, 0)
-    renamed = log_pb2.Header(rules_id="other", rules_version=1, rules_hash=bytes(32))
-    data = renamed.SerializeToString(deterministic=True)
-    played = games.abort(start(header=data))
+    played = games.abort(start(header=games.small_header("other")))
     expect(played.audit(), Verdict.CORRUPT, Code.HEADER, 0)
 
 
+LOG_PROTO = log_pb2.DESCRIPTOR.name
+
+
+@pytest.mark.parametrize(
+    "descriptors",
+    [b"", b"these are not descriptors", games.described("other.proto"), games.described(LOG_PROTO, LOG_PROTO)],
+)
+def test_descriptors_that_describe_no_log(descriptors: bytes) -> None:
+    """26: named by GameOpen, and of no use to who reads the file without our code."""
+    played = games.abort(start(header=games.small_header(descriptors=descriptors)))
+    expect(played.audit(), Verdict.CORRUPT, Code.HEADER, 0)
+
+
+def test_other_descriptors_are_remarked() -> None:
+    """26: another producer may describe the same messages in other words; lies show to who compares."""
+    assert games.abort(start()).audit().remarks == ()
+    report = games.abort(start(header=games.small_header())).audit()
+    assert report.verdict is Verdict.COMPLETE
+    assert report.remarks == ("the file describes the signed messages in other words than this installation",)
+
+
 def test_other_catalogue_is_remarked(dealt: Played) -> None:
-    header = log_pb2.Header(rules_id="toy", rules_version=1, rules_hash=bytes(32))
-    played = games.abort(start(header=header.SerializeToString(deterministic=True)))
+    played = games.abort(start(header=games.small_header(rules_hash=bytes(32))))
     report = played.audit()
     assert report.verdict is Verdict.COMPLETE
-    assert "catalogue" in report.remarks[0]
+    assert "catalogue" in report.remarks[1]
 
 
 def test_tables_of_ones_own(dealt: Played) -> None:

@@ -16,15 +16,12 @@ from referee.log.audit import Policy
 from referee.log.errors import Code, LogError
 from referee.log.file import Writer
 from referee.log.frames import MAGIC, Frame, FrameType, encode_frame
-from referee.log.header import rules_hash
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Layer, Verdict
 from tests.log import evil, games, toy
 from tests.log.games import SIGNER, Played, play, start
 
-SMALL_HEADER = log_pb2.Header(
-    rules_id="toy", rules_version=1, rules_hash=rules_hash(toy.Toy.catalogue)
-).SerializeToString(deterministic=True)
+SMALL_HEADER = games.small_header()
 
 
 @pytest.fixture(scope="module")
@@ -357,7 +354,7 @@ def test_old_checkpoints(whole: Played) -> None:
     for at in range(n):
         report = whole.audit(with_old(whole, at, whole.notes[at]))
         assert report.verdict is Verdict.COMPLETE
-        assert report.remarks == ()
+        assert report.remarks == whole.audit().remarks
     fork = SIGNER.sign(whole.record.game_id, 5, bytes(32))
     report = whole.audit(with_old(whole, 4, fork))
     assert report.verdict is Verdict.FORK
@@ -388,7 +385,7 @@ def test_useless_old_checkpoints_are_remarked(whole: Played) -> None:
     for at, note in ((4, b"nonsense"), (4, whole.notes[2])):
         report = whole.audit(with_old(whole, at, note))
         assert report.verdict is Verdict.COMPLETE
-        assert len(report.remarks) == 1
+        assert len(report.remarks) == 1 + len(whole.audit().remarks)
     report = whole.audit(with_old(whole, 4, SIGNER.sign(bytes(16), 5, bytes(32))))
     assert report.verdict is not Verdict.COMPLETE
-    assert whole.audit(with_old(whole, 4, b"x"), Policy()).remarks == ()
+    assert whole.audit(with_old(whole, 4, b"x"), Policy()).remarks == whole.audit().remarks

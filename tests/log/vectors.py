@@ -137,8 +137,8 @@ def strict() -> dict[str, Any]:
 
 def game() -> Played:
     """A dealt game of the toy rules, from GameOpen to the disclosed seed."""
-    header = log_pb2.Header(rules_id="toy", rules_version=1, rules_hash=bytes(32), producer="vectors")
-    return play(start(header=header.SerializeToString(deterministic=True), options=b"\x02"))
+    header = games.small_header(rules_hash=bytes(32), producer="vectors")
+    return play(start(header=header, options=b"\x02"))
 
 
 def file() -> dict[str, Any]:
