@@ -23,6 +23,7 @@ from rich.table import Table
 
 from clients.bots import BOTS, UnknownBot, load
 from clients.match import IllegalMove, Outcome, play_game
+from referee.cli.output import accept_every_character
 
 
 @dataclass(slots=True)
@@ -203,4 +204,5 @@ def arena(
 
 
 if __name__ == "__main__":
+    accept_every_character()
     typer.run(arena)

@@ -21,6 +21,7 @@ from clients.demo.children import ChildFailed, Children
 from clients.demo.screen import Screen, show_result
 from clients.sdk.errors import ClientError
 from clients.sdk.organiser import Opened, organiser
+from referee.cli.output import accept_every_character
 from referee.games.alhambra.options import MAX_SEATS, MIN_SEATS
 from referee.render import alhambra as render
 
@@ -157,4 +158,5 @@ async def _audit(console: Console, children: Children, files: Files, out: Path) 
 
 
 if __name__ == "__main__":
+    accept_every_character()
     typer.run(demo)

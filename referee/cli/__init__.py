@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from errno import ENOSPC
 from importlib import import_module
 from typing import Annotated
 
@@ -11,7 +13,8 @@ import typer
 from typer.exceptions import TyperException
 
 from referee import __version__
-from referee.cli.failure import EXIT_USAGE, Failure
+from referee.cli import output
+from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
 
 COMMANDS = ("serve", "keys", "new", "bot", "fetch", "show", "audit", "inspect")
 
@@ -45,14 +48,23 @@ def referee(
 
 def main() -> None:
     """Runs the command; whatever stops it is one line on standard error and an exit code."""
+    output.accept_every_character()
     named = [name for name in COMMANDS if sys.argv[1:2] == [name]]
     try:
         code = application(named or COMMANDS)(standalone_mode=False)
+        with suppress(typer.Exit):  # nobody reads any more: the code is that of the command all the same
+            output.write("")
     except Failure as failure:
         code = _stop(str(failure), failure.exit_code)
     except TyperException as error:  # words that typer does not know; the message is empty where it has shown the help
         message = error.format_message()
-        code = _stop(f"{message} Try --help.", EXIT_USAGE) if message else EXIT_USAGE
+        code = _stop(f"{message.rstrip('.')}. Try --help.", EXIT_USAGE) if message else EXIT_USAGE
+    except OSError as error:
+        if error.errno != ENOSPC:
+            raise
+        # Of a file that it writes, a command tells itself.
+        output.discard()
+        code = _stop(f"standard output: {error.strerror}", EXIT_FAILED)
     except KeyboardInterrupt:
         code = 130
     sys.exit(code)
