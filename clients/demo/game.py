@@ -60,9 +60,10 @@ async def _watch(opened: Opened, screen: Screen) -> Played:
     rounds = Rounds()
     async with Connection(opened.joins[0].address, opened.game_id) as connection, aclosing(connection.watch()) as log:
         async for added in log:
+            before = _alhambra(ledger).copy() if ledger.size else None
             ledger.read(added.data, added.checkpoint)
             state = _alhambra(ledger)
-            if words := _words(added.data, state):
+            if before is not None and (words := _words(added.data, before)):
                 screen.moved(words)
             screen.show(ledger.record)
             for held in rounds.went_on(state):
@@ -78,7 +79,7 @@ def _alhambra(ledger: Ledger) -> State:
     return state
 
 
-def _words(data: bytes, state: State) -> str:
+def _words(data: bytes, before: State) -> str:
     """What the entry says, if it is a move."""
     entry = decode_entry(data)
     if entry.WhichOneof("event") != "signed":
@@ -86,4 +87,5 @@ def _words(data: bytes, state: State) -> str:
     intent = decode_intent(entry.signed.intent)
     if intent.WhichOneof("act") != "move":
         return ""
-    return f"{entry.seq:>4}  seat {intent.seat}: {describe(CODEC.decode_move(intent.move, state.table), state.table)}"
+    move = CODEC.decode_move(intent.move, before.table)
+    return f"{entry.seq:>4}  seat {intent.seat}: {describe(move, before)}"

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import sys
+from io import BufferedReader
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from referee.cli import output
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.cli.output import leave_quietly
 from referee.cli.story import Story
 from referee.games.game import UnknownRules
 from referee.log.errors import Code, LogError
+from referee.log.frames import MAGIC
 from referee.log.replay import Record
-from referee.log.verdict import Finding
+from referee.log.verdict import Finding, Verdict
 from referee.render.registry import renderer
+
+_NAME_BYTES = 4
+"""Of MAGIC; the others tell of versions and of damage."""
 
 
 def show(
@@ -41,6 +46,8 @@ def show(
     """
     try:
         with file.open("rb") as stream:
+            if not _is_game_file(stream):
+                raise Failure(f"{file}: not a game file", int(Verdict.CORRUPT))
             story = Story.read(stream, at)
     except OSError as error:
         raise Failure(f"{file}: {error.strerror}", EXIT_USAGE) from None
@@ -60,13 +67,14 @@ def show(
         raise _failure(file, LogError(Code.UNSUPPORTED, str(error))) from None
     if svg is not None:
         _write_pictures(svg, record, chosen)
-    try:
-        sys.stdout.write(shown)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        leave_quietly()
+    output.write(shown)
     if story.torn is not None:
         raise _failure(file, story.torn)
+
+
+def _is_game_file(stream: BufferedReader) -> bool:
+    """Whether it begins as one; of one that is cut off, as far as it goes."""
+    return MAGIC.startswith(stream.peek(_NAME_BYTES)[:_NAME_BYTES])
 
 
 def _failure(file: Path, error: LogError) -> Failure:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, BinaryIO
 
@@ -17,7 +16,7 @@ from referee.log.intent import author_of, decode_intent
 from referee.log.replay import Record, signed_part
 from referee.log.steps import Phase
 from referee.log.v1 import log_pb2
-from referee.notation.registry import notation
+from referee.notation.registry import Notation, notation
 
 
 class Story:
@@ -31,7 +30,11 @@ class Story:
         self.torn: LogError | None = None
         self.last_ms = 0
         self._header = b""
-        self._describe: Callable[[Any, Any], str] | None = None
+        self._notation: Notation | None = None
+        self._before: Any = None
+        """The position before the last entry."""
+        self._rounds: list[tuple[int, str]] = []
+        """After which entry, and the line."""
 
     @classmethod
     def read(cls, stream: BinaryIO, at: int | None = None) -> Story:
@@ -67,14 +70,18 @@ class Story:
             record = Record(opened)
             check_header(self._header, decode_header(self._header), record.opened)
             try:
-                self._describe = notation(record.opened.rules_id).describe
+                self._notation = notation(record.opened.rules_id)
             except UnknownRules as error:
                 raise LogError(Code.UNSUPPORTED, str(error)) from None
             self.record = record
         turn = self._seat_on_turn(self.record)
+        self._before = self.record.course.state.copy()
         entry = self.record.read(data)
         self.last_ms = entry.referee_ms
         self.moves.append(self._line(self.record, entry, turn))
+        if self._notation is not None:
+            lines = self._notation.rounds(self.record.course.state, len(self._rounds))
+            self._rounds += [(len(self.moves) - 1, line) for line in lines]
 
     @staticmethod
     def _seat_on_turn(record: Record) -> int | None:
@@ -109,9 +116,13 @@ class Story:
         return lines
 
     def numbered_moves(self) -> list[str]:
-        """A line for every entry, with its number."""
+        """A line for every entry, with its number; after the entries that bring scoring rounds, one for each."""
         width = len(str(len(self.moves)))
-        return [f"{number:>{width}}  {line}" for number, line in enumerate(self.moves)]
+        lines = []
+        for number, line in enumerate(self.moves):
+            lines.append(f"{number:>{width}}  {line}")
+            lines += [f"{'':>{width}}  {held}" for entry, held in self._rounds if entry == number]
+        return lines
 
     def _whole(self) -> Record:
         if self.record is None:
@@ -137,16 +148,16 @@ class Story:
         if act == "move":
             move = record.course.codec.decode_move(intent.move, record.course.tables)
             by = f"seat {turn}" if turn is not None else author
-            return f"{by}: {self._words(move, record)}" + ("" if by == author else f" (by {author})")
+            return f"{by}: {self._words(move)}" + ("" if by == author else f" (by {author})")
         if act == "declare":
             return f"chance: {self._outcome(record, intent.declare)} (by {author})"
         return f"{author}: " + {"join": "joins", "reveal": "opens its seed"}.get(str(act), str(act))
 
     def _outcome(self, record: Record, data: bytes) -> str:
-        return self._words(record.course.codec.decode_outcome(data, record.course.tables), record)
+        return self._words(record.course.codec.decode_outcome(data, record.course.tables))
 
-    def _words(self, event: Any, record: Record) -> str:
-        return self._describe(event, record.course.tables) if self._describe else str(event)
+    def _words(self, event: Any) -> str:
+        return self._notation.describe(event, self._before) if self._notation else str(event)
 
 
 _YEAR_9999_MS = 253_402_300_800_000

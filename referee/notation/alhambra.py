@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import assert_never
 
+from referee.games.alhambra import State
 from referee.games.alhambra.money import card_name
 from referee.games.alhambra.moves import (
     Buy,
@@ -21,17 +22,22 @@ from referee.games.alhambra.moves import (
     ReserveTile,
     TakeMoney,
 )
-from referee.games.alhambra.tiles import TileTable
+from referee.games.alhambra.phases import FREE, Phase
+from referee.games.alhambra.scoring import score_round
 from referee.games.game import Cell, ForcedPass
 
 
-def describe(event: Event, table: TileTable) -> str:  # noqa: PLR0912 - one case an event
-    """``take denar-3 dirham-2``, ``buy 2 ducat-4 ducat-5`` (market slots from 1), ``place garden-10-N 1,-2``, …"""
+def describe(event: Event, state: State) -> str:  # noqa: PLR0912 - one case an event
+    """``take denar-3 dirham-2``, ``buy tower-12 (slot 2) with ducat-4 ducat-5``, ``place garden-10-N 1,-2``, …
+
+    ``state``: the position before the event.
+    """
+    table = state.table
     match event:
         case TakeMoney(cards):
             return _words("take", map(card_name, cards))
         case Buy(slot, payment):
-            return _words(f"buy {slot + 1}", map(card_name, payment))
+            return _words(f"buy {_wares(slot, state)} with", map(card_name, payment))
         case RebuildAdd(tile, cell):
             return f"add {table.names[tile]} {_cell(cell)}"
         case RebuildRemove(cell):
@@ -56,6 +62,28 @@ def describe(event: Event, table: TileTable) -> str:  # noqa: PLR0912 - one case
             return "pass"
         case _:
             assert_never(event)
+
+
+def rounds(state: State, held: int) -> list[str]:
+    """A line for each scoring round after the first ``held``: ``round 1: seat 0 2 points, seat 1 17``."""
+    counts = [state.counts(seat) for seat in range(state.seats)]
+    walls = [state.wall(seat) for seat in range(state.seats)]
+    neutral = state.neutral_counts() if state.seats == 2 else None
+    lines = []
+    for number in range(held + 1, state.scorings + 1):
+        # The last one is the third round, even if the card of the second never came.
+        last = state.phase is Phase.OVER and number == state.scorings
+        # Nothing but the scores changes with a scoring, so the boards are still those that were scored.
+        points, _ = score_round(3 if last else number, counts, walls, neutral)
+        first, *others = (f"seat {seat} {count}" for seat, count in enumerate(points))
+        lines.append(f"round {3 if last else number}: {', '.join([f'{first} points', *others])}")
+    return lines
+
+
+def _wares(slot: int, state: State) -> str:
+    """The tile and where it lies; of a slot that is empty, only where."""
+    tile = state.market[slot]
+    return f"slot {slot + 1}" if tile == FREE else f"{state.table.names[tile]} (slot {slot + 1})"
 
 
 def _cell(cell: Cell) -> str:

@@ -11,8 +11,11 @@ from referee.notation import alhambra
 class Notation(Protocol):
     """What a game's module of this package offers."""
 
-    def describe(self, event: Any, table: Any) -> str:
-        """The event on one line; ``table``: the game's tables."""
+    def describe(self, event: Any, state: Any) -> str:
+        """The event on one line; ``state``: the position before it."""
+
+    def rounds(self, state: Any, held: int) -> list[str]:
+        """A line for each scoring round after the first ``held``, if the game has such."""
 
 
 _NOTATIONS: Final[dict[str, Notation]] = {"alhambra": alhambra}

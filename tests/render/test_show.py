@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import subprocess
+import sys
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -91,7 +92,10 @@ def test_an_earlier_position_of_one_seat(played: Played, whole: Path, at: int) -
 
 def test_moves_have_a_line_for_every_entry(played: Played, whole: Path) -> None:
     done = referee("show", whole, "--moves")
-    listed = done.stdout.split("\n\n")[1].splitlines()
+    lines = done.stdout.split("\n\n")[1].splitlines()
+    scored = [line.split()[:2] for line in lines if line.startswith("     round ")]
+    assert scored == [["round", "1:"], ["round", "2:"], ["round", "3:"]]
+    listed = [line for line in lines if not line.startswith("     round ")]
     assert [int(line[:3]) for line in listed] == list(range(len(played.entries)))
     words = [line[5:] for line in listed]
     assert words[0] == "the game is opened"
@@ -139,8 +143,11 @@ def test_a_file_of_another_kind(tmp_path: Path) -> None:
     file = tmp_path / "file"
     for content, code, message in (
         (b"", 3, "TORN"),
-        (b"\x89PNG\r\n\x1a\n", 4, "FRAME at byte 0"),
-        (HEADER, 4, "FRAME"),
+        (b"\x89PNG\r\n\x1a\n", 4, f"{file}: not a game file\n"),
+        (b"# Tile Referee\n", 4, f"{file}: not a game file\n"),
+        (b"\x89TLR\n\x1a\n", 4, "FRAME at byte 0"),
+        (b"\x89T", 3, "TORN at byte 0"),
+        (HEADER, 4, "not a game file"),
     ):
         file.write_bytes(content)
         refused(code, message, file)
@@ -220,8 +227,23 @@ def test_a_reader_that_goes_away_is_no_failure(whole: Path) -> None:
         assert process.wait() == 0
 
 
+def test_a_full_disk_is_one_line(whole: Path) -> None:
+    for words in (["show", whole], ["show", "--help"], ["--version"]):
+        with Path("/dev/full").open("w") as full:
+            done = subprocess.run([REFEREE, *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        assert (done.returncode, done.stderr) == (1, "referee: standard output: No space left on device\n")
+
+
 def test_a_terminal_without_lines_for_boxes(whole: Path) -> None:
     plain = {**os.environ, "PYTHONIOENCODING": "ascii"}
     done = subprocess.run([REFEREE, "show", whole], capture_output=True, check=True, env=plain)
     assert done.stdout.isascii()
     assert b"fount" in done.stdout
+    done = subprocess.run([REFEREE, "show", "é.gamelog"], capture_output=True, check=False, env=plain)
+    assert done.stderr == b"referee: ?.gamelog: No such file or directory\n"
+    for module in ("clients.arena", "clients.demo"):
+        done = subprocess.run(
+            [sys.executable, "-m", module, "--bots", "é"], capture_output=True, check=False, env=plain
+        )
+        assert done.returncode == 2
+        assert b"no bot '?'" in done.stdout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from referee.games.alhambra import GAME
 from referee.games.alhambra.money import SCORING_A, card
 from referee.games.alhambra.moves import (
     Buy,
@@ -21,7 +22,7 @@ from referee.games.alhambra.moves import (
     TakeMoney,
 )
 from referee.games.game import ForcedPass
-from referee.notation.alhambra import describe
+from referee.notation.alhambra import describe, rounds
 from tests.render.boards import TABLE
 from tests.render.positions import events
 
@@ -33,7 +34,7 @@ TOWER = TABLE.numbers["tower-12"]
     ("event", "words"),
     [
         (TakeMoney((card(0, 3), card(1, 2))), "take denar-3 dirham-2"),
-        (Buy(1, (card(2, 4), card(2, 5))), "buy 2 ducat-4 ducat-5"),
+        (Buy(1, (card(2, 4), card(2, 5))), "buy slot 2 with ducat-4 ducat-5"),
         (RebuildAdd(GARDEN, (1, -2)), "add garden-10-N 1,-2"),
         (RebuildRemove((1, 0)), "remove 1,0"),
         (RebuildSwap(TOWER, (-1, 0)), "swap tower-12 -1,0"),
@@ -50,10 +51,34 @@ TOWER = TABLE.numbers["tower-12"]
     ids=str,
 )
 def test_one_of_each(event: Event, words: str) -> None:
-    assert describe(event, TABLE) == words
+    assert describe(event, GAME.new(2)) == words
+
+
+def test_a_purchase_names_the_tile() -> None:
+    state = next(state for state, event in events(2) if isinstance(event, Buy))
+    bought = next(move for move in state.legal_moves() if isinstance(move, Buy))
+    tile = state.table.names[state.market[bought.slot]]
+    assert describe(bought, state).startswith(f"buy {tile} (slot {bought.slot + 1}) with ")
+
+
+@pytest.mark.parametrize("seats", [2, 3])
+def test_the_rounds_are_those_that_were_scored(seats: int) -> None:
+    """Each round's points, against the scores before and after it."""
+    told: list[str] = []
+    scores = [0] * seats
+    for state, _ in events(seats):
+        if new := rounds(state, len(told)):
+            points = [now - before for now, before in zip(state.scores, scores, strict=True)]
+            assert len(new) == 1
+            words = [f"seat {seat} {count}" for seat, count in enumerate(points)]
+            assert new[0].split(": ")[1] == ", ".join([f"{words[0]} points", *words[1:]])
+            told += new
+        scores = list(state.scores)
+    assert [line.split(":")[0] for line in told] == ["round 1", "round 2", "round 3"]
+    assert rounds(state, 3) == []
 
 
 def test_different_events_of_a_position_have_different_words() -> None:
     for state, _ in events(2):
         moves = list(state.legal_moves())
-        assert len({describe(move, TABLE) for move in moves}) == len(moves)
+        assert len({describe(move, state) for move in moves}) == len(moves)

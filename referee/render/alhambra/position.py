@@ -34,9 +34,10 @@ def _table(state: State) -> Iterable[str]:
     yield f"money row: {_listed(map(card_name, state.row))}"
     yield f"bag: {state.bag.bit_count()} tiles; money deck: {sum(state.deck)} cards, discards: {sum(state.discard)}"
     if state.seats == 2:
-        yield f"neutral player: {state.neutral.bit_count()} tiles"
-        yield f"  {_counts(state.neutral_counts())}"
-        yield f"  {_listed(names[tile] for tile in tiles_of(state.neutral))}"
+        yield f"neutral player: {state.neutral.bit_count() or 'no'} tiles"
+        if state.neutral:
+            yield f"  {_counts(state.neutral_counts())}"
+            yield f"  {_listed(names[tile] for tile in tiles_of(state.neutral))}"
 
 
 def _awaited(pending: Pending) -> str:
@@ -59,7 +60,7 @@ def _seat(state: State, seat: int) -> Iterable[str]:
     start = "; start seat" if seat == state.start and state.phase >= Phase.FIRST_ROW else ""
     yield f"seat {seat}: {state.scores[seat]} points; wall {state.wall(seat)}{start}"
     yield f"  built: {_counts(state.counts(seat))}"
-    yield f"  hand ({total(hand)}): {_listed(map(card_name, hand))}"
+    yield f"  hand, {total(hand)} money: {_listed(map(card_name, hand))}"
     yield f"  reserve: {_listed(names[tile] for tile in tiles_of(state.reserves[seat]))}"
     waiting = state.won[seat] | (state.bought if seat == state.seat else 0)
     if waiting:
