@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 
 from referee.log.entry import decode_entry
 from referee.log.errors import LogError
@@ -18,6 +19,28 @@ from referee.table.means import Means
 
 PAGE_ROWS = 256
 REPLAYED_AT_ONCE = 16
+MAX_ATTEMPTS = 32
+"""Recorded at one decision. A log is for what happened: who tries every move there is must not fill it."""
+MAX_ATTEMPTS_IN_GAME = 2048
+"""With bodies of 16 KiB each they take half of a game file, and of the entries a small part."""
+
+
+@dataclass(slots=True)
+class Attempts:
+    """How many refused moves became entries, in a game whose terms want that."""
+
+    at_decision: int = 0
+    in_game: int = 0
+
+    def count(self, *, is_refused: bool) -> None:
+        """The next entry."""
+        self.at_decision = self.at_decision + 1 if is_refused else 0
+        self.in_game += is_refused
+
+    @property
+    def are_enough(self) -> bool:
+        """Whether one more is answered, but not recorded."""
+        return self.at_decision >= MAX_ATTEMPTS or self.in_game >= MAX_ATTEMPTS_IN_GAME
 
 
 class History:
@@ -56,13 +79,14 @@ class History:
         except LogError as error:
             raise Unsound(f"game {self._game_id.hex()}: entry {row.seq}: {error}") from error
 
-    async def replay(self, means: Means) -> Record:
-        """The game as it stands, every entry checked in full. Raises ``Unsound``.
+    async def replay(self, means: Means) -> tuple[Record, Attempts]:
+        """The game as it stands, every entry checked in full, and what was tried in it. Raises ``Unsound``.
 
         Whoever asks for an old game must not hold up the others, so the event loop gets its turn now and then.
         """
         record: Record | None = None
         row: Row | None = None
+        attempts = Attempts()
         secret = await self._store.secret(self._game_id)
         try:
             while page := await self._store.entries(self._game_id, record.size if record else 0, REPLAYED_AT_ONCE):
@@ -70,7 +94,7 @@ class History:
                     opened = decode_entry(page[0].data).open
                     record = Record(opened, engines=means.engines, secret=secret, max_entries=means.max_entries)
                 for row in page:
-                    record.read(row.data)
+                    attempts.count(is_refused=record.read(row.data).HasField("refused"))
                 await asyncio.sleep(0)
         except LogError as error:
             at = error.at(entry=record.size if record else 0)
@@ -78,7 +102,7 @@ class History:
         if record is None or row is None:
             raise Unsound(f"game {self._game_id.hex()} has no entries")
         self._check_promise(record, row.note, means)
-        return record
+        return record, attempts
 
     def _check_promise(self, record: Record, note: bytes, means: Means) -> None:
         """That this history is the one that was signed for, and not another that obeys the rules as well.

@@ -22,7 +22,7 @@ from referee.store.store import Change, Opening, Row, StoreFailed
 from referee.table import answers
 from referee.table.answers import Accepted, Answer, Refused
 from referee.table.errors import BeyondHead, GameOver, MalformedIntent, MalformedMove, NotAwaited, StaleHead, WeakKey
-from referee.table.history import History
+from referee.table.history import Attempts, History
 from referee.table.means import Means
 from referee.table.view import awaited_text, game_message
 from referee.table.watch import Ending, Watcher
@@ -33,10 +33,11 @@ OnClosed = Callable[["Table"], None]
 class Table:
     """A game that is durable as far as ``size`` tells."""
 
-    def __init__(self, means: Means, record: Record, on_closed: OnClosed | None) -> None:
-        """``record``: as the store has it, but for what ``open`` will add."""
+    def __init__(self, means: Means, record: Record, attempts: Attempts, on_closed: OnClosed | None) -> None:
+        """``record`` and ``attempts``: as the store has it, but for what ``open`` will add."""
         self._means = means
         self._record = record
+        self._attempts = attempts
         self._on_closed = on_closed
         self._history = History(means.store, record.game_id)
         self._durable = record.size
@@ -66,7 +67,7 @@ class Table:
             secret=opening.secret,
             max_entries=means.max_entries,
         )
-        table = cls(means, record, on_closed)
+        table = cls(means, record, Attempts(), on_closed)
         table._durable = 0
         rows = [_row(written)]
         table._settle(rows, Clock(means.now_ms()))
@@ -75,7 +76,7 @@ class Table:
     @classmethod
     async def load(cls, means: Means, game_id: bytes, on_closed: OnClosed | None = None) -> Table:
         """The game as the store has it, and with what was due. Raises ``Unsound``, ``StoreFailed``."""
-        table = cls(means, await History(means.store, game_id).replay(means), on_closed)
+        table = cls(means, *await History(means.store, game_id).replay(means), on_closed)
         rows: list[Row] = []
         # Nothing is, unless the rules of what is due have changed: what is due goes with the act that makes it so.
         table._settle(rows, Clock(means.now_ms()))
@@ -129,7 +130,7 @@ class Table:
         try:
             rows.append(_row(record.admit(signed, clock, intent)))
         except RulesError as error:
-            if not record.counts_attempts or intent.WhichOneof("act") != "move":
+            if not record.counts_attempts or intent.WhichOneof("act") != "move" or self._attempts.are_enough:
                 return Refused(error.violations, None)
             refused = error
         except LogError as error:
@@ -139,6 +140,7 @@ class Table:
             self._stale = True
             raise
         with self._all_or_reload():
+            self._attempts.count(is_refused=refused is not None)
             if refused is not None:
                 rows.append(_row(record.refuse(signed, refused, clock)))
             self._settle(rows, clock)
@@ -205,11 +207,11 @@ class Table:
                 continue
             self._idle.clear()
             try:
-                record = await self._history.replay(self._means)
+                record, attempts = await self._history.replay(self._means)
                 # A commit that was reported as failed may be durable all the same: then watchers still have to get it,
                 # and all of it, before anything that follows.
                 rows = [row async for row in self._history.rows(self._durable, record.size)]
-                self._record = record
+                self._record, self._attempts = record, attempts
                 if rows:
                     self._publish(rows)
                 self._stale = False

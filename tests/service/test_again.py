@@ -19,10 +19,12 @@ from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
 from referee.service.data import STORE_FILE, DataError, open_data
 from referee.service.server import Config, Server
+from referee.table import history
+from referee.table.history import MAX_ATTEMPTS
 from referee.v1 import game_service_pb2 as pb
 from referee.wire.registry import codec
 from tests.service.conftest import running
-from tests.service.player import Client, Play, bearer, connected, refused, token_of
+from tests.service.player import Client, Play, against_the_rules, bearer, connected, refused, token_of
 
 SHORT = codec("alhambra", 1).encode_options(Options(max_turns=30))
 
@@ -223,3 +225,46 @@ async def test_stopping_waits_for_acts_under_way(tmp_path: Path) -> None:
                 assert size == answer.accepted.size == 2
             else:
                 assert isinstance(answer, grpc.aio.AioRpcError)
+
+
+RECORDED = log_pb2.Terms(illegal_moves=log_pb2.ILLEGAL_MOVE_POLICY_RECORDED)
+
+
+async def tried(play: Play) -> bool:
+    """Tries what nobody may; whether it was recorded."""
+    seat = play.seat_on_turn()
+    answer = await play.submit(play.move(seat, against_the_rules(play)), token_of(play, seat))
+    assert answer.refused.violations
+    if answer.refused.HasField("recorded"):
+        await play.catch_up(answer.refused.recorded.size)
+        return True
+    return False
+
+
+async def test_nobody_fills_the_log_with_attempts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So many at one decision are recorded, and so many in a game; the others are answered. A restart forgets none."""
+    monkeypatch.setattr(history, "MAX_ATTEMPTS_IN_GAME", MAX_ATTEMPTS + 3)
+    async with running(tmp_path / "data") as (_, client):
+        play = await client.play(terms=RECORDED)
+        await play.until_play()
+        assert [await tried(play) for _ in range(MAX_ATTEMPTS)] == [True] * MAX_ATTEMPTS
+        assert not await tried(play)
+    async with running(tmp_path / "data") as (_, client):
+        moved(play, client)
+        assert [await tried(play) for _ in range(3)] == [False] * 3
+        await play.step()
+        assert [await tried(play) for _ in range(5)] == [True] * 3 + [False] * 2
+        await play.step()
+        assert not await tried(play)
+    async with running(tmp_path / "data") as (_, client):
+        moved(play, client)
+        assert not await tried(play)
+        await send_all_again_that_was_kept(play)
+        await client.games.AbortGame(pb.AbortGameRequest(game_id=play.id), metadata=bearer(client.organiser))
+        await audited(play)
+
+
+async def send_all_again_that_was_kept(play: Play) -> None:
+    for request, token, answer in list(play.sent):
+        if answer.HasField("accepted") or answer.refused.HasField("recorded"):
+            assert await play.client.games.SubmitIntent(request, metadata=bearer(token)) == answer
