@@ -12,7 +12,7 @@ from google.protobuf.message import DecodeError
 
 from referee.log.deck import COMMITMENT_BYTES, SEED_BYTES
 from referee.log.errors import Code, LogError, malformed
-from referee.log.intent import GAME_ID_BYTES, Place, check_length, check_signed_lengths
+from referee.log.intent import GAME_ID_BYTES, Place, check_length, check_name, check_signed_lengths
 from referee.log.keys import check_public_key
 from referee.log.merkle import HASH_BYTES, leaf_hash
 from referee.log.v1 import log_pb2
@@ -113,6 +113,8 @@ def decode_entry(data: bytes) -> log_pb2.Entry:
         check_signed_lengths("entry.signed", entry.signed)
     elif event == "refused":
         check_signed_lengths("entry.refused", entry.refused)
+        for i, rule_id in enumerate(entry.refused.rule_ids):
+            check_name(f"entry.refused.rule_ids[{i}]", rule_id)
     elif event == "disclose":
         check_length("entry.disclose.seed", entry.disclose.seed, SEED_BYTES)
     elif event in ("timeout", "forced_pass") and not getattr(entry, event).HasField("seat"):
@@ -147,7 +149,7 @@ def _check_version(version: int) -> None:
 def check_open(opened: log_pb2.GameOpen) -> None:
     """Raises ``LogError``: ``UNSUPPORTED`` for another format version, ``MALFORMED`` for the rest."""
     _check_version(opened.format_version)
-    _demand(opened.rules_id != "", "rules_id", "a name")
+    check_name("game_open.rules_id", opened.rules_id)
     _demand(opened.rules_version > 0, "rules_version", "a version from 1 on")
     _demand(opened.tables != b"", "tables", "the game's tables")
     _demand(1 <= len(opened.seats) <= MAX_SEATS, "seats", f"1 to {MAX_SEATS}")

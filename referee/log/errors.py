@@ -68,7 +68,10 @@ class Code(StrEnum):
 
 
 class LogError(Exception):
-    """A failure. ``entry`` is an index, ``offset`` a byte in the file; either may be unknown."""
+    """A failure, in words that are safe on a terminal.
+
+    ``entry`` is an index, ``offset`` a byte in the file; either may be unknown.
+    """
 
     def __init__(
         self,
@@ -79,6 +82,7 @@ class LogError(Exception):
         entry: int | None = None,
         offset: int | None = None,
     ) -> None:
+        what, expected = printable(what), printable(expected)
         super().__init__(code, what, expected)
         self.code = code
         self.what = what
@@ -112,6 +116,13 @@ class RulesError(LogError):
     def rule_ids(self) -> tuple[str, ...]:
         """Ascending, without repeats: as a ``Refused`` entry lists them."""
         return tuple(sorted({violation.rule_id for violation in self.violations}))
+
+
+def printable(text: str) -> str:
+    """The text with escapes for whatever is not printable: words of a file must not steer who reads a report."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
 
 
 def malformed(error: MalformedError, thing: str) -> LogError:

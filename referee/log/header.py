@@ -11,7 +11,7 @@ from google.protobuf.message import DecodeError
 
 from referee.games.game import Rule
 from referee.log.errors import Code, LogError, malformed
-from referee.log.intent import check_length
+from referee.log.intent import check_length, check_name
 from referee.log.merkle import HASH_BYTES
 from referee.log.v1 import log_pb2
 from referee.wire import strict
@@ -44,6 +44,7 @@ def decode_header(data: bytes) -> log_pb2.Header:
     except strict.MalformedError as error:
         raise malformed(error, "header") from error
     check_length("header.rules_hash", header.rules_hash, HASH_BYTES)
+    check_name("header.rules_id", header.rules_id)
     return header
 
 

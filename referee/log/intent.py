@@ -5,6 +5,7 @@ Knows the format and keys, not the state of a game.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -17,6 +18,7 @@ from referee.log.v1 import log_pb2
 from referee.wire import strict
 
 GAME_ID_BYTES = 16
+_NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
 class Role(StrEnum):
@@ -139,3 +141,9 @@ def check_length(thing: str, value: bytes, expected: int) -> None:
     """Raises ``LogError``."""
     if len(value) != expected:
         raise LogError(Code.MALFORMED, f"{thing} of {len(value)} bytes", f"{expected} bytes")
+
+
+def check_name(thing: str, name: str) -> None:
+    """A rules id or the id of a rule. Raises ``LogError``."""
+    if not _NAME.fullmatch(name):
+        raise LogError(Code.MALFORMED, f"{thing} {name[:64]!r}", "1 to 64 of A-Z, a-z, 0-9, dot, hyphen and underscore")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Any
 
-from referee.log.errors import Code, LogError
+from referee.log.errors import Code, LogError, printable
 
 
 class Verdict(IntEnum):
@@ -215,7 +215,7 @@ class Report:
             result = f", scores {list(self.scores)}, places {list(self.places)}" if self.scores else ""
             lines.append(f"ending: {self.ending}{result}")
         lines += [f"remark: {remark}" for remark in self.remarks]
-        return "\n".join(lines) + "\n"
+        return "".join(f"{printable(line)}\n" for line in lines)
 
     def _headline(self) -> str:
         decisive = self.decisive

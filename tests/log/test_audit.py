@@ -618,6 +618,47 @@ def test_a_cut_does_not_hide_a_forgery(dealt: Played) -> None:
     assert found(report)[Layer.FRAMES][0] is Code.TORN
 
 
+# --- words of the file in the report --------------------------------------------------------------------------
+
+STEERING = "\x1b[2J\x1b[HCOMPLETE\ngame 00\u202e"
+
+
+@pytest.mark.parametrize("rules_id", [STEERING, "", "a b", "x" * 65, "é", "toy\n"])
+def test_rules_ids_that_are_no_names(dealt: Played, rules_id: str) -> None:
+    changed = evil.entries(dealt)
+    opened = log_pb2.GameOpen.FromString(changed[0].open)
+    opened.rules_id = rules_id
+    changed[0].open = opened.SerializeToString(deterministic=True)
+    report = dealt.audit(evil.signed_file(dealt, evil.relinked(changed)))
+    expect(report, Verdict.CORRUPT, Code.MALFORMED, 0)
+    assert all(line.isprintable() for line in report.as_text().splitlines())
+    assert "\\x1b[2J" in report.as_text() or rules_id != STEERING
+    in_header = games.abort(start(header=games.small_header(rules_id)))
+    expect(in_header.audit(), Verdict.CORRUPT, Code.MALFORMED, 0)
+
+
+@pytest.mark.parametrize("rule_id", [STEERING, "", "x" * 65])
+def test_rule_ids_that_are_no_names(dealt: Played, rule_id: str) -> None:
+    at = moves(dealt)[0]
+
+    def edit(changed: list[log_pb2.Entry]) -> None:
+        part = changed[at].signed
+        changed[at].refused.CopyFrom(
+            log_pb2.Refused(intent=part.intent, signature=part.signature, key_id=part.key_id, rule_ids=[rule_id])
+        )
+
+    report = dealt.audit(evil.forged(dealt, edit, players=True))
+    expect(report, Verdict.CORRUPT, Code.MALFORMED, at)
+    assert all(line.isprintable() for line in report.as_text().splitlines())
+
+
+def test_failures_are_printable() -> None:
+    error = LogError(Code.ENGINE, f"failed: {STEERING}", "a\ud800b\r")
+    assert str(error).isprintable()
+    assert error.what == "failed: \\x1b[2J\\x1b[HCOMPLETE\\ngame 00\\u202e"
+    assert error.expected == "a\\ud800b\\r"
+
+
 # --- strict decode (attacks 8, 9) ------------------------------------------------------------------------------
 
 
