@@ -11,6 +11,7 @@ from typing import BinaryIO
 
 from referee.log import file
 from referee.log.course import Course
+from referee.log.deck import SEED_BYTES
 from referee.log.engines import Engines, installed
 from referee.log.entry import NO_ENTRY, decode_entry, decode_open, game_id
 from referee.log.errors import Code, LogError
@@ -28,8 +29,8 @@ from referee.log.verdict import Finding, Layer, Report, SeatStanding
 
 _MAX_REMARKS = 20
 """On older checkpoints."""
-_DISCLOSE_BYTES = 256
-"""No SeedDisclose entry is longer; longer entries need not be searched for one."""
+_DISCLOSE = b"\x82\x01\x22\x0a\x20"
+"""What stands before r at the end of a SeedDisclose entry: the tags and lengths of its last field."""
 
 
 @dataclass(frozen=True)
@@ -50,11 +51,12 @@ def audit(stream: BinaryIO, policy: Policy, *, engines: Engines | None = None) -
 
     Raises ``LogError`` only if a receipt of the policy itself is not a checkpoint that the verifier key signed.
     """
+    auditor = _Auditor(policy, engines or installed())
     start = stream.tell()
-    secret = _find_secret(stream)
-    stream.seek(start)
-    auditor = _Auditor(policy, engines or installed(), secret)
     try:
+        file.check_size(stream)
+        auditor.secret = _find_secret(stream)
+        stream.seek(start)
         for frame in file.read(stream):
             auditor.visit(frame)
     except LogError as error:
@@ -64,21 +66,24 @@ def audit(stream: BinaryIO, policy: Policy, *, engines: Engines | None = None) -
 
 def _find_secret(stream: BinaryIO) -> bytes | None:
     # r comes last but is needed from the first draw on. Whether it is the right one is checked at its entry.
-    for data in file.short_entries(stream, _DISCLOSE_BYTES):
-        try:
-            entry = decode_entry(data)
-        except LogError:
-            continue
-        if entry.WhichOneof("event") == "disclose":
-            return entry.disclose.seed
+    # What the reader refuses ends this look as it ends the audit, so a file of garbage costs little.
+    try:
+        for data in file.entries(stream):
+            if data[-len(_DISCLOSE) - SEED_BYTES : -SEED_BYTES] == _DISCLOSE:
+                entry = decode_entry(data)
+                if entry.WhichOneof("event") == "disclose":
+                    return entry.disclose.seed
+    except LogError:
+        pass
     return None
 
 
 class _Auditor:
-    def __init__(self, policy: Policy, engines: Engines, secret: bytes | None) -> None:
+    def __init__(self, policy: Policy, engines: Engines) -> None:
         self.policy = policy
         self.engines = engines
-        self.secret = secret
+        self.secret: bytes | None = None
+        """r, if the file discloses it."""
         self.tree = Tree()
         self.head = NO_ENTRY
         self.identity: bytes | None = None

@@ -38,6 +38,8 @@ class Order:
         self.entries = 0
         self.last: FrameType | None = None
         self._hash = sha256()
+        self._ignorable = 0
+        self._checkpoints = 0
 
     @property
     def ended(self) -> bool:
@@ -58,6 +60,7 @@ class Order:
         if self.ended:
             raise self._misplaced(frame, "nothing after END")
         if not frame.critical:
+            self._take_ignorable(frame)
             return
         kind = _TYPES[frame.type]
         if kind is FrameType.KEYSET:
@@ -73,6 +76,17 @@ class Order:
             self._check_end(frame)
         self.last = kind
         self._hash.update(whole)
+
+    def _take_ignorable(self, frame: Frame) -> None:
+        # Each costs its reader something, an older checkpoint a signature, and anyone can add them.
+        self._ignorable += 1
+        if self._ignorable > MAX_ENTRIES:
+            raise LogError(Code.LIMIT, f"more than {MAX_ENTRIES} frames beside the critical ones", offset=frame.offset)
+        if frame.type == FrameType.OLD_CHECKPOINT:
+            self._checkpoints += 1
+            if self._checkpoints > self.entries:
+                what = f"{self._checkpoints} older checkpoints after {self.entries} entries"
+                raise LogError(Code.LIMIT, what, "at most one for each entry before", offset=frame.offset)
 
     def _check_end(self, frame: Frame) -> None:
         try:
@@ -129,22 +143,20 @@ def read(stream: BinaryIO) -> Iterator[Frame]:
         offset += len(whole)
 
 
+def check_size(stream: BinaryIO) -> None:
+    """Raises ``LogError`` (``LIMIT``) if more is left than a file may hold; reads nothing and stays where it is."""
+    start = stream.tell()
+    size = stream.seek(0, os.SEEK_END) - start
+    stream.seek(start)
+    if size > MAX_FILE_BYTES:
+        raise LogError(Code.LIMIT, f"a file of {size} bytes", f"at most {MAX_FILE_BYTES}")
+
+
 def entries(stream: BinaryIO) -> Iterator[bytes]:
     """The exact bytes of every entry. Raises what ``read`` raises."""
     for frame in read(stream):
         if frame.type == FrameType.ENTRY:
             yield frame.payload
-
-
-def short_entries(stream: BinaryIO, max_bytes: int) -> Iterator[bytes]:
-    """Payloads of what look like short entries, unchecked: for a first look before ``read``."""
-    stream.seek(len(MAGIC), os.SEEK_CUR)
-    while len(head := _take(stream, HEAD_BYTES)) == HEAD_BYTES:
-        length = int.from_bytes(head[:4], "big")
-        if head[4] == FrameType.ENTRY and length <= max_bytes:
-            yield _take(stream, length)
-            length = 0
-        stream.seek(length + TAIL_BYTES, os.SEEK_CUR)
 
 
 def _take(stream: BinaryIO, size: int) -> bytes:

@@ -35,8 +35,8 @@ class Heads:
         """The file's last checkpoint is signed and matches."""
         self._verifier = verifier
         self._waiting: dict[int, list[tuple[str, Checkpoint]]] = {}
-        self._foreign: list[tuple[str, Checkpoint]] = []
-        self._mismatched: list[tuple[str, Checkpoint]] = []
+        self._mismatched: dict[tuple[str, bytes], Checkpoint] = {}
+        """The first of each kind and game."""
         for data in receipts:
             if verifier is None:
                 raise LogError(Code.UNTRUSTED_KEY, "a receipt without a verifier key")
@@ -64,11 +64,11 @@ class Heads:
             if checkpoint.root == tree.root():
                 self.signed = tree.size
             else:
-                self._mismatched.append((kind, checkpoint))
+                self._mismatched.setdefault((kind, checkpoint.game_id), checkpoint)
 
     def conflicts(self, identity: bytes | None, size: int) -> Iterator[LogError]:
         """What the signed heads show against the file, when all entries are read."""
-        for kind, checkpoint in self._mismatched:
+        for (kind, _), checkpoint in self._mismatched.items():
             if checkpoint.game_id != identity:
                 yield self._other_game(kind, checkpoint, identity)
             elif self.final_holds:

@@ -11,11 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.log import file
-from referee.log.audit import Policy
+from referee.log import entry, file, heads
+from referee.log.audit import Policy, audit
 from referee.log.errors import Code, LogError
 from referee.log.file import Writer
 from referee.log.frames import MAGIC, Frame, FrameType, encode_frame
+from referee.log.note import Checkpoint, VerifierKey, open_checkpoint
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Layer, Verdict
 from tests.log import evil, games, toy
@@ -248,6 +249,63 @@ def test_file_size_limit(monkeypatch: pytest.MonkeyPatch, small: Played) -> None
         small.file()
 
 
+class Counting(BytesIO):
+    """How much of a file was read."""
+
+    taken = 0
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        data = super().read(size)
+        self.taken += len(data)
+        return data
+
+
+def test_a_file_over_the_limit_is_not_read(monkeypatch: pytest.MonkeyPatch, small: Played) -> None:
+    stream = Counting(b"before" + small.file())
+    stream.seek(6)
+    monkeypatch.setattr(file, "MAX_FILE_BYTES", len(small.file()) - 1)
+    report = audit(stream, Policy(SIGNER.verifier), engines=toy.ENGINES)
+    assert report.findings[0].code is Code.LIMIT
+    assert report.verdict is Verdict.CORRUPT
+    assert stream.taken == 0
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [bytes(1 << 20), (b"\0\0\0\1\2\xff" + bytes(4)) * 100_000, encode_frame(2, b"\xff") * 100_000],
+    ids=["zeros", "tiny entries", "tiny entries without a header"],
+)
+def test_garbage_is_left_at_its_first_frame(garbage: bytes, small: Played) -> None:
+    """Also by the first look for r: it decoded whatever looked like an entry, 10 bytes each."""
+    stream = Counting(MAGIC + garbage)
+    report = audit(stream, Policy(SIGNER.verifier), engines=toy.ENGINES)
+    assert report.verdict is Verdict.CORRUPT
+    assert stream.taken < 1000
+
+
+def test_only_what_ends_like_a_seed_is_decoded_for_it(whole: Played, monkeypatch: pytest.MonkeyPatch) -> None:
+    decoded: list[bytes] = []
+    decode = entry.decode_entry
+
+    def spy(data: bytes) -> log_pb2.Entry:
+        decoded.append(data)
+        return decode(data)
+
+    monkeypatch.setattr("referee.log.audit.decode_entry", spy)
+    assert whole.audit().verdict is Verdict.COMPLETE
+    assert decoded == [whole.entries[-1], *whole.entries]
+
+
+def test_ignorable_frames_are_limited(monkeypatch: pytest.MonkeyPatch, small: Played) -> None:
+    monkeypatch.setattr(file, "MAX_ENTRIES", 20)
+    frames = evil.frames(small.file())
+    for count, verdict in ((20, Verdict.COMPLETE), (21, Verdict.CORRUPT)):
+        data = MAGIC + b"".join([frames[0], *[encode_frame(0x9C, b"x")] * count, *frames[1:]])
+        report = small.audit(data)
+        assert report.verdict is verdict
+        assert count == 20 or report.findings[0].code is Code.LIMIT
+
+
 def test_reading_is_streaming() -> None:
     """The reader never asks for more than one frame, and takes what a raw stream gives."""
 
@@ -379,6 +437,35 @@ def test_old_checkpoints_locate_an_altered_copy(whole: Played) -> None:
     assert report.decisive is not None
     assert report.decisive.entry == 6
     assert report.signed_entries == 5
+
+
+def test_old_checkpoints_are_limited(whole: Played, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each costs a signature: one for each entry before it, no more."""
+    verified: list[bytes] = []
+    check = open_checkpoint
+
+    def spy(data: bytes, key: VerifierKey) -> Checkpoint:
+        verified.append(data)
+        return check(data, key)
+
+    monkeypatch.setattr(heads, "open_checkpoint", spy)
+    frames = evil.frames(whole.file())
+    old = encode_frame(0x80, whole.notes[-1])
+    for at, count, verdict in ((1, 1, Verdict.CORRUPT), (5, 4, Verdict.COMPLETE), (5, 5000, Verdict.CORRUPT)):
+        verified.clear()
+        report = whole.audit(MAGIC + b"".join([*frames[:at], *[old] * count, *frames[at:]]))
+        assert report.verdict is verdict, report.as_text()
+        assert len(verified) == at - 1
+        assert verdict is Verdict.COMPLETE or report.findings[0].code is Code.LIMIT
+
+
+def test_a_mismatch_in_the_file_hides_no_receipt(whole: Played) -> None:
+    """The first of each kind and game is kept."""
+    size = len(whole.entries)
+    other = SIGNER.sign(whole.record.game_id, size, bytes(32))
+    policy = Policy(SIGNER.verifier, receipts=(other,))
+    report = whole.audit(with_old(whole, 4, SIGNER.sign(whole.record.game_id, 5, bytes(32))), policy)
+    assert report.verdict is Verdict.FORK
 
 
 def test_useless_old_checkpoints_are_remarked(whole: Played) -> None:
