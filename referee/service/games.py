@@ -19,7 +19,7 @@ from referee.log.keys import SIGNATURE_BYTES
 from referee.notation.sentences import sentence
 from referee.service.auth import Caller
 from referee.service.guard import Send
-from referee.service.watching import watch
+from referee.service.watching import Gallery, watch
 from referee.table.answers import Accepted, Answer
 from referee.table.errors import BadField, Draining
 from referee.table.house import House
@@ -37,11 +37,12 @@ _GAME_ID = re.compile(r"[0-9a-f]{32}\Z")
 class GameService:
     """Every method is one of the API's."""
 
-    def __init__(self, house: House, *, heartbeat_s: float, watch_rows: int) -> None:
+    def __init__(self, house: House, *, heartbeat_s: float, watch_rows: int, gallery: Gallery) -> None:
         """``watch_rows``: how far a watcher may fall behind."""
         self._house = house
         self._heartbeat_s = heartbeat_s
         self._watch_rows = watch_rows
+        self._gallery = gallery
         # Bound once: asking for it at every act costs more than all the checks before the signature.
         self._log: structlog.typing.FilteringBoundLogger = structlog.get_logger("referee.games").bind()
 
@@ -103,7 +104,8 @@ class GameService:
         after_seq = request.after_seq if request.HasField("after_seq") else None
         if after_seq is not None and after_seq < -1:
             raise BadField("after_seq", "-1 or more")
-        await watch(self._house, table, after_seq, send, heartbeat_s=self._heartbeat_s, limit=self._watch_rows)
+        with self._gallery.place(table.game_id):
+            await watch(self._house, table, after_seq, send, heartbeat_s=self._heartbeat_s, limit=self._watch_rows)
 
     async def ListLegalMoves(self, request: pb.ListLegalMovesRequest, caller: Caller) -> pb.ListLegalMovesResponse:
         table = await self._table(request.game_id)

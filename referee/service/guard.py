@@ -5,6 +5,7 @@ Requests are parsed here and not by gRPC, whose own error for bytes that do not 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, NoReturn, cast
 
@@ -22,30 +23,39 @@ from referee.table.errors import BadField
 Send = Callable[[Message], Awaitable[None]]
 Unary = Callable[[Any, Caller], Awaitable[Message]]
 Stream = Callable[[Any, Caller, Send], Awaitable[None]]
+WRITE_S = 30.0
 Context = grpc.aio.ServicerContext[Any, Any]
 
 
 class Gone(Exception):
-    """The client of a stream has left: nothing can be sent to it, an error neither."""
+    """The client of a stream has left, or does not read: nothing can be sent to it, an error neither."""
 
 
-def handler(service: ServiceDescriptor, servicer: object, door: Doorkeeper) -> grpc.GenericRpcHandler:
+def handler(
+    service: ServiceDescriptor, servicer: object, door: Doorkeeper, *, write_s: float = WRITE_S
+) -> grpc.GenericRpcHandler:
     """Serves every method of the service by the servicer's method of the same name.
+
+    ``write_s``: how long a message of a stream may wait for its reader.
 
     Raises ``AttributeError`` or ``KeyError`` if a method has no behaviour or no row of permissions.
     """
     handlers = {
-        method.name: _method(method, getattr(servicer, method.name), f"{service.full_name}/{method.name}", door)
+        method.name: _method(
+            method, getattr(servicer, method.name), f"{service.full_name}/{method.name}", door, write_s
+        )
         for method in service.methods
     }
     return grpc.method_handlers_generic_handler(service.full_name, handlers)
 
 
-def _method(method: MethodDescriptor, behaviour: Any, name: str, door: Doorkeeper) -> grpc.RpcMethodHandler[Any, Any]:
+def _method(
+    method: MethodDescriptor, behaviour: Any, name: str, door: Doorkeeper, write_s: float
+) -> grpc.RpcMethodHandler[Any, Any]:
     PERMISSIONS[name]
     request_class = GetMessageClass(method.input_type)
     if method.server_streaming:
-        return grpc.unary_stream_rpc_method_handler(_stream(request_class, behaviour, name, door))
+        return grpc.unary_stream_rpc_method_handler(_stream(request_class, behaviour, name, door, write_s))
     return grpc.unary_unary_rpc_method_handler(_unary(request_class, behaviour, name, door))
 
 
@@ -62,11 +72,12 @@ def _unary(request_class: type[Message], behaviour: Unary, name: str, door: Door
     return call
 
 
-def _stream(request_class: type[Message], behaviour: Stream, name: str, door: Doorkeeper) -> Any:
+def _stream(request_class: type[Message], behaviour: Stream, name: str, door: Doorkeeper, write_s: float) -> Any:
     async def call(data: bytes, context: Context) -> None:
         async def send(message: Message) -> None:
             try:
-                await context.write(message.SerializeToString())
+                async with asyncio.timeout(write_s):
+                    await context.write(message.SerializeToString())
             except Exception as error:
                 raise Gone from error
 

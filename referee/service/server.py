@@ -12,19 +12,20 @@ from grpc_reflection.v1alpha import reflection
 
 from referee import __version__
 from referee.log.engines import installed
-from referee.log.entry import MAX_ENTRIES
 from referee.service import guard
 from referee.service.auth import Doorkeeper
 from referee.service.data import Data, open_data
 from referee.service.games import GameService
 from referee.service.permissions import SERVICES
 from referee.service.rules import RulesService
+from referee.service.watching import Gallery
 from referee.table.house import MAX_OPEN_GAMES, House
 from referee.table.means import Means
 from referee.table.watch import QUEUE_ROWS
 
 MAX_REQUEST_BYTES = 1 << 20
 MAX_RESPONSE_BYTES = 4 << 20
+MAX_STREAMS = 1000
 _GRACE_S = 5.0
 
 _log = structlog.get_logger("referee.server")
@@ -39,7 +40,10 @@ class Config:
     origin: str = "referee.local"
     heartbeat_s: float = 10.0
     watch_rows: int = QUEUE_ROWS
-    max_entries: int = MAX_ENTRIES
+    write_s: float = guard.WRITE_S
+    """How long a stream may wait for a client that does not read."""
+    max_watchers: int = 10_000
+    max_watchers_of_game: int = 1_000
     max_open_games: int = MAX_OPEN_GAMES
     busy_s: float = 5.0
     """How long a commit waits for somebody else's lock on the store."""
@@ -56,7 +60,7 @@ class Server:
         self.data = data
         self.address = ""
         """Where it listens, once started."""
-        means = Means(data.store, data.signer, installed(), max_entries=config.max_entries)
+        means = Means(data.store, data.signer, installed())
         self.house = House(means, producer=f"tile-referee {__version__}", max_open_games=config.max_open_games)
         self._config = config
         self._health = health.aio.HealthServicer()
@@ -64,6 +68,11 @@ class Server:
             options=(
                 ("grpc.max_receive_message_length", MAX_REQUEST_BYTES),
                 ("grpc.max_send_message_length", MAX_RESPONSE_BYTES),
+                # Of one connection; what is beyond waits at the client.
+                ("grpc.max_concurrent_streams", MAX_STREAMS),
+                # Whose machine or network is gone says nothing, and would keep its streams for hours.
+                ("grpc.keepalive_time_ms", 60_000),
+                ("grpc.keepalive_timeout_ms", 20_000),
                 # A second server on the same port has to fail, not to share it.
                 ("grpc.so_reuseport", 0),
                 # The default bans polite clients that ask every 10 s whether the connection still lives.
@@ -88,11 +97,13 @@ class Server:
 
     async def _listen(self) -> None:
         door = Doorkeeper(self.data.store)
-        games = GameService(self.house, heartbeat_s=self._config.heartbeat_s, watch_rows=self._config.watch_rows)
+        config = self._config
+        gallery = Gallery(config.max_watchers, config.max_watchers_of_game)
+        games = GameService(self.house, heartbeat_s=config.heartbeat_s, watch_rows=config.watch_rows, gallery=gallery)
         servicers = {"referee.v1.GameService": games, "referee.v1.RulesService": RulesService()}
         names = [service.full_name for service in SERVICES]
         self._server.add_generic_rpc_handlers(
-            [guard.handler(service, servicers[service.full_name], door) for service in SERVICES]
+            [guard.handler(service, servicers[service.full_name], door, write_s=config.write_s) for service in SERVICES]
         )
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         for name in ("", *names):

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from referee.service.guard import Send
 from referee.store.store import Row
-from referee.table.errors import Draining
+from referee.table.errors import Draining, LimitReached
 from referee.table.house import House
 from referee.table.table import Table
 from referee.table.view import game_message, position_message
@@ -16,6 +20,30 @@ _REASONS = {
     Ending.DRAINING: pb.CLOSING_REASON_DRAINING,
     Ending.TOO_SLOW: pb.CLOSING_REASON_TOO_SLOW,
 }
+
+
+class Gallery:
+    """Room for so many watchers, in all and at each game. Everybody may watch, so nobody may take all of it."""
+
+    def __init__(self, most: int, most_of_game: int) -> None:
+        self._most = most
+        self._most_of_game = most_of_game
+        self._of_game: Counter[bytes] = Counter()
+
+    @contextmanager
+    def place(self, game_id: bytes) -> Iterator[None]:
+        """Taken until it is left. Raises ``LimitReached``."""
+        if self._of_game[game_id] >= self._most_of_game:
+            raise LimitReached("watchers of this game")
+        if self._of_game.total() >= self._most:
+            raise LimitReached("watchers")
+        self._of_game[game_id] += 1
+        try:
+            yield
+        finally:
+            self._of_game[game_id] -= 1
+            if not self._of_game[game_id]:
+                del self._of_game[game_id]
 
 
 async def watch(

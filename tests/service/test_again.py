@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from io import BytesIO, StringIO
 from pathlib import Path
 
@@ -172,7 +173,8 @@ async def test_a_log_that_was_tampered_with_is_set_aside(tmp_path: Path, logged:
 
 
 async def test_the_entry_limit_stalls_a_game(tmp_path: Path) -> None:
-    async with running(tmp_path / "data", max_entries=30) as (_, client):
+    async with running(tmp_path / "data") as (server, client):
+        server.house.means = replace(server.house.means, max_entries=30)
         play = await client.play()
         play.record = Record(play.created.game.open, max_entries=30)
         await play.to_the_end()
