@@ -48,6 +48,8 @@ def keys(
 def _private(path: Path, *, new: bool) -> PrivateKey:
     try:
         if not new:
+            if b"PRIVATE KEY-----" not in _beginning(path):  # or the first complaint would be of its mode
+                raise Failure(f"{path}: not a private key; expected PEM, as referee keys --new writes it")
             return PrivateKey.load(path)
         key = PrivateKey.generate()
         key.save(path)
@@ -60,6 +62,11 @@ def _private(path: Path, *, new: bool) -> PrivateKey:
     except LogError as error:
         raise Failure(f"{error.what}; expected {error.expected}") from None
     return key
+
+
+def _beginning(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(64)
 
 
 def _verifier(path: Path) -> VerifierKey:

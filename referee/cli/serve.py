@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import os
 import signal
 from enum import StrEnum
 from pathlib import Path
+from shutil import rmtree
 from typing import Annotated
 
 import typer
 
+from referee.cli.arguments import address
 from referee.cli.failure import EXIT_USAGE, Failure
+
+# Before it is imported, as it looks only then: what goes wrong is told by us, in one line.
+os.environ.setdefault("GRPC_VERBOSITY", "NONE")
+
 from referee.service import logs
-from referee.service.data import DataError
+from referee.service.data import DataError, origin_of
 from referee.service.server import Config, ListenError, Server
 
 
@@ -40,9 +47,14 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
     ] = Path("referee-data"),
     listen: Annotated[str, typer.Option(metavar="HOST:PORT", help="Port 0 takes a free one.")] = "127.0.0.1:50051",
     origin: Annotated[
-        str,
-        typer.Option(metavar="NAME", help="The referee's name in what it signs; never change it for one directory."),
-    ] = "referee.local",
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The referee's name in what it signs. A new directory takes it (referee.local if not given) and "
+            "keeps it for ever.",
+            show_default=False,
+        ),
+    ] = None,
     insecure: Annotated[
         bool,
         typer.Option("--insecure", help="Listen on other addresses than loopback, without TLS: tokens can be read."),
@@ -62,16 +74,18 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
 
     Example: `referee serve --data ./games`, and in another terminal `referee new --data ./games --seats 3`
     """
-    host, colon, port = listen.rpartition(":")
-    if not (colon and host and port.isascii() and port.isdecimal() and int(port) < 1 << 16):
-        raise Failure(f"--listen {listen!r}: expected HOST:PORT, such as 127.0.0.1:50051", EXIT_USAGE)
+    host, _ = address("--listen", listen)
     if not insecure and not _is_loopback(host):
         raise Failure(f"--listen {listen}: not a loopback address; without TLS that needs --insecure", EXIT_USAGE)
     logs.configure(log_format, log_level)
-    config = Config(data, listen, origin, heartbeat_s=heartbeat)
+    is_new = not data.exists()
     try:
-        asyncio.run(_run(config))
-    except (DataError, ListenError) as error:
+        asyncio.run(_run(Config(data, listen, origin_of(data, origin), heartbeat_s=heartbeat)))
+    except DataError as error:
+        raise Failure(str(error)) from None
+    except ListenError as error:
+        if is_new:  # it has served nobody
+            rmtree(data, ignore_errors=True)
         raise Failure(str(error)) from None
 
 

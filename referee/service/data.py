@@ -9,7 +9,7 @@ from pathlib import Path
 
 from referee.log.errors import LogError
 from referee.log.keys import PrivateKey
-from referee.log.note import CheckpointSigner
+from referee.log.note import CheckpointSigner, VerifierKey
 from referee.store.sqlite import SqliteStore
 from referee.store.store import StoreFailed
 from referee.table.opening import new_token, token_digest
@@ -21,6 +21,8 @@ KEY_FILE, VERIFIER_FILE, TOKEN_FILE, STORE_FILE, LOCK_FILE = (
     "referee.db",
     "lock",
 )
+
+DEFAULT_ORIGIN = "referee.local"
 
 
 class DataError(Exception):
@@ -52,14 +54,17 @@ class Data:
 
 
 def open_data(path: Path, origin: str, *, busy_s: float = 5.0) -> Data:
-    """Opens the directory, or makes it with all that is in it. Raises ``DataError``."""
+    """Opens the directory, or makes it with all that is in it. Raises ``DataError``.
+
+    ``origin``: the referee's name; it is the directory's own, so another than before is refused.
+    """
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = _locked(path)
     except OSError as error:
         raise DataError(f"{path}: {error.strerror}") from error
     try:
-        signer = CheckpointSigner(origin, load_or_make_key(path / KEY_FILE))
+        signer = CheckpointSigner(origin_of(path, origin), load_or_make_key(path / KEY_FILE))
         (path / VERIFIER_FILE).write_text(f"{signer.verifier}\n", encoding="ascii")
         store = SqliteStore(path / STORE_FILE, busy_s=busy_s)
         store.set_organiser(token_digest(_token(path / TOKEN_FILE)))
@@ -71,6 +76,24 @@ def open_data(path: Path, origin: str, *, busy_s: float = 5.0) -> Data:
             raise DataError(str(error)) from error
         raise
     return Data(path, signer, store, lock)
+
+
+def origin_of(path: Path, wanted: str | None) -> str:
+    """The name that a directory's games are signed under. Raises ``DataError`` if another is wanted."""
+    file = path / VERIFIER_FILE
+    if not file.exists():
+        if wanted is None and (path / STORE_FILE).exists():
+            raise DataError(f"{file}: No such file; expected --origin with the name that the games are signed under")
+        return wanted or DEFAULT_ORIGIN
+    try:
+        kept = VerifierKey.parse(file.read_text(encoding="utf-8", errors="replace").strip()).name
+    except OSError as error:
+        raise DataError(f"{file}: {error.strerror}") from error
+    except LogError:
+        raise DataError(f"{file}: not a verifier key; remove it and give --origin to have it made again") from None
+    if wanted not in {None, kept}:
+        raise DataError(f"{path}: this referee's name is {kept}, not {wanted}; expected no --origin, or the same")
+    return kept
 
 
 def load_or_make_key(path: Path) -> PrivateKey:

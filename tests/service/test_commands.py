@@ -16,6 +16,7 @@ from clients.join import parse_join
 from referee.cli import main
 from referee.log.keys import PrivateKey, public_key_from_pem
 from referee.log.note import VerifierKey
+from referee.service.data import DataError, origin_of
 from referee.v1 import game_service_pb2 as pb
 from tests.cli.command import referee
 from tests.service.conftest import running
@@ -115,9 +116,49 @@ def test_serve_refuses(tmp_path: Path, here: Run) -> None:
             found = here("serve", "--data", tmp_path / "data", *words)
             assert found[:2] == (code, ""), words
             assert text in found[2].splitlines()[-1]
+            assert "cannot listen" not in text or not (tmp_path / "data").exists()
     (tmp_path / "file").write_text("")
     code, _, error = here("serve", "--data", tmp_path / "file", "--listen", "127.0.0.1:0")
     assert (code, error) == (1, f"referee: {tmp_path / 'file'}: File exists\n")
+
+
+def test_a_port_that_is_taken_is_one_line(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = referee("serve", "--data", tmp_path / "data", "--listen", f"127.0.0.1:{port}")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == f"referee: cannot listen on 127.0.0.1:{port}: in use, or no address of this machine\n"
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.slow
+async def test_the_name_belongs_to_the_directory(tmp_path: Path, here: Run) -> None:
+    data = tmp_path / "data"
+    keys = []
+    for words in (("--origin", "referee.example"), ()):
+        started = await serve(data, tmp_path / "log", *words)
+        keys.append(VerifierKey.parse((data / "referee.vkey").read_text().strip()))
+        started.process.terminate()
+        await started.process.wait()
+    assert keys[0] == keys[1]
+    assert keys[0].name == "referee.example"
+
+    before = {path.name: path.read_bytes() for path in data.iterdir()}
+    code, _, error = here("serve", "--data", data, "--listen", "127.0.0.1:0", "--origin", "referee.local")
+    expected = "this referee's name is referee.example, not referee.local; expected no --origin, or the same"
+    assert (code, error) == (1, f"referee: {data}: {expected}\n")
+    assert {path.name: path.read_bytes() for path in data.iterdir()} == before
+
+
+def test_a_name_that_is_lost_is_not_invented(tmp_path: Path) -> None:
+    assert origin_of(tmp_path, None) == "referee.local"
+    assert origin_of(tmp_path, "referee.example") == "referee.example"
+    (tmp_path / "referee.db").touch()
+    with pytest.raises(DataError, match=r"referee.vkey: No such file; expected --origin"):
+        origin_of(tmp_path, None)
+    (tmp_path / "referee.vkey").write_text("nonsense")
+    with pytest.raises(DataError, match=r"referee.vkey: not a verifier key; remove it and give --origin"):
+        origin_of(tmp_path, None)
 
 
 def test_serve_refuses_a_key_that_others_can_read(tmp_path: Path, here: Run) -> None:
@@ -194,11 +235,10 @@ def test_keys_refuses(tmp_path: Path, here: Run) -> None:
     here("keys", path, "--new")
     garbage = tmp_path / "garbage.pem"
     garbage.write_text("no key")
-    garbage.chmod(0o600)
     cases: list[tuple[tuple[str | Path, ...], int, str]] = [
         ((path, "--new"), 1, "is there already"),
         ((tmp_path / "bob.pem",), 1, "--new makes it"),
-        ((garbage,), 1, "not an Ed25519 private key"),
+        ((garbage,), 1, "not a private key; expected PEM"),
         ((tmp_path,), 1, "No such file"),
         ((tmp_path, "--new"), 2, "this is a directory"),
         ((tmp_path / "no" / "bob.pem", "--new"), 1, "no such file"),
