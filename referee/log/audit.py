@@ -92,6 +92,8 @@ class _Auditor:
         self.course: Course | None = None
         self.following = False
         """The course is still being followed; otherwise it stands where it could not go on."""
+        self.latest_ms = 0
+        self.dated_back = False
         self.past_joining = False
         """Something was entered that may only follow when every seat has joined."""
         self.header: Frame | None = None
@@ -147,6 +149,11 @@ class _Auditor:
             return
         self.checked[Layer.CHAIN] = self.tree.size + 1
         self._link("entry", entry)
+        if entry.referee_ms < self.latest_ms and not self.dated_back:
+            # A clock may have been set back: odd, not wrong.
+            self.dated_back = True
+            self.remarks.append(f"entry {self.tree.size} is dated before the one before")
+        self.latest_ms = entry.referee_ms
         if self.tree.size > 0:
             self._event(entry)
         elif self.course is not None and self.following and entry.state_digest != self.course.digest():

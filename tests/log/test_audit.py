@@ -618,6 +618,19 @@ def test_a_cut_does_not_hide_a_forgery(dealt: Played) -> None:
     assert found(report)[Layer.FRAMES][0] is Code.TORN
 
 
+def test_a_clock_that_was_set_back(dealt: Played) -> None:
+    """A remark, and one only: nobody vouches for the referee's times."""
+
+    def edit(changed: list[log_pb2.Entry]) -> None:
+        for at in (5, 7):
+            changed[at].referee_ms = changed[at - 1].referee_ms - 1
+        changed[6].referee_ms = changed[5].referee_ms
+
+    report = dealt.audit(evil.forged(dealt, edit, players=True))
+    assert report.verdict is Verdict.COMPLETE
+    assert report.remarks == ("entry 5 is dated before the one before",)
+
+
 # --- words of the file in the report --------------------------------------------------------------------------
 
 STEERING = "\x1b[2J\x1b[HCOMPLETE\ngame 00\u202e"
