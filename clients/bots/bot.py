@@ -51,6 +51,9 @@ def load(name: str, seed: int | None = None) -> Bot:
     module, colon, attribute = name.partition(":")
     if not colon:
         raise UnknownBot(f"no bot {name!r}: there are {', '.join(ours)}, or module:attribute for one of your own")
+    if module.endswith(".py"):
+        dotted = module.removesuffix(".py").removeprefix("./").replace("/", ".")
+        raise UnknownBot(f"no bot {name!r}: write {dotted}:{attribute}")
     try:
         found = getattr(import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:

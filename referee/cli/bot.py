@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import sys
 import traceback
+from concurrent.futures import thread
 from pathlib import Path
+from types import TracebackType
 from typing import Annotated
 
 import typer
 
 from clients import BadMove, ClientError, Distrust, GameResult, Join, JoinError, parse_join, play
 from clients.bots import UnknownBot, load
+from clients.sdk.ledger import Ledger
 from referee.cli.arguments import verifier_key
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
+from referee.log.steps import Phase
 
 EXIT_BOT = 3
 EXIT_DISTRUST = 4
@@ -73,7 +77,7 @@ def bot(  # noqa: PLR0917 - typer reads options from the signature
     except UnknownBot as error:
         raise Failure(str(error), EXIT_USAGE) from error
     try:
-        result = play(seat, player, key_file=key, verifier=vkey, patience_s=patience)
+        result = play(seat, player, key_file=key, verifier=vkey, patience_s=patience, on_entry=_Progress(seat.seat))
     except BadMove as error:
         raise Failure(str(error), EXIT_BOT) from error
     except Distrust as error:
@@ -81,7 +85,7 @@ def bot(  # noqa: PLR0917 - typer reads options from the signature
     except ClientError as error:
         raise Failure(str(error), EXIT_FAILED) from error
     except Exception as error:
-        traceback.print_exc()
+        traceback.print_exception(error.with_traceback(_of_the_bot(error.__traceback__)))
         raise Failure(f"the bot {name} failed: {type(error).__name__}: {error}", EXIT_BOT) from error
     except KeyboardInterrupt:
         raise Failure("stopped; the seat is still taken", EXIT_FAILED) from None
@@ -93,12 +97,51 @@ def _join(text: str) -> Join:
         if text == "-":
             text = sys.stdin.readline()
         elif text.startswith("@"):
-            text = Path(text[1:]).read_text(encoding="utf-8")
+            text = _only_line(Path(text[1:]))
         return parse_join(text)
     except JoinError as error:
         raise Failure(str(error), EXIT_USAGE) from error
     except (OSError, UnicodeDecodeError) as error:
         raise Failure(f"--join {text}: {error}", EXIT_USAGE) from error
+
+
+def _only_line(file: Path) -> str:
+    """What ``referee new --out`` writes has a line for every seat."""
+    lines = [line for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+    if len(lines) > 1:
+        raise JoinError(f"--join @{file}: {len(lines)} lines, expected one join string")
+    return lines[0] if lines else ""
+
+
+class _Progress:
+    """Tells, after an entry, that the seat is taken and that the game begins; once each."""
+
+    def __init__(self, seat: int) -> None:
+        self._seat = seat
+        self._is_taken = self._has_begun = False
+
+    def __call__(self, ledger: Ledger) -> None:
+        playing = ledger.record.phase is Phase.PLAYING
+        if not ledger.receipts:
+            # Nothing was done by this process yet: what is told happened before it came back.
+            self._is_taken = self._has_begun = playing
+            return
+        if not self._is_taken and self._seat in ledger.record.course.joins:
+            self._is_taken = True
+            print(f"seat {self._seat} taken, waiting for the others", file=sys.stderr)
+        if playing and not self._has_begun:
+            self._has_begun = True
+            print("the game begins", file=sys.stderr)
+
+
+def _of_the_bot(trace: TracebackType | None) -> TracebackType | None:
+    """From the bot's own code on: it is asked in a thread, and what is before it is not its author's."""
+    step = trace
+    while step is not None:
+        if step.tb_frame.f_code.co_filename == thread.__file__:
+            return step.tb_next
+        step = step.tb_next
+    return trace
 
 
 def _summary(result: GameResult) -> str:

@@ -65,7 +65,7 @@ async def test_a_game_to_its_end(opened: Opened, tmp_path: Path, source: str) ->
     stdin = line(opened) + "\n" if source == "stdin" else ""
     other = asyncio.create_task(play_async(opened.joins[1], load("greedy")))
     done = await run(tmp_path, "greedy", *join, "--verifier", opened.verifier, stdin=stdin, env=env)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, "seat 0 taken, waiting for the others\nthe game begins\n")
     result = await other
     assert f"(seat 0: {result.scores[0]}, seat 1: {result.scores[1]})" in done.stdout
     assert done.stdout.startswith("Seat 0 came ")
@@ -83,6 +83,9 @@ async def test_a_bot_that_fails_is_exit_code_3(opened: Opened, tmp_path: Path, b
     assert done.returncode == 3
     assert said in done.stderr
     assert ("Traceback" in done.stderr) == (bot == "mine:fails"), "a bug of the bot's is shown with its place"
+    if bot == "mine:fails":
+        places = [line.split('"')[1] for line in done.stderr.splitlines() if line.startswith("  File ")]
+        assert places == [str(tmp_path / "mine.py")], "and with no other"
 
 
 async def test_a_contradiction_is_exit_code_4(opened: Opened, tmp_path: Path) -> None:
@@ -107,7 +110,10 @@ async def test_who_is_not_admitted_is_exit_code_1(opened: Opened, tmp_path: Path
     [
         (["alphago", "--join", f"h:1/{'0' * 32}/0#token"], "there are random, greedy, planner"),
         (["mine:nobody", "--join", f"h:1/{'0' * 32}/0#token"], "no attribute 'nobody'"),
+        (["mine.py:Cheat", "--join", f"h:1/{'0' * 32}/0#token"], "no bot 'mine.py:Cheat': write mine:Cheat"),
+        (["./bots/mine.py:Cheat", "--join", f"h:1/{'0' * 32}/0#token"], "write bots.mine:Cheat"),
         (["greedy", "--join", "s3cret"], "not a join string"),
+        (["greedy", "--join", "@joins"], "--join @joins: 2 lines, expected one join string"),
         (["greedy", "--join", "@absent"], "absent"),
         (["greedy"], "--join"),
         (["greedy", "--join", f"h:1/{'0' * 32}/0#token", "--verifier", "absent.vkey"], "absent.vkey"),
@@ -115,6 +121,7 @@ async def test_who_is_not_admitted_is_exit_code_1(opened: Opened, tmp_path: Path
     ],
 )
 async def test_wrong_words_are_exit_code_2(tmp_path: Path, words: list[str], said: str) -> None:
+    (tmp_path / "joins").write_text("s3cret\ns3cret\n")
     done = await run(tmp_path, *words)
     assert done.returncode == 2
     assert said in done.stderr
