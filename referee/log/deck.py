@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from hmac import digest as hmac_digest
-from itertools import islice
 
 SEED_BYTES = 32
 COMMITMENT_BYTES = 32
@@ -71,10 +70,6 @@ class Deck:
             j = _uniform(words, i + 1)
             order[i], order[j] = order[j], order[i]
         return order
-
-    def first_words(self, label: str, count: int) -> list[int]:
-        """For test vectors."""
-        return list(islice(self.words(label), count))
 
 
 def _uniform(words: Iterator[int], n: int) -> int:

@@ -1,17 +1,15 @@
 """The game file: one streaming reader for every consumer, and one writer. Knows frames, not what entries say.
 
-The reader is strict: it yields frames as long as they are in order and raises at the first that is not. Only the
-writer ever truncates, only a torn tail, and only before it appends.
+The reader is strict: it yields frames as long as they are in order and raises at the first that is not. Files are
+written whole from what the referee has stored; nothing repairs one or goes on with it.
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from hashlib import sha256
-from pathlib import Path
-from typing import BinaryIO, Self
+from typing import BinaryIO
 
 from referee.log.entry import MAX_ENTRIES
 from referee.log.errors import Code, LogError, malformed
@@ -44,11 +42,6 @@ class Order:
     @property
     def ended(self) -> bool:
         return self.last is FrameType.END
-
-    def refuse_ended(self) -> None:
-        """Raises ``LogError``."""
-        if self.ended:
-            raise LogError(Code.FRAME, "the file is ended", "a file that can go on")
 
     def frames_hash(self) -> bytes:
         return self._hash.digest()
@@ -171,7 +164,7 @@ def _take(stream: BinaryIO, size: int) -> bytes:
 
 
 class Writer:
-    """Writes one game's file, front to back, to a stream or to a path of its own."""
+    """Writes one game's file to a stream, front to back."""
 
     def __init__(self, stream: BinaryIO) -> None:
         """A new file on a stream at its beginning; ``header`` comes next."""
@@ -179,49 +172,6 @@ class Writer:
         self._order = Order()
         self._offset = len(MAGIC)
         stream.write(MAGIC)
-
-    @classmethod
-    def create(cls, path: Path, header: bytes) -> Writer:
-        """A new file. Raises ``FileExistsError``."""
-        stream = path.open("xb")
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        writer = cls(stream)
-        writer.header(header)
-        writer.flush()
-        return writer
-
-    @classmethod
-    def reopen(cls, path: Path) -> Writer:
-        """An own file that was not ended, cut back to its last whole frame if its tail is torn.
-
-        Raises ``LogError`` if it is damaged or ended, ``BlockingIOError`` if another writer has it.
-        """
-        stream = path.open("r+b")
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            writer = cls.__new__(cls)
-            writer._stream = stream
-            writer._order = Order()
-            writer._offset = len(MAGIC)
-            try:
-                for frame in read(stream):
-                    whole = encode_frame(frame.type, frame.payload)
-                    writer._order.take(frame, whole)
-                    writer._offset = frame.offset + len(whole)
-            except LogError as error:
-                if error.code is not Code.TORN or writer._order.last is None:
-                    raise
-            writer._order.refuse_ended()
-            stream.truncate(writer._offset)
-            stream.seek(writer._offset)
-        except BaseException:
-            stream.close()
-            raise
-        return writer
-
-    @property
-    def entries(self) -> int:
-        return self._order.entries
 
     def header(self, header: bytes) -> None:
         """Exact bytes of Header; once, first."""
@@ -234,33 +184,11 @@ class Writer:
         """A checkpoint that will not be the last: so that a file can be checked as it grows."""
         self._write(FrameType.OLD_CHECKPOINT, note)
 
-    def notation(self, text: bytes) -> None:
-        self._write(FrameType.NOTATION, text)
-
     def end(self, note: bytes) -> None:
         """The last checkpoint and END; nothing can follow."""
         self._write(FrameType.CHECKPOINT, note)
         end = log_pb2.End(count=self._order.entries, frames_hash=self._order.frames_hash())
         self._write(FrameType.END, strict.encode(end))
-        self.flush()
-
-    def flush(self) -> None:
-        """Durable when this returns, if the stream is a file."""
-        self._stream.flush()
-        try:
-            descriptor = self._stream.fileno()
-        except OSError:
-            return
-        os.fsync(descriptor)
-
-    def close(self) -> None:
-        self._stream.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def _write(self, frame_type: FrameType, payload: bytes) -> None:
         frame = Frame(frame_type, payload, self._offset)
@@ -270,12 +198,3 @@ class Writer:
         self._order.take(frame, data)
         self._stream.write(data)
         self._offset += len(data)
-
-
-def write(stream: BinaryIO, header: bytes, leaves: Iterable[bytes], checkpoint: bytes) -> None:
-    """A whole file at once. Raises ``LogError``."""
-    writer = Writer(stream)
-    writer.header(header)
-    for leaf in leaves:
-        writer.entry(leaf)
-    writer.end(checkpoint)

@@ -1,6 +1,8 @@
 """The Merkle tree over a game's entries (RFC 6962, section 2.1): root, inclusion and consistency proofs.
 
-Knows bytes only. The leaf hash is also the ``prev`` of the next entry, so chain and tree share their hashing.
+The proofs are part of the format (docs/log-format.md, section 5): by them an entry or a receipt is held against a
+signed head without the whole file. Knows bytes only. The leaf hash is also the ``prev`` of the next entry, so chain
+and tree share their hashing.
 """
 
 from __future__ import annotations
@@ -47,12 +49,6 @@ class Tree:
         for peak in self._peaks[-2::-1]:
             root = node_hash(peak, root)
         return root
-
-    def copy(self) -> Tree:
-        tree = Tree()
-        tree.size = self.size
-        tree._peaks = self._peaks.copy()
-        return tree
 
 
 def root(leaves: Sequence[bytes]) -> bytes:

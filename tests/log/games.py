@@ -101,7 +101,11 @@ def described(*names: str) -> bytes:
 
 def build_file(header: bytes, entries: list[bytes], note: bytes) -> bytes:
     stream = BytesIO()
-    file.write(stream, header, entries, note)
+    writer = file.Writer(stream)
+    writer.header(header)
+    for entry in entries:
+        writer.entry(entry)
+    writer.end(note)
     return stream.getvalue()
 
 

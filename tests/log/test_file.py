@@ -1,10 +1,8 @@
-"""The file: torn, cut and damaged told apart at every offset; nothing can be added; the writer takes up again."""
+"""The file: torn, cut and damaged told apart at every offset; nothing can be added; limits."""
 
 from __future__ import annotations
 
-import fcntl
 from io import BytesIO
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -322,74 +320,26 @@ def test_reading_is_streaming() -> None:
 # --- the writer ----------------------------------------------------------------------------------------------------
 
 
-def write_live(path: Path, played: Played) -> None:
-    with Writer.create(path, played.header) as writer:
-        for data, note in zip(played.entries, played.notes, strict=True):
-            writer.entry(data)
-            writer.old_checkpoint(note)
-            writer.flush()
-
-
-def test_a_live_file_is_a_prefix_that_checks(tmp_path: Path, whole: Played) -> None:
-    path = tmp_path / "game.tlr"
-    write_live(path, whole)
-    report = whole.audit(path.read_bytes())
+def test_a_live_file_is_a_prefix_that_checks(whole: Played) -> None:
+    stream = BytesIO()
+    writer = Writer(stream)
+    writer.header(whole.header)
+    for data, note in zip(whole.entries, whole.notes, strict=True):
+        writer.entry(data)
+        writer.old_checkpoint(note)
+    report = whole.audit(stream.getvalue())
     assert report.verdict is Verdict.PREFIX
     assert report.signed_entries == len(whole.entries)
-    with Writer.reopen(path) as writer:
-        assert writer.entries == len(whole.entries)
-        writer.end(whole.notes[-1])
-    assert whole.audit(path.read_bytes()).verdict is Verdict.COMPLETE
-    with pytest.raises(LogError, match="ended"):
-        Writer.reopen(path)
-
-
-def test_the_writer_takes_up_after_a_tear_anywhere(
-    tmp_path: Path, small: Played, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("os.fsync", lambda _: None)
-    path = tmp_path / "game.tlr"
-    write_live(path, small)
-    good = path.read_bytes()
-    for size in range(boundaries(good)[1], len(good)):
-        path.write_bytes(good[:size])
-        with Writer.reopen(path) as writer:
-            missing = small.entries[writer.entries :]
-            for data in missing:
-                writer.entry(data)
-            writer.end(small.notes[-1])
-        assert small.audit(path.read_bytes()).verdict is Verdict.COMPLETE, size
-
-
-def test_the_writer_leaves_damage_alone(tmp_path: Path, small: Played) -> None:
-    path = tmp_path / "game.tlr"
-    write_live(path, small)
-    good = path.read_bytes()
-    for end in boundaries(good)[:-1]:
-        data = bytearray(good)
-        data[end + 6] ^= 1
-        path.write_bytes(bytes(data))
-        with pytest.raises(LogError) as caught:
-            Writer.reopen(path)
-        assert caught.value.code is Code.FRAME
-        assert path.read_bytes() == bytes(data)
-
-
-def test_one_writer(tmp_path: Path, small: Played) -> None:
-    """30: two processes on one file."""
-    path = tmp_path / "game.tlr"
-    with Writer.create(path, small.header):
-        with pytest.raises(BlockingIOError):
-            Writer.reopen(path)
-        with pytest.raises(FileExistsError):
-            Writer.create(path, small.header)
-    with path.open("rb") as other:
-        fcntl.flock(other, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    writer.end(whole.notes[-1])
+    assert whole.audit(stream.getvalue()).verdict is Verdict.COMPLETE
+    with pytest.raises(LogError) as caught:
+        writer.old_checkpoint(whole.notes[-1])
+    assert caught.value.code is Code.FRAME
 
 
 def test_the_writer_keeps_the_order(small: Played) -> None:
     writer = Writer(BytesIO())
-    for wrong in (writer.entry, writer.end, writer.notation):
+    for wrong in (writer.entry, writer.end, writer.old_checkpoint):
         with pytest.raises(LogError) as caught:
             wrong(b"x")
         assert caught.value.code is Code.FRAME

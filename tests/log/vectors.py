@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +117,7 @@ def deck() -> dict[str, Any]:
         "k": key.hex(),
         "labels": {
             label: {
-                "words": [f"{word:08x}" for word in stream.first_words(label, 9)],
+                "words": [f"{word:08x}" for word in list(islice(stream.words(label), 9))],
                 "n": n,
                 kind: stream.permutation(label, n) if kind == "permutation" else stream.uniform(label, n),
             }

@@ -175,7 +175,9 @@ def test_a_torn_file_is_shown_up_to_the_tear(played: Played, folder: Path) -> No
 def test_a_game_that_is_still_played(played: Played, folder: Path) -> None:
     """A file that was not ended is whole, too."""
     running = folder / "running.gamelog"
-    with Writer.create(running, HEADER) as writer:
+    with running.open("wb") as stream:
+        writer = Writer(stream)
+        writer.header(HEADER)
         for entry in played.entries[:80]:
             writer.entry(entry)
     done = referee("show", running)
