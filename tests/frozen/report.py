@@ -1,0 +1,20 @@
+"""What an audit of a frozen log has to say, for ever."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from referee.log.audit import Policy, audit
+from referee.log.note import VerifierKey
+
+HERE = Path(__file__).parent
+
+
+def report_of(log: Path) -> str:
+    """The report as JSON, without remarks: the words of a rule may be bettered, what it decides may not."""
+    verifier = VerifierKey.parse((HERE / "referee.vkey").read_text().strip())
+    with log.open("rb") as stream:
+        report = json.loads(audit(stream, Policy(verifier)).as_json())
+    del report["remarks"]
+    return json.dumps(report, indent=1) + "\n"
