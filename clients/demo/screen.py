@@ -28,6 +28,9 @@ EVERY_TURNS = 10
 """Without a terminal: a line after so many turns."""
 REMEMBERED = 6
 """Moves shown below the table."""
+_WIDTH = 77
+_ECHO = 3
+"""Room on the right for the ^C of a terminal: if it wrapped, the picture would not be wiped away whole."""
 
 
 class Screen:
@@ -72,7 +75,8 @@ class Screen:
 
     def frame(self, record: Record) -> Panel:
         """The live picture."""
-        return Panel(self._now(record), title="Tile Referee", title_align="left", width=79)
+        width = min(_WIDTH, self._console.width - _ECHO)
+        return Panel(self._now(record), title="Tile Referee", title_align="left", width=width)
 
     def _now(self, record: Record) -> RenderableType:
         state = record.course.state

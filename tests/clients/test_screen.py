@@ -80,5 +80,5 @@ async def test_the_live_picture_of_every_moment_fits_into_80_columns(referee: Re
     assert "the game is over" in pictures[-1]
     for picture in pictures:
         lines = picture.splitlines()
-        assert {len(line) for line in lines} == {79}
+        assert {len(line) for line in lines} == {77}, "a terminal's ^C beside it does not wrap"
         assert "…" not in picture
