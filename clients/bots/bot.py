@@ -58,6 +58,8 @@ def load(name: str, seed: int | None = None) -> Bot:
         found = getattr(import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:
         raise UnknownBot(f"no bot {name!r}: {error}") from error
+    except Exception as error:  # its author's code runs when it is imported, and may fail in any way
+        raise UnknownBot(f"bot {name!r} cannot be imported: {type(error).__name__}: {error}") from error
     if isinstance(found, type):
         found = found()
     if not hasattr(found, "choose") and callable(found):

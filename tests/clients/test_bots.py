@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -85,6 +86,13 @@ def test_a_bot_of_ones_own_is_a_function_a_class_or_an_object() -> None:
 def test_an_unknown_bot_is_explained(name: str, said: str) -> None:
     with pytest.raises(UnknownBot, match=said):
         load(name)
+
+
+def test_a_bot_that_cannot_be_imported_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "halfway.py").write_text("def choose(:")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(UnknownBot, match="cannot be imported: SyntaxError"):
+        load("halfway:choose")
 
 
 def test_groups_let_everybody_meet_everybody() -> None:
