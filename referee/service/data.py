@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,7 +66,7 @@ def open_data(path: Path, origin: str, *, busy_s: float = 5.0) -> Data:
         raise DataError(f"{path}: {error.strerror}") from error
     try:
         signer = CheckpointSigner(origin_of(path, origin), load_or_make_key(path / KEY_FILE))
-        (path / VERIFIER_FILE).write_text(f"{signer.verifier}\n", encoding="ascii")
+        _make(path / VERIFIER_FILE, lambda file: _write(file, f"{signer.verifier}\n", 0o644))
         store = SqliteStore(path / STORE_FILE, busy_s=busy_s)
         store.set_organiser(token_digest(_token(path / TOKEN_FILE)))
     except BaseException as error:
@@ -101,8 +102,29 @@ def load_or_make_key(path: Path) -> PrivateKey:
     if path.exists():
         return PrivateKey.load(path)
     key = PrivateKey.generate()
-    key.save(path)
+    _make(path, key.save)
     return key
+
+
+def _make(path: Path, save: Callable[[Path], None]) -> None:
+    """The file with all that is in it, or none: whoever is stopped half way leaves no empty key behind."""
+    beside = path.with_name(f".{path.name}.new")
+    beside.unlink(missing_ok=True)
+    save(beside)
+    beside.replace(path)
+    directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
+
+
+def _write(path: Path, text: str, mode: int) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
+    with os.fdopen(descriptor, "w", encoding="ascii") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _locked(path: Path) -> int:
@@ -124,9 +146,5 @@ def _token(path: Path) -> str:
             raise DataError(f"{path}: not a token; remove the file to get a new one")
         return token
     token = new_token()
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(descriptor, "w", encoding="ascii") as file:
-        file.write(token + "\n")
-        file.flush()
-        os.fsync(file.fileno())
+    _make(path, lambda file: _write(file, f"{token}\n", 0o600))
     return token

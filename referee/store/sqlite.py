@@ -68,12 +68,6 @@ class SqliteStore:
         elif version != SCHEMA_VERSION:
             raise StoreFailed(f"{self._path}: store version {version}; expected {SCHEMA_VERSION}")
 
-    @property
-    def is_durable(self) -> bool:
-        """Whether a commit reaches the disk before it is reported."""
-        (level,) = self._write_side.execute("PRAGMA synchronous").fetchone()
-        return bool(level >= _SYNCHRONOUS_FULL)
-
     # --- writing -----------------------------------------------------------------------------------------
 
     def commit(self, change: Change, done: Done) -> None:
@@ -102,6 +96,8 @@ class SqliteStore:
                     connection.execute("INSERT INTO answers (game, seq, data) VALUES (?, ?, ?)", kept)
                 if change.closed is not None:
                     connection.execute("INSERT INTO closed (game, data) VALUES (?, ?)", (number, change.closed))
+                    # It is in the log by now.
+                    connection.execute("DELETE FROM secrets WHERE game = ?", (number,))
             while rows > 0:  # a batch has seldom more rows than one statement takes
                 some = min(rows, _MOST_ROWS)
                 connection.execute(_insert(some), values[: 4 * some])
@@ -207,7 +203,6 @@ class SqliteStore:
 
 
 _MOST_ROWS = 4096
-_SYNCHRONOUS_FULL = 2
 
 
 @lru_cache(maxsize=256)

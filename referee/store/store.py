@@ -96,7 +96,7 @@ class Store(Protocol):
         """The file header of a game."""
 
     async def secret(self, game_id: bytes) -> bytes | None:
-        """r of a dealt game."""
+        """r of a dealt game that is not closed."""
 
     async def answer(self, game_id: bytes, seq: int) -> bytes | None:
         """What was kept with the entry."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 from referee.log.replay import Record
-from referee.service.data import STORE_FILE
+from referee.service.data import KEY_FILE, STORE_FILE, TOKEN_FILE, VERIFIER_FILE, open_data
 from referee.service.server import Server
 from referee.store.store import Change, Row, StoreFailed
 from referee.table.history import REPLAYED_AT_ONCE
@@ -110,3 +111,25 @@ async def watched_to_the_end(client: Client, play: Play, stream: Any, first: int
     for seq in range(first, play.record.size):
         message = await stream.read()
         assert (message.seq, message.entry.entry) == (seq, play.entries[seq])
+
+
+@pytest.mark.parametrize("name", [KEY_FILE, TOKEN_FILE, VERIFIER_FILE])
+async def test_a_file_is_whole_or_not_there(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stopped before what is written has reached the disk, then started again."""
+    fsync = os.fsync
+
+    def stopped(descriptor: int) -> None:
+        if name in Path(f"/proc/self/fd/{descriptor}").readlink().name:
+            raise KeyboardInterrupt
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        open_data(tmp_path, "referee.test")
+    assert not (tmp_path / name).exists()
+    monkeypatch.setattr(os, "fsync", fsync)
+    data = open_data(tmp_path, "referee.test")
+    await data.close()
+    for made in (KEY_FILE, TOKEN_FILE, VERIFIER_FILE):
+        assert (tmp_path / made).exists()
+        assert not (tmp_path / f".{made}.new").exists()

@@ -153,13 +153,23 @@ async def test_only_the_owner_may_read_it(store: SqliteStore, tmp_path: Path) ->
 async def test_durable_and_in_order(store: SqliteStore, tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "referee.db")) as other:
         assert other.execute("PRAGMA journal_mode").fetchone() == ("wal",)
-    assert store.is_durable
+    assert store._write_side.execute("PRAGMA synchronous").fetchone() == (2,)
     for game in range(40):
         store.commit(Change(identity(game), [row(0)], opening(game)), lambda _: None)
     await store.close()
     store = SqliteStore(tmp_path / "referee.db")
     assert len(await store.games(None, 100)) == 40, "closing waits for what was taken"
     await store.close()
+
+
+async def test_the_secret_goes_when_the_game_is_closed(store: SqliteStore) -> None:
+    for game in (1, 2):
+        await committed(store, Change(identity(game), [row(0)], opening(game)))
+    kept = await store.secret(identity(2))
+    assert kept
+    await committed(store, Change(identity(1), [row(1)], closed=b"over"))
+    assert await store.secret(identity(1)) is None
+    assert await store.secret(identity(2)) == kept
 
 
 async def test_one_organiser(store: SqliteStore) -> None:
