@@ -82,11 +82,6 @@ def status(error: Exception, **place: object) -> status_pb2.Status:
     return _status(reason, message, metadata)
 
 
-def reason_of(error: Exception) -> str:
-    """The name of its ErrorReason, without the prefix."""
-    return _explained(error)[0]
-
-
 def _explained(error: Exception) -> tuple[str, str, dict[str, object]]:
     """Reason, message and variable parts."""
     reason = _OF_TABLE.get(type(error), "INTERNAL")

@@ -297,11 +297,6 @@ class Table:
         """Every durable entry from there on, as of now."""
         return self._history.rows(first, self._durable)
 
-    @property
-    def watchers(self) -> int:
-        """How many there are."""
-        return len(self._watchers)
-
     def watch(self, watcher: Watcher) -> int:
         """Sends the watcher every entry from the returned index on."""
         if self.is_closed:

@@ -110,7 +110,7 @@ def test_details_are_small(error: Exception) -> None:
 def test_every_table_error_is_told_apart() -> None:
     """Only what is our own fault becomes an incident."""
     for error in EVERY_ERROR:
-        reason = service_errors.reason_of(error)
+        reason = service_errors._explained(error)[0]
         if isinstance(error, errors.TableError):
             assert (reason == "INTERNAL") == isinstance(error, errors.Unsound), error
     covered = {type(error) for error in EVERY_ERROR}

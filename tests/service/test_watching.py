@@ -145,15 +145,15 @@ async def test_a_watcher_that_leaves_is_forgotten(tmp_path: Path) -> None:
         play = await client.play()
         await play.steps(2)
         table = await server.house.table(bytes.fromhex(play.id))
-        assert table.watchers == 1
+        assert len(table._watchers) == 1
         streams = [client.games.WatchGame(pb.WatchGameRequest(game_id=play.id)) for _ in range(5)]
         for stream in streams:
             await stream.read()
-        assert table.watchers == 6
+        assert len(table._watchers) == 6
         for stream in streams:
             stream.cancel()
         # Whether the server has noticed or not: what they do not read harms nobody.
-        while table.watchers > 1:
+        while len(table._watchers) > 1:
             await play.step()
 
 
