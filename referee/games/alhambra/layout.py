@@ -44,6 +44,13 @@ _CELLS: Final = tuple(cell_of(index) for index in range(113 * STRIDE))
 _UP, _RIGHT, _DOWN, _LEFT = -STRIDE, 1, STRIDE, -1
 _SIDES: Final = ((N, _UP, S), (E, _RIGHT, W), (S, _DOWN, N), (W, _LEFT, E))
 """Each side, the step across it, and the side of the neighbour that it meets."""
+_OUTLINE: Final = (
+    (N, _UP + _RIGHT, _RIGHT, 3, 1),
+    (E, _RIGHT + _DOWN, _DOWN, 0, 2),
+    (S, _DOWN + _LEFT, _LEFT, 1, 3),
+    (W, _LEFT + _UP, _UP, 2, 0),
+)
+"""A clockwise walk along each side: the cell across the corner, the cell ahead, the sides inwards and around."""
 _WAYS: Final = tuple(tuple((step, meets) for side, step, meets in _SIDES if not walls & side) for walls in range(16))
 """For every wall mask, the sides without a wall: the step across, and the side of the neighbour."""
 
@@ -359,39 +366,38 @@ class Layout:
 
     def _walk_outline(self) -> tuple[int, int]:
         masks = self._walls()
-        # The first cell of the topmost row: nothing is above it, so its north side is outside.
+        get = masks.get
+        # The first cell of the topmost row: nothing is above it and nothing left of it, so the walk comes back to its
+        # north side around its own corner.
         start = (self._occupied & -self._occupied).bit_length() - 1 + self._base
         here, walls = start, masks[start]
-        side, step, ahead = N, _UP, _RIGHT
-        run = first = best = length = 0
-        gap = False
-        get = masks.get
+        side, across, ahead, inwards, around = _OUTLINE[0]
+        run = best = length = 0
+        first = -1  # the run before the first side without a wall, which goes on from the last one
         while True:
             length += 1
             if walls & side:
                 run += 1
-            else:
-                if not gap:
-                    gap, first = True, run
+            elif run or first < 0:
+                if first < 0:
+                    first = run
                 elif run > best:
                     best = run
                 run = 0
-            # At the corner: a tile across turns the outline left, a tile straight on carries it, none turns it right.
-            mask = get(here + ahead + step)
-            if mask is not None:
-                here, walls = here + ahead + step, mask
-                side = side >> 1 or W
-                step, ahead = -ahead, step
-            else:
-                mask = get(here + ahead)
-                if mask is not None:
-                    here, walls = here + ahead, mask
-                else:
-                    side = side << 1 if side != W else N
-                    step, ahead = ahead, -step
+            # At the corner: a tile across turns the outline inwards, one straight on carries it, none turns it around.
+            beyond = get(here + across)
+            if beyond is not None:
+                here, walls = here + across, beyond
+                side, across, ahead, inwards, around = _OUTLINE[inwards]
+                continue
+            beyond = get(here + ahead)
+            if beyond is not None:
+                here, walls = here + ahead, beyond
+                continue
+            side, across, ahead, inwards, around = _OUTLINE[around]
             if here == start and side == N:
                 break
-        if not gap:
+        if first < 0:
             return length, length
         return max(best, first + run), length
 
