@@ -7,7 +7,8 @@ are one number, so a hand is a count for each of the 36.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import accumulate, combinations
+from operator import mul
 from typing import Final
 
 CURRENCIES: Final = ("denar", "dirham", "ducat", "guilder")
@@ -67,22 +68,28 @@ def irredundant_payments(counts: bytes, cost: int) -> tuple[tuple[int, ...], ...
     ``counts`` is one currency's part of a hand. Cards are taken from the highest value down, so a way is complete,
     and irredundant, with the card that first reaches the cost.
     """
+    if sum(map(mul, counts, range(1, VALUES + 1))) < cost:
+        return ()
+    values = [value for value in range(VALUES, 0, -1) for _ in range(counts[value - 1])]
+    # What each card makes together with all that follow it.
+    rest = [*accumulate(reversed(values))][::-1]
     found: list[tuple[int, ...]] = []
-    left = [0] * (VALUES + 1)
-    for value in range(1, VALUES + 1):
-        left[value] = left[value - 1] + value * counts[value - 1]
 
-    def extend(way: tuple[int, ...], top: int, used: int, missing: int) -> None:
-        for value in range(top, 0, -1):
-            available = counts[value - 1] - (used if value == top else 0)
-            if available <= 0:
+    def extend(start: int, missing: int, way: tuple[int, ...]) -> None:
+        before = 0
+        for at in range(start, len(values)):
+            if rest[at] < missing:
+                return
+            value = values[at]
+            if value == before:
                 continue
+            before = value
             if value >= missing:
                 found.append((value, *way))
-            elif left[value] - (counts[value - 1] - available) * value >= missing:
-                extend((value, *way), value, counts[value - 1] - available + 1, missing - value)
+            else:
+                extend(at + 1, missing - value, (value, *way))
 
-    extend((), VALUES, 0, cost)
+    extend(0, cost, ())
     return tuple(sorted(found))
 
 
