@@ -514,9 +514,7 @@ def over(state: State) -> Over:
 
 @mutated(
     "ALH-A7",
-    Mutation(
-        "listing.disposals", "moves += map(ReserveTile, tiles)", "moves = moves or list(map(ReserveTile, tiles))"
-    ),
+    Mutation("listing.disposals", "moves += map(ReserveTile, tiles)", "moves = moves or list(map(ReserveTile, tiles))"),
     Mutation("state.State.apply", "self.reserves[self.seat] |= 1 << tile", "self.neutral |= 1 << tile"),
 )
 def test_a_tile_that_could_be_placed_goes_to_a_reserve_without_limit() -> None:
