@@ -23,7 +23,7 @@ from referee.games.alhambra.tiles import tiles_of
 if TYPE_CHECKING:
     from referee.games.alhambra.state import State
 
-# Moves are values: equal ones, and equal lists of them, are made once. That saves half the time of listing.
+# Moves are values: equal ones, and equal lists of them, are made once, as much of listing is making objects.
 _made = lru_cache(maxsize=1 << 16)
 _rebuild_add, _rebuild_remove, _rebuild_swap = _made(RebuildAdd), _made(RebuildRemove), _made(RebuildSwap)
 _place_tile = _made(PlaceTile)
