@@ -10,21 +10,7 @@ from referee.games.alhambra.layout import Layout, index_of
 from referee.games.alhambra.tiles import tile_table
 from referee.games.game import Chance, ForcedPass, Over
 from tests.bench.measure import Figure, rate
-
-
-class Shuffler:
-    """A stream of chance that needs no commitment."""
-
-    def __init__(self, rng: random.Random) -> None:
-        self.rng = rng
-
-    def permutation(self, label: str, n: int) -> list[int]:
-        """Any order."""
-        return self.rng.sample(range(n), n)
-
-    def uniform(self, label: str, n: int) -> int:
-        """Any number."""
-        return self.rng.randrange(n)
+from tests.harness import Shuffler
 
 
 def layouts(tiles: int, count: int) -> list[Layout]:

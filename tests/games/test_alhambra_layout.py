@@ -202,4 +202,4 @@ def test_a_layout_changed_step_by_step_is_the_layout_built_at_once() -> None:
             assert layout.occupied == fresh.occupied
             for walls in (0, 3, 9, 14):
                 assert layout.placeable(walls) == fresh.placeable(walls)
-                assert layout.swappable(walls) == fresh.swappable(walls)
+                assert layout.swappable_cells(walls) == fresh.swappable_cells(walls)

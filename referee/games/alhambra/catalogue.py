@@ -274,7 +274,7 @@ REBUILD: Final = (
     _rule(
         "D4",
         _D,
-        "layout.Layout.swappable",
+        "layout.Layout.swappable_cells",
         "A swap is legal exactly if the new tile's walls match on every occupied side.",
         "Follows from A2 to A6: neither the cells nor the passages change",
     ),

@@ -246,9 +246,6 @@ class Layout:
         shut_in = occ << STRIDE & occ >> STRIDE & occ << 1 & occ >> 1
         return (occ ^ FOUNTAIN >> self._base) & ~shut_in & ~self._cut_cells()
 
-    def _may_swap(self, walls: int) -> int:
-        return (self._occupied ^ FOUNTAIN >> self._base) & ~self._clash(walls)
-
     def _list(self, bits: int) -> list[Cell]:
         """``cells_of`` for a set kept inside."""
         base = self._base
@@ -272,13 +269,9 @@ class Layout:
         """The same by column, then row."""
         return self._list(self._may_place(walls))
 
-    def swappable(self, walls: int) -> int:
-        """ALH-D2, ALH-D4: cells whose tile a tile with these walls may replace."""
-        return self._may_swap(walls) << self._base
-
     def swappable_cells(self, walls: int) -> list[Cell]:
-        """The same by column, then row."""
-        return self._list(self._may_swap(walls))
+        """ALH-D2, ALH-D4: cells whose tile a tile with these walls may replace, by column, then row."""
+        return self._list((self._occupied ^ FOUNTAIN >> self._base) & ~self._clash(walls))
 
     def removable(self) -> int:
         """ALH-D2, ALH-D3: cells whose tile may go to the reserve."""
