@@ -122,8 +122,9 @@ class Connection:
         try:
             while (message := await self._next(stream)).WhichOneof("item") != "closing":
                 pace.begin()
-                if message.HasField("entry"):
-                    yield Added(message.seq, message.entry.entry, message.entry.checkpoint)
+                first, last = message.seq - len(message.commit.entries) + 1, message.seq
+                for seq, data in enumerate(message.commit.entries, first):
+                    yield Added(seq, data, message.commit.checkpoint if seq == last else b"")
         finally:
             stream.cancel()
         if message.closing.reason != pb.CLOSING_REASON_GAME_OVER:

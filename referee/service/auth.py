@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from referee.log.intent import Author
 from referee.log.intent import Role as Signs
-from referee.service.permissions import PERMISSIONS, Role
+from referee.service.permissions import PERMISSIONS, Scope
 from referee.store.store import Store
 from referee.table.opening import token_digest
 
@@ -26,32 +26,42 @@ class PermissionDenied(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who is calling: a role, in one game or in all."""
+    """Who is calling, and what the token allows; without a token nobody, who may read."""
 
-    role: Role
+    principal: str = ""
+    """Empty for a token that came with a game: whoever bears it."""
+    scopes: frozenset[Scope] = frozenset()
     game_id: bytes | None = None
     seat: int | None = None
+    digest: bytes = b""
+    """SHA-256 of the token; empty without one."""
 
     def check_method(self, method: str) -> None:
-        """Raises ``Unauthenticated`` or ``PermissionDenied`` unless the role may call it."""
-        if self.role in PERMISSIONS[method]:
+        """Raises ``Unauthenticated`` or ``PermissionDenied`` unless the token allows it."""
+        allowed = PERMISSIONS[method]
+        if not allowed or allowed & self.scopes:
             return
-        if self.role is Role.SPECTATOR:
+        if not self.digest:
             raise Unauthenticated("this call needs a token: authorization: Bearer TOKEN")
-        raise PermissionDenied(f"{self.role}s may not call {method.rpartition('/')[2]}")
+        scopes = " or ".join(sorted(allowed))
+        raise PermissionDenied(f"{method.rpartition('/')[2]} needs a token for {scopes}")
 
-    def check_author(self, game_id: bytes, author: Author) -> None:
-        """Raises ``PermissionDenied`` unless the author's acts may come with this token."""
+    def check_author(self, game_id: bytes, author: Author, seat: int | None) -> None:
+        """Raises ``PermissionDenied`` unless the author's acts may come with this token.
+
+        ``seat``: the bearer's in this game.
+        """
         if self.game_id is not None and self.game_id != game_id:
             raise PermissionDenied("the token is for another game")
-        if _SIGNS[self.role] is not author.role:
-            raise PermissionDenied(f"the token is a {self.role}'s, the intent is by {author}")
-        if self.seat is not None and self.seat != author.index:
-            raise PermissionDenied(f"the token is for seat {self.seat}, the intent is by {author}")
+        if _NEEDED[author.role] not in self.scopes:
+            raise PermissionDenied(f"the token is not for acts by {author}")
+        if author.role is Signs.SEAT and author.index != seat:
+            whose = "for no seat of this game" if seat is None else f"for seat {seat}"
+            raise PermissionDenied(f"the token is {whose}, the intent is by {author}")
 
 
-_SIGNS = {Role.SEAT: Signs.SEAT, Role.SCRIBE: Signs.SCRIBE, Role.ARBITER: Signs.ARBITER}
-_SPECTATOR = Caller(Role.SPECTATOR)
+_NEEDED = {Signs.SEAT: Scope.PLAY, Signs.SCRIBE: Scope.SCRIBE, Signs.ARBITER: Scope.ARBITER}
+_NOBODY = Caller()
 
 Metadata = Sequence[tuple[str, str | bytes]]
 
@@ -67,7 +77,7 @@ class Doorkeeper:
         """Raises ``Unauthenticated`` for a token that is malformed, unknown or not the only one."""
         values = [value for key, value in metadata if key == "authorization"]
         if not values:
-            return _SPECTATOR
+            return _NOBODY
         match = _BEARER.match(str(values[0]))
         if match is None or len(values) > 1:
             raise Unauthenticated("malformed authorization; expected one: Bearer TOKEN")
@@ -77,7 +87,8 @@ class Doorkeeper:
             grant = await self._store.grant(digest)
             if grant is None:
                 raise Unauthenticated("unknown token")
-            known = Caller(Role(grant.role), grant.game_id, grant.seat)
+            scopes = frozenset(map(Scope, grant.scopes))
+            known = Caller(grant.principal, scopes, grant.game_id, grant.seat, digest)
             if len(self._known) >= _KEPT:
                 self._known.clear()
             self._known[digest] = known

@@ -18,6 +18,7 @@ from referee.log.errors import Code, LogError
 from referee.service.auth import PermissionDenied, Unauthenticated
 from referee.store.store import StoreFailed
 from referee.table import errors
+from referee.v1 import game_service_pb2 as pb
 from referee.v1.game_service_pb2 import ErrorReason
 
 DOMAIN = "referee.v1"
@@ -47,6 +48,8 @@ STATUS_OF: Mapping[str, grpc.StatusCode] = {
     "STORE_FAILED": _S.UNAVAILABLE,
     "LIMIT": _S.RESOURCE_EXHAUSTED,
     "INTERNAL": _S.INTERNAL,
+    "DEADLINE": _S.DEADLINE_EXCEEDED,
+    "SET_ASIDE": _S.FAILED_PRECONDITION,
 }
 
 _OF_TABLE: dict[type[Exception], str] = {
@@ -80,6 +83,15 @@ def status(error: Exception, **place: object) -> status_pb2.Status:
         _log.error("incident", incident=incident, exc_info=error, **place)
         message, metadata = "a fault of the referee; tell its operator the incident", {"incident": incident}
     return _status(reason, message, metadata)
+
+
+def failure(error: Exception, **place: object) -> pb.Failure:
+    """The same, for who is told on a stream that goes on."""
+    found = status(error, **place)
+    info = error_details_pb2.ErrorInfo()
+    found.details[0].Unpack(info)
+    reason = ErrorReason.Value(f"ERROR_REASON_{info.reason}")
+    return pb.Failure(code=found.code, reason=reason, message=found.message, metadata=info.metadata)
 
 
 def _explained(error: Exception) -> tuple[str, str, dict[str, object]]:

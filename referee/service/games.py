@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
-from functools import lru_cache
+from functools import lru_cache, partial
 from io import BytesIO
 
 import structlog
@@ -14,17 +14,22 @@ from referee.games import registry
 from referee.games.game import Rule, Violation
 from referee.log import file
 from referee.log.errors import Code, LogError
-from referee.log.intent import GAME_ID_BYTES, author_of, decode_intent
+from referee.log.intent import GAME_ID_BYTES, Author, Role, author_of, decode_intent
 from referee.log.keys import SIGNATURE_BYTES
 from referee.notation.sentences import sentence
-from referee.service.auth import Caller
-from referee.service.guard import Send
-from referee.service.watching import Gallery, watch
-from referee.table.answers import Accepted, Answer
+from referee.service import errors
+from referee.service.auth import Caller, PermissionDenied
+from referee.service.guard import Inlet, Outlet
+from referee.service.permissions import Scope
+from referee.service.playing import Playing, Seats
+from referee.service.watching import Gallery, Pulse, after_seq_of, watch
+from referee.store.store import StoreFailed
+from referee.table.answers import Accepted, Answer, Refused
 from referee.table.errors import BadField, Draining
 from referee.table.house import House
-from referee.table.table import Table
+from referee.table.table import Act, Table
 from referee.table.view import game_message, position_message
+from referee.table.watch import Commit, Feed, Watcher
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from referee.wire.strict import MAX_BODY_BYTES
@@ -37,12 +42,12 @@ _GAME_ID = re.compile(r"[0-9a-f]{32}\Z")
 class GameService:
     """Every method is one of the API's."""
 
-    def __init__(self, house: House, *, heartbeat_s: float, watch_rows: int, gallery: Gallery) -> None:
-        """``watch_rows``: how far a watcher may fall behind."""
+    def __init__(self, house: House, *, queue_items: int, gallery: Gallery, pulse: Pulse) -> None:
+        """``queue_items``: how far a stream may fall behind."""
         self._house = house
-        self._heartbeat_s = heartbeat_s
-        self._watch_rows = watch_rows
+        self._queue_items = queue_items
         self._gallery = gallery
+        self._pulse = pulse
         # Bound once: asking for it at every act costs more than all the checks before the signature.
         self._log: structlog.typing.FilteringBoundLogger = structlog.get_logger("referee.games").bind()
 
@@ -75,37 +80,85 @@ class GameService:
 
     async def SubmitIntent(self, request: pb.SubmitIntentRequest, caller: Caller) -> pb.SubmitIntentResponse:
         received_ms = self._house.means.now_ms()
+        table, act = await self._act(_game_id(request.game_id), request, caller, received_ms)
+        return _answer(table, await table.submit(act))
+
+    async def _act(
+        self, game_id: bytes, request: pb.SubmitIntentRequest | pb.SignedAct, caller: Caller, received_ms: int
+    ) -> tuple[Table, Act]:
+        """From what came in to an act of its author, and the table that it is for; cheap checks first."""
         if self._house.is_draining():
             raise Draining("the referee is stopping")
-        game_id = _game_id(request.game_id)
-        if len(request.intent) > MAX_BODY_BYTES:
-            raise LogError(Code.MALFORMED, f"intent of {len(request.intent)} bytes", f"at most {MAX_BODY_BYTES}")
-        if len(request.signature) != SIGNATURE_BYTES:
+        body, signature = request.intent, request.signature
+        if len(body) > MAX_BODY_BYTES:
+            raise LogError(Code.MALFORMED, f"intent of {len(body)} bytes", f"at most {MAX_BODY_BYTES}")
+        if len(signature) != SIGNATURE_BYTES:
             raise BadField("signature", f"{SIGNATURE_BYTES} bytes")
-        intent = decode_intent(request.intent)
+        intent = decode_intent(body)
         if intent.game_id != game_id:
-            raise LogError(Code.WRONG_GAME, f"intent of game {intent.game_id.hex()}", request.game_id)
+            raise LogError(Code.WRONG_GAME, f"intent of game {intent.game_id.hex()}", game_id.hex())
         author = author_of(intent)
-        caller.check_author(game_id, author)
-        table = await self._house.table(game_id)
-        answer = await table.submit(intent, request.intent, request.signature, received_ms)
-        self._log.debug(
-            "act",
-            game=request.game_id,
-            author=str(author),
-            seq=intent.seq,
-            act=intent.WhichOneof("act"),
-            accepted=isinstance(answer, Accepted),
-        )
-        return _answer(table, answer)
+        caller.check_author(game_id, author, await self._seat_in(caller, game_id))
+        kind = intent.WhichOneof("act")
+        self._log.debug("act", game=game_id.hex(), author=str(author), seq=intent.seq, act=kind)
+        return await self._house.table(game_id), Act(intent, body, signature, received_ms)
 
-    async def WatchGame(self, request: pb.WatchGameRequest, caller: Caller, send: Send) -> None:
+    async def _seat_in(self, caller: Caller, game_id: bytes) -> int | None:
+        """The bearer's seat in the game, if it has one."""
+        if caller.game_id is not None or not caller.principal:
+            return caller.seat if caller.game_id == game_id else None
+        return await self._house.seat_of(caller.principal, game_id)
+
+    async def WatchGame(self, request: pb.WatchGameRequest, caller: Caller, outlet: Outlet) -> None:
         table = await self._table(request.game_id)
-        after_seq = request.after_seq if request.HasField("after_seq") else None
-        if after_seq is not None and after_seq < -1:
-            raise BadField("after_seq", "-1 or more")
-        with self._gallery.place(table.game_id):
-            await watch(self._house, table, after_seq, send, heartbeat_s=self._heartbeat_s, limit=self._watch_rows)
+        after_seq = after_seq_of(request)
+        watcher = Watcher(self._queue_items)
+        with self._gallery.place(table.game_id), self._pulse.of(watcher, outlet):
+            await watch(self._house, table, after_seq, outlet, watcher)
+
+    async def PlayGame(self, caller: Caller, inlet: Inlet, outlet: Outlet) -> None:
+        first = await inlet.receive()
+        if not isinstance(first, pb.PlayGameRequest) or not first.HasField("enter"):
+            raise BadField("item", "enter, in the first message")
+        game_id = _game_id(first.enter.game_id)
+        author = await self._author_in(caller, game_id)
+        if author is None:
+            raise PermissionDenied("the token is for another game, or for no seat of this one")
+        table = await self._house.table(game_id)
+        watcher = Watcher(self._queue_items)
+
+        async def take(act: pb.SignedAct) -> None:
+            received_ms = self._house.means.now_ms()
+            try:
+                found, judged = await self._act(game_id, act, caller, received_ms)
+                await found.play(judged, watcher, partial(_stream_answer, found, act.id))
+            except Exception as error:  # noqa: BLE001 - each becomes an answer, and the stream goes on
+                watcher.push(None, pb.Answer(id=act.id, failure=errors.failure(error, game=first.enter.game_id)))
+
+        with self._pulse.of(watcher, outlet):
+            playing = Playing(self._house, table, author, first.enter, watcher)
+            await playing.run(after_seq_of(first.enter), inlet, outlet, take)
+
+    async def WatchSeat(self, request: pb.WatchSeatRequest, caller: Caller, outlet: Outlet) -> None:
+        if caller.game_id is not None:
+            games: dict[bytes, int | None] = {caller.game_id: None}
+        else:
+            games = dict.fromkeys(self._house.games_of(caller.principal))
+        for i, point in enumerate(request.resume):
+            if point.after_seq < -1:
+                raise BadField(f"resume[{i}].after_seq", "-1 or more")
+            games[_game_id(point.game_id)] = point.after_seq
+        feed = Feed(self._queue_items)
+        with self._pulse.of(feed, outlet), self._house.feeding(caller.principal, feed):
+            await Seats(self._house, feed, partial(self._author_in, caller)).run(games, outlet)
+
+    async def _author_in(self, caller: Caller, game_id: bytes) -> Author | None:
+        """As whom the bearer of the token acts in the game."""
+        if Scope.PLAY in caller.scopes and (seat := await self._seat_in(caller, game_id)) is not None:
+            return Author(Role.SEAT, seat)
+        if Scope.SCRIBE in caller.scopes and caller.game_id in {None, game_id}:
+            return Author(Role.SCRIBE, 0)
+        return None
 
     async def ListLegalMoves(self, request: pb.ListLegalMovesRequest, caller: Caller) -> pb.ListLegalMovesResponse:
         table = await self._table(request.game_id)
@@ -121,7 +174,7 @@ class GameService:
             next_page_token=_page_token(kind, end) if end < len(moves) else "",
         )
 
-    async def GetLog(self, request: pb.GetLogRequest, caller: Caller, send: Send) -> None:
+    async def GetLog(self, request: pb.GetLogRequest, caller: Caller, outlet: Outlet) -> None:
         table = await self._table(request.game_id)
         stream = BytesIO()
         writer = file.Writer(stream)
@@ -131,12 +184,12 @@ class GameService:
             writer.entry(row.data)
             note = row.note
             if stream.tell() >= CHUNK_BYTES:
-                await send(pb.GetLogResponse(chunk=_drained(stream)))
+                await outlet.send(pb.GetLogResponse(chunk=_drained(stream)).SerializeToString())
         if closed:
             writer.end(note)
         else:
             writer.old_checkpoint(note)
-        await send(pb.GetLogResponse(chunk=_drained(stream)))
+        await outlet.send(pb.GetLogResponse(chunk=_drained(stream)).SerializeToString())
 
     async def AbortGame(self, request: pb.AbortGameRequest, caller: Caller) -> pb.AbortGameResponse:
         table = await self._table(request.game_id)
@@ -157,11 +210,25 @@ def _game_id(text: str) -> bytes:
 def _answer(table: Table, answer: Answer) -> pb.SubmitIntentResponse:
     if isinstance(answer, Accepted):
         return pb.SubmitIntentResponse(accepted=_accepted(answer))
+    return pb.SubmitIntentResponse(refused=_refused(table, answer))
+
+
+def _stream_answer(table: Table, act_id: int, outcome: Answer | StoreFailed, commit: Commit | None) -> pb.Answer:
+    if isinstance(outcome, StoreFailed):
+        return pb.Answer(id=act_id, failure=errors.failure(outcome, game=table.game_id.hex()))
+    if isinstance(outcome, Accepted):
+        note = b"" if commit is not None else outcome.note
+        accepted = pb.Accepted(seq=outcome.seq, checkpoint=note, size=outcome.size, head=outcome.head)
+        return pb.Answer(id=act_id, accepted=accepted)
+    return pb.Answer(id=act_id, refused=_refused(table, outcome))
+
+
+def _refused(table: Table, answer: Refused) -> pb.Refused:
     refused = pb.Refused(recorded=_accepted(answer.recorded) if answer.recorded is not None else None)
     rules = _rules(*table.rules)
     for violation in answer.violations:
         refused.violations.append(_violation(violation, rules))
-    return pb.SubmitIntentResponse(refused=refused)
+    return refused
 
 
 def _accepted(accepted: Accepted) -> pb.Accepted:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from time import monotonic
 from typing import Any, NoReturn, cast
 
 import grpc
@@ -20,9 +21,9 @@ from referee.service.auth import Caller, Doorkeeper, Metadata
 from referee.service.permissions import PERMISSIONS
 from referee.table.errors import BadField
 
-Send = Callable[[Message], Awaitable[None]]
 Unary = Callable[[Any, Caller], Awaitable[Message]]
-Stream = Callable[[Any, Caller, Send], Awaitable[None]]
+Streaming = Callable[[Any, Caller, "Outlet"], Awaitable[None]]
+Talking = Callable[[Caller, "Inlet", "Outlet"], Awaitable[None]]
 WRITE_S = 30.0
 Context = grpc.aio.ServicerContext[Any, Any]
 
@@ -31,31 +32,80 @@ class Gone(Exception):
     """The client of a stream has left, or does not read: nothing can be sent to it, an error neither."""
 
 
-def handler(
-    service: ServiceDescriptor, servicer: object, door: Doorkeeper, *, write_s: float = WRITE_S
-) -> grpc.GenericRpcHandler:
-    """Serves every method of the service by the servicer's method of the same name.
+class Outlet:
+    """Where the messages of one stream go, one at a time."""
 
-    ``write_s``: how long a message of a stream may wait for its reader.
+    __slots__ = ("_context", "_given_up", "_task", "last_s", "since_s")
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._task: asyncio.Task[Any] | None = None
+        self._given_up = False
+        self.last_s = monotonic()
+        """When the last message was taken."""
+        self.since_s: float | None = None
+        """Since when a message waits for its reader."""
+
+    async def send(self, data: bytes) -> None:
+        """Raises ``Gone`` if the client has left, or does not read."""
+        self.since_s = monotonic()
+        self._task = asyncio.current_task()
+        try:
+            await self._context.write(data)
+        except asyncio.CancelledError as error:
+            if not self._given_up or self._task is None:
+                raise
+            self._task.uncancel()
+            raise Gone from error
+        except Exception as error:
+            raise Gone from error
+        finally:
+            self.last_s, self.since_s = self.since_s, None
+
+    def give_up(self) -> None:
+        """Ends the stream of a client that does not read: it cannot even be told so."""
+        if self.since_s is not None and self._task is not None:
+            self._given_up = True
+            self._task.cancel()
+
+
+class Inlet:
+    """Where the messages of one stream come from."""
+
+    __slots__ = ("_context", "_request_class")
+
+    def __init__(self, request_class: type[Message], context: Context) -> None:
+        self._request_class = request_class
+        self._context = context
+
+    async def receive(self) -> Message | None:
+        """The next message; None after the last. Raises ``BadField`` for bytes that are none, and ``Gone``."""
+        try:
+            data = await self._context.read()
+        except Exception as error:
+            raise Gone from error
+        return None if data is grpc.aio.EOF else _parse(self._request_class, data)
+
+
+def handler(service: ServiceDescriptor, servicer: object, door: Doorkeeper) -> grpc.GenericRpcHandler:
+    """Serves every method of the service by the servicer's method of the same name.
 
     Raises ``AttributeError`` or ``KeyError`` if a method has no behaviour or no row of permissions.
     """
     handlers = {
-        method.name: _method(
-            method, getattr(servicer, method.name), f"{service.full_name}/{method.name}", door, write_s
-        )
+        method.name: _method(method, getattr(servicer, method.name), f"{service.full_name}/{method.name}", door)
         for method in service.methods
     }
     return grpc.method_handlers_generic_handler(service.full_name, handlers)
 
 
-def _method(
-    method: MethodDescriptor, behaviour: Any, name: str, door: Doorkeeper, write_s: float
-) -> grpc.RpcMethodHandler[Any, Any]:
+def _method(method: MethodDescriptor, behaviour: Any, name: str, door: Doorkeeper) -> grpc.RpcMethodHandler[Any, Any]:
     PERMISSIONS[name]
     request_class = GetMessageClass(method.input_type)
+    if method.client_streaming:
+        return grpc.stream_stream_rpc_method_handler(_talk(request_class, behaviour, name, door))
     if method.server_streaming:
-        return grpc.unary_stream_rpc_method_handler(_stream(request_class, behaviour, name, door, write_s))
+        return grpc.unary_stream_rpc_method_handler(_stream(request_class, behaviour, name, door))
     return grpc.unary_unary_rpc_method_handler(_unary(request_class, behaviour, name, door))
 
 
@@ -72,19 +122,26 @@ def _unary(request_class: type[Message], behaviour: Unary, name: str, door: Door
     return call
 
 
-def _stream(request_class: type[Message], behaviour: Stream, name: str, door: Doorkeeper, write_s: float) -> Any:
+def _stream(request_class: type[Message], behaviour: Streaming, name: str, door: Doorkeeper) -> Any:
     async def call(data: bytes, context: Context) -> None:
-        async def send(message: Message) -> None:
-            try:
-                async with asyncio.timeout(write_s):
-                    await context.write(message.SerializeToString())
-            except Exception as error:
-                raise Gone from error
-
         try:
             caller = await door.caller(_metadata(context))
             caller.check_method(name)
-            await behaviour(_parse(request_class, data), caller, send)
+            await behaviour(_parse(request_class, data), caller, Outlet(context))
+        except Gone:
+            return
+        except Exception as error:  # noqa: BLE001
+            await _abort(context, error, name)
+
+    return call
+
+
+def _talk(request_class: type[Message], behaviour: Talking, name: str, door: Doorkeeper) -> Any:
+    async def call(_: object, context: Context) -> None:
+        try:
+            caller = await door.caller(_metadata(context))
+            caller.check_method(name)
+            await behaviour(caller, Inlet(request_class, context), Outlet(context))
         except Gone:
             return
         except Exception as error:  # noqa: BLE001

@@ -8,27 +8,29 @@ from typing import Final
 from referee.v1 import game_service_pb2, rules_service_pb2
 
 
-class Role(StrEnum):
-    """What a token makes of its bearer. Who brings none is a spectator."""
+class Scope(StrEnum):
+    """What a token allows, beside reading, which needs none."""
 
-    ORGANISER = "organiser"
-    """Opens and aborts games."""
-    ARBITER = "arbiter"
-    """Rules on disputes."""
+    ORGANISE = "organise"
+    """Open and abort games."""
+    PLAY = "play"
+    """Play the seats that are the principal's, or the one that the token is for."""
     SCRIBE = "scribe"
-    """Enters what happens at a physical table, of one game."""
-    SEAT = "seat"
-    """Plays one seat of one game."""
-    SPECTATOR = "spectator"
-    """Watches."""
-    AUDITOR = "auditor"
-    """Reads logs."""
+    """Enter what happens at a physical table."""
+    ARBITER = "arbiter"
+    """Rule on disputes."""
+    AUDIT = "audit"
+    """See how the referee is doing, and who is connected."""
+    ADMIN = "admin"
+    """Issue and revoke tokens."""
 
 
-EVERYBODY: Final = frozenset(Role)
-ORGANISERS: Final = frozenset({Role.ORGANISER})
-AUTHORS: Final = frozenset({Role.SEAT, Role.SCRIBE, Role.ARBITER})
+EVERYBODY: Final = frozenset[Scope]()
+"""Also without a token."""
+ORGANISERS: Final = frozenset({Scope.ORGANISE})
+AUTHORS: Final = frozenset({Scope.PLAY, Scope.SCRIBE, Scope.ARBITER})
 """Who signs acts. Whose acts they may send is asked of each intent."""
+PLAYERS: Final = frozenset({Scope.PLAY, Scope.SCRIBE})
 
 PERMISSIONS: Final = {
     "referee.v1.GameService/CreateGame": ORGANISERS,
@@ -36,6 +38,8 @@ PERMISSIONS: Final = {
     "referee.v1.GameService/ListGames": EVERYBODY,
     "referee.v1.GameService/SubmitIntent": AUTHORS,
     "referee.v1.GameService/WatchGame": EVERYBODY,
+    "referee.v1.GameService/PlayGame": PLAYERS,
+    "referee.v1.GameService/WatchSeat": PLAYERS,
     "referee.v1.GameService/ListLegalMoves": EVERYBODY,
     "referee.v1.GameService/GetLog": EVERYBODY,
     "referee.v1.GameService/AbortGame": ORGANISERS,
@@ -43,6 +47,7 @@ PERMISSIONS: Final = {
     "referee.v1.RulesService/GetCatalogue": EVERYBODY,
     "referee.v1.RulesService/GetTables": EVERYBODY,
 }
+"""Any one of the scopes is enough."""
 
 SERVICES: Final = (
     game_service_pb2.DESCRIPTOR.services_by_name["GameService"],

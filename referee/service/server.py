@@ -18,10 +18,10 @@ from referee.service.data import Data, open_data
 from referee.service.games import GameService
 from referee.service.permissions import SERVICES
 from referee.service.rules import RulesService
-from referee.service.watching import Gallery
+from referee.service.watching import Gallery, Pulse
 from referee.table.house import MAX_OPEN_GAMES, House
 from referee.table.means import Means
-from referee.table.watch import QUEUE_ROWS
+from referee.table.watch import QUEUE_ITEMS
 
 MAX_REQUEST_BYTES = 1 << 20
 MAX_RESPONSE_BYTES = 4 << 20
@@ -39,7 +39,7 @@ class Config:
     listen: str = "127.0.0.1:0"
     origin: str = "referee.local"
     heartbeat_s: float = 10.0
-    watch_rows: int = QUEUE_ROWS
+    queue_items: int = QUEUE_ITEMS
     write_s: float = guard.WRITE_S
     """How long a stream may wait for a client that does not read."""
     max_watchers: int = 10_000
@@ -99,11 +99,12 @@ class Server:
         door = Doorkeeper(self.data.store)
         config = self._config
         gallery = Gallery(config.max_watchers, config.max_watchers_of_game)
-        games = GameService(self.house, heartbeat_s=config.heartbeat_s, watch_rows=config.watch_rows, gallery=gallery)
+        self._pulse = Pulse(config.heartbeat_s, config.write_s)
+        games = GameService(self.house, queue_items=config.queue_items, gallery=gallery, pulse=self._pulse)
         servicers = {"referee.v1.GameService": games, "referee.v1.RulesService": RulesService()}
         names = [service.full_name for service in SERVICES]
         self._server.add_generic_rpc_handlers(
-            [guard.handler(service, servicers[service.full_name], door, write_s=config.write_s) for service in SERVICES]
+            [guard.handler(service, servicers[service.full_name], door) for service in SERVICES]
         )
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         for name in ("", *names):
@@ -127,6 +128,7 @@ class Server:
         self.house.drain()
         await self._health.enter_graceful_shutdown()
         await self._server.stop(grace_s)
+        self._pulse.stop()
         await self.data.close()
         _log.info("stopped")
 

@@ -1,24 +1,28 @@
-"""The stream of one watcher: a snapshot or the entries that were missed, then each new one, a heartbeat, an end."""
+"""Streams that tell how games go on: a snapshot or what was missed, then every commit, a sign of life, an end."""
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from time import monotonic
 
-from referee.service.guard import Send
-from referee.store.store import Row
-from referee.table.errors import Draining, LimitReached
+from referee.service.guard import Outlet
+from referee.table.errors import BadField, Draining, LimitReached
 from referee.table.house import House
 from referee.table.table import Table
 from referee.table.view import game_message, position_message
 from referee.table.watch import Ending, Watcher
 from referee.v1 import game_service_pb2 as pb
 
-_REASONS = {
+Sender = Callable[[bytes], Awaitable[None]]
+
+REASONS = {
     Ending.GAME_OVER: pb.CLOSING_REASON_GAME_OVER,
     Ending.DRAINING: pb.CLOSING_REASON_DRAINING,
     Ending.TOO_SLOW: pb.CLOSING_REASON_TOO_SLOW,
+    Ending.REVOKED: pb.CLOSING_REASON_REVOKED,
 }
 
 
@@ -46,40 +50,97 @@ class Gallery:
                 del self._of_game[game_id]
 
 
-async def watch(
-    house: House, table: Table, after_seq: int | None, send: Send, *, heartbeat_s: float, limit: int
-) -> None:
-    """Returns after Closing; raises ``TableError`` before the first message, if at all."""
+class Pulse:
+    """Looks after all streams at once: who was told nothing for long gets a sign of life, who does not read is cut off.
+
+    One clock for all, as a timer for every message costs more than the message.
+    """
+
+    def __init__(self, heartbeat_s: float, write_s: float) -> None:
+        """A sign of life after ``heartbeat_s`` of silence at the latest; ``write_s``: for a message to be taken."""
+        self._heartbeat_s = heartbeat_s
+        self._write_s = write_s
+        self._streams: dict[Watcher, Outlet] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    @contextmanager
+    def of(self, watcher: Watcher, outlet: Outlet) -> Iterator[None]:
+        """While the stream lasts."""
+        if self._task is None:
+            self._task = asyncio.create_task(self._beat())
+        self._streams[watcher] = outlet
+        try:
+            yield
+        finally:
+            del self._streams[watcher]
+
+    def stop(self) -> None:
+        """When no stream is left."""
+        if self._task is not None:
+            self._task.cancel()
+
+    async def _beat(self) -> None:
+        step_s = min(self._heartbeat_s, self._write_s) / 4
+        while True:
+            await asyncio.sleep(step_s)
+            now = monotonic()
+            for watcher, outlet in list(self._streams.items()):
+                if outlet.since_s is not None:
+                    if now - outlet.since_s > self._write_s:
+                        outlet.give_up()
+                elif now - outlet.last_s + step_s >= self._heartbeat_s:
+                    watcher.beat()
+
+
+def after_seq_of(request: pb.WatchGameRequest | pb.Enter) -> int | None:
+    """None: begin with a snapshot. Raises ``BadField``."""
+    if not request.HasField("after_seq"):
+        return None
+    if request.after_seq < -1:
+        raise BadField("after_seq", "-1 or more")
+    return request.after_seq
+
+
+async def begin(house: House, table: Table, after_seq: int | None, watcher: Watcher, send: Sender) -> int:
+    """Sends what comes first, and has the watcher told what follows; returns the seq so far."""
     if house.is_draining():
         raise Draining("the referee is stopping")
-    watcher = Watcher(limit)
-    seq = -1 if after_seq is None else after_seq
+    if after_seq is None:
+        record = await table.record()
+        # No await between the picture and the place from which on entries follow.
+        snapshot = pb.Snapshot(game=game_message(record, record.open_data), position=position_message(record))
+        seq = table.watch(watcher) - 1
+        await send(pb.WatchGameResponse(seq=seq, snapshot=snapshot).SerializeToString())
+    else:
+        seq = after_seq
+        async for commit in table.watch_after(after_seq, watcher):
+            seq = commit.seq
+            await send(commit.message)
+    if house.is_draining():
+        watcher.end(Ending.DRAINING)
+    return seq
+
+
+async def watch(house: House, table: Table, after_seq: int | None, outlet: Outlet, watcher: Watcher) -> None:
+    """Returns after Closing; raises ``TableError`` before the first message, if at all."""
     try:
-        if after_seq is None:
-            record = await table.record()
-            # No await between the picture and the place from which on entries follow.
-            snapshot = pb.Snapshot(game=game_message(record, record.open_data), position=position_message(record))
-            seq = table.watch(watcher) - 1
-            await send(pb.WatchGameResponse(seq=seq, snapshot=snapshot))
-        else:
-            async for row in table.watch_after(after_seq, watcher):
-                seq = row.seq
-                await send(_entry(row))
-        if house.is_draining():
-            watcher.end(Ending.DRAINING)
-        while True:
-            found = await watcher.next(heartbeat_s)
-            if isinstance(found, Row):
-                seq = found.seq
-                await send(_entry(found))
-            elif found is None:
-                await send(pb.WatchGameResponse(seq=seq, heartbeat=pb.Heartbeat(referee_ms=house.means.now_ms())))
-            else:
-                await send(pb.WatchGameResponse(seq=seq, closing=pb.Closing(reason=_REASONS[found])))
-                return
+        seq = await begin(house, table, after_seq, watcher, outlet.send)
+        while not isinstance(found := await watcher.next(), Ending):
+            if found is None:
+                await outlet.send(heartbeat(seq, house.means.now_ms()))
+            elif found.commit is not None:
+                seq = found.commit.seq
+                await outlet.send(found.commit.message)
+        await outlet.send(closing(seq, found))
     finally:
         table.unwatch(watcher)
 
 
-def _entry(row: Row) -> pb.WatchGameResponse:
-    return pb.WatchGameResponse(seq=row.seq, entry=pb.EntryAdded(entry=row.data, checkpoint=row.note))
+def heartbeat(seq: int, now_ms: int) -> bytes:
+    """Exact bytes of a ``WatchGameResponse``."""
+    return pb.WatchGameResponse(seq=seq, heartbeat=pb.Heartbeat(referee_ms=now_ms)).SerializeToString()
+
+
+def closing(seq: int, ending: Ending) -> bytes:
+    """Exact bytes of a ``WatchGameResponse``."""
+    return pb.WatchGameResponse(seq=seq, closing=pb.Closing(reason=REASONS[ending])).SerializeToString()

@@ -9,10 +9,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from referee.store.store import Change, Done, Grant, Opening, Row, StoredGame, StoreFailed
+from referee.store.store import Change, Done, Grant, Opening, Player, Row, StoredGame, StoreFailed
 from referee.store.writer import GroupWriter
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 BUSY_S = 5.0
 """How long a commit waits for somebody else's lock on the file, such as a backup's."""
 
@@ -28,8 +28,29 @@ CREATE UNIQUE INDEX entries_of_game ON entries (game, seq);
 CREATE TABLE answers (game INTEGER NOT NULL, seq INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (game, seq)) STRICT;
 CREATE TABLE closed (game INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT;
 CREATE TABLE secrets (game INTEGER PRIMARY KEY, seed BLOB NOT NULL) STRICT;
-CREATE TABLE tokens (hash BLOB NOT NULL PRIMARY KEY, role TEXT NOT NULL, game INTEGER, seat INTEGER) STRICT;
 """
+_ACCESS = """
+CREATE TABLE grants (
+    number INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, principal TEXT NOT NULL, scopes TEXT NOT NULL,
+    game INTEGER, seat INTEGER, certificate INTEGER NOT NULL DEFAULT 0, issued_ms INTEGER NOT NULL DEFAULT 0,
+    expires_ms INTEGER NOT NULL DEFAULT 0, revoked_ms INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE TABLE players (
+    game INTEGER NOT NULL, seat INTEGER NOT NULL, principal TEXT NOT NULL, PRIMARY KEY (game, seat)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE facts (name TEXT NOT NULL PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID;
+"""
+_FROM_1 = """
+INSERT INTO grants (hash, principal, scopes, game, seat)
+    SELECT hash, iif(role = 'organiser', role, ''),
+    CASE role WHEN 'organiser' THEN 'admin audit organise' WHEN 'seat' THEN 'play' ELSE role END, game, seat
+    FROM tokens;
+DROP TABLE tokens;
+"""
+_PLAYERS = "SELECT id, seat, principal FROM players JOIN games ON games.number = game"
+_STILL_OPEN = "game NOT IN (SELECT game FROM closed)"
+_GRANT = """SELECT hash, principal, scopes, id, seat, certificate, issued_ms, expires_ms, revoked_ms
+    FROM grants LEFT JOIN games ON games.number = game"""
 _GAMES = "SELECT number, id, closed.data FROM games LEFT JOIN closed ON closed.game = games.number"
 
 
@@ -64,7 +85,13 @@ class SqliteStore:
     def _make(self) -> None:
         (version,) = self._write_side.execute("PRAGMA user_version").fetchone()
         if version == 0:
-            self._write_side.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
+            self._write_side.executescript(
+                f"BEGIN; {_SCHEMA} {_ACCESS} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
+            )
+        elif version == 1:
+            self._write_side.executescript(
+                f"BEGIN; {_ACCESS} {_FROM_1} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
+            )
         elif version != SCHEMA_VERSION:
             raise StoreFailed(f"{self._path}: store version {version}; expected {SCHEMA_VERSION}")
 
@@ -128,16 +155,24 @@ class SqliteStore:
         if opening.secret is not None:
             connection.execute("INSERT INTO secrets (game, seed) VALUES (?, ?)", (number, opening.secret))
         connection.executemany(
-            "INSERT INTO tokens (hash, role, game, seat) VALUES (?, ?, ?, ?)",
-            [(grant.digest, grant.role, number, grant.seat) for grant in opening.grants],
+            "INSERT INTO grants (hash, principal, scopes, game, seat, issued_ms) VALUES (?, ?, ?, ?, ?, ?)",
+            [(g.digest, g.principal, _scopes(g), number, g.seat, g.issued_ms) for g in opening.grants],
+        )
+        connection.executemany(
+            "INSERT INTO players (game, seat, principal) VALUES (?, ?, ?)",
+            [(number, seat, principal) for seat, principal in enumerate(opening.principals) if principal],
         )
 
     def set_organiser(self, digest: bytes) -> None:
+        grant = (digest, "organiser", "admin audit organise")
         try:
             with self._write_side as connection:
                 connection.execute("BEGIN IMMEDIATE")
-                connection.execute("DELETE FROM tokens WHERE role = 'organiser' AND hash <> ?", (digest,))
-                connection.execute("INSERT OR IGNORE INTO tokens (hash, role) VALUES (?, 'organiser')", (digest,))
+                # Tokens of that name that were issued by hand have a time of issue.
+                connection.execute(
+                    "DELETE FROM grants WHERE principal = 'organiser' AND issued_ms = 0 AND hash <> ?", (digest,)
+                )
+                connection.execute("INSERT OR IGNORE INTO grants (hash, principal, scopes) VALUES (?, ?, ?)", grant)
         except sqlite3.Error as error:
             raise StoreFailed(f"{self._path}: {error}") from error
 
@@ -180,10 +215,13 @@ class SqliteStore:
         return bytes(rows[0][0]) if rows else None
 
     async def grant(self, digest: bytes) -> Grant | None:
-        rows = self._ask(
-            "SELECT hash, role, id, seat FROM tokens LEFT JOIN games ON number = game WHERE hash = ?", digest
-        )
-        return Grant(*rows[0]) if rows else None
+        rows = self._ask(f"{_GRANT} WHERE hash = ?", digest)
+        return _grant(rows[0]) if rows else None
+
+    async def players(self, game_id: bytes | None = None) -> list[Player]:
+        which, values = (_STILL_OPEN, ()) if game_id is None else ("id = ?", (game_id,))
+        rows = self._ask(f"{_PLAYERS} WHERE {which}", *values)
+        return [Player(*row) for row in rows]
 
     def _ask(self, query: str, *values: Any) -> list[Any]:
         try:
@@ -200,6 +238,15 @@ class SqliteStore:
             return number
         row = connection.execute("SELECT number FROM games WHERE id = ?", (game_id,)).fetchone()
         return row[0] if row else 0
+
+
+def _scopes(grant: Grant) -> str:
+    return " ".join(sorted(grant.scopes))
+
+
+def _grant(row: Any) -> Grant:
+    digest, principal, scopes, game_id, seat, certificate, *times = row
+    return Grant(digest, principal, frozenset(scopes.split()), game_id, seat, bool(certificate), *times)
 
 
 _MOST_ROWS = 4096

@@ -26,14 +26,22 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What a token allows. The token itself is known to its bearer alone."""
+    """What a token or a client certificate allows. The token itself is known to its bearer alone."""
 
     digest: bytes
-    """SHA-256 of the token."""
-    role: str
+    """SHA-256 of the token, or of the certificate (DER)."""
+    principal: str
+    """Whose it is; empty for a token that came with a game and is whoever's bears it."""
+    scopes: frozenset[str]
     game_id: bytes | None = None
     """None: not for a certain game."""
     seat: int | None = None
+    certificate: bool = False
+    issued_ms: int = 0
+    expires_ms: int = 0
+    """0: never."""
+    revoked_ms: int = 0
+    """0: it is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +53,8 @@ class Opening:
     secret: bytes | None
     """r, in a dealt game."""
     grants: Sequence[Grant]
+    principals: Sequence[str] = ()
+    """Per seat, whose own tokens admit to it; empty for a seat whose token is among the grants. Or none at all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +79,15 @@ class StoredGame:
     """Later games have higher numbers."""
     game_id: bytes
     closed: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Player:
+    """A principal's seat."""
+
+    game_id: bytes
+    seat: int
+    principal: str
 
 
 Done = Callable[[StoreFailed | None], None]
@@ -102,7 +121,10 @@ class Store(Protocol):
         """What was kept with the entry."""
 
     async def grant(self, digest: bytes) -> Grant | None:
-        """What the token with this SHA-256 allows."""
+        """What the token or certificate with this SHA-256 allows, or allowed."""
+
+    async def players(self, game_id: bytes | None = None) -> list[Player]:
+        """Seats that are a principal's, in one game or in all that are open."""
 
     def set_organiser(self, digest: bytes) -> None:
         """The token with this SHA-256 is the organiser's, and no other. At start only. Raises ``StoreFailed``."""

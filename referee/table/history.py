@@ -16,6 +16,7 @@ from referee.store.store import Row, Store
 from referee.table.answers import Accepted
 from referee.table.errors import Unsound
 from referee.table.means import Means
+from referee.table.watch import Commit
 
 PAGE_ROWS = 256
 REPLAYED_AT_ONCE = 16
@@ -59,6 +60,15 @@ class History:
             for row in page:
                 yield row
             first += len(page)
+
+    async def commits(self, first: int, end: int) -> AsyncIterator[Commit]:
+        """The same, as they became durable together; of the first commit what is from ``first`` on."""
+        rows: list[Row] = []
+        async for row in self.rows(first, end):
+            rows.append(row)
+            if row.note:
+                yield Commit(self._game_id, rows)
+                rows = []
 
     async def entry(self, seq: int) -> log_pb2.Entry:
         """The entry there. Raises ``Unsound``."""

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 
 import structlog
 from google.protobuf.message import DecodeError
 
 from referee.log.errors import Code, LogError
-from referee.store.store import StoredGame, StoreFailed
+from referee.store.store import Player, StoredGame, StoreFailed
 from referee.table.answers import Answer
 from referee.table.errors import BadField, Draining, LimitReached, UnknownGame, Unsound
 from referee.table.means import Means
 from referee.table.opening import Prepared, prepare
 from referee.table.table import Table
 from referee.table.view import game_message
-from referee.table.watch import Ending
+from referee.table.watch import Ending, Feed
 from referee.v1 import game_pb2 as pb
 from referee.v1.game_service_pb2 import CreateGameRequest
 
@@ -45,6 +46,9 @@ class House:
         self._aside: dict[bytes, Unsound] = {}
         """Games that cannot be read back, and why; until the next start."""
         self._loading: dict[bytes, asyncio.Task[Table]] = {}
+        self._seats: dict[str, dict[bytes, int]] = {}
+        """Of each principal, in games that are not over."""
+        self._feeds: dict[str, set[Feed]] = {}
 
     async def start(self) -> list[Unsound]:
         """Reads every open game back and goes on with it; returns those with which that is impossible."""
@@ -61,7 +65,49 @@ class House:
                     if not table.is_closed:
                         self._open[stored.game_id] = table
             before = page[-1].number
+        self._seat(await self.means.store.players())
         return unsound
+
+    # --- principals -----------------------------------------------------------------------------------------
+
+    async def seat_of(self, principal: str, game_id: bytes) -> int | None:
+        """The principal's seat in the game."""
+        seat = self._seats.get(principal, {}).get(game_id)
+        if seat is None and game_id not in self._open:
+            players = await self.means.store.players(game_id)
+            seat = next((player.seat for player in players if player.principal == principal), None)
+        return seat
+
+    def games_of(self, principal: str) -> list[bytes]:
+        """The games that are not over and have the principal at a seat."""
+        return list(self._seats.get(principal, ()))
+
+    @contextmanager
+    def feeding(self, principal: str, feed: Feed) -> Iterator[None]:
+        """Tells the feed of every game of the principal that is opened meanwhile."""
+        feeds = self._feeds.setdefault(principal, set())
+        feeds.add(feed)
+        try:
+            yield
+        finally:
+            feeds.discard(feed)
+            if not feeds:
+                self._feeds.pop(principal, None)
+
+    def _seat(self, players: Sequence[Player]) -> None:
+        for player in players:
+            self._seats.setdefault(player.principal, {})[player.game_id] = player.seat
+
+    def _unseat(self, game_id: bytes) -> None:
+        for principal in self.principals(game_id).values():
+            self._seats[principal].pop(game_id)
+            if not self._seats[principal]:
+                del self._seats[principal]
+
+    def principals(self, game_id: bytes) -> dict[int, str]:
+        """By seat, those of a game that is not over."""
+        # Few principals play at any moment.
+        return {seats[game_id]: principal for principal, seats in self._seats.items() if game_id in seats}
 
     @property
     def open_tables(self) -> Iterator[Table]:
@@ -92,14 +138,21 @@ class House:
             raise
         # Now, not when it is durable: then somebody could find it in the store first, and make a second table of it.
         self._open[table.game_id] = table
-        opened.add_done_callback(partial(self._opened, table))
+        players = [Player(table.game_id, i, who) for i, who in enumerate(prepared.opening.principals) if who]
+        self._seat(players)
+        opened.add_done_callback(partial(self._opened, table, players))
         await asyncio.shield(opened)
         return table, prepared
 
-    def _opened(self, table: Table, opened: asyncio.Future[Answer]) -> None:
+    def _opened(self, table: Table, players: Sequence[Player], opened: asyncio.Future[Answer]) -> None:
         if opened.exception() is not None and not table.size:
             # If it is durable all the same, whoever looks for it finds it in the store.
             self._open.pop(table.game_id, None)
+            self._unseat(table.game_id)
+            return
+        for player in players:
+            for feed in self._feeds.get(player.principal, ()):
+                feed.opened(table.game_id)
 
     async def table(self, game_id: bytes) -> Table:
         """The game's table. Raises ``UnknownGame``, ``Unsound``, ``StoreFailed``."""
@@ -125,6 +178,7 @@ class House:
                 self._keep(table)
             else:
                 self._open[game_id] = table
+                self._seat(await self.means.store.players(game_id))
             return table
         except Unsound as error:
             self._set_aside(game_id, error)
@@ -169,10 +223,14 @@ class House:
         self._draining = True
         for table in [*self._open.values(), *self._closed.values()]:
             table.end_watching(Ending.DRAINING)
+        for feeds in self._feeds.values():
+            for feed in feeds:
+                feed.end(Ending.DRAINING)
 
     def _close(self, table: Table) -> None:
         if self._open.pop(table.game_id, None) is not None:
             self._keep(table)
+            self._unseat(table.game_id)
             _log.info("game over", game=table.game_id.hex(), entries=table.size)
 
     def _set_aside(self, game_id: bytes, error: Unsound) -> None:

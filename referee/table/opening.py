@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 
@@ -19,6 +21,7 @@ from referee.wire import strict
 
 NONCE_BYTES = 16
 TOKEN_BYTES = 32
+PRINCIPAL = re.compile(r"[a-z0-9._-]{1,64}\Z", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +31,7 @@ class Prepared:
     open_data: bytes
     opening: Opening
     seat_tokens: list[str]
-    """Empty for a scribed seat."""
+    """Empty for a scribed seat, and for a principal's."""
     scribe_token: str
 
 
@@ -81,15 +84,34 @@ def prepare(request: CreateGameRequest, engines: Engines, producer: str) -> Prep
         if error.code is not Code.MALFORMED:
             raise
         raise BadField(error.what.removeprefix("game_open."), error.expected) from error
-    return _with_tokens(open_data, opened, header, secret)
+    return _with_tokens(open_data, opened, header, secret, _principals(request))
 
 
-def _with_tokens(open_data: bytes, opened: log_pb2.GameOpen, header: bytes, secret: bytes | None) -> Prepared:
+def _principals(request: CreateGameRequest) -> Sequence[str]:
+    principals = list(request.principals)
+    if len(principals) not in (0, len(request.seats)):
+        raise BadField("principals", "one for each seat, or none")
+    for i, principal in enumerate(principals):
+        if principal and not PRINCIPAL.match(principal):
+            raise BadField(f"principals[{i}]", "1 to 64 of a-z, 0-9, dot, hyphen and underscore")
+        if principal and request.seats[i].scribed:
+            raise BadField(f"principals[{i}]", "none, as a scribe enters the seat's moves")
+        if principal and principal in principals[:i]:
+            raise BadField(f"principals[{i}]", "each principal at one seat")
+    return principals
+
+
+def _with_tokens(
+    open_data: bytes, opened: log_pb2.GameOpen, header: bytes, secret: bytes | None, principals: Sequence[str]
+) -> Prepared:
     identity = game_id(open_data)
-    tokens = ["" if seat.scribed else new_token() for seat in opened.seats]
-    grants = [Grant(token_digest(token), "seat", identity, seat) for seat, token in enumerate(tokens) if token]
+    taken = principals or [""] * len(opened.seats)
+    tokens = ["" if seat.scribed or who else new_token() for seat, who in zip(opened.seats, taken, strict=True)]
+    play, scribe = frozenset({"play"}), frozenset({"scribe"})
+    grants = [Grant(token_digest(token), "", play, identity, seat) for seat, token in enumerate(tokens) if token]
     scribe_token = ""
     if opened.scribe_keys:
         scribe_token = new_token()
-        grants.append(Grant(token_digest(scribe_token), "scribe", identity))
-    return Prepared(open_data, Opening(opened.header_hash, header, secret, grants), tokens, scribe_token)
+        grants.append(Grant(token_digest(scribe_token), "", scribe, identity))
+    opening = Opening(opened.header_hash, header, secret, grants, principals)
+    return Prepared(open_data, opening, tokens, scribe_token)

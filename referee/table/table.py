@@ -7,13 +7,15 @@ the store, so whoever comes then waits: nobody acts on, or is shown, what may ye
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import NoReturn
 
 from referee.log.entry import Clock, Written
 from referee.log.errors import Code, LogError, RulesError
-from referee.log.intent import Role, SignedIntent, author_of
+from referee.log.intent import Author, Role, SignedIntent, author_of
 from referee.log.keys import key_id
 from referee.log.replay import Record, signed_part
 from referee.log.steps import Phase
@@ -25,9 +27,24 @@ from referee.table.errors import BeyondHead, GameOver, MalformedIntent, Malforme
 from referee.table.history import Attempts, History
 from referee.table.means import Means
 from referee.table.view import awaited_text, game_message
-from referee.table.watch import Ending, Watcher
+from referee.table.watch import Commit, Ending, Watcher
+from referee.v1 import game_service_pb2 as pb
 
 OnClosed = Callable[["Table"], None]
+Deliver = Callable[[Answer | StoreFailed, Commit | None], None]
+"""Is told once what became of an act; with the commit, if there was one."""
+Answered = Callable[[Answer | StoreFailed, Commit | None], pb.Answer]
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """What a seat, a scribe or an arbiter puts before the rules of one game."""
+
+    intent: log_pb2.Intent
+    """The strict decode of ``body``."""
+    body: bytes
+    signature: bytes
+    received_ms: int
 
 
 class Table:
@@ -47,6 +64,8 @@ class Table:
         """Memory is not, or may not be, what the store has."""
         self._watchers: set[Watcher] = set()
         self._legal: tuple[int, int | None, list[bytes]] = (-1, None, [])
+        self.present: Counter[Author] = Counter()
+        """Whose streams are open."""
 
     @classmethod
     async def open(cls, means: Means, open_data: bytes, opening: Opening, on_closed: OnClosed | None = None) -> Table:
@@ -71,7 +90,9 @@ class Table:
         table._durable = 0
         rows = [_row(written)]
         table._settle(rows, Clock(means.now_ms()))
-        return table, table._commit(rows, None, opening=opening)
+        reply: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        table._commit(rows, None, partial(_settle_reply, reply), opening=opening)
+        return table, reply
 
     @classmethod
     async def load(cls, means: Means, game_id: bytes, on_closed: OnClosed | None = None) -> Table:
@@ -81,7 +102,9 @@ class Table:
         # Nothing is, unless the rules of what is due have changed: what is due goes with the act that makes it so.
         table._settle(rows, Clock(means.now_ms()))
         if rows:
-            await table._commit(rows, None)
+            reply: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+            table._commit(rows, None, partial(_settle_reply, reply))
+            await reply
         return table
 
     @property
@@ -106,16 +129,36 @@ class Table:
 
     # --- acts --------------------------------------------------------------------------------------------
 
-    async def submit(self, intent: log_pb2.Intent, body: bytes, signature: bytes, received_ms: int) -> Answer:
+    async def submit(self, act: Act) -> Answer:
         """Puts an act of this game before the rules; the answer comes when it is durable.
 
-        ``intent``: the strict decode of ``body``. The same bytes again get the first answer again. Raises
-        ``TableError``, ``LogError`` and ``StoreFailed``.
+        The same bytes again get the first answer again. Raises ``TableError``, ``LogError`` and ``StoreFailed``.
         """
-        record = await self._ready()
+        reply: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        answer = await self._judge(act, partial(_settle_reply, reply), None)
+        return answer if answer is not None else await reply
+
+    async def play(self, act: Act, watcher: Watcher, answered: Answered) -> None:
+        """As ``submit``, for a stream that watches this game: what became of the act goes through its queue.
+
+        ``answered`` makes of the answer, or of the failure of its commit, what the queue takes. Raises what ``submit``
+        raises, but for that failure.
+        """
+
+        def deliver(outcome: Answer | StoreFailed, commit: Commit | None) -> None:
+            watcher.push(commit, answered(outcome, commit))
+
+        answer = await self._judge(act, deliver, watcher)
+        if answer is not None:
+            deliver(answer, None)
+
+    async def _judge(self, act: Act, deliver: Deliver, own: Watcher | None) -> Answer | None:
+        """The answer, if it needs no commit; otherwise ``deliver`` is called when that is through."""
+        intent = act.intent
+        record = self._record if self._is_ready() else await self._ready()
         if intent.seq < record.size:
             # The await may let others in, but entries that are there stay as they are.
-            again = await self._answer_again(intent.seq, body, signature)
+            again = await self._answer_again(intent.seq, act.body, act.signature)
             if again is not None:
                 return again
             record = await self._ready()
@@ -123,8 +166,8 @@ class Table:
             raise GameOver("the game is over")
         if intent.seq != record.size or intent.prev != record.head:
             raise StaleHead(record.size, record.head)
-        signed = SignedIntent(body, signature, self._key_id(record, intent))
-        clock = Clock(received_ms)
+        signed = SignedIntent(act.body, act.signature, self._key_id(record, intent))
+        clock = Clock(act.received_ms)
         rows: list[Row] = []
         refused: RulesError | None = None
         try:
@@ -144,8 +187,8 @@ class Table:
             if refused is not None:
                 rows.append(_row(record.refuse(signed, refused, clock)))
             self._settle(rows, clock)
-            reply = self._commit(rows, refused)
-        return await reply
+            self._commit(rows, refused, deliver, own)
+        return None
 
     async def abort(self) -> None:
         """Ends the game without a result. Raises ``GameOver``, ``StoreFailed``."""
@@ -154,10 +197,11 @@ class Table:
             raise GameOver("the game is over")
         clock = Clock(self._means.now_ms())
         rows: list[Row] = []
+        reply: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         with self._all_or_reload():
             rows.append(_row(record.write(log_pb2.GameEnd(ending=log_pb2.ENDING_ABORTED), clock)))
             self._settle(rows, clock)
-            reply = self._commit(rows, None)
+            self._commit(rows, None, partial(_settle_reply, reply))
         await reply
 
     async def _answer_again(self, seq: int, body: bytes, signature: bytes) -> Answer | None:
@@ -199,9 +243,12 @@ class Table:
 
     # --- how an act becomes durable ------------------------------------------------------------------------
 
+    def _is_ready(self) -> bool:
+        return not self._stale and self._idle.is_set()
+
     async def _ready(self) -> Record:
         """The record when it is what the store has. Raises ``Unsound``, ``StoreFailed``."""
-        while not self._idle.is_set() or self._stale:
+        while not self._is_ready():
             if not self._idle.is_set():
                 await self._idle.wait()
                 continue
@@ -210,10 +257,10 @@ class Table:
                 record, attempts = await self._history.replay(self._means)
                 # A commit that was reported as failed may be durable all the same: then watchers still have to get it,
                 # and all of it, before anything that follows.
-                rows = [row async for row in self._history.rows(self._durable, record.size)]
+                missed = [commit async for commit in self._history.commits(self._durable, record.size)]
                 self._record, self._attempts = record, attempts
-                if rows:
-                    self._publish(rows)
+                for commit in missed:
+                    self._publish(commit)
                 self._stale = False
             finally:
                 self._idle.set()
@@ -228,11 +275,18 @@ class Table:
         return _Guard(self)
 
     def _commit(
-        self, rows: list[Row], refused: RulesError | None, *, opening: Opening | None = None
-    ) -> asyncio.Future[Answer]:
-        """Hands the rows to the store; the answer is there when they are durable.
+        self,
+        rows: list[Row],
+        refused: RulesError | None,
+        deliver: Deliver,
+        own: Watcher | None = None,
+        *,
+        opening: Opening | None = None,
+    ) -> None:
+        """Hands the rows to the store; ``deliver`` is called when they are durable, or are known not to be.
 
-        Under the guard: if this raises, nothing was handed over, and the game in memory has moved all the same.
+        ``own`` is told by ``deliver`` and by nothing else. Under the guard: if this raises, nothing was handed over,
+        and the game in memory has moved all the same.
         """
         record = self._record
         note = rows[-1].note = self._means.signer.sign(record.game_id, record.size, record.root())
@@ -245,38 +299,41 @@ class Table:
             closed=game_message(record).SerializeToString() if record.phase is Phase.CLOSED else None,
         )
         answer = Refused(refused.violations, accepted) if refused is not None else accepted
-        reply: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._idle.clear()
+        committed = partial(self._committed, Commit(record.game_id, rows), answer, deliver, own)
         try:
-            self._means.store.commit(change, partial(self._committed, rows, answer, reply))
+            self._means.store.commit(change, committed)
         except Exception as error:  # noqa: BLE001 - whatever it is, the table must not wait for an answer for ever
-            failure = error if isinstance(error, StoreFailed) else StoreFailed(f"{type(error).__name__}: {error}")
-            self._committed(rows, answer, reply, failure)
-        return reply
+            committed(error if isinstance(error, StoreFailed) else StoreFailed(f"{type(error).__name__}: {error}"))
 
     def _committed(
-        self, rows: list[Row], answer: Answer, reply: asyncio.Future[Answer], failure: StoreFailed | None
+        self,
+        commit: Commit,
+        answer: Answer,
+        deliver: Deliver,
+        own: Watcher | None,
+        failure: StoreFailed | None,
     ) -> None:
         """The store has answered. Whoever asked may be gone by now; the entries are there all the same."""
         try:
             if failure is None:
-                if not reply.done():
-                    reply.set_result(answer)
-                self._publish(rows)
+                deliver(answer, commit)
+                self._publish(commit, own)
             else:
                 self._stale = True
-                if not reply.done():
-                    reply.set_exception(failure)
+                deliver(failure, None)
         finally:
             self._idle.set()
 
-    def _publish(self, rows: list[Row]) -> None:
-        for row in rows:
-            for watcher in self._watchers:
-                watcher.push(row)
-        self._durable = rows[-1].seq + 1
+    def _publish(self, commit: Commit, told: Watcher | None = None) -> None:
+        for watcher in self._watchers:
+            if watcher is not told:
+                watcher.push(commit)
+        self._durable = commit.seq + 1
         if self.is_closed:
-            self.end_watching(Ending.GAME_OVER)
+            for watcher in self._watchers:
+                watcher.over(self.game_id)
+            self._watchers.clear()
             if self._on_closed is not None:
                 self._on_closed(self)
 
@@ -285,6 +342,10 @@ class Table:
     async def record(self) -> Record:
         """To look at, before the next await. Raises ``Unsound``, ``StoreFailed``."""
         return await self._ready()
+
+    def peek(self) -> Record | None:
+        """The record to look at, unless something is under way just now."""
+        return self._record if self._is_ready() else None
 
     async def legal_moves(self) -> tuple[Record, int | None, list[bytes]]:
         """The record, the seat on turn and its canonical moves as exact bytes."""
@@ -300,12 +361,12 @@ class Table:
     def watch(self, watcher: Watcher) -> int:
         """Sends the watcher every entry from the returned index on."""
         if self.is_closed:
-            watcher.end(Ending.GAME_OVER)
+            watcher.over(self.game_id)
         else:
             self._watchers.add(watcher)
         return self._durable
 
-    async def watch_after(self, seq: int, watcher: Watcher) -> AsyncIterator[Row]:
+    async def watch_after(self, seq: int, watcher: Watcher) -> AsyncIterator[Commit]:
         """The durable entries after this one; when they are through, the watcher gets the next.
 
         Raises ``BeyondHead``.
@@ -314,9 +375,9 @@ class Table:
             raise BeyondHead(self._durable)
         first = seq + 1
         while first < self._durable:
-            async for row in self._history.rows(first, self._durable):
-                yield row
-                first = row.seq + 1
+            async for commit in self._history.commits(first, self._durable):
+                yield commit
+                first = commit.seq + 1
         self.watch(watcher)
 
     def unwatch(self, watcher: Watcher) -> None:
@@ -348,3 +409,12 @@ class _Guard:
 
 def _row(written: Written) -> Row:
     return Row(written.seq, written.data)
+
+
+def _settle_reply(reply: asyncio.Future[Answer], outcome: Answer | StoreFailed, _: Commit | None) -> None:
+    if reply.done():
+        return
+    if isinstance(outcome, StoreFailed):
+        reply.set_exception(outcome)
+    else:
+        reply.set_result(outcome)

@@ -1,45 +1,82 @@
-"""One watcher of a game: a bounded queue that never skips, and the word that ends it."""
+"""What a stream is fed with: a bounded queue of commits that never skips, and the word that ends it."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
+from dataclasses import dataclass, field
 from enum import Enum
 
 from referee.store.store import Row
+from referee.v1 import game_service_pb2 as pb
 
-QUEUE_ROWS = 256
+QUEUE_ITEMS = 256
 
 
 class Ending(Enum):
-    """Why there is nothing more to come on this stream."""
+    """Why there is nothing more to come; of a game, or of a stream."""
 
     GAME_OVER = 1
     DRAINING = 2
     TOO_SLOW = 3
+    REVOKED = 4
+    BROKEN = 5
+    """By the stream's own client; why is told in another way."""
+
+
+@dataclass(slots=True)
+class Commit:
+    """Entries that became durable together; the last one has their checkpoint."""
+
+    game_id: bytes
+    rows: list[Row]
+    _message: bytes = field(default=b"", repr=False)
+
+    @property
+    def seq(self) -> int:
+        """Of its last entry."""
+        return self.rows[-1].seq
+
+    @property
+    def message(self) -> bytes:
+        """Exact bytes of a ``WatchGameResponse``: made once, however many watch."""
+        if not self._message:
+            commit = pb.Commit(entries=[row.data for row in self.rows], checkpoint=self.rows[-1].note)
+            self._message = pb.WatchGameResponse(seq=self.seq, commit=commit).SerializeToString()
+        return self._message
+
+
+@dataclass(slots=True)
+class Item:
+    """What came next: a commit, the answer to an act of the stream's own, both in one, or the end of a game."""
+
+    commit: Commit | None = None
+    answer: pb.Answer | None = None
+    over: bytes = b""
+    """The id of a game of which nothing more comes."""
+    opened: bytes = b""
+    """The id of a game that is new."""
 
 
 class Watcher:
-    """Filled by the table, emptied by one reader; both on the event loop."""
+    """Filled by tables, emptied by one reader; all on the event loop."""
 
-    __slots__ = ("_ending", "_limit", "_rows", "_wake")
+    __slots__ = ("_ending", "_items", "_limit", "_wake", "beat_due")
 
-    def __init__(self, limit: int = QUEUE_ROWS) -> None:
+    def __init__(self, limit: int = QUEUE_ITEMS) -> None:
+        self.beat_due = False
         self._limit = limit
-        self._rows: deque[Row] = deque()
+        self._items: deque[Item] = deque()
         self._ending: Ending | None = None
         self._wake: asyncio.Future[None] | None = None
 
-    def push(self, row: Row) -> None:
-        """The next entry. If the reader is too far behind, it is cut off: a gap is worse than an end."""
-        if self._ending is not None:
-            return
-        if len(self._rows) >= self._limit:
-            self._rows.clear()
-            self.end(Ending.TOO_SLOW)
-            return
-        self._rows.append(row)
-        self._ring()
+    def push(self, commit: Commit | None, answer: pb.Answer | None = None) -> None:
+        """What comes next. If the reader is too far behind, it is cut off: a gap is worse than an end."""
+        self._push(Item(commit, answer))
+
+    def over(self, game_id: bytes) -> None:  # noqa: ARG002 - it watches no other
+        """Nothing more comes of this game."""
+        self.end(Ending.GAME_OVER)
 
     def end(self, ending: Ending) -> None:
         """After what is in the queue there is only this. The first call counts."""
@@ -47,19 +84,55 @@ class Watcher:
             self._ending = ending
             self._ring()
 
-    async def next(self, silence_s: float) -> Row | Ending | None:
-        """The next entry or the end; None after so long a silence."""
-        if not self._rows and self._ending is None:
-            loop = asyncio.get_running_loop()
-            self._wake = loop.create_future()
-            alarm = loop.call_later(silence_s, self._ring)
+    def beat(self) -> None:
+        """The reader is to give a sign of life, if there is nothing else to tell."""
+        self.beat_due = True
+        self._ring()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether everything so far has been taken."""
+        return not self._items
+
+    async def next(self) -> Item | Ending | None:
+        """What comes next, or the end; None if a sign of life is due."""
+        while True:
+            if self._items:
+                return self._items.popleft()
+            if self._ending is not None:
+                return self._ending
+            if self.beat_due:
+                self.beat_due = False
+                return None
+            self._wake = asyncio.get_running_loop().create_future()
             try:
                 await self._wake
             finally:
-                alarm.cancel()
                 self._wake = None
-        return self._rows.popleft() if self._rows else self._ending
+
+    def _push(self, item: Item) -> None:
+        if self._ending is not None:
+            return
+        if len(self._items) >= self._limit:
+            self._items.clear()
+            self.end(Ending.TOO_SLOW)
+            return
+        self._items.append(item)
+        self._ring()
 
     def _ring(self) -> None:
         if self._wake is not None and not self._wake.done():
             self._wake.set_result(None)
+
+
+class Feed(Watcher):
+    """A watcher of many games: the end of one is told, and is not the end."""
+
+    __slots__ = ()
+
+    def over(self, game_id: bytes) -> None:
+        self._push(Item(over=game_id))
+
+    def opened(self, game_id: bytes) -> None:
+        """There is one more game to watch."""
+        self._push(Item(opened=game_id))

@@ -92,14 +92,14 @@ class Game:
     async def play(self) -> None:
         record: Record | None = None
         async for message in self.stub.WatchGame(pb.WatchGameRequest(game_id=self.game_id, after_seq=-1)):
-            if not message.HasField("entry"):
+            if not message.HasField("commit"):
                 continue
             if record is None:
                 game = await self.stub.GetGame(pb.GetGameRequest(game_id=self.game_id))
                 record = Record(game.game.open)
-            record.read(message.entry.entry)
-            if message.entry.checkpoint:
-                await self.act(record)
+            for entry in message.commit.entries:
+                record.read(entry)
+            await self.act(record)
 
     async def act(self, record: Record) -> None:
         """What is due from a seat now, if anything is."""

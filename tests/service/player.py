@@ -53,6 +53,8 @@ CODE = {
     "STORE_FAILED": S.UNAVAILABLE,
     "LIMIT": S.RESOURCE_EXHAUSTED,
     "INTERNAL": S.INTERNAL,
+    "DEADLINE": S.DEADLINE_EXCEEDED,
+    "SET_ASIDE": S.FAILED_PRECONDITION,
 }
 """The promise of the API, written down a second time."""
 
@@ -146,15 +148,16 @@ class Play:
                 self.take(message)
 
     def take(self, message: pb.WatchGameResponse) -> None:
-        """The next entry of a stream: in order, legal, and under the referee's signature."""
-        assert message.WhichOneof("item") == "entry", message
-        assert message.seq == len(self.entries) == decode_entry(message.entry.entry).seq
-        self.record.read(message.entry.entry)
-        self.entries.append(message.entry.entry)
-        if message.entry.checkpoint:
-            head = open_checkpoint(message.entry.checkpoint, VerifierKey.parse(self.created.verifier_key))
-            assert (head.size, head.root) == (self.record.size, self.record.root())
-            self.notes[head.size] = message.entry.checkpoint
+        """The next commit of a stream: in order, legal, and under the referee's signature."""
+        assert message.WhichOneof("item") == "commit", message
+        for data in message.commit.entries:
+            assert decode_entry(data).seq == len(self.entries)
+            self.record.read(data)
+            self.entries.append(data)
+        assert message.seq == len(self.entries) - 1
+        head = open_checkpoint(message.commit.checkpoint, VerifierKey.parse(self.created.verifier_key))
+        assert (head.size, head.root) == (self.record.size, self.record.root())
+        self.notes[head.size] = message.commit.checkpoint
 
     async def submit(self, signed: SignedIntent, token: str) -> pb.SubmitIntentResponse:
         """As it is, without reading what came of it."""

@@ -21,8 +21,8 @@ from referee.store.store import Change, Done, Opening, Row, StoreFailed
 from referee.table.answers import Accepted, Answer
 from referee.table.house import House
 from referee.table.means import Means
-from referee.table.table import Table
-from referee.table.watch import Ending, Watcher
+from referee.table.table import Act, Table
+from referee.table.watch import Commit, Ending, Item, Watcher
 from referee.v1.game_service_pb2 import CreateGameRequest
 from referee.wire import strict
 from tests.log.games import SIGNER, game_open, key
@@ -33,7 +33,7 @@ REQUEST = CreateGameRequest(rules_id="alhambra", seats=[log_pb2.Seat(), log_pb2.
 
 
 async def submit(table: Table, signed: SignedIntent) -> Answer:
-    return await table.submit(decode_intent(signed.intent), signed.intent, signed.signature, 1)
+    return await table.submit(Act(decode_intent(signed.intent), signed.intent, signed.signature, 1))
 
 
 async def until_the_last_reveal(table: Table) -> SignedIntent:
@@ -99,14 +99,16 @@ async def test_a_commit_that_was_durable_all_the_same(tmp_path: Path) -> None:
     answer = await submit(table, signed)
     assert isinstance(answer, Accepted)
     assert (answer.seq, answer.size, table.size) == (1, 2, 2)
-    row = await watcher.next(1)
-    assert isinstance(row, Row)
-    assert (row.seq, row.note) == (1, answer.note)
+    item = await watcher.next()
+    assert isinstance(item, Item)
+    assert item.commit is not None
+    assert (item.commit.seq, item.commit.rows[-1].note) == (1, answer.note)
     record = await table.record()
     await submit(table, intent.join(record.place, 1, seat_key(1), seat_seed(1)))
-    row = await watcher.next(1)
-    assert isinstance(row, Row)
-    assert row.seq == 2
+    item = await watcher.next()
+    assert isinstance(item, Item)
+    assert item.commit is not None
+    assert item.commit.seq == 2
     await store.close()
 
 
@@ -135,13 +137,15 @@ async def test_an_engine_that_fails_changes_nothing(tmp_path: Path) -> None:
 
 async def test_a_watcher_gets_everything_or_is_told() -> None:
     watcher = Watcher(limit=2)
-    assert await watcher.next(0.001) is None
-    for seq in range(2):
-        watcher.push(Row(seq, b""))
-    assert [await watcher.next(1) for _ in range(2)] == [Row(0, b""), Row(1, b"")]
-    for seq in range(2, 5):
-        watcher.push(Row(seq, b""))
+    commits = [Commit(b"game", [Row(seq, b"", b"note")]) for seq in range(6)]
+    watcher.beat()
+    assert await watcher.next() is None
+    for commit in commits[:2]:
+        watcher.push(commit)
+    assert [await watcher.next() for _ in range(2)] == [Item(commit) for commit in commits[:2]]
+    for commit in commits[2:5]:
+        watcher.push(commit)
     watcher.end(Ending.GAME_OVER)
-    watcher.push(Row(5, b""))
-    assert await watcher.next(1) is Ending.TOO_SLOW
-    assert await watcher.next(1) is Ending.TOO_SLOW
+    watcher.push(commits[5])
+    assert await watcher.next() is Ending.TOO_SLOW
+    assert await watcher.next() is Ending.TOO_SLOW

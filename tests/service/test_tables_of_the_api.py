@@ -13,7 +13,7 @@ from referee.log.errors import Code, LogError, RulesError
 from referee.service import errors as service_errors
 from referee.service.auth import Caller, PermissionDenied, Unauthenticated
 from referee.service.guard import handler
-from referee.service.permissions import EVERYBODY, PERMISSIONS, SERVICES, Role
+from referee.service.permissions import EVERYBODY, PERMISSIONS, SERVICES, Scope
 from referee.store.store import StoreFailed
 from referee.table import errors
 from referee.v1 import game_service_pb2 as pb
@@ -47,16 +47,16 @@ def test_a_method_without_a_row_or_a_behaviour_is_not_served(monkeypatch: pytest
 
 def test_who_may_what() -> None:
     """The table once more, the other way round."""
-    for role in Role:
-        caller = Caller(role)
+    for scope in [None, *Scope]:
+        caller = Caller(scopes=frozenset({scope} if scope else ()), digest=b"token" if scope else b"")
         allowed = {method.rpartition("/")[2] for method in PERMISSIONS if _may(caller, method)}
         extra = {
-            Role.ORGANISER: {"CreateGame", "AbortGame"},
-            Role.SEAT: {"SubmitIntent"},
-            Role.SCRIBE: {"SubmitIntent"},
-            Role.ARBITER: {"SubmitIntent"},
-        }.get(role, set())
-        reading = {method.rpartition("/")[2] for method, roles in PERMISSIONS.items() if roles == EVERYBODY}
+            Scope.ORGANISE: {"CreateGame", "AbortGame"},
+            Scope.PLAY: {"SubmitIntent", "PlayGame", "WatchSeat"},
+            Scope.SCRIBE: {"SubmitIntent", "PlayGame", "WatchSeat"},
+            Scope.ARBITER: {"SubmitIntent"},
+        }.get(scope, set())
+        reading = {method.rpartition("/")[2] for method, scopes in PERMISSIONS.items() if scopes == EVERYBODY}
         assert allowed == reading | extra
 
 

@@ -22,7 +22,7 @@ def identity(game: int) -> bytes:
 
 
 def opening(game: int, *, secret: bytes | None = b"r" * 32) -> Opening:
-    grants = [Grant(sha256(b"seat %d" % game).digest(), "seat", identity(game), 0)]
+    grants = [Grant(sha256(b"seat %d" % game).digest(), "", frozenset({"play"}), identity(game), 0)]
     return Opening(b"h" * 32, b"header", secret, grants)
 
 
@@ -175,10 +175,10 @@ async def test_the_secret_goes_when_the_game_is_closed(store: SqliteStore) -> No
 async def test_one_organiser(store: SqliteStore) -> None:
     store.set_organiser(b"1" * 32)
     store.set_organiser(b"1" * 32)
-    assert await store.grant(b"1" * 32) == Grant(b"1" * 32, "organiser")
+    assert await store.grant(b"1" * 32) == Grant(b"1" * 32, "organiser", frozenset({"admin", "audit", "organise"}))
     store.set_organiser(b"2" * 32)
     assert await store.grant(b"1" * 32) is None, "the old token is void"
-    assert await store.grant(b"2" * 32) == Grant(b"2" * 32, "organiser")
+    assert await store.grant(b"2" * 32) == Grant(b"2" * 32, "organiser", frozenset({"admin", "audit", "organise"}))
 
 
 async def test_another_version_or_another_file(tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ async def test_another_version_or_another_file(tmp_path: Path) -> None:
     await SqliteStore(path).close()
     with closing(sqlite3.connect(path)) as other:
         other.execute("PRAGMA user_version = 9")
-    with pytest.raises(StoreFailed, match="version 9; expected 1"):
+    with pytest.raises(StoreFailed, match="version 9; expected 2"):
         SqliteStore(path)
     path.write_bytes(b"not a database, but long enough to look like one" * 100)
     with pytest.raises(StoreFailed, match="not a database"):

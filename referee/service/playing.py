@@ -1,0 +1,180 @@
+"""The streams of those who play: one game with acts going in, or all games of a principal."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
+
+from google.protobuf.message import Message
+
+from referee.log.intent import Author
+from referee.service.guard import Gone, Inlet, Outlet
+from referee.service.turns import Turns
+from referee.service.watching import begin, closing, heartbeat
+from referee.table.errors import BadField, TableError
+from referee.table.house import House
+from referee.table.table import Table
+from referee.table.watch import Ending, Feed, Watcher
+from referee.v1 import game_service_pb2 as pb
+
+Take = Callable[[pb.SignedAct], Awaitable[None]]
+"""Puts an act before the table; its answer comes through the watcher. Does not raise."""
+
+
+@contextmanager
+def present(table: Table, author: Author) -> Iterator[None]:
+    """The author is seen at the table."""
+    table.present[author] += 1
+    try:
+        yield
+    finally:
+        table.present[author] -= 1
+        if not table.present[author]:
+            del table.present[author]
+
+
+class Playing:
+    """One author at one table."""
+
+    def __init__(self, house: House, table: Table, author: Author, enter: pb.Enter, watcher: Watcher) -> None:
+        self._house = house
+        self._table = table
+        self._watcher = watcher
+        self._author = author
+        self._turns = Turns(table, author, moves=enter.legal_moves)
+        self._seq = -1
+
+    async def run(self, after_seq: int | None, inlet: Inlet, outlet: Outlet, take: Take) -> None:
+        """Returns after Closing; raises ``TableError`` before the first message, ``BadField`` for what is no act."""
+        reader: asyncio.Task[None] | None = None
+        try:
+            with present(self._table, self._author):
+                self._seq = await begin(self._house, self._table, after_seq, self._watcher, outlet.send)
+                if self._watcher.is_empty and (turn := await self._turns.now()) is not None:
+                    await outlet.send(pb.PlayGameResponse(seq=self._seq, turn=turn).SerializeToString())
+                reader = asyncio.create_task(self._read(inlet, take))
+                ending = await self._write(outlet)
+                if ending is Ending.BROKEN:
+                    await reader  # raises
+                await outlet.send(closing(self._seq, ending))
+        finally:
+            self._table.unwatch(self._watcher)
+            if reader is not None:
+                reader.cancel()
+                with suppress(asyncio.CancelledError, Gone, TableError):
+                    await reader
+
+    async def _write(self, outlet: Outlet) -> Ending:
+        watcher = self._watcher
+        while not isinstance(item := await watcher.next(), Ending):
+            if item is None:
+                await outlet.send(heartbeat(self._seq, self._house.means.now_ms()))
+                continue
+            data = b""
+            if item.commit is not None:
+                self._seq, data = item.commit.seq, item.commit.message
+            turn = await self._turns.now() if watcher.is_empty else None
+            if item.answer is not None or turn is not None:
+                # Parts of one message that stand one after the other are the message.
+                data += pb.PlayGameResponse(seq=self._seq, answer=item.answer, turn=turn).SerializeToString()
+            if data:
+                await outlet.send(data)
+        return item
+
+    async def _read(self, inlet: Inlet, take: Take) -> None:
+        """Until the client has said all that it wants to say; what comes is still told to it."""
+        try:
+            while (message := await inlet.receive()) is not None:
+                await take(_act(message))
+        except BaseException:
+            self._watcher.end(Ending.BROKEN)
+            raise
+
+
+def _act(message: Message) -> pb.SignedAct:
+    if not isinstance(message, pb.PlayGameRequest) or not message.HasField("act"):
+        raise BadField("item", "act, after the first message")
+    return message.act
+
+
+class Seats:
+    """All games of one bearer of tokens."""
+
+    def __init__(self, house: House, feed: Feed, author_in: Callable[[bytes], Awaitable[Author | None]]) -> None:
+        """``author_in`` tells as whom the bearer acts in a game."""
+        self._house = house
+        self._feed = feed
+        self._author_in = author_in
+        self._games: dict[bytes, tuple[Table, Turns, ExitStack]] = {}
+        self._moved: dict[bytes, None] = {}
+        """Games in which something happened, and of which the turn is still to be told."""
+
+    async def run(self, games: Mapping[bytes, int | None], outlet: Outlet) -> None:
+        """From these games on, each after its seq, or from a snapshot on. Returns after Closing."""
+
+        async def send(game_id: bytes, update: bytes) -> None:
+            await outlet.send(_wrapped(game_id, update))
+
+        try:
+            for game_id, after_seq in games.items():
+                await self._enter(game_id, after_seq, send)
+            while True:
+                if self._feed.is_empty:
+                    await self._tell_turns(outlet)
+                item = await self._feed.next()
+                if isinstance(item, Ending):
+                    break
+                if item is None:
+                    await send(b"", heartbeat(0, self._house.means.now_ms()))
+                elif item.commit is not None:
+                    await send(item.commit.game_id, item.commit.message)
+                    self._moved[item.commit.game_id] = None
+                elif item.over:
+                    await self._leave(item.over, send)
+                elif item.opened and item.opened not in self._games:
+                    await self._enter(item.opened, None, send)
+            await send(b"", closing(0, item))
+        finally:
+            for _, _, stack in self._games.values():
+                stack.close()
+
+    async def _enter(self, game_id: bytes, after_seq: int | None, send: _Send) -> None:
+        author = await self._author_in(game_id)
+        if author is None:
+            raise BadField("resume", "games in which the token's bearer plays")
+        table = await self._house.table(game_id)
+        stack = ExitStack()
+        stack.callback(table.unwatch, self._feed)
+        stack.enter_context(present(table, author))
+        self._games[game_id] = (table, Turns(table, author, moves=False), stack)
+        await begin(self._house, table, after_seq, self._feed, partial(send, game_id))
+        self._moved[game_id] = None
+
+    async def _leave(self, game_id: bytes, send: _Send) -> None:
+        table, _, stack = self._games.pop(game_id)
+        self._moved.pop(game_id, None)
+        stack.close()
+        await send(game_id, closing(table.size - 1, Ending.GAME_OVER))
+
+    async def _tell_turns(self, outlet: Outlet) -> None:
+        moved, self._moved = self._moved, {}
+        for game_id in moved:
+            if (turn := await self._games[game_id][1].now()) is not None:
+                await outlet.send(pb.WatchSeatResponse(game_id=game_id.hex(), turn=turn).SerializeToString())
+
+
+_Send = Callable[[bytes, bytes], Awaitable[None]]
+_UPDATE = pb.WatchSeatResponse.DESCRIPTOR.fields_by_name["update"].number << 3 | 2
+
+
+def _wrapped(game_id: bytes, update: bytes) -> bytes:
+    """Exact bytes of a ``WatchSeatResponse``, without taking the update apart."""
+    head: Message = pb.WatchSeatResponse(game_id=game_id.hex())
+    length, digits = len(update), bytearray([_UPDATE])
+    while length > 0x7F:
+        digits.append(length & 0x7F | 0x80)
+        length >>= 7
+    digits.append(length)
+    return head.SerializeToString() + bytes(digits) + update
