@@ -1,7 +1,7 @@
 """The line that an organiser hands to a player: where the game is, which seat, and the token that admits to it.
 
-``127.0.0.1:50051/0f3a…/2#TOKEN``: address, game id (32 hexadecimal digits), seat and, after ``#``, the token.
-Knows no network.
+``127.0.0.1:50051/0f3a…/2#TOKEN``: address, game id (32 hexadecimal digits), seat and, after ``#``, the token. The
+address of a referee that speaks TLS begins with ``grpcs://``. Knows no network.
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from typing import TypeVar
 
 import grpc
 
+from clients.sdk.channel import Security, bearer, open_channel
 from clients.sdk.errors import Answer, Unreachable, answer_of, denied
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc as pb_grpc
@@ -27,13 +28,6 @@ CALL_S = 15.0
 SILENCE_S = 30.0
 """The referee sends a heartbeat every 10 s: a stream silent for so long is cut."""
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.1, 5.0
-
-CHANNEL_OPTIONS = (
-    ("grpc.initial_reconnect_backoff_ms", 100),
-    ("grpc.min_reconnect_backoff_ms", 100),
-    ("grpc.max_reconnect_backoff_ms", 2000),
-    ("grpc.max_receive_message_length", 8 << 20),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +42,27 @@ class Added:
 class Connection:
     """One game at one referee. ``async with`` it."""
 
-    def __init__(self, address: str, game_id: str, token: str = "", *, patience_s: float = 300.0) -> None:
+    def __init__(
+        self,
+        address: str,
+        game_id: str,
+        token: str = "",
+        *,
+        patience_s: float = 300.0,
+        security: Security | None = None,
+    ) -> None:
         """Without a token one may watch and nothing else.
 
-        ``patience_s``: how long the referee may be away before ``Unreachable`` is raised.
+        ``patience_s``: how long the referee may be away before ``Unreachable`` is raised. ``security``: as the
+        environment says, if not given.
         """
         self.address = address
         self.game_id = game_id
         self.reconnects = 0
         self._patience_s = patience_s
-        self._metadata = (("authorization", f"Bearer {token}"),) if token else ()
+        self._token = token
+        self._security = security
+        self._metadata = bearer(token)
         self._channel: grpc.aio.Channel | None = None
 
     async def __aenter__(self) -> Connection:
@@ -75,7 +80,7 @@ class Connection:
     @property
     def _stub(self) -> pb_grpc.GameServiceAsyncStub:
         if self._channel is None:
-            self._channel = grpc.aio.insecure_channel(self.address, options=CHANNEL_OPTIONS)
+            self._channel = open_channel(self.address, self._token, self._security)
         return pb_grpc.GameServiceStub(self._channel)
 
     async def submit(self, intent: bytes, signature: bytes) -> pb.SubmitIntentResponse | Answer:

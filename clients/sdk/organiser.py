@@ -10,7 +10,8 @@ from pathlib import Path
 import grpc
 
 from clients.join import Join
-from clients.sdk.connection import CALL_S, CHANNEL_OPTIONS
+from clients.sdk.channel import Security, bearer, open_channel
+from clients.sdk.connection import CALL_S
 from clients.sdk.errors import answer_of, denied
 from referee.log.v1 import log_pb2
 from referee.v1 import game_service_pb2 as pb
@@ -32,7 +33,7 @@ class Organiser:
     def __init__(self, channel: grpc.aio.Channel, address: str, token: str) -> None:
         self._stub = pb_grpc.GameServiceStub(channel)
         self._address = address
-        self._metadata = (("authorization", f"Bearer {token}"),)
+        self._metadata = bearer(token)
 
     async def open_game(self, rules_id: str, seats: int, options: bytes = b"") -> Opened:
         """Opens a game that the referee deals. ``options``: exact bytes of the game's Options; empty: defaults."""
@@ -57,7 +58,7 @@ class Organiser:
 
 
 @asynccontextmanager
-async def organiser(address: str, token: str) -> AsyncIterator[Organiser]:
+async def organiser(address: str, token: str, security: Security | None = None) -> AsyncIterator[Organiser]:
     """Connects when the first call is made, and waits for a referee that is still starting."""
-    async with grpc.aio.insecure_channel(address, options=CHANNEL_OPTIONS) as channel:
+    async with open_channel(address, token, security) as channel:
         yield Organiser(channel, address, token)

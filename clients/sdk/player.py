@@ -12,6 +12,7 @@ from typing import Any
 
 from clients.bots.bot import Bot
 from clients.join import Join, parse_join
+from clients.sdk.channel import Security
 from clients.sdk.connection import Connection
 from clients.sdk.errors import Answer, BadMove, ClientError, Denied, Distrust, denied
 from clients.sdk.ledger import Ledger
@@ -53,13 +54,14 @@ class Player:
         verifier: VerifierKey | None = None,
         patience_s: float = 300.0,
         on_entry: Callable[[Ledger], None] | None = None,
+        security: Security | None = None,
     ) -> None:
         """``key``: a fresh one if none is given. ``on_entry`` is called after every entry, to show progress."""
         self.join = join
         self.bot = bot
         self.key = key or PrivateKey.generate()
         self.ledger = Ledger(join.game_id, verifier)
-        self.connection = Connection(join.address, join.game_id, join.token, patience_s=patience_s)
+        self.connection = Connection(join.address, join.game_id, join.token, patience_s=patience_s, security=security)
         self._on_entry = on_entry
         self._head = 0
         """Entries that the referee is known to have: before they are read, it is too early to act."""
@@ -166,6 +168,7 @@ async def play_async(
     verifier: str | None = None,
     patience_s: float = 300.0,
     on_entry: Callable[[Ledger], None] | None = None,
+    security: Security | None = None,
 ) -> GameResult:
     """As ``play``, within an event loop."""
     try:
@@ -174,7 +177,8 @@ async def play_async(
     except (LogError, OSError) as error:
         raise ClientError(str(error)) from error
     place = parse_join(join) if isinstance(join, str) else join
-    return await Player(place, bot, key=key, verifier=trusted, patience_s=patience_s, on_entry=on_entry).run()
+    player = Player(place, bot, key=key, verifier=trusted, patience_s=patience_s, on_entry=on_entry, security=security)
+    return await player.run()
 
 
 def play(
@@ -185,15 +189,24 @@ def play(
     verifier: str | None = None,
     patience_s: float = 300.0,
     on_entry: Callable[[Ledger], None] | None = None,
+    security: Security | None = None,
 ) -> GameResult:
     """Takes the seat of a join string and plays the game to its end; the bot is asked for every move.
 
     ``key_file``: where the seat's private key is kept, so that a bot that was stopped can be started again; without
-    it the key dies with the process. ``verifier``: the referee's verifier key, to check what it signs. Raises
-    ``JoinError`` and ``ClientError``, and whatever the bot raises.
+    it the key dies with the process. ``verifier``: the referee's verifier key, to check what it signs. ``security``:
+    as the environment says, if not given. Raises ``JoinError`` and ``ClientError``, and whatever the bot raises.
     """
     return asyncio.run(
-        play_async(join, bot, key_file=key_file, verifier=verifier, patience_s=patience_s, on_entry=on_entry)
+        play_async(
+            join,
+            bot,
+            key_file=key_file,
+            verifier=verifier,
+            patience_s=patience_s,
+            on_entry=on_entry,
+            security=security,
+        )
     )
 
 

@@ -13,9 +13,11 @@ import typer
 
 from clients import BadMove, ClientError, Distrust, GameResult, Join, JoinError, parse_join, play
 from clients.bots import UnknownBot, load
+from clients.sdk.channel import Security
 from clients.sdk.ledger import Ledger
 from referee.cli.arguments import verifier_key
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
+from referee.cli.remote import SendInClear, TlsCa, TlsCert, TlsKey
 from referee.log.steps import Phase
 
 EXIT_BOT = 3
@@ -56,6 +58,10 @@ def bot(  # noqa: PLR0917 - typer reads options from the signature
     patience: Annotated[
         float, typer.Option(metavar="SECONDS", min=0, help="Give up when the referee is away for so long.")
     ] = 300.0,
+    tls_ca: TlsCa = None,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
+    insecure: SendInClear = False,
 ) -> None:
     """Lets a bot take a seat and play the game to its end.
 
@@ -77,7 +83,15 @@ def bot(  # noqa: PLR0917 - typer reads options from the signature
     except UnknownBot as error:
         raise Failure(str(error), EXIT_USAGE) from error
     try:
-        result = play(seat, player, key_file=key, verifier=vkey, patience_s=patience, on_entry=_Progress(seat.seat))
+        result = play(
+            seat,
+            player,
+            key_file=key,
+            verifier=vkey,
+            patience_s=patience,
+            on_entry=_Progress(seat.seat),
+            security=Security(tls_ca, tls_cert, tls_key, insecure),
+        )
     except BadMove as error:
         raise Failure(str(error), EXIT_BOT) from error
     except Distrust as error:

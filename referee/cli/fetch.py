@@ -9,9 +9,10 @@ from typing import Annotated
 import grpc
 import typer
 
+from clients.sdk.channel import Security, open_channel
 from clients.sdk.errors import answer_of
-from referee.cli.arguments import address
 from referee.cli.failure import EXIT_USAGE, Failure
+from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, security
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc
 
@@ -19,10 +20,14 @@ _TIMEOUT_S = 60
 _ID_DIGITS = 32
 
 
-def fetch(
+def fetch(  # noqa: PLR0917 - typer reads options from the signature
     game: Annotated[str, typer.Argument(help="The game's id, 32 hexadecimal digits.", show_default=False)],
-    server: Annotated[str, typer.Option(metavar="HOST:PORT", help="Where the referee listens.")] = "127.0.0.1:50051",
+    server: Server = DEFAULT_SERVER,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="GAME.gamelog if not given.")] = None,
+    tls_ca: TlsCa = None,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
+    insecure: SendInClear = False,
 ) -> None:
     """Fetches a game's file; of a running game, as far as it has come.
 
@@ -35,10 +40,10 @@ def fetch(
     """
     if len(game) != _ID_DIGITS or set(game) - set("0123456789abcdef"):
         raise Failure(f"game {game!r}: expected {_ID_DIGITS} hexadecimal digits, lower case", EXIT_USAGE)
-    address("--server", server)
+    secured = security(server, tls_ca, tls_cert, tls_key, insecure)
     path = out or Path(f"{game}.gamelog")
     try:
-        data = asyncio.run(_fetch(server, game))
+        data = asyncio.run(_fetch(server, secured, game))
         part = path.with_name(path.name + ".part")
         part.write_bytes(data)
         part.replace(path)
@@ -49,7 +54,7 @@ def fetch(
     print(f"{path}, {len(data)} bytes")
 
 
-async def _fetch(server: str, game: str) -> bytes:
-    async with grpc.aio.insecure_channel(server) as channel:
+async def _fetch(server: str, secured: Security, game: str) -> bytes:
+    async with open_channel(server, security=secured) as channel:
         call = game_service_pb2_grpc.GameServiceStub(channel).GetLog(pb.GetLogRequest(game_id=game), timeout=_TIMEOUT_S)
         return b"".join([part.chunk async for part in call])

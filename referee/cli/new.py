@@ -17,9 +17,11 @@ from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
 from clients.join import format_join
+from clients.sdk.channel import Security, bearer, open_channel
 from clients.sdk.errors import answer_of
-from referee.cli.arguments import address, cut, public_key
+from referee.cli.arguments import cut, public_key
 from referee.cli.failure import EXIT_USAGE, Failure
+from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, security, token_of
 from referee.games import registry
 from referee.games.game import UnknownRules
 from referee.log.v1 import log_pb2
@@ -35,7 +37,7 @@ _TIMEOUT_S = 15
 def new(  # noqa: PLR0917 - typer reads options from the signature
     seats: Annotated[int, typer.Option(min=1, help="How many play.")] = 2,
     rules: Annotated[str, typer.Option(help="Which game.")] = "alhambra",
-    server: Annotated[str, typer.Option(metavar="HOST:PORT", help="Where the referee listens.")] = "127.0.0.1:50051",
+    server: Server = DEFAULT_SERVER,
     data: Annotated[
         Path, typer.Option(metavar="DIR", help="The referee's data directory; its organiser token is used.")
     ] = Path("referee-data"),
@@ -72,6 +74,10 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
         typer.Option(metavar="FILE", help="Write the join strings to this new file, readable by you only."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    tls_ca: TlsCa = None,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
+    insecure: SendInClear = False,
 ) -> None:
     """Opens a game: prints its id, then one join string a seat. Hand each to its player: whoever has it takes the seat.
 
@@ -80,7 +86,6 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
     Examples: `referee new --seats 3 --age-order 2,0,1`,
     `referee new --seats 4 --declare scribe.pem --scribed 1 --scribed 3 --out joins.txt`
     """
-    address("--server", server)
     request = pb.CreateGameRequest(rules_id=rules, options=_options(rules, options, age_order))
     scribed = scribed or []
     for seat in scribed:
@@ -92,10 +97,11 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
     request.scribe_keys.extend(public_key(f"--scribe {key}", key) for key in scribe or [])
     if record_attempts:
         request.terms.illegal_moves = log_pb2.ILLEGAL_MOVE_POLICY_RECORDED
-    token = _token(token_file or data / TOKEN_FILE)
+    token = token_of(token_file or data / TOKEN_FILE, needed=tls_cert is None or token_file is not None)
+    secured = security(server, tls_ca, tls_cert, tls_key, insecure, token)
     # Before the game is opened, as its join strings are told only once.
     with _new_file(out) as file:
-        created = asyncio.run(_create(server, token, request))
+        created = asyncio.run(_create(server, secured, token, request))
         joins = {
             seat: format_join(server, created.game.id, seat, token)
             for seat, token in enumerate(created.seat_tokens)
@@ -107,11 +113,11 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
     print(_as_json(created, joins) if as_json else _as_text(created, joins, out))
 
 
-async def _create(server: str, token: str, request: pb.CreateGameRequest) -> pb.CreateGameResponse:
-    async with grpc.aio.insecure_channel(server) as channel:
+async def _create(server: str, secured: Security, token: str, request: pb.CreateGameRequest) -> pb.CreateGameResponse:
+    async with open_channel(server, token, secured) as channel:
         stub = game_service_pb2_grpc.GameServiceStub(channel)
         try:
-            return await stub.CreateGame(request, timeout=_TIMEOUT_S, metadata=(("authorization", f"Bearer {token}"),))
+            return await stub.CreateGame(request, timeout=_TIMEOUT_S, metadata=bearer(token))
         except grpc.aio.AioRpcError as error:
             answer = answer_of(error)
             if not answer.reason:
@@ -164,15 +170,6 @@ def _kind(field: Any) -> str:
         return f"{several}numbers" if several else "a number"
     names = [value.name for value in field.enum_type.values if value.number]
     return several + ", ".join(names) if several else " or ".join(names)
-
-
-def _token(path: Path) -> str:
-    try:
-        return path.read_text("ascii").strip()
-    except OSError as error:
-        raise Failure(f"{path}: {error.strerror}; expected the organiser's token, which referee serve makes") from None
-    except UnicodeDecodeError:
-        raise Failure(f"{path}: not a token") from None
 
 
 @contextmanager

@@ -1,0 +1,66 @@
+"""Words of every command that calls a referee: where it is, and what the two sides show each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from clients.sdk.channel import ADDRESS_EXPECTED, BadAddress, Insecure, Security, check
+from referee.cli.failure import EXIT_USAGE, Failure
+
+Server = Annotated[
+    str, typer.Option("--server", metavar="ADDRESS", help="Where the referee listens; grpcs://HOST:PORT for TLS.")
+]
+DEFAULT_SERVER = "127.0.0.1:50051"
+TlsCa = Annotated[
+    Path | None,
+    typer.Option(
+        "--tls-ca",
+        envvar="REFEREE_TLS_CA",
+        metavar="FILE",
+        help="Certificates (PEM) of those who may vouch for the referee; otherwise the well-known ones.",
+    ),
+]
+TlsCert = Annotated[
+    Path | None,
+    typer.Option(
+        "--tls-cert", envvar="REFEREE_TLS_CERT", metavar="FILE", help="A certificate (PEM) that the referee admits."
+    ),
+]
+TlsKey = Annotated[
+    Path | None, typer.Option("--tls-key", envvar="REFEREE_TLS_KEY", metavar="FILE", help="Its private key (PEM).")
+]
+SendInClear = Annotated[
+    bool,
+    typer.Option("--insecure", envvar="REFEREE_INSECURE", help="Send tokens to other machines without TLS, too."),
+]
+
+
+def security(  # noqa: PLR0917 - as they stand in the command
+    server: str, ca: Path | None, certificate: Path | None, key: Path | None, insecure: bool, token: str = ""
+) -> Security:
+    """For ``open_channel``, which cannot fail any more. ``token``: that calls will carry."""
+    found = Security(ca, certificate, key, insecure)
+    try:
+        check(server, found, token)
+    except BadAddress:
+        raise Failure(f"--server {server!r}: expected {ADDRESS_EXPECTED}", EXIT_USAGE) from None
+    except Insecure as error:
+        raise Failure(str(error)) from None
+    return found
+
+
+def token_of(path: Path, *, needed: bool = True) -> str:
+    """The token in the file; empty if there is no such file and none is ``needed``."""
+    try:
+        return path.read_text("ascii").strip()
+    except FileNotFoundError:
+        if not needed:
+            return ""
+        raise Failure(f"{path}: No such file or directory; expected a token, such as referee serve makes") from None
+    except OSError as error:
+        raise Failure(f"{path}: {error.strerror}; expected a token, such as referee serve makes") from None
+    except UnicodeDecodeError:
+        raise Failure(f"{path}: not a token") from None
