@@ -48,6 +48,8 @@ class Record:
         self.opened = decode_open(open_data)
         self.game_id = game_id(open_data)
         self.head = NO_ENTRY
+        self.last_ms = 0
+        """When the last entry was written, by the referee's clock; milliseconds since 1970."""
         self.tree = Tree()
         self.roll = Roll(self.opened)
         self.course = Course(self.opened, self.game_id, engines or installed(), secret=secret, max_entries=max_entries)
@@ -71,7 +73,7 @@ class Record:
         if record.course.dealt and secret is None:
             raise LogError(Code.DECK, "a dealt game without the referee's secret", entry=0)
         written = build_entry(record.place, clock, record.course.digest(), open_data)
-        record._advance(written.leaf)
+        record._advance(written.leaf, clock.referee_ms)
         return record, written
 
     @classmethod
@@ -168,7 +170,7 @@ class Record:
     def _write(self, step: Step, event: Event, clock: Clock) -> Written:
         self._apply(step)
         written = build_entry(self.place, clock, self.course.digest(), event)
-        self._advance(written.leaf)
+        self._advance(written.leaf, clock.referee_ms)
         return written
 
     # --- reading -----------------------------------------------------------------------------------------
@@ -185,7 +187,7 @@ class Record:
             self._apply(step)
         if entry.state_digest != self.course.digest():
             raise digest_differs(entry.state_digest, self.course.digest())
-        self._advance(leaf_hash(data))
+        self._advance(leaf_hash(data), entry.referee_ms)
         return entry
 
     def _check_entry(self, entry: log_pb2.Entry) -> Step:
@@ -203,9 +205,10 @@ class Record:
         if step.kind is StepKind.JOINED and step.seat is not None and step.join is not None:
             self.roll.join(step.seat, step.join.key)
 
-    def _advance(self, leaf: bytes) -> None:
+    def _advance(self, leaf: bytes, referee_ms: int) -> None:
         self.tree.append(leaf)
         self.head = leaf
+        self.last_ms = referee_ms
 
 
 def signed_part(entry: log_pb2.Entry) -> log_pb2.Signed | log_pb2.Refused | None:

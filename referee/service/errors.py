@@ -94,6 +94,11 @@ def failure(error: Exception, **place: object) -> pb.Failure:
     return pb.Failure(code=found.code, reason=reason, message=found.message, metadata=info.metadata)
 
 
+def reason_of(error: Exception) -> str:
+    """The name in ``ErrorReason``, without its prefix."""
+    return _explained(error)[0]
+
+
 def _explained(error: Exception) -> tuple[str, str, dict[str, object]]:
     """Reason, message and variable parts."""
     reason = _OF_TABLE.get(type(error), "INTERNAL")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from referee.store.store import Change, Done, Grant, Opening, Player, Row, StoredGame, StoreFailed
-from referee.store.writer import GroupWriter
+from referee.store.writer import GroupWriter, Observer
 
 SCHEMA_VERSION = 2
 BUSY_S = 5.0
@@ -99,6 +99,15 @@ class SqliteStore:
 
     def commit(self, change: Change, done: Done) -> None:
         self._writer.commit(change, done)
+
+    def observe(self, observer: Observer) -> None:
+        """Has it told of every batch from now on."""
+        self._writer.observer = observer
+
+    @property
+    def waiting(self) -> int:
+        """Changes that wait for the batch before them."""
+        return self._writer.waiting
 
     def _write(self, changes: Sequence[Change]) -> None:
         """In the writer's thread. Raises ``sqlite3.Error``, and then nothing was written."""

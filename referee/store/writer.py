@@ -10,8 +10,12 @@ import asyncio
 import threading
 from collections.abc import Callable, Sequence
 from queue import SimpleQueue
+from time import perf_counter
 
 from referee.store.store import Change, Done, StoreFailed
+
+Observer = Callable[[float, int, int, StoreFailed | None], None]
+"""Is told on the event loop of each batch: seconds, games, rows, and why if it failed."""
 
 ENOUGH_ROWS = 64
 """So many do not wait for more."""
@@ -22,6 +26,7 @@ class GroupWriter:
 
     def __init__(self, write: Callable[[Sequence[Change]], None]) -> None:
         self._write = write
+        self.observer: Observer | None = None
         self._waiting: list[tuple[Change, Done]] = []
         self._rows = 0
         self._under_way = False
@@ -52,6 +57,11 @@ class GroupWriter:
             self._scheduled = True
             self._loop.call_soon(self._quiet)
 
+    @property
+    def waiting(self) -> int:
+        """Changes that are not yet in a batch."""
+        return len(self._waiting)
+
     async def stop(self) -> None:
         """After what was taken is durable."""
         if self._loop is None:
@@ -76,13 +86,15 @@ class GroupWriter:
         elif self._stopped is not None:
             self._batches.put(None)
 
-    def _settled(self, batch: list[tuple[Change, Done]], failure: StoreFailed | None) -> None:
+    def _settled(self, batch: list[tuple[Change, Done]], failure: StoreFailed | None, seconds: float) -> None:
         self._under_way = False
         for _, done in batch:
             try:
                 done(failure)
             except Exception as error:  # noqa: BLE001 - one game's trouble is not the others'
                 self._trouble(error)
+        if self.observer is not None:
+            self.observer(seconds, len(batch), sum(len(change.rows) for change, _ in batch), failure)
         if self._waiting or self._stopped is not None:
             self._send()
 
@@ -94,11 +106,12 @@ class GroupWriter:
         assert self._loop is not None  # noqa: S101 - set before the thread starts
         while (batch := self._batches.get()) is not None:
             failure = None
+            began = perf_counter()
             try:
                 self._write([change for change, _ in batch])
             except Exception as error:  # noqa: BLE001 - whatever it is, nobody may be told that it is durable
                 failure = StoreFailed(f"{type(error).__name__}: {error}")
-            self._loop.call_soon_threadsafe(self._settled, batch, failure)
+            self._loop.call_soon_threadsafe(self._settled, batch, failure, perf_counter() - began)
         self._loop.call_soon_threadsafe(self._end)
 
     def _end(self) -> None:

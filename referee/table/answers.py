@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from referee.games.game import Decision, Violation
 from referee.log.replay import Record
@@ -19,6 +19,8 @@ class Accepted:
     note: bytes
     size: int
     head: bytes
+    repeated: bool = field(default=False, compare=False)
+    """Whether it is the first answer given again."""
 
 
 @dataclass(frozen=True, slots=True)

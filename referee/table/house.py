@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections import Counter, OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 
@@ -48,6 +48,10 @@ class House:
         self._loading: dict[bytes, asyncio.Task[Table]] = {}
         self._seats: dict[str, dict[bytes, int]] = {}
         """Of each principal, in games that are not over."""
+        self._principals: dict[bytes, dict[int, str]] = {}
+        """The same by game."""
+        self.endings: Counter[int] = Counter()
+        """How the games ended that were closed since the start: how many by ``Ending``."""
         self._feeds: dict[str, set[Feed]] = {}
 
     async def start(self) -> list[Unsound]:
@@ -97,22 +101,27 @@ class House:
     def _seat(self, players: Sequence[Player]) -> None:
         for player in players:
             self._seats.setdefault(player.principal, {})[player.game_id] = player.seat
+            self._principals.setdefault(player.game_id, {})[player.seat] = player.principal
 
     def _unseat(self, game_id: bytes) -> None:
-        for principal in self.principals(game_id).values():
+        for principal in set(self._principals.pop(game_id, {}).values()):
             self._seats[principal].pop(game_id)
             if not self._seats[principal]:
                 del self._seats[principal]
 
     def principals(self, game_id: bytes) -> dict[int, str]:
         """By seat, those of a game that is not over."""
-        # Few principals play at any moment.
-        return {seats[game_id]: principal for principal, seats in self._seats.items() if game_id in seats}
+        return self._principals.get(game_id, {})
 
     @property
     def open_tables(self) -> Iterator[Table]:
         """Every game that is not over."""
         return iter(self._open.values())
+
+    @property
+    def aside(self) -> Mapping[bytes, Unsound]:
+        """Games that cannot be gone on with, and why."""
+        return self._aside
 
     def is_draining(self) -> bool:
         """Whether the referee is stopping."""
@@ -218,9 +227,13 @@ class House:
             _log.error("game not listed", game=stored.game_id.hex(), error=str(error))
         return None
 
-    def drain(self) -> None:
-        """No new games and no more acts; watchers are told to come back later."""
+    def refuse(self) -> None:
+        """No new games and no more acts from now on; those under way become durable."""
         self._draining = True
+
+    def drain(self) -> None:
+        """The same, and watchers are told to come back later."""
+        self.refuse()
         for table in [*self._open.values(), *self._closed.values()]:
             table.end_watching(Ending.DRAINING)
         for feeds in self._feeds.values():
@@ -231,6 +244,8 @@ class House:
         if self._open.pop(table.game_id, None) is not None:
             self._keep(table)
             self._unseat(table.game_id)
+            if table.result is not None:
+                self.endings[table.result.ending] += 1
             _log.info("game over", game=table.game_id.hex(), entries=table.size)
 
     def _set_aside(self, game_id: bytes, error: Unsound) -> None:

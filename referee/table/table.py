@@ -123,6 +123,21 @@ class Table:
         return self._durable
 
     @property
+    def phase(self) -> Phase:
+        """How far the game is; what is on its way to the disk counts."""
+        return self._record.phase
+
+    @property
+    def since_ms(self) -> int:
+        """When the last entry was written, by the referee's clock; what is on its way to the disk counts."""
+        return self._record.last_ms
+
+    @property
+    def result(self) -> log_pb2.GameEnd | None:
+        """How the game ended, if it has."""
+        return self._record.course.end
+
+    @property
     def is_closed(self) -> bool:
         """Whether nothing can follow."""
         return self._record.phase is Phase.CLOSED and self._durable == self._record.size
