@@ -1,0 +1,158 @@
+// One seat at the table, over PlayGame, from its Join to the end of the game: whatever happens to the way between.
+
+import { createHash, sign } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import grpc from "@grpc/grpc-js";
+import { Distrust, Ledger, publicBytes, seatCommitment, signedAct } from "./log.mjs";
+import { GameService, errorOf } from "./protocol.mjs";
+
+/** The seat cannot go on: the message says why. */
+export class Denied extends Error {}
+/** The way to the referee broke; another stream goes on. */
+class Cut extends Error {
+  constructor(message, retryMs = 0) {
+    super(message);
+    this.retryMs = retryMs;
+  }
+}
+
+/** The referee sends a heartbeat every 10 s: a stream silent for so long is cut. */
+const SILENCE_MS = 30_000;
+const FIRST_WAIT_MS = 100;
+const LONGEST_WAIT_MS = 5_000;
+/** Reasons that pass. LIMIT does if the referee says how long to wait. */
+const PASSING = ["DRAINING", "STORE_FAILED", "DEADLINE"];
+const { UNAVAILABLE, DEADLINE_EXCEEDED, CANCELLED, RESOURCE_EXHAUSTED, INTERNAL, UNKNOWN } = grpc.status;
+/** What the network says of a call that a dying server, or a proxy, cut anywhere. */
+const NETWORK = [UNAVAILABLE, DEADLINE_EXCEEDED, CANCELLED, RESOURCE_EXHAUSTED, INTERNAL, UNKNOWN];
+const passes = ({ reason, code, retryMs }) =>
+  reason ? PASSING.includes(reason) || retryMs > 0 : NETWORK.includes(code);
+
+export class Seat {
+  #pending = null; // the act that was sent and has no answer yet
+  #acts = 0;
+  #wait = FIRST_WAIT_MS;
+  #heard = Date.now();
+
+  /**
+   * join: {address, gameId (hex), seat, token}; key: an Ed25519 private key (node:crypto); choose(moves) returns one
+   * of the moves, exact bytes of the game's Move, or a promise of one.
+   */
+  constructor(join, key, choose, { verifier, credentials = grpc.credentials.createInsecure(), patienceMs = 300_000 } = {}) {
+    this.join = join;
+    this.key = key;
+    this.choose = choose;
+    this.credentials = credentials;
+    this.patienceMs = patienceMs;
+    this.ledger = new Ledger(Buffer.from(join.gameId, "hex"), verifier);
+    // p_i follows from the key, so that the key alone is enough to come back at any moment. Nobody else can make this
+    // signature, and it is over no message that is ever sent.
+    const label = Buffer.concat([Buffer.from("tile-referee/v1/client-seed\0"), this.ledger.gameId]);
+    this.seed = createHash("sha256").update(sign(null, label, key)).digest();
+  }
+
+  /** Plays to the end; returns the GameEnd. Throws Denied and Distrust, and whatever choose throws. */
+  async play() {
+    for (;;) {
+      try {
+        await this.#stream();
+        return this.ledger.end;
+      } catch (error) {
+        if (!(error instanceof Cut)) throw error;
+        const gone = Date.now() - this.#heard;
+        if (gone > this.patienceMs)
+          throw new Denied(`no answer from ${this.join.address} for ${Math.round(gone / 1000)} s: ${error.message}`);
+        // Ever longer, and not in step with others.
+        await sleep(Math.max(error.retryMs, this.#wait * (0.5 + Math.random() / 2)));
+        this.#wait = Math.min(LONGEST_WAIT_MS, 2 * this.#wait);
+      }
+    }
+  }
+
+  /** One stream, until the game is over. Throws Cut if another one can go on. */
+  async #stream() {
+    // A connection of its own for each attempt: what is wrong with the old one is left behind.
+    const client = new GameService(this.join.address, this.credentials, { "grpc.use_local_subchannel_pool": 1 });
+    const metadata = new grpc.Metadata();
+    metadata.set("authorization", `Bearer ${this.join.token}`);
+    const call = client.PlayGame(metadata);
+    const listen = () => setTimeout(() => call.cancel(), SILENCE_MS);
+    let silence = listen();
+    call.on("error", () => {}); // also thrown by the loop below; this one is for what comes after it
+    try {
+      const enter = { game_id: this.join.gameId, after_seq: this.ledger.size - 1, legal_moves: true };
+      call.write({ enter });
+      // Was it entered before the break? The same bytes again get the first answer again, so there is no need to know.
+      if (this.#pending) call.write({ act: this.#pending });
+      for await (const message of call) {
+        clearTimeout(silence); // a bot may think for longer than the referee may be silent
+        this.#heard = Date.now();
+        this.#wait = FIRST_WAIT_MS;
+        if (await this.#take(message, call)) return;
+        silence = listen();
+      }
+      throw new Cut("the stream ended without a word");
+    } catch (failed) {
+      if (!(failed instanceof Error) || failed.code === undefined || !failed.metadata) throw failed;
+      const error = errorOf(failed);
+      if (passes(error)) throw new Cut(error.message, error.retryMs);
+      if (error.reason === "SEQ_OUT_OF_RANGE") throw new Distrust(`the referee lacks what it has sent: ${error.message}`);
+      throw new Denied(`${error.reason || grpc.status[error.code]}: ${error.message}`);
+    } finally {
+      clearTimeout(silence);
+      call.cancel();
+      client.close();
+    }
+  }
+
+  /** Everything that one message may carry, in this order. Returns true after the last one. */
+  async #take({ seq, item, commit, closing, answer, turn }, call) {
+    if (item === "commit") {
+      for (const { seq, signed } of this.ledger.take(commit, seq)) {
+        if (seq === this.#pending?.seq && !signed?.intent.equals(this.#pending.intent)) this.#pending = null; // too late
+      }
+    }
+    if (answer && answer.id === this.#pending?.id) await this.#takeAnswer(answer, call);
+    // A turn that we have acted on is told again after a break.
+    if (turn && turn.size !== this.#pending?.seq) await this.#act(turn, call);
+    if (item !== "closing") return false;
+    if (closing.reason === "CLOSING_REASON_GAME_OVER") return true;
+    if (closing.reason === "CLOSING_REASON_REVOKED") throw new Denied("the token was revoked or has expired");
+    throw new Cut(closing.reason); // draining, or too slow: it goes on
+  }
+
+  async #act({ awaited, size, head, moves }, call) {
+    if (size !== this.ledger.size || !head.equals(this.ledger.head))
+      throw new Distrust(`a turn for a head of ${size} entries, after ${this.ledger.size}`);
+    const { gameId, dealt } = this.ledger;
+    const { seat } = this.join;
+    let act;
+    if (awaited === "AWAITED_JOIN") {
+      const commitment = seatCommitment(gameId, seat, this.seed);
+      act = { join: { key: publicBytes(this.key), ...(dealt && { commitment }) } };
+    } else if (awaited === "AWAITED_REVEAL") act = { reveal: { seed: this.seed } };
+    else if (awaited === "AWAITED_MOVE") act = { move: await this.choose(moves) };
+    else throw new Denied(`${awaited} of a seat`);
+    this.#pending = { ...signedAct({ gameId, size, head }, seat, this.key, act), id: ++this.#acts, seq: size };
+    call.write({ act: this.#pending });
+  }
+
+  async #takeAnswer({ verdict, accepted, refused, failure }, call) {
+    const { seq } = this.#pending;
+    if (verdict === "accepted") {
+      if (accepted.seq !== seq || accepted.size > this.ledger.size)
+        throw new Distrust(`entry ${seq} was accepted as ${accepted.seq}, and has not been sent`);
+      this.#pending = null;
+    } else if (verdict === "refused") {
+      throw new Denied(`refused: ${refused.violations.map(({ text, rule_id }) => text || rule_id).join("; ")}`);
+    } else {
+      const reason = failure.reason.replace("ERROR_REASON_", "");
+      if (["STALE_HEAD", "GAME_OVER"].includes(reason)) {
+        this.#pending = null; // another entry came first: of it, and of another turn, the stream tells
+      } else if (passes({ reason, retryMs: failure.retry_ms })) {
+        await sleep(failure.retry_ms || FIRST_WAIT_MS);
+        call.write({ act: this.#pending });
+      } else throw new Denied(`${reason}: ${failure.message}`);
+    }
+  }
+}
