@@ -5,8 +5,8 @@ Knows the format and its limits, not the state of a game: what may follow what i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from hashlib import sha256
+from typing import NamedTuple
 
 from google.protobuf.message import DecodeError
 
@@ -45,8 +45,7 @@ _FIELD_OF: dict[type[Event], str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Clock:
+class Clock(NamedTuple):
     """Times of an entry: when the act was there whole; charged to the seat, allowed, the referee's own."""
 
     referee_ms: int
@@ -55,8 +54,7 @@ class Clock:
     overhead_ms: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(NamedTuple):
     """A new entry: its index, exact bytes and leaf hash."""
 
     seq: int

@@ -6,8 +6,9 @@ Knows the format and keys, not the state of a game.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
+from typing import NamedTuple
 
 from referee.log import deck
 from referee.log.dsse import intent_encoding
@@ -32,8 +33,7 @@ class Role(StrEnum):
 _ROLES = {role.value: role for role in Role}
 
 
-@dataclass(frozen=True, slots=True)
-class Author:
+class Author(NamedTuple):
     """Who signs: a seat's number, or an index into the game's scribe or arbiter keys."""
 
     role: Role
@@ -43,8 +43,7 @@ class Author:
         return f"{self.role} {self.index}"
 
 
-@dataclass(frozen=True, slots=True)
-class SignedIntent:
+class SignedIntent(NamedTuple):
     """An intent's exact bytes and its author's signature: what is sent, and what stands in the entry."""
 
     intent: bytes
@@ -52,8 +51,7 @@ class SignedIntent:
     key_id: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where an intent stands: its index, and the leaf hash of the entry before, which binds the history."""
 
     game_id: bytes
@@ -128,7 +126,12 @@ def author_of(intent: log_pb2.Intent) -> Author:
     role = intent.WhichOneof("author")
     if role is None:
         raise LogError(Code.MALFORMED, "intent without an author", "seat, scribe or arbiter")
-    return Author(_ROLES[role], getattr(intent, role))
+    return _author(role, getattr(intent, role))
+
+
+@lru_cache(maxsize=1024)
+def _author(role: str, index: int) -> Author:
+    return Author(_ROLES[role], index)
 
 
 def check_signed_lengths(thing: str, signed: log_pb2.Signed | log_pb2.Refused | SignedIntent) -> None:

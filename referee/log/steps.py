@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
-from typing import Any
+from typing import Any, NamedTuple
 
 from referee.log.v1 import log_pb2
 
@@ -34,8 +33,7 @@ class StepKind(Enum):
     DISCLOSED = "disclosed"
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """What was found to be allowed, ready to be applied."""
 
     kind: StepKind

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 
 class StoreFailed(Exception):
@@ -57,8 +57,7 @@ class Opening:
     """Per seat, whose own tokens admit to it; empty for a seat whose token is among the grants. Or none at all."""
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """One game's part of a commit: all of it becomes durable or none."""
 
     game_id: bytes

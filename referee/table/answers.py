@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from referee.games.game import Decision, Violation
 from referee.log.replay import Record
 from referee.log.steps import Phase
 
 
-@dataclass(frozen=True, slots=True)
-class Accepted:
+class Accepted(NamedTuple):
     """The entry that an act became, and the receipt for the history up to what followed it at once."""
 
     seq: int

@@ -9,9 +9,8 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
 from functools import partial
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from referee.log.entry import Clock, Written
 from referee.log.errors import Code, LogError, RulesError
@@ -36,8 +35,7 @@ Deliver = Callable[[Answer | StoreFailed, Commit | None], None]
 Answered = Callable[[Answer | StoreFailed, Commit | None], pb.Answer]
 
 
-@dataclass(frozen=True, slots=True)
-class Act:
+class Act(NamedTuple):
     """What a seat, a scribe or an arbiter puts before the rules of one game."""
 
     intent: log_pb2.Intent

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -95,10 +94,10 @@ OUT_OF_PLACE: dict[str, tuple[Make, str]] = {
     ),
 }
 FORGED: dict[str, tuple[Make, str]] = {
-    "of other bytes": (lambda p, s: replace(by(p, s), signature=by(p, s, prev=bytes(32)).signature), "BAD_SIGNATURE"),
+    "of other bytes": (lambda p, s: by(p, s)._replace(signature=by(p, s, prev=bytes(32)).signature), "BAD_SIGNATURE"),
     "by the other seat": (lambda p, s: signed(p, seat_key(1 - s), seat=s, move=p.a_move()), "BAD_SIGNATURE"),
-    "empty": (lambda p, s: replace(by(p, s), signature=bytes(64)), "BAD_SIGNATURE"),
-    "short": (lambda p, s: replace(by(p, s), signature=bytes(63)), "INVALID_ARGUMENT"),
+    "empty": (lambda p, s: by(p, s)._replace(signature=bytes(64)), "BAD_SIGNATURE"),
+    "short": (lambda p, s: by(p, s)._replace(signature=bytes(63)), "INVALID_ARGUMENT"),
     "for the other seat": (lambda p, s: by(p, 1 - s), "PERMISSION_DENIED"),
     "by a scribe": (
         lambda p, s: intent.move(p.place, Author(Role.SCRIBE, 0), SCRIBE, p.a_move()),
