@@ -108,9 +108,8 @@ export class Seat {
   /** Everything that one message may carry, in this order. Returns true after the last one. */
   async #take({ seq, item, commit, closing, answer, turn }, call) {
     if (item === "commit") {
-      for (const { seq, signed } of this.ledger.take(commit, seq)) {
-        if (seq === this.#pending?.seq && !signed?.intent.equals(this.#pending.intent)) this.#pending = null; // too late
-      }
+      const entry = this.ledger.take(commit, seq).find((entry) => entry.seq === this.#pending?.seq);
+      if (entry && !entry.signed?.intent.equals(this.#pending.intent)) this.#pending = null; // another came first
     }
     if (answer && answer.id === this.#pending?.id) await this.#takeAnswer(answer, call);
     // A turn that we have acted on is told again after a break.
