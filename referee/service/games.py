@@ -22,6 +22,7 @@ from referee.service.auth import Caller, PermissionDenied
 from referee.service.guard import Inlet, Outlet
 from referee.service.permissions import Scope
 from referee.service.playing import Playing, Seats
+from referee.service.tally import Acts, Arrival
 from referee.service.watching import Gallery, Pulse, after_seq_of, watch
 from referee.store.store import StoreFailed
 from referee.table.answers import Accepted, Answer, Refused
@@ -42,12 +43,13 @@ _GAME_ID = re.compile(r"[0-9a-f]{32}\Z")
 class GameService:
     """Every method is one of the API's."""
 
-    def __init__(self, house: House, *, queue_items: int, gallery: Gallery, pulse: Pulse) -> None:
+    def __init__(self, house: House, *, queue_items: int, gallery: Gallery, pulse: Pulse, acts: Acts) -> None:
         """``queue_items``: how far a stream may fall behind."""
         self._house = house
         self._queue_items = queue_items
         self._gallery = gallery
         self._pulse = pulse
+        self._acts = acts
         # Bound once: asking for it at every act costs more than all the checks before the signature.
         self._log: structlog.typing.FilteringBoundLogger = structlog.get_logger("referee.games").bind()
 
@@ -79,9 +81,18 @@ class GameService:
         return pb.ListGamesResponse(games=games, next_page_token=token)
 
     async def SubmitIntent(self, request: pb.SubmitIntentRequest, caller: Caller) -> pb.SubmitIntentResponse:
-        received_ms = self._house.means.now_ms()
-        table, act = await self._act(_game_id(request.game_id), request, caller, received_ms)
-        return _answer(table, await table.submit(act))
+        received_ms, arrival = self._house.means.now_ms(), self._acts.received("unary")
+        try:
+            table, act = await self._act(_game_id(request.game_id), request, caller, received_ms)
+            answer = await table.submit(act)
+        except Exception as error:
+            arrival.failed(error)
+            raise
+        except BaseException:
+            arrival.left()
+            raise
+        arrival.answered(answer)
+        return _answer(table, answer)
 
     async def _act(
         self, game_id: bytes, request: pb.SubmitIntentRequest | pb.SignedAct, caller: Caller, received_ms: int
@@ -113,7 +124,7 @@ class GameService:
         table = await self._table(request.game_id)
         after_seq = after_seq_of(request)
         watcher = Watcher(self._queue_items)
-        with self._gallery.place(table.game_id), self._pulse.of(watcher, outlet):
+        with self._gallery.place(table.game_id), self._pulse.of(watcher, outlet, "WatchGame"):
             await watch(self._house, table, after_seq, outlet, watcher)
 
     async def PlayGame(self, caller: Caller, inlet: Inlet, outlet: Outlet) -> None:
@@ -128,14 +139,18 @@ class GameService:
         watcher = Watcher(self._queue_items)
 
         async def take(act: pb.SignedAct) -> None:
-            received_ms = self._house.means.now_ms()
+            received_ms, arrival = self._house.means.now_ms(), self._acts.received("stream")
             try:
                 found, judged = await self._act(game_id, act, caller, received_ms)
-                await found.play(judged, watcher, partial(_stream_answer, found, act.id))
+                await found.play(judged, watcher, partial(_stream_answer, found, act.id, arrival))
             except Exception as error:  # noqa: BLE001 - each becomes an answer, and the stream goes on
+                arrival.failed(error)
                 watcher.push(None, pb.Answer(id=act.id, failure=errors.failure(error, game=first.enter.game_id)))
+            except BaseException:
+                arrival.left()
+                raise
 
-        with self._pulse.of(watcher, outlet):
+        with self._pulse.of(watcher, outlet, "PlayGame"):
             playing = Playing(self._house, table, author, first.enter, watcher)
             await playing.run(after_seq_of(first.enter), inlet, outlet, take)
 
@@ -149,7 +164,7 @@ class GameService:
                 raise BadField(f"resume[{i}].after_seq", "-1 or more")
             games[_game_id(point.game_id)] = point.after_seq
         feed = Feed(self._queue_items)
-        with self._pulse.of(feed, outlet), self._house.feeding(caller.principal, feed):
+        with self._pulse.of(feed, outlet, "WatchSeat"), self._house.feeding(caller.principal, feed):
             await Seats(self._house, feed, partial(self._author_in, caller)).run(games, outlet)
 
     async def _author_in(self, caller: Caller, game_id: bytes) -> Author | None:
@@ -213,7 +228,10 @@ def _answer(table: Table, answer: Answer) -> pb.SubmitIntentResponse:
     return pb.SubmitIntentResponse(refused=_refused(table, answer))
 
 
-def _stream_answer(table: Table, act_id: int, outcome: Answer | StoreFailed, commit: Commit | None) -> pb.Answer:
+def _stream_answer(
+    table: Table, act_id: int, arrival: Arrival, outcome: Answer | StoreFailed, commit: Commit | None
+) -> pb.Answer:
+    arrival.answered(outcome)
     if isinstance(outcome, StoreFailed):
         return pb.Answer(id=act_id, failure=errors.failure(outcome, game=table.game_id.hex()))
     if isinstance(outcome, Accepted):

@@ -62,6 +62,11 @@ class Outlet:
         finally:
             self.last_s, self.since_s = self.since_s, None
 
+    @property
+    def is_given_up(self) -> bool:
+        """Whether its client did not read."""
+        return self._given_up
+
     def give_up(self) -> None:
         """Ends the stream of a client that does not read: it cannot even be told so."""
         if self.since_s is not None and self._task is not None:
@@ -87,29 +92,39 @@ class Inlet:
         return None if data is grpc.aio.EOF else _parse(self._request_class, data)
 
 
-def handler(service: ServiceDescriptor, servicer: object, door: Doorkeeper) -> grpc.GenericRpcHandler:
+OnError = Callable[[str, str], None]
+"""Is told the method and the reason of every call that ends with an error."""
+
+
+def handler(
+    service: ServiceDescriptor, servicer: object, door: Doorkeeper, on_error: OnError
+) -> grpc.GenericRpcHandler:
     """Serves every method of the service by the servicer's method of the same name.
 
     Raises ``AttributeError`` or ``KeyError`` if a method has no behaviour or no row of permissions.
     """
     handlers = {
-        method.name: _method(method, getattr(servicer, method.name), f"{service.full_name}/{method.name}", door)
+        method.name: _method(
+            method, getattr(servicer, method.name), f"{service.full_name}/{method.name}", door, on_error
+        )
         for method in service.methods
     }
     return grpc.method_handlers_generic_handler(service.full_name, handlers)
 
 
-def _method(method: MethodDescriptor, behaviour: Any, name: str, door: Doorkeeper) -> grpc.RpcMethodHandler[Any, Any]:
+def _method(
+    method: MethodDescriptor, behaviour: Any, name: str, door: Doorkeeper, on_error: OnError
+) -> grpc.RpcMethodHandler[Any, Any]:
     PERMISSIONS[name]
     request_class = GetMessageClass(method.input_type)
     if method.client_streaming:
-        return grpc.stream_stream_rpc_method_handler(_talk(request_class, behaviour, name, door))
+        return grpc.stream_stream_rpc_method_handler(_talk(request_class, behaviour, name, door, on_error))
     if method.server_streaming:
-        return grpc.unary_stream_rpc_method_handler(_stream(request_class, behaviour, name, door))
-    return grpc.unary_unary_rpc_method_handler(_unary(request_class, behaviour, name, door))
+        return grpc.unary_stream_rpc_method_handler(_stream(request_class, behaviour, name, door, on_error))
+    return grpc.unary_unary_rpc_method_handler(_unary(request_class, behaviour, name, door, on_error))
 
 
-def _unary(request_class: type[Message], behaviour: Unary, name: str, door: Doorkeeper) -> Any:
+def _unary(request_class: type[Message], behaviour: Unary, name: str, door: Doorkeeper, on_error: OnError) -> Any:
     async def call(data: bytes, context: Context) -> bytes:
         try:
             caller = await door.caller(_metadata(context))
@@ -117,12 +132,12 @@ def _unary(request_class: type[Message], behaviour: Unary, name: str, door: Door
             response = await behaviour(_parse(request_class, data), caller)
             return response.SerializeToString()
         except Exception as error:  # noqa: BLE001 - each becomes a status, and what nobody expected an incident
-            await _abort(context, error, name)
+            await _abort(context, error, name, on_error)
 
     return call
 
 
-def _stream(request_class: type[Message], behaviour: Streaming, name: str, door: Doorkeeper) -> Any:
+def _stream(request_class: type[Message], behaviour: Streaming, name: str, door: Doorkeeper, on_error: OnError) -> Any:
     async def call(data: bytes, context: Context) -> None:
         try:
             caller = await door.caller(_metadata(context))
@@ -131,12 +146,12 @@ def _stream(request_class: type[Message], behaviour: Streaming, name: str, door:
         except Gone:
             return
         except Exception as error:  # noqa: BLE001
-            await _abort(context, error, name)
+            await _abort(context, error, name, on_error)
 
     return call
 
 
-def _talk(request_class: type[Message], behaviour: Talking, name: str, door: Doorkeeper) -> Any:
+def _talk(request_class: type[Message], behaviour: Talking, name: str, door: Doorkeeper, on_error: OnError) -> Any:
     async def call(_: object, context: Context) -> None:
         try:
             caller = await door.caller(_metadata(context))
@@ -145,7 +160,7 @@ def _talk(request_class: type[Message], behaviour: Talking, name: str, door: Doo
         except Gone:
             return
         except Exception as error:  # noqa: BLE001
-            await _abort(context, error, name)
+            await _abort(context, error, name, on_error)
 
     return call
 
@@ -162,6 +177,7 @@ def _parse(request_class: type[Message], data: bytes) -> Message:
         raise BadField("request", request_class.DESCRIPTOR.full_name) from None
 
 
-async def _abort(context: Context, error: Exception, name: str) -> NoReturn:
+async def _abort(context: Context, error: Exception, name: str, on_error: OnError) -> NoReturn:
+    on_error(name.rpartition("/")[2], errors.reason_of(error))
     await context.abort_with_status(rpc_status.to_status(errors.status(error, method=name)))
     raise AssertionError("abort raises")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
-from referee.v1 import game_service_pb2, rules_service_pb2
+from referee.v1 import game_service_pb2, rules_service_pb2, status_service_pb2
 
 
 class Scope(StrEnum):
@@ -30,6 +30,7 @@ EVERYBODY: Final = frozenset[Scope]()
 ORGANISERS: Final = frozenset({Scope.ORGANISE})
 AUTHORS: Final = frozenset({Scope.PLAY, Scope.SCRIBE, Scope.ARBITER})
 """Who signs acts. Whose acts they may send is asked of each intent."""
+OVERSEERS: Final = frozenset({Scope.AUDIT, Scope.ORGANISE, Scope.ADMIN})
 PLAYERS: Final = frozenset({Scope.PLAY, Scope.SCRIBE})
 
 PERMISSIONS: Final = {
@@ -46,11 +47,13 @@ PERMISSIONS: Final = {
     "referee.v1.RulesService/ListRules": EVERYBODY,
     "referee.v1.RulesService/GetCatalogue": EVERYBODY,
     "referee.v1.RulesService/GetTables": EVERYBODY,
+    "referee.v1.StatusService/GetStatus": OVERSEERS,
 }
 """Any one of the scopes is enough."""
 
 SERVICES: Final = (
     game_service_pb2.DESCRIPTOR.services_by_name["GameService"],
     rules_service_pb2.DESCRIPTOR.services_by_name["RulesService"],
+    status_service_pb2.DESCRIPTOR.services_by_name["StatusService"],
 )
 """Everything of ours that is served; health and reflection come beside it and are open to everybody."""

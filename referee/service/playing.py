@@ -13,7 +13,7 @@ from referee.log.intent import Author
 from referee.service.guard import Gone, Inlet, Outlet
 from referee.service.turns import Turns
 from referee.service.watching import begin, closing, heartbeat
-from referee.table.errors import BadField, TableError
+from referee.table.errors import BadField, Draining, TableError
 from referee.table.house import House
 from referee.table.table import Table
 from referee.table.watch import Ending, Feed, Watcher
@@ -117,8 +117,12 @@ class Seats:
         async def send(game_id: bytes, update: bytes) -> None:
             await outlet.send(_wrapped(game_id, update))
 
+        if self._house.is_draining():
+            raise Draining("the referee is stopping")
         try:
             for game_id, after_seq in games.items():
+                if self._house.is_draining():
+                    break  # the feed is ended soon, if it is not already
                 await self._enter(game_id, after_seq, send)
             while True:
                 if self._feed.is_empty:
@@ -133,7 +137,7 @@ class Seats:
                     self._moved[item.commit.game_id] = None
                 elif item.over:
                     await self._leave(item.over, send)
-                elif item.opened and item.opened not in self._games:
+                elif item.opened and item.opened not in self._games and not self._house.is_draining():
                     await self._enter(item.opened, None, send)
             await send(b"", closing(0, item))
         finally:

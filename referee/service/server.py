@@ -18,6 +18,8 @@ from referee.service.data import Data, open_data
 from referee.service.games import GameService
 from referee.service.permissions import SERVICES
 from referee.service.rules import RulesService
+from referee.service.status import StatusService
+from referee.service.tally import Tally
 from referee.service.watching import Gallery, Pulse
 from referee.table.house import MAX_OPEN_GAMES, House
 from referee.table.means import Means
@@ -100,11 +102,19 @@ class Server:
         config = self._config
         gallery = Gallery(config.max_watchers, config.max_watchers_of_game)
         self._pulse = Pulse(config.heartbeat_s, config.write_s)
-        games = GameService(self.house, queue_items=config.queue_items, gallery=gallery, pulse=self._pulse)
-        servicers = {"referee.v1.GameService": games, "referee.v1.RulesService": RulesService()}
+        self._tally = Tally()
+        self.data.store.observe(self._tally.commits.done)
+        games = GameService(
+            self.house, queue_items=config.queue_items, gallery=gallery, pulse=self._pulse, acts=self._tally.acts
+        )
+        servicers = {
+            "referee.v1.GameService": games,
+            "referee.v1.RulesService": RulesService(),
+            "referee.v1.StatusService": StatusService(self.house, self._tally, self._pulse, gallery),
+        }
         names = [service.full_name for service in SERVICES]
         self._server.add_generic_rpc_handlers(
-            [guard.handler(service, servicers[service.full_name], door) for service in SERVICES]
+            [guard.handler(service, servicers[service.full_name], door, self._tally.failed) for service in SERVICES]
         )
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         for name in ("", *names):

@@ -155,6 +155,10 @@ class Tally:
         self.errors: Counter[tuple[str, str]] = Counter()
         """Calls that ended with an error, by method and reason."""
 
+    def failed(self, method: str, reason: str) -> None:
+        """A call ended with an error."""
+        self.errors[method, reason] += 1
+
     def verdicts(self) -> Iterator[tuple[Way, str, str, int]]:
         """Every way, verdict and reason with its count; those that everybody looks for also at zero."""
         usual: list[tuple[Way, str, str]] = [

@@ -49,6 +49,10 @@ class Gallery:
             if not self._of_game[game_id]:
                 del self._of_game[game_id]
 
+    def watchers_of(self, game_id: bytes) -> int:
+        """How many there are."""
+        return self._of_game[game_id]
+
 
 class Pulse:
     """Looks after all streams at once: who was told nothing for long gets a sign of life, who does not read is cut off.
@@ -61,18 +65,34 @@ class Pulse:
         self._heartbeat_s = heartbeat_s
         self._write_s = write_s
         self._streams: dict[Watcher, Outlet] = {}
+        self._quiet = asyncio.Event()
+        self._quiet.set()
+        self.open: Counter[str] = Counter()
+        """Streams by kind: the name of their method."""
+        self.ended: Counter[tuple[str, str]] = Counter()
+        """Streams that have ended, by kind and why: the name of an ``Ending``, ``stalled`` or ``left``."""
         self._task: asyncio.Task[None] | None = None
 
     @contextmanager
-    def of(self, watcher: Watcher, outlet: Outlet) -> Iterator[None]:
+    def of(self, watcher: Watcher, outlet: Outlet, kind: str) -> Iterator[None]:
         """While the stream lasts."""
         if self._task is None:
             self._task = asyncio.create_task(self._beat())
         self._streams[watcher] = outlet
+        self._quiet.clear()
+        self.open[kind] += 1
         try:
             yield
         finally:
             del self._streams[watcher]
+            if not self._streams:
+                self._quiet.set()
+            self.open[kind] -= 1
+            self.ended[kind, _why(watcher, outlet)] += 1
+
+    async def quiet(self) -> None:
+        """Returns when no stream is open."""
+        await self._quiet.wait()
 
     def stop(self) -> None:
         """When no stream is left."""
@@ -90,6 +110,12 @@ class Pulse:
                         outlet.give_up()
                 elif now - outlet.last_s + step_s >= self._heartbeat_s:
                     watcher.beat()
+
+
+def _why(watcher: Watcher, outlet: Outlet) -> str:
+    if outlet.is_given_up:
+        return "stalled"
+    return watcher.ending.name.lower() if watcher.ending is not None else "left"
 
 
 def after_seq_of(request: pb.WatchGameRequest | pb.Enter) -> int | None:

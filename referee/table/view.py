@@ -40,7 +40,7 @@ def game_message(record: Record, open_data: bytes = b"") -> pb.Game:
         result=course.end,
         declared=not course.dealt,
         open=open_data,
-        scribe_awaited=_is_scribe_awaited(record),
+        scribe_awaited=is_scribe_awaited(record),
     )
     for number, seat in enumerate(record.opened.seats):
         joined = course.joins.get(number)
@@ -64,7 +64,8 @@ def awaited_seats(record: Record) -> list[int]:
     return [i for i, seat in enumerate(record.opened.seats) if not seat.scribed and i not in done]
 
 
-def _is_scribe_awaited(record: Record) -> bool:
+def is_scribe_awaited(record: Record) -> bool:
+    """Whether a scribe has to declare what was drawn."""
     course = record.course
     if record.phase is not Phase.PLAYING or course.dealt:
         return False
@@ -77,7 +78,7 @@ def awaited_text(record: Record) -> str:
         return "nothing"
     act = {Phase.JOINING: "join", Phase.REVEALING: "reveal", Phase.PLAYING: "move"}[record.phase]
     words = [f"{act} by seat {seat}" for seat in awaited_seats(record)]
-    if _is_scribe_awaited(record):
+    if is_scribe_awaited(record):
         words.append(f"declare by scribe {record.opened.declared.scribe}")
     return ", ".join(words)
 

@@ -90,6 +90,11 @@ class Watcher:
         self._ring()
 
     @property
+    def ending(self) -> Ending | None:
+        """Why nothing more comes, if so."""
+        return self._ending
+
+    @property
     def is_empty(self) -> bool:
         """Whether everything so far has been taken."""
         return not self._items

@@ -35,14 +35,14 @@ def test_every_method_has_a_row_and_no_row_is_left_over() -> None:
 
 def test_a_method_without_a_row_or_a_behaviour_is_not_served(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(AttributeError, match="CreateGame"):
-        handler(SERVICES[0], object(), None)  # type: ignore[arg-type]
+        handler(SERVICES[0], object(), None, None)  # type: ignore[arg-type]
     monkeypatch.delitem(PERMISSIONS, "referee.v1.RulesService/ListRules")
 
     class All:
         def __getattr__(self, name: str) -> None: ...
 
     with pytest.raises(KeyError, match="ListRules"):
-        handler(SERVICES[1], All(), None)  # type: ignore[arg-type]
+        handler(SERVICES[1], All(), None, None)  # type: ignore[arg-type]
 
 
 def test_who_may_what() -> None:
@@ -51,10 +51,12 @@ def test_who_may_what() -> None:
         caller = Caller(scopes=frozenset({scope} if scope else ()), digest=b"token" if scope else b"")
         allowed = {method.rpartition("/")[2] for method in PERMISSIONS if _may(caller, method)}
         extra = {
-            Scope.ORGANISE: {"CreateGame", "AbortGame"},
+            Scope.ORGANISE: {"CreateGame", "AbortGame", "GetStatus"},
             Scope.PLAY: {"SubmitIntent", "PlayGame", "WatchSeat"},
             Scope.SCRIBE: {"SubmitIntent", "PlayGame", "WatchSeat"},
             Scope.ARBITER: {"SubmitIntent"},
+            Scope.AUDIT: {"GetStatus"},
+            Scope.ADMIN: {"GetStatus"},
         }.get(scope, set())
         reading = {method.rpartition("/")[2] for method, scopes in PERMISSIONS.items() if scopes == EVERYBODY}
         assert allowed == reading | extra
