@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from contextlib import aclosing
 from dataclasses import dataclass
 
 from clients.demo.children import Child, Children
@@ -19,6 +18,7 @@ from referee.log.entry import decode_entry
 from referee.log.intent import decode_intent
 from referee.log.note import VerifierKey
 from referee.notation.alhambra import describe
+from referee.v1.game_service_pb2 import WatchGameResponse
 from referee.wire.alhambra import CODEC
 
 
@@ -58,17 +58,24 @@ async def _watch(opened: Opened, screen: Screen) -> Played:
     """Follows the game without a token: as everybody can, and checking what everybody can check."""
     ledger = Ledger(opened.game_id, VerifierKey.parse(opened.verifier))
     rounds = Rounds()
-    async with Connection(opened.joins[0].address, opened.game_id) as connection, aclosing(connection.watch()) as log:
-        async for added in log:
-            before = _alhambra(ledger).copy() if ledger.size else None
-            ledger.read(added.data, added.checkpoint)
-            state = _alhambra(ledger)
-            if before is not None and (words := _words(added.data, before)):
-                screen.moved(words)
-            screen.show(ledger.record)
-            for held in rounds.went_on(state):
-                points = ", ".join(map(str, held.points))
-                screen.say(f"Scoring round {held.number} after turn {state.turns}: {points} points.")
+    before: State | None = None
+
+    async def show(message: WatchGameResponse) -> None:
+        nonlocal before
+        if not message.HasField("commit"):
+            return
+        state = _alhambra(ledger)
+        # An act comes first in its commit; what follows from it at once is drawn and dealt.
+        if before is not None and (words := _words(message.commit.entries[0], before)):
+            screen.moved(words)
+        screen.show(ledger.record)
+        for held in rounds.went_on(state):
+            points = ", ".join(map(str, held.points))
+            screen.say(f"Scoring round {held.number} after turn {state.turns}: {points} points.")
+        before = state.copy()
+
+    async with Connection(opened.joins[0].address, opened.game_id) as connection:
+        await connection.watch(ledger, show)
     return Played(_alhambra(ledger), tuple(rounds.held), ledger.size)
 
 

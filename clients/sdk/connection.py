@@ -1,4 +1,4 @@
-"""The way to the referee: calls that are repeated until answered, and a stream of entries that survives cuts.
+"""The way to the referee: one game's stream, which goes on by itself after any break, and acts on it.
 
 Knows messages and time, not what a game or a signature is.
 """
@@ -8,35 +8,37 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
-from contextlib import aclosing, contextmanager
-from dataclasses import dataclass
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import grpc
 
-from clients.sdk.channel import Security, bearer, open_channel
-from clients.sdk.errors import Answer, Unreachable, answer_of, denied
+from clients.sdk.channel import CHANNEL_OPTIONS, Security, bearer, open_channel
+from clients.sdk.errors import ClientError, Distrust, Unreachable, answer_of, denied
+from clients.sdk.ledger import Ledger
+from referee.log.intent import SignedIntent
+from referee.log.steps import Phase
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc as pb_grpc
 
-_T = TypeVar("_T")
-_Stream = grpc.aio.UnaryStreamCall[pb.WatchGameRequest, pb.WatchGameResponse]
-
-CALL_S = 15.0
-"""A call without an answer for so long is sent again."""
 SILENCE_S = 30.0
 """The referee sends a heartbeat every 10 s: a stream silent for so long is cut."""
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.1, 5.0
+BELIEVED = 3
+"""What may be damage on the way is believed when it comes so often with nothing good in between."""
+
+# A channel that is dropped takes its connection along: it may be the connection that is dead.
+_OPTIONS = (*CHANNEL_OPTIONS, ("grpc.use_local_subchannel_pool", 1))
 
 
-@dataclass(frozen=True, slots=True)
-class Added:
-    """One entry of the log, as it came."""
+class Cut(Exception):
+    """The way to the referee broke, or is to be taken anew: what was said or done last."""
 
-    seq: int
-    data: bytes
-    checkpoint: bytes
+    def __init__(self, why: str, retry_s: float | None = None) -> None:
+        """``retry_s``: to wait at least."""
+        super().__init__(why)
+        self.retry_s = retry_s or 0.0
 
 
 class Connection:
@@ -49,21 +51,23 @@ class Connection:
         token: str = "",
         *,
         patience_s: float = 300.0,
+        silence_s: float = SILENCE_S,
         security: Security | None = None,
     ) -> None:
         """Without a token one may watch and nothing else.
 
-        ``patience_s``: how long the referee may be away before ``Unreachable`` is raised. ``security``: as the
-        environment says, if not given.
+        ``patience_s``: how long the referee may be away before ``Unreachable`` is raised. ``silence_s``: how long a
+        stream may say nothing before it is taken for dead. ``security``: as the environment says, if not given.
         """
         self.address = address
         self.game_id = game_id
+        self.silence_s = silence_s
         self.reconnects = 0
         self._patience_s = patience_s
         self._token = token
         self._security = security
-        self._metadata = bearer(token)
         self._channel: grpc.aio.Channel | None = None
+        self._stream: Any = None
 
     async def __aenter__(self) -> Connection:
         return self
@@ -72,119 +76,118 @@ class Connection:
         await self.cut()
 
     async def cut(self) -> None:
-        """Drops the channel; the next call makes another. What was sent stays sent."""
+        """Drops the connection; what was sent stays sent."""
         channel, self._channel = self._channel, None
         if channel is not None:
             await channel.close()
 
-    @property
-    def _stub(self) -> pb_grpc.GameServiceAsyncStub:
-        if self._channel is None:
-            self._channel = open_channel(self.address, self._token, self._security)
-        return pb_grpc.GameServiceStub(self._channel)
+    async def watch(self, ledger: Ledger, take: Callable[[pb.WatchGameResponse], Awaitable[None]]) -> None:
+        """Reads the game into the ledger, from where that ends, to the end of the game.
 
-    async def submit(self, intent: bytes, signature: bytes) -> pb.SubmitIntentResponse | Answer:
-        """Puts an intent before the referee, again with the same bytes until there is an answer.
-
-        An ``Answer`` is an error that the seat may have to act on. Raises ``Unreachable``.
+        ``take`` gets every message after the ledger has it. Raises ``ClientError``, and what ``take`` raises; a
+        ``Cut`` of ``take`` begins another stream, and so does a ``ClientError`` in doubt.
         """
-        request = pb.SubmitIntentRequest(game_id=self.game_id, intent=intent, signature=signature)
-        return await self._until_answered(
-            lambda: self._stub.SubmitIntent(request, timeout=CALL_S, metadata=self._metadata)
-        )
+        await self._follow(ledger, take, self._watch)
 
-    async def size(self) -> int:
-        """How many entries the log has now. Raises ``Denied`` and ``Unreachable``."""
-        request = pb.GetGameRequest(game_id=self.game_id)
-        response = await self._until_answered(
-            lambda: self._stub.GetGame(request, timeout=CALL_S, metadata=self._metadata)
-        )
-        if isinstance(response, Answer):
-            raise denied(response)
-        return response.game.size
+    async def play(self, ledger: Ledger, take: Callable[[pb.PlayGameResponse], Awaitable[None]]) -> None:
+        """As ``watch``, on a stream that takes acts as well."""
+        await self._follow(ledger, take, self._enter)
 
-    async def watch(self, after_seq: int = -1) -> AsyncGenerator[Added, None]:
-        """Every entry after this one, once and in order, over as many streams as it takes; ends with the game.
+    async def send(self, act: SignedIntent, number: int) -> None:
+        """Puts an act on the stream of ``play``; the answer will have the number. Raises ``Cut``."""
+        signed = pb.SignedAct(intent=act.intent, signature=act.signature, id=number)
+        await self._write(pb.PlayGameRequest(act=signed))
 
-        Raises ``Denied`` and ``Unreachable``.
-        """
-        pace = _Pace(self._patience_s, self.address)
+    # --- streams -------------------------------------------------------------------------------------------
+
+    async def _watch(self, stub: pb_grpc.GameServiceAsyncStub, after_seq: int) -> None:
+        request = pb.WatchGameRequest(game_id=self.game_id, after_seq=after_seq)
+        self._stream = stub.WatchGame(request, metadata=bearer(self._token))
+
+    async def _enter(self, stub: pb_grpc.GameServiceAsyncStub, after_seq: int) -> None:
+        self._stream = stub.PlayGame(metadata=bearer(self._token))
+        await self._write(pb.PlayGameRequest(enter=pb.Enter(game_id=self.game_id, after_seq=after_seq)))
+
+    async def _follow(
+        self,
+        ledger: Ledger,
+        take: Callable[[Any], Awaitable[None]],
+        begin: Callable[[pb_grpc.GameServiceAsyncStub, int], Awaitable[None]],
+    ) -> None:
+        pace = Pace(self._patience_s, self.address)
+        doubts, size = 0, ledger.size
         while True:
             try:
-                async with aclosing(self._one_stream(after_seq, pace)) as entries:
-                    async for added in entries:
-                        after_seq = added.seq
-                        yield added
-                return
-            except _Cut as cut:
-                self.reconnects += 1
-                await pace.wait(str(cut))
+                if self._channel is None:
+                    self._channel = open_channel(self.address, self._token, self._security, options=_OPTIONS)
+                await begin(pb_grpc.GameServiceStub(self._channel), ledger.size - 1)
+                return await self._one_stream(ledger, take, pace)
+            except Cut as cut:
+                why, retry_s = str(cut), cut.retry_s
+            except ClientError as error:
+                doubts, size = (doubts + 1 if ledger.size == size else 1), ledger.size
+                if not error.in_doubt or doubts == BELIEVED:
+                    raise
+                why, retry_s = str(error), 0.0
+            self.reconnects += 1
+            await self.cut()
+            await pace.wait(why, retry_s)
 
-    async def _one_stream(self, after_seq: int, pace: _Pace) -> AsyncGenerator[Added, None]:
-        """The entries of one stream. Returns at the end of the game, raises ``_Cut`` before it."""
-        request = pb.WatchGameRequest(game_id=self.game_id, after_seq=after_seq)
-        stream = self._stub.WatchGame(request, metadata=self._metadata)
+    async def _one_stream(self, ledger: Ledger, take: Callable[[Any], Awaitable[None]], pace: Pace) -> None:
+        """Returns at the end of the game, and never before it."""
         try:
-            while (message := await self._next(stream)).WhichOneof("item") != "closing":
+            while (message := await self._next()).WhichOneof("item") != "closing":
                 pace.begin()
-                first, last = message.seq - len(message.commit.entries) + 1, message.seq
-                for seq, data in enumerate(message.commit.entries, first):
-                    yield Added(seq, data, message.commit.checkpoint if seq == last else b"")
+                ledger.read(message)
+                await take(message)
         finally:
-            stream.cancel()
+            self._stream.cancel()
         if message.closing.reason != pb.CLOSING_REASON_GAME_OVER:
-            raise _Cut(pb.ClosingReason.Name(message.closing.reason))
+            raise Cut(f"the stream was closed: {message.closing.reason}")
+        if ledger.record.phase is not Phase.CLOSED:
+            raise Distrust(f"the referee says that the game is over, after {ledger.size} entries", in_doubt=True)
 
-    async def _next(self, stream: _Stream) -> pb.WatchGameResponse:
-        """The next message. Raises ``_Cut`` if another stream may bring it, ``Denied`` if none will."""
+    async def _next(self) -> Any:
+        """The next message. Raises ``Cut`` if another stream may bring it, ``ClientError`` if none will."""
         with _cuts():
             try:
-                async with asyncio.timeout(SILENCE_S):
-                    message = await stream.read()
+                async with asyncio.timeout(self.silence_s):
+                    message = await self._stream.read()
             except TimeoutError:
-                raise _Cut(f"no heartbeat for {SILENCE_S:.0f} s") from None
+                raise Cut(f"no heartbeat for {self.silence_s:.0f} s") from None
             except grpc.aio.AioRpcError as error:
                 answer = answer_of(error)
                 if answer.passes:
-                    raise _Cut(str(answer)) from None
+                    raise Cut(str(answer), answer.retry_s) from None
                 raise denied(answer) from None
-        if not isinstance(message, pb.WatchGameResponse):
-            raise _Cut("the stream ended without a word")
+        if message is grpc.aio.EOF:
+            raise Cut("the stream ended without a word")
         return message
 
-    async def _until_answered(self, call: Callable[[], Awaitable[_T]]) -> _T | Answer:
-        pace = _Pace(self._patience_s, self.address)
-        while True:
+    async def _write(self, request: pb.PlayGameRequest) -> None:
+        with _cuts():
             try:
-                with _cuts():
-                    return await call()
-            except grpc.aio.AioRpcError as error:
-                answer = answer_of(error)
-                if not answer.passes:
-                    return answer
-                why = str(answer)
-            except _Cut as cut:
-                why = str(cut)
-            await pace.wait(why)
-
-
-class _Cut(Exception):
-    """The way to the referee broke; what it said or did last."""
+                async with asyncio.timeout(self.silence_s):
+                    await self._stream.write(request)
+            except TimeoutError:
+                raise Cut(f"nothing can be sent for {self.silence_s:.0f} s") from None
+            except (grpc.aio.AioRpcError, asyncio.InvalidStateError):
+                pass  # The stream is broken; why is told by reading it.
 
 
 @contextmanager
 def _cuts() -> Iterator[None]:
-    """A channel that is closed under a call shows as a cancelled call: a ``_Cut``, unless the task itself is."""
+    """A channel that is closed under a call shows as a cancelled call: a ``Cut``, unless the task itself is."""
     try:
         yield
     except (asyncio.CancelledError, grpc.aio.UsageError):
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             raise
-        raise _Cut("the channel was closed") from None
+        raise Cut("the channel was closed") from None
 
 
-class _Pace:
+class Pace:
     """How long to wait before the next attempt: ever longer, up to a limit, and not in step with others."""
 
     def __init__(self, patience_s: float, address: str) -> None:
@@ -197,10 +200,11 @@ class _Pace:
         self._since = time.monotonic()
         self._wait_s = FIRST_WAIT_S
 
-    async def wait(self, why: str) -> None:
+    async def wait(self, why: str, at_least_s: float = 0.0) -> None:
         """Raises ``Unreachable`` when patience is at its end."""
         gone_s = time.monotonic() - self._since
         if gone_s > self._patience_s:
             raise Unreachable(f"no answer from {self._address} for {gone_s:.0f} s; the last that was heard: {why}")
-        await asyncio.sleep(self._wait_s * random.uniform(0.5, 1.0))
+        wait_s = self._wait_s * random.uniform(0.5, 1.0)
+        await asyncio.sleep(max(wait_s, min(at_least_s, self._patience_s)))
         self._wait_s = min(LONGEST_WAIT_S, 2 * self._wait_s)

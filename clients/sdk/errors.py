@@ -8,11 +8,18 @@ import grpc
 from google.rpc import error_details_pb2
 from grpc_status import rpc_status
 
+from referee.v1.game_service_pb2 import ErrorReason, Failure
+
 DOMAIN = "referee.v1"
 
 
 class ClientError(Exception):
     """The seat cannot go on. The message says what happened and, if anything helps, what to do."""
+
+    def __init__(self, message: str, *, in_doubt: bool = False) -> None:
+        """``in_doubt``: perhaps only damaged on the way, so it is believed when it was said several times in a row."""
+        super().__init__(message)
+        self.in_doubt = in_doubt
 
 
 class Unreachable(ClientError):
@@ -40,12 +47,16 @@ class Answer:
     reason: str = ""
     """ErrorReason without its prefix, such as ``STALE_HEAD``; empty if the error is not the referee's own."""
     metadata: dict[str, str] = field(default_factory=dict)
+    retry_s: float | None = None
+    """Set where the referee says that waiting so long helps."""
 
     @property
     def passes(self) -> bool:
         """Whether trying again can help: the network, or a referee that is about to be back."""
+        if self.retry_s is not None:
+            return True
         if self.reason:
-            return self.reason in ("DRAINING", "STORE_FAILED")
+            return self.reason in ("DRAINING", "STORE_FAILED", "DEADLINE")
         return self.code in (
             grpc.StatusCode.UNAVAILABLE,
             grpc.StatusCode.DEADLINE_EXCEEDED,
@@ -67,12 +78,23 @@ def answer_of(error: grpc.aio.AioRpcError) -> Answer:
         status = rpc_status.from_call(error)  # type: ignore[arg-type]  # it has all that is asked of a call
     except ValueError:
         status = None
+    reason, metadata, retry_s = "", dict[str, str](), None
+    info, retry = error_details_pb2.ErrorInfo(), error_details_pb2.RetryInfo()
     for detail in status.details if status is not None else ():
-        info = error_details_pb2.ErrorInfo()
         if detail.Unpack(info) and info.domain == DOMAIN:
-            reason = info.reason.removeprefix("ERROR_REASON_")
-            return Answer(error.code(), message, reason, dict(info.metadata))
-    return Answer(error.code(), message)
+            reason, metadata = info.reason.removeprefix("ERROR_REASON_"), dict(info.metadata)
+        elif detail.Unpack(retry):
+            retry_s = retry.retry_delay.ToNanoseconds() / 1e9
+    return Answer(error.code(), message, reason, metadata, retry_s)
+
+
+def answer_of_failure(failure: Failure) -> Answer:
+    """What became of one act of a stream."""
+    code = next((code for code in grpc.StatusCode if code.value[0] == failure.code), grpc.StatusCode.UNKNOWN)
+    known = failure.reason in ErrorReason.values()
+    reason = ErrorReason.Name(failure.reason).removeprefix("ERROR_REASON_") if known else str(failure.reason)
+    retry_s = failure.retry_ms / 1000 if failure.retry_ms else None
+    return Answer(code, failure.message, reason, dict(failure.metadata), retry_s)
 
 
 _PLAIN = {
@@ -85,8 +107,8 @@ _PLAIN = {
 
 
 def denied(answer: Answer) -> ClientError:
-    """An answer that no repetition will change."""
+    """An answer that no repetition will change, unless the question was damaged on the way."""
     if answer.reason == "SEQ_OUT_OF_RANGE":
-        return Distrust(f"the referee has lost entries that it sent before: {answer}")
+        return Distrust(f"the referee has lost entries that it sent before: {answer}", in_doubt=True)
     plain = _PLAIN.get(answer.reason)
-    return Denied(f"{plain} ({answer})" if plain else f"the referee refused the call: {answer}")
+    return Denied(f"{plain} ({answer})" if plain else f"the referee refused the call: {answer}", in_doubt=True)

@@ -1,84 +1,96 @@
 """The log as one seat has seen it: every entry replayed by the rules, every signed promise of the referee kept.
 
-Knows no network. What contradicts itself raises ``Distrust``.
+Knows no network. What contradicts itself raises ``Distrust``, and then nothing of it has been taken over.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from clients.sdk.errors import Distrust
 from referee.log.entry import decode_entry
-from referee.log.errors import LogError
+from referee.log.errors import Code, LogError
 from referee.log.heads import check_head
-from referee.log.merkle import Tree, leaf_hash
+from referee.log.merkle import Tree
 from referee.log.note import Checkpoint, Note, VerifierKey, open_checkpoint
-from referee.log.replay import Record
-from referee.v1.game_service_pb2 import Accepted
+from referee.log.replay import Record, signed_part
+from referee.v1 import game_service_pb2 as pb
 
 
 class Ledger:
-    """Entries from the first on, and what can be shown to others afterwards."""
+    """Commits from the first on, and what can be shown to others afterwards."""
 
     def __init__(self, game_id: str, verifier: VerifierKey | None = None) -> None:
         """Without the referee's verifier key its signatures stay unchecked; all else is checked all the same."""
         self.entries: list[bytes] = []
         self.receipts: list[bytes] = []
-        """Signed checkpoints that answered our own acts."""
+        """Signed checkpoints that cover our own acts."""
         self._game_id = game_id
         self._verifier = verifier
         self._record: Record | None = None
-        self._owed: dict[int, bytes] = {}
-        """Receipts that cover entries still to come, by size."""
-        self._sent: dict[int, bytes] = {}
-        """Our accepted intents whose entries are still to come, by seq."""
+        self._roots: dict[int, bytes] = {}
+        """By size, the root that a checkpoint named: of entries that are here, or under the referee's signature."""
 
     @property
     def record(self) -> Record:
-        """The game as the entries tell it; there is one after the first entry."""
+        """The game as the entries tell it; there is one after the first commit."""
         if self._record is None:
-            raise Distrust("the referee sent no GameOpen")
+            raise Distrust("the referee sent no GameOpen", in_doubt=True)
         return self._record
 
     @property
     def size(self) -> int:
         return len(self.entries)
 
-    def read(self, data: bytes, checkpoint: bytes = b"") -> None:
-        """Takes over the next entry, and the checkpoint that came with it. Raises ``Distrust``."""
-        try:
-            if self._record is None:
-                self._record = Record(decode_entry(data).open)
-            entry = self._record.read(data)
-            if self._record.game_id.hex() != self._game_id:
-                raise Distrust(f"the referee sent game {self._record.game_id.hex()}, not {self._game_id}")
-            self.entries.append(data)
-            sent = self._sent.pop(entry.seq, None)
-            if sent is not None and sent not in {entry.signed.intent, entry.refused.intent}:
-                raise Distrust(f"entry {entry.seq} is not the act for which the referee signed a receipt")
-            for note in (checkpoint, self._owed.pop(self.size, b"")):
-                if note:
-                    check_head(self._open(note), self._record.game_id, self._record.tree)
-        except LogError as error:
-            raise Distrust(f"entry {self.size} does not hold: {error}") from error
+    def read(self, message: pb.WatchGameResponse | pb.PlayGameResponse) -> None:
+        """Takes over what a stream says next: exactly what follows, or nothing. Raises ``Distrust``."""
+        first = message.seq + 1 - len(message.commit.entries)
+        if first != self.size:
+            what = "left out entries" if first > self.size else "repeated entries"
+            raise Distrust(f"the stream {what}: it is at {first} after {self.size}", in_doubt=True)
+        if message.HasField("commit"):
+            self.add(message.commit.entries, message.commit.checkpoint)
 
-    def promised(self, accepted: Accepted, intent: bytes) -> None:
-        """Keeps the receipt for an act; the entries that it covers are compared when they come."""
-        self.receipts.append(accepted.checkpoint)
+    def add(self, entries: Sequence[bytes], checkpoint: bytes) -> None:
+        """Takes over the next commit, all of it or nothing. Raises ``Distrust``."""
+        head = self._open(checkpoint)
+        record = self._record
         try:
-            receipt = self._open(accepted.checkpoint)
-            if not accepted.seq < receipt.size == accepted.size:
-                raise Distrust(f"the receipt for entry {accepted.seq} covers {receipt.size} entries")
-            if receipt.size > self.size:
-                self._owed[receipt.size] = accepted.checkpoint
-                self._sent[accepted.seq] = intent
-            else:  # the answer to an act sent again, after its entry had come
-                tree = Tree()
-                for data in self.entries[: receipt.size]:
-                    tree.append(leaf_hash(data))
-                check_head(receipt, self.record.game_id, tree)
+            for data in entries:
+                if record is None:
+                    record = self._opened(data)
+                record.read(data)
+            check_head(head, bytes.fromhex(self._game_id), record.tree if record is not None else Tree())
         except LogError as error:
-            raise Distrust(f"the receipt for entry {accepted.seq} does not hold: {error}") from error
+            # It may have moved. To replay it is rare, and cheaper than a copy each time.
+            self._record = Record.replay(self.entries) if self.entries else None
+            raise Distrust(f"what follows entry {self.size - 1} does not hold: {error}", in_doubt=True) from error
+        self._record = record
+        self.entries += entries
+        self._roots[head.size] = head.root
+
+    def _opened(self, data: bytes) -> Record:
+        record = Record(decode_entry(data).open)
+        if record.game_id.hex() != self._game_id:
+            raise LogError(Code.WRONG_GAME, f"entry 0 of game {record.game_id.hex()}", self._game_id)
+        return record
+
+    def holds(self, intent: bytes, seq: int) -> bool:
+        """Whether these bytes became the entry there."""
+        signed = signed_part(decode_entry(self.entries[seq])) if seq < self.size else None
+        return signed is not None and signed.intent == intent
 
     def _open(self, note: bytes) -> Checkpoint:
-        if self._verifier is not None:
-            return open_checkpoint(note, self._verifier)
-        return Checkpoint.parse(Note.parse(note).text)
+        """What the checkpoint says, held against every other that was signed."""
+        try:
+            if self._verifier is None:
+                return Checkpoint.parse(Note.parse(note).text)
+            head = open_checkpoint(note, self._verifier)
+        except LogError as error:
+            raise Distrust(
+                f"the checkpoint after entry {self.size - 1} does not hold: {error}", in_doubt=True
+            ) from error
+        # Kept also if the entries beside it will not do: a signature is no damage, and the referee is bound by it.
+        if head.game_id.hex() == self._game_id and self._roots.setdefault(head.size, head.root) != head.root:
+            raise Distrust(f"the referee signed two histories of {head.size} entries")
+        return head

@@ -11,11 +11,12 @@ import grpc
 
 from clients.join import Join
 from clients.sdk.channel import Security, bearer, open_channel
-from clients.sdk.connection import CALL_S
 from clients.sdk.errors import answer_of, denied
 from referee.log.v1 import log_pb2
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc as pb_grpc
+
+CALL_S = 15.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
-from contextlib import aclosing
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -13,8 +13,8 @@ from typing import Any
 from clients.bots.bot import Bot
 from clients.join import Join, parse_join
 from clients.sdk.channel import Security
-from clients.sdk.connection import Connection
-from clients.sdk.errors import Answer, BadMove, ClientError, Denied, Distrust, denied
+from clients.sdk.connection import SILENCE_S, Connection, Cut
+from clients.sdk.errors import BadMove, ClientError, Denied, Distrust, answer_of_failure, denied
 from clients.sdk.ledger import Ledger
 from referee.games.game import Decision
 from referee.log import intent
@@ -24,6 +24,7 @@ from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey
 from referee.log.steps import Phase
 from referee.log.v1 import log_pb2
+from referee.v1 import game_service_pb2 as pb
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +54,23 @@ class Player:
         key: PrivateKey | None = None,
         verifier: VerifierKey | None = None,
         patience_s: float = 300.0,
-        on_entry: Callable[[Ledger], None] | None = None,
+        silence_s: float = SILENCE_S,
+        on_commit: Callable[[Ledger], None] | None = None,
         security: Security | None = None,
     ) -> None:
-        """``key``: a fresh one if none is given. ``on_entry`` is called after every entry, to show progress."""
+        """``key``: a fresh one if none is given. ``on_commit`` is called after every commit, to show progress."""
         self.join = join
         self.bot = bot
         self.key = key or PrivateKey.generate()
         self.ledger = Ledger(join.game_id, verifier)
-        self.connection = Connection(join.address, join.game_id, join.token, patience_s=patience_s, security=security)
-        self._on_entry = on_entry
-        self._head = 0
-        """Entries that the referee is known to have: before they are read, it is too early to act."""
+        self.connection = Connection(
+            join.address, join.game_id, join.token, patience_s=patience_s, silence_s=silence_s, security=security
+        )
+        self._on_commit = on_commit
+        self._sent: tuple[SignedIntent, int] | None = None
+        """Our act for the head as we know it, and its seq, until the entry there is known."""
+        self._again_s = 0.0
+        """When the act is sent again, if nothing was heard of it."""
         # The seed follows from the key, so that a key that was saved is enough to come back at any moment. Nobody
         # else can make this signature, and it is over no message that is ever sent.
         label = b"tile-referee/v1/client-seed\0" + bytes.fromhex(join.game_id)
@@ -73,34 +79,55 @@ class Player:
     async def run(self) -> GameResult:
         """Plays to the end. Raises ``ClientError``, and whatever the bot raises."""
         async with self.connection as connection:
-            self._head = await connection.size()
-            cuts = 0
-            async with aclosing(connection.watch()) as entries:
-                async for added in entries:
-                    self.ledger.read(added.data, added.checkpoint)
-                    if self._on_entry is not None:
-                        self._on_entry(self.ledger)
-                    if connection.reconnects > cuts:
-                        cuts = connection.reconnects
-                        self._head = max(self._head, await connection.size())
-                    if self.ledger.size >= self._head:
-                        await self._act()
+            await connection.play(self.ledger, self._take)
         return self._result()
 
-    async def _act(self) -> None:
-        """Signs and sends what the game awaits from this seat, if it does."""
-        signed = await self._due()
-        if signed is None:
+    async def _take(self, message: pb.PlayGameResponse) -> None:
+        self._settle(message)
+        if message.HasField("commit") and self._on_commit is not None:
+            self._on_commit(self.ledger)
+        # After a heartbeat nothing is on its way: it stands in for a turn, or an answer, that was lost.
+        if message.HasField("turn") or (message.HasField("heartbeat") and time.monotonic() >= self._again_s):
+            await self._act()
+
+    def _settle(self, message: pb.PlayGameResponse) -> None:
+        """What became of our act, if the message tells. The entries tell; an answer only says why there is none."""
+        if self._sent is None:
             return
-        answer = await self.connection.submit(signed.intent, signed.signature)
-        if isinstance(answer, Answer):
-            self._take_error(answer)
-        elif answer.HasField("accepted"):
-            self._head = answer.accepted.size
-            self.ledger.promised(answer.accepted, signed.intent)
-        else:
-            broken = "; ".join(violation.text or violation.rule_id for violation in answer.refused.violations)
-            raise ClientError(f"the referee refused a move that our rules allow: {broken}")
+        signed, seq = self._sent
+        if self.ledger.size > seq:  # its place is taken: by it, or by another, and then it is void
+            self._sent = None
+            if self.ledger.holds(signed.intent, seq):
+                self.ledger.receipts.append(message.commit.checkpoint)
+        elif message.HasField("answer") and message.answer.id == seq:
+            self._missing(message.answer)
+
+    def _missing(self, told: pb.Answer) -> None:
+        """Raises what follows from an answer to an act that is in no entry."""
+        if told.HasField("refused"):
+            broken = "; ".join(violation.text or violation.rule_id for violation in told.refused.violations)
+            raise ClientError(f"the referee refused a move that our rules allow: {broken}", in_doubt=True)
+        if not told.HasField("failure"):
+            raise Distrust(f"the referee accepted an act, and entry {told.id} is not there", in_doubt=True)
+        answer = answer_of_failure(told.failure)
+        if answer.passes:
+            raise Cut(str(answer), answer.retry_s)
+        if answer.reason == "STALE_HEAD" and answer.metadata.get("size") == str(told.id):
+            raise Distrust(
+                f"the act was made for {told.id} entries, and the referee has as many: {answer}", in_doubt=True
+            )
+        if answer.reason not in ("STALE_HEAD", "GAME_OVER"):  # of these the entries tell
+            raise denied(answer)
+
+    async def _act(self) -> None:
+        """Signs and sends what the game awaits from this seat, if it does; for one head always the same bytes."""
+        if self._sent is None:
+            signed = await self._due()
+            if signed is None:
+                return
+            self._sent = signed, self.ledger.size
+        self._again_s = time.monotonic() + self.connection.silence_s / 3
+        await self.connection.send(*self._sent)
 
     async def _due(self) -> SignedIntent | None:
         record, seat = self.ledger.record, self.join.seat
@@ -137,16 +164,6 @@ class Player:
                 raise BadMove(f"the bot chose {move!r}, which is against the rules: {broken}")
         return data
 
-    def _take_error(self, answer: Answer) -> None:
-        if answer.reason == "STALE_HEAD":
-            # Another entry came first. Ours is void: it is decided anew when that entry has been read.
-            size = answer.metadata.get("size", "")
-            self._head = int(size) if size.isdecimal() else self.ledger.size + 1
-            if self._head <= self.ledger.size:
-                raise Distrust(f"the referee has {self._head} entries, after it sent {self.ledger.size}: {answer}")
-        elif answer.reason != "GAME_OVER":  # of that the entries tell
-            raise denied(answer)
-
     def _result(self) -> GameResult:
         end = self.ledger.record.course.end or log_pb2.GameEnd()
         ending = log_pb2.Ending.Name(end.ending).removeprefix("ENDING_")
@@ -167,7 +184,7 @@ async def play_async(
     key_file: Path | None = None,
     verifier: str | None = None,
     patience_s: float = 300.0,
-    on_entry: Callable[[Ledger], None] | None = None,
+    on_commit: Callable[[Ledger], None] | None = None,
     security: Security | None = None,
 ) -> GameResult:
     """As ``play``, within an event loop."""
@@ -177,7 +194,9 @@ async def play_async(
     except (LogError, OSError) as error:
         raise ClientError(str(error)) from error
     place = parse_join(join) if isinstance(join, str) else join
-    player = Player(place, bot, key=key, verifier=trusted, patience_s=patience_s, on_entry=on_entry, security=security)
+    player = Player(
+        place, bot, key=key, verifier=trusted, patience_s=patience_s, on_commit=on_commit, security=security
+    )
     return await player.run()
 
 
@@ -188,7 +207,7 @@ def play(
     key_file: Path | None = None,
     verifier: str | None = None,
     patience_s: float = 300.0,
-    on_entry: Callable[[Ledger], None] | None = None,
+    on_commit: Callable[[Ledger], None] | None = None,
     security: Security | None = None,
 ) -> GameResult:
     """Takes the seat of a join string and plays the game to its end; the bot is asked for every move.
@@ -204,7 +223,7 @@ def play(
             key_file=key_file,
             verifier=verifier,
             patience_s=patience_s,
-            on_entry=on_entry,
+            on_commit=on_commit,
             security=security,
         )
     )

@@ -89,7 +89,7 @@ def bot(  # noqa: PLR0917 - typer reads options from the signature
             key_file=key,
             verifier=vkey,
             patience_s=patience,
-            on_entry=_Progress(seat.seat),
+            on_commit=_Progress(seat.seat),
             security=Security(tls_ca, tls_cert, tls_key, insecure),
         )
     except BadMove as error:
@@ -128,7 +128,7 @@ def _only_line(file: Path) -> str:
 
 
 class _Progress:
-    """Tells, after an entry, that the seat is taken and that the game begins; once each."""
+    """Tells, after a commit, that the seat is taken and that the game begins; once each."""
 
     def __init__(self, seat: int) -> None:
         self._seat = seat

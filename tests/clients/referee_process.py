@@ -20,14 +20,14 @@ class Referee:
     """On one folder and, from its first start on, one port."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         self._process: subprocess.Popen[str] | None = None
         self.address = "127.0.0.1:0"
 
     def start(self) -> None:
         """Returns when it listens."""
         self._process = subprocess.Popen(
-            [*REFEREE, "serve", "--data", str(self._folder), "--listen", self.address, "--log-level", "warning"],
+            [*REFEREE, "serve", "--data", str(self.folder), "--listen", self.address, "--log-level", "warning"],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -53,7 +53,7 @@ class Referee:
     @property
     def token(self) -> str:
         """The organiser's."""
-        return (self._folder / "organiser.token").read_text(encoding="ascii").strip()
+        return (self.folder / "organiser.token").read_text(encoding="ascii").strip()
 
 
 def _read(stream: IO[str], said: Queue[str | None]) -> None:

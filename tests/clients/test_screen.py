@@ -73,7 +73,7 @@ async def test_the_live_picture_of_every_moment_fits_into_80_columns(referee: Re
         pictures.append(console.export_text())
 
     await asyncio.gather(
-        play_async(opened.joins[0], load("greedy"), on_entry=look), play_async(opened.joins[1], load("greedy"))
+        play_async(opened.joins[0], load("greedy"), on_commit=look), play_async(opened.joins[1], load("greedy"))
     )
     assert "0 of 2 seats have joined" in pictures[0]
     assert "1 of 2 seats have opened their seeds" in pictures[3]

@@ -22,7 +22,7 @@ from referee.log.audit import Policy, audit
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, VerifierKey
 from referee.log.verdict import Verdict
-from referee.v1.game_service_pb2 import Accepted
+from referee.v1 import game_service_pb2 as pb
 from tests.clients.referee_process import Network, Referee
 
 SEATS = 3
@@ -90,7 +90,7 @@ async def test_a_referee_that_is_stopped_and_started_again(tmp_path: Path, how: 
 
     try:
         results = await asyncio.gather(
-            play_async(opened.joins[0], load("greedy"), on_entry=restart),
+            play_async(opened.joins[0], load("greedy"), on_commit=restart),
             *(play_async(join, load("greedy")) for join in opened.joins[1:]),
         )
         assert stop_at == 1 << 16
@@ -113,8 +113,8 @@ async def test_who_comes_second_decides_again(referee: Referee, tmp_path: Path) 
         if ledger.size == 2:
             other_joined.set()
 
-    other = threading.Thread(target=lambda: results.append(play(opened.joins[1], load("greedy"), on_entry=seen)))
-    results.append(await play_async(opened.joins[0], load("greedy"), on_entry=other_comes_first))
+    other = threading.Thread(target=lambda: results.append(play(opened.joins[1], load("greedy"), on_commit=seen)))
+    results.append(await play_async(opened.joins[0], load("greedy"), on_commit=other_comes_first))
     await asyncio.to_thread(other.join)
     await check_log(referee, opened, results, tmp_path)
 
@@ -176,17 +176,23 @@ async def test_an_illegal_move_is_not_sent(referee: Referee, bot: Any, said: str
     for player in waiting:
         player.cancel()
     await asyncio.gather(*waiting, return_exceptions=True)
-    async with Connection(referee.address, opened.game_id) as connection:
-        entries = [added async for added in _first(connection, await connection.size())]
-    assert all(b"take_money" not in added.data for added in entries)
-    assert len(entries) == 5 + 5  # opened, joined, revealed; neutral tiles, market, two hands, money
+    ledger = Ledger(opened.game_id)
+    with pytest.raises(Seen):
+        async with Connection(referee.address, opened.game_id) as connection:
+            await connection.watch(ledger, _dealt(ledger))
+    assert ledger.size == 5 + 5  # opened, joined, revealed; neutral tiles, market, two hands, money
 
 
-async def _first(connection: Connection, count: int) -> Any:
-    async for added in connection.watch():
-        yield added
-        if added.seq + 1 == count:
-            return
+class Seen(Exception):
+    """Enough of the game."""
+
+
+def _dealt(ledger: Ledger) -> Any:
+    async def take(_: object) -> None:
+        if ledger.size >= 5 + 5:
+            raise Seen
+
+    return take
 
 
 @pytest.mark.parametrize(
@@ -195,7 +201,7 @@ async def _first(connection: Connection, count: int) -> Any:
         ({"token": "A" * 43}, "does not know this token"),
         ({"seat": 1}, "the token is for seat 0"),
         ({"seat": 7}, "seat 7 cannot be taken"),
-        ({"game_id": "0" * 32}, "no such game"),
+        ({"game_id": "0" * 32}, "for another game"),
     ],
 )
 async def test_who_is_not_admitted_is_told_why(referee: Referee, change: dict[str, Any], said: str) -> None:
@@ -225,32 +231,69 @@ async def test_a_key_file_that_is_none(referee: Referee, tmp_path: Path) -> None
 
 async def test_what_the_ledger_does_not_take(referee: Referee) -> None:
     opened = await open_game(referee, 2)
-    first, second = await asyncio.gather(*(play_async(join, load("greedy")) for join in opened.joins))
+    await asyncio.gather(*(play_async(join, load("greedy")) for join in opened.joins))
+    commits: list[pb.WatchGameResponse] = []
 
-    def replayed(upto: int, game_id: str = opened.game_id) -> Ledger:
-        ledger = Ledger(game_id, VerifierKey.parse(opened.verifier))
-        for entry in first.entries[:upto]:
-            ledger.read(entry)
+    async def keep(message: pb.WatchGameResponse) -> None:
+        commits.append(message)
+
+    async with Connection(referee.address, opened.game_id) as connection:
+        await connection.watch(Ledger(opened.game_id), keep)
+
+    def replayed(count: int, game_id: str = opened.game_id, verifier: str = opened.verifier) -> Ledger:
+        ledger = Ledger(game_id, VerifierKey.parse(verifier))
+        for commit in commits[:count]:
+            ledger.read(commit)
         return ledger
 
-    assert replayed(len(first.entries)).record.course.end is not None
-    with pytest.raises(Distrust, match="sent game"):
+    def changed(index: int, byte: int) -> pb.WatchGameResponse:
+        message = pb.WatchGameResponse()
+        message.CopyFrom(commits[20])
+        entry = message.commit.entries[index]
+        place = byte % len(entry)
+        message.commit.entries[index] = entry[:place] + bytes([entry[place] ^ 1]) + entry[place + 1 :]
+        return message
+
+    with pytest.raises(Distrust, match=f"entry 0 of game {opened.game_id}"):
         replayed(1, "0" * 32)
-    with pytest.raises(Distrust, match="entry 20 does not hold"):
-        replayed(20).read(first.entries[21])
-    with pytest.raises(Distrust, match="entry 20 does not hold"):
-        replayed(20).read(first.entries[20][:-1] + bytes([first.entries[20][-1] ^ 1]))
-    receipt = first.receipts[10]
-    size = int(receipt.split(b"\n")[1])
-    ledger = replayed(size - 2)
-    ledger.promised(Accepted(seq=size - 2, checkpoint=receipt, size=size), b"not what stands there")
-    with pytest.raises(Distrust, match=f"entry {size - 2} is not the act"):
-        ledger.read(first.entries[size - 2])
-    late = replayed(size + 1)
-    late.promised(Accepted(seq=size - 1, checkpoint=receipt, size=size), b"sent again")
-    with pytest.raises(Distrust, match="covers"):
-        late.promised(Accepted(seq=size, checkpoint=receipt, size=size), b"")
-    other = receipt.replace(b"\n%d\n" % size, b"\n%d\n" % (size + 1))
-    with pytest.raises(Distrust, match="does not hold"):
-        late.promised(Accepted(seq=0, checkpoint=other, size=size + 1), b"")
-    assert second.entries == first.entries
+    ledger = replayed(20)
+    size, root = ledger.size, ledger.record.root()
+    last = len(commits[20].commit.entries) - 1
+    for message, said in (
+        (commits[21], "left out entries"),
+        (commits[19], "repeated entries"),
+        (pb.WatchGameResponse(seq=size, heartbeat=pb.Heartbeat()), "left out entries"),
+        *((changed(index, byte), "does not hold") for index in (0, last) for byte in (3, 40, -1)),
+        (pb.WatchGameResponse(seq=size, commit=pb.Commit(entries=commits[20].commit.entries)), "does not hold"),
+    ):
+        with pytest.raises(Distrust, match=said) as distrust:
+            ledger.read(message)
+        assert distrust.value.in_doubt, "it may be damage"
+        assert (ledger.size, ledger.record.size, ledger.record.root()) == (size, size, root), "nothing of it is taken"
+    for commit in commits[20:]:
+        ledger.read(commit)
+    assert ledger.record.course.end is not None
+
+
+async def test_two_signed_histories_are_no_damage(referee: Referee) -> None:
+    opened = await open_game(referee, 2)
+    ledger = Ledger(opened.game_id, VerifierKey.parse(opened.verifier))
+    with pytest.raises(Seen):
+        async with Connection(referee.address, opened.game_id) as connection:
+            await connection.watch(ledger, _seen)
+    key = PrivateKey.load(referee.folder / "referee.pem")
+    game_id = bytes.fromhex(opened.game_id)
+    signer = CheckpointSigner("referee.local", key)
+    with pytest.raises(Distrust, match="signed two histories of 1 entries") as distrust:
+        ledger.add([], signer.sign(game_id, 1, bytes(32)))
+    assert not distrust.value.in_doubt
+    # Also if the first of them came with entries that did not hold, and was taken for damaged.
+    with pytest.raises(Distrust, match="does not hold") as distrust:
+        ledger.add([b"?"], signer.sign(game_id, 2, bytes(32)))
+    assert distrust.value.in_doubt
+    with pytest.raises(Distrust, match="signed two histories of 2 entries"):
+        ledger.add([b"?"], signer.sign(game_id, 2, bytes([1]) * 32))
+
+
+async def _seen(_: object) -> None:
+    raise Seen

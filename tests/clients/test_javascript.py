@@ -1,0 +1,246 @@
+"""The bot in JavaScript: written from the documents alone, and as good a player as the Python client."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from asyncio.subprocess import Process
+from collections.abc import Sequence
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+
+from clients import GameResult, Join, play_async
+from clients.bots import load
+from clients.sdk.organiser import Opened, organiser
+from referee.log.audit import Policy, audit
+from referee.log.keys import PrivateKey
+from referee.log.note import CheckpointSigner, VerifierKey
+from referee.log.verdict import Verdict
+from referee.v1 import game_service_pb2 as pb
+from referee.v1 import game_service_pb2_grpc
+from tests.clients.javascript import Node
+from tests.clients.referee_process import Network, Referee
+
+VECTORS = Path(__file__).absolute().parents[1] / "vectors" / "log"
+BOT_S = 60
+"""No bot takes so long, unless it waits for what does not come."""
+
+
+@pytest.fixture(scope="module")
+def node(tmp_path_factory: pytest.TempPathFactory) -> Node:
+    return Node(tmp_path_factory.mktemp("node"))
+
+
+async def open_game(referee: Referee, seats: int = 3) -> Opened:
+    async with organiser(referee.address, referee.token) as organising:
+        return await organising.open_game("alhambra", seats)
+
+
+async def ended(bot: Process) -> tuple[int | None, str, str]:
+    """Exit code, and what the bot said."""
+    try:
+        out, err = await asyncio.wait_for(bot.communicate(), BOT_S)
+    except TimeoutError:
+        bot.kill()
+        out, err = await bot.communicate()
+    return bot.returncode, out.decode(), err.decode()
+
+
+async def check(
+    referee: Referee, opened: Opened, bot: Process, others: Sequence[GameResult], folder: Path, **pinned: Any
+) -> None:
+    """The bot ended well, saw the same result as everybody, and the log audits COMPLETE."""
+    code, out, err = await ended(bot)
+    assert (code, err) == (0, "")
+    told = json.loads(out)
+    assert told["ending"] == "ENDING_RULES"
+    assert {tuple(told["scores"])} == {other.scores for other in others}
+    assert {tuple(told["places"])} == {other.places for other in others}
+    async with organiser(referee.address, referee.token) as organising:
+        await organising.save_log(opened.game_id, folder / "game")
+    data = BytesIO((folder / "game").read_bytes())
+    report = audit(data, Policy(VerifierKey.parse(opened.verifier), **pinned))
+    assert report.verdict is Verdict.COMPLETE, report.as_text()
+
+
+@pytest.mark.slow
+async def test_a_whole_game(referee: Referee, node: Node, tmp_path: Path) -> None:
+    """Its key file is one of ours: the audit pins the seat with it."""
+    opened = await open_game(referee)
+    bot = await node.bot(opened.joins[0], "--seed", "1", "--verifier", opened.verifier, "--key", str(tmp_path / "key"))
+    others = await asyncio.gather(*(play_async(join, load("greedy")) for join in opened.joins[1:]))
+    key = PrivateKey.load(tmp_path / "key").public
+    await check(referee, opened, bot, others, tmp_path, seat_keys={0: key.raw})
+
+
+@pytest.mark.slow
+async def test_a_network_that_cuts_every_connection(referee: Referee, node: Node, tmp_path: Path) -> None:
+    opened = await open_game(referee)
+    network = Network(referee.address, 20_000)
+    async with network as address:
+        far = replace(opened.joins[0], address=address)
+        bot = await node.bot(far, "--seed", "1", "--verifier", opened.verifier)
+        others = await asyncio.gather(*(play_async(join, load("greedy")) for join in opened.joins[1:]))
+        await bot.wait()
+    assert network.cuts > 3
+    await check(referee, opened, bot, others, tmp_path)
+
+
+@pytest.mark.slow
+async def test_a_referee_that_is_killed_and_a_bot_that_is_killed(node: Node, tmp_path: Path) -> None:
+    referee = Referee(tmp_path / "referee")
+    referee.start()
+    opened = await open_game(referee)
+    words = ("--seed", "1", "--verifier", opened.verifier, "--key", str(tmp_path / "key"))
+    bot = await node.bot(opened.joins[0], *words)
+    others = [asyncio.create_task(play_async(join, load("greedy"))) for join in opened.joins[1:]]
+    try:
+        for size in (3, 40, 90):
+            await reached(referee, opened, size)
+            referee.stop()
+            referee.start()
+        await reached(referee, opened, 120)
+        bot.kill()
+        await bot.communicate()
+        bot = await node.bot(opened.joins[0], *words)
+        await check(referee, opened, bot, await asyncio.gather(*others), tmp_path)
+    finally:
+        referee.stop()
+
+
+async def reached(referee: Referee, opened: Opened, size: int) -> None:
+    """The game goes on, and has so many entries."""
+    async with grpc.aio.insecure_channel(referee.address) as channel:
+        stub: Any = game_service_pb2_grpc.GameServiceStub(channel)
+        async for message in stub.WatchGame(
+            pb.WatchGameRequest(game_id=opened.game_id, after_seq=-1), wait_for_ready=True
+        ):
+            assert not message.HasField("closing"), "the game was over before it was disturbed"
+            if message.seq >= size - 1:
+                return
+
+
+@pytest.mark.parametrize(
+    ("change", "words", "code", "said"),
+    [
+        ({"seat": 1}, [], 1, "PERMISSION_DENIED: the token is for seat 0"),
+        ({"token": "A" * 43}, [], 1, "UNAUTHENTICATED: unknown token"),
+        ({"address": "127.0.0.1:1"}, ["--patience", "0"], 1, "no answer from 127.0.0.1:1"),
+        ({"game_id": "?"}, [], 2, "not a join string"),
+        ({}, ["--verifier", "referee+1+2"], 2, "--verifier: not a verifier key"),
+        ({}, ["--key", "package.json"], 2, "--key package.json: "),
+        ({}, ["--seed", "x"], 2, "--seed x: expected a number"),
+        ({}, ["--strategy", "best"], 2, "'--strategy'"),
+        (
+            {},
+            ["--verifier", str(CheckpointSigner("referee.local", PrivateKey.generate()).verifier)],
+            4,
+            "not signed by referee.local",
+        ),
+    ],
+    ids=["seat", "token", "address", "game", "verifier", "key", "seed", "option", "another key"],
+)
+async def test_how_it_fails(
+    referee: Referee, node: Node, change: dict[str, Any], words: list[str], code: int, said: str
+) -> None:
+    opened = await open_game(referee, 2)
+    bot = await node.bot(replace(opened.joins[0], **change), *words)
+    found, out, err = await ended(bot)
+    assert (found, out) == (code, "")
+    assert said in err
+    assert len(err.splitlines()) == 1
+    assert opened.joins[0].token not in err
+
+
+def test_what_it_signs_is_what_the_vectors_say(node: Node) -> None:
+    vectors = json.loads((VECTORS / "intents.json").read_text())
+    keys = json.loads((VECTORS / "keys.json").read_text())
+    program = """
+        import { createPrivateKey } from "node:crypto";
+        import { readFileSync } from "node:fs";
+        import { publicBytes, signedAct, signedBytes } from "./log.mjs";
+        const { seed, join, move, gameId, seat } = JSON.parse(readFileSync(0));
+        const hex = (text) => Buffer.from(text, "hex");
+        const key = createPrivateKey({
+          key: Buffer.concat([hex("302e020100300506032b657004220420"), hex(seed)]), format: "der", type: "pkcs8",
+        });
+        const place = { gameId: hex(gameId), size: 7, head: Buffer.alloc(32, 7) };
+        const joined = signedAct(place, 0, key, { join: { key: publicBytes(key), commitment: hex(join) } });
+        const moved = signedAct(place, seat, key, { move: hex(move) });
+        console.log(JSON.stringify([joined.intent, joined.signature, moved.intent, signedBytes(moved.intent),
+          moved.signature].map((bytes) => bytes.toString("hex"))));
+    """
+    join, move = bytes.fromhex(vectors["join_body"]), bytes.fromhex(vectors["move_body"])
+    given = {
+        "seed": keys["seat_seed"],
+        "join": join[-32:].hex(),
+        "move": move[-3:].hex(),
+        "seat": 1,
+        "gameId": join[2:18].hex(),
+    }
+    names = ("join_body", "join_signature", "move_body", "move_pae", "move_signature")
+    assert json.loads(node.run(program, json.dumps(given))) == [vectors[name] for name in names]
+
+
+def test_what_its_ledger_takes_and_what_not(node: Node) -> None:
+    """The entries of the vectors' file, whole; then with a bit flipped, one left out, another key or another game."""
+    vector = json.loads((VECTORS / "file.json").read_text())
+    entries, checkpoint = frames(bytes.fromhex(vector["file"]))
+    other = str(CheckpointSigner("referee.example", PrivateKey.generate()).verifier)
+
+    def flipped(at: int) -> list[bytes]:
+        return [*entries[:at], bytes([*entries[at][:-1], entries[at][-1] ^ 1]), *entries[at + 1 :]]
+
+    key, game_id, zeros, last = vector["verifier_key"], vector["game_id"], "00" * 16, len(entries) - 1
+    cases = [
+        (entries, key, game_id, "taken"),
+        (flipped(5), key, game_id, "entry 6 does not follow the one before"),
+        (entries[:5] + entries[6:], key, game_id, "entry 5 does not follow the one before"),
+        (entries[:-1], key, game_id, f"entry {last} is missing: the stream is at {last}"),
+        (
+            flipped(last),
+            key,
+            game_id,
+            f"the checkpoint of {last + 1} entries does not fit the {last + 1} that were sent",
+        ),
+        ([*entries[:last], b"?"], key, game_id, f"entry {last} is none"),
+        (entries, other, game_id, "a checkpoint is not signed by referee.example"),
+        (entries, key, zeros, "entry 0 does not follow the one before"),
+    ]
+    program = """
+        import { readFileSync } from "node:fs";
+        import { Distrust, Ledger, parseVerifier } from "./log.mjs";
+        const hex = (text) => Buffer.from(text, "hex");
+        const { cases, checkpoint, last } = JSON.parse(readFileSync(0));
+        console.log(JSON.stringify(cases.map(([entries, key, gameId]) => {
+          try {
+            new Ledger(hex(gameId), parseVerifier(key)).take(
+              { entries: entries.map(hex), checkpoint: hex(checkpoint) }, last);
+            return "taken";
+          } catch (error) {
+            if (error instanceof Distrust) return error.message;
+            throw error;
+          }
+        })));
+    """
+    given = {
+        "cases": [([entry.hex() for entry in taken], key, game) for taken, key, game, _ in cases],
+        "checkpoint": checkpoint.hex(),
+        "last": last,
+    }
+    assert json.loads(node.run(program, json.dumps(given))) == [said for *_, said in cases]
+
+
+def frames(data: bytes) -> tuple[list[bytes], bytes]:
+    """The entries and the last checkpoint of a file: docs/log-format.md, section 7."""
+    at, found = 10, dict[int, list[bytes]]()
+    while at < len(data):
+        length, kind = int.from_bytes(data[at : at + 4], "big"), data[at + 4]
+        found.setdefault(kind, []).append(data[at + 5 : at + 5 + length])
+        at += 9 + length
+    return found[2], found[3][0]
