@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from referee.games.game import Decision, Violation
@@ -19,7 +19,7 @@ class Accepted(NamedTuple):
     note: bytes
     size: int
     head: bytes
-    repeated: bool = field(default=False, compare=False)
+    repeated: bool = False
     """Whether it is the first answer given again."""
 
 
