@@ -21,7 +21,10 @@ os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 
 from referee.service import logs
 from referee.service.data import DataError, origin_of
+from referee.service.metrics import PATH
 from referee.service.server import Config, ListenError, Server
+
+_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 class LogFormat(StrEnum):
@@ -59,6 +62,15 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
         bool,
         typer.Option("--insecure", help="Listen on other addresses than loopback, without TLS: tokens can be read."),
     ] = False,
+    metrics: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOST:PORT",
+            help="Answer GET /metrics, for Prometheus, there: plain HTTP, without tokens; on loopback only, unless "
+            "--insecure.",
+            show_default=False,
+        ),
+    ] = None,
     log_format: Annotated[LogFormat, typer.Option(help="auto: text on a terminal, else JSON.")] = LogFormat.AUTO,
     log_level: Annotated[LogLevel, typer.Option(help="On standard error.")] = LogLevel.INFO,
     heartbeat: Annotated[
@@ -66,6 +78,9 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
     ] = 10.0,
 ) -> None:
     """Runs a referee until it is stopped with Ctrl-C or SIGTERM; nothing that it acknowledged is lost, however it ends.
+
+    A signal closes every stream with the place to go on from, and what is under way is written; a second one ends it at
+    once, as a power cut does.
 
     Prints three lines when it is ready: where it listens, the file with the organiser's token (made at the first start,
     readable by you only; remove it to get another) and the file with the verifier key, which auditors and players need.
@@ -77,10 +92,12 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
     host, _ = address("--listen", listen)
     if not insecure and not _is_loopback(host):
         raise Failure(f"--listen {listen}: not a loopback address; without TLS that needs --insecure", EXIT_USAGE)
+    if metrics is not None and not insecure and not _is_loopback(address("--metrics", metrics)[0]):
+        raise Failure(f"--metrics {metrics}: not a loopback address; that needs --insecure", EXIT_USAGE)
     logs.configure(log_format, log_level)
     is_new = not data.exists()
     try:
-        asyncio.run(_run(Config(data, listen, origin_of(data, origin), heartbeat_s=heartbeat)))
+        asyncio.run(_run(Config(data, listen, origin_of(data, origin), heartbeat_s=heartbeat, metrics=metrics or "")))
     except DataError as error:
         raise Failure(str(error)) from None
     except ListenError as error:
@@ -92,13 +109,23 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
 async def _run(config: Config) -> None:
     loop = asyncio.get_running_loop()
     stopping = asyncio.Event()
+
+    def stop() -> None:
+        stopping.set()
+        for number in _SIGNALS:
+            loop.remove_signal_handler(number)
+            # The next one ends the process, however it is stuck. What was acknowledged is on disk.
+            signal.signal(number, signal.SIG_DFL)
+
     # Before the first line is printed: whoever reads it may send a signal.
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stopping.set)
+    for number in _SIGNALS:
+        loop.add_signal_handler(number, stop)
     server = await Server.start(config)
     print(f"listening on {server.address}")
     print(f"organiser token in {server.data.token_path}")
     print(f"verifier key in {server.data.verifier_path}", flush=True)
+    if server.metrics_address:
+        print(f"metrics at http://{server.metrics_address}{PATH}", flush=True)
     await stopping.wait()
     await server.stop()
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +19,7 @@ from referee.service import guard
 from referee.service.auth import Doorkeeper
 from referee.service.data import Data, open_data
 from referee.service.games import GameService
+from referee.service.metrics import Exposition, RefereeCollector
 from referee.service.permissions import SERVICES
 from referee.service.rules import RulesService
 from referee.service.status import StatusService
@@ -28,7 +32,10 @@ from referee.table.watch import QUEUE_ITEMS
 MAX_REQUEST_BYTES = 1 << 20
 MAX_RESPONSE_BYTES = 4 << 20
 MAX_STREAMS = 1000
-_GRACE_S = 5.0
+GRACE_S = 3.0
+"""For acts under way to be answered, and then for streams to be closed; what is open then is cut."""
+_CUT_S = 1.0
+"""For calls other than those, such as of clients that wait for the health to change."""
 
 _log = structlog.get_logger("referee.server")
 
@@ -47,8 +54,17 @@ class Config:
     max_watchers: int = 10_000
     max_watchers_of_game: int = 1_000
     max_open_games: int = MAX_OPEN_GAMES
+    metrics: str = ""
+    """Where to listen for who asks for metrics, as HOST:PORT; empty: nowhere."""
     busy_s: float = 5.0
     """How long a commit waits for somebody else's lock on the store."""
+
+
+async def _at_most(until: float, waited: Awaitable[None]) -> None:
+    """Waits for it, but not beyond that time of the loop."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout_at(until):
+            await waited
 
 
 class ListenError(Exception):
@@ -65,6 +81,7 @@ class Server:
         means = Means(data.store, data.signer, installed())
         self.house = House(means, producer=f"tile-referee {__version__}", max_open_games=config.max_open_games)
         self._config = config
+        self._exposition: Exposition | None = None
         self._health = health.aio.HealthServicer()
         self._server = grpc.aio.server(
             options=(
@@ -127,20 +144,48 @@ class Server:
             raise ListenError(
                 f"cannot listen on {self._config.listen}: in use, or no address of this machine"
             ) from error
+        if config.metrics:
+            await self._expose(config.metrics)
         await self._server.start()
         self.address = f"{host}:{port}"
         open_games = sum(1 for _ in self.house.open_tables)
-        _log.info("serving", address=self.address, open_games=open_games)
+        _log.info("serving", address=self.address, metrics=self.metrics_address, open_games=open_games)
 
-    async def stop(self, grace_s: float = _GRACE_S) -> None:
-        """Refuses what is new, tells the watchers, lets acts under way become durable."""
-        _log.info("draining")
-        self.house.drain()
+    async def _expose(self, listen: str) -> None:
+        self._exposition = Exposition(RefereeCollector(self.house, self._tally, self._pulse, self.data.store))
+        host, _, port = listen.rpartition(":")
+        try:
+            await self._exposition.start(host, int(port))
+        except OSError as error:
+            raise ListenError(f"cannot listen on {listen}: {error.strerror or error}") from error
+
+    @property
+    def metrics_address(self) -> str:
+        """Where metrics are, once started; empty without any."""
+        return self._exposition.address if self._exposition is not None else ""
+
+    async def stop(self, grace_s: float = GRACE_S) -> None:
+        """Refuses what is new, lets acts under way be answered, closes every stream, then all the rest.
+
+        Clients have ``grace_s`` and a second to take what they are sent; the store has all the time that it needs.
+        """
+        until = asyncio.get_running_loop().time() + grace_s
+        acts, streams = self._tally.acts, self._pulse.open
+        _log.info("draining", acts=acts.under_way, streams=streams.total())
+        self.house.refuse()
+        # New calls are still taken, and told so: as are those who ask for the health.
         await self._health.enter_graceful_shutdown()
-        await self._server.stop(grace_s)
+        await _at_most(until - grace_s / 3, acts.through())
+        self.house.drain()
+        await _at_most(until, self._pulse.quiet())
+        if cut := streams.total():
+            _log.warning("streams cut", **{kind: count for kind, count in streams.items() if count})
+        await self._server.stop(min(grace_s, _CUT_S) if not cut else 0)
         self._pulse.stop()
         await self.data.close()
-        _log.info("stopped")
+        if self._exposition is not None:
+            self._exposition.stop()
+        _log.info("stopped", entries=self._tally.commits.entries)
 
     async def wait(self) -> None:
         """Until it is stopped."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from bisect import bisect_left
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
@@ -60,13 +61,27 @@ class Acts:
         self.settled: Counter[tuple[Way, str, str]] = Counter()
         """By way in, verdict (accepted, refused, repeated, failed, left) and the reason of what failed."""
         self.under_way = 0
+        self._none_under_way = asyncio.Event()
+        self._none_under_way.set()
         self.seconds = {"unary": Distribution(ACT_SECONDS), "stream": Distribution(ACT_SECONDS)}
         """From the arrival of accepted acts until they were durable."""
 
     def received(self, way: Way) -> Arrival:
         """An act of which one of the methods of ``Arrival`` tells what became."""
         self.under_way += 1
+        self._none_under_way.clear()
         return Arrival(self, way)
+
+    def settle(self, way: Way, verdict: str, reason: str) -> None:
+        """One of those under way is through."""
+        self.settled[way, verdict, reason] += 1
+        self.under_way -= 1
+        if not self.under_way:
+            self._none_under_way.set()
+
+    async def through(self) -> None:
+        """Returns when none is under way."""
+        await self._none_under_way.wait()
 
     def of(self, verdict: str) -> int:
         """How many had this verdict."""
@@ -105,8 +120,7 @@ class Arrival:
 
     def _settle(self, verdict: str, reason: str = "") -> None:
         if self._acts is not None:  # the first word counts
-            self._acts.settled[self._way, verdict, reason] += 1
-            self._acts.under_way -= 1
+            self._acts.settle(self._way, verdict, reason)
             self._acts = None
 
 

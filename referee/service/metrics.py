@@ -1,0 +1,191 @@
+"""The referee's numbers for Prometheus: what was counted and what is there, put together when somebody asks for it.
+
+Served over plain HTTP, on the event loop, as everything that is asked lives there; nothing secret is among it, nor who
+plays.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator
+
+from prometheus_client import CollectorRegistry, Metric, ProcessCollector, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from prometheus_client.registry import Collector
+
+from referee import __version__
+from referee.log.steps import Phase
+from referee.log.v1 import log_pb2
+from referee.service.tally import Tally
+from referee.service.watching import Pulse
+from referee.store.sqlite import SqliteStore
+from referee.table.house import House
+
+PATH = "/metrics"
+_HEAD_BYTES = 8192
+_PATIENCE_S = 5.0
+"""For a request to arrive, and for its answer to leave."""
+_STATES = {
+    Phase.JOINING: "joining",
+    Phase.REVEALING: "revealing",
+    Phase.PLAYING: "playing",
+    Phase.ENDED: "closing",
+    Phase.CLOSED: "closing",
+}
+_KINDS = ("PlayGame", "WatchGame", "WatchSeat")
+_ENDINGS = [value.name for value in log_pb2.Ending.DESCRIPTOR.values if value.number]
+
+
+class RefereeCollector(Collector):
+    """Everything of ours; ``collect`` on the event loop only."""
+
+    def __init__(self, house: House, tally: Tally, pulse: Pulse, store: SqliteStore) -> None:
+        self._house = house
+        self._tally = tally
+        self._pulse = pulse
+        self._store = store
+
+    def collect(self) -> Iterator[Metric]:
+        yield _gauge("referee_build_info", "Always 1; what is running.", "version", {__version__: 1})
+        yield from self._acts()
+        yield from self._commits()
+        yield from self._games()
+        yield from self._streams()
+
+    def _acts(self) -> Iterator[Metric]:
+        acts = CounterMetricFamily(
+            "referee_acts",
+            "Acts by their way in (unary: SubmitIntent, stream: PlayGame) and what became of them: accepted, refused "
+            "by the rules, repeated (the first answer was given again), failed (for the reason), or left (whoever sent "
+            "it did not wait for the answer).",
+            labels=["way", "verdict", "reason"],
+        )
+        for way, verdict, reason, count in self._tally.verdicts():
+            acts.add_metric([way, verdict, reason], count)
+        yield acts
+        seconds = HistogramMetricFamily(
+            "referee_act_seconds", "From the arrival of an accepted act until it was durable.", labels=["way"]
+        )
+        for kind, taken in self._tally.acts.seconds.items():
+            seconds.add_metric([kind], taken.buckets(), taken.total)
+        yield seconds
+        yield GaugeMetricFamily(
+            "referee_acts_under_way", "Acts that are not answered yet.", value=self._tally.acts.under_way
+        )
+        errors = CounterMetricFamily(
+            "referee_call_errors", "Calls that ended with an error, by method and reason.", labels=["method", "reason"]
+        )
+        for (method, reason), count in self._tally.errors.items():
+            errors.add_metric([method, reason], count)
+        yield errors
+
+    def _commits(self) -> Iterator[Metric]:
+        commits = self._tally.commits
+        yield HistogramMetricFamily(
+            "referee_commit_seconds",
+            "Time of a commit in the store's thread, with its fsync; failed ones as well.",
+            buckets=commits.seconds.buckets(),
+            sum_value=commits.seconds.total,
+        )
+        yield HistogramMetricFamily(
+            "referee_commit_entries",
+            "Entries of a commit, of all games that shared it.",
+            buckets=commits.rows.buckets(),
+            sum_value=commits.rows.total,
+        )
+        yield CounterMetricFamily("referee_commit_failures", "Commits that failed.", value=commits.failed)
+        yield CounterMetricFamily("referee_entries", "Log entries that became durable.", value=commits.entries)
+        yield GaugeMetricFamily(
+            "referee_store_waiting_changes",
+            "Changes that wait for the commit before theirs.",
+            value=self._store.waiting,
+        )
+
+    def _games(self) -> Iterator[Metric]:
+        states = Counter(_STATES[table.phase] for table in self._house.open_tables)
+        every = {state: states[state] for state in dict.fromkeys(_STATES.values())}
+        yield _gauge("referee_open_games", "Games that are not over, by how far they are.", "state", every)
+        ended = CounterMetricFamily("referee_games_closed", "Games that came to their end.", labels=["ending"])
+        for name in _ENDINGS:
+            count = self._house.endings[log_pb2.Ending.Value(name)]
+            ended.add_metric([name.removeprefix("ENDING_").lower()], count)
+        yield ended
+        yield GaugeMetricFamily(
+            "referee_games_set_aside", "Games whose record cannot be gone on with.", value=len(self._house.aside)
+        )
+
+    def _streams(self) -> Iterator[Metric]:
+        streams = {kind: self._pulse.open[kind] for kind in _KINDS}
+        yield _gauge("referee_open_streams", "Streams by method.", "method", streams)
+        ended = CounterMetricFamily(
+            "referee_streams_ended",
+            "Streams that have ended, by method and why: game_over, draining, revoked, broken (its client sent what is "
+            "no act), left (its client went away); too_slow or stalled: cut off as its client did not keep up, or did "
+            "not read at all.",
+            labels=["method", "why"],
+        )
+        usual = [(kind, why) for kind in _KINDS for why in ("too_slow", "stalled")]
+        for key in dict.fromkeys([*usual, *self._pulse.ended]):
+            ended.add_metric(key, self._pulse.ended[key])
+        yield ended
+
+
+def _gauge(name: str, text: str, label: str, values: dict[str, int]) -> Metric:
+    found = GaugeMetricFamily(name, text, labels=[label])
+    for key, value in values.items():
+        found.add_metric([key], value)
+    return found
+
+
+class Exposition:
+    """``GET /metrics`` over HTTP, one request a connection."""
+
+    def __init__(self, collector: Collector) -> None:
+        self._registry = CollectorRegistry(auto_describe=False)
+        self._registry.register(collector)
+        ProcessCollector(registry=self._registry)
+        self._server: asyncio.Server | None = None
+        self.address = ""
+
+    async def start(self, host: str, port: int) -> None:
+        """Raises ``OSError`` if the address cannot be listened on."""
+        bare = host.removeprefix("[").removesuffix("]")
+        self._server = await asyncio.start_server(self._serve, bare, port, limit=_HEAD_BYTES)
+        self.address = f"{host}:{self._server.sockets[0].getsockname()[1]}"
+
+    def stop(self) -> None:
+        """Answers nobody any more."""
+        if self._server is not None:
+            self._server.close()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            async with asyncio.timeout(_PATIENCE_S):
+                head = await reader.readuntil(b"\r\n\r\n")
+                writer.write(self._answer(head.split(b"\r\n", 1)[0]))
+                await writer.drain()
+        except (TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError):
+            pass
+        finally:
+            writer.transport.abort() if writer.transport.get_write_buffer_size() else writer.close()
+
+    def _answer(self, line: bytes) -> bytes:
+        """To the first line of a request."""
+        method, path, version = (*line.split(b" "), b"", b"")[:3]
+        if not version.startswith(b"HTTP/1."):
+            return _response("400 Bad Request", "expected HTTP/1.1\n")
+        if path.partition(b"?")[0] != PATH.encode():
+            return _response("404 Not Found", f"there is only {PATH}\n")
+        if method != b"GET":
+            return _response("405 Method Not Allowed", "expected GET\n", "Allow: GET\r\n")
+        return _response("200 OK", generate_latest(self._registry).decode(), kind=CONTENT_TYPE_LATEST)
+
+
+def _response(status: str, body: str, more: str = "", *, kind: str = "text/plain; charset=utf-8") -> bytes:
+    data = body.encode()
+    head = (
+        f"HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {len(data)}\r\n{more}Connection: close\r\n\r\n"
+    )
+    return head.encode() + data
