@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from referee.log.errors import LogError
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, VerifierKey
+from referee.store.files import make_whole
 from referee.store.sqlite import SqliteStore
 from referee.store.store import StoreFailed
 from referee.table.opening import new_token, token_digest
@@ -54,10 +54,19 @@ class Data:
         os.close(self.lock)
 
 
-def open_data(path: Path, origin: str, *, busy_s: float = 5.0) -> Data:
+def open_data(
+    path: Path,
+    origin: str,
+    *,
+    marks: Path | None = None,
+    seal_key: Path | None = None,
+    new_marks: bool = False,
+    busy_s: float = 5.0,
+) -> Data:
     """Opens the directory, or makes it with all that is in it. Raises ``DataError``.
 
-    ``origin``: the referee's name; it is the directory's own, so another than before is refused.
+    ``origin``: the referee's name; it is the directory's own, so another than before is refused. ``marks``,
+    ``seal_key``: where these files are if not in the directory. ``new_marks``: as ``SqliteStore`` takes it.
     """
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -66,8 +75,8 @@ def open_data(path: Path, origin: str, *, busy_s: float = 5.0) -> Data:
         raise DataError(f"{path}: {error.strerror}") from error
     try:
         signer = CheckpointSigner(origin_of(path, origin), load_or_make_key(path / KEY_FILE))
-        _make(path / VERIFIER_FILE, lambda file: _write(file, f"{signer.verifier}\n", 0o644))
-        store = SqliteStore(path / STORE_FILE, busy_s=busy_s)
+        make_whole(path / VERIFIER_FILE, lambda file: _write(file, f"{signer.verifier}\n", 0o644))
+        store = SqliteStore(path / STORE_FILE, marks=marks, seal_key=seal_key, new_marks=new_marks, busy_s=busy_s)
         store.set_organiser(token_digest(_token(path / TOKEN_FILE)))
     except BaseException as error:
         os.close(lock)
@@ -102,21 +111,8 @@ def load_or_make_key(path: Path) -> PrivateKey:
     if path.exists():
         return PrivateKey.load(path)
     key = PrivateKey.generate()
-    _make(path, key.save)
+    make_whole(path, key.save)
     return key
-
-
-def _make(path: Path, save: Callable[[Path], None]) -> None:
-    """The file with all that is in it, or none: whoever is stopped half way leaves no empty key behind."""
-    beside = path.with_name(f".{path.name}.new")
-    beside.unlink(missing_ok=True)
-    save(beside)
-    beside.replace(path)
-    directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
 
 
 def _write(path: Path, text: str, mode: int) -> None:
@@ -146,5 +142,5 @@ def _token(path: Path) -> str:
             raise DataError(f"{path}: not a token; remove the file to get a new one")
         return token
     token = new_token()
-    _make(path, lambda file: _write(file, f"{token}\n", 0o600))
+    make_whole(path, lambda file: _write(file, f"{token}\n", 0o600))
     return token

@@ -1,18 +1,26 @@
-"""The store in one SQLite file: WAL, an fsync for every batch, tables that are only ever added to."""
+"""The store in one SQLite file: WAL, an fsync for every batch, tables that are only ever added to.
+
+Two files beside it belong to it, on other disks if wanted: the marks, and the key that secrets are sealed with.
+"""
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from referee.log.errors import LogError
+from referee.log.note import Checkpoint, Note
+from referee.store.files import connect, failed, make_whole
+from referee.store.marks import Marks
+from referee.store.seal import Seal
 from referee.store.store import Change, Done, Grant, Opening, Player, Row, StoredGame, StoreFailed
 from referee.store.writer import GroupWriter, Observer
 
 SCHEMA_VERSION = 2
+MARKS_FILE, SEAL_FILE = "marks.db", "seal.key"
 BUSY_S = 5.0
 """How long a commit waits for somebody else's lock on the file, such as a backup's."""
 
@@ -51,36 +59,47 @@ _PLAYERS = "SELECT id, seat, principal FROM players JOIN games ON games.number =
 _STILL_OPEN = "game NOT IN (SELECT game FROM closed)"
 _GRANT = """SELECT hash, principal, scopes, id, seat, certificate, issued_ms, expires_ms, revoked_ms
     FROM grants LEFT JOIN games ON games.number = game"""
+_NOTES = """SELECT id, note FROM games JOIN entries ON entries.game = number
+    AND seq = (SELECT max(seq) FROM entries WHERE game = number) WHERE number BETWEEN ? AND ?"""
 _GAMES = "SELECT number, id, closed.data FROM games LEFT JOIN closed ON closed.game = games.number"
 
 
 class SqliteStore:
-    """A ``Store``. One process at a time."""
+    """A ``Store``. One process at a time; of two that try, the later one may write."""
 
-    def __init__(self, path: Path, *, busy_s: float = BUSY_S) -> None:
-        """Opens the file or makes it. Raises ``StoreFailed`` if it is of another kind or version."""
+    def __init__(
+        self,
+        path: Path,
+        *,
+        marks: Path | None = None,
+        seal_key: Path | None = None,
+        new_marks: bool = False,
+        busy_s: float = BUSY_S,
+    ) -> None:
+        """Opens the files or makes them. Raises ``StoreFailed`` if one is of another kind, version or store.
+
+        ``marks`` and ``seal_key``: ``marks.db`` and ``seal.key`` beside ``path`` if not given. ``new_marks``: the marks
+        are lost, and are made again from what the database has.
+        """
         self._path = path
+        marks = marks or path.with_name(MARKS_FILE)
         try:
-            if not path.exists():
-                # It holds every game's secret.
-                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-            self._write_side = self._connect(busy_s)
-            self._read_side = self._connect(busy_s)
+            if not path.exists() and marks.exists():
+                what = f"{path}: No such file, and {marks} knows games that were in it"
+                raise StoreFailed(f"{what}; put the database back, or to begin anew remove {marks}")
+            self._write_side = connect(path, busy_s)
+            self._read_side = connect(path, busy_s)
             self._make()
+            self._seal = self._open_seal(seal_key or path.with_name(SEAL_FILE))
+            self.marks = self._open_marks(marks, busy_s, renew=new_marks)
+            self._epoch = self._begin_epoch()
             row = self._read_side.execute("SELECT coalesce(max(number), 0) FROM games").fetchone()
         except (OSError, sqlite3.Error) as error:
-            raise StoreFailed(f"{path}: {error}") from error
+            raise failed(path, error) from error
         self._newest: int = row[0]
         self._numbers: dict[bytes, int] = {}
         """Of games that are open, or were asked for lately."""
         self._writer = GroupWriter(self._write)
-
-    def _connect(self, busy_s: float) -> sqlite3.Connection:
-        # Used by one thread at a time, if not by the one that makes it.
-        connection = sqlite3.connect(self._path, timeout=busy_s, isolation_level=None, check_same_thread=False)
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        return connection
 
     def _make(self) -> None:
         (version,) = self._write_side.execute("PRAGMA user_version").fetchone()
@@ -94,6 +113,91 @@ class SqliteStore:
             )
         elif version != SCHEMA_VERSION:
             raise StoreFailed(f"{self._path}: store version {version}; expected {SCHEMA_VERSION}")
+
+    # --- what belongs to it ------------------------------------------------------------------------------
+
+    def _open_seal(self, path: Path) -> Seal:
+        token = self._fact("seal")
+        if path.exists():
+            seal = Seal.load(path)
+            if token is not None and not seal.is_key_of(token) and self._has_secrets():
+                what = "not the key that the secrets of running games are sealed with"
+                raise StoreFailed(f"{path}: {what}; expected that key, here or at --seal-key FILE")
+        elif token is not None and self._has_secrets():
+            what = "No such file; the secrets of running games are sealed with it"
+            raise StoreFailed(f"{path}: {what}; expected that key, here or at --seal-key FILE")
+        else:
+            seal = Seal.make(path)
+        if token is None or not seal.is_key_of(token):
+            self._seal_all(seal)
+        return seal
+
+    def _has_secrets(self) -> bool:
+        return self._read_side.execute("SELECT 1 FROM secrets LIMIT 1").fetchone() is not None
+
+    def _seal_all(self, seal: Seal) -> None:
+        """Secrets that an earlier version left open."""
+        connection = self._write_side
+        connection.execute("PRAGMA secure_delete = ON")
+        connection.execute("BEGIN IMMEDIATE")
+        rows = connection.execute("SELECT game, id, seed FROM secrets JOIN games ON number = game").fetchall()
+        # All at once: none may lie on where the next start would take it for sealed.
+        for number, game_id, secret in rows:
+            connection.execute("UPDATE secrets SET seed = ? WHERE game = ?", (seal.seal(game_id, secret), number))
+        connection.execute("INSERT OR REPLACE INTO facts VALUES ('seal', ?)", (seal.token(),))
+        connection.execute("COMMIT")
+        # The pages as they were are still in the file, or in the log before it.
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _open_marks(self, path: Path, busy_s: float, *, renew: bool) -> Marks:
+        known = self._fact("marks")
+        help_ = "put it back or name it with --marks FILE; if it is lost, see referee recover --new-marks"
+        if renew and path.exists():
+            raise StoreFailed(f"{path}: is there; to have it made again, move it away")
+        if not path.exists():
+            if known is not None and not renew:
+                raise StoreFailed(f"{path}: No such file, and it keeps what was signed; {help_}")
+            make_whole(path, self._save_marks)
+            known = None
+        marks = Marks(path, busy_s=busy_s)
+        if known is not None and known != marks.id:
+            marks.close()
+            raise StoreFailed(f"{path}: the marks of another directory; {help_}")
+        self._write_side.execute("INSERT OR REPLACE INTO facts VALUES ('marks', ?)", (marks.id,))
+        return marks
+
+    def _save_marks(self, path: Path) -> None:
+        """A new file with what the database has: that it went back before this cannot be noticed any more."""
+        marks = Marks(path)
+        numbers = [number for (number,) in self._read_side.execute("SELECT number FROM games ORDER BY number")]
+        for first in range(0, len(numbers), 500):
+            some = numbers[first : first + 500]
+            heads = []
+            for note in self._notes(some[0], some[-1]).values():
+                try:
+                    head = Checkpoint.parse(Note.parse(note).text)
+                except LogError:
+                    continue  # the game is set aside for it
+                heads.append((head.game_id, head.size, head.root))
+            marks.raise_to(heads)
+        marks.close()
+
+    def _begin_epoch(self) -> int:
+        """Of any two stores on this database the later one may write, whatever became of the directory's lock."""
+        connection = self._write_side
+        connection.execute("BEGIN IMMEDIATE")
+        epoch = (self._fact("epoch") or 0) + 1
+        connection.execute("INSERT OR REPLACE INTO facts VALUES ('epoch', ?)", (epoch,))
+        connection.execute("COMMIT")
+        return epoch
+
+    def _check_epoch(self) -> None:
+        if self._fact("epoch") != self._epoch:
+            raise StoreFailed(f"{self._path}: another referee was started on this database; this one writes no more")
+
+    def _fact(self, name: str) -> Any:
+        row = self._write_side.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
+        return row[0] if row else None
 
     # --- writing -----------------------------------------------------------------------------------------
 
@@ -110,12 +214,17 @@ class SqliteStore:
         return self._writer.waiting
 
     def _write(self, changes: Sequence[Change]) -> None:
-        """In the writer's thread. Raises ``sqlite3.Error``, and then nothing was written."""
+        """In the writer's thread. Raises ``sqlite3.Error``, and ``StoreFailed`` for what only we can know.
+
+        If the marks cannot be raised it raises, too, and the changes are durable: nobody may be told of them before
+        somebody has raised the marks.
+        """
         connection = self._write_side
         connection.execute("BEGIN IMMEDIATE")
         newest = self._newest
         numbers: dict[bytes, int] = {}
         try:
+            self._check_epoch()
             values: list[Any] = []
             rows = 0
             for change in changes:
@@ -146,9 +255,11 @@ class SqliteStore:
             raise
         self._newest = newest
         self._numbers.update(numbers)
+        self.marks.raise_to([(c.game_id, c.rows[-1].seq + 1, c.root) for c in changes if c.root])
         for change in changes:
             if change.closed is not None:
                 self._numbers.pop(change.game_id, None)
+                self.marks.let_go(change.game_id)
 
     def _existing(self, game_id: bytes) -> int:
         if (number := self._number_in(self._write_side, game_id)) == 0:
@@ -162,7 +273,8 @@ class SqliteStore:
         game = (number, game_id, opening.header_hash)
         connection.execute("INSERT INTO games (number, id, header) VALUES (?, ?, ?)", game)
         if opening.secret is not None:
-            connection.execute("INSERT INTO secrets (game, seed) VALUES (?, ?)", (number, opening.secret))
+            sealed = self._seal.seal(game_id, opening.secret)
+            connection.execute("INSERT INTO secrets (game, seed) VALUES (?, ?)", (number, sealed))
         connection.executemany(
             "INSERT INTO grants (hash, principal, scopes, game, seat, issued_ms) VALUES (?, ?, ?, ?, ?, ?)",
             [(g.digest, g.principal, _scopes(g), number, g.seat, g.issued_ms) for g in opening.grants],
@@ -189,6 +301,7 @@ class SqliteStore:
         await self._writer.stop()
         self._read_side.close()
         self._write_side.close()
+        self.marks.close()
 
     # --- reading: on the event loop, as each is a few pages from memory ----------------------------------------
 
@@ -211,13 +324,23 @@ class SqliteStore:
         )
         return [Row(*row) for row in rows]
 
+    async def last_notes(self, games: Sequence[StoredGame]) -> dict[bytes, bytes]:
+        numbers = [game.number for game in games]
+        try:
+            return self._notes(min(numbers, default=0), max(numbers, default=0))
+        except sqlite3.Error as error:
+            raise failed(self._path, error) from error
+
+    def _notes(self, first: int, last: int) -> dict[bytes, bytes]:
+        return dict(self._read_side.execute(_NOTES, (first, last)).fetchall())
+
     async def header(self, game_id: bytes) -> bytes:
         rows = self._ask("SELECT data FROM headers JOIN games ON header = hash WHERE id = ?", game_id)
         return bytes(rows[0][0]) if rows else b""
 
     async def secret(self, game_id: bytes) -> bytes | None:
         rows = self._ask("SELECT seed FROM secrets WHERE game = ?", self._number(game_id))
-        return bytes(rows[0][0]) if rows else None
+        return self._seal.open(game_id, rows[0][0]) if rows else None
 
     async def answer(self, game_id: bytes, seq: int) -> bytes | None:
         rows = self._ask("SELECT data FROM answers WHERE game = ? AND seq = ?", self._number(game_id), seq)
@@ -236,7 +359,7 @@ class SqliteStore:
         try:
             return self._read_side.execute(query, values).fetchall()
         except sqlite3.Error as error:
-            raise StoreFailed(f"{type(error).__name__}: {error}") from error
+            raise failed(self._path, error) from error
 
     def _number(self, game_id: bytes) -> int:
         """0 if there is no such game."""

@@ -7,11 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    from referee.store.marks import Marks
 
 
 class StoreFailed(Exception):
     """Nothing of the commit can be relied on. What the store now holds has to be read again."""
+
+
+class StoreDamaged(StoreFailed):
+    """What was asked for cannot be read any more, and no repetition will help; the rest may be well."""
 
 
 @dataclass(slots=True)
@@ -68,6 +75,8 @@ class Change(NamedTuple):
     """To keep for whoever sends the intent of the first row again, where the entry alone does not tell it."""
     closed: bytes | None = None
     """With the last entry: the game as lists show it."""
+    root: bytes = b""
+    """Of the tree up to and including the last row: the head that is let out when this is durable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +102,14 @@ Done = Callable[[StoreFailed | None], None]
 
 
 class Store(Protocol):
-    """One writer, and readers that see every commit whose ``done`` was called."""
+    """One writer, and readers that see every commit whose ``done`` was called.
+
+    What is asked for raises ``StoreFailed``; ``StoreDamaged`` where it cannot be read any more.
+    """
+
+    @property
+    def marks(self) -> Marks:
+        """Heads that must not be contradicted; raised by every commit before ``done`` is called."""
 
     def commit(self, change: Change, done: Done) -> None:
         """Makes the change durable together with whatever else is waiting, then calls ``done`` on the event loop.
@@ -109,6 +125,9 @@ class Store(Protocol):
 
     async def entries(self, game_id: bytes, first: int, limit: int) -> list[Row]:
         """From entry ``first`` on, in order."""
+
+    async def last_notes(self, games: Sequence[StoredGame]) -> dict[bytes, bytes]:
+        """The signed checkpoint of each game's last entry."""
 
     async def header(self, game_id: bytes) -> bytes:
         """The file header of a game."""

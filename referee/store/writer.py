@@ -110,7 +110,7 @@ class GroupWriter:
             try:
                 self._write([change for change, _ in batch])
             except Exception as error:  # noqa: BLE001 - whatever it is, nobody may be told that it is durable
-                failure = StoreFailed(f"{type(error).__name__}: {error}")
+                failure = error if isinstance(error, StoreFailed) else StoreFailed(f"{type(error).__name__}: {error}")
             self._loop.call_soon_threadsafe(self._settled, batch, failure, perf_counter() - began)
         self._loop.call_soon_threadsafe(self._end)
 

@@ -1,0 +1,46 @@
+"""How the referee's files are made and opened, and what their errors mean."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+from referee.store.store import StoreDamaged, StoreFailed
+
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+
+def connect(path: Path, busy_s: float) -> sqlite3.Connection:
+    """A connection on which a commit is durable when it returns. Makes the file, readable by its owner only.
+
+    For one thread at a time, if not for the one that makes it. Raises ``OSError``, ``sqlite3.Error``.
+    """
+    if not path.exists():
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    connection = sqlite3.connect(path, timeout=busy_s, isolation_level=None, check_same_thread=False)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    return connection
+
+
+def failed(path: Path, error: OSError | sqlite3.Error) -> StoreFailed:
+    """The same, as a store tells it."""
+    # The lowest byte is the kind of error; what is above tells more of it.
+    kind = StoreDamaged if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED else StoreFailed
+    return kind(f"{path}: {error}")
+
+
+def make_whole(path: Path, save: Callable[[Path], None]) -> None:
+    """The file with all that is in it, or none: whoever is stopped half way leaves no empty one behind."""
+    beside = path.with_name(f".{path.name}.new")
+    for left in (beside, beside.with_name(f"{beside.name}-wal"), beside.with_name(f"{beside.name}-shm")):
+        left.unlink(missing_ok=True)
+    save(beside)
+    beside.replace(path)
+    directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)

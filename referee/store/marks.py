@@ -1,0 +1,186 @@
+"""High-water marks: of every game the newest head that was let out, kept apart from the games themselves.
+
+A database can go back: to a backup, to a snapshot of its disk. What was signed cannot. A mark is raised when a commit
+is durable and before anybody is told of it, so it is ahead of the database only if the database went back; then
+nothing is signed that contradicts it. A file of its own, so that it can be on another disk than the games.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from referee.store.files import connect, failed
+from referee.store.store import StoreFailed
+
+ID_BYTES = 16
+_SCHEMA_VERSION = 1
+# In the order in which games were opened: those in play lie on few pages.
+_SCHEMA = """
+CREATE TABLE marks (
+    number INTEGER PRIMARY KEY, game BLOB NOT NULL UNIQUE, size INTEGER NOT NULL, root BLOB NOT NULL
+) STRICT;
+CREATE TABLE lost (
+    game BLOB NOT NULL, size INTEGER NOT NULL, root BLOB NOT NULL, PRIMARY KEY (game, size, root)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE facts (name TEXT NOT NULL PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID;
+"""
+
+
+class Contradiction(StoreFailed):
+    """A head that cannot be of one history with one that was let out before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """The newest head of a game that anybody may have."""
+
+    size: int
+    root: bytes
+
+
+class Marks:
+    """The file of marks. Reads and checks on the event loop; what is raised is durable when ``raise_to`` returns."""
+
+    def __init__(self, path: Path, *, busy_s: float = 5.0) -> None:
+        """Opens the file or makes it. Raises ``StoreFailed``."""
+        self.path = path
+        self._lock = threading.Lock()
+        """The connection is used by the store's thread and, where a commit is read back, by others."""
+        self._held: dict[bytes, Mark] = {}
+        """Of games that are open."""
+        self._permitted: set[bytes] = set()
+        try:
+            self._connection = connect(path, busy_s)
+            self.id = self._make()
+        except (OSError, sqlite3.Error) as error:
+            raise failed(path, error) from error
+
+    def _make(self) -> bytes:
+        connection = self._connection
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        if version == 0:
+            connection.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {_SCHEMA_VERSION}; COMMIT;")
+        elif version != _SCHEMA_VERSION:
+            raise StoreFailed(f"{self.path}: marks version {version}; expected {_SCHEMA_VERSION}")
+        connection.execute("INSERT OR IGNORE INTO facts VALUES ('id', ?)", (secrets.token_bytes(ID_BYTES),))
+        return bytes(connection.execute("SELECT value FROM facts WHERE name = 'id'").fetchone()[0])
+
+    # --- what must hold ------------------------------------------------------------------------------------
+
+    def check(self, game_id: bytes, size: int, root: bytes) -> None:
+        """Before a head is signed. Raises ``Contradiction``. A game that is not open is not looked for."""
+        held = self._held.get(game_id)
+        if held is not None and (size < held.size or (size == held.size and root != held.root)):
+            if game_id in self._permitted:
+                return
+            raise Contradiction(f"game {game_id.hex()}: not signed: {_contradicts(size, held)}")
+
+    def of(self, game_id: bytes) -> Mark | None:
+        """The game's mark; None if there is none, or if it may be gone back behind. Raises ``StoreFailed``."""
+        if game_id in self._permitted:
+            return None
+        return self._held.get(game_id) or self.kept(game_id)
+
+    def kept(self, game_id: bytes) -> Mark | None:
+        """The game's mark as it is in the file. Raises ``StoreFailed``."""
+        rows = self._ask("SELECT size, root FROM marks WHERE game = ?", game_id)
+        return Mark(*rows[0]) if rows else None
+
+    def all(self) -> dict[bytes, Mark]:
+        """Every game's. Raises ``StoreFailed``."""
+        return {game_id: Mark(size, root) for game_id, size, root in self._ask("SELECT game, size, root FROM marks")}
+
+    # --- what changes it -----------------------------------------------------------------------------------
+
+    def raise_to(self, heads: Sequence[tuple[bytes, int, bytes]]) -> None:
+        """Heads, as game, size and root, that are about to be let out. A game at most once.
+
+        All of them or none. Raises ``Contradiction``, ``StoreFailed``.
+        """
+        if not heads:
+            return
+        with self._lock:
+            try:
+                self._raise_to(heads)
+            except sqlite3.Error as error:
+                raise failed(self.path, error) from error
+            for game_id, size, root in heads:
+                self._held[game_id] = Mark(size, root)
+                self._permitted.discard(game_id)
+
+    def _raise_to(self, heads: Sequence[tuple[bytes, int, bytes]]) -> None:
+        connection = self._connection
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            for game_id in self._permitted.intersection(game_id for game_id, _, _ in heads):
+                self._lose(game_id)
+            values = ", ".join(["(?, ?, ?)"] * len(heads))
+            raised = connection.execute(
+                f"INSERT INTO marks (game, size, root) VALUES {values} "  # noqa: S608 - question marks only
+                "ON CONFLICT (game) DO UPDATE SET size = excluded.size, root = excluded.root "
+                "WHERE excluded.size > size OR (excluded.size = size AND excluded.root = root)",
+                [value for head in heads for value in head],
+            ).rowcount
+            if raised != len(heads):
+                self._contradicted(heads)
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+
+    def _contradicted(self, heads: Sequence[tuple[bytes, int, bytes]]) -> NoReturn:
+        """Somebody else raised a mark: a referee on a copy of the database."""
+        for game_id, size, root in heads:
+            row = self._connection.execute("SELECT size, root FROM marks WHERE game = ?", (game_id,)).fetchone()
+            if row is not None and (row[0] > size or (row[0] == size and row[1] != root)):
+                raise Contradiction(f"game {game_id.hex()}: {_contradicts(size, Mark(*row))}")
+        raise Contradiction("a head contradicts its mark")
+
+    def _lose(self, game_id: bytes) -> None:
+        kept = "INSERT OR IGNORE INTO lost (game, size, root) SELECT game, size, root FROM marks WHERE game = ?"
+        self._connection.execute(kept, (game_id,))
+        self._connection.execute("DELETE FROM marks WHERE game = ?", (game_id,))
+
+    def permit(self, game_id: bytes) -> None:
+        """The next head of this game may contradict its mark, which is kept among the lost ones for ever."""
+        self._permitted.add(game_id)
+
+    def forget(self, game_id: bytes) -> None:
+        """Nothing more is expected of the game; its mark is kept among the lost ones. Raises ``StoreFailed``."""
+        with self._lock:
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+                self._lose(game_id)
+                self._connection.execute("COMMIT")
+            except sqlite3.Error as error:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise failed(self.path, error) from error
+            self._held.pop(game_id, None)
+
+    def let_go(self, game_id: bytes) -> None:
+        """Out of memory: nothing follows in a game that is closed."""
+        self._held.pop(game_id, None)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _ask(self, query: str, *values: bytes) -> list[tuple[bytes, int, bytes]]:
+        with self._lock:
+            try:
+                return self._connection.execute(query, values).fetchall()
+            except sqlite3.Error as error:
+                raise failed(self.path, error) from error
+
+
+def _contradicts(size: int, mark: Mark) -> str:
+    if size == mark.size:
+        return f"another head of {size} entries was signed before"
+    return f"a head of {size} entries, and one of {mark.size} was signed before"

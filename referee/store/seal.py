@@ -1,0 +1,84 @@
+"""The key that keeps r closed in the store until the game discloses it: in a file of its own, so a backup of the
+database does not open the decks of games in play."""
+
+from __future__ import annotations
+
+import os
+import stat
+from base64 import b64decode, b64encode
+from binascii import Error as Base64Error
+from pathlib import Path
+
+from nacl.exceptions import CryptoError
+from nacl.secret import Aead
+from nacl.utils import random
+
+from referee.store.files import make_whole
+from referee.store.store import StoreDamaged, StoreFailed
+
+_CHECKED = b"tile-referee/v1/seal-check"
+
+
+class Seal:
+    """XChaCha20-Poly1305 with a random nonce; what is sealed is bound to its game."""
+
+    def __init__(self, key: bytes) -> None:
+        """``key``: 32 bytes."""
+        self._box = Aead(key)
+
+    @classmethod
+    def load(cls, path: Path) -> Seal:
+        """Reads what ``make`` wrote. Raises ``StoreFailed``."""
+        try:
+            with path.open("rb") as file:
+                mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
+                text = file.read(1024).strip()
+        except OSError as error:
+            raise StoreFailed(f"{path}: {error.strerror}") from error
+        if mode & 0o077:
+            raise StoreFailed(f"{path}: mode {mode:04o} lets others use this key; expected mode 0600")
+        try:
+            key = b64decode(text, validate=True)
+        except (Base64Error, ValueError):
+            key = b""
+        if len(key) != Aead.KEY_SIZE:
+            raise StoreFailed(f"{path}: not a seal key; expected {Aead.KEY_SIZE} bytes in base64")
+        return cls(key)
+
+    @classmethod
+    def make(cls, path: Path) -> Seal:
+        """A new key in a new file that only its owner can read. Raises ``OSError``."""
+        key = random(Aead.KEY_SIZE)
+
+        def save(beside: Path) -> None:
+            descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(b64encode(key) + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
+
+        make_whole(path, save)
+        return cls(key)
+
+    def seal(self, game_id: bytes, secret: bytes) -> bytes:
+        """What may be kept."""
+        return bytes(self._box.encrypt(secret, game_id))
+
+    def open(self, game_id: bytes, sealed: bytes) -> bytes:
+        """The secret again. Raises ``StoreDamaged`` unless it was sealed so, with this key and for this game."""
+        try:
+            return self._box.decrypt(sealed, game_id)
+        except (CryptoError, ValueError) as error:
+            raise StoreDamaged(f"game {game_id.hex()}: its sealed secret cannot be opened") from error
+
+    def token(self) -> bytes:
+        """What tells later whether a key is this one."""
+        return self.seal(_CHECKED, b"")
+
+    def is_key_of(self, token: bytes) -> bool:
+        """Whether ``token`` made it."""
+        try:
+            self.open(_CHECKED, token)
+        except StoreDamaged:
+            return False
+        return True
