@@ -115,7 +115,12 @@ export class Ledger {
   }
 
   #take(bytes) {
-    const entry = decode("referee.log.v1.Entry", bytes);
+    let entry;
+    try {
+      entry = decode("referee.log.v1.Entry", bytes);
+    } catch {
+      throw new Distrust(`entry ${this.size} is none`);
+    }
     if (entry.seq !== this.size || !entry.game_id.equals(this.gameId) || !entry.prev.equals(this.head))
       throw new Distrust(`entry ${this.size} does not follow the one before`);
     if (entry.seq === 0) {

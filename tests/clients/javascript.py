@@ -15,7 +15,7 @@ import pytest
 
 from clients import Join, format_join
 
-ROOT = Path(__file__).absolute().parents[2]
+ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "clients" / "js"
 CACHE = ROOT / ".venv" / "cache"
 _NODE = 20
@@ -76,10 +76,10 @@ class Node:
             stderr=PIPE,
         )
 
-    def run(self, program: str, stdin: str) -> str:
-        """What a module beside the bot's prints."""
+    def command(self, *words: str, stdin: str = "") -> str:
+        """What ``node`` prints, beside the bot's files."""
         done = subprocess.run(
-            ["node", "--input-type=module", "--eval", program],
+            ["node", *words],
             cwd=self.folder,
             env=self.env,
             input=stdin,

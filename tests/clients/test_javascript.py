@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from asyncio.subprocess import Process
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,7 +15,7 @@ from typing import Any
 import grpc
 import pytest
 
-from clients import GameResult, Join, play_async
+from clients import GameResult, play_async
 from clients.bots import load
 from clients.sdk.organiser import Opened, organiser
 from referee.log.audit import Policy, audit
@@ -23,10 +24,10 @@ from referee.log.note import CheckpointSigner, VerifierKey
 from referee.log.verdict import Verdict
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc
-from tests.clients.javascript import Node
+from tests.clients.javascript import SOURCE, Node
 from tests.clients.referee_process import Network, Referee
 
-VECTORS = Path(__file__).absolute().parents[1] / "vectors" / "log"
+VECTORS = Path(__file__).resolve().parents[1] / "vectors" / "log"
 BOT_S = 60
 """No bot takes so long, unless it waits for what does not come."""
 
@@ -125,6 +126,24 @@ async def reached(referee: Referee, opened: Opened, size: int) -> None:
                 return
 
 
+async def test_the_example_of_the_readme(referee: Referee, node: Node) -> None:
+    """A running game is listed, and its file is fetched as far as it has come."""
+    (example,) = re.findall(r"```js\n(.*?)```", (SOURCE / "README.md").read_text(), re.DOTALL)
+    (node.folder / "list.mjs").write_text(example)
+    opened = await open_game(referee, 2)
+    players = [asyncio.create_task(play_async(join, load("random"))) for join in opened.joins]
+    await reached(referee, opened, 10)
+    for player in players:
+        player.cancel()
+    await asyncio.gather(*players, return_exceptions=True)
+    done = await asyncio.to_thread(node.command, "list.mjs", referee.address)
+    first = done.splitlines()[0].split()
+    assert (first[0], int(first[1]) >= 10) == (opened.game_id, True)
+    with (node.folder / f"{opened.game_id}.gamelog").open("rb") as file:
+        report = audit(file, Policy(VerifierKey.parse(opened.verifier)))
+    assert report.verdict is Verdict.PREFIX, report.as_text()
+
+
 @pytest.mark.parametrize(
     ("change", "words", "code", "said"),
     [
@@ -184,7 +203,9 @@ def test_what_it_signs_is_what_the_vectors_say(node: Node) -> None:
         "gameId": join[2:18].hex(),
     }
     names = ("join_body", "join_signature", "move_body", "move_pae", "move_signature")
-    assert json.loads(node.run(program, json.dumps(given))) == [vectors[name] for name in names]
+    assert json.loads(node.command("--input-type=module", "--eval", program, stdin=json.dumps(given))) == [
+        vectors[name] for name in names
+    ]
 
 
 def test_what_its_ledger_takes_and_what_not(node: Node) -> None:
@@ -233,7 +254,9 @@ def test_what_its_ledger_takes_and_what_not(node: Node) -> None:
         "checkpoint": checkpoint.hex(),
         "last": last,
     }
-    assert json.loads(node.run(program, json.dumps(given))) == [said for *_, said in cases]
+    assert json.loads(node.command("--input-type=module", "--eval", program, stdin=json.dumps(given))) == [
+        said for *_, said in cases
+    ]
 
 
 def frames(data: bytes) -> tuple[list[bytes], bytes]:
