@@ -1,15 +1,24 @@
-"""From the metadata of a call to who is calling. Tokens are compared by their SHA-256 and never shown."""
+"""From the metadata or the certificate of a call to who is calling.
+
+Tokens and certificates are compared by their SHA-256 and never shown.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+import ssl
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any, cast
+
+import grpc
 
 from referee.log.intent import Author
 from referee.log.intent import Role as Signs
+from referee.service.limits import Account, Accounts, host_of
 from referee.service.permissions import PERMISSIONS, Scope
-from referee.store.store import Store
+from referee.store.store import Grant, Store
 from referee.table.opening import token_digest
 
 _BEARER = re.compile(r"[Bb]earer ([A-Za-z0-9_-]{20,200})\Z")
@@ -17,16 +26,19 @@ _KEPT = 4096
 
 
 class Unauthenticated(Exception):
-    """No token where one is needed, or one that is not known."""
+    """No token where one is needed, or one that is not known, not any more, or has expired."""
 
 
 class PermissionDenied(Exception):
     """The token is for something else."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, slots=True)
 class Caller:
-    """Who is calling, and what the token allows; without a token nobody, who may read."""
+    """Who is calling, and what the token allows; without a token nobody, who may read.
+
+    One for all calls with a token, as long as it is remembered.
+    """
 
     principal: str = ""
     """Empty for a token that came with a game: whoever bears it."""
@@ -34,7 +46,21 @@ class Caller:
     game_id: bytes | None = None
     seat: int | None = None
     digest: bytes = b""
-    """SHA-256 of the token; empty without one."""
+    """SHA-256 of the token or the certificate (DER); empty without one."""
+    credential: str = "token"
+    """What it is, in words."""
+    expires_ms: int = 0
+    """0: never."""
+    is_revoked: bool = False
+    account: Account = field(default_factory=Account, repr=False)
+    """What its calls draw from; all tokens of one principal draw from the same."""
+
+    def check_valid(self, now_ms: int) -> None:
+        """Raises ``Unauthenticated`` once the token is revoked or has expired."""
+        if self.is_revoked:
+            raise Unauthenticated(f"the {self.credential} was revoked")
+        if self.expires_ms and now_ms >= self.expires_ms:
+            raise Unauthenticated(f"the {self.credential} has expired")
 
     def check_method(self, method: str) -> None:
         """Raises ``Unauthenticated`` or ``PermissionDenied`` unless the token allows it."""
@@ -44,7 +70,7 @@ class Caller:
         if not self.digest:
             raise Unauthenticated("this call needs a token: authorization: Bearer TOKEN")
         scopes = " or ".join(sorted(allowed))
-        raise PermissionDenied(f"{method.rpartition('/')[2]} needs a token for {scopes}")
+        raise PermissionDenied(f"{method.rpartition('/')[2]} needs a {self.credential} for {scopes}")
 
     def check_author(self, game_id: bytes, author: Author, seat: int | None) -> None:
         """Raises ``PermissionDenied`` unless the author's acts may come with this token.
@@ -52,44 +78,94 @@ class Caller:
         ``seat``: the bearer's in this game.
         """
         if self.game_id is not None and self.game_id != game_id:
-            raise PermissionDenied("the token is for another game")
+            raise PermissionDenied(f"the {self.credential} is for another game")
         if _NEEDED[author.role] not in self.scopes:
-            raise PermissionDenied(f"the token is not for acts by {author}")
+            raise PermissionDenied(f"the {self.credential} is not for acts by {author}")
         if author.role is Signs.SEAT and author.index != seat:
             whose = "for no seat of this game" if seat is None else f"for seat {seat}"
-            raise PermissionDenied(f"the token is {whose}, the intent is by {author}")
+            raise PermissionDenied(f"the {self.credential} is {whose}, the intent is by {author}")
 
 
 _NEEDED = {Signs.SEAT: Scope.PLAY, Signs.SCRIBE: Scope.SCRIBE, Signs.ARBITER: Scope.ARBITER}
-_NOBODY = Caller()
 
 Metadata = Sequence[tuple[str, str | bytes]]
+Context = grpc.aio.ServicerContext[Any, Any]
 
 
 class Doorkeeper:
-    """Knows the tokens."""
+    """Knows the tokens and the certificates."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(
+        self, store: Store, accounts: Accounts, now_ms: Callable[[], int], *, certificates: bool = False
+    ) -> None:
+        """``certificates``: clients show some, which have been verified."""
         self._store = store
+        self._accounts = accounts
+        self._now_ms = now_ms
+        self._certificates = certificates
         self._known: dict[bytes, Caller] = {}
+        self._digests: dict[bytes, bytes] = {}
+        """Of certificates, by their PEM."""
 
-    async def caller(self, metadata: Metadata) -> Caller:
-        """Raises ``Unauthenticated`` for a token that is malformed, unknown or not the only one."""
+    async def caller(self, context: Context) -> Caller:
+        """By its token, if it has one, else by its certificate.
+
+        Raises ``Unauthenticated`` for a token that is malformed, unknown or not the only one, for one that is not valid
+        any more, and for a certificate likewise; ``LimitReached`` for one time too many from one address.
+        """
+        # The stubs call it one thing, at runtime it is another; both are pairs.
+        metadata = cast("Metadata", context.invocation_metadata() or ())
         values = [value for key, value in metadata if key == "authorization"]
-        if not values:
-            return _NOBODY
-        match = _BEARER.match(str(values[0]))
-        if match is None or len(values) > 1:
-            raise Unauthenticated("malformed authorization; expected one: Bearer TOKEN")
-        digest = token_digest(match[1])
+        credential = "token"
+        if values:
+            match = _BEARER.match(str(values[0]))
+            if match is None or len(values) > 1:
+                self._from(context).draw()
+                raise Unauthenticated("malformed authorization; expected one: Bearer TOKEN")
+            digest = token_digest(match[1])
+        elif self._certificates:
+            digest, credential = self._digest_of_certificate(context), "certificate"
+        else:
+            return Caller(account=self._from(context))
         known = self._known.get(digest)
         if known is None:
             grant = await self._store.grant(digest)
-            if grant is None:
-                raise Unauthenticated("unknown token")
-            scopes = frozenset(map(Scope, grant.scopes))
-            known = Caller(grant.principal, scopes, grant.game_id, grant.seat, digest)
+            if grant is None or grant.certificate != (credential == "certificate"):
+                self._from(context).draw()
+                raise Unauthenticated(f"unknown {credential}")
+            known = self._caller(grant, credential)
             if len(self._known) >= _KEPT:
                 self._known.clear()
             self._known[digest] = known
+        known.check_valid(self._now_ms())
         return known
+
+    def forget(self, digest: bytes) -> None:
+        """The store knows something else of this token from now on."""
+        self._known.pop(digest, None)
+
+    def _caller(self, grant: Grant, credential: str) -> Caller:
+        return Caller(
+            grant.principal,
+            frozenset(map(Scope, grant.scopes)),
+            grant.game_id,
+            grant.seat,
+            grant.digest,
+            credential,
+            grant.expires_ms,
+            grant.revoked_ms != 0,
+            self._accounts.of(grant.principal or grant.digest),
+        )
+
+    def _from(self, context: Context) -> Account:
+        """The account of the address that the call comes from."""
+        return self._accounts.of(host_of(context.peer()))
+
+    def _digest_of_certificate(self, context: Context) -> bytes:
+        pem = next(iter(context.auth_context().get("x509_pem_cert", ())), b"")
+        digest = self._digests.get(pem)
+        if digest is None:
+            if len(self._digests) >= _KEPT:
+                self._digests.clear()
+            digest = self._digests[pem] = sha256(ssl.PEM_cert_to_DER_cert(pem.decode("ascii"))).digest()
+        return digest

@@ -1,5 +1,7 @@
 """Every error that leaves the referee, in one place: from exceptions to a gRPC status with exactly one ErrorInfo.
 
+Where waiting helps, a RetryInfo follows it.
+
 Details travel in trailers, and large trailers get lost: whatever is variable is cut to a length.
 """
 
@@ -7,15 +9,16 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
+from math import ceil
 
 import grpc
 import structlog
-from google.protobuf.any_pb2 import Any
 from google.rpc import error_details_pb2, status_pb2
 
 from referee.games.game import UnknownRules
 from referee.log.errors import Code, LogError
 from referee.service.auth import PermissionDenied, Unauthenticated
+from referee.service.limits import TookTooLong
 from referee.store.store import StoreFailed
 from referee.table import errors
 from referee.v1 import game_service_pb2 as pb
@@ -60,6 +63,7 @@ _OF_TABLE: dict[type[Exception], str] = {
     errors.Draining: "DRAINING",
     Unauthenticated: "UNAUTHENTICATED",
     PermissionDenied: "PERMISSION_DENIED",
+    TookTooLong: "DEADLINE",
 }
 _OF_LOG = {
     Code.MALFORMED: "MALFORMED_INTENT",
@@ -69,6 +73,9 @@ _OF_LOG = {
     Code.DECK: "COMMITMENT_MISMATCH",
     Code.LIMIT: "LIMIT",
 }
+
+RETRY_S = 1.0
+"""After what passes by itself: nobody knows when, but not at once."""
 
 _log = structlog.get_logger("referee.errors")
 
@@ -82,7 +89,7 @@ def status(error: Exception, **place: object) -> status_pb2.Status:
         incident = secrets.token_hex(8)
         _log.error("incident", incident=incident, exc_info=error, **place)
         message, metadata = "a fault of the referee; tell its operator the incident", {"incident": incident}
-    return _status(reason, message, metadata)
+    return _status(reason, message, metadata, retry_s(error))
 
 
 def failure(error: Exception, **place: object) -> pb.Failure:
@@ -91,7 +98,18 @@ def failure(error: Exception, **place: object) -> pb.Failure:
     info = error_details_pb2.ErrorInfo()
     found.details[0].Unpack(info)
     reason = ErrorReason.Value(f"ERROR_REASON_{info.reason}")
-    return pb.Failure(code=found.code, reason=reason, message=found.message, metadata=info.metadata)
+    retry_ms = ceil(1000 * retry_s(error))
+    return pb.Failure(code=found.code, reason=reason, message=found.message, metadata=info.metadata, retry_ms=retry_ms)
+
+
+def retry_s(error: Exception) -> float:
+    """How long to wait, where waiting helps; else 0. Told in RetryInfo, and on streams in ``retry_ms``."""
+    match error:
+        case errors.LimitReached(retry_s=wait_s):
+            return wait_s
+        case errors.Draining() | StoreFailed():
+            return RETRY_S
+    return 0
 
 
 def reason_of(error: Exception) -> str:
@@ -129,15 +147,17 @@ def _explained(error: Exception) -> tuple[str, str, dict[str, object]]:
     return reason, str(error), metadata
 
 
-def _status(reason: str, message: str, metadata: Mapping[str, object]) -> status_pb2.Status:
+def _status(reason: str, message: str, metadata: Mapping[str, object], wait_s: float) -> status_pb2.Status:
     ErrorReason.Value(f"ERROR_REASON_{reason}")  # a reason that is not in the API must not get out
     info = error_details_pb2.ErrorInfo(reason=reason, domain=DOMAIN)
     for key, value in metadata.items():
         info.metadata[key] = _cut(str(value), _MAX_VALUE)
     found = status_pb2.Status(code=STATUS_OF[reason].value[0], message=_cut(message, _MAX_MESSAGE))
-    detail = Any()
-    detail.Pack(info)
-    found.details.append(detail)
+    found.details.add().Pack(info)
+    if wait_s:
+        retry = error_details_pb2.RetryInfo()
+        retry.retry_delay.FromMilliseconds(ceil(1000 * wait_s))
+        found.details.add().Pack(retry)
     return found
 
 

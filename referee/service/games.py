@@ -19,7 +19,8 @@ from referee.log.keys import SIGNATURE_BYTES
 from referee.notation.sentences import sentence
 from referee.service import errors
 from referee.service.auth import Caller, PermissionDenied
-from referee.service.guard import Inlet, Outlet
+from referee.service.guard import Inlet, Outlet, charge
+from referee.service.limits import Account, check_due
 from referee.service.permissions import Scope
 from referee.service.playing import Playing, Seats
 from referee.service.tally import Acts, Arrival
@@ -92,6 +93,8 @@ class GameService:
             arrival.left()
             raise
         arrival.answered(answer)
+        if not _is_new(answer):
+            caller.account.charge()
         return _answer(table, answer)
 
     async def _act(
@@ -100,7 +103,10 @@ class GameService:
         """From what came in to an act of its author, and the table that it is for; cheap checks first."""
         if self._house.is_draining():
             raise Draining("the referee is stopping")
+        caller.check_valid(received_ms)
         body, signature = request.intent, request.signature
+        if caller.account.is_empty:
+            await check_due(caller.account, self._house.running(game_id), body)
         if len(body) > MAX_BODY_BYTES:
             raise LogError(Code.MALFORMED, f"intent of {len(body)} bytes", f"at most {MAX_BODY_BYTES}")
         if len(signature) != SIGNATURE_BYTES:
@@ -116,8 +122,10 @@ class GameService:
 
     async def _seat_in(self, caller: Caller, game_id: bytes) -> int | None:
         """The bearer's seat in the game, if it has one."""
-        if caller.game_id is not None or not caller.principal:
-            return caller.seat if caller.game_id == game_id else None
+        if caller.game_id is not None and caller.game_id != game_id:
+            return None
+        if caller.seat is not None or not caller.principal:
+            return caller.seat
         return await self._house.seat_of(caller.principal, game_id)
 
     async def WatchGame(self, request: pb.WatchGameRequest, caller: Caller, outlet: Outlet) -> None:
@@ -142,9 +150,10 @@ class GameService:
             received_ms, arrival = self._house.means.now_ms(), self._acts.received("stream")
             try:
                 found, judged = await self._act(game_id, act, caller, received_ms)
-                await found.play(judged, watcher, partial(_stream_answer, found, act.id, arrival))
+                await found.play(judged, watcher, partial(_stream_answer, found, act.id, arrival, caller.account))
             except Exception as error:  # noqa: BLE001 - each becomes an answer, and the stream goes on
                 arrival.failed(error)
+                charge(caller, error)
                 watcher.push(None, pb.Answer(id=act.id, failure=errors.failure(error, game=first.enter.game_id)))
             except BaseException:
                 arrival.left()
@@ -164,7 +173,8 @@ class GameService:
                 raise BadField(f"resume[{i}].after_seq", "-1 or more")
             games[_game_id(point.game_id)] = point.after_seq
         feed = Feed(self._queue_items)
-        with self._pulse.of(feed, outlet, "WatchSeat"), self._house.feeding(caller.principal, feed):
+        follows = caller.principal if caller.game_id is None else ""
+        with self._pulse.of(feed, outlet, "WatchSeat"), self._house.feeding(follows, feed):
             await Seats(self._house, feed, partial(self._author_in, caller)).run(games, outlet)
 
     async def _author_in(self, caller: Caller, game_id: bytes) -> Author | None:
@@ -228,12 +238,19 @@ def _answer(table: Table, answer: Answer) -> pb.SubmitIntentResponse:
     return pb.SubmitIntentResponse(refused=_refused(table, answer))
 
 
-def _stream_answer(
-    table: Table, act_id: int, arrival: Arrival, outcome: Answer | StoreFailed, commit: Commit | None
+def _is_new(answer: Answer) -> bool:
+    """Whether it is of an act that was accepted just now: those cost their author nothing."""
+    return isinstance(answer, Accepted) and not answer.repeated
+
+
+def _stream_answer(  # noqa: PLR0917 - one call, for one stream
+    table: Table, act_id: int, arrival: Arrival, account: Account, outcome: Answer | StoreFailed, commit: Commit | None
 ) -> pb.Answer:
     arrival.answered(outcome)
     if isinstance(outcome, StoreFailed):
         return pb.Answer(id=act_id, failure=errors.failure(outcome, game=table.game_id.hex()))
+    if not _is_new(outcome):
+        account.charge()
     if isinstance(outcome, Accepted):
         note = b"" if commit is not None else outcome.note
         accepted = pb.Accepted(seq=outcome.seq, checkpoint=note, size=outcome.size, head=outcome.head)

@@ -6,9 +6,11 @@ Requests are parsed here and not by gRPC, whose own error for bytes that do not 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from time import monotonic
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn
 
 import grpc
 from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
@@ -17,15 +19,23 @@ from google.protobuf.message_factory import GetMessageClass
 from grpc_status import rpc_status
 
 from referee.service import errors
-from referee.service.auth import Caller, Doorkeeper, Metadata
+from referee.service.auth import Caller, Context, Doorkeeper, Unauthenticated
+from referee.service.limits import TookTooLong
 from referee.service.permissions import PERMISSIONS
-from referee.table.errors import BadField
+from referee.store.store import StoreFailed
+from referee.table.errors import BadField, Draining, LimitReached
+from referee.table.watch import Ending, Watcher
 
 Unary = Callable[[Any, Caller], Awaitable[Message]]
 Streaming = Callable[[Any, Caller, "Outlet"], Awaitable[None]]
 Talking = Callable[[Caller, "Inlet", "Outlet"], Awaitable[None]]
+
+MAX_REQUEST_BYTES = 1 << 20
+MAX_ACT_BYTES = 20 << 10
+"""Of an act, by itself or as the message of a stream: an intent of 16 KiB and what goes with it."""
+ACTS = frozenset({"referee.v1.GameService/SubmitIntent"})
+CALL_S = 30.0
 WRITE_S = 30.0
-Context = grpc.aio.ServicerContext[Any, Any]
 
 
 class Gone(Exception):
@@ -35,10 +45,13 @@ class Gone(Exception):
 class Outlet:
     """Where the messages of one stream go, one at a time."""
 
-    __slots__ = ("_context", "_given_up", "_task", "last_s", "since_s")
+    __slots__ = ("_context", "_given_up", "_task", "caller", "last_s", "since_s", "watcher")
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, caller: Caller) -> None:
         self._context = context
+        self.caller = caller
+        self.watcher: Watcher | None = None
+        """What feeds the stream, if it is fed; by this it can be told that it has to end."""
         self._task: asyncio.Task[Any] | None = None
         self._given_up = False
         self.last_s = monotonic()
@@ -89,95 +102,227 @@ class Inlet:
             data = await self._context.read()
         except Exception as error:
             raise Gone from error
-        return None if data is grpc.aio.EOF else _parse(self._request_class, data)
+        return None if data is grpc.aio.EOF else _parse(self._request_class, data, MAX_ACT_BYTES)
 
 
-OnError = Callable[[str, str], None]
-"""Is told the method and the reason of every call that ends with an error."""
+class Calls:
+    """What is under way, so that it can be cut off: what takes too long, and what a token does not allow any more.
+
+    One clock for all, as a timer costs more than a call.
+    """
+
+    def __init__(self, now_ms: Callable[[], int], *, call_s: float = CALL_S, write_s: float = WRITE_S) -> None:
+        """``call_s``: for a unary call, and until a stream begins; ``write_s``: for a message to be taken."""
+        self._now_ms = now_ms
+        self._call_s = call_s
+        self._write_s = write_s
+        self._unary: dict[asyncio.Task[Any], tuple[Caller, float]] = {}
+        self._streams: dict[asyncio.Task[Any], Outlet] = {}
+        self._cut: dict[asyncio.Task[Any], Exception] = {}
+        self._clock: asyncio.Task[None] | None = None
+
+    def begin(self, caller: Caller) -> asyncio.Task[Any]:
+        """A unary call begins. To be ended with ``end``; what cancels it is told by ``why``."""
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 - gRPC gives every call one
+        self._unary[task] = (caller, monotonic())
+        if self._clock is None:
+            self._clock = asyncio.create_task(self._look())
+        return task
+
+    def end(self, task: asyncio.Task[Any]) -> None:
+        """The call is over."""
+        del self._unary[task]
+
+    def why(self, task: asyncio.Task[Any], cancelled: asyncio.CancelledError) -> BaseException:
+        """What to raise instead: the reason if the call was cut off here, otherwise the client has left."""
+        if (reason := self._cut.pop(task, None)) is None:
+            return cancelled
+        task.uncancel()
+        return reason
+
+    @contextmanager
+    def stream(self, outlet: Outlet) -> Iterator[None]:
+        """While the stream lasts."""
+        task = self.begin(outlet.caller)
+        self.end(task)
+        self._streams[task] = outlet
+        try:
+            yield
+        except asyncio.CancelledError as cancelled:
+            raise self.why(task, cancelled) from None
+        finally:
+            del self._streams[task]
+
+    def revoke(self, digest: bytes) -> None:
+        """Ends everything that came with this token."""
+        for task, (caller, _) in list(self._unary.items()):
+            if caller.digest == digest:
+                caller.is_revoked = True
+                self._cut_off(task, _no_longer(caller))
+        for task, outlet in list(self._streams.items()):
+            if outlet.caller.digest == digest:
+                outlet.caller.is_revoked = True
+                self._end_stream(task, outlet)
+
+    def stop(self) -> None:
+        """When no call is left."""
+        if self._clock is not None:
+            self._clock.cancel()
+
+    async def _look(self) -> None:
+        step_s = min(self._call_s, self._write_s, 4.0) / 4
+        while True:
+            await asyncio.sleep(step_s)
+            now_s, now_ms = monotonic(), self._now_ms()
+            for task, (_, since_s) in list(self._unary.items()):
+                if now_s - since_s > self._call_s:
+                    self._cut_off(task, self._too_long())
+            for task, outlet in list(self._streams.items()):
+                if 0 < outlet.caller.expires_ms <= now_ms:
+                    self._end_stream(task, outlet)
+                elif outlet.watcher is not None:
+                    continue  # the Pulse looks after it
+                elif outlet.since_s is not None:
+                    if now_s - outlet.since_s > self._write_s:
+                        outlet.give_up()
+                elif now_s - outlet.last_s > self._call_s:
+                    self._cut_off(task, self._too_long())
+
+    def _end_stream(self, task: asyncio.Task[Any], outlet: Outlet) -> None:
+        if outlet.watcher is not None:
+            outlet.watcher.end(Ending.REVOKED)
+        else:
+            self._cut_off(task, _no_longer(outlet.caller))
+
+    def _cut_off(self, task: asyncio.Task[Any], reason: Exception) -> None:
+        if task not in self._cut:
+            self._cut[task] = reason
+            task.cancel()
+
+    def _too_long(self) -> TookTooLong:
+        return TookTooLong(f"no answer within {self._call_s:g} s; an act may be durable all the same: send it again")
 
 
-def handler(
-    service: ServiceDescriptor, servicer: object, door: Doorkeeper, on_error: OnError
-) -> grpc.GenericRpcHandler:
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What every call goes through."""
+
+    door: Doorkeeper
+    calls: Calls
+    on_error: Callable[[str, str], None]
+    """Is told the method and the reason of every call that ends with an error."""
+
+
+def handler(service: ServiceDescriptor, servicer: object, gate: Gate) -> grpc.GenericRpcHandler:
     """Serves every method of the service by the servicer's method of the same name.
 
     Raises ``AttributeError`` or ``KeyError`` if a method has no behaviour or no row of permissions.
     """
     handlers = {
-        method.name: _method(
-            method, getattr(servicer, method.name), f"{service.full_name}/{method.name}", door, on_error
-        )
+        method.name: _method(method, getattr(servicer, method.name), f"{service.full_name}/{method.name}", gate)
         for method in service.methods
     }
     return grpc.method_handlers_generic_handler(service.full_name, handlers)
 
 
-def _method(
-    method: MethodDescriptor, behaviour: Any, name: str, door: Doorkeeper, on_error: OnError
-) -> grpc.RpcMethodHandler[Any, Any]:
+def _method(method: MethodDescriptor, behaviour: Any, name: str, gate: Gate) -> grpc.RpcMethodHandler[Any, Any]:
     PERMISSIONS[name]
     request_class = GetMessageClass(method.input_type)
     if method.client_streaming:
-        return grpc.stream_stream_rpc_method_handler(_talk(request_class, behaviour, name, door, on_error))
+        return grpc.stream_stream_rpc_method_handler(_talk(request_class, behaviour, name, gate))
     if method.server_streaming:
-        return grpc.unary_stream_rpc_method_handler(_stream(request_class, behaviour, name, door, on_error))
-    return grpc.unary_unary_rpc_method_handler(_unary(request_class, behaviour, name, door, on_error))
+        return grpc.unary_stream_rpc_method_handler(_stream(request_class, behaviour, name, gate))
+    return grpc.unary_unary_rpc_method_handler(_unary(request_class, behaviour, name, gate))
 
 
-def _unary(request_class: type[Message], behaviour: Unary, name: str, door: Doorkeeper, on_error: OnError) -> Any:
+def _unary(request_class: type[Message], behaviour: Unary, name: str, gate: Gate) -> Any:
+    door, calls = gate.door, gate.calls
+    is_act = name in ACTS
+    most = MAX_ACT_BYTES if is_act else MAX_REQUEST_BYTES
+
     async def call(data: bytes, context: Context) -> bytes:
+        caller: Caller | None = None
         try:
-            caller = await door.caller(_metadata(context))
+            caller = await door.caller(context)
+            if not is_act:
+                caller.account.draw()
             caller.check_method(name)
-            response = await behaviour(_parse(request_class, data), caller)
+            request = _parse(request_class, data, most)
+            task = calls.begin(caller)
+            try:
+                response = await behaviour(request, caller)
+            except asyncio.CancelledError as cancelled:
+                raise calls.why(task, cancelled) from None
+            finally:
+                calls.end(task)
             return response.SerializeToString()
         except Exception as error:  # noqa: BLE001 - each becomes a status, and what nobody expected an incident
-            await _abort(context, error, name, on_error)
+            if is_act and caller is not None:
+                charge(caller, error)
+            await _abort(context, error, name, gate)
 
     return call
 
 
-def _stream(request_class: type[Message], behaviour: Streaming, name: str, door: Doorkeeper, on_error: OnError) -> Any:
+def charge(caller: Caller, error: Exception) -> None:
+    """For an act that failed, unless that is the referee's own trouble."""
+    if not isinstance(error, StoreFailed | Draining):
+        caller.account.charge()
+
+
+def _stream(request_class: type[Message], behaviour: Streaming, name: str, gate: Gate) -> Any:
     async def call(data: bytes, context: Context) -> None:
         try:
-            caller = await door.caller(_metadata(context))
-            caller.check_method(name)
-            await behaviour(_parse(request_class, data), caller, Outlet(context))
+            outlet = await _admit(name, context, gate.door)
+            request = _parse(request_class, data, MAX_REQUEST_BYTES)
+            with outlet.caller.account.stream(), gate.calls.stream(outlet):
+                await behaviour(request, outlet.caller, outlet)
         except Gone:
             return
         except Exception as error:  # noqa: BLE001
-            await _abort(context, error, name, on_error)
+            await _abort(context, error, name, gate)
 
     return call
 
 
-def _talk(request_class: type[Message], behaviour: Talking, name: str, door: Doorkeeper, on_error: OnError) -> Any:
+def _talk(request_class: type[Message], behaviour: Talking, name: str, gate: Gate) -> Any:
     async def call(_: object, context: Context) -> None:
         try:
-            caller = await door.caller(_metadata(context))
-            caller.check_method(name)
-            await behaviour(caller, Inlet(request_class, context), Outlet(context))
+            outlet = await _admit(name, context, gate.door)
+            with outlet.caller.account.stream(), gate.calls.stream(outlet):
+                await behaviour(outlet.caller, Inlet(request_class, context), outlet)
         except Gone:
             return
         except Exception as error:  # noqa: BLE001
-            await _abort(context, error, name, on_error)
+            await _abort(context, error, name, gate)
 
     return call
 
 
-def _metadata(context: Context) -> Metadata:
-    # The stubs call it one thing, at runtime it is another; both are pairs.
-    return cast("Metadata", context.invocation_metadata() or ())
+async def _admit(name: str, context: Context, door: Doorkeeper) -> Outlet:
+    """For who may open this stream."""
+    caller = await door.caller(context)
+    caller.account.draw()
+    caller.check_method(name)
+    return Outlet(context, caller)
 
 
-def _parse(request_class: type[Message], data: bytes) -> Message:
+def _parse(request_class: type[Message], data: bytes, most: int) -> Message:
+    if len(data) > most:
+        raise LimitReached(f"messages of {most} bytes")
     try:
         return request_class.FromString(data)
     except DecodeError:
         raise BadField("request", request_class.DESCRIPTOR.full_name) from None
 
 
-async def _abort(context: Context, error: Exception, name: str, on_error: OnError) -> NoReturn:
-    on_error(name.rpartition("/")[2], errors.reason_of(error))
+def _no_longer(caller: Caller) -> Unauthenticated:
+    what = "was revoked" if caller.is_revoked else "has expired"
+    return Unauthenticated(f"the {caller.credential} {what}")
+
+
+async def _abort(context: Context, error: Exception, name: str, gate: Gate) -> NoReturn:
+    gate.on_error(name.rpartition("/")[2], errors.reason_of(error))
     await context.abort_with_status(rpc_status.to_status(errors.status(error, method=name)))
     raise AssertionError("abort raises")

@@ -19,6 +19,7 @@ from referee.service import guard
 from referee.service.auth import Doorkeeper
 from referee.service.data import Data, open_data
 from referee.service.games import GameService
+from referee.service.limits import REQUESTS_PER_S, STREAMS, Accounts
 from referee.service.metrics import Exposition, RefereeCollector
 from referee.service.permissions import SERVICES
 from referee.service.rules import RulesService
@@ -29,7 +30,8 @@ from referee.table.house import MAX_OPEN_GAMES, House
 from referee.table.means import Means
 from referee.table.watch import QUEUE_ITEMS
 
-MAX_REQUEST_BYTES = 1 << 20
+MAX_REQUEST_BYTES = 2 * guard.MAX_REQUEST_BYTES
+"""What gRPC takes: more than is allowed, so that it is we who refuse, and say why."""
 MAX_RESPONSE_BYTES = 4 << 20
 MAX_STREAMS = 1000
 GRACE_S = 3.0
@@ -51,6 +53,12 @@ class Config:
     queue_items: int = QUEUE_ITEMS
     write_s: float = guard.WRITE_S
     """How long a stream may wait for a client that does not read."""
+    call_s: float = guard.CALL_S
+    """How long a unary call may take."""
+    requests_per_s: float = REQUESTS_PER_S
+    """Of one principal, token or address; ``limits`` tells what counts."""
+    max_streams: int = STREAMS
+    """Likewise, open at one time."""
     max_watchers: int = 10_000
     max_watchers_of_game: int = 1_000
     max_open_games: int = MAX_OPEN_GAMES
@@ -115,8 +123,11 @@ class Server:
         return server
 
     async def _listen(self) -> None:
-        door = Doorkeeper(self.data.store)
         config = self._config
+        accounts = Accounts(config.requests_per_s, config.max_streams)
+        now_ms = self.house.means.now_ms
+        door = Doorkeeper(self.data.store, accounts, now_ms)
+        self._calls = guard.Calls(now_ms, call_s=config.call_s, write_s=config.write_s)
         gallery = Gallery(config.max_watchers, config.max_watchers_of_game)
         self._pulse = Pulse(config.heartbeat_s, config.write_s)
         self._tally = Tally()
@@ -129,9 +140,10 @@ class Server:
             "referee.v1.RulesService": RulesService(),
             "referee.v1.StatusService": StatusService(self.house, self._tally, self._pulse, gallery),
         }
+        gate = guard.Gate(door, self._calls, self._tally.failed)
         names = [service.full_name for service in SERVICES]
         self._server.add_generic_rpc_handlers(
-            [guard.handler(service, servicers[service.full_name], door, self._tally.failed) for service in SERVICES]
+            [guard.handler(service, servicers[service.full_name], gate) for service in SERVICES]
         )
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         for name in ("", *names):
@@ -182,6 +194,7 @@ class Server:
             _log.warning("streams cut", **{kind: count for kind, count in streams.items() if count})
         await self._server.stop(min(grace_s, _CUT_S) if not cut else 0)
         self._pulse.stop()
+        self._calls.stop()
         await self.data.close()
         if self._exposition is not None:
             self._exposition.stop()

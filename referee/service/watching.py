@@ -79,6 +79,7 @@ class Pulse:
         if self._task is None:
             self._task = asyncio.create_task(self._beat())
         self._streams[watcher] = outlet
+        outlet.watcher = watcher
         self._quiet.clear()
         self.open[kind] += 1
         try:

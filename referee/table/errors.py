@@ -62,11 +62,12 @@ class BadField(TableError):
 
 
 class LimitReached(TableError):
-    """Too many or too large: ``limit`` names what is."""
+    """Too many or too large: ``limit`` names what is. ``retry_s``: waiting so long helps; 0 if that is not known."""
 
-    def __init__(self, limit: str) -> None:
+    def __init__(self, limit: str, *, retry_s: float = 0) -> None:
         super().__init__(f"limit reached: {limit}")
         self.limit = limit
+        self.retry_s = retry_s
 
 
 class Draining(TableError):

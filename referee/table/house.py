@@ -163,6 +163,10 @@ class House:
             for feed in self._feeds.get(player.principal, ()):
                 feed.opened(table.game_id)
 
+    def running(self, game_id: bytes) -> Table | None:
+        """The table of a game that is not over."""
+        return self._open.get(game_id)
+
     async def table(self, game_id: bytes) -> Table:
         """The game's table. Raises ``UnknownGame``, ``Unsound``, ``StoreFailed``."""
         if (table := self._open.get(game_id)) is not None:

@@ -250,23 +250,31 @@ class Refusal:
     metadata: dict[str, str]
     message: str
     details_bytes: int
+    retry_s: float
+    """0 if the referee does not say that waiting helps."""
 
 
 def refusal(error: grpc.aio.AioRpcError) -> Refusal:
-    """Holds that there is exactly one ErrorInfo, of our domain, little of it, and the status of its reason."""
+    """Holds that there is exactly one ErrorInfo, of our domain, little of it, and the status of its reason.
+
+    Beside it there is RetryInfo or nothing.
+    """
     trailers = dict(error.trailing_metadata() or ())
     data = trailers["grpc-status-details-bin"]
     assert isinstance(data, bytes)
     status = status_pb2.Status.FromString(data)
     assert (status.code, status.message) == (error.code().value[0], error.details())
-    (detail,) = status.details
+    detail, *more = status.details
+    retry = error_details_pb2.RetryInfo()
+    assert [other.Unpack(retry) for other in more] in ([], [True])
     info = error_details_pb2.ErrorInfo()
     assert detail.Unpack(info)
     assert info.domain == "referee.v1"
     assert len(data) < 4096
     pb.ErrorReason.Value(f"ERROR_REASON_{info.reason}")
     assert error.code() is CODE[info.reason]
-    return Refusal(info.reason, dict(info.metadata), status.message, len(data))
+    retry_s = retry.retry_delay.ToNanoseconds() / 1e9
+    return Refusal(info.reason, dict(info.metadata), status.message, len(data), retry_s)
 
 
 async def refused(call: Any) -> Refusal:

@@ -35,14 +35,14 @@ def test_every_method_has_a_row_and_no_row_is_left_over() -> None:
 
 def test_a_method_without_a_row_or_a_behaviour_is_not_served(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(AttributeError, match="CreateGame"):
-        handler(SERVICES[0], object(), None, None)  # type: ignore[arg-type]
+        handler(SERVICES[0], object(), None)  # type: ignore[arg-type]
     monkeypatch.delitem(PERMISSIONS, "referee.v1.RulesService/ListRules")
 
     class All:
         def __getattr__(self, name: str) -> None: ...
 
     with pytest.raises(KeyError, match="ListRules"):
-        handler(SERVICES[1], All(), None, None)  # type: ignore[arg-type]
+        handler(SERVICES[1], All(), None)  # type: ignore[arg-type]
 
 
 def test_who_may_what() -> None:
