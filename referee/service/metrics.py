@@ -98,7 +98,7 @@ class RefereeCollector(Collector):
         yield CounterMetricFamily("referee_commit_failures", "Commits that failed.", value=commits.failed)
         yield CounterMetricFamily("referee_entries", "Log entries that became durable.", value=commits.entries)
         yield GaugeMetricFamily(
-            "referee_store_waiting_changes",
+            "referee_waiting_changes",
             "Changes that wait for the commit before theirs.",
             value=self._store.waiting,
         )

@@ -1,0 +1,171 @@
+"""Metrics: what is counted is what was done, as the log and the clients know it."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from pathlib import Path
+
+import grpc
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from referee import __version__
+from referee.log.entry import decode_entry
+from referee.service.tally import Distribution
+from referee.v1 import game_service_pb2 as pb
+from tests.service.conftest import running
+from tests.service.player import against_the_rules, bearer, connected, refused, token_of
+from tests.service.test_playing import Stream, play_seat
+from tests.service.test_watching import rest
+
+
+class Samples(dict[tuple[str, frozenset[str]], float]):
+    """Values by the name and the values of labels; an empty label is none."""
+
+    def of(self, name: str, *labels: str) -> float:
+        return self[name, frozenset(labels)]
+
+    def sum(self, name: str) -> float:
+        return sum(value for (found, _), value in self.items() if found == name)
+
+
+async def http(address: str, request: bytes) -> tuple[str, bytes]:
+    """The status line and the body."""
+    reader, writer = await asyncio.open_connection(*address.rsplit(":", 1))
+    writer.write(request)
+    await writer.drain()
+    head, _, body = (await reader.read()).partition(b"\r\n\r\n")
+    writer.close()
+    return head.split(b"\r\n")[0].decode(), body
+
+
+async def scrape(address: str) -> Samples:
+    """Everything that there is, and every family documented."""
+    status, body = await http(address, b"GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n")
+    assert status == "HTTP/1.1 200 OK"
+    samples = Samples()
+    for family in text_string_to_metric_families(body.decode()):
+        assert family.documentation
+        assert family.type in {"counter", "gauge", "histogram"}, family
+        for sample in family.samples:
+            key = (sample.name, frozenset(filter(None, sample.labels.values())))
+            assert key not in samples
+            samples[key] = sample.value
+    return samples
+
+
+async def test_what_was_done_is_what_was_counted(tmp_path: Path) -> None:
+    async with running(tmp_path / "data", metrics="127.0.0.1:0") as (server, client):
+        before = await scrape(server.metrics_address)
+        assert before.of("referee_build_info", __version__) == 1
+        assert before.of("referee_acts_total", "stream", "accepted") == 0
+        assert before.of("referee_streams_ended_total", "WatchGame", "too_slow") == 0
+        streamed = await client.play(2)
+        first, second = await asyncio.gather(*(play_seat(streamed, seat) for seat in range(2)))
+        assert first == second
+        play = await client.play(2)
+        await play.until_play()
+        sent = 4
+        seat = play.seat_on_turn()
+        assert (await play.submit(play.move(seat, against_the_rules(play)), token_of(play, seat))).refused.violations
+        for request, token, response in play.sent[:2]:
+            again = await client.games.SubmitIntent(request, metadata=bearer(token))
+            assert again.accepted == response.accepted
+        wrong = play.move(seat, b"\xff")
+        assert (await refused(play.submit(wrong, token_of(play, seat)))).reason == "MALFORMED_MOVE"
+        assert (await refused(play.submit(wrong, token_of(play, 1 - seat)))).reason == "PERMISSION_DENIED"
+        watching = Stream(play, token_of(play, 0))
+        await watching.begin()
+        during = await scrape(server.metrics_address)
+        assert during.of("referee_open_games", "playing") == 1
+        assert during.of("referee_open_games", "joining") == 0
+        assert during.of("referee_open_streams", "WatchGame") == 1
+        assert during.of("referee_open_streams", "PlayGame") == 1
+        await client.games.AbortGame(pb.AbortGameRequest(game_id=play.id), metadata=bearer(client.organiser))
+        while not (await watching.read()).HasField("closing"):
+            pass
+        assert await watching.call.code() is grpc.StatusCode.OK
+        await play.catch_up(play.record.size + 2)
+        assert (await rest(play.stream))[-1].HasField("closing")
+        after = await scrape(server.metrics_address)
+    logs = [*first, *play.entries]
+    signed = [decode_entry(data).HasField("signed") for data in first]
+    assert after.of("referee_acts_total", "stream", "accepted") == sum(signed)
+    assert after.of("referee_acts_total", "unary", "accepted") == sent
+    assert after.of("referee_acts_total", "unary", "refused") == 1
+    assert after.of("referee_acts_total", "unary", "repeated") == 2
+    assert after.of("referee_acts_total", "unary", "failed", "MALFORMED_MOVE") == 1
+    assert after.of("referee_acts_total", "unary", "failed", "PERMISSION_DENIED") == 1
+    assert after.of("referee_call_errors_total", "SubmitIntent", "MALFORMED_MOVE") == 1
+    assert after.of("referee_acts_under_way") == 0
+    assert after.of("referee_act_seconds_count", "stream") == sum(signed)
+    assert after.of("referee_act_seconds_count", "unary") == sent
+    assert after.of("referee_entries_total") == len(logs) == after.of("referee_commit_entries_sum")
+    assert after.of("referee_commit_seconds_count") == after.of("referee_commit_entries_count") > 0
+    assert after.of("referee_commit_failures_total") == after.of("referee_waiting_changes") == 0
+    assert 0 < after.of("referee_commit_seconds_sum") < after.of("referee_act_seconds_sum", "stream")
+    ending = decode_entry(first[-2]).end.ending
+    assert ending != decode_entry(play.entries[-2]).end.ending
+    assert (after.of("referee_games_closed_total", "aborted"), after.sum("referee_games_closed_total")) == (1, 2)
+    assert after.of("referee_streams_ended_total", "PlayGame", "game_over") == 3
+    assert after.sum("referee_open_streams") == after.sum("referee_open_games") == 0
+    assert after.of("process_resident_memory_bytes") > 0
+    assert await asyncio.to_thread(closed_to, server.metrics_address)
+
+
+def closed_to(address: str) -> bool:
+    host, _, port = address.rpartition(":")
+    with socket.socket() as probe:
+        return probe.connect_ex((host, int(port))) != 0
+
+
+async def test_who_does_not_keep_up_is_counted(tmp_path: Path) -> None:
+    async with running(tmp_path / "data", queue_items=16, metrics="127.0.0.1:0") as (server, client):
+        narrow = {"grpc.http2.lookahead_bytes": 1024, "grpc.http2.bdp_probe": 0, "grpc.use_local_subchannel_pool": 1}
+        async with connected(server.address, client.organiser, **narrow) as slow:
+            play = await client.play(6)
+            stream = slow.games.WatchGame(pb.WatchGameRequest(game_id=play.id, after_seq=-1))
+            await stream.read()
+            await play.to_the_end()
+            assert (await rest(stream))[-1].closing.reason == pb.CLOSING_REASON_TOO_SLOW
+        assert (await scrape(server.metrics_address)).of("referee_streams_ended_total", "WatchGame", "too_slow") == 1
+
+
+@pytest.mark.parametrize(
+    ("request_line", "status"),
+    [
+        (b"GET / HTTP/1.1", "404 Not Found"),
+        (b"POST /metrics HTTP/1.1", "405 Method Not Allowed"),
+        (b"GET /metrics", "400 Bad Request"),
+        (b"\x16\x03\x01", "400 Bad Request"),
+        (b"GET /metrics?name=x HTTP/1.0", "200 OK"),
+    ],
+)
+async def test_what_else_is_asked(tmp_path: Path, request_line: bytes, status: str) -> None:
+    async with running(tmp_path / "data", metrics="127.0.0.1:0") as (server, _):
+        found, _ = await http(server.metrics_address, request_line + b"\r\n\r\n")
+        assert found == f"HTTP/1.1 {status}"
+
+
+async def test_a_request_without_end_is_not_listened_to(tmp_path: Path) -> None:
+    async with running(tmp_path / "data", metrics="127.0.0.1:0") as (server, _):
+        assert await http(server.metrics_address, b"GET /metrics HTTP/1.1\r\n" + b"a: b\r\n" * 4000) == ("", b"")
+        await scrape(server.metrics_address)
+
+
+async def test_nobody_is_named(tmp_path: Path) -> None:
+    """Metrics are open to whoever reaches them."""
+    async with running(tmp_path / "data", metrics="127.0.0.1:0") as (server, client):
+        play = await client.play(2, principals=["ani", ""])
+        _, body = await http(server.metrics_address, b"GET /metrics HTTP/1.1\r\n\r\n")
+        for word in ("ani", play.id, client.organiser, *filter(None, play.created.seat_tokens)):
+            assert word.encode() not in body
+
+
+def test_a_value_on_a_bound_lies_below_it() -> None:
+    values = Distribution((1, 2, 5))
+    for value in (0.5, 1, 2, 2.5, 9):
+        values.add(value)
+    assert values.buckets() == [("1.0", 2), ("2.0", 3), ("5.0", 4), ("+Inf", 5)]
+    assert values.total == 15
