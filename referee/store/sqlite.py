@@ -5,19 +5,24 @@ Two files beside it belong to it, on other disks if wanted: the marks, and the k
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from referee.log.errors import LogError
 from referee.log.note import Checkpoint, Note
+from referee.store import grants
 from referee.store.files import connect, failed, make_whole
 from referee.store.marks import Marks
 from referee.store.seal import Seal
 from referee.store.store import Change, Done, Grant, Opening, Player, Row, StoredGame, StoreFailed
 from referee.store.writer import GroupWriter, Observer
+
+_T = TypeVar("_T")
 
 SCHEMA_VERSION = 2
 MARKS_FILE, SEAL_FILE = "marks.db", "seal.key"
@@ -57,8 +62,6 @@ DROP TABLE tokens;
 """
 _PLAYERS = "SELECT id, seat, principal FROM players JOIN games ON games.number = game"
 _STILL_OPEN = "game NOT IN (SELECT game FROM closed)"
-_GRANT = """SELECT hash, principal, scopes, id, seat, certificate, issued_ms, expires_ms, revoked_ms
-    FROM grants LEFT JOIN games ON games.number = game"""
 _NOTES = """SELECT id, note FROM games JOIN entries ON entries.game = number
     AND seq = (SELECT max(seq) FROM entries WHERE game = number) WHERE number BETWEEN ? AND ?"""
 _GAMES = "SELECT number, id, closed.data FROM games LEFT JOIN closed ON closed.game = games.number"
@@ -82,6 +85,7 @@ class SqliteStore:
         are lost, and are made again from what the database has.
         """
         self._path = path
+        self._busy_s = busy_s
         marks = marks or path.with_name(MARKS_FILE)
         try:
             if not path.exists() and marks.exists():
@@ -277,7 +281,7 @@ class SqliteStore:
             connection.execute("INSERT INTO secrets (game, seed) VALUES (?, ?)", (number, sealed))
         connection.executemany(
             "INSERT INTO grants (hash, principal, scopes, game, seat, issued_ms) VALUES (?, ?, ?, ?, ?, ?)",
-            [(g.digest, g.principal, _scopes(g), number, g.seat, g.issued_ms) for g in opening.grants],
+            [(g.digest, g.principal, grants.scopes_text(g), number, g.seat, g.issued_ms) for g in opening.grants],
         )
         connection.executemany(
             "INSERT INTO players (game, seat, principal) VALUES (?, ?, ?)",
@@ -296,6 +300,23 @@ class SqliteStore:
                 connection.execute("INSERT OR IGNORE INTO grants (hash, principal, scopes) VALUES (?, ?, ?)", grant)
         except sqlite3.Error as error:
             raise StoreFailed(f"{self._path}: {error}") from error
+
+    async def add_grant(self, grant: Grant) -> bool:
+        return await asyncio.to_thread(self._change_grants, grants.add, grant)
+
+    async def revoke_grant(self, beginning: bytes, now_ms: int) -> Grant | None:
+        return await asyncio.to_thread(self._change_grants, grants.revoke, beginning, now_ms)
+
+    def _change_grants(self, change: Callable[..., _T], *arguments: Any) -> _T:
+        """On a connection of its own: the write side is the writer's."""
+        try:
+            with closing(connect(self._path, self._busy_s)) as connection:
+                connection.execute("BEGIN IMMEDIATE")
+                changed = change(connection, *arguments)
+                connection.execute("COMMIT")
+                return changed
+        except sqlite3.Error as error:
+            raise failed(self._path, error) from error
 
     async def close(self) -> None:
         await self._writer.stop()
@@ -347,8 +368,18 @@ class SqliteStore:
         return bytes(rows[0][0]) if rows else None
 
     async def grant(self, digest: bytes) -> Grant | None:
-        rows = self._ask(f"{_GRANT} WHERE hash = ?", digest)
-        return _grant(rows[0]) if rows else None
+        try:
+            return grants.find(self._read_side, digest)
+        except sqlite3.Error as error:
+            raise failed(self._path, error) from error
+
+    async def grants(
+        self, before: int | None, limit: int, *, principal: str = "", valid_ms: int | None = None
+    ) -> list[tuple[int, Grant]]:
+        try:
+            return grants.page(self._read_side, before, limit, principal, valid_ms)
+        except sqlite3.Error as error:
+            raise failed(self._path, error) from error
 
     async def players(self, game_id: bytes | None = None) -> list[Player]:
         which, values = (_STILL_OPEN, ()) if game_id is None else ("id = ?", (game_id,))
@@ -370,15 +401,6 @@ class SqliteStore:
             return number
         row = connection.execute("SELECT number FROM games WHERE id = ?", (game_id,)).fetchone()
         return row[0] if row else 0
-
-
-def _scopes(grant: Grant) -> str:
-    return " ".join(sorted(grant.scopes))
-
-
-def _grant(row: Any) -> Grant:
-    digest, principal, scopes, game_id, seat, certificate, *times = row
-    return Grant(digest, principal, frozenset(scopes.split()), game_id, seat, bool(certificate), *times)
 
 
 _MOST_ROWS = 4096

@@ -141,6 +141,20 @@ class Store(Protocol):
     async def grant(self, digest: bytes) -> Grant | None:
         """What the token or certificate with this SHA-256 allows, or allowed."""
 
+    async def grants(
+        self, before: int | None, limit: int, *, principal: str = "", valid_ms: int | None = None
+    ) -> list[tuple[int, Grant]]:
+        """Newest first with their numbers, those with lower numbers than ``before``; only a principal's if asked.
+
+        ``valid_ms``: only those of principals, and valid then.
+        """
+
+    async def add_grant(self, grant: Grant) -> bool:
+        """Durable when this returns; False if there is one with this digest. Raises ``StoreFailed``."""
+
+    async def revoke_grant(self, beginning: bytes, now_ms: int) -> Grant | None:
+        """Revokes the grant whose digest begins so, durably, if it was not before; None if there is no such one."""
+
     async def players(self, game_id: bytes | None = None) -> list[Player]:
         """Seats that are a principal's, in one game or in all that are open."""
 

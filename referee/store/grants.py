@@ -1,0 +1,76 @@
+"""Grants as the database keeps them: found by their digest, listed newest first, never removed but revoked."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+from referee.store.store import Grant
+
+_GRANTS = """SELECT hash, principal, scopes, id, seat, certificate, issued_ms, expires_ms, revoked_ms, grants.number
+    FROM grants LEFT JOIN games ON games.number = game"""
+
+
+def find(connection: sqlite3.Connection, digest: bytes) -> Grant | None:
+    """The grant of the token or certificate with this SHA-256."""
+    row = connection.execute(f"{_GRANTS} WHERE hash = ?", (digest,)).fetchone()
+    return _grant(row)[1] if row else None
+
+
+def page(
+    connection: sqlite3.Connection, before: int | None, limit: int, principal: str, valid_ms: int | None
+) -> list[tuple[int, Grant]]:
+    """Newest first with their numbers, those below ``before``; of a principal, if it is not empty.
+
+    ``valid_ms``: only those of principals, and valid then.
+    """
+    which, values = "1", list[Any]()
+    if before is not None:
+        which, values = f"{which} AND grants.number < ?", [*values, before]
+    if principal:
+        which, values = f"{which} AND principal = ?", [*values, principal]
+    if valid_ms is not None:
+        which += " AND principal <> '' AND revoked_ms = 0 AND (expires_ms = 0 OR expires_ms > ?)"
+        values.append(valid_ms)
+    rows = connection.execute(f"{_GRANTS} WHERE {which} ORDER BY grants.number DESC LIMIT ?", (*values, limit))
+    return [_grant(row) for row in rows]
+
+
+def add(connection: sqlite3.Connection, grant: Grant) -> bool:
+    """False if there is one with this digest."""
+    # Written by name: a game's number is nobody's business outside.
+    added = connection.execute(
+        """INSERT OR IGNORE INTO grants (hash, principal, scopes, game, seat, certificate, issued_ms, expires_ms)
+        VALUES (?, ?, ?, (SELECT number FROM games WHERE id = ?), ?, ?, ?, ?)""",
+        (
+            grant.digest,
+            grant.principal,
+            scopes_text(grant),
+            grant.game_id,
+            grant.seat,
+            grant.certificate,
+            grant.issued_ms,
+            grant.expires_ms,
+        ),
+    )
+    return added.rowcount == 1
+
+
+def revoke(connection: sqlite3.Connection, beginning: bytes, now_ms: int) -> Grant | None:
+    """The grant whose digest begins so, revoked from now on if it was not before; None if there is no such one."""
+    last = beginning + b"\xff" * (32 - len(beginning))
+    row = connection.execute(f"{_GRANTS} WHERE hash BETWEEN ? AND ?", (beginning, last)).fetchone()
+    if row is None:
+        return None
+    connection.execute("UPDATE grants SET revoked_ms = ? WHERE hash = ? AND revoked_ms = 0", (now_ms, row[0]))
+    return find(connection, row[0])
+
+
+def scopes_text(grant: Grant) -> str:
+    """As they are kept."""
+    return " ".join(sorted(grant.scopes))
+
+
+def _grant(row: Any) -> tuple[int, Grant]:
+    digest, principal, scopes, game_id, seat, certificate, *times, number = row
+    return number, Grant(digest, principal, frozenset(scopes.split()), game_id, seat, bool(certificate), *times)
