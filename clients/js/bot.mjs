@@ -15,9 +15,9 @@ const USAGE = `node bot.mjs --join STRING [options]
   --key FILE        keep the seat's private key here: with it a bot that was stopped goes on with its game
   --verifier VKEY   the referee's verifier key, a file or its text: checks every checkpoint
   --seed N          play the same game again
-  --tls             the referee's certificate is one that this machine trusts
-  --ca FILE         it is one that this certificate vouches for (PEM)
-  --cert FILE, --cert-key FILE   our own certificate, for a referee that asks for one
+  --tls-ca FILE     of a grpcs:// address: who vouches for the referee (PEM), if it is none that Node knows
+  --tls-cert FILE, --tls-key FILE   our own certificate (PEM), for a referee that admits by certificate
+  --insecure        send the token to another machine without TLS, too
   --patience S      give up when the referee is away for so long (300)
 
 Exit codes: 0 the game is over; 1 not admitted, or no referee; 2 wrong usage; 4 the referee's log contradicts itself.`;
@@ -38,7 +38,7 @@ function chooser(seed) {
 class Usage extends Error {}
 
 function parseJoin(text) {
-  const found = /^(?<address>\S+:[^/\s]+)\/(?<gameId>[0-9a-f]{32})\/(?<seat>[0-9])#(?<token>[!-~]+)$/.exec(text.trim());
+  const found = /^(?<address>(grpcs:\/\/)?[^\s/]+:[0-9]+)\/(?<gameId>[0-9a-f]{32})\/(?<seat>[0-9])#(?<token>[!-~]+)$/.exec(text.trim());
   if (!found) throw new Usage("not a join string: expected address:port/game/seat#token, as the organiser gave it");
   return { ...found.groups, seat: Number(found.groups.seat) };
 }
@@ -73,19 +73,29 @@ function loadKey(file) {
 }
 
 function options() {
-  const names = ["join", "key", "verifier", "seed", "ca", "cert", "cert-key", "patience"];
+  const names = ["join", "key", "verifier", "seed", "tls-ca", "tls-cert", "tls-key", "patience"];
   const flags = Object.fromEntries(names.map((name) => [name, { type: "string" }]));
   try {
-    return parseArgs({ options: { ...flags, tls: { type: "boolean" }, help: { type: "boolean" } } }).values;
+    return parseArgs({ options: { ...flags, insecure: { type: "boolean" }, help: { type: "boolean" } } }).values;
   } catch (error) {
     throw new Usage(error.message);
   }
 }
 
-function credentials({ tls, ca, cert, "cert-key": certKey }) {
-  if (!tls && !ca && !cert) return grpc.credentials.createInsecure();
-  if (!cert !== !certKey) throw new Usage("--cert and --cert-key go together");
-  return grpc.credentials.createSsl(ca && read("ca", ca), certKey && read("cert-key", certKey), cert && read("cert", cert));
+/** A grpcs:// address asks for TLS. Without it the token stays on this machine: whoever is on the way could read it. */
+function credentials(address, given) {
+  const [ca, cert, key] = ["ca", "cert", "key"].map((name) => {
+    const file = given[`tls-${name}`] ?? process.env[`REFEREE_TLS_${name.toUpperCase()}`];
+    return file ? read(`tls-${name}`, file) : null;
+  });
+  if (address.startsWith("grpcs://")) {
+    if (!cert !== !key) throw new Usage("--tls-cert and --tls-key go together");
+    return grpc.credentials.createSsl(ca, key, cert);
+  }
+  const here = /^(localhost|127\.[0-9.]+|\[::1\]):/.test(address);
+  if (!here && !given.insecure && process.env.REFEREE_INSECURE !== "1")
+    throw new Usage(`${address}: a token is not sent there in clear; expected grpcs://${address}, or --insecure`);
+  return grpc.credentials.createInsecure();
 }
 
 function verifierOf(given) {
@@ -111,7 +121,7 @@ async function main() {
     chooser(number("seed", given.seed, Math.random() * 2 ** 32)),
     {
       verifier: verifierOf(given.verifier),
-      credentials: credentials(given),
+      credentials: credentials(place.address, given),
       patienceMs: 1000 * number("patience", given.patience, 300),
     },
   );

@@ -72,7 +72,8 @@ export class Seat {
   /** One stream, until the game is over. Throws Cut if another one can go on. */
   async #stream() {
     // A connection of its own for each attempt: what is wrong with the old one is left behind.
-    const client = new GameService(this.join.address, this.credentials, { "grpc.use_local_subchannel_pool": 1 });
+    const target = this.join.address.replace("grpcs://", "");
+    const client = new GameService(target, this.credentials, { "grpc.use_local_subchannel_pool": 1 });
     const metadata = new grpc.Metadata();
     metadata.set("authorization", `Bearer ${this.join.token}`);
     const call = client.PlayGame(metadata);
