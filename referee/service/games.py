@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from base64 import urlsafe_b64decode, urlsafe_b64encode
-from binascii import Error as Base64Error
 from functools import lru_cache, partial
 from io import BytesIO
 
@@ -14,11 +11,12 @@ from referee.games import registry
 from referee.games.game import Rule, Violation
 from referee.log import file
 from referee.log.errors import Code, LogError
-from referee.log.intent import GAME_ID_BYTES, Author, Role, author_of, decode_intent
+from referee.log.intent import Author, Role, author_of, decode_intent
 from referee.log.keys import SIGNATURE_BYTES
 from referee.notation.sentences import sentence
 from referee.service import errors
 from referee.service.auth import Caller, PermissionDenied
+from referee.service.fields import game_id_of, page_of, page_token
 from referee.service.guard import Inlet, Outlet, charge
 from referee.service.limits import Account, check_due
 from referee.service.permissions import Scope
@@ -37,8 +35,6 @@ from referee.v1 import game_service_pb2 as pb
 from referee.wire.strict import MAX_BODY_BYTES
 
 CHUNK_BYTES = 64 * 1024
-_PLACE = re.compile(r"[0-9]{1,15}\Z", re.ASCII)
-_GAME_ID = re.compile(r"[0-9a-f]{32}\Z")
 
 
 class GameService:
@@ -76,15 +72,15 @@ class GameService:
             raise BadField("state", "a GameState")
         size = min(request.page_size or 50, 500)
         kind = f"games/{request.state}"
-        before = _page(request.page_token, kind) if request.page_token else None
+        before = page_of(request.page_token, kind) if request.page_token else None
         games, following = await self._house.games(before, size, request.state)
-        token = _page_token(kind, following) if following is not None else ""
+        token = page_token(kind, following) if following is not None else ""
         return pb.ListGamesResponse(games=games, next_page_token=token)
 
     async def SubmitIntent(self, request: pb.SubmitIntentRequest, caller: Caller) -> pb.SubmitIntentResponse:
         received_ms, arrival = self._house.means.now_ms(), self._acts.received("unary")
         try:
-            table, act = await self._act(_game_id(request.game_id), request, caller, received_ms)
+            table, act = await self._act(game_id_of(request.game_id), request, caller, received_ms)
             answer = await table.submit(act)
         except Exception as error:
             arrival.failed(error)
@@ -139,7 +135,7 @@ class GameService:
         first = await inlet.receive()
         if not isinstance(first, pb.PlayGameRequest) or not first.HasField("enter"):
             raise BadField("item", "enter, in the first message")
-        game_id = _game_id(first.enter.game_id)
+        game_id = game_id_of(first.enter.game_id)
         author = await self._author_in(caller, game_id)
         if author is None:
             raise PermissionDenied("the token is for another game, or for no seat of this one")
@@ -171,7 +167,7 @@ class GameService:
         for i, point in enumerate(request.resume):
             if point.after_seq < -1:
                 raise BadField(f"resume[{i}].after_seq", "-1 or more")
-            games[_game_id(point.game_id)] = point.after_seq
+            games[game_id_of(point.game_id)] = point.after_seq
         feed = Feed(self._queue_items)
         follows = caller.principal if caller.game_id is None else ""
         with self._pulse.of(feed, outlet, "WatchSeat"), self._house.feeding(follows, feed):
@@ -189,14 +185,14 @@ class GameService:
         table = await self._table(request.game_id)
         record, seat, moves = await table.legal_moves()
         kind = f"moves/{request.game_id}/{record.size}"
-        first = _page(request.page_token, kind) if request.page_token else 0
+        first = page_of(request.page_token, kind) if request.page_token else 0
         end = first + min(request.page_size or 500, 5000)
         return pb.ListLegalMovesResponse(
             seat=seat,
             size=record.size,
             head=record.head,
             moves=moves[first:end],
-            next_page_token=_page_token(kind, end) if end < len(moves) else "",
+            next_page_token=page_token(kind, end) if end < len(moves) else "",
         )
 
     async def GetLog(self, request: pb.GetLogRequest, caller: Caller, outlet: Outlet) -> None:
@@ -223,13 +219,7 @@ class GameService:
         return pb.AbortGameResponse(game=game_message(await table.record()))
 
     async def _table(self, game_id: str) -> Table:
-        return await self._house.table(_game_id(game_id))
-
-
-def _game_id(text: str) -> bytes:
-    if not _GAME_ID.match(text):
-        raise BadField("game_id", f"{2 * GAME_ID_BYTES} lower-case hexadecimal digits")
-    return bytes.fromhex(text)
+        return await self._house.table(game_id_of(game_id))
 
 
 def _answer(table: Table, answer: Answer) -> pb.SubmitIntentResponse:
@@ -289,18 +279,3 @@ def _drained(stream: BytesIO) -> bytes:
     stream.seek(0)
     stream.truncate()
     return data
-
-
-def _page_token(kind: str, place: int) -> str:
-    """Opaque to the client; bound to what it is a page of."""
-    return urlsafe_b64encode(f"{kind}:{place}".encode()).decode()
-
-
-def _page(token: str, kind: str) -> int:
-    try:
-        found, _, place = urlsafe_b64decode(token.encode()).decode().rpartition(":")
-        if found == kind and _PLACE.match(place) and _page_token(kind, int(place)) == token:
-            return int(place)
-    except (Base64Error, ValueError):
-        pass
-    raise BadField("page_token", "the one from the answer before, to the same question")

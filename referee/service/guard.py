@@ -155,11 +155,12 @@ class Calls:
             del self._streams[task]
 
     def revoke(self, digest: bytes) -> None:
-        """Ends everything that came with this token."""
+        """Ends everything that came with this token, but for the call that asks for it."""
         for task, (caller, _) in list(self._unary.items()):
             if caller.digest == digest:
                 caller.is_revoked = True
-                self._cut_off(task, _no_longer(caller))
+                if task is not asyncio.current_task():
+                    self._cut_off(task, _no_longer(caller))
         for task, outlet in list(self._streams.items()):
             if outlet.caller.digest == digest:
                 outlet.caller.is_revoked = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
-from referee.v1 import game_service_pb2, rules_service_pb2, status_service_pb2
+from referee.v1 import access_service_pb2, game_service_pb2, rules_service_pb2, status_service_pb2
 
 
 class Scope(StrEnum):
@@ -28,6 +28,7 @@ class Scope(StrEnum):
 EVERYBODY: Final = frozenset[Scope]()
 """Also without a token."""
 ORGANISERS: Final = frozenset({Scope.ORGANISE})
+ADMINS: Final = frozenset({Scope.ADMIN})
 AUTHORS: Final = frozenset({Scope.PLAY, Scope.SCRIBE, Scope.ARBITER})
 """Who signs acts. Whose acts they may send is asked of each intent."""
 OVERSEERS: Final = frozenset({Scope.AUDIT, Scope.ORGANISE, Scope.ADMIN})
@@ -48,6 +49,9 @@ PERMISSIONS: Final = {
     "referee.v1.RulesService/GetCatalogue": EVERYBODY,
     "referee.v1.RulesService/GetTables": EVERYBODY,
     "referee.v1.StatusService/GetStatus": OVERSEERS,
+    "referee.v1.AccessService/IssueToken": ADMINS,
+    "referee.v1.AccessService/RevokeToken": ADMINS,
+    "referee.v1.AccessService/ListTokens": ADMINS,
 }
 """Any one of the scopes is enough."""
 
@@ -55,5 +59,6 @@ SERVICES: Final = (
     game_service_pb2.DESCRIPTOR.services_by_name["GameService"],
     rules_service_pb2.DESCRIPTOR.services_by_name["RulesService"],
     status_service_pb2.DESCRIPTOR.services_by_name["StatusService"],
+    access_service_pb2.DESCRIPTOR.services_by_name["AccessService"],
 )
 """Everything of ours that is served; health and reflection come beside it and are open to everybody."""

@@ -16,6 +16,7 @@ from grpc_reflection.v1alpha import reflection
 from referee import __version__
 from referee.log.engines import installed
 from referee.service import guard
+from referee.service.access import AccessService
 from referee.service.auth import Doorkeeper
 from referee.service.data import Data, open_data
 from referee.service.games import GameService
@@ -138,6 +139,7 @@ class Server:
         servicers = {
             "referee.v1.GameService": games,
             "referee.v1.RulesService": RulesService(),
+            "referee.v1.AccessService": AccessService(self.house, door, self._calls),
             "referee.v1.StatusService": StatusService(self.house, self._tally, self._pulse, gallery),
         }
         gate = guard.Gate(door, self._calls, self._tally.failed)

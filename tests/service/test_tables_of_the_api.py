@@ -13,6 +13,7 @@ from referee.log.errors import Code, LogError, RulesError
 from referee.service import errors as service_errors
 from referee.service.auth import Caller, PermissionDenied, Unauthenticated
 from referee.service.guard import handler
+from referee.service.limits import TookTooLong
 from referee.service.permissions import EVERYBODY, PERMISSIONS, SERVICES, Scope
 from referee.store.store import StoreFailed
 from referee.table import errors
@@ -56,7 +57,7 @@ def test_who_may_what() -> None:
             Scope.SCRIBE: {"SubmitIntent", "PlayGame", "WatchSeat"},
             Scope.ARBITER: {"SubmitIntent"},
             Scope.AUDIT: {"GetStatus"},
-            Scope.ADMIN: {"GetStatus"},
+            Scope.ADMIN: {"GetStatus", "IssueToken", "RevokeToken", "ListTokens"},
         }.get(scope, set())
         reading = {method.rpartition("/")[2] for method, scopes in PERMISSIONS.items() if scopes == EVERYBODY}
         assert allowed == reading | extra
@@ -92,6 +93,8 @@ EVERY_ERROR: list[Exception] = [
     errors.MalformedIntent(LONG),
     errors.BadField(LONG, LONG),
     errors.LimitReached(LONG),
+    errors.LimitReached(LONG, retry_s=1e9),
+    TookTooLong(LONG),
     errors.Draining(LONG),
     errors.Unsound(LONG),
     UnknownRules(LONG),
@@ -106,7 +109,7 @@ EVERY_ERROR: list[Exception] = [
 def test_details_are_small(error: Exception) -> None:
     status = service_errors.status(error)
     assert status.ByteSize() < service_errors.MAX_DETAILS_BYTES
-    assert len(status.details) == 1
+    assert len(status.details) == 1 + (service_errors.retry_s(error) > 0)
 
 
 def test_every_table_error_is_told_apart() -> None:

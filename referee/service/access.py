@@ -1,0 +1,142 @@
+"""AccessService: tokens and client certificates, made for principals and taken from them again."""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+
+import structlog
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import Encoding
+
+from referee.service.auth import Caller, Doorkeeper
+from referee.service.fields import game_id_of, page_of, page_token
+from referee.service.guard import Calls
+from referee.service.permissions import Scope
+from referee.store.store import Grant
+from referee.table.errors import BadField
+from referee.table.house import House
+from referee.table.opening import PRINCIPAL, new_token, token_digest
+from referee.v1 import access_service_pb2 as pb
+
+ID_BYTES = 8
+_ID = re.compile(r"[0-9a-f]{16}\Z")
+_MOST_LIFETIME_MS = 100 * 365 * 24 * 3600 * 1000
+_MOST_CERTIFICATE_BYTES = 16 << 10
+
+_SCOPES = {pb.Scope.Value(f"SCOPE_{scope.name}"): scope for scope in Scope}
+_VALUES = {scope: value for value, scope in _SCOPES.items()}
+
+
+class AccessService:
+    """Every method is one of the API's."""
+
+    def __init__(self, house: House, door: Doorkeeper, calls: Calls) -> None:
+        self._house = house
+        self._store = house.means.store
+        self._door = door
+        self._calls = calls
+        self._log = structlog.get_logger("referee.access")
+
+    async def IssueToken(self, request: pb.IssueTokenRequest, caller: Caller) -> pb.IssueTokenResponse:
+        if not PRINCIPAL.match(request.principal):
+            raise BadField("principal", "1 to 64 of a-z, 0-9, dot, hyphen and underscore")
+        scopes = _scopes(request)
+        game_id = await self._game_id(request, scopes)
+        if request.lifetime_ms > _MOST_LIFETIME_MS:
+            raise BadField("lifetime_ms", "at most 100 years")
+        secret = "" if request.certificate else new_token()
+        now_ms = self._house.means.now_ms()
+        grant = Grant(
+            _digest_of_certificate(request.certificate) if request.certificate else token_digest(secret),
+            request.principal,
+            scopes,
+            game_id,
+            request.seat if request.HasField("seat") else None,
+            certificate=bool(request.certificate),
+            issued_ms=now_ms,
+            expires_ms=now_ms + request.lifetime_ms if request.lifetime_ms else 0,
+        )
+        if not await self._store.add_grant(grant):
+            raise BadField("certificate", "one that was never admitted before")
+        # Somebody may have shown the certificate before it was admitted.
+        self._door.forget(grant.digest)
+        token = _token(grant)
+        self._log.info("token issued", id=token.id, principal=grant.principal, scopes=sorted(scopes), by=_name(caller))
+        return pb.IssueTokenResponse(token=token, secret=secret)
+
+    async def RevokeToken(self, request: pb.RevokeTokenRequest, caller: Caller) -> pb.RevokeTokenResponse:
+        if not _ID.match(request.id):
+            raise BadField("id", f"{2 * ID_BYTES} lower-case hexadecimal digits")
+        grant = await self._store.revoke_grant(bytes.fromhex(request.id), self._house.means.now_ms())
+        if grant is None:
+            raise BadField("id", "that of a token that was issued here")
+        self._door.forget(grant.digest)
+        self._log.info("token revoked", id=request.id, principal=grant.principal, by=_name(caller))
+        self._calls.revoke(grant.digest)
+        return pb.RevokeTokenResponse(token=_token(grant))
+
+    async def ListTokens(self, request: pb.ListTokensRequest, caller: Caller) -> pb.ListTokensResponse:
+        size = min(request.page_size or 50, 500)
+        kind = f"tokens/{request.principal}/{request.all}"
+        before = page_of(request.page_token, kind) if request.page_token else None
+        valid_ms = None if request.all else self._house.means.now_ms()
+        found = await self._store.grants(before, size + 1, principal=request.principal, valid_ms=valid_ms)
+        more = page_token(kind, found[size - 1][0]) if len(found) > size else ""
+        return pb.ListTokensResponse(tokens=[_token(grant) for _, grant in found[:size]], next_page_token=more)
+
+    async def _game_id(self, request: pb.IssueTokenRequest, scopes: frozenset[str]) -> bytes | None:
+        if not request.game_id:
+            if request.HasField("seat"):
+                raise BadField("seat", "none without a game")
+            return None
+        record = await (await self._house.table(game_id_of(request.game_id))).record()
+        if request.HasField("seat"):
+            seats = record.opened.seats
+            if request.seat >= len(seats) or seats[request.seat].scribed:
+                raise BadField("seat", "a seat of the game that is not scribed")
+            if scopes != {Scope.PLAY}:
+                raise BadField("scopes", "SCOPE_PLAY alone, for a seat")
+        return record.game_id
+
+
+def _scopes(request: pb.IssueTokenRequest) -> frozenset[str]:
+    if not request.scopes:
+        raise BadField("scopes", "at least one")
+    for i, value in enumerate(request.scopes):
+        if value not in _SCOPES:
+            raise BadField(f"scopes[{i}]", f"one of {', '.join(pb.Scope.Name(known) for known in _SCOPES)}")
+    return frozenset(_SCOPES[value].value for value in request.scopes)
+
+
+def _digest_of_certificate(data: bytes) -> bytes:
+    try:
+        # In its strict encoding: by its bytes it is known again.
+        if len(data) <= _MOST_CERTIFICATE_BYTES and _der(data) == data:
+            return sha256(data).digest()
+    except ValueError:
+        pass
+    raise BadField("certificate", f"X.509 in DER, at most {_MOST_CERTIFICATE_BYTES} bytes")
+
+
+def _der(data: bytes) -> bytes:
+    return x509.load_der_x509_certificate(data).public_bytes(Encoding.DER)
+
+
+def _token(grant: Grant) -> pb.Token:
+    return pb.Token(
+        id=grant.digest[:ID_BYTES].hex(),
+        principal=grant.principal,
+        scopes=sorted(_VALUES[Scope(scope)] for scope in grant.scopes),
+        game_id=grant.game_id.hex() if grant.game_id is not None else "",
+        seat=grant.seat,
+        expires_ms=grant.expires_ms,
+        certificate=grant.certificate,
+        issued_ms=grant.issued_ms,
+        revoked_ms=grant.revoked_ms,
+    )
+
+
+def _name(caller: Caller) -> str:
+    """As it stands in logs."""
+    return f"{caller.principal} {caller.digest[:ID_BYTES].hex()}"
