@@ -92,7 +92,6 @@ EVERY_ERROR: list[Exception] = [
     errors.MalformedMove(LONG),
     errors.MalformedIntent(LONG),
     errors.BadField(LONG, LONG),
-    errors.LimitReached(LONG),
     errors.LimitReached(LONG, retry_s=1e9),
     TookTooLong(LONG),
     errors.Draining(LONG),
