@@ -6,7 +6,7 @@ Knows the format and its limits, not the state of a game: what may follow what i
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from google.protobuf.message import DecodeError
 
@@ -68,6 +68,7 @@ def game_id(open_data: bytes) -> bytes:
 
 def build_entry(place: Place, clock: Clock, state_digest: bytes, event: Event | bytes) -> Written:
     """The entry for an event; ``bytes`` are those of GameOpen. Raises ``LogError`` if it is too large."""
+    field: Any = {"open" if isinstance(event, bytes) else _FIELD_OF[type(event)]: event}
     entry = log_pb2.Entry(
         game_id=place.game_id,
         seq=place.seq,
@@ -77,11 +78,8 @@ def build_entry(place: Place, clock: Clock, state_digest: bytes, event: Event | 
         lag_ms=clock.lag_ms,
         overhead_ms=clock.overhead_ms,
         state_digest=state_digest,
+        **field,
     )
-    if isinstance(event, bytes):
-        entry.open = event
-    else:
-        getattr(entry, _FIELD_OF[type(event)]).CopyFrom(event)
     data = strict.encode(entry)
     if len(data) > strict.MAX_ENTRY_BYTES:
         raise LogError(Code.LIMIT, f"entry of {len(data)} bytes", f"at most {strict.MAX_ENTRY_BYTES}")

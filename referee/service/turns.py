@@ -19,9 +19,8 @@ def awaited(record: Record, author: Author) -> pb.Turn | None:
     if author.role is Role.SEAT:
         turn = _of_seat(record, author.index)
     elif record.phase is Phase.PLAYING:
-        scribed = [seat.scribed for seat in record.opened.seats]
         for pending in course.pending():
-            if isinstance(pending, Decision) and scribed[pending.seat]:
+            if isinstance(pending, Decision) and record.opened.seats[pending.seat].scribed:
                 turn = pb.Turn(awaited=pb.AWAITED_MOVE, seat=pending.seat)
             elif isinstance(pending, Chance) and not course.dealt:
                 turn = pb.Turn(awaited=pb.AWAITED_DECLARE)
@@ -33,8 +32,9 @@ def awaited(record: Record, author: Author) -> pb.Turn | None:
 def _of_seat(record: Record, seat: int) -> pb.Turn | None:
     course = record.course
     if record.phase is Phase.PLAYING:
-        if any(isinstance(pending, Decision) and pending.seat == seat for pending in course.pending()):
-            return pb.Turn(awaited=pb.AWAITED_MOVE, seat=seat)
+        for pending in course.pending():
+            if isinstance(pending, Decision) and pending.seat == seat:
+                return pb.Turn(awaited=pb.AWAITED_MOVE, seat=seat)
     elif record.phase is Phase.JOINING and seat not in course.joins:
         return pb.Turn(awaited=pb.AWAITED_JOIN, seat=seat)
     elif record.phase is Phase.REVEALING and seat in course.joins and seat not in course.seeds:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from struct import pack
+from struct import Struct
 from typing import TYPE_CHECKING
 
 from referee.games.alhambra.money import KINDS
@@ -16,16 +16,18 @@ def encode(state: State) -> bytes:
     row = bytearray(KINDS)
     for kind in state.row:
         row[kind] += 1
+    to_score = 0
+    for round_ in state.to_score:
+        to_score |= 1 << round_
     parts: list[bytes | bytearray] = [
         b"ALH\x01",
-        pack(
-            ">6B3Hhh",
+        _head(
             state.seats,
             state.phase,
             state.seat,
             state.start,
             state.scorings,
-            sum(1 << round_ for round_ in state.to_score),
+            to_score,
             state.turns,
             state.stack,
             state.turned,
@@ -36,10 +38,16 @@ def encode(state: State) -> bytes:
         row,
         state.deck,
         state.discard,
-        pack(">3Q", state.bag, state.bought, state.neutral),
+        _tiles(state.bag, state.bought, state.neutral),
     ]
-    for seat in range(state.seats):
-        parts.append(state.hands[seat])
-        parts.append(pack(">HQQ", state.scores[seat], state.reserves[seat], state.won[seat]))
-        parts.append(state.layouts[seat].encode())
+    for hand, score, reserve, won, layout in zip(
+        state.hands, state.scores, state.reserves, state.won, state.layouts, strict=True
+    ):
+        parts += (hand, _seat(score, reserve, won), layout.encode())
     return b"".join(parts)
+
+
+# Every entry has a digest, so the formats are read once.
+_head = Struct(">6B3Hhh").pack
+_tiles = Struct(">3Q").pack
+_seat = Struct(">HQQ").pack
