@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import os
 import signal
 from enum import StrEnum
@@ -11,6 +10,7 @@ from pathlib import Path
 from shutil import rmtree
 from typing import Annotated
 
+import structlog
 import typer
 
 from referee.cli.arguments import address
@@ -19,10 +19,14 @@ from referee.cli.failure import EXIT_USAGE, Failure
 # Before it is imported, as it looks only then: what goes wrong is told by us, in one line.
 os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 
+from clients.sdk.channel import TLS_SCHEME, is_loopback
 from referee.service import logs
 from referee.service.data import DataError, origin_of
+from referee.service.guard import CALL_S
+from referee.service.limits import REQUESTS_PER_S, STREAMS
 from referee.service.metrics import PATH
 from referee.service.server import Config, ListenError, Server
+from referee.service.tls import Certificates, Tls, TlsError
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
@@ -62,6 +66,28 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
         bool,
         typer.Option("--insecure", help="Listen on other addresses than loopback, without TLS: tokens can be read."),
     ] = False,
+    tls_cert: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Speak TLS, with this certificate and its chain (PEM). SIGHUP reads it again."
+        ),
+    ] = None,
+    tls_key: Annotated[Path | None, typer.Option(metavar="FILE", help="The certificate's private key (PEM).")] = None,
+    tls_client_ca: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Clients, too, have to show a certificate that one of these (PEM) vouches for; `referee token issue "
+            "--cert` says whose it is.",
+        ),
+    ] = None,
+    requests_per_s: Annotated[
+        float, typer.Option(metavar="N", min=0.01, help="Of one caller, beside acts; for ten seconds at once.")
+    ] = REQUESTS_PER_S,
+    max_streams: Annotated[int, typer.Option(metavar="N", min=1, help="Of one caller at a time.")] = STREAMS,
+    call_timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0.01, help="For any call that is no stream.")
+    ] = CALL_S,
     metrics: Annotated[
         str | None,
         typer.Option(
@@ -90,14 +116,26 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
     Example: `referee serve --data ./games`, and in another terminal `referee new --data ./games --seats 3`
     """
     host, _ = address("--listen", listen)
-    if not insecure and not _is_loopback(host):
+    certificates = _certificates(tls_cert, tls_key, tls_client_ca)
+    if certificates is None and not insecure and not is_loopback(host):
         raise Failure(f"--listen {listen}: not a loopback address; without TLS that needs --insecure", EXIT_USAGE)
-    if metrics is not None and not insecure and not _is_loopback(address("--metrics", metrics)[0]):
+    if metrics is not None and not insecure and not is_loopback(address("--metrics", metrics)[0]):
         raise Failure(f"--metrics {metrics}: not a loopback address; that needs --insecure", EXIT_USAGE)
     logs.configure(log_format, log_level)
     is_new = not data.exists()
     try:
-        asyncio.run(_run(Config(data, listen, origin_of(data, origin), heartbeat_s=heartbeat, metrics=metrics or "")))
+        config = Config(
+            data,
+            listen,
+            certificates,
+            origin_of(data, origin),
+            heartbeat_s=heartbeat,
+            call_s=call_timeout,
+            requests_per_s=requests_per_s,
+            max_streams=max_streams,
+            metrics=metrics or "",
+        )
+        asyncio.run(_run(config))
     except DataError as error:
         raise Failure(str(error)) from None
     except ListenError as error:
@@ -121,7 +159,9 @@ async def _run(config: Config) -> None:
     for number in _SIGNALS:
         loop.add_signal_handler(number, stop)
     server = await Server.start(config)
-    print(f"listening on {server.address}")
+    if (shown := config.certificates) is not None:
+        loop.add_signal_handler(signal.SIGHUP, _reload, shown)
+    print(f"listening on {TLS_SCHEME if shown is not None else ''}{server.address}")
     print(f"organiser token in {server.data.token_path}")
     print(f"verifier key in {server.data.verifier_path}", flush=True)
     if server.metrics_address:
@@ -130,10 +170,22 @@ async def _run(config: Config) -> None:
     await server.stop()
 
 
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
+def _certificates(certificate: Path | None, key: Path | None, client_ca: Path | None) -> Certificates | None:
+    if certificate is None or key is None:
+        if certificate is key is client_ca is None:
+            return None
+        raise Failure("TLS needs both --tls-cert and --tls-key", EXIT_USAGE)
     try:
-        return ipaddress.ip_address(host.removeprefix("[").removesuffix("]")).is_loopback
-    except ValueError:
-        return False
+        return Certificates(Tls(certificate, key, client_ca))
+    except TlsError as error:
+        raise Failure(str(error)) from None
+
+
+def _reload(certificates: Certificates) -> None:
+    log = structlog.get_logger("referee.tls")
+    try:
+        certificates.reload()
+    except TlsError as error:
+        log.error("certificates not read again", error=str(error))  # noqa: TRY400 - its line says it all
+    else:
+        log.info("certificates read again")

@@ -26,6 +26,7 @@ from referee.service.permissions import SERVICES
 from referee.service.rules import RulesService
 from referee.service.status import StatusService
 from referee.service.tally import Tally
+from referee.service.tls import Certificates
 from referee.service.watching import Gallery, Pulse
 from referee.table.house import MAX_OPEN_GAMES, House
 from referee.table.means import Means
@@ -49,6 +50,8 @@ class Config:
 
     data: Path
     listen: str = "127.0.0.1:0"
+    certificates: Certificates | None = None
+    """None: without TLS."""
     origin: str = "referee.local"
     heartbeat_s: float = 10.0
     queue_items: int = QUEUE_ITEMS
@@ -103,6 +106,10 @@ class Server:
                 ("grpc.keepalive_timeout_ms", 20_000),
                 # A second server on the same port has to fail, not to share it.
                 ("grpc.so_reuseport", 0),
+                # A connection without a call takes a file descriptor; its client connects again when it has one.
+                ("grpc.max_connection_idle_ms", 5 * 60_000),
+                # Who connects and does not speak HTTP/2, or TLS, is gone soon; by default after two minutes.
+                ("grpc.server_handshake_timeout_ms", 10_000),
                 # The default bans polite clients that ask every 10 s whether the connection still lives.
                 ("grpc.http2.min_recv_ping_interval_without_data_ms", 10_000),
                 ("grpc.keepalive_permit_without_calls", 1),
@@ -127,7 +134,8 @@ class Server:
         config = self._config
         accounts = Accounts(config.requests_per_s, config.max_streams)
         now_ms = self.house.means.now_ms
-        door = Doorkeeper(self.data.store, accounts, now_ms)
+        shown = config.certificates
+        door = Doorkeeper(self.data.store, accounts, now_ms, certificates=shown is not None and shown.of_clients)
         self._calls = guard.Calls(now_ms, call_s=config.call_s, write_s=config.write_s)
         gallery = Gallery(config.max_watchers, config.max_watchers_of_game)
         self._pulse = Pulse(config.heartbeat_s, config.write_s)
@@ -153,7 +161,10 @@ class Server:
         reflection.enable_server_reflection((*names, health.SERVICE_NAME, reflection.SERVICE_NAME), self._server)
         host = self._config.listen.rpartition(":")[0]
         try:
-            port = self._server.add_insecure_port(self._config.listen)
+            if shown is None:
+                port = self._server.add_insecure_port(config.listen)
+            else:
+                port = self._server.add_secure_port(config.listen, shown.credentials())
         except RuntimeError as error:
             raise ListenError(
                 f"cannot listen on {self._config.listen}: in use, or no address of this machine"

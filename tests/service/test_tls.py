@@ -1,0 +1,247 @@
+"""TLS and client certificates: who gets in, as whom, and which files are refused."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import ssl
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import grpc
+import pytest
+
+from clients import play_async
+from clients.bots import load
+from clients.join import Join, parse_join
+from clients.sdk.channel import Insecure, Security, check, open_channel
+from clients.sdk.organiser import organiser
+from referee.service.tls import Certificates, Tls, TlsError
+from referee.v1 import access_service_pb2 as access
+from referee.v1 import access_service_pb2_grpc
+from referee.v1 import game_service_pb2 as pb
+from tests.cli.command import referee
+from tests.service.certificates import DAY, Authority, Pair
+from tests.service.conftest import running
+from tests.service.player import Client, bearer, refused
+from tests.service.process import serve
+
+
+@pytest.fixture
+def authority(tmp_path: Path) -> Authority:
+    return Authority(tmp_path)
+
+
+@asynccontextmanager
+async def over(address: str, token: str, security: Security) -> AsyncIterator[Client]:
+    async with open_channel(f"grpcs://{address}", token, security) as channel:
+        yield Client(channel, token)
+
+
+def shown(tmp_path: Path, authority: Authority, *, client_ca: Path | None = None) -> Certificates:
+    pair = authority.issue("referee")
+    return Certificates(Tls(pair.certificate, pair.key, client_ca))
+
+
+async def test_bots_play_over_tls(tmp_path: Path, authority: Authority) -> None:
+    trusting = Security(ca=authority.path)
+    async with running(tmp_path / "data", certificates=shown(tmp_path, authority)) as (server, _):
+        address, token = f"grpcs://{server.address}", server.data.token_path.read_text().strip()
+        async with organiser(address, token, trusting) as organising:
+            opened = await organising.open_game("alhambra", 2)
+        joins = [parse_join(f"{address}/{j.game_id}/{j.seat}#{j.token}") for j in opened.joins]
+        assert joins == list(opened.joins), "the join string says that TLS is needed"
+        results = await asyncio.gather(*(play_async(join, load("random", 1), security=trusting) for join in joins))
+        assert results[0].entries == results[1].entries
+        assert results[0].ending == "RULES"
+
+
+async def test_whoever_is_not_vouched_for_gets_no_token(tmp_path: Path, authority: Authority) -> None:
+    """Neither a referee that the client does not trust, nor one that speaks no TLS at all."""
+    other = Authority(tmp_path, "other")
+    async with (
+        running(tmp_path / "tls", certificates=shown(tmp_path, authority)) as (secure, _),
+        running(tmp_path / "plain") as (plain, _),
+    ):
+        for address in (secure.address, plain.address):
+            async with over(address, "x" * 43, Security(ca=other.path)) as client:
+                with pytest.raises(grpc.aio.AioRpcError) as caught:
+                    await client.create()
+                assert caught.value.code() is grpc.StatusCode.UNAVAILABLE
+
+
+async def test_a_certificate_is_a_principal(tmp_path: Path, authority: Authority) -> None:
+    """Admitted for it, played with it, revoked from it; a token beside it counts instead of it."""
+    clients = Authority(tmp_path, "clients")
+    ani, stranger = clients.issue("ani"), clients.issue("stranger")
+    certificates = shown(tmp_path, authority, client_ca=clients.path)
+    async with running(tmp_path / "data", certificates=certificates) as (server, _):
+        token = server.data.token_path.read_text().strip()
+
+        def secured(pair: Pair) -> Security:
+            return Security(authority.path, pair.certificate, pair.key)
+
+        async with (
+            over(server.address, token, secured(ani)) as client,
+            over(server.address, "", secured(stranger)) as unknown,
+            over(server.address, "", Security(authority.path)) as bare,
+        ):
+            with pytest.raises(grpc.aio.AioRpcError):
+                await bare.games.ListGames(pb.ListGamesRequest())
+            admitting = access_service_pb2_grpc.AccessServiceStub(client.channel)
+            found = await refused(client.games.ListGames(pb.ListGamesRequest()))
+            assert (found.reason, found.message) == ("UNAUTHENTICATED", "unknown certificate")
+            request = access.IssueTokenRequest(principal="ani", scopes=[access.SCOPE_PLAY], certificate=ani.der)
+            issued = await admitting.IssueToken(request, metadata=bearer(token))
+            assert (issued.secret, issued.token.certificate) == ("", True)
+            again = await refused(admitting.IssueToken(request, metadata=bearer(token)))
+            assert again.metadata["field"] == "certificate"
+            assert (await refused(unknown.games.ListGames(pb.ListGamesRequest()))).reason == "UNAUTHENTICATED"
+
+            play = await client.play(2, principals=["ani", ""])
+            join = Join(f"grpcs://{server.address}", play.id, 1, play.created.seat_tokens[1])
+            mine = Join(f"grpcs://{server.address}", play.id, 0, "")
+            results = await asyncio.gather(
+                play_async(mine, load("random", 1), security=secured(ani)),
+                play_async(join, load("random", 2), security=secured(stranger)),
+            )
+            assert results[0].entries == results[1].entries
+
+            stream = client.games.WatchGame(pb.WatchGameRequest(game_id=(await client.create()).game.id))
+            assert (await stream.read()).HasField("snapshot")
+            await admitting.RevokeToken(access.RevokeTokenRequest(id=issued.token.id), metadata=bearer(token))
+            assert (await stream.read()).closing.reason == pb.CLOSING_REASON_REVOKED
+            found = await refused(client.games.ListGames(pb.ListGamesRequest()))
+            assert (found.reason, found.message) == ("UNAUTHENTICATED", "the certificate was revoked")
+
+
+async def test_a_certificate_is_no_token(tmp_path: Path) -> None:
+    """What is known of a certificate is public: its digest admits nobody, nor does a token's."""
+    ani = Authority(tmp_path).issue("ani")
+    async with running(tmp_path / "data") as (_, client):
+        admitting = access_service_pb2_grpc.AccessServiceStub(client.channel)
+        request = access.IssueTokenRequest(principal="ani", scopes=[access.SCOPE_ADMIN], certificate=ani.der)
+        await admitting.IssueToken(request, metadata=bearer(client.organiser))
+        for secret in (ani.der.hex()[:190], ssl.DER_cert_to_PEM_cert(ani.der).splitlines()[1]):
+            with pytest.raises(grpc.aio.AioRpcError) as caught:
+                await admitting.ListTokens(access.ListTokensRequest(), metadata=bearer(secret))
+            assert caught.value.code() is grpc.StatusCode.UNAUTHENTICATED
+
+
+async def peer_of(address: str) -> bytes:
+    """The certificate that is shown there."""
+    host, _, port = address.removeprefix("grpcs://").rpartition(":")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    context.set_alpn_protocols(["h2"])
+    _, writer = await asyncio.open_connection(host, int(port), ssl=context)
+    found = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
+    writer.transport.abort()
+    return bytes(found)
+
+
+@pytest.mark.slow
+async def test_serve_reads_its_certificate_again(tmp_path: Path, authority: Authority) -> None:
+    """On SIGHUP; what is broken changes nothing."""
+    pair = authority.issue("referee")
+    words = ("--tls-cert", str(pair.certificate), "--tls-key", str(pair.key))
+    running_ = await serve(tmp_path / "data", tmp_path / "log", *words)
+    assert running_.address.startswith("grpcs://127.0.0.1:")
+    assert await peer_of(running_.address) == pair.der
+    new = referee("new", "--server", running_.address, "--data", tmp_path / "data", "--tls-ca", authority.path)
+    assert (new.returncode, new.stderr) == (0, "")
+    assert parse_join(new.stdout.splitlines()[2].removeprefix("seat 0: ")).address == running_.address
+
+    renewed = authority.issue("referee")
+    await asyncio.to_thread(hang_up, running_.process.pid, tmp_path / "log", "certificates read again")
+    assert await peer_of(running_.address) == renewed.der != pair.der
+    renewed.key.write_text("nonsense")
+    await asyncio.to_thread(hang_up, running_.process.pid, tmp_path / "log", "expected a private key in PEM")
+    assert await peer_of(running_.address) == renewed.der
+    running_.process.terminate()
+    assert await running_.process.wait() == 0
+
+
+def hang_up(pid: int, log: Path, said: str) -> None:
+    """Returns when the log says so."""
+    os.kill(pid, signal.SIGHUP)
+    while said not in log.read_text():
+        time.sleep(0.01)
+
+
+def test_files_that_are_refused(tmp_path: Path, authority: Authority) -> None:
+    good, other = authority.issue("good"), authority.issue("other")
+    old, early = authority.issue("old", -2 * DAY, -DAY), authority.issue("early", DAY, 2 * DAY)
+    empty = tmp_path / "empty"
+    empty.write_text("")
+    cases = [
+        (Tls(tmp_path / "none", good.key), f"{tmp_path / 'none'}: No such file or directory"),
+        (Tls(good.certificate, tmp_path / "none"), f"{tmp_path / 'none'}: No such file or directory"),
+        (Tls(empty, good.key), f"{empty}: expected certificates in PEM"),
+        (Tls(good.key, good.key), f"{good.key}: expected certificates in PEM"),
+        (Tls(good.certificate, empty), f"{empty}: expected a private key in PEM"),
+        (Tls(good.certificate, other.key), f"{other.key}: not the key of the certificate in {good.certificate}"),
+        (Tls(old.certificate, old.key), f"{old.certificate}: the certificate expired on "),
+        (Tls(early.certificate, early.key), f"{early.certificate}: the certificate is not valid before "),
+        (Tls(good.certificate, good.key, empty), f"{empty}: expected certificates in PEM"),
+        (Tls(good.certificate, good.key, old.certificate), f"{old.certificate}: the certificate expired on "),
+    ]
+    for tls, message in cases:
+        with pytest.raises(TlsError) as failed:
+            Certificates(tls)
+        assert str(failed.value).startswith(message)
+        assert "\n" not in str(failed.value)
+
+
+def test_serve_refuses_files_in_one_line(tmp_path: Path, authority: Authority) -> None:
+    good = authority.issue("good")
+    for words, code, message in (
+        (("--tls-cert", good.certificate, "--tls-key", tmp_path / "none"), 1, f"{tmp_path}/none: No such file or "),
+        (("--tls-cert", good.certificate), 2, "TLS needs both --tls-cert and --tls-key"),
+        (("--tls-client-ca", good.certificate), 2, "TLS needs both --tls-cert and --tls-key"),
+    ):
+        done = referee("serve", "--data", tmp_path / "data", "--listen", "127.0.0.1:0", *words)
+        assert (done.returncode, done.stdout) == (code, "")
+        assert done.stderr.startswith(f"referee: {message}")
+        assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "data").exists()
+
+
+def test_no_token_goes_in_clear_to_another_machine(tmp_path: Path, authority: Authority) -> None:
+    good = authority.issue("good")
+    plain = Security()
+    for address in ("127.0.0.1:1", "localhost:1", "[::1]:1", "127.9.9.9:1"):
+        check(address, plain, "token")
+    check("referee.example:1", plain)
+    check("referee.example:1", Security(insecure=True), "token")
+    check("grpcs://referee.example:1", plain, "token")
+    for address in ("referee.example:1", "192.0.2.1:1", "localhost.example:1", "[2001:db8::1]:1"):
+        with pytest.raises(Insecure, match="a token is not sent there in clear"):
+            check(address, plain, "token")
+        with pytest.raises(Insecure, match="what TLS is to protect"):
+            check(address, Security(ca=authority.path))
+    for security, message in (
+        (Security(ca=tmp_path / "none"), "none: No such file or directory"),
+        (Security(ca=good.key), "good.key: expected certificates in PEM"),
+        (Security(None, good.certificate), "needs its key"),
+        (Security(None, good.certificate, authority.issue("other").key), "of the key"),
+        (Security(None, good.certificate, tmp_path / "none"), "none: No such file or directory"),
+    ):
+        with pytest.raises(Insecure, match=message):
+            check("grpcs://referee.example:1", security)
+
+
+def test_commands_refuse_to_give_a_token_away(tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("x" * 43)
+    done = referee("new", "--server", "referee.example:1", "--token-file", tmp_path / "token")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == (
+        "referee: referee.example:1: a token is not sent there in clear; expected grpcs://referee.example:1, "
+        "or --insecure\n"
+    )
+    done = referee("bot", "random", "--join", f"referee.example:1/{'0' * 32}/0#{'x' * 43}")
+    assert done.returncode == 1
+    assert "a token is not sent there in clear" in done.stderr
