@@ -25,7 +25,7 @@ GENERATED := .venv/generated.stamp
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup proto proto-baseline lint format test test-fast demo serve arena bench docs clean
+.PHONY: help setup proto proto-baseline lint format test test-fast demo serve arena bench crash docs clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,6 +62,9 @@ format: $(GENERATED) ## Format and fix what can be fixed
 
 bench: $(GENERATED) ## Measure
 	@$(BIN)/python -m tests.bench
+
+crash: $(GENERATED) ## Kill the referee 200 times under load (ARGS="--rounds 20 --seed 7")
+	@$(BIN)/python -m tests.crash $(ARGS)
 
 docs: $(GENERATED) ## Regenerate the documentation made from code
 	@$(BIN)/python -m tests.make_docs

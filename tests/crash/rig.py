@@ -1,0 +1,177 @@
+"""kill -9 under load, again and again on one directory; after every start, everything that was told is in the logs."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from enum import StrEnum
+from io import BytesIO
+from pathlib import Path
+
+import grpc
+
+from referee.log.audit import Policy, audit
+from referee.log.file import entries
+from referee.log.note import VerifierKey
+from referee.log.verdict import Verdict
+from referee.v1 import game_pb2
+from referee.v1 import game_service_pb2 as pb
+from tests.crash.journal import Told, broken
+from tests.crash.load import CHANNEL, Load
+from tests.crash.process import Referee
+from tests.service.player import bearer
+
+TABLES = 10
+TURNS = 60
+"""Of each game at most, so that games end and others begin."""
+MOST_S = 0.3
+"""Of play, before a kill at a random moment."""
+
+
+class Moment(StrEnum):
+    """When the referee is killed."""
+
+    IDLE = "idle"
+    ACTS = "acts under way"
+    CREATION = "games being opened"
+    CHECKPOINT = "the write-ahead log on its way into the database"
+    START = "while it starts"
+    TWICE = "as soon as it is back"
+
+
+@asynccontextmanager
+async def loaded(referee: Referee, rng: random.Random) -> AsyncIterator[Load]:
+    """Players of a referee that has been started; they are gone afterwards, in the middle of what they do."""
+    async with grpc.aio.insecure_channel(referee.address, options=list(CHANNEL.items())) as channel:
+        yield Load(channel, referee.token, rng)
+
+
+async def log_of(load: Load, game_id: str) -> bytes:
+    stream = load.stub.GetLog(pb.GetLogRequest(game_id=game_id), wait_for_ready=True)
+    return b"".join([response.chunk async for response in stream])
+
+
+async def listed(load: Load) -> dict[str, game_pb2.Game]:
+    """Every game that the referee knows of."""
+    games: dict[str, game_pb2.Game] = {}
+    token = ""
+    while True:
+        request = pb.ListGamesRequest(page_size=500, page_token=token)
+        page = await load.stub.ListGames(request, wait_for_ready=True)
+        games.update((game.id, game) for game in page.games)
+        if not (token := page.next_page_token):
+            return games
+
+
+async def nothing_is_lost(load: Load, games: list[Told]) -> None:
+    """Holds what was told of these games against their logs."""
+    known = await listed(load)
+    problems = [
+        f"game {told.game_id} was opened and is lost" for told in load.games.values() if told.game_id not in known
+    ]
+    for told in games:
+        if told.game_id in known:
+            log = BytesIO(await log_of(load, told.game_id))
+            problems += broken(told, list(entries(log)))
+    assert not problems, "\n".join(problems)
+
+
+class Rig:
+    """One run: the same seed draws the same kills, though not to the microsecond."""
+
+    def __init__(self, folder: Path, seed: int) -> None:
+        self._referee = Referee(folder)
+        self._rng = random.Random(seed)
+        self.kills: Counter[str] = Counter()
+        self.caught = 0
+        """Kills with acts under way."""
+        self.games = 0
+        """That were audited."""
+        self.acts = 0
+        """That were acknowledged."""
+
+    def report(self) -> str:
+        """What was done, line by line."""
+        moments = "".join(f"  {number:4} {moment}\n" for moment, number in sorted(self.kills.items()))
+        return (
+            f"{self.kills.total()} kills, {self.caught} of them with acts under way:\n{moments}"
+            f"{self.acts} acts acknowledged, none lost; {self.games} games, all of them audit COMPLETE"
+        )
+
+    async def run(self, rounds: int) -> None:
+        """Raises ``AssertionError`` with all that does not hold."""
+        try:
+            await self._referee.start()
+            async with loaded(self._referee, self._rng) as load, asyncio.TaskGroup() as tables:
+                load.turns = TURNS
+                playing = [tables.create_task(load.table()) for _ in range(TABLES)]
+                for moment in self._moments(rounds):
+                    await self._round(load, moment)
+                    assert not any(task.done() for task in playing)
+                await self._end(load, playing)
+            await self._referee.stop()
+        finally:
+            self._referee.put_down()
+
+    def _moments(self, rounds: int) -> list[Moment]:
+        """All of them equally often."""
+        moments = [list(Moment)[number % len(Moment)] for number in range(rounds)]
+        self._rng.shuffle(moments)
+        return moments
+
+    async def _round(self, load: Load, moment: Moment) -> None:
+        opening: list[asyncio.Task[object]] = []
+        await asyncio.sleep(self._rng.uniform(0, MOST_S))
+        if moment is Moment.IDLE:
+            await load.pause()
+        elif moment is Moment.CREATION:
+            opening = [asyncio.create_task(load.create(2)) for _ in range(4)]
+            await asyncio.sleep(self._rng.uniform(0, 0.02))
+        elif moment is Moment.CHECKPOINT:
+            await asyncio.to_thread(self._until_written, 2.0)
+        self.kills[moment] += 1
+        self.caught += load.under_way > 0
+        open_games = [told for told in load.games.values() if not told.is_over]
+        await self._referee.kill()
+        if moment is Moment.START:
+            for _ in range(2):
+                await self._referee.spawn()
+                await asyncio.sleep(self._rng.uniform(0, self._referee.start_s))
+                await self._referee.kill()
+        elif moment is Moment.TWICE:
+            await self._referee.start()
+            await self._referee.kill()
+        await self._referee.start()
+        await load.pause()  # what was under way has its answer by then
+        await nothing_is_lost(load, open_games)
+        load.may_act.set()
+        await asyncio.gather(*opening)
+
+    def _until_written(self, most_s: float) -> None:
+        """Until somebody writes to the database itself, which only a checkpoint does; or for so long."""
+        path = self._referee.data / "referee.db"
+        until, before = time.monotonic() + most_s, path.stat().st_mtime_ns
+        while path.stat().st_mtime_ns == before and time.monotonic() < until:
+            pass
+
+    async def _end(self, load: Load, playing: list[asyncio.Task[None]]) -> None:
+        """Half of the games are played to their end, the others are aborted; all of them audit."""
+        load.is_closing = True
+        await asyncio.wait(playing)
+        await load.pause()
+        for game in (await listed(load)).values():
+            if game.state != game_pb2.GAME_STATE_OVER:
+                await load.stub.AbortGame(pb.AbortGameRequest(game_id=game.id), metadata=bearer(load.organiser))
+        await nothing_is_lost(load, list(load.games.values()))
+        verifier = (self._referee.data / "referee.vkey").read_text(encoding="utf-8").strip()
+        self.acts = sum(act.receipt is not None for told in load.games.values() for act in told.acts)
+        for game_id in await listed(load):
+            receipts = tuple(load.games[game_id].notes.values()) if game_id in load.games else ()
+            policy = Policy(VerifierKey.parse(verifier), receipts=receipts)
+            report = await asyncio.to_thread(audit, BytesIO(await log_of(load, game_id)), policy)
+            assert report.verdict is Verdict.COMPLETE, report.as_text()
+            self.games += 1

@@ -1,0 +1,25 @@
+"""kill -9, twenty times; ``make crash`` does it two hundred times."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.crash.rig import Moment, Rig
+
+ROUNDS = 20
+SEED = int(os.environ.get("CRASH_SEED", "1"))
+
+
+@pytest.mark.slow
+async def test_killed_twenty_times(tmp_path: Path) -> None:
+    """On a failure: ``CRASH_SEED=… pytest tests/crash/test_kill.py``, or make crash with that seed."""
+    rig = Rig(tmp_path, SEED)
+    await rig.run(ROUNDS)
+    print(rig.report())
+    assert rig.kills.total() == ROUNDS
+    assert set(rig.kills) == set(Moment)
+    assert rig.caught, "no kill found an act under way"
+    assert rig.games, "no game was audited"
