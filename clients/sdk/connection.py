@@ -162,6 +162,8 @@ class Connection:
                 raise denied(answer) from None
         if message is grpc.aio.EOF:
             raise Cut("the stream ended without a word")
+        if message is None:  # as gRPC says it
+            raise Distrust("the referee sent what is no message of its protocol", in_doubt=True)
         return message
 
     async def _write(self, request: pb.PlayGameRequest) -> None:

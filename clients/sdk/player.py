@@ -69,8 +69,8 @@ class Player:
         self._on_commit = on_commit
         self._sent: tuple[SignedIntent, int] | None = None
         """Our act for the head as we know it, and its seq, until the entry there is known."""
-        self._again_s = 0.0
-        """When the act is sent again, if nothing was heard of it."""
+        self._answer_by_s = 0.0
+        """From then on the act is taken for lost, and sent again on another stream."""
         # The seed follows from the key, so that a key that was saved is enough to come back at any moment. Nobody
         # else can make this signature, and it is over no message that is ever sent.
         label = b"tile-referee/v1/client-seed\0" + bytes.fromhex(join.game_id)
@@ -86,9 +86,14 @@ class Player:
         self._settle(message)
         if message.HasField("commit") and self._on_commit is not None:
             self._on_commit(self.ledger)
-        # After a heartbeat nothing is on its way: it stands in for a turn, or an answer, that was lost.
-        if message.HasField("turn") or (message.HasField("heartbeat") and time.monotonic() >= self._again_s):
+        if message.HasField("turn"):
             await self._act()
+        elif message.HasField("heartbeat"):
+            # Nothing is on its way to us: what we wait for was lost, be it a turn or an answer.
+            if self._sent is None:
+                await self._act()
+            elif time.monotonic() >= self._answer_by_s:
+                raise Cut("no answer to an act")
 
     def _settle(self, message: pb.PlayGameResponse) -> None:
         """What became of our act, if the message tells. The entries tell; an answer only says why there is none."""
@@ -126,16 +131,18 @@ class Player:
             if signed is None:
                 return
             self._sent = signed, self.ledger.size
-        self._again_s = time.monotonic() + self.connection.silence_s / 3
+        self._answer_by_s = time.monotonic() + self.connection.silence_s / 3
         await self.connection.send(*self._sent)
 
     async def _due(self) -> SignedIntent | None:
         record, seat = self.ledger.record, self.join.seat
         joined = record.course.joins.get(seat)
-        if joined is None:
+        if joined is None and record.phase is Phase.JOINING:
             if seat >= len(record.opened.seats) or record.opened.seats[seat].scribed:
                 raise Denied(f"seat {seat} cannot be taken: there is none, or a scribe enters its moves")
             return intent.join(record.place, seat, self.key, self._seed if record.course.dealt else None)
+        if joined is None:
+            return None
         if joined.key != self.key.public.raw:
             raise Denied(f"seat {seat} was taken with another key")
         if record.phase is Phase.REVEALING and seat not in record.course.seeds:

@@ -1,0 +1,52 @@
+"""``python -m tests.rig``: as many games as wanted; ``--seed N`` alone repeats the one game that failed."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import tempfile
+import time
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tests.rig.referee import Referee, running
+from tests.rig.run import each, rig
+
+
+def main(
+    seed: Annotated[int, typer.Option(min=0, help="Of the first game; those that follow have the next ones.")] = 1,
+    games: Annotated[int, typer.Option(min=1, help="How many.")] = 1,
+    at_once: Annotated[int, typer.Option(min=1, help="So many at a time.")] = 32,
+) -> None:
+    """Plays whole games through broken networks and checks what clients were told. Exit code 1: a finding."""
+    # gRPC tells of every message that it cannot read; here that is most of what there is to tell.
+    logging.getLogger("grpc").setLevel(logging.CRITICAL)
+    with tempfile.TemporaryDirectory() as folder, running(Path(folder)) as referee:
+        failed = asyncio.run(_play(referee, range(seed, seed + games), at_once))
+    raise typer.Exit(1 if failed else 0)
+
+
+async def _play(referee: Referee, seeds: range, at_once: int) -> int:
+    failed, began = 0, time.monotonic()
+    totals = dict.fromkeys(("entries", "faults", "reconnects"), 0)
+    async with rig(referee) as rigged:
+        async for report in each([partial(rigged.seeded, seed) for seed in seeds], at_once):
+            for what in totals:
+                totals[what] += getattr(report, what)
+            if report.findings:
+                failed += 1
+                print(f"seed {report.name}: {len(report.findings)} findings; python -m tests.rig --seed {report.name}")
+                for finding in report.findings:
+                    print(f"    {finding}")
+    seconds = time.monotonic() - began
+    print(f"{len(seeds)} games, {', '.join(f'{count} {what}' for what, count in totals.items())}, {seconds:.0f} s")
+    return failed
+
+
+if __name__ == "__main__":
+    app = typer.Typer(pretty_exceptions_enable=False)
+    app.command()(main)
+    app()

@@ -1,0 +1,157 @@
+"""One game through a broken network, and what the check finds in it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from io import BytesIO
+from typing import Any
+
+import grpc
+
+from clients import ClientError, Join
+from clients.sdk.channel import bearer
+from referee.log import file
+from referee.log.audit import Policy, audit
+from referee.log.note import VerifierKey
+from referee.log.v1 import log_pb2
+from referee.log.verdict import Verdict
+from referee.v1 import game_service_pb2 as pb
+from referee.v1.game_service_pb2_grpc import GameServiceStub
+from tests.rig.check import check
+from tests.rig.faults import Party, Plan, random_plan
+from tests.rig.history import History
+from tests.rig.network import Network, random_mishaps
+from tests.rig.referee import Referee
+from tests.rig.relay import Relay
+from tests.rig.witness import Witness
+
+SILENCE_S = 3.0
+
+
+@dataclass(slots=True)
+class Report:
+    """What came of one game."""
+
+    name: str
+    entries: int = 0
+    faults: int = 0
+    reconnects: int = 0
+    history: History = field(default_factory=History)
+    log: tuple[bytes, ...] = ()
+    findings: list[str] = field(default_factory=list)
+
+
+class Rig:
+    """A referee, and the broken ways to it."""
+
+    def __init__(self, referee: Referee, relay: Relay, relay_address: str, channel: grpc.aio.Channel) -> None:
+        self.referee = referee
+        self.relay = relay
+        self.relay_address = relay_address
+        self._stub = GameServiceStub(channel)
+        self._metadata = bearer(referee.token)
+
+    async def seeded(self, seed: int) -> Report:
+        """A whole game; the seed says how many play, what is recorded, and what happens to which message."""
+        name, seats = str(seed), 2 + seed % 3
+        created = await self._create(seats, recorded=seed % 4 == 2)
+        if seed % 4 == 3:
+            network = Network(self.referee.address, random_mishaps(seed))
+            report = Report(name)
+            async with network as address:
+                await self._play(report, created, [address] * seats)
+            report.faults = len(network.suffered)
+            return report
+        return await self._relayed(name, created, [random_plan(f"{seed}/{seat}") for seat in range(seats)])
+
+    async def planned(self, name: str, plans: Sequence[Plan], most: int | None = None) -> Report:
+        """A game in which each seat suffers its plan. ``most``: it is aborted after so many entries."""
+        return await self._relayed(name, await self._create(len(plans)), plans, most)
+
+    async def _relayed(
+        self, name: str, created: pb.CreateGameResponse, plans: Sequence[Plan], most: int | None = None
+    ) -> Report:
+        report = Report(name)
+        parties = [Party(f"{name}/{seat}", plan, report.history.streams) for seat, plan in enumerate(plans)]
+        self.relay.parties.update(zip(created.seat_tokens, parties, strict=True))
+        await self._play(report, created, [self.relay_address] * len(plans), most)
+        report.faults = sum(len(party.suffered) for party in parties)
+        return report
+
+    async def _create(self, seats: int, *, recorded: bool = False) -> pb.CreateGameResponse:
+        request = pb.CreateGameRequest(rules_id="alhambra", seats=[log_pb2.Seat() for _ in range(seats)])
+        if recorded:
+            request.terms.illegal_moves = log_pb2.ILLEGAL_MOVE_POLICY_RECORDED
+        response: pb.CreateGameResponse = await self._stub.CreateGame(request, metadata=self._metadata)
+        return response
+
+    async def _play(
+        self, report: Report, created: pb.CreateGameResponse, addresses: Sequence[str], most: int | None = None
+    ) -> None:
+        game_id = created.game.id
+        witnesses = [
+            Witness(
+                f"{report.name}/{seat}",
+                Join(address, game_id, seat, token),
+                created.verifier_key,
+                report.history,
+                silence_s=SILENCE_S,
+            )
+            for seat, (address, token) in enumerate(zip(addresses, created.seat_tokens, strict=True))
+        ]
+        players = [asyncio.create_task(witness.run()) for witness in witnesses]
+        ending = asyncio.create_task(self._abort(game_id, most)) if most is not None else None
+        try:
+            await asyncio.gather(*players, *((ending,) if ending is not None else ()))
+        except (ClientError, AssertionError) as error:
+            report.findings.append(f"{type(error).__name__}: {error}")
+        finally:
+            for player in players:
+                player.cancel()
+            await asyncio.gather(*players, return_exceptions=True)
+        report.reconnects = sum(witness.connection.reconnects for witness in witnesses)
+        await self._judge(report, game_id, created.verifier_key)
+
+    async def _abort(self, game_id: str, size: int) -> None:
+        """Ends the game when it has so many entries."""
+        watching: Any = self._stub.WatchGame(pb.WatchGameRequest(game_id=game_id, after_seq=-1))
+        while (await watching.read()).seq < size - 1:
+            pass
+        watching.cancel()
+        await self._stub.AbortGame(pb.AbortGameRequest(game_id=game_id), metadata=self._metadata)
+
+    async def _judge(self, report: Report, game_id: str, verifier: str) -> None:
+        stream = self._stub.GetLog(pb.GetLogRequest(game_id=game_id))
+        data = b"".join([part.chunk async for part in stream])
+        report.log = tuple(file.entries(BytesIO(data)))
+        report.entries = len(report.log)
+        report.findings += await asyncio.to_thread(check, report.history, report.log)
+        if not report.findings:
+            policy = Policy(VerifierKey.parse(verifier), receipts=tuple(set(report.history.receipts)))
+            verdict = await asyncio.to_thread(audit, BytesIO(data), policy)
+            if verdict.verdict is not Verdict.COMPLETE:
+                report.findings.append(verdict.as_text())
+
+
+@asynccontextmanager
+async def rig(referee: Referee) -> AsyncIterator[Rig]:
+    """The ways to the referee, while it lasts."""
+    relay = Relay(referee.address)
+    async with relay as address, grpc.aio.insecure_channel(referee.address) as channel:
+        yield Rig(referee, relay, address, channel)
+
+
+async def each(jobs: Sequence[Callable[[], Any]], at_once: int) -> AsyncIterator[Report]:
+    """The reports in the order in which they are ready, with so many games at a time."""
+    room = asyncio.Semaphore(at_once)
+
+    async def one(job: Callable[[], Any]) -> Report:
+        async with room:
+            report: Report = await job()
+            return report
+
+    for done in asyncio.as_completed([one(job) for job in jobs]):
+        yield await done
