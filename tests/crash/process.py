@@ -69,10 +69,11 @@ class Referee:
         self._process.terminate()
         assert await self._process.wait() == 0, self.logged()[-2000:]
 
-    def put_down(self) -> None:
+    async def put_down(self) -> None:
         """Whatever its state."""
         if self._process is not None and self._process.returncode is None:
             self._process.kill()
+            await self._process.wait()
 
     @property
     def pid(self) -> int:

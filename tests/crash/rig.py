@@ -16,7 +16,6 @@ import grpc
 
 from referee.log.audit import Policy, audit
 from referee.log.file import entries
-from referee.log.note import VerifierKey
 from referee.log.verdict import Verdict
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
@@ -80,6 +79,22 @@ async def nothing_is_lost(load: Load, games: list[Told]) -> None:
     assert not problems, "\n".join(problems)
 
 
+async def all_complete(load: Load) -> int:
+    """Aborts what is not over and holds every log against what was told and against the auditor; how many there are."""
+    games = await listed(load)
+    for game in games.values():
+        if game.state != game_pb2.GAME_STATE_OVER:
+            await load.stub.AbortGame(pb.AbortGameRequest(game_id=game.id), metadata=bearer(load.organiser))
+    await nothing_is_lost(load, list(load.games.values()))
+    verifier = next(told.verifier for told in load.games.values())
+    for game_id in games:
+        receipts = tuple(load.games[game_id].notes.values()) if game_id in load.games else ()
+        policy = Policy(verifier, receipts=receipts)
+        report = await asyncio.to_thread(audit, BytesIO(await log_of(load, game_id)), policy)
+        assert report.verdict is Verdict.COMPLETE, report.as_text()
+    return len(games)
+
+
 class Rig:
     """One run: the same seed draws the same kills, though not to the microsecond."""
 
@@ -115,7 +130,7 @@ class Rig:
                 await self._end(load, playing)
             await self._referee.stop()
         finally:
-            self._referee.put_down()
+            await self._referee.put_down()
 
     def _moments(self, rounds: int) -> list[Moment]:
         """All of them equally often."""
@@ -159,19 +174,9 @@ class Rig:
             pass
 
     async def _end(self, load: Load, playing: list[asyncio.Task[None]]) -> None:
-        """Half of the games are played to their end, the others are aborted; all of them audit."""
+        """The games that are being played are played to their end."""
         load.is_closing = True
         await asyncio.wait(playing)
         await load.pause()
-        for game in (await listed(load)).values():
-            if game.state != game_pb2.GAME_STATE_OVER:
-                await load.stub.AbortGame(pb.AbortGameRequest(game_id=game.id), metadata=bearer(load.organiser))
-        await nothing_is_lost(load, list(load.games.values()))
-        verifier = (self._referee.data / "referee.vkey").read_text(encoding="utf-8").strip()
         self.acts = sum(act.receipt is not None for told in load.games.values() for act in told.acts)
-        for game_id in await listed(load):
-            receipts = tuple(load.games[game_id].notes.values()) if game_id in load.games else ()
-            policy = Policy(VerifierKey.parse(verifier), receipts=receipts)
-            report = await asyncio.to_thread(audit, BytesIO(await log_of(load, game_id)), policy)
-            assert report.verdict is Verdict.COMPLETE, report.as_text()
-            self.games += 1
+        self.games = await all_complete(load)
