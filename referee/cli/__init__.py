@@ -1,4 +1,4 @@
-"""The ``referee`` command. Each module here is one command: a function of the same name."""
+"""The ``referee`` command. Each module here is one command: a function, or a group of them, of the same name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from referee import __version__
 from referee.cli import output
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
 
-COMMANDS = ("serve", "keys", "new", "status", "bot", "fetch", "show", "audit", "inspect")
+COMMANDS = ("serve", "keys", "new", "token", "status", "bot", "fetch", "show", "audit", "inspect")
 
 
 def application(names: Sequence[str] = COMMANDS) -> typer.Typer:
@@ -24,7 +24,11 @@ def application(names: Sequence[str] = COMMANDS) -> typer.Typer:
     app = typer.Typer(name="referee", no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
     app.callback()(referee)
     for name in names:
-        app.command(name)(getattr(import_module(f"{__name__}.{name}"), name))
+        command = getattr(import_module(f"{__name__}.{name}"), name)
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name)
+        else:
+            app.command(name)(command)
     return app
 
 
@@ -57,7 +61,7 @@ def main() -> None:
     except Failure as failure:
         code = _stop(str(failure), failure.exit_code)
     except TyperException as error:  # words that typer does not know; the message is empty where it has shown the help
-        message = error.format_message()
+        message = " ".join(error.format_message().split())  # choices come one a line
         code = _stop(f"{message.rstrip('.')}. Try --help.", EXIT_USAGE) if message else EXIT_USAGE
     except OSError as error:
         if error.errno != ENOSPC:

@@ -48,6 +48,14 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
         str | None,
         typer.Option(metavar="SEATS", help="From the youngest to the oldest, such as 2,0,1; 0,1,2,… if not given."),
     ] = None,
+    principal: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Who plays, in order of the seats: principals with tokens of their own (`referee token`); - for a "
+            "seat that gets a join string. Once for each seat.",
+        ),
+    ] = None,
     options: Annotated[
         str | None,
         typer.Option(
@@ -92,6 +100,10 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
         if not 0 <= seat < seats:
             raise Failure(f"--scribed {seat}: the game has seats 0 to {seats - 1}", EXIT_USAGE)
     request.seats.extend(log_pb2.Seat(scribed=seat in scribed) for seat in range(seats))
+    if principal:
+        if len(principal) != seats:
+            raise Failure(f"--principal: {len(principal)} of them; expected {seats}, one for each seat", EXIT_USAGE)
+        request.principals.extend("" if name == "-" else name for name in principal)
     if declare is not None:
         request.declaring_scribe_key = public_key(f"--declare {declare}", declare)
     request.scribe_keys.extend(public_key(f"--scribe {key}", key) for key in scribe or [])

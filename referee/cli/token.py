@@ -1,0 +1,257 @@
+"""``referee token``: who may do what at a referee."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import grpc
+import typer
+from cryptography import x509
+from cryptography.hazmat.primitives.serialization import Encoding
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+from clients.sdk.channel import Metadata, Security, bearer, open_channel
+from clients.sdk.errors import answer_of
+from referee.cli.failure import EXIT_USAGE, Failure
+from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, security, token_of
+from referee.service.data import TOKEN_FILE
+from referee.v1 import access_service_pb2 as pb
+from referee.v1.access_service_pb2_grpc import AccessServiceStub
+
+_T = TypeVar("_T")
+_Call = Callable[[Any, Metadata], Awaitable[_T]]
+_TIMEOUT_S = 15
+_LIFETIME = re.compile(r"([1-9][0-9]{0,8})([smhd])\Z", re.ASCII)
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+_PAGE = 500
+
+token = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
+Data = Annotated[
+    Path, typer.Option("--data", metavar="DIR", help="The referee's data directory; its organiser token is used.")
+]
+DATA = Path("referee-data")
+TokenFile = Annotated[
+    Path | None, typer.Option("--token-file", metavar="FILE", help="A token for admin, where it is not in DIR.")
+]
+
+
+class ScopeName(StrEnum):
+    """What a token can be for."""
+
+    ORGANISE = "organise"
+    PLAY = "play"
+    SCRIBE = "scribe"
+    ARBITER = "arbiter"
+    AUDIT = "audit"
+    ADMIN = "admin"
+
+
+@token.callback()
+def access() -> None:
+    """Gives, shows and takes the rights to use a referee.
+
+    Everybody may read games; a token, or a client certificate, is for more. Exit codes: 0 done; 1 the referee cannot be
+    reached, or refuses; 2 wrong usage.
+    """
+
+
+@token.command()
+def issue(  # noqa: PLR0917 - typer reads options from the signature
+    principal: Annotated[
+        str, typer.Argument(help="Whose it is, such as ani.bot: a-z, 0-9, dot, hyphen, underscore.", show_default=False)
+    ],
+    scope: Annotated[
+        list[ScopeName],
+        typer.Option(
+            help="What it is for: organise games; play the seats that are the principal's; enter as scribe; rule as "
+            "arbiter; audit how the referee is doing; admin of tokens. Repeatable.",
+            show_default=False,
+        ),
+    ],
+    game: Annotated[str, typer.Option(metavar="ID", help="Only for this game.")] = "",
+    seat: Annotated[int | None, typer.Option(min=0, help="Only for this seat of the game, whosever it was.")] = None,
+    lifetime: Annotated[
+        str | None, typer.Option(metavar="TIME", help="Such as 90m, 12h or 30d; until it is revoked if not given.")
+    ] = None,
+    cert: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Admit this client certificate (PEM), and make no token.")
+    ] = None,
+    server: Server = DEFAULT_SERVER,
+    data: Data = DATA,
+    token_file: TokenFile = None,
+    tls_ca: TlsCa = None,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
+    insecure: SendInClear = False,
+) -> None:
+    """Makes a token for a principal and prints it, once: nobody can show it again. What is said of it goes to stderr.
+
+    Examples: `referee token issue ani.bot --scope play > ani.token`, `referee token issue club --scope organise
+    --lifetime 12h`, `referee token issue ani.bot --scope play --cert ani.pem`
+    """
+    request = pb.IssueTokenRequest(
+        principal=principal,
+        scopes=[pb.Scope.Value(f"SCOPE_{name.name}") for name in scope],
+        game_id=game,
+        seat=seat,
+        lifetime_ms=_milliseconds(lifetime) if lifetime is not None else 0,
+        certificate=_der(cert) if cert is not None else b"",
+    )
+    found: pb.IssueTokenResponse = _called(
+        server,
+        *_admitted(server, data, token_file, Security(tls_ca, tls_cert, tls_key, insecure)),
+        lambda stub, metadata: stub.IssueToken(request, timeout=_TIMEOUT_S, metadata=metadata),
+    )
+    if found.secret:
+        print(found.secret)
+    print(", ".join((found.token.id, *_words(found.token)[1:])), file=sys.stderr)
+
+
+@token.command("list")
+def list_tokens(  # noqa: PLR0917 - typer reads options from the signature
+    principal: Annotated[str, typer.Option(metavar="NAME", help="Only of this principal.")] = "",
+    every: Annotated[
+        bool, typer.Option("--all", help="Also revoked and expired ones, and those that came with games.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    server: Server = DEFAULT_SERVER,
+    data: Data = DATA,
+    token_file: TokenFile = None,
+    tls_ca: TlsCa = None,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
+    insecure: SendInClear = False,
+) -> None:
+    """Lists tokens and certificates, the newest first; never the secrets.
+
+    Example: `referee token list --principal ani.bot --all`
+    """
+
+    async def pages(stub: Any, metadata: Metadata) -> list[pb.Token]:
+        request = pb.ListTokensRequest(page_size=_PAGE, principal=principal, all=every)
+        found: list[pb.Token] = []
+        while True:
+            page = await stub.ListTokens(request, timeout=_TIMEOUT_S, metadata=metadata)
+            found += page.tokens
+            if not page.next_page_token:
+                return found
+            request.page_token = page.next_page_token
+
+    admitted = _admitted(server, data, token_file, Security(tls_ca, tls_cert, tls_key, insecure))
+    tokens = _called(server, *admitted, pages)
+    if as_json:
+        print(json.dumps([_plain(found) for found in tokens], indent=2))
+        return
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for heading in ("id", "principal", "for", "where", "until"):
+        table.add_column(heading, overflow="fold", no_wrap=heading == "id")
+    for found in tokens:
+        table.add_row(*_words(found))
+    Console(highlight=False).print(table)
+
+
+@token.command()
+def revoke(  # noqa: PLR0917 - typer reads options from the signature
+    id_: Annotated[str, typer.Argument(metavar="ID", help="As list shows it.", show_default=False)],
+    server: Server = DEFAULT_SERVER,
+    data: Data = DATA,
+    token_file: TokenFile = None,
+    tls_ca: TlsCa = None,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
+    insecure: SendInClear = False,
+) -> None:
+    """Takes a token or certificate back. At once: calls under way and open streams end.
+
+    Example: `referee token revoke 3b1f0c77a5d2e914`
+    """
+    found: pb.RevokeTokenResponse = _called(
+        server,
+        *_admitted(server, data, token_file, Security(tls_ca, tls_cert, tls_key, insecure)),
+        lambda stub, metadata: stub.RevokeToken(pb.RevokeTokenRequest(id=id_), timeout=_TIMEOUT_S, metadata=metadata),
+    )
+    print(", ".join(_words(found.token)))
+
+
+def _admitted(server: str, data: Path, token_file: Path | None, asked: Security) -> tuple[str, Security]:
+    """The token, empty where a certificate is to do, and how to connect."""
+    secret = token_of(token_file or data / TOKEN_FILE, needed=asked.certificate is None or token_file is not None)
+    return secret, security(server, asked.ca, asked.certificate, asked.key, asked.insecure, secret)
+
+
+def _called(server: str, secret: str, secured: Security, call: _Call[_T]) -> _T:
+    async def run() -> _T:
+        async with open_channel(server, secret, secured) as channel:
+            return await call(AccessServiceStub(channel), bearer(secret))
+
+    try:
+        return asyncio.run(run())
+    except grpc.aio.AioRpcError as error:
+        answer = answer_of(error)
+        if not answer.reason:
+            raise Failure(f"{server}: no referee answers ({answer.code.name})") from None
+        raise Failure(f"the referee refused: {answer}") from None
+
+
+def _milliseconds(text: str) -> int:
+    if (found := _LIFETIME.match(text)) is None:
+        raise Failure(f"--lifetime {text!r}: expected a number and s, m, h or d, such as 12h", EXIT_USAGE)
+    return timedelta(**{_UNITS[found[2]]: int(found[1])}) // timedelta(milliseconds=1)
+
+
+def _der(path: Path) -> bytes:
+    try:
+        return x509.load_pem_x509_certificate(path.read_bytes()).public_bytes(Encoding.DER)
+    except OSError as error:
+        raise Failure(f"--cert {path}: {error.strerror}", EXIT_USAGE) from None
+    except ValueError:
+        raise Failure(f"--cert {path}: expected a certificate in PEM", EXIT_USAGE) from None
+
+
+def _words(found: pb.Token) -> tuple[str, ...]:
+    """Id, principal, scopes, where it holds, until when."""
+    where = f"game {found.game_id}" if found.game_id else "everywhere"
+    if found.HasField("seat"):
+        where += f", seat {found.seat}"
+    until = f"until {_time(found.expires_ms)}" if found.expires_ms else "until revoked"
+    if found.revoked_ms:
+        until = f"revoked {_time(found.revoked_ms)}"
+    elif found.certificate:
+        until = f"certificate, {until}"
+    return found.id, found.principal or "bearer", " ".join(_scopes(found)), where, until
+
+
+def _scopes(found: pb.Token) -> Iterator[str]:
+    for value in found.scopes:
+        yield pb.Scope.Name(value).removeprefix("SCOPE_").lower()
+
+
+def _time(milliseconds: int) -> str:
+    try:
+        return f"{datetime.fromtimestamp(milliseconds / 1000, UTC):%Y-%m-%d %H:%M} UTC"
+    except (OverflowError, ValueError):
+        return f"{milliseconds} ms"
+
+
+def _plain(found: pb.Token) -> dict[str, object]:
+    return {
+        "id": found.id,
+        "principal": found.principal,
+        "scopes": list(_scopes(found)),
+        "game": found.game_id or None,
+        "seat": found.seat if found.HasField("seat") else None,
+        "certificate": found.certificate,
+        "issued_ms": found.issued_ms or None,
+        "expires_ms": found.expires_ms or None,
+        "revoked_ms": found.revoked_ms or None,
+    }
