@@ -142,6 +142,8 @@ def _explained(error: Exception) -> tuple[str, str, dict[str, object]]:
             reason = _OF_LOG.get(code, "INTERNAL")
             metadata = {"detail": error.what} if reason == "MALFORMED_INTENT" else {}
             metadata |= {"limit": error.what} if reason == "LIMIT" else {}
+        case errors.Unsound():
+            return "SET_ASIDE", "the game is set aside: the referee cannot go on with it; its operator knows why", {}
         case StoreFailed():
             return "STORE_FAILED", "nothing was acknowledged; send the same bytes again", {}
     return reason, str(error), metadata

@@ -136,7 +136,7 @@ class Seats:
                     await send(item.commit.game_id, item.commit.message)
                     self._moved[item.commit.game_id] = None
                 elif item.over:
-                    await self._leave(item.over, send)
+                    await self._leave(item.over, item.ending, send)
                 elif item.opened and item.opened not in self._games and not self._house.is_draining():
                     await self._enter(item.opened, None, send)
             await send(b"", closing(0, item))
@@ -156,11 +156,11 @@ class Seats:
         await begin(self._house, table, after_seq, self._feed, partial(send, game_id))
         self._moved[game_id] = None
 
-    async def _leave(self, game_id: bytes, send: _Send) -> None:
+    async def _leave(self, game_id: bytes, ending: Ending, send: _Send) -> None:
         table, _, stack = self._games.pop(game_id)
         self._moved.pop(game_id, None)
         stack.close()
-        await send(game_id, closing(table.size - 1, Ending.GAME_OVER))
+        await send(game_id, closing(table.size - 1, ending))
 
     async def _tell_turns(self, outlet: Outlet) -> None:
         moved, self._moved = self._moved, {}

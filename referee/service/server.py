@@ -18,7 +18,7 @@ from referee.log.engines import installed
 from referee.service import guard
 from referee.service.access import AccessService
 from referee.service.auth import Doorkeeper
-from referee.service.data import Data, open_data
+from referee.service.data import Data, DataError, open_data
 from referee.service.games import GameService
 from referee.service.limits import REQUESTS_PER_S, STREAMS, Accounts
 from referee.service.metrics import Exposition, RefereeCollector
@@ -28,6 +28,7 @@ from referee.service.status import StatusService
 from referee.service.tally import Tally
 from referee.service.tls import Certificates
 from referee.service.watching import Gallery, Pulse
+from referee.store.store import StoreFailed
 from referee.table.house import MAX_OPEN_GAMES, House
 from referee.table.means import Means
 from referee.table.watch import QUEUE_ITEMS
@@ -70,6 +71,9 @@ class Config:
     """Where to listen for who asks for metrics, as HOST:PORT; empty: nowhere."""
     busy_s: float = 5.0
     """How long a commit waits for somebody else's lock on the store."""
+    marks: Path | None = None
+    seal_key: Path | None = None
+    """Where these files are, if not in the directory."""
 
 
 async def _at_most(until: float, waited: Awaitable[None]) -> None:
@@ -119,11 +123,13 @@ class Server:
     @classmethod
     async def start(cls, config: Config) -> Server:
         """Opens the directory, reads every open game back, listens. Raises ``DataError``, ``ListenError``."""
-        data = open_data(config.data, config.origin, busy_s=config.busy_s)
+        data = open_data(config.data, config.origin, marks=config.marks, seal_key=config.seal_key, busy_s=config.busy_s)
         try:
             server = cls(config, data)
-            for error in await server.house.start():
-                _log.error("game set aside", error=str(error))
+            try:
+                await server.house.start()
+            except StoreFailed as error:
+                raise DataError(str(error)) from error
             await server._listen()
         except BaseException:
             await data.close()

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from referee.store.files import connect, failed
 from referee.store.store import StoreFailed
@@ -165,6 +165,14 @@ class Marks:
                 raise failed(self.path, error) from error
             self._held.pop(game_id, None)
 
+    def is_permitted(self, game_id: bytes) -> bool:
+        """Whether the game's mark may be gone back behind."""
+        return game_id in self._permitted
+
+    def hold(self, game_id: bytes, mark: Mark) -> None:
+        """The game is open, and its next heads are checked against this."""
+        self._held[game_id] = mark
+
     def let_go(self, game_id: bytes) -> None:
         """Out of memory: nothing follows in a game that is closed."""
         self._held.pop(game_id, None)
@@ -172,7 +180,7 @@ class Marks:
     def close(self) -> None:
         self._connection.close()
 
-    def _ask(self, query: str, *values: bytes) -> list[tuple[bytes, int, bytes]]:
+    def _ask(self, query: str, *values: bytes) -> list[Any]:
         with self._lock:
             try:
                 return self._connection.execute(query, values).fetchall()

@@ -75,4 +75,9 @@ class Draining(TableError):
 
 
 class Unsound(TableError):
-    """The game's record cannot be read back: the referee does not go on with it."""
+    """The game's record cannot be read back, or is not what was signed for: the referee does not go on with it."""
+
+    def __init__(self, game_id: bytes, what: str) -> None:
+        super().__init__(f"game {game_id.hex()}: {what}")
+        self.game_id = game_id
+        self.what = what

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 
 from referee.log.entry import decode_entry
@@ -11,8 +11,10 @@ from referee.log.errors import LogError
 from referee.log.merkle import leaf_hash
 from referee.log.note import open_checkpoint
 from referee.log.replay import Record
+from referee.log.steps import Phase
 from referee.log.v1 import log_pb2
-from referee.store.store import Row, Store
+from referee.store.marks import Mark
+from referee.store.store import Row, Store, StoreDamaged
 from referee.table.answers import Accepted
 from referee.table.errors import Unsound
 from referee.table.means import Means
@@ -45,18 +47,32 @@ class Attempts:
 
 
 class History:
-    """One game's entries."""
+    """One game's entries. Whatever cannot be read, or is not what was signed for, raises ``Unsound``."""
 
-    def __init__(self, store: Store, game_id: bytes) -> None:
+    def __init__(self, store: Store, game_id: bytes, on_unsound: Callable[[Unsound], None] | None = None) -> None:
+        """``on_unsound`` is told of it, too, whoever was reading."""
         self._store = store
         self._game_id = game_id
+        self._on_unsound = on_unsound
+
+    def _unsound(self, what: str) -> Unsound:
+        error = Unsound(self._game_id, what)
+        if self._on_unsound is not None:
+            self._on_unsound(error)
+        return error
+
+    async def _page(self, first: int, limit: int) -> list[Row]:
+        try:
+            return await self._store.entries(self._game_id, first, limit)
+        except StoreDamaged as error:
+            raise self._unsound(f"entries from {first} on cannot be read: {error}") from error
 
     async def rows(self, first: int, end: int, page_rows: int = PAGE_ROWS) -> AsyncIterator[Row]:
         """From entry ``first`` up to before ``end``. Raises ``Unsound`` if one is missing."""
         while first < end:
-            page = await self._store.entries(self._game_id, first, min(page_rows, end - first))
+            page = await self._page(first, min(page_rows, end - first))
             if not page:
-                raise Unsound(f"game {self._game_id.hex()}: entry {first} is missing")
+                raise self._unsound(f"entry {first} is missing")
             for row in page:
                 yield row
             first += len(page)
@@ -74,44 +90,55 @@ class History:
         """The entry there. Raises ``Unsound``."""
         async for row in self.rows(seq, seq + 1):
             return self._decoded(row)
-        raise Unsound(f"game {self._game_id.hex()}: entry {seq} is missing")
+        raise self._unsound(f"entry {seq} is missing")
 
     async def accepted(self, seq: int, end: int) -> Accepted:
         """The receipt that was given with the entry. Raises ``Unsound``."""
         async for row in self.rows(seq, end, REPLAYED_AT_ONCE):
             if row.note:
-                return Accepted(seq, row.note, row.seq + 1, leaf_hash(row.data), repeated=True)
-        raise Unsound(f"game {self._game_id.hex()}: no checkpoint from entry {seq} on")
+                return Accepted(seq, row.note, row.seq + 1, leaf_hash(row.data))
+        raise self._unsound(f"no checkpoint from entry {seq} on")
 
     def _decoded(self, row: Row) -> log_pb2.Entry:
         try:
             return decode_entry(row.data)
         except LogError as error:
-            raise Unsound(f"game {self._game_id.hex()}: entry {row.seq}: {error}") from error
+            raise self._unsound(f"entry {row.seq}: {error}") from error
 
     async def replay(self, means: Means) -> tuple[Record, Attempts]:
-        """The game as it stands, every entry checked in full, and what was tried in it. Raises ``Unsound``.
+        """The game as it stands, every entry checked in full, and what was tried in it; its head is marked.
 
-        Whoever asks for an old game must not hold up the others, so the event loop gets its turn now and then.
+        Raises ``Unsound``; ``StoreFailed`` if it cannot be marked. Whoever asks for an old game must not hold up the
+        others, so the event loop gets its turn now and then.
         """
         record: Record | None = None
         row: Row | None = None
         attempts = Attempts()
-        secret = await self._store.secret(self._game_id)
+        mark = self._store.marks.of(self._game_id)
         try:
-            while page := await self._store.entries(self._game_id, record.size if record else 0, REPLAYED_AT_ONCE):
+            secret = await self._store.secret(self._game_id)
+        except StoreDamaged as error:
+            raise self._unsound(str(error)) from error
+        try:
+            while page := await self._page(record.size if record else 0, REPLAYED_AT_ONCE):
                 if record is None:
                     opened = decode_entry(page[0].data).open
                     record = Record(opened, engines=means.engines, secret=secret, max_entries=means.max_entries)
                 for row in page:
                     attempts.count(is_refused=record.read(row.data).HasField("refused"))
+                    if mark is not None and record.size == mark.size and record.root() != mark.root:
+                        raise self._unsound(f"its first {mark.size} entries are not those that were signed for")
                 await asyncio.sleep(0)
         except LogError as error:
             at = error.at(entry=record.size if record else 0)
-            raise Unsound(f"game {self._game_id.hex()} cannot be read back: {at}") from error
+            raise self._unsound(f"cannot be read back: {at}") from error
         if record is None or row is None:
-            raise Unsound(f"game {self._game_id.hex()} has no entries")
+            raise self._unsound("has no entries")
+        if mark is not None and record.size < mark.size:
+            lost = f"{mark.size - record.size} entries are lost"
+            raise self._unsound(f"{lost}: {mark.size} were signed for, {record.size} are there")
         self._check_promise(record, row.note, means)
+        await self._mark(record, mark)
         return record, attempts
 
     def _check_promise(self, record: Record, note: bytes, means: Means) -> None:
@@ -123,6 +150,18 @@ class History:
             promised = open_checkpoint(note, means.signer.verifier)
         except LogError as error:
             what = error if note else "it has none"
-            raise Unsound(f"game {self._game_id.hex()}: checkpoint of entry {record.size - 1}: {what}") from error
+            raise self._unsound(f"checkpoint of entry {record.size - 1}: {what}") from error
         if (promised.game_id, promised.size, promised.root) != (record.game_id, record.size, record.root()):
-            raise Unsound(f"game {self._game_id.hex()}: its entries are not those that were signed for")
+            raise self._unsound("its entries are not those that were signed for")
+
+    async def _mark(self, record: Record, mark: Mark | None) -> None:
+        """Whoever read it lets it out: also what became durable without being marked."""
+        marks = self._store.marks
+        if marks.is_permitted(record.game_id):
+            return
+        if mark is None or mark.size < record.size:
+            await asyncio.to_thread(marks.raise_to, [(record.game_id, record.size, record.root())])
+        elif record.phase is not Phase.CLOSED:
+            marks.hold(record.game_id, mark)
+        if record.phase is Phase.CLOSED:
+            marks.let_go(record.game_id)

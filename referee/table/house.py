@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 
@@ -12,7 +12,9 @@ import structlog
 from google.protobuf.message import DecodeError
 
 from referee.log.errors import Code, LogError
-from referee.store.store import Player, StoredGame, StoreFailed
+from referee.log.note import Checkpoint
+from referee.store.marks import Mark
+from referee.store.store import Player, StoreDamaged, StoredGame, StoreFailed
 from referee.table.answers import Answer
 from referee.table.errors import BadField, Draining, LimitReached, UnknownGame, Unsound
 from referee.table.means import Means
@@ -55,22 +57,54 @@ class House:
         self._feeds: dict[str, set[Feed]] = {}
 
     async def start(self) -> list[Unsound]:
-        """Reads every open game back and goes on with it; returns those with which that is impossible."""
-        unsound: list[Unsound] = []
+        """Reads every open game back and goes on with it; returns those with which that is impossible.
+
+        Of the games that are over only the last checkpoint is held against the mark.
+        """
+        marks = self.means.store.marks.all()
+        async for stored in self._stored_open():
+            marks.pop(stored.game_id, None)
+            try:
+                table = await Table.load(self.means, stored.game_id, self)
+            except Unsound as error:
+                self._set_aside(error)
+            else:
+                if not table.is_closed:
+                    self._open[stored.game_id] = table
+        await self._check_closed(marks)
+        for game_id, mark in marks.items():
+            self._set_aside(Unsound(game_id, f"not in the database, and {mark.size} entries of it were signed for"))
+        self._seat([p for p in await self.means.store.players() if p.game_id in self._open])
+        return list(self._aside.values())
+
+    async def _check_closed(self, marks: dict[bytes, Mark]) -> None:
+        """Takes out of ``marks`` what it has checked."""
+        origin = self.means.signer.verifier.name
+        before: int | None = None
+        while page := await self.means.store.games(before, _PAGE_GAMES, closed=True):
+            before = page[-1].number
+            try:
+                notes = await self.means.store.last_notes(page)
+            except StoreDamaged:
+                notes = {}
+            for stored in page:
+                mark, note = marks.pop(stored.game_id, None), notes.get(stored.game_id, b"")
+                if mark is not None:
+                    # Whether it is signed, and the entries are those that it covers, is seen when they are read.
+                    promised = Checkpoint(origin, stored.game_id, mark.size, mark.root).text()
+                    if note.startswith(promised.encode()):
+                        continue
+                try:
+                    await Table.load(self.means, stored.game_id)
+                except Unsound as error:
+                    self._set_aside(error)
+
+    async def _stored_open(self) -> AsyncIterator[StoredGame]:
         before: int | None = None
         while page := await self.means.store.games(before, _PAGE_GAMES, closed=False):
             for stored in page:
-                try:
-                    table = await Table.load(self.means, stored.game_id, self._close)
-                except Unsound as error:
-                    self._aside[stored.game_id] = error
-                    unsound.append(error)
-                else:
-                    if not table.is_closed:
-                        self._open[stored.game_id] = table
+                yield stored
             before = page[-1].number
-        self._seat(await self.means.store.players())
-        return unsound
 
     # --- principals -----------------------------------------------------------------------------------------
 
@@ -138,7 +172,7 @@ class House:
             raise LimitReached("open games")
         prepared = prepare(request, self.means.engines, self._producer)
         try:
-            table, opened = Table.begin(self.means, prepared.open_data, prepared.opening, self._close)
+            table, opened = Table.begin(self.means, prepared.open_data, prepared.opening, self)
         except LogError as error:
             if error.code is Code.MALFORMED:
                 raise BadField("options", f"{error.expected} ({error.what})") from error
@@ -175,7 +209,7 @@ class House:
             self._closed.move_to_end(game_id)
             return table
         if (unsound := self._aside.get(game_id)) is not None:
-            raise Unsound(str(unsound))
+            raise Unsound(game_id, unsound.what)
         # Read back once, however many ask for it at the same time, and whether or not they wait for it.
         loading = self._loading.get(game_id)
         if loading is None:
@@ -186,7 +220,7 @@ class House:
         try:
             if await self.means.store.game(game_id) is None:
                 raise UnknownGame(f"no game {game_id.hex()}")
-            table = await Table.load(self.means, game_id, self._close)
+            table = await Table.load(self.means, game_id, self)
             if table.is_closed:
                 self._keep(table)
             else:
@@ -194,7 +228,7 @@ class House:
                 self._seat(await self.means.store.players(game_id))
             return table
         except Unsound as error:
-            self._set_aside(game_id, error)
+            self._set_aside(error)
             raise
         finally:
             self._loading.pop(game_id, None)
@@ -226,7 +260,7 @@ class House:
                 return pb.Game.FromString(stored.closed)
             return game_message(await (await self.table(stored.game_id)).record())
         except Unsound as error:
-            self._set_aside(stored.game_id, error)
+            self._set_aside(error)
         except (StoreFailed, DecodeError) as error:
             _log.error("game not listed", game=stored.game_id.hex(), error=str(error))
         return None
@@ -244,7 +278,8 @@ class House:
             for feed in feeds:
                 feed.end(Ending.DRAINING)
 
-    def _close(self, table: Table) -> None:
+    def closed(self, table: Table) -> None:
+        """As an ``Owner``."""
         if self._open.pop(table.game_id, None) is not None:
             self._keep(table)
             self._unseat(table.game_id)
@@ -252,11 +287,18 @@ class House:
                 self.endings[table.result.ending] += 1
             _log.info("game over", game=table.game_id.hex(), entries=table.size)
 
-    def _set_aside(self, game_id: bytes, error: Unsound) -> None:
-        self._open.pop(game_id, None)
-        if game_id not in self._aside:
-            self._aside[game_id] = error
-            _log.error("game set aside", game=game_id.hex(), error=str(error))
+    def unsound(self, table: Table, error: Unsound) -> None:
+        """As an ``Owner``."""
+        if self._open.get(error.game_id) is table or self._closed.get(error.game_id) is table:
+            self._set_aside(error)
+
+    def _set_aside(self, error: Unsound) -> None:
+        self._open.pop(error.game_id, None)
+        self._closed.pop(error.game_id, None)
+        self._unseat(error.game_id)
+        if error.game_id not in self._aside:
+            self._aside[error.game_id] = error
+            _log.error("game set aside", game=error.game_id.hex(), error=error.what)
 
     def _keep(self, table: Table) -> None:
         self._closed[table.game_id] = table

@@ -10,7 +10,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from functools import partial
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn, Protocol
 
 from referee.log.entry import Clock, Written
 from referee.log.errors import Code, LogError, RulesError
@@ -22,14 +22,22 @@ from referee.log.v1 import log_pb2
 from referee.store.store import Change, Opening, Row, StoreFailed
 from referee.table import answers
 from referee.table.answers import Accepted, Answer, Refused
-from referee.table.errors import BeyondHead, GameOver, MalformedIntent, MalformedMove, NotAwaited, StaleHead, WeakKey
+from referee.table.errors import (
+    BeyondHead,
+    GameOver,
+    MalformedIntent,
+    MalformedMove,
+    NotAwaited,
+    StaleHead,
+    Unsound,
+    WeakKey,
+)
 from referee.table.history import Attempts, History
 from referee.table.means import Means
 from referee.table.view import awaited_text, game_message
 from referee.table.watch import Commit, Ending, Watcher
 from referee.v1 import game_service_pb2 as pb
 
-OnClosed = Callable[["Table"], None]
 Deliver = Callable[[Answer | StoreFailed, Commit | None], None]
 """Is told once what became of an act; with the commit, if there was one."""
 Answered = Callable[[Answer | StoreFailed, Commit | None], pb.Answer]
@@ -45,16 +53,26 @@ class Act(NamedTuple):
     received_ms: int
 
 
+class Owner(Protocol):
+    """Who is told when a table is of no more use."""
+
+    def closed(self, table: Table) -> None:
+        """Nothing can follow in the game."""
+
+    def unsound(self, table: Table, error: Unsound) -> None:
+        """The game's record turned out to be one that cannot be gone on with."""
+
+
 class Table:
     """A game that is durable as far as ``size`` tells."""
 
-    def __init__(self, means: Means, record: Record, attempts: Attempts, on_closed: OnClosed | None) -> None:
+    def __init__(self, means: Means, record: Record, attempts: Attempts, owner: Owner | None) -> None:
         """``record`` and ``attempts``: as the store has it, but for what ``open`` will add."""
         self._means = means
         self._record = record
         self._attempts = attempts
-        self._on_closed = on_closed
-        self._history = History(means.store, record.game_id)
+        self._owner = owner
+        self._history = History(means.store, record.game_id, self._unsound)
         self._durable = record.size
         self._idle = asyncio.Event()
         self._idle.set()
@@ -66,15 +84,15 @@ class Table:
         """Whose streams are open."""
 
     @classmethod
-    async def open(cls, means: Means, open_data: bytes, opening: Opening, on_closed: OnClosed | None = None) -> Table:
+    async def open(cls, means: Means, open_data: bytes, opening: Opening, owner: Owner | None = None) -> Table:
         """A new game, durable when this returns. Raises ``LogError``, ``StoreFailed``."""
-        table, opened = cls.begin(means, open_data, opening, on_closed)
+        table, opened = cls.begin(means, open_data, opening, owner)
         await opened
         return table
 
     @classmethod
     def begin(
-        cls, means: Means, open_data: bytes, opening: Opening, on_closed: OnClosed | None = None
+        cls, means: Means, open_data: bytes, opening: Opening, owner: Owner | None = None
     ) -> tuple[Table, asyncio.Future[Answer]]:
         """A new game on its way to the store, and what tells when it is durable. Raises ``LogError``."""
         record, written = Record.start(
@@ -84,7 +102,7 @@ class Table:
             secret=opening.secret,
             max_entries=means.max_entries,
         )
-        table = cls(means, record, Attempts(), on_closed)
+        table = cls(means, record, Attempts(), owner)
         table._durable = 0
         rows = [_row(written)]
         table._settle(rows, Clock(means.now_ms()))
@@ -93,9 +111,9 @@ class Table:
         return table, reply
 
     @classmethod
-    async def load(cls, means: Means, game_id: bytes, on_closed: OnClosed | None = None) -> Table:
+    async def load(cls, means: Means, game_id: bytes, owner: Owner | None = None) -> Table:
         """The game as the store has it, and with what was due. Raises ``Unsound``, ``StoreFailed``."""
-        table = cls(means, *await History(means.store, game_id).replay(means), on_closed)
+        table = cls(means, *await History(means.store, game_id).replay(means), owner)
         rows: list[Row] = []
         # Nothing is, unless the rules of what is due have changed: what is due goes with the act that makes it so.
         table._settle(rows, Clock(means.now_ms()))
@@ -302,7 +320,9 @@ class Table:
         and the game in memory has moved all the same.
         """
         record = self._record
-        note = rows[-1].note = self._means.signer.sign(record.game_id, record.size, record.root())
+        root = record.root()
+        self._means.store.marks.check(record.game_id, record.size, root)
+        note = rows[-1].note = self._means.signer.sign(record.game_id, record.size, root)
         accepted = Accepted(rows[0].seq, note, record.size, record.head)
         change = Change(
             record.game_id,
@@ -310,6 +330,7 @@ class Table:
             opening,
             answer=answers.encode(refused.violations) if refused is not None else None,
             closed=game_message(record).SerializeToString() if record.phase is Phase.CLOSED else None,
+            root=root,
         )
         answer = Refused(refused.violations, accepted) if refused is not None else accepted
         self._idle.clear()
@@ -347,8 +368,15 @@ class Table:
             for watcher in self._watchers:
                 watcher.over(self.game_id)
             self._watchers.clear()
-            if self._on_closed is not None:
-                self._on_closed(self)
+            if self._owner is not None:
+                self._owner.closed(self)
+
+    def _unsound(self, error: Unsound) -> None:
+        for watcher in self._watchers:
+            watcher.over(self.game_id, Ending.SET_ASIDE)
+        self._watchers.clear()
+        if self._owner is not None:
+            self._owner.unsound(self, error)
 
     # --- reading -------------------------------------------------------------------------------------------
 

@@ -22,6 +22,8 @@ class Ending(Enum):
     REVOKED = 4
     BROKEN = 5
     """By the stream's own client; why is told in another way."""
+    SET_ASIDE = 6
+    """The game cannot be gone on with, for now."""
 
 
 @dataclass(slots=True)
@@ -54,6 +56,8 @@ class Item:
     answer: pb.Answer | None = None
     over: bytes = b""
     """The id of a game of which nothing more comes."""
+    ending: Ending = Ending.GAME_OVER
+    """Why, of that game."""
     opened: bytes = b""
     """The id of a game that is new."""
 
@@ -74,9 +78,9 @@ class Watcher:
         """What comes next. If the reader is too far behind, it is cut off: a gap is worse than an end."""
         self._push(Item(commit, answer))
 
-    def over(self, game_id: bytes) -> None:  # noqa: ARG002 - it watches no other
+    def over(self, game_id: bytes, ending: Ending = Ending.GAME_OVER) -> None:  # noqa: ARG002 - it watches no other
         """Nothing more comes of this game."""
-        self.end(Ending.GAME_OVER)
+        self.end(ending)
 
     def end(self, ending: Ending) -> None:
         """After what is in the queue there is only this. The first call counts."""
@@ -135,8 +139,8 @@ class Feed(Watcher):
 
     __slots__ = ()
 
-    def over(self, game_id: bytes) -> None:
-        self._push(Item(over=game_id))
+    def over(self, game_id: bytes, ending: Ending = Ending.GAME_OVER) -> None:
+        self._push(Item(over=game_id, ending=ending))
 
     def opened(self, game_id: bytes) -> None:
         """There is one more game to watch."""

@@ -164,7 +164,7 @@ async def test_a_log_that_was_tampered_with_is_set_aside(tmp_path: Path, logged:
         store.execute("UPDATE entries SET data = ? WHERE game = 1 AND seq = 3", (row[:-1] + bytes([row[-1] ^ 1]),))
     async with running(tmp_path / "data") as (_, client):
         found = await refused(client.games.GetGame(pb.GetGameRequest(game_id=play.id)))
-        assert found.reason == "INTERNAL"
+        assert found.reason == "SET_ASIDE"
         assert found.message == "a fault of the referee; tell its operator the incident"
         assert found.metadata["incident"] in logged.getvalue()
         assert "cannot be read back" in logged.getvalue()

@@ -108,7 +108,7 @@ async def test_one_sick_game_does_not_hide_the_others(tmp_path: Path, logged: St
         assert await ids(client) == [well.id]
         assert await ids(client) == [well.id]
         assert logged.getvalue().count("game set aside") == 1
-        assert (await refused(client.games.GetGame(pb.GetGameRequest(game_id=sick.id)))).reason == "INTERNAL"
+        assert (await refused(client.games.GetGame(pb.GetGameRequest(game_id=sick.id)))).reason == "SET_ASIDE"
         await well.until_play()
 
 
@@ -159,8 +159,8 @@ async def test_a_history_that_was_not_signed_for_is_set_aside(
         assert await ids(client) == [good.id]
         assert play.id in logged.getvalue()
         abort = client.games.AbortGame(pb.AbortGameRequest(game_id=play.id), metadata=bearer(client.organiser))
-        assert (await refused(abort)).reason == "INTERNAL"
-        assert (await refused(client.games.GetLog(pb.GetLogRequest(game_id=play.id)))).reason == "INTERNAL"
+        assert (await refused(abort)).reason == "SET_ASIDE"
+        assert (await refused(client.games.GetLog(pb.GetLogRequest(game_id=play.id)))).reason == "SET_ASIDE"
         good.client, good.stream = client, None
         await good.steps(3)
 
@@ -217,7 +217,7 @@ async def test_a_finished_game_that_cannot_be_read_is_tried_once(tmp_path: Path,
         no_checkpoint(store)
     async with running(tmp_path / "data") as (server, client):
         request = pb.GetGameRequest(game_id=play.id)
-        assert (await refused(client.games.GetGame(request))).reason == "INTERNAL"
+        assert (await refused(client.games.GetGame(request))).reason == "SET_ASIDE"
         counted = count_reads(server, monkeypatch)
-        assert (await refused(client.games.GetGame(request))).reason == "INTERNAL"
+        assert (await refused(client.games.GetGame(request))).reason == "SET_ASIDE"
         assert not counted

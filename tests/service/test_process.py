@@ -105,7 +105,7 @@ async def test_no_secret_is_ever_logged(tmp_path: Path) -> None:
             assert len(found) == 2
             store.execute("UPDATE entries SET data = x'00' WHERE game = 2")
         request, token, _ = other.sent[0]
-        assert (await refused(client.games.SubmitIntent(request, metadata=bearer(token)))).reason == "INTERNAL"
+        assert (await refused(client.games.SubmitIntent(request, metadata=bearer(token)))).reason == "SET_ASIDE"
     running.process.terminate()
     assert await running.process.wait() == 0
     found += [seat_seed(0), seat_seed(1)]

@@ -95,7 +95,7 @@ EVERY_ERROR: list[Exception] = [
     errors.LimitReached(LONG, retry_s=1e9),
     TookTooLong(LONG),
     errors.Draining(LONG),
-    errors.Unsound(LONG),
+    errors.Unsound(bytes(16), LONG),
     UnknownRules(LONG),
     StoreFailed(LONG),
     PermissionDenied(LONG),
@@ -114,8 +114,11 @@ def test_details_are_small(error: Exception) -> None:
 def test_every_table_error_is_told_apart() -> None:
     """Only what is our own fault becomes an incident."""
     for error in EVERY_ERROR:
-        reason = service_errors._explained(error)[0]
+        reason, message, _ = service_errors._explained(error)
         if isinstance(error, errors.TableError):
-            assert (reason == "INTERNAL") == isinstance(error, errors.Unsound), error
+            assert reason != "INTERNAL", error
+            assert (reason == "SET_ASIDE") == isinstance(error, errors.Unsound), error
+        if reason == "SET_ASIDE":
+            assert LONG not in message, "what is wrong with a record is for the operator"
     covered = {type(error) for error in EVERY_ERROR}
     assert set(errors.TableError.__subclasses__()) <= covered
