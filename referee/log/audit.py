@@ -104,6 +104,7 @@ class _Auditor:
         self.findings: dict[Layer, Finding] = {}
         self.checked: dict[Layer, int] = {}
         self.remarks: list[str] = []
+        self.recoveries: list[str] = []
         self.useless_heads = 0
         self.heads = Heads(policy.verifier, policy.receipts)
 
@@ -149,6 +150,12 @@ class _Auditor:
             return
         self.checked[Layer.CHAIN] = self.tree.size + 1
         self._link("entry", entry)
+        if entry.HasField("recovered"):
+            lost = entry.recovered.lost_size - self.tree.size
+            words = "an entry" if lost == 1 else f"{lost} entries"
+            self.recoveries.append(
+                f"entry {self.tree.size}: the referee lost {words} that it had signed for and went on"
+            )
         if entry.referee_ms < self.latest_ms and not self.dated_back:
             # A clock may have been set back: odd, not wrong.
             self.dated_back = True
@@ -211,7 +218,7 @@ class _Auditor:
             self.checked[Layer.AUTHORS] = self.tree.size + 1
         intent = None
         if (signed := signed_part(entry)) is None:
-            self.past_joining |= entry.WhichOneof("event") not in ("end", "disclose")
+            self.past_joining |= entry.WhichOneof("event") not in ("end", "disclose", "recovered")
         else:
             try:
                 intent = decode_intent(signed.intent)
@@ -292,8 +299,13 @@ class _Auditor:
             ending=log_pb2.Ending.Name(end.ending) if end is not None else "",
             scores=tuple(end.scores) if end is not None else (),
             places=tuple(end.places) if end is not None else (),
-            remarks=tuple(self.remarks),
+            remarks=(*self._recoveries(), *self.remarks),
         )
+
+    def _recoveries(self) -> list[str]:
+        # A referee that is not one can write any number of them.
+        more = len(self.recoveries) - _MAX_REMARKS
+        return [*self.recoveries[:_MAX_REMARKS], *([f"and {more} more times"] if more > 0 else [])]
 
     def _closing(self) -> None:
         if not self.ended:

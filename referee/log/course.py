@@ -107,6 +107,12 @@ class Course:
             return self._check_chance(entry.chance.outcome, dealt=True)
         if event == "forced_pass":
             return self._check_forced_pass(entry.forced_pass.seat)
+        if event == "recovered":
+            # At any time before the end: what was lost may be anything.
+            if entry.recovered.lost_size <= seq:
+                what = f"a lost head of {entry.recovered.lost_size} entries"
+                raise LogError(Code.NOT_AWAITED, what, f"one that this log does not reach, of more than {seq}")
+            return Step(StepKind.RECOVERED)
         raise LogError(Code.NOT_AWAITED, f"an entry with {event}", "GameOpen in entry 0 and nowhere else")
 
     def check_intent(self, intent: log_pb2.Intent, seq: int) -> Step:

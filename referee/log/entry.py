@@ -33,6 +33,7 @@ Event = (
     | log_pb2.ForcedPass
     | log_pb2.GameEnd
     | log_pb2.SeedDisclose
+    | log_pb2.Recovered
 )
 _FIELD_OF: dict[type[Event], str] = {
     log_pb2.Signed: "signed",
@@ -42,6 +43,7 @@ _FIELD_OF: dict[type[Event], str] = {
     log_pb2.ForcedPass: "forced_pass",
     log_pb2.GameEnd: "end",
     log_pb2.SeedDisclose: "disclose",
+    log_pb2.Recovered: "recovered",
 }
 
 
@@ -113,6 +115,8 @@ def decode_entry(data: bytes) -> log_pb2.Entry:
             check_name(f"entry.refused.rule_ids[{i}]", rule_id)
     elif event == "disclose":
         check_length("entry.disclose.seed", entry.disclose.seed, SEED_BYTES)
+    elif event == "recovered":
+        check_length("entry.recovered.lost_root", entry.recovered.lost_root, HASH_BYTES)
     elif event in ("timeout", "forced_pass") and not getattr(entry, event).HasField("seat"):
         raise LogError(Code.MALFORMED, f"entry.{event} without a seat", "the seat")
     return entry

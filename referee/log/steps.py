@@ -31,6 +31,8 @@ class StepKind(Enum):
     """An attempt was recorded; the position stays."""
     ENDED = "ended"
     DISCLOSED = "disclosed"
+    RECOVERED = "recovered"
+    """The referee lost entries that it had signed for, and says so; nothing of the game changes."""
 
 
 class Step(NamedTuple):
