@@ -16,7 +16,7 @@ from referee import __version__
 from referee.cli import output
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
 
-COMMANDS = ("serve", "keys", "new", "token", "status", "bot", "fetch", "show", "audit", "inspect")
+COMMANDS = ("serve", "keys", "new", "token", "status", "bot", "fetch", "show", "audit", "inspect", "recover")
 
 
 def application(names: Sequence[str] = COMMANDS) -> typer.Typer:

@@ -81,6 +81,24 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
             "--cert` says whose it is.",
         ),
     ] = None,
+    marks: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Where it keeps what it has signed, apart from the games; marks.db in the directory if not given. On "
+            "another disk it notices a database that was set back together with its own.",
+            show_default=False,
+        ),
+    ] = None,
+    seal_key: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The key of the secrets in the database (made if there is none); seal.key in the directory if not "
+            "given. Elsewhere, a copy of the directory opens no deck.",
+            show_default=False,
+        ),
+    ] = None,
     requests_per_s: Annotated[
         float, typer.Option(metavar="N", min=0.01, help="Of one caller, beside acts; for ten seconds at once.")
     ] = REQUESTS_PER_S,
@@ -134,6 +152,8 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
             requests_per_s=requests_per_s,
             max_streams=max_streams,
             metrics=metrics or "",
+            marks=marks,
+            seal_key=seal_key,
         )
         asyncio.run(_run(config))
     except DataError as error:

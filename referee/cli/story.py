@@ -142,9 +142,7 @@ class Story:
             return _end(entry.end)
         if kind == "recovered":
             lost = entry.recovered.lost_size - entry.seq
-            return (
-                f"the referee lost {'an entry' if lost == 1 else f'{lost} entries'} that it had signed for and goes on"
-            )
+            return f"the referee lost {lost} {'entry' if lost == 1 else 'entries'} that it had signed for and goes on"
         return {"open": "the game is opened", "disclose": "the referee's seed is disclosed"}.get(str(kind), str(kind))
 
     def _act(self, record: Record, intent: log_pb2.Intent, turn: int | None) -> str:

@@ -152,10 +152,8 @@ class _Auditor:
         self._link("entry", entry)
         if entry.HasField("recovered"):
             lost = entry.recovered.lost_size - self.tree.size
-            words = "an entry" if lost == 1 else f"{lost} entries"
-            self.recoveries.append(
-                f"entry {self.tree.size}: the referee lost {words} that it had signed for and went on"
-            )
+            what = f"the referee lost {lost} {'entry' if lost == 1 else 'entries'} that it had signed for and went on"
+            self.recoveries.append(f"entry {self.tree.size}: {what}")
         if entry.referee_ms < self.latest_ms and not self.dated_back:
             # A clock may have been set back: odd, not wrong.
             self.dated_back = True

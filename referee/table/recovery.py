@@ -1,0 +1,188 @@
+"""Games that cannot be gone on with, and what an operator can do about each. The referee is not running meanwhile.
+
+Entries that were signed for are lost to the store: somebody's copy brings them back, or the game goes on, or ends, with
+an entry that says so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from referee.log import file
+from referee.log.entry import Clock, Event, decode_entry
+from referee.log.errors import LogError
+from referee.log.frames import FrameType
+from referee.log.merkle import Tree, leaf_hash
+from referee.log.replay import Record
+from referee.log.steps import Phase
+from referee.log.v1 import log_pb2
+from referee.store.marks import Mark
+from referee.store.store import Change, Grant, Opening, Row, StoreFailed
+from referee.table.errors import Unsound
+from referee.table.history import History
+from referee.table.house import House
+from referee.table.means import Means
+from referee.table.opening import new_token, token_digest
+from referee.table.view import game_message
+
+
+class CannotRecover(Exception):
+    """Nothing has changed: why not, and what can be done instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """What was done."""
+
+    entries: int
+    """That came back, or are lost."""
+    size: int
+    """Entries of the game now."""
+    ended: bool
+    tokens: Sequence[tuple[str, str]] = ()
+    """New ones, where those of the game are lost: for whom, and the token."""
+
+
+async def find(means: Means) -> list[Unsound]:
+    """The games that cannot be gone on with, and why. Raises ``StoreFailed``."""
+    return await House(means, producer="").start()
+
+
+async def go_on(means: Means, game_id: bytes, *, end: bool) -> Recovered:
+    """Goes on with the game as the store has it: the next entry names the head that is lost.
+
+    ``end``: that is followed by an end for the referee's fault. Raises ``CannotRecover``, ``StoreFailed``.
+    """
+    mark = _lost(means, game_id)
+    if await means.store.game(game_id) is None:
+        raise CannotRecover("the database does not have this game; expected --from FILE, or --give-up")
+    means.store.marks.permit(game_id)
+    try:
+        record, _ = await History(means.store, game_id).replay(means)
+    except Unsound as error:
+        raise CannotRecover(f"what the database has cannot be gone on with: {error.what}") from error
+    if mark.size <= record.size:
+        what = f"the database has {record.size} entries, another history than the {mark.size} that were signed for"
+        raise CannotRecover(f"{what}; nothing is lost, and a second history is not signed")
+    if record.phase is Phase.CLOSED:
+        raise CannotRecover(f"the game is over after {record.size} entries, and {mark.size} were signed for")
+    lost = mark.size - record.size
+    rows: list[Row] = []
+    clock = Clock(means.now_ms())
+
+    def write(event: Event) -> None:
+        written = record.write(event, clock)
+        rows.append(Row(written.seq, written.data))
+
+    write(log_pb2.Recovered(lost_size=mark.size, lost_root=mark.root))
+    if end:
+        write(log_pb2.GameEnd(ending=log_pb2.ENDING_REFEREE_FAULT))
+    while (due := record.due()) is not None:
+        write(due)
+    await _commit(means, record, rows)
+    return Recovered(lost, record.size, record.phase is Phase.CLOSED)
+
+
+async def restore(means: Means, game_id: bytes, stream: BinaryIO) -> Recovered:
+    """Takes the entries that the store lacks from a game file. Raises ``CannotRecover``, ``StoreFailed``."""
+    mark = _lost(means, game_id)
+    header, entries = _read(stream, mark)
+    stored = await means.store.game(game_id)
+    kept = [row.data async for row in _kept(means, game_id)] if stored is not None else []
+    if stored is not None and stored.closed is not None:
+        raise CannotRecover("the database has this game as one that is over; nothing can follow")
+    for index, (data, other) in enumerate(zip(kept, entries, strict=False)):
+        if data != other:
+            raise CannotRecover(f"entry {index} of the database is another than that of the file")
+    if len(kept) >= mark.size:
+        raise CannotRecover(f"the database has all {mark.size} entries that were signed for")
+    try:
+        secret = await means.store.secret(game_id) or _disclosed(entries[-1])
+        record = Record.replay(entries, engines=means.engines, secret=secret, max_entries=means.max_entries)
+    except LogError as error:
+        raise CannotRecover(f"the file does not hold: {error}") from error
+    if record.phase is not Phase.CLOSED and record.course.dealt and secret is None:
+        what = "the game is not over, and the referee's secret, from which it deals, is in no file"
+        raise CannotRecover(f"{what}; put a backup of the database back that has the game, or expected --give-up")
+    rows = [Row(seq, data) for seq, data in enumerate(entries[len(kept) :], start=len(kept))]
+    opening, tokens = (None, []) if stored is not None else _opening(record, header)
+    await _commit(means, record, rows, opening)
+    return Recovered(len(rows), record.size, record.phase is Phase.CLOSED, tokens)
+
+
+async def give_up(means: Means, game_id: bytes) -> Mark:
+    """The game is not expected any more. Raises ``CannotRecover``, ``StoreFailed``."""
+    mark = _lost(means, game_id)
+    if await means.store.game(game_id) is not None:
+        raise CannotRecover("the database has this game; expected --continue or --end")
+    means.store.marks.forget(game_id)
+    return mark
+
+
+def _lost(means: Means, game_id: bytes) -> Mark:
+    mark = means.store.marks.kept(game_id)
+    if mark is None:
+        raise CannotRecover("nothing was signed for this game")
+    return mark
+
+
+def _read(stream: BinaryIO, mark: Mark) -> tuple[bytes, list[bytes]]:
+    """The file's header, and the entries that were signed for."""
+    header, entries, tree = b"", list[bytes](), Tree()
+    try:
+        file.check_size(stream)
+        for frame in file.read(stream):
+            if frame.type == FrameType.HEADER:
+                header = frame.payload
+            elif frame.type == FrameType.ENTRY and tree.size < mark.size:
+                entries.append(frame.payload)
+                tree.append(leaf_hash(frame.payload))
+    except LogError as error:
+        if tree.size < mark.size:
+            raise CannotRecover(f"the file cannot be read to its end: {error}") from error
+    if tree.size < mark.size:
+        raise CannotRecover(f"the file has {tree.size} entries, and {mark.size} were signed for")
+    if tree.root() != mark.root:
+        raise CannotRecover(f"its first {mark.size} entries are not those that were signed for")
+    return header, entries
+
+
+async def _kept(means: Means, game_id: bytes) -> AsyncIterator[Row]:
+    first = 0
+    while page := await means.store.entries(game_id, first, 256):
+        for row in page:
+            yield row
+        first += len(page)
+
+
+def _disclosed(data: bytes) -> bytes | None:
+    entry = decode_entry(data)
+    return entry.disclose.seed if entry.HasField("disclose") else None
+
+
+def _opening(record: Record, header: bytes) -> tuple[Opening, list[tuple[str, str]]]:
+    """Of a game that the store does not have: its tokens went with it."""
+    tokens: list[tuple[str, str]] = []
+    grants: list[Grant] = []
+    if record.phase is not Phase.CLOSED:
+        for number, seat in enumerate(record.opened.seats):
+            if not seat.scribed:
+                tokens.append((f"seat {number}", new_token()))
+                grants.append(Grant(token_digest(tokens[-1][1]), "", frozenset({"play"}), record.game_id, number))
+        tokens.append(("scribe", new_token()))
+        grants.append(Grant(token_digest(tokens[-1][1]), "", frozenset({"scribe"}), record.game_id))
+    return Opening(record.opened.header_hash, header, None, grants), tokens
+
+
+async def _commit(means: Means, record: Record, rows: list[Row], opening: Opening | None = None) -> None:
+    root = record.root()
+    means.store.marks.check(record.game_id, record.size, root)
+    rows[-1].note = means.signer.sign(record.game_id, record.size, root)
+    closed = game_message(record).SerializeToString() if record.phase is Phase.CLOSED else None
+    done: asyncio.Future[StoreFailed | None] = asyncio.get_running_loop().create_future()
+    means.store.commit(Change(record.game_id, rows, opening, closed=closed, root=root), done.set_result)
+    if (failure := await done) is not None:
+        raise failure
