@@ -30,7 +30,7 @@ from referee.v1 import status_service_pb2 as pb
 _TIMEOUT_S = 5.0
 _EVERY_S = 1.0
 _PAGE = 1000
-_WIDE = 110
+_WIDE = 120
 """Columns from which on a game's whole id is shown, as commands want it."""
 _SHORT_ID = 8
 _AROUND = 8

@@ -50,7 +50,7 @@ def held(data: Path) -> Iterator[None]:
 
 async def is_draining(client: Client) -> None:
     """Returns when the referee says so."""
-    stub = health_pb2_grpc.HealthStub(client.channel)
+    stub: Any = health_pb2_grpc.HealthStub(client.channel)
     async for found in stub.Watch(health_pb2.HealthCheckRequest(service="")):
         if found.status == NOT_SERVING:
             return
@@ -132,10 +132,11 @@ async def everything_else_is_refused(client: Client, play: Play) -> None:
     ):
         assert (await refused(call)).reason == "DRAINING"
     names = [service.full_name for service in SERVICES]
-    health = health_pb2_grpc.HealthStub(client.channel)
+    health: Any = health_pb2_grpc.HealthStub(client.channel)
     for name in ("", *names):
         assert (await health.Check(health_pb2.HealthCheckRequest(service=name))).status == NOT_SERVING
-    reflected = reflection_pb2_grpc.ServerReflectionStub(client.channel).ServerReflectionInfo()
+    reflection: Any = reflection_pb2_grpc
+    reflected = reflection.ServerReflectionStub(client.channel).ServerReflectionInfo()
     await reflected.write(reflection_pb2.ServerReflectionRequest(list_services=""))
     listed = {service.name for service in (await reflected.read()).list_services_response.service}
     assert set(names) <= listed
@@ -230,9 +231,8 @@ class Crowd:
 
     async def watch(self, client: Client, game_id: str) -> None:
         stream = client.games.WatchGame(pb.WatchGameRequest(game_id=game_id, after_seq=-1))
-        message, seen = None, 0
-        async for message in stream:
-            seen += len(message.commit.entries)
+        messages = [message async for message in stream]
+        message, seen = messages[-1], sum(len(message.commit.entries) for message in messages)
         assert message.seq == seen - 1
         self.last.append((game_id, message))
 

@@ -1,0 +1,145 @@
+"""``referee status`` as its users run it: a table, JSON, and one line when there is no referee."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import pty
+import signal
+import struct
+from fcntl import ioctl
+from pathlib import Path
+from termios import TIOCSWINSZ
+
+import pytest
+
+from referee.cli.status import picture
+from referee.v1 import game_pb2
+from referee.v1 import status_service_pb2 as pb
+from tests.cli.command import REFEREE, referee
+from tests.service.player import connected
+from tests.service.process import serve
+
+COLUMNS = ["game", "state", "entries", "since", "waits", "for", "connected", "watchers"]
+
+
+@pytest.mark.slow
+async def test_a_table_and_json(tmp_path: Path) -> None:
+    running = await serve(tmp_path / "data", tmp_path / "log")
+    async with connected(running.address, running.token) as client:
+        play = await client.play(3, principals=["ani", "", ""])
+        other = await client.play(2)
+        await other.until_play()
+        words = ("status", "--server", running.address, "--data", tmp_path / "data")
+        table, as_json = [await asyncio.to_thread(referee, *words, *more) for more in ((), ("--json",))]
+        nobody = await asyncio.to_thread(referee, *words, "--token-file", tmp_path / "nothing")
+        seat = tmp_path / "seat.token"
+        seat.write_text(other.created.seat_tokens[0])
+        denied = await asyncio.to_thread(referee, *words, "--token-file", seat)
+    running.process.terminate()
+    assert await running.process.wait() == 0
+    assert (table.returncode, table.stderr) == (0, "")
+    lines = table.stdout.splitlines()
+    assert "open games 2" in lines[0]
+    assert lines[4].split() == COLUMNS
+    games = [line for line in lines if "joining" in line or "playing" in line]
+    assert [line.split()[0] for line in games] == [play.id[:8], other.id[:8]], "the longest wait first"
+    assert "seat 0 ani, seat 1, seat 2" in games[0]
+    found = json.loads(as_json.stdout)
+    assert [game["id"] for game in found["games"]] == [play.id, other.id]
+    assert found["games"][1]["state"] == "GAME_STATE_PLAYING"
+    assert found["games"][0]["seats"][0] == {"awaited": True, "connected": False, "principal": "ani", "scribed": False}
+    assert isinstance(found["server"]["acts_accepted"], int)
+    assert nobody.returncode == denied.returncode == 1
+    assert "nothing: No such file" in nobody.stderr
+    assert "needs a token for" in denied.stderr
+    assert denied.stderr.count("\n") == 1
+
+
+def test_nobody_there(tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("x" * 43)
+    done = referee("status", "--server", "127.0.0.1:1", "--token-file", token)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "referee: 127.0.0.1:1: no referee answers (UNAVAILABLE)\n"
+
+
+@pytest.mark.slow
+async def test_live_on_a_terminal(tmp_path: Path) -> None:
+    """Shows what happens, says when the referee is gone, sees it again, leaves on Ctrl-C."""
+    running = await serve(tmp_path / "data", tmp_path / "log")
+    port = running.address.rpartition(":")[2]
+    terminal, inside = pty.openpty()
+    ioctl(inside, TIOCSWINSZ, struct.pack("HHHH", 20, 90, 0, 0))
+    words = (REFEREE, "status", "--server", running.address, "--data", tmp_path / "data")
+    shown = await asyncio.create_subprocess_exec(
+        *words, stdin=inside, stdout=inside, stderr=inside, env={**os.environ, "TERM": "xterm"}
+    )
+    os.close(inside)
+    await until_shown(terminal, "no open games")
+    async with connected(running.address, running.token) as client:
+        await client.play(2)
+        await until_shown(terminal, "joining")
+    running.process.terminate()
+    assert await running.process.wait() == 0
+    await until_shown(terminal, "asking again")
+    again = await serve(tmp_path / "data", tmp_path / "log", "--listen", f"127.0.0.1:{port}")
+    await until_shown(terminal, "no commit in the last minute")
+    shown.send_signal(signal.SIGINT)
+    assert await shown.wait() == 0
+    again.process.terminate()
+    assert await again.process.wait() == 0
+    os.close(terminal)
+
+
+async def until_shown(terminal: int, words: str) -> None:
+    text = b""  # words in another colour do not follow at once
+    while words.encode() not in text:
+        text += await asyncio.to_thread(os.read, terminal, 65536)
+
+
+def status(**game: object) -> pb.GetStatusResponse:
+    server = pb.ServerStatus(version="1", started_ms=1, now_ms=100_000_000, open_games=1)
+    return pb.GetStatusResponse(server=server, games=[pb.GameStatus(id="ab" * 16, rules_id="alhambra", **game)])  # type: ignore[arg-type]
+
+
+def rendered(found: pb.GetStatusResponse, width: int, **more: object) -> str:
+    from rich.console import Console
+
+    console = Console(width=width, force_terminal=False)
+    with console.capture() as capture:
+        console.print(picture(found, width, **more))  # type: ignore[arg-type]
+    return capture.get()
+
+
+@pytest.mark.parametrize("width", [80, 119, 120, 200])
+def test_nothing_but_who_is_waited_for_gives_way(width: int) -> None:
+    seats = [pb.SeatStatus(awaited=True, connected=i == 1, principal="somebody with a long name") for i in range(6)]
+    text = rendered(
+        status(seats=seats, size=12_345, since_ms=1, watchers=1000, state=game_pb2.GAME_STATE_PLAYING), width
+    )
+    lines = text.splitlines()
+    assert max(map(len, lines)) <= width
+    assert all(word in lines[4] for word in COLUMNS)
+    (row,) = [line for line in lines if line.startswith("abab")]
+    for word in ("playing", "12345", "1 d 03:46", "seat 0 somebody", "· 1 · · · ·", "1000"):
+        assert word in row
+    assert ("ab" * 16 in row) == (width >= 120)
+
+
+def test_words_of_others_cannot_steer_the_terminal() -> None:
+    found = status(seats=[pb.SeatStatus(awaited=True, principal="\x1b[2J")])
+    found.set_aside.add(id="cd" * 16, why="a\nb\x1b[31m")
+    text = rendered(found, 100)
+    assert "\x1b" not in text
+    assert "a\\nb\\x1b" in text
+
+
+def test_more_games_than_lines() -> None:
+    found = status()
+    found.games.extend(pb.GameStatus(id=f"{i:032}") for i in range(99))
+    found.server.open_games = 150
+    text = rendered(found, 80, height=24)
+    assert len(text.splitlines()) <= 24
+    assert "and 134 more, which have waited less long" in text

@@ -1,0 +1,153 @@
+"""StatusService: whose turn it is, since when, who is connected; also with many games, and when some cannot be read."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.log.entry import decode_entry
+from referee.service.data import STORE_FILE
+from referee.v1 import game_pb2, status_service_pb2_grpc
+from referee.v1 import game_service_pb2 as pb
+from referee.v1 import status_service_pb2 as status_pb
+from tests.service.conftest import running
+from tests.service.player import SCRIBE, Client, Play, against_the_rules, bearer, refused, token_of
+from tests.service.test_drain import held
+from tests.service.test_playing import Stream
+
+
+async def status(client: Client, **request: Any) -> status_pb.GetStatusResponse:
+    stub: Any = status_service_pb2_grpc.StatusServiceStub(client.channel)
+    response: status_pb.GetStatusResponse = await stub.GetStatus(
+        status_pb.GetStatusRequest(**request), metadata=bearer(client.organiser)
+    )
+    return response
+
+
+async def of_game(client: Client, play: Play) -> status_pb.GameStatus:
+    (found,) = [game for game in (await status(client)).games if game.id == play.id]
+    return found
+
+
+async def test_whose_turn_since_when_and_who_is_there(client: Client) -> None:
+    play = await client.play(2, principals=["ani", ""])
+    await play.catch_up(1)
+    game = await of_game(client, play)
+    assert (game.rules_id, game.state, game.size) == ("alhambra", game_pb2.GAME_STATE_JOINING, 1)
+    assert game.since_ms == decode_entry(play.entries[0]).referee_ms
+    assert [(seat.awaited, seat.connected, seat.principal) for seat in game.seats] == [
+        (True, False, "ani"),
+        (True, False, ""),
+    ]
+    assert game.watchers == 1
+    stream = Stream(play, token_of(play, 1))
+    await stream.begin()
+    play.stream.cancel()
+    game = await of_game(client, play)
+    assert [seat.connected for seat in game.seats] == [False, True]
+    await stream.answer(play.join(1))
+    game = await of_game(client, play)
+    assert (game.size, [seat.awaited for seat in game.seats]) == (2, [True, False])
+    stream.call.cancel()
+    while (await of_game(client, play)).seats[1].connected:
+        pass
+
+
+async def test_what_a_scribe_has_to_do(client: Client) -> None:
+    play = await client.play(2, scribed=(0, 1), declaring_scribe_key=SCRIBE.public.raw)
+    game = await of_game(client, play)
+    assert game.scribe_awaited
+    assert not game.scribe_connected
+    assert [seat.scribed for seat in game.seats] == [True, True]
+    stream = Stream(play, play.created.scribe_token)
+    await stream.begin()
+    assert (await of_game(client, play)).scribe_connected
+
+
+async def test_the_server(client: Client) -> None:
+    play = await client.play()
+    await play.until_play()
+    seat = play.seat_on_turn()
+    await play.submit(play.move(seat, against_the_rules(play)), token_of(play, seat))
+    await refused(play.submit(play.move(seat, b"\xff"), token_of(play, seat)))
+    server = (await status(client)).server
+    assert (server.acts_accepted, server.acts_refused, server.acts_failed) == (4, 1, 1)
+    assert (server.open_games, server.watchers, server.players, server.draining) == (1, 1, 0, False)
+    assert 0 < server.commit_median_us <= server.commit_p99_us
+    assert 0 < server.started_ms <= server.now_ms
+
+
+async def test_longest_waits_come_first_a_page_at_a_time(client: Client) -> None:
+    plays = [await client.play() for _ in range(5)]
+    for play in (plays[2], plays[0]):
+        await play.step()
+    expected = [game.id for game in (await status(client)).games]
+    assert {play.id for play in plays} == set(expected)
+    waits = [game.since_ms for game in (await status(client)).games]
+    assert waits == sorted(waits)
+    found, token = list[str](), ""
+    while True:
+        page = await status(client, page_size=2, page_token=token)
+        assert page.server.open_games == 5
+        found += [game.id for game in page.games]
+        if not (token := page.next_page_token):
+            break
+        assert len(page.games) == 2
+    assert found == expected
+
+
+@pytest.mark.parametrize("token", ["?", "1-", "-1-" + "0" * 32, "1-" + "0" * 31, "١-" + "0" * 32])
+async def test_a_page_that_is_none(client: Client, token: str) -> None:
+    stub: Any = status_service_pb2_grpc.StatusServiceStub(client.channel)
+    call = stub.GetStatus(status_pb.GetStatusRequest(page_token=token), metadata=bearer(client.organiser))
+    assert (await refused(call)).metadata["field"] == "page_token"
+
+
+async def test_only_who_may_see_it(play: Play) -> None:
+    stub: Any = status_service_pb2_grpc.StatusServiceStub(play.client.channel)
+    request = status_pb.GetStatusRequest()
+    assert (await refused(stub.GetStatus(request))).reason == "UNAUTHENTICATED"
+    assert (await refused(stub.GetStatus(request, metadata=bearer(token_of(play, 0))))).reason == "PERMISSION_DENIED"
+
+
+async def test_games_that_are_over_are_not_there(client: Client) -> None:
+    play = await client.play()
+    await client.games.AbortGame(pb.AbortGameRequest(game_id=play.id), metadata=bearer(client.organiser))
+    found = await status(client)
+    assert not found.games
+    assert found.server.open_games == 0
+
+
+async def test_a_game_under_way_is_waited_for(tmp_path: Path) -> None:
+    """A status shows what is durable."""
+    async with running(tmp_path / "data", busy_s=600.0) as (server, client):
+        play = await client.play()
+        await play.until_play()
+        size = play.record.size
+        with held(tmp_path / "data"):
+            seat = play.seat_on_turn()
+            act = asyncio.create_task(play.submit(play.move(seat, play.a_move()), token_of(play, seat)))
+            while not server._tally.acts.under_way:  # noqa: ASYNC110 - nobody is told
+                await asyncio.sleep(0)
+            stuck = await of_game(client, play)
+            assert (stuck.size, stuck.state, len(stuck.seats)) == (size, game_pb2.GAME_STATE_UNSPECIFIED, 0)
+            assert (await status(client)).server.open_games == 1
+        await act
+        assert (await of_game(client, play)).size > size
+
+
+async def test_games_set_aside_are_named(tmp_path: Path) -> None:
+    async with running(tmp_path / "data") as (_, client):
+        play, other = [await client.play() for _ in range(2)]
+    with closing(sqlite3.connect(tmp_path / "data" / STORE_FILE)) as store, store:
+        store.execute("UPDATE entries SET data = x'00' WHERE game = 1")
+    async with running(tmp_path / "data") as (_, client):
+        found = await status(client)
+        assert [game.id for game in found.games] == [other.id]
+        assert [game.id for game in found.set_aside] == [play.id]
+        assert found.set_aside[0].why
