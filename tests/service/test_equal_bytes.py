@@ -1,0 +1,286 @@
+"""What lies in the deck shows nowhere: games that differ in nothing else send everybody the same bytes."""
+
+from __future__ import annotations
+
+import asyncio
+from base64 import b64encode, urlsafe_b64encode
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from io import StringIO
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import grpc
+import pytest
+import structlog
+
+from referee.log import intent
+from referee.log.intent import Author, Place, Role, SignedIntent
+from referee.log.v1 import log_pb2
+from referee.service.auth import Caller
+from referee.service.games import GameService
+from referee.service.permissions import PERMISSIONS
+from referee.table.errors import BadField
+from referee.v1 import game_service_pb2 as pb
+from referee.v1 import rules_service_pb2, status_service_pb2
+from tests.service.player import IDENTITY_POINT, SCRIBE, against_the_rules, seat_key, seat_seed
+from tests.service.twins import PAGE, Heard, Told, Twin, Unequal, compare, logging_to, start
+
+MOST_ACTS = 200
+ERRORS_AT = {0, 2, 5, *range(10, MOST_ACTS, 10)}
+"""Acts before which errors are made: while seats join, while they reveal, and in play."""
+
+
+@asynccontextmanager
+async def twins(path: Path) -> AsyncIterator[list[Twin]]:
+    """Two games, opened."""
+    found: list[Twin] = []
+    async with AsyncExitStack() as stack:
+        for name in ("one", "other"):
+            log = StringIO()
+            logging_to(log)
+            server = await start(path / name, like=path / "one" if found else None)
+            stack.push_async_callback(server.stop, grace_s=0)
+            channel = await stack.enter_async_context(grpc.aio.insecure_channel(server.address))
+            twin = Twin(server, channel, log)
+            await twin.open()
+            found.append(twin)
+        yield found
+
+
+async def ask_everything(twin: Twin, *audiences: str) -> None:
+    """Everything that can be read, by each."""
+    game = twin.played.id
+    for audience in audiences:
+        await twin.call(audience, "GameService/GetGame", pb.GetGameRequest(game_id=game))
+        await twin.call(audience, "GameService/ListGames", pb.ListGamesRequest())
+        moves = pb.ListLegalMovesRequest(game_id=game, page_size=PAGE)
+        listed = pb.ListLegalMovesResponse.FromString(await twin.call(audience, "GameService/ListLegalMoves", moves))
+        if listed.next_page_token:
+            following = pb.ListLegalMovesRequest(game_id=game, page_token=listed.next_page_token, page_size=5000)
+            await twin.call(audience, "GameService/ListLegalMoves", following)
+        await twin.call(audience, "StatusService/GetStatus", status_service_pb2.GetStatusRequest())
+        await twin.read_all(audience, "GameService/GetLog", pb.GetLogRequest(game_id=game), 9)
+        watch = pb.WatchGameRequest(game_id=game)
+        await twin.read_all(audience, "GameService/WatchGame", watch, 1)
+    twin.heard.append(Heard("whoever runs it", "metrics", await metrics(twin)))
+
+
+async def metrics(twin: Twin) -> bytes:
+    """Without times, and without what the operating system says of the process."""
+    host, _, port = twin.server.metrics_address.rpartition(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(b"GET /metrics HTTP/1.1\r\nHost: referee\r\nConnection: close\r\n\r\n")
+    page = (await reader.read()).partition(b"\r\n\r\n")[2]
+    writer.close()
+    await writer.wait_closed()
+    assert b"\nreferee_acts_total" in page
+    lines = page.splitlines(keepends=True)
+    return b"".join(line for line in lines if b"_seconds" not in line and not line.startswith(b"process_"))
+
+
+async def ask_for_more(twin: Twin) -> None:
+    """From the first entry on, what is the same at any time, and every kind of error."""
+    played, game, nobody = twin.played, twin.played.id, "nobody"
+    size = played.record.size
+    for audience in twin.audiences:
+        watch = pb.WatchGameRequest(game_id=game, after_seq=-1)
+        commits = len(played.notes)
+        await twin.read_all(audience, "GameService/WatchGame", watch, commits)
+    for method, request in (
+        ("ListRules", rules_service_pb2.ListRulesRequest()),
+        ("GetCatalogue", rules_service_pb2.GetCatalogueRequest(rules_id="alhambra")),
+        ("GetTables", rules_service_pb2.GetTablesRequest(rules_id="alhambra")),
+    ):
+        await twin.call(nobody, f"RulesService/{method}", request)
+    for name in ("GetGame", "ListLegalMoves"):
+        for bad in (b"", b"\xff", pb.GetGameRequest(game_id="?"), pb.GetGameRequest(game_id="0" * 32)):
+            await twin.call(nobody, f"GameService/{name}", bad)
+    for token in ("?", "bW92ZXM6MQ=="):
+        await twin.call(nobody, "GameService/ListGames", pb.ListGamesRequest(page_token=token))
+        await twin.call(nobody, "GameService/ListLegalMoves", pb.ListLegalMovesRequest(game_id=game, page_token=token))
+    for method in ("CreateGame", "AbortGame"):
+        for audience in (nobody, "seat 0", "scribe"):
+            await twin.call(audience, f"GameService/{method}", b"")
+    for audience in twin.audiences:
+        for method in ("ListTokens", "IssueToken", "RevokeToken"):
+            await twin.call(audience, f"AccessService/{method}", b"")
+    seats = [log_pb2.Seat()] * 3
+    for wrong in (
+        pb.CreateGameRequest(rules_id="?", seats=seats),
+        pb.CreateGameRequest(rules_id="alhambra"),
+        pb.CreateGameRequest(rules_id="alhambra", seats=seats, scribe_keys=[IDENTITY_POINT]),
+    ):
+        await twin.call("organiser", "GameService/CreateGame", wrong)
+    for after_seq in (-2, size):
+        watch = pb.WatchGameRequest(game_id=game, after_seq=after_seq)
+        await twin.read_all(nobody, "GameService/WatchGame", watch, 9)
+        enter = pb.PlayGameRequest(enter=pb.Enter(game_id=game, after_seq=after_seq))
+        await twin.read_all("seat 1", "GameService/PlayGame", enter, 9)
+    await twin.read_all("seat 1", "GameService/PlayGame", pb.PlayGameRequest(), 9)
+    await twin.read_all("seat 1", "GameService/WatchSeat", pb.WatchSeatRequest(resume=[pb.ResumePoint()]), 9)
+    for audience, game_id, signed in bad_acts(twin):
+        act = pb.SubmitIntentRequest(game_id=game_id, intent=signed.intent, signature=signed.signature)
+        await twin.call(audience, "GameService/SubmitIntent", act)
+
+
+def bad_acts(twin: Twin) -> Sequence[tuple[str, str, SignedIntent]]:
+    """Acts that change nothing: by whom, for which game."""
+    played = twin.played
+    place, game, key = played.place, played.id, seat_key(0)
+    a_move = played.move(0, b"")
+    resign = log_pb2.Intent(game_id=place.game_id, seq=place.seq, prev=place.prev, seat=0, resign=log_pb2.Resign())
+    weak = log_pb2.Intent(game_id=place.game_id, seq=place.seq, prev=place.prev, seat=0)
+    weak.join.CopyFrom(log_pb2.Join(key=IDENTITY_POINT, commitment=bytes(32)))
+    return [
+        ("nobody", game, a_move),
+        ("organiser", game, a_move),
+        ("scribe", game, a_move),
+        ("seat 1", game, a_move),
+        ("seat 0", game, a_move),
+        ("seat 0", "0" * 32, a_move),
+        ("seat 0", "?", a_move),
+        ("seat 0", game, played.move(0, b"\xff")),
+        ("seat 0", game, played.move(0, against_the_rules(played))),
+        ("seat 1", game, played.move(1, against_the_rules(played))),
+        ("scribe", game, intent.move(place, Author(Role.SCRIBE, 0), SCRIBE, against_the_rules(played))),
+        ("scribe", game, intent.declare(place, 0, SCRIBE, b"")),
+        ("seat 0", game, SignedIntent(a_move.intent, bytes(64), b"")),
+        ("seat 0", game, SignedIntent(a_move.intent, b"", b"")),
+        ("seat 0", game, SignedIntent(b"", a_move.signature, b"")),
+        ("seat 0", game, SignedIntent(b"\xff", a_move.signature, b"")),
+        ("seat 0", game, SignedIntent(bytes(16385), a_move.signature, b"")),
+        ("seat 0", game, intent.move(Place(place.game_id, place.seq + 1, place.prev), Author(Role.SEAT, 0), key, b"")),
+        ("seat 0", game, intent.move(Place(place.game_id, place.seq, bytes(32)), Author(Role.SEAT, 0), key, b"")),
+        ("seat 0", game, intent.join(place, 0, seat_key(1), None)),
+        ("seat 0", game, intent.sign(weak, key)),
+        ("seat 0", game, intent.reveal(place, 0, key, seat_seed(2))),
+        ("seat 0", game, intent.sign(resign, key)),
+    ]
+
+
+async def play_both(one: Twin, other: Twin) -> set[str]:
+    """Plays both games until chance tells them apart, and compares on the way; returns what was heard."""
+    kinds: set[str] = set()
+
+    def compared() -> None:
+        heard = one.told()
+        kinds.update(each.what for each in heard)
+        compare(heard, other.told())
+
+    for number in range(MOST_ACTS):
+        chance = []
+        for twin in (one, other):
+            logging_to(twin.log)
+            everybody = number < 6 or number % 4 == 0
+            await ask_everything(twin, *(twin.audiences if everybody else ("nobody", "seat 1")))
+            if number in ERRORS_AT:
+                await ask_for_more(twin)
+        compared()
+        for twin in (one, other):
+            logging_to(twin.log)
+            chance.append(await twin.act())
+        if chance[0] != chance[1]:
+            return kinds
+        compared()
+    raise AssertionError("the decks are the same")
+
+
+@pytest.mark.slow
+async def test_games_that_differ_in_their_decks_alone_send_equal_bytes(tmp_path: Path) -> None:
+    async with twins(tmp_path) as (one, other):
+        assert one.secrets["r"] != other.secrets["r"]
+        heard = await play_both(one, other)
+        assert len(one.played.entries) > 60, "long enough for something to show"
+        assert {f"referee.v1.{what}" for what in heard} >= PERMISSIONS.keys()
+        assert len(one.reasons) >= 15, "all but those of a referee in trouble, or of a game that is over"
+        assert one.played.entries[0] != other.played.entries[0]
+        with pytest.raises(Unequal):  # now that a card has come that the other game has not
+            compare(one.told(), other.told())
+
+
+def next_cards(course: Any) -> int:
+    """A number that stands for the order of what is not drawn yet, 0 while nobody can know it."""
+    return crc32(repr((course.dealer._tiles, course.dealer._money)).encode()) if course.dealer else 0
+
+
+class InAMessage(GameService):
+    """The position tells of the deck."""
+
+    async def GetGame(self, request: pb.GetGameRequest, caller: Caller) -> pb.GetGameResponse:  # noqa: N802
+        response = await super().GetGame(request, caller)
+        record = await (await self._table(request.game_id)).record()
+        response.game.awaited_seats.append(next_cards(record.course))
+        return response
+
+
+class InAnOrder(GameService):
+    """The moves come in an order that the deck decides."""
+
+    async def ListLegalMoves(self, request: pb.ListLegalMovesRequest, caller: Caller) -> pb.ListLegalMovesResponse:  # noqa: N802
+        response = await super().ListLegalMoves(request, caller)
+        record = await (await self._table(request.game_id)).record()
+        moves = sorted(response.moves, key=lambda move: crc32(move, next_cards(record.course)))
+        response.ClearField("moves")
+        response.moves.extend(moves)
+        return response
+
+
+class InTheLog(GameService):
+    """The operator can read what comes next."""
+
+    async def ListGames(self, request: pb.ListGamesRequest, caller: Caller) -> pb.ListGamesResponse:  # noqa: N802
+        for table in self._house.open_tables:
+            structlog.get_logger("test").debug("listed", next=next_cards((await table.record()).course))
+        return await super().ListGames(request, caller)
+
+
+class InAnError(GameService):
+    """What is wrong with a request is explained too well."""
+
+    async def SubmitIntent(self, request: pb.SubmitIntentRequest, caller: Caller) -> pb.SubmitIntentResponse:  # noqa: N802
+        if request.game_id == "?":
+            cards = [next_cards((await table.record()).course) for table in self._house.open_tables]
+            raise BadField("game_id", f"another one, {cards}")
+        return await super().SubmitIntent(request, caller)
+
+
+@pytest.mark.parametrize(
+    ("leak", "where"),
+    [
+        (InAMessage, "GetGame to nobody"),
+        (InAnOrder, "ListLegalMoves to nobody"),
+        (InTheLog, "the log to the operator"),
+        (InAnError, "SubmitIntent, its status to seat 0"),
+    ],
+    ids=["message", "order", "log", "error"],
+)
+@pytest.mark.slow
+async def test_whatever_tells_of_the_deck_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, leak: type[GameService], where: str
+) -> None:
+    monkeypatch.setattr("referee.service.server.GameService", leak)
+    async with twins(tmp_path) as (one, other):
+        with pytest.raises(Unequal, match=where):
+            await play_both(one, other)
+
+
+@pytest.mark.parametrize("padding", [b"", b"x", b"xx"])
+async def test_secrets_are_found_in_any_dress(tmp_path: Path, padding: bytes) -> None:
+    """Nothing of what is hidden in either game can pass unseen, wherever in a text it stands."""
+    async with twins(tmp_path) as (twin, _):
+        twin.told()
+        assert set(twin.secrets) >= {"r", "K", "p_0", "p_1", "token of seat 0", "token of organiser"}
+        for name, secret in twin.secrets.items():
+            text = padding + secret + padding
+            for dress in (
+                text,
+                text.hex().encode(),
+                text.hex().upper().encode(),
+                b64encode(text),
+                urlsafe_b64encode(text),
+            ):
+                twin.heard.append(Heard("somebody", "a message", b"..." + dress))
+                with pytest.raises(Told, match=name):
+                    twin.told()
