@@ -1,5 +1,8 @@
 """What the referee tells its operator: JSON lines, or readable ones on a terminal; always on standard error.
 
+Events and their fields are in docs/operations.md. What callers can bring about again and again is told so often a
+minute and then counted, so that nobody fills the disk with it.
+
 Nothing secret is ever passed to it, and bytes never are: whoever logs a value turns it into text first. What slips
 through all the same is not shown.
 """
@@ -8,13 +11,18 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
 from contextlib import suppress
+from time import monotonic
 from typing import Any, TextIO, cast
 
 import structlog
 
 FORMATS = ("auto", "json", "text")
+MOST_LINES, OF_S = 30, 60.0
+"""Of warnings and errors of one event in that time."""
+_ALWAYS = frozenset({"game set aside"})
+"""Told of each game once, and each has to be known."""
 
 
 def configure(log_format: str = "auto", level: str = "info", stream: TextIO | None = None) -> None:
@@ -32,6 +40,7 @@ def configure(log_format: str = "auto", level: str = "info", stream: TextIO | No
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
+            Sparing(),
             _no_bytes,
             *finish,
         ],
@@ -39,6 +48,45 @@ def configure(log_format: str = "auto", level: str = "info", stream: TextIO | No
         logger_factory=structlog.PrintLoggerFactory(cast("TextIO", _Lossy(stream))),
         cache_logger_on_first_use=False,
     )
+    root = logging.getLogger()
+    root.handlers = [handler for handler in root.handlers if not isinstance(handler, _Libraries)]
+    root.addHandler(_Libraries(logging.WARNING))
+
+
+class Sparing:
+    """A processor that lets so many warnings and errors of one event through, then counts what it leaves out."""
+
+    def __init__(self, most: int = MOST_LINES, of_s: float = OF_S, now: Callable[[], float] = monotonic) -> None:
+        self._most = most
+        self._of_s = of_s
+        self._now = now
+        self._told: dict[str, tuple[float, int]] = {}
+        """Since when, and how often, by event."""
+
+    def __call__(self, _: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+        name = str(event.get("event"))
+        if event.get("level") not in {"warning", "error", "critical"} or name in _ALWAYS:
+            return event
+        now = self._now()
+        since, count = self._told.get(name, (now, 0))
+        if now - since >= self._of_s:
+            if count > self._most:
+                event["left_out"] = count - self._most
+            since, count = now, 0
+        self._told[name] = (since, count + 1)
+        if count >= self._most:
+            raise structlog.DropEvent
+        return event
+
+
+class _Libraries(logging.Handler):
+    """What libraries warn of, in the same form as what we do."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        with suppress(Exception):  # as nobody would know what to do about it
+            log = structlog.get_logger(record.name)
+            exc_info = record.exc_info if record.exc_info and record.exc_info[0] else None
+            log.warning("library", library=record.name, message=record.getMessage(), exc_info=exc_info)
 
 
 class _Lossy:

@@ -47,7 +47,7 @@ class StatusService:
             response.next_page_token = f"{since_ms}-{game_id.hex()}"
         response.games.extend(await self._games(page[:size]))
         response.set_aside.extend(
-            pb.GameSetAside(id=game_id.hex(), why=str(why)) for game_id, why in self._house.aside.items()
+            pb.GameSetAside(id=game_id.hex(), why=why.what) for game_id, why in self._house.aside.items()
         )
         return response
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import logging
+from collections import Counter
+from contextlib import suppress
 from io import StringIO
 
 import structlog
@@ -44,6 +47,44 @@ def test_neither_bytes_nor_local_variables_are_shown() -> None:
         assert "<4 bytes>" in text
         assert "b'hush'" not in text
         assert '"hush"' not in text.replace('a_local = "hush"', "")
+
+
+def test_what_comes_again_and_again_is_counted() -> None:
+    """So many lines of one event a minute; what is left out is told with the next."""
+    now = [100.0]
+    sparing = logs.Sparing(most=3, of_s=60, now=lambda: now[0])
+    told: list[dict[str, object]] = []
+
+    def happen(event: str, level: str = "error") -> None:
+        with suppress(structlog.DropEvent):
+            told.append(dict(sparing(None, "", {"event": event, "level": level})))
+
+    for _ in range(10):
+        happen("incident")
+        happen("game opened", "info")
+        happen("game set aside")
+    happen("store failed")
+    events = Counter(line["event"] for line in told)
+    assert events == {"incident": 3, "game opened": 10, "game set aside": 10, "store failed": 1}
+    now[0] += 60
+    happen("incident")
+    happen("incident")
+    happen("store failed")
+    assert [line.get("left_out") for line in told[-3:]] == [7, None, None]
+
+
+def test_libraries_speak_the_same_way() -> None:
+    stream = StringIO()
+    logs.configure("json", "info", stream)
+    logs.configure("json", "info", stream)
+    try:
+        1 / 0  # noqa: B018
+    except ZeroDivisionError:
+        logging.getLogger("asyncio").exception("Task %s was lost", "x")
+    logging.getLogger("grpc").info("nobody wants to know")
+    (line,) = [json.loads(line) for line in stream.getvalue().splitlines()]
+    assert (line["event"], line["library"], line["message"]) == ("library", "asyncio", "Task x was lost")
+    assert "ZeroDivisionError" in line["exception"]
 
 
 def test_a_reader_that_is_gone() -> None:
