@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from referee.log.v1.log_pb2 import Seat
 from referee.v1 import game_service_pb2 as pb
 from tests.cli.command import referee
 from tests.service.certificates import Authority
@@ -31,7 +32,7 @@ async def test_from_issue_to_revocation(tmp_path: Path) -> None:
         assert (principal, scopes, where) == ("club", "organise audit", "everywhere")
         assert until.startswith("until 2")
         created = await client.games.CreateGame(
-            pb.CreateGameRequest(rules_id="alhambra", seats=[{}, {}]), metadata=bearer(secret)
+            pb.CreateGameRequest(rules_id="alhambra", seats=[Seat(), Seat()]), metadata=bearer(secret)
         )
 
         words = ("token", "issue", "ani", "--scope", "play", "--game", created.game.id, "--seat", "1")

@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import grpc
+import pytest
 
+from referee.log.intent import SignedIntent
+from referee.service.limits import Account, Accounts, host_of
+from referee.table.errors import LimitReached
 from referee.v1 import game_service_pb2 as pb
+from referee.v1.rules_service_pb2 import ListRulesRequest
 from tests.service.conftest import running
-from tests.service.player import Client, connected, refusal, refused
+from tests.service.player import (
+    CODE,
+    Client,
+    Play,
+    against_the_rules,
+    bearer,
+    connected,
+    refusal,
+    refused,
+    token_of,
+)
+from tests.service.test_playing import Stream
 
 
 async def test_room_for_so_many_watchers(tmp_path: Path) -> None:
@@ -58,3 +77,223 @@ async def let_in(client: Client, game_id: str) -> Any:
         else:
             return stream
     raise AssertionError("there is no room")
+
+
+# --- how much one caller may take ------------------------------------------------------------------------------
+
+SPARSE = 0.01
+"""Requests a second: one call, and then none for longer than any test takes."""
+
+
+async def test_an_account_for_each_caller(tmp_path: Path) -> None:
+    """Who has used up its own has used up nobody else's."""
+    async with running(tmp_path / "data", requests_per_s=SPARSE) as (_, client):
+        created = await client.create()
+        callers = [bearer(created.seat_tokens[0]), bearer(created.seat_tokens[1]), ()]
+        for metadata in callers:
+            await client.rules.ListRules(ListRulesRequest(), metadata=metadata)
+        for metadata in (*callers, bearer(client.organiser)):
+            found = await refused(client.rules.ListRules(ListRulesRequest(), metadata=metadata))
+            assert (found.reason, found.metadata) == ("LIMIT", {"limit": "requests"})
+            assert 0 < found.retry_s <= 1 / SPARSE
+        stream = client.games.WatchGame(pb.WatchGameRequest(game_id=created.game.id))
+        assert (await refused(stream)).reason == "LIMIT", "opening a stream is a request"
+
+
+async def test_guessing_tokens_is_limited_by_address(tmp_path: Path) -> None:
+    async with running(tmp_path / "data", requests_per_s=SPARSE) as (_, client):
+        for token, reason in (("x" * 43, "UNAUTHENTICATED"), ("y" * 43, "LIMIT"), ("?", "LIMIT"), ("z" * 43, "LIMIT")):
+            found = await refused(client.rules.ListRules(ListRulesRequest(), metadata=bearer(token)))
+            assert found.reason == reason
+        await client.create()
+
+
+async def test_whoever_is_awaited_is_judged_always(tmp_path: Path) -> None:
+    """With nothing left: what is due now is judged, right or wrong; everything else is not even looked at."""
+    async with running(tmp_path / "data", requests_per_s=SPARSE) as (_, client):
+        play = await client.play()
+        await play.until_play()
+        while play.seat_on_turn() != 0:
+            await play.step()
+        seat, token = 0, token_of(play, 0)
+        good = play.move(seat, play.a_move())
+        forged = SignedIntent(good.intent, bytes(64), b"")
+        assert (await refused(play.submit(forged, token))).reason == "BAD_SIGNATURE", "its one request"
+        assert (await refused(play.submit(forged, token))).reason == "BAD_SIGNATURE", "it could have been the right one"
+        assert (await play.submit(play.move(seat, against_the_rules(play)), token)).refused.violations
+        request, _, _ = play.sent[0]
+        for wrong in (
+            SignedIntent(b"\xff", good.signature, b""),
+            SignedIntent(good.intent + bytes(18_000), good.signature, b""),
+            SignedIntent(request.intent, request.signature, b""),
+        ):
+            found = await refused(play.submit(wrong, token))
+            assert (found.reason, found.metadata) == ("LIMIT", {"limit": "requests"})
+            assert found.retry_s > 0
+        await play.act(good, token)
+        stale = play.move(1 - play.seat_on_turn(), b"")
+        await refused(play.submit(stale, token_of(play, 1 - play.seat_on_turn())))
+        await play.steps(10)
+
+
+async def test_a_stream_with_nothing_left_plays_on(tmp_path: Path) -> None:
+    async with running(tmp_path / "data", requests_per_s=SPARSE) as (_, client):
+        play = await client.play()
+        await play.until_play()
+        seat = play.seat_on_turn()
+        stream = Stream(play, token_of(play, seat))  # its one request
+        await stream.begin()
+        good = play.move(seat, play.a_move())
+        before = play.sent[0][0]
+        again = SignedIntent(before.intent, before.signature, b"")
+        for wrong in (again, SignedIntent(b"\xff", good.signature, b"")):
+            failure = (await stream.answer(wrong)).answer.failure
+            assert failure.reason == pb.ERROR_REASON_LIMIT
+            assert failure.code == CODE["LIMIT"].value[0]
+            assert failure.retry_ms > 0
+        failure = (await stream.answer(SignedIntent(good.intent, bytes(64), b""))).answer.failure
+        assert (failure.reason, failure.retry_ms) == (pb.ERROR_REASON_BAD_SIGNATURE, 0)
+        assert (await stream.answer(good)).answer.HasField("accepted")
+
+
+async def test_acts_that_are_accepted_cost_nothing(tmp_path: Path) -> None:
+    """And after a whole game there is as much left as before."""
+    async with running(tmp_path / "data", requests_per_s=SPARSE) as (_, client):
+        play = await client.play()
+        await play.to_the_end()
+        for seat in (0, 1):
+            metadata = bearer(token_of(play, seat))
+            await client.rules.ListRules(ListRulesRequest(), metadata=metadata)
+            assert (await refused(client.rules.ListRules(ListRulesRequest(), metadata=metadata))).reason == "LIMIT"
+
+
+async def test_so_many_streams(tmp_path: Path) -> None:
+    async with running(tmp_path / "data", max_streams=2) as (_, client):
+        created = await client.create()
+        request = pb.WatchGameRequest(game_id=created.game.id)
+        streams = [client.games.WatchGame(request) for _ in range(2)]
+        for stream in streams:
+            assert (await stream.read()).HasField("snapshot")
+        found = await refused(client.games.WatchGame(request))
+        assert (found.reason, found.metadata) == ("LIMIT", {"limit": "streams"})
+        mine = client.games.WatchGame(request, metadata=bearer(created.seat_tokens[0]))
+        assert (await mine.read()).HasField("snapshot"), "the others' are not mine"
+        streams[0].cancel()
+        await let_in(client, created.game.id)
+
+
+def test_what_an_account_holds() -> None:
+    account = Account(requests_per_s=2.0)
+    for _ in range(20):
+        account.draw()
+    with pytest.raises(LimitReached) as reached:
+        account.draw()
+    assert 0 < reached.value.retry_s <= 0.5
+    for _ in range(1000):
+        account.charge()
+    assert account.exhausted().retry_s <= 0.5, "what was done already makes nobody wait for longer"
+
+
+def test_accounts_of_who_is_quiet_are_let_go() -> None:
+    accounts = Accounts(requests_per_s=1e9)
+    busy = accounts.of("busy")
+    with busy.stream():
+        for i in range(100_000):
+            accounts.of(str(i)).draw()
+        assert len(accounts._accounts) < 10_000
+        assert accounts.of("busy") is busy
+
+
+@pytest.mark.parametrize(
+    ("peer", "host"),
+    [
+        ("ipv4:192.0.2.1:50051", "ipv4:192.0.2.1"),
+        ("ipv6:%5B2001:db8::1%5D:50051", "ipv6:20010db800000000"),
+        ("ipv6:[2001:db8::2]:50052", "ipv6:20010db800000000"),
+        ("ipv6:%5Bfe80::1%25eth0%5D:50051", "ipv6:fe80000000000000"),
+        ("ipv6:%5B::ffff:192.0.2.1%5D:50051", "ipv4:192.0.2.1"),
+        ("unix:", "unix:"),
+    ],
+)
+def test_whom_an_address_stands_for(peer: str, host: str) -> None:
+    assert host_of(peer) == host
+
+
+# --- how large, and how long -----------------------------------------------------------------------------------
+
+
+async def test_messages_of_so_many_bytes(play: Play) -> None:
+    """Refused by us, and told so; beyond what gRPC takes it is gRPC that refuses."""
+    client, token = play.client, bearer(token_of(play, 0))
+    request = pb.CreateGameRequest(rules_id="x" * (1 << 20))
+    found = await refused(client.games.CreateGame(request, metadata=bearer(client.organiser)))
+    assert (found.reason, found.metadata) == ("LIMIT", {"limit": "messages of 1048576 bytes"})
+    act = pb.SubmitIntentRequest(game_id=play.id, intent=bytes(20 << 10))
+    found = await refused(client.games.SubmitIntent(act, metadata=token))
+    assert (found.reason, found.metadata) == ("LIMIT", {"limit": "messages of 20480 bytes"})
+    act.intent = bytes(17 << 10)
+    assert (await refused(client.games.SubmitIntent(act, metadata=token))).reason == "MALFORMED_INTENT"
+    stream = Stream(play, token_of(play, 0))
+    await stream.begin()
+    await stream.call.write(pb.PlayGameRequest(act=pb.SignedAct(intent=bytes(20 << 10))))
+    assert (await refused(to_the_end(stream.call))).reason == "LIMIT"
+    await play.steps(2)
+
+
+async def to_the_end(call: Any) -> None:
+    while await call.read() is not grpc.aio.EOF:
+        pass
+
+
+@contextmanager
+def held(data: Path) -> Iterator[None]:
+    """Somebody else has the store: no commit gets through."""
+    with closing(sqlite3.connect(data / "referee.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        yield
+        other.execute("ROLLBACK")
+
+
+@pytest.mark.slow
+async def test_a_call_takes_so_long(tmp_path: Path) -> None:
+    """Then it is answered; the act that it brought becomes durable all the same, and sent again gets its answer."""
+    data = tmp_path / "data"
+    async with running(data, call_s=1.5, busy_s=60.0) as (_, client):
+        play = await client.play()
+        await play.until_play()
+        act = play.next_act()
+        assert act is not None
+        with held(data):
+            found = await refused(play.submit(*act))
+            assert found.reason == "DEADLINE"
+            request = pb.GetGameRequest(game_id=play.id)
+            with pytest.raises(grpc.aio.AioRpcError) as caught:
+                await client.games.GetGame(request, timeout=0.05)
+            assert caught.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+            assert not caught.value.trailing_metadata(), "the client's own deadline: nobody had to tell it"
+        size = play.record.size
+        await play.catch_up(size + 1)
+        assert (await play.accepted(await play.submit(*act))).seq == size
+        silent = client.games.PlayGame(metadata=bearer(token_of(play, 0)))
+        assert (await refused(silent)).reason == "DEADLINE", "who opens a stream and says nothing"
+        await play.steps(3)
+
+
+async def test_where_waiting_helps_it_is_said(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    async with running(data, busy_s=0.01) as (server, client):
+        play = await client.play()
+        await play.until_play()
+        stream = Stream(play, token_of(play, play.seat_on_turn()))
+        await stream.begin()
+        act = play.next_act()
+        assert act is not None
+        with held(data):
+            found = await refused(play.submit(*act))
+            assert (found.reason, found.retry_s) == ("STORE_FAILED", 1.0)
+            failure = (await stream.answer(act[0])).answer.failure
+            assert (failure.reason, failure.retry_ms) == (pb.ERROR_REASON_STORE_FAILED, 1000)
+        await play.act(*act)
+        server.house.drain()
+        found = await refused(client.create())
+        assert (found.reason, found.retry_s) == ("DRAINING", 1.0)
