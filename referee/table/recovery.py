@@ -83,7 +83,7 @@ async def go_on(means: Means, game_id: bytes, *, end: bool) -> Recovered:
     while (due := record.due()) is not None:
         write(due)
     await _commit(means, record, rows)
-    return Recovered(lost, record.size, record.phase is Phase.CLOSED)
+    return Recovered(lost, record.size, record.course.end is not None)
 
 
 async def restore(means: Means, game_id: bytes, stream: BinaryIO) -> Recovered:
