@@ -127,7 +127,7 @@ class GameService:
     async def WatchGame(self, request: pb.WatchGameRequest, caller: Caller, outlet: Outlet) -> None:
         table = await self._table(request.game_id)
         after_seq = after_seq_of(request)
-        watcher = Watcher(self._queue_items)
+        watcher = self._pulse.watcher(self._queue_items)
         with self._gallery.place(table.game_id), self._pulse.of(watcher, outlet, "WatchGame"):
             await watch(self._house, table, after_seq, outlet, watcher)
 

@@ -13,7 +13,7 @@ from referee.table.errors import BadField, Draining, LimitReached
 from referee.table.house import House
 from referee.table.table import Table
 from referee.table.view import game_message, position_message
-from referee.table.watch import Ending, Watcher
+from referee.table.watch import Ending, Turnstile, Watcher
 from referee.v1 import game_service_pb2 as pb
 
 Sender = Callable[[bytes], Awaitable[None]]
@@ -73,6 +73,11 @@ class Pulse:
         self.ended: Counter[tuple[str, str]] = Counter()
         """Streams that have ended, by kind and why: the name of an ``Ending``, ``stalled`` or ``left``."""
         self._task: asyncio.Task[None] | None = None
+        self._turnstile = Turnstile()
+
+    def watcher(self, limit: int) -> Watcher:
+        """Of a stream that only watches."""
+        return Watcher(limit, self._turnstile)
 
     @contextmanager
     def of(self, watcher: Watcher, outlet: Outlet, kind: str) -> Iterator[None]:
@@ -111,7 +116,7 @@ class Pulse:
                     if now - outlet.since_s > self._write_s:
                         outlet.give_up()
                 elif now - outlet.last_s + step_s >= self._heartbeat_s:
-                    watcher.beat()
+                    watcher.beat(self._turnstile)
 
 
 def _why(watcher: Watcher, outlet: Outlet) -> str:

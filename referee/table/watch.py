@@ -62,13 +62,46 @@ class Item:
     """The id of a game that is new."""
 
 
+class Turnstile:
+    """Wakes readers that can wait, a few at a time: what comes in meanwhile, such as an act, is seen to in between.
+
+    Without it a thousand watchers of one game would hold up every table at each of its moves.
+    """
+
+    AT_ONCE = 8
+
+    def __init__(self) -> None:
+        self._waiting: deque[Watcher] = deque()
+        self._is_turning = False
+
+    def add(self, watcher: Watcher) -> None:
+        """Has the watcher's reader woken in its turn."""
+        self._waiting.append(watcher)
+        if not self._is_turning:
+            self._is_turning = True
+            self._again()
+
+    def _turn(self) -> None:
+        for _ in range(min(self.AT_ONCE, len(self._waiting))):
+            self._waiting.popleft().wake()
+        self._is_turning = bool(self._waiting)
+        if self._is_turning:
+            self._again()
+
+    def _again(self) -> None:
+        # In the next round of the event loop, which begins with what has come in.
+        asyncio.get_running_loop().call_soon(self._turn)
+
+
 class Watcher:
     """Filled by tables, emptied by one reader; all on the event loop."""
 
-    __slots__ = ("_ending", "_items", "_limit", "_wake", "beat_due")
+    __slots__ = ("_ending", "_items", "_limit", "_turnstile", "_wake", "beat_due")
 
-    def __init__(self, limit: int = QUEUE_ITEMS) -> None:
+    def __init__(self, limit: int = QUEUE_ITEMS, turnstile: Turnstile | None = None) -> None:
+        """``turnstile``: for a reader that can wait while others play."""
         self.beat_due = False
+        self._turnstile = turnstile
         self._limit = limit
         self._items: deque[Item] = deque()
         self._ending: Ending | None = None
@@ -88,10 +121,15 @@ class Watcher:
             self._ending = ending
             self._ring()
 
-    def beat(self) -> None:
+    def beat(self, turnstile: Turnstile) -> None:
         """The reader is to give a sign of life, if there is nothing else to tell."""
         self.beat_due = True
-        self._ring()
+        turnstile.add(self)
+
+    def wake(self) -> None:
+        """Has the reader look, if it waits."""
+        if self._wake is not None and not self._wake.done():
+            self._wake.set_result(None)
 
     @property
     def ending(self) -> Ending | None:
@@ -130,8 +168,10 @@ class Watcher:
         self._ring()
 
     def _ring(self) -> None:
-        if self._wake is not None and not self._wake.done():
-            self._wake.set_result(None)
+        if self._turnstile is not None:
+            self._turnstile.add(self)
+        else:
+            self.wake()
 
 
 class Feed(Watcher):

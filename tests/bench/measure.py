@@ -22,6 +22,8 @@ class Figure:
     """How often a second the bare operation is done in the same run."""
     paired: float | None = None
     """The median ratio of neighbouring runs, where both were taken in turn."""
+    at_most: float | None = None
+    """For what should be small: ``per_second`` is then just the figure."""
 
     @property
     def ratio(self) -> float | None:
@@ -31,6 +33,8 @@ class Figure:
     @property
     def reached(self) -> bool | None:
         """Whether the target is; None without one."""
+        if self.at_most is not None:
+            return self.per_second <= self.at_most
         if self.target is None:
             return None
         return (self.ratio if self.floor else self.per_second) >= self.target  # type: ignore[operator]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,7 @@ from referee.table.answers import Accepted, Answer
 from referee.table.house import House
 from referee.table.means import Means
 from referee.table.table import Act, Table
-from referee.table.watch import Commit, Ending, Item, Watcher
+from referee.table.watch import Commit, Ending, Item, Turnstile, Watcher
 from referee.v1.game_service_pb2 import CreateGameRequest
 from referee.wire import strict
 from tests.log.games import SIGNER, game_open, key
@@ -138,7 +139,7 @@ async def test_an_engine_that_fails_changes_nothing(tmp_path: Path) -> None:
 async def test_a_watcher_gets_everything_or_is_told() -> None:
     watcher = Watcher(limit=2)
     commits = [Commit(b"game", [Row(seq, b"", b"note")]) for seq in range(6)]
-    watcher.beat()
+    watcher.beat(Turnstile())
     assert await watcher.next() is None
     for commit in commits[:2]:
         watcher.push(commit)
@@ -149,3 +150,30 @@ async def test_a_watcher_gets_everything_or_is_told() -> None:
     watcher.push(commits[5])
     assert await watcher.next() is Ending.TOO_SLOW
     assert await watcher.next() is Ending.TOO_SLOW
+
+
+async def test_many_who_watch_do_not_hold_up_who_acts() -> None:
+    """Between a few readers and the next few there is room for what has come in."""
+    turnstile, awake = Turnstile(), list[int]()
+    watchers = [Watcher(turnstile=turnstile) for _ in range(100)]
+
+    async def read(number: int) -> None:
+        assert isinstance(await watchers[number].next(), Item)
+        awake.append(number)
+
+    async with asyncio.TaskGroup() as group:
+        for number in range(100):
+            group.create_task(read(number))
+        await asyncio.sleep(0)
+        for watcher in watchers:
+            watcher.push(Commit(b"game", [Row(0, b"", b"note")]))
+        loop, seen = asyncio.get_running_loop(), list[int]()
+
+        def act() -> None:
+            seen.append(len(awake))
+            if len(awake) < 100:
+                loop.call_soon(act)
+
+        loop.call_soon(act)
+    assert awake == list(range(100))
+    assert max(after - before for before, after in pairwise(seen)) <= Turnstile.AT_ONCE

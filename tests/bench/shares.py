@@ -1,0 +1,100 @@
+"""What an act is made of: each step taken alone, in one process, over whole games; and what a batch shares."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Any, TypeVar
+
+from referee.log.dsse import intent_encoding
+from referee.log.engines import installed
+from referee.log.entry import Clock, build_entry
+from referee.log.intent import Author, Role, declare, decode_intent, move
+from referee.log.keys import PrivateKey
+from referee.log.note import CheckpointSigner
+from referee.log.replay import Record
+from referee.log.v1 import log_pb2
+from referee.store.sqlite import SqliteStore
+from referee.store.store import Change, Opening, Row
+from referee.table.opening import prepare
+from referee.v1 import game_service_pb2 as pb
+from tests.bench.acts import SCRIBE, SCRIPTS, SEATS, script
+from tests.bench.measure import Figure
+
+GAMES = 32
+_T = TypeVar("_T")
+
+
+class Steps:
+    """Seconds by step."""
+
+    def __init__(self) -> None:
+        self.spent: dict[str, float] = defaultdict(float)
+        self.acts = 0
+
+    def time(self, step: str, work: Callable[..., _T], *arguments: Any) -> _T:
+        start = perf_counter()
+        found = work(*arguments)
+        self.spent[step] += perf_counter() - start
+        return found
+
+
+def game(steps: Steps, seed: int) -> None:
+    """Every act of a game, step by step as the table takes them."""
+    request = pb.CreateGameRequest(
+        rules_id="alhambra", seats=[log_pb2.Seat(scribed=True)] * SEATS, declaring_scribe_key=SCRIBE.public.raw
+    )
+    record, _ = Record.start(prepare(request, installed(), "bench").open_data, Clock(1), engines=installed())
+    course, signer = record.course, CheckpointSigner("referee.local", PrivateKey.generate())
+    for is_move, data in script(seed):
+        make = move(record.place, Author(Role.SCRIBE, 0), SCRIBE, data)
+        signed = make if is_move else declare(record.place, 0, SCRIBE, data)
+        act = pb.SignedAct(intent=signed.intent, signature=signed.signature)
+        message = pb.PlayGameRequest(act=act).SerializeToString()
+        steps.acts += 1
+        steps.time("decode", pb.PlayGameRequest.FromString, message)
+        intent = steps.time("decode", decode_intent, signed.intent)
+        decode = course.codec.decode_move if is_move else course.codec.decode_outcome
+        event = steps.time("decode", decode, data, course.tables)
+        steps.time("verify", SCRIBE.public.is_signed, intent_encoding(signed.intent), signed.signature)
+        if steps.time("rules", course.state.check, event):
+            raise AssertionError("the script is not legal")
+        written = record.admit(signed, Clock(1), intent)
+        twin = course.state.copy()
+        steps.time("rules", twin.pending)
+        steps.time("rules", twin.digest)
+        event = log_pb2.Signed(intent=signed.intent, signature=signed.signature, key_id=signed.key_id)
+        steps.time("entry", build_entry, record.place, Clock(1), course.digest(), event)
+        root = steps.time("entry", record.root)
+        note = steps.time("sign", signer.sign, record.game_id, record.size, root)
+        commit = pb.Commit(entries=[written.data], checkpoint=note)
+        steps.time("encode", pb.PlayGameResponse(seq=1, commit=commit).SerializeToString)
+        while (due := record.due()) is not None:
+            record.write(due, Clock(1))
+
+
+def commits(steps: Steps) -> None:
+    """What the writer's thread does for a batch of as many games, the disk's wait left out."""
+    with TemporaryDirectory() as folder:
+        store = SqliteStore(Path(folder) / "bench.db")
+        games = [os.urandom(16) for _ in range(GAMES)]
+        store._write([Change(game, [Row(0, b"open")], Opening(b"h" * 32, b"header", None, [])) for game in games])
+        store._write_side.execute("PRAGMA synchronous = OFF")
+        for seq in range(1, 200):
+            changes = [Change(game, [Row(seq, os.urandom(420), os.urandom(250))]) for game in games]
+            steps.time("commit", store._write, changes)
+        steps.spent["commit"] *= steps.acts / (199 * GAMES)
+
+
+def figures() -> Iterator[Figure]:
+    """Microseconds of an act by step."""
+    steps = Steps()
+    for seed in range(SCRIPTS):
+        game(steps, seed)
+    commits(steps)
+    for step, spent in steps.spent.items():
+        yield Figure(f"{step}, µs of an act", 1e6 * spent / steps.acts)
