@@ -25,7 +25,7 @@ GENERATED := .venv/generated.stamp
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup proto proto-baseline lint format test test-fast demo serve arena bench crash docs clean
+.PHONY: help setup proto proto-baseline lint format test test-fast demo serve arena rig bench crash docs clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,6 +59,9 @@ lint: $(GENERATED) ## Check style, types, layering and the protocol
 format: $(GENERATED) ## Format and fix what can be fixed
 	@$(BIN)/ruff check --fix $(CODE)
 	@$(BIN)/ruff format $(CODE)
+
+rig: $(GENERATED) ## Break the way between clients and referee (ARGS="--seed 1 --games 500")
+	@$(BIN)/python -m tests.rig $(ARGS)
 
 bench: $(GENERATED) ## Measure
 	@$(BIN)/python -m tests.bench

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import signal
 from asyncio.subprocess import Process
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,17 +16,23 @@ from typing import Any
 import grpc
 import pytest
 
-from clients import GameResult, play_async
+from clients import GameResult, Join, play_async
 from clients.bots import load
+from clients.sdk.channel import Security
 from clients.sdk.organiser import Opened, organiser
 from referee.log.audit import Policy, audit
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, VerifierKey
 from referee.log.verdict import Verdict
+from referee.service.tls import Certificates, Tls
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc
 from tests.clients.javascript import SOURCE, Node
-from tests.clients.referee_process import Network, Referee
+from tests.clients.referee_process import Referee
+from tests.rig.network import Network, cutting
+from tests.service.certificates import Authority
+from tests.service.conftest import running
+from tests.service.player import bearer
 
 VECTORS = Path(__file__).resolve().parents[1] / "vectors" / "log"
 BOT_S = 60
@@ -82,13 +89,13 @@ async def test_a_whole_game(referee: Referee, node: Node, tmp_path: Path) -> Non
 @pytest.mark.slow
 async def test_a_network_that_cuts_every_connection(referee: Referee, node: Node, tmp_path: Path) -> None:
     opened = await open_game(referee)
-    network = Network(referee.address, 20_000)
+    network = Network(referee.address, cutting(20_000))
     async with network as address:
         far = replace(opened.joins[0], address=address)
         bot = await node.bot(far, "--seed", "1", "--verifier", opened.verifier)
         others = await asyncio.gather(*(play_async(join, load("greedy")) for join in opened.joins[1:]))
         await bot.wait()
-    assert network.cuts > 3
+    assert len(network.suffered) > 3
     await check(referee, opened, bot, others, tmp_path)
 
 
@@ -103,7 +110,7 @@ async def test_a_referee_that_is_killed_and_a_bot_that_is_killed(node: Node, tmp
     try:
         for size in (3, 40, 90):
             await reached(referee, opened, size)
-            referee.stop()
+            referee.stop(signal.SIGTERM if size == 40 else signal.SIGKILL)
             referee.start()
         await reached(referee, opened, 120)
         bot.kill()
@@ -112,6 +119,42 @@ async def test_a_referee_that_is_killed_and_a_bot_that_is_killed(node: Node, tmp
         await check(referee, opened, bot, await asyncio.gather(*others), tmp_path)
     finally:
         referee.stop()
+
+
+@pytest.mark.slow
+async def test_over_tls(node: Node, tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    pair = authority.issue("referee")
+    async with running(tmp_path / "data", certificates=Certificates(Tls(pair.certificate, pair.key))) as (server, _):
+        # By name: Node warns of certificates that are for an IP address.
+        address = f"grpcs://{server.address.replace('127.0.0.1', 'localhost')}"
+        token = server.data.token_path.read_text().strip()
+        async with organiser(address, token, Security(ca=authority.path)) as organising:
+            opened = await organising.open_game("alhambra", 2)
+        stranger = await ended(await node.bot(opened.joins[0], "--patience", "0"))
+        assert stranger[0] == 1, "nobody vouches for the referee"
+        bots = [await node.bot(join, "--tls-ca", str(authority.path)) for join in opened.joins]
+        (code, first, err), (_, second, _) = await asyncio.gather(*map(ended, bots))
+        assert (code, err) == (0, "")
+        assert json.loads(first)["scores"] == json.loads(second)["scores"]
+
+
+@pytest.mark.slow
+async def test_who_has_asked_too_much_waits_as_long_as_it_is_told(node: Node, tmp_path: Path) -> None:
+    async with running(tmp_path / "data", requests_per_s=0.5) as (server, client):
+        created = await client.create(2)
+        joins = [Join(server.address, created.game.id, seat, token) for seat, token in enumerate(created.seat_tokens)]
+        asked = [
+            client.games.GetGame(pb.GetGameRequest(game_id=created.game.id), metadata=bearer(joins[0].token))
+            for _ in range(6)
+        ]
+        answers = await asyncio.gather(*asked, return_exceptions=True)
+        assert "limit reached: requests" in str(answers), "nothing is left for its stream"
+        bot = await node.bot(joins[0], "--seed", "1")
+        other = await play_async(joins[1], load("greedy"))
+        code, out, err = await ended(bot)
+        assert (code, err) == (0, "")
+        assert tuple(json.loads(out)["scores"]) == other.scores
 
 
 async def reached(referee: Referee, opened: Opened, size: int) -> None:

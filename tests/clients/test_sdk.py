@@ -23,7 +23,8 @@ from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, VerifierKey
 from referee.log.verdict import Verdict
 from referee.v1 import game_service_pb2 as pb
-from tests.clients.referee_process import Network, Referee
+from tests.clients.referee_process import Referee
+from tests.rig.network import Network, cutting
 
 SEATS = 3
 
@@ -63,12 +64,12 @@ async def test_a_whole_game(referee: Referee, tmp_path: Path) -> None:
 @pytest.mark.parametrize("cut_after", [15_000, 40_000])
 async def test_a_network_that_cuts_every_connection(referee: Referee, tmp_path: Path, cut_after: int) -> None:
     opened = await open_game(referee)
-    network = Network(referee.address, cut_after)
+    network = Network(referee.address, cutting(cut_after))
     async with network as address:
         results = await asyncio.gather(
             *(play_async(replace(join, address=address), load("greedy")) for join in opened.joins)
         )
-    assert network.cuts > SEATS
+    assert len(network.suffered) > SEATS
     await check_log(referee, opened, results, tmp_path)
 
 

@@ -20,25 +20,27 @@ def main(
     seed: Annotated[int, typer.Option(min=0, help="Of the first game; those that follow have the next ones.")] = 1,
     games: Annotated[int, typer.Option(min=1, help="How many.")] = 1,
     at_once: Annotated[int, typer.Option(min=1, help="So many at a time.")] = 32,
+    gap: Annotated[int, typer.Option(min=2, help="About one message of so many suffers something.")] = 20,
 ) -> None:
     """Plays whole games through broken networks and checks what clients were told. Exit code 1: a finding."""
     # gRPC tells of every message that it cannot read; here that is most of what there is to tell.
     logging.getLogger("grpc").setLevel(logging.CRITICAL)
     with tempfile.TemporaryDirectory() as folder, running(Path(folder)) as referee:
-        failed = asyncio.run(_play(referee, range(seed, seed + games), at_once))
+        failed = asyncio.run(_play(referee, range(seed, seed + games), at_once, gap))
     raise typer.Exit(1 if failed else 0)
 
 
-async def _play(referee: Referee, seeds: range, at_once: int) -> int:
+async def _play(referee: Referee, seeds: range, at_once: int, gap: int) -> int:
     failed, began = 0, time.monotonic()
     totals = dict.fromkeys(("entries", "faults", "reconnects"), 0)
     async with rig(referee) as rigged:
-        async for report in each([partial(rigged.seeded, seed) for seed in seeds], at_once):
+        async for report in each([partial(rigged.seeded, seed, gap) for seed in seeds], at_once):
             for what in totals:
                 totals[what] += getattr(report, what)
             if report.findings:
                 failed += 1
-                print(f"seed {report.name}: {len(report.findings)} findings; python -m tests.rig --seed {report.name}")
+                again = f"python -m tests.rig --seed {report.name} --gap {gap}"
+                print(f"seed {report.name}: {len(report.findings)} findings; alone: {again}")
                 for finding in report.findings:
                     print(f"    {finding}")
     seconds = time.monotonic() - began

@@ -82,19 +82,20 @@ def _of_refusals(acts: Sequence[Act], entries: Sequence[bytes]) -> Iterator[str]
         if act.outcome is Outcome.REFUSED:
             refused[decode_intent(act.intent).seq].append(act)
     record: Record | None = None
-    for seq, data in enumerate(entries):
+    for seq, data in enumerate([*entries, b""]):
         try:
             if record is None:
                 record = Record(decode_entry(data).open)
             for act in refused.pop(seq, ()):
                 if (broken := _broken(record, act.intent)) != act.rules:
                     yield f"{act.client}, act for {seq}: refused for {act.rules}, breaks {broken}"
-            record.read(data)
+            if seq < len(entries):
+                record.read(data)
         except LogError as error:
             yield f"entry {seq} does not follow: {error}"
             return
-    for act in (act for rest in refused.values() for act in rest if decode_intent(act.intent).seq != len(entries)):
-        yield f"{act.client}: refused at {decode_intent(act.intent).seq}, where no entry is"
+    for act in (act for rest in refused.values() for act in rest):
+        yield f"{act.client}: refused at {decode_intent(act.intent).seq}, which the log has not reached"
 
 
 def _broken(record: Record, body: bytes) -> tuple[str, ...]:

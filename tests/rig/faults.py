@@ -33,11 +33,14 @@ class Fault(Enum):
 DAMAGE = frozenset({Fault.DROP, Fault.DUPLICATE, Fault.SWAP, Fault.FLIP})
 """What no network below gRPC does: a client may think that the other side lies."""
 
+MOST_DAMAGE = 2
+"""In a row, while a client gets no further: it believes what comes three times."""
+
 Plan = Callable[[Way, int], Fault | None]
 """What happens to the nth message that way, from 0 on."""
 
 
-def random_plan(seed: object, gap: int = 8) -> Plan:
+def random_plan(seed: object, gap: int) -> Plan:
     """About every ``gap``-th message suffers something."""
 
     def plan(way: Way, number: int) -> Fault | None:
@@ -58,12 +61,13 @@ class Party:
 
     name: str
     plan: Plan
+    most_damage: int = MOST_DAMAGE
     streams: list[Stream] = field(default_factory=list)
     """What the referee sent on each stream of PlayGame, before anything happened to it."""
     counts: dict[Way, int] = field(default_factory=lambda: dict.fromkeys(Way, 0))
     suffered: list[tuple[Way, int, Fault]] = field(default_factory=list)
     damaged: int = 0
-    """In a row, while the client has got no further: it believes what comes three times."""
+    """In a row, while the client has got no further."""
     after_seq: int = -2
     """How far it has got, as far as it has said."""
 
@@ -72,7 +76,7 @@ class Party:
         number = self.counts[way]
         self.counts[way] += 1
         fault = self.plan(way, number)
-        if fault in DAMAGE and self.damaged == 2:
+        if fault in DAMAGE and self.damaged >= self.most_damage:
             fault = Fault.CUT_BEFORE
         if fault is not None:
             self.damaged += fault in DAMAGE

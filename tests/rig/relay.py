@@ -66,7 +66,7 @@ class Relay:
         except Broken as broken:
             await context.abort(grpc.StatusCode.UNAVAILABLE, str(broken))
         except grpc.aio.AioRpcError as error:
-            await context.abort(error.code(), error.details() or "", error.trailing_metadata() or ())
+            await context.abort(error.code(), error.details() or "", tuple(error.trailing_metadata() or ()))
         finally:
             call.cancel()
             for way in (up, down):
@@ -115,7 +115,7 @@ class Relay:
                 await call(data, metadata=metadata)
             answer: bytes = await call(data, metadata=metadata)
         except grpc.aio.AioRpcError as error:
-            await context.abort(error.code(), error.details() or "", error.trailing_metadata() or ())
+            await context.abort(error.code(), error.details() or "", tuple(error.trailing_metadata() or ()))
             raise
         if up in (Fault.CUT_AFTER, Fault.SWAP):
             await context.abort(cut, "cut before the answer")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -21,14 +21,15 @@ from referee.log.verdict import Verdict
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.game_service_pb2_grpc import GameServiceStub
 from tests.rig.check import check
-from tests.rig.faults import Party, Plan, random_plan
+from tests.rig.faults import MOST_DAMAGE, Fault, Party, Plan, Way, random_plan
 from tests.rig.history import History
 from tests.rig.network import Network, random_mishaps
 from tests.rig.referee import Referee
 from tests.rig.relay import Relay
 from tests.rig.witness import Witness
 
-SILENCE_S = 3.0
+SILENCE_S = 2.0
+"""When a client gives up a stream; the referee says something every 0.25 s."""
 
 
 @dataclass(slots=True)
@@ -38,6 +39,10 @@ class Report:
     name: str
     entries: int = 0
     faults: int = 0
+    suffered: list[tuple[Way, int, Fault]] = field(default_factory=list)
+    """In a relay: which messages, by the count of their party."""
+    counts: dict[Way, int] = field(default_factory=dict)
+    """In a relay: how many messages seat 0 had."""
     reconnects: int = 0
     history: History = field(default_factory=History)
     log: tuple[bytes, ...] = ()
@@ -54,8 +59,11 @@ class Rig:
         self._stub = GameServiceStub(channel)
         self._metadata = bearer(referee.token)
 
-    async def seeded(self, seed: int) -> Report:
-        """A whole game; the seed says how many play, what is recorded, and what happens to which message."""
+    async def seeded(self, seed: int, gap: int = 20) -> Report:
+        """A whole game; the seed says how many play, what is recorded, and what happens to which message.
+
+        ``gap``: about one message of so many suffers something.
+        """
         name, seats = str(seed), 2 + seed % 3
         created = await self._create(seats, recorded=seed % 4 == 2)
         if seed % 4 == 3:
@@ -65,20 +73,31 @@ class Rig:
                 await self._play(report, created, [address] * seats)
             report.faults = len(network.suffered)
             return report
-        return await self._relayed(name, created, [random_plan(f"{seed}/{seat}") for seat in range(seats)])
+        return await self._relayed(name, created, [random_plan(f"{seed}/{seat}", gap) for seat in range(seats)])
 
-    async def planned(self, name: str, plans: Sequence[Plan], most: int | None = None) -> Report:
+    async def planned(
+        self, name: str, plans: Sequence[Plan], most: int | None = None, most_damage: int = MOST_DAMAGE
+    ) -> Report:
         """A game in which each seat suffers its plan. ``most``: it is aborted after so many entries."""
-        return await self._relayed(name, await self._create(len(plans)), plans, most)
+        return await self._relayed(name, await self._create(len(plans)), plans, most, most_damage)
 
     async def _relayed(
-        self, name: str, created: pb.CreateGameResponse, plans: Sequence[Plan], most: int | None = None
+        self,
+        name: str,
+        created: pb.CreateGameResponse,
+        plans: Sequence[Plan],
+        most: int | None = None,
+        most_damage: int = MOST_DAMAGE,
     ) -> Report:
         report = Report(name)
-        parties = [Party(f"{name}/{seat}", plan, report.history.streams) for seat, plan in enumerate(plans)]
+        parties = [
+            Party(f"{name}/{seat}", plan, most_damage, report.history.streams) for seat, plan in enumerate(plans)
+        ]
         self.relay.parties.update(zip(created.seat_tokens, parties, strict=True))
         await self._play(report, created, [self.relay_address] * len(plans), most)
-        report.faults = sum(len(party.suffered) for party in parties)
+        report.suffered = [suffered for party in parties for suffered in party.suffered]
+        report.faults = len(report.suffered)
+        report.counts = parties[0].counts
         return report
 
     async def _create(self, seats: int, *, recorded: bool = False) -> pb.CreateGameResponse:
@@ -144,14 +163,13 @@ async def rig(referee: Referee) -> AsyncIterator[Rig]:
         yield Rig(referee, relay, address, channel)
 
 
-async def each(jobs: Sequence[Callable[[], Any]], at_once: int) -> AsyncIterator[Report]:
+async def each(jobs: Sequence[Callable[[], Awaitable[Report]]], at_once: int) -> AsyncIterator[Report]:
     """The reports in the order in which they are ready, with so many games at a time."""
     room = asyncio.Semaphore(at_once)
 
-    async def one(job: Callable[[], Any]) -> Report:
+    async def one(job: Callable[[], Awaitable[Report]]) -> Report:
         async with room:
-            report: Report = await job()
-            return report
+            return await job()
 
     for done in asyncio.as_completed([one(job) for job in jobs]):
         yield await done

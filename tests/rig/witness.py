@@ -9,6 +9,7 @@ from typing import Any
 import grpc
 
 from clients import Join
+from clients.bots import load
 from clients.sdk.channel import bearer, open_channel
 from clients.sdk.connection import Connection
 from clients.sdk.player import Player
@@ -25,16 +26,6 @@ from referee.v1.game_service_pb2_grpc import GameServiceStub
 from tests.rig.history import Act, History, Outcome, Stream
 
 CALL_S = 2.0
-
-
-class Chooser:
-    """Any legal move; the same ones for the same seed."""
-
-    def __init__(self, seed: str) -> None:
-        self._rng = random.Random(seed)
-
-    def choose(self, observation: Any, legal_moves: Any) -> Any:
-        return self._rng.choice(legal_moves)
 
 
 class _Recorded(Connection):
@@ -57,7 +48,7 @@ class Witness(Player):
 
     def __init__(self, name: str, join: Join, verifier: str, history: History, *, silence_s: float) -> None:
         key = VerifierKey.parse(verifier)
-        super().__init__(join, Chooser(name), key=PrivateKey.generate(), verifier=key, patience_s=60.0)
+        super().__init__(join, load("greedy"), key=PrivateKey.generate(), verifier=key, patience_s=60.0)
         self.name = name
         self.history = history
         self.connection: _Recorded = _Recorded(name, join, history, silence_s)
