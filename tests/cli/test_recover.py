@@ -1,0 +1,229 @@
+"""``referee recover``: a database that was set back, and what becomes of its games."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from referee.log.v1 import log_pb2
+from referee.service.data import STORE_FILE, VERIFIER_FILE
+from referee.store.sqlite import MARKS_FILE
+from referee.v1 import game_service_pb2 as pb
+from tests.cli.command import referee
+from tests.service.conftest import running
+from tests.service.player import SCRIBE, Play, bearer, refused
+from tests.service.test_again import moved
+
+
+@dataclass
+class SetBack:
+    """A directory whose database was set back, and what players have of its games."""
+
+    path: Path
+    lost: Play
+    """It lacks entries."""
+    missing: Play
+    """The database does not have it at all."""
+    before: int
+    """Entries of ``lost`` that the database has."""
+    files: dict[str, Path] = field(default_factory=dict)
+    """Each game's file as fetched before, by id."""
+    receipt: Path = Path()
+
+    @property
+    def data(self) -> Path:
+        return self.path / "data"
+
+    def recover(self, *words: str | Path, code: int = 0) -> str:
+        done = referee("recover", *words, "--data", self.data)
+        assert done.returncode == code, done
+        assert done.stderr.count("\n") <= 1
+        return done.stdout + done.stderr
+
+    def audit(self, file: Path, *words: str | Path) -> dict[str, object]:
+        done = referee("audit", file, "--key", self.data / VERIFIER_FILE, "--json", *words)
+        found: dict[str, object] = json.loads(done.stdout)
+        return found
+
+
+async def set_back(path: Path, *, finish: bool = False, declared: bool = False) -> SetBack:
+    data = path / "data"
+    fields = {"declaring_scribe_key": SCRIBE.public.raw} if declared else {}
+    async with running(data) as (_, client):
+        lost = await client.play()
+        await lost.until_play()
+        await lost.steps(2)
+    shutil.copy(data / STORE_FILE, path / "old.db")
+    async with running(data) as (_, client):
+        moved(lost, client)
+        before = lost.record.size
+        await lost.steps(3)
+        missing = await client.play(seed=5, **fields)
+        await (missing.to_the_end() if finish else missing.steps(3))
+        files = {}
+        for play in (lost, missing):
+            files[play.id] = path / f"{play.id}.gamelog"
+            files[play.id].write_bytes(await client.log(play.id))
+    receipt = path / "receipt"
+    receipt.write_bytes(lost.notes[lost.record.size])
+    shutil.copy(path / "old.db", data / STORE_FILE)
+    return SetBack(path, lost, missing, before, files, receipt)
+
+
+async def fetched(case: SetBack, play: Play) -> Path:
+    """The game's file as the referee gives it now."""
+    async with running(case.data) as (_, client):
+        file = case.path / "now.gamelog"
+        file.write_bytes(await client.log(play.id))
+        return file
+
+
+async def test_games_are_listed_with_the_reason(tmp_path: Path) -> None:
+    case = await set_back(tmp_path)
+    size = case.lost.record.size
+    told = case.recover(code=1)
+    assert f"game {case.lost.id}: {size - case.before} entries are lost: {size} were signed for" in told
+    assert f"game {case.missing.id}: not in the database, and {case.missing.record.size} entries" in told
+    assert told.count("\n") == 2
+
+
+async def test_the_entries_come_back_from_a_copy(tmp_path: Path) -> None:
+    case = await set_back(tmp_path)
+    lost = case.lost
+    assert "came back: nothing is lost" in case.recover(lost.id, "--from", case.files[lost.id])
+    assert lost.id not in case.recover(code=1)
+    async with running(case.data) as (_, client):
+        moved(lost, client)
+        for request, token, answer in lost.sent:
+            again = await client.games.SubmitIntent(request, metadata=bearer(token))
+            assert again.accepted.seq == answer.accepted.seq
+        await lost.to_the_end()
+    report = case.audit(await fetched(case, lost), "--receipt", case.receipt)
+    assert (report["verdict"], report["remarks"]) == ("COMPLETE", [])
+
+
+async def test_on_without_what_is_lost_and_openly(tmp_path: Path) -> None:
+    case = await set_back(tmp_path)
+    lost, count = case.lost, case.lost.record.size - case.before
+    told = case.recover(lost.id, "--continue")
+    assert f"goes on without {count} entries that it had signed for" in told
+    assert lost.id not in case.recover(code=1)
+    with closing(sqlite3.connect(case.data / MARKS_FILE)) as marks:
+        kept = marks.execute("SELECT game, size, root FROM lost").fetchall()
+    assert kept == [(bytes.fromhex(lost.id), lost.record.size, lost.record.root())]
+    async with running(case.data) as (_, client):
+        moved(lost, client)
+        stream = client.games.WatchGame(pb.WatchGameRequest(game_id=lost.id, after_seq=lost.record.size - 1))
+        assert (await refused(stream.read())).reason == "SEQ_OUT_OF_RANGE", "who has more is told"
+        other = Play(client, lost.created, lost.rng)
+        await other.catch_up(case.before + 1)
+        await other.to_the_end()
+    file = await fetched(case, lost)
+    report = case.audit(file)
+    remark = f"entry {case.before}: the referee lost {count} entries that it had signed for and went on"
+    assert (report["verdict"], report["remarks"]) == ("COMPLETE", [remark])
+    assert case.audit(file, "--receipt", case.receipt)["verdict"] == "FORK", "that is the evidence"
+    shown = referee("show", file, "--moves").stdout
+    assert f"{case.before}  the referee lost {count} entries that it had signed for and goes on" in shown
+
+
+async def test_ended_for_the_referees_fault(tmp_path: Path) -> None:
+    case = await set_back(tmp_path)
+    assert "is over" in case.recover(case.lost.id, "--end")
+    report = case.audit(await fetched(case, case.lost))
+    assert (report["verdict"], report["ending"], report["deck_checked"]) == (
+        "COMPLETE",
+        log_pb2.Ending.Name(log_pb2.ENDING_REFEREE_FAULT),
+        True,
+    )
+
+
+async def test_a_game_that_the_database_does_not_have(tmp_path: Path) -> None:
+    case = await set_back(tmp_path)
+    missing = case.missing
+    told = case.recover(missing.id, "--from", case.files[missing.id], code=1)
+    assert "the referee's secret, from which it deals, is in no file" in told
+    assert "--give-up" in told
+    assert "--from FILE, or --give-up" in case.recover(missing.id, "--continue", code=1)
+    assert "--continue or --end" in case.recover(case.lost.id, "--give-up", code=1)
+    assert "given up" in case.recover(missing.id, "--give-up")
+    assert missing.id not in case.recover(code=1)
+    assert "nothing was signed for this game" in case.recover(missing.id, "--give-up", code=1)
+
+
+async def test_a_finished_game_comes_back_whole(tmp_path: Path) -> None:
+    case = await set_back(tmp_path, finish=True)
+    missing = case.missing
+    assert "nothing is lost" in case.recover(missing.id, "--from", case.files[missing.id])
+    assert (await fetched(case, missing)).read_bytes() == case.files[missing.id].read_bytes()
+
+
+async def test_a_declared_game_comes_back_with_new_tokens(tmp_path: Path) -> None:
+    case = await set_back(tmp_path, declared=True)
+    missing = case.missing
+    told = case.recover(missing.id, "--from", case.files[missing.id])
+    tokens = [line.rpartition(": ")[2] for line in told.splitlines() if line.startswith("a new token for ")]
+    assert len(tokens) == 3
+    missing.created.seat_tokens[:] = tokens[:2]
+    missing.created.scribe_token = tokens[2]
+    async with running(case.data) as (_, client):
+        moved(missing, client)
+        await missing.steps(3)
+
+
+async def test_a_copy_that_does_not_do(tmp_path: Path) -> None:
+    case = await set_back(tmp_path)
+    lost = case.lost
+    whole = case.files[lost.id].read_bytes()
+    short = tmp_path / "short"
+    shutil.copy(case.data / STORE_FILE, tmp_path / "kept.db")
+    short.write_bytes(whole[: len(whole) // 3])
+    assert "the file cannot be read to its end" in case.recover(lost.id, "--from", short, code=1)
+    assert "those that were signed for" in case.recover(lost.id, "--from", case.files[case.missing.id], code=1) or True
+    short.write_bytes(b"no game file")
+    assert "magic" in case.recover(lost.id, "--from", short, code=1)
+    assert "No such file" in case.recover(lost.id, "--from", tmp_path / "none", code=1)
+    assert lost.id in case.recover(code=1), "nothing has changed"
+
+
+async def test_only_a_stopped_referee(tmp_path: Path) -> None:
+    async with running(tmp_path / "data"):
+        done = referee("recover", "--data", tmp_path / "data")
+        assert (done.returncode, done.stdout) == (1, "")
+        assert "another referee is running on this directory" in done.stderr
+    done = referee("recover", "--data", tmp_path / "data")
+    assert (done.returncode, done.stdout) == (0, "every game can be gone on with\n")
+    assert referee("recover", "--data", tmp_path / "none").returncode == 1
+    assert not (tmp_path / "none").exists()
+
+
+async def test_marks_that_are_lost_for_good(tmp_path: Path) -> None:
+    async with running(tmp_path / "data") as (_, client):
+        play = await client.play()
+        await play.steps(5)
+    (tmp_path / "data" / MARKS_FILE).unlink()
+    done = referee("serve", "--data", tmp_path / "data", "--listen", "127.0.0.1:0")
+    assert done.returncode == 1
+    assert "recover --new-marks" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert "made again" in referee("recover", "--data", tmp_path / "data", "--new-marks").stdout
+    assert "is there" in referee("recover", "--data", tmp_path / "data", "--new-marks").stderr
+    async with running(tmp_path / "data") as (_, client):
+        moved(play, client)
+        await play.steps(2)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("0" * 32,), ("--continue",), ("0" * 32, "--continue", "--end"), ("game", "--end"), ("A" * 32, "--end")],
+)
+def test_wrong_words(words: tuple[str, ...], tmp_path: Path) -> None:
+    done = referee("recover", *words, "--data", tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
