@@ -14,12 +14,26 @@ from pathlib import Path
 import grpc
 import pytest
 
+from clients.sdk.channel import Security, open_channel
 from referee.log.intent import SignedIntent
 from referee.log.v1 import log_pb2
 from referee.service.data import STORE_FILE
+from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_service_pb2 as pb
-from tests.service.player import SCRIBE, Play, against_the_rules, bearer, connected, refused, seat_seed, token_of
+from tests.service.certificates import Authority
+from tests.service.player import (
+    SCRIBE,
+    Client,
+    Play,
+    against_the_rules,
+    bearer,
+    connected,
+    refused,
+    seat_seed,
+    token_of,
+)
 from tests.service.process import serve
+from tests.service.test_access import Office
 from tests.service.test_again import audited, moved, send_all_again
 
 
@@ -114,10 +128,48 @@ async def test_no_secret_is_ever_logged(tmp_path: Path) -> None:
     text = log.read_bytes()
     for value in found:
         secrets += [value, value.hex().encode(), b64encode(value), urlsafe_b64encode(value), repr(value)[2:-1].encode()]
-    secrets += [b"y" * 30]
+    secrets += [b"y" * 30, (data / "seal.key").read_bytes().strip()]
     for secret in secrets:
         assert secret not in text
     lines = [json.loads(line) for line in text.splitlines()]
-    assert {"serving", "game opened", "act", "incident", "stopped"} <= {line["event"] for line in lines}
+    assert {"serving", "game opened", "act", "game set aside", "stopped"} <= {line["event"] for line in lines}
     act = next(line for line in lines if line["event"] == "act")
     assert (act["game"], act["author"], act["seq"]) == (play.id, "seat 0", 1)
+
+
+async def test_nothing_secret_of_later_tokens_and_certificates_is_logged(tmp_path: Path) -> None:
+    """Issued, used where they may and may not be, revoked, used again."""
+    data, log = tmp_path / "data", tmp_path / "log"
+    authority = Authority(tmp_path)
+    pair, clients = authority.issue("referee"), Authority(tmp_path, "clients")
+    ani, stranger = clients.issue("ani"), clients.issue("stranger")
+    files = ("--tls-cert", pair.certificate, "--tls-key", pair.key, "--tls-client-ca", clients.path)
+    running = await serve(data, log, *map(str, files), "--log-level", "debug")
+    secrets = [running.token]
+    shown, other = (Security(authority.path, found.certificate, found.key) for found in (ani, stranger))
+    async with open_channel(running.address, running.token, shown) as channel:
+        client, office = Client(channel, running.token), Office(Client(channel, running.token))
+        await office.issue("ani", access.SCOPE_PLAY, certificate=ani.der)
+        issued = await office.issue("ani", access.SCOPE_PLAY)
+        play = await client.play(2, principals=["ani", ""])
+        secrets += [issued.secret, play.created.seat_tokens[1]]
+        await play.catch_up(1)
+        await play.act(play.join(0), issued.secret)
+        unknown = f"x{issued.secret}"
+        for act, token in ((play.join(1), issued.secret), (play.join(1), unknown)):
+            with pytest.raises(grpc.aio.AioRpcError):
+                await play.submit(act, token)
+        await office.revoke(issued)
+        assert (await refused(play.submit(play.join(1), issued.secret))).reason == "UNAUTHENTICATED"
+        async with open_channel(running.address, "", other) as unknown_channel:
+            asked = Client(unknown_channel, "").games.GetGame(pb.GetGameRequest(game_id=play.id))
+            assert (await refused(asked)).message == "unknown certificate"
+    running.process.terminate()
+    assert await running.process.wait() == 0
+    for path in (pair.key, ani.key, stranger.key):
+        secrets += [line for line in path.read_text().splitlines() if not line.startswith("-----")]
+    text = log.read_text()
+    for secret in secrets:
+        assert secret not in text
+    events = {json.loads(line)["event"] for line in text.splitlines()}
+    assert {"token issued", "token revoked", "act"} <= events
