@@ -85,7 +85,7 @@ async def garbage(storm: Storm) -> int:
     while not storm.over.is_set() and cut < 300:
         reader, writer = await connection(storm.address)
         begin = (b"", PREFACE, PREFACE + frame(SETTINGS), b"GET / HTTP/1.1\r\n\r\n")[cut % 4]
-        with suppress(ConnectionError):
+        with suppress(OSError):
             writer.write(begin + rng.randbytes(rng.randrange(1000, 20_000)))
             writer.write_eof()  # what looks like the beginning of something longer is waited for, for a while
             while await reader.read(65536):
