@@ -96,7 +96,7 @@ class History:
         """The receipt that was given with the entry. Raises ``Unsound``."""
         async for row in self.rows(seq, end, REPLAYED_AT_ONCE):
             if row.note:
-                return Accepted(seq, row.note, row.seq + 1, leaf_hash(row.data))
+                return Accepted(seq, row.note, row.seq + 1, leaf_hash(row.data), repeated=True)
         raise self._unsound(f"no checkpoint from entry {seq} on")
 
     def _decoded(self, row: Row) -> log_pb2.Entry:
