@@ -135,7 +135,7 @@ def verify(key: bytes, signature: bytes, message: bytes, entry: int | None) -> N
 
 
 class Verifier:
-    """One file. ``deck`` is K, once r is disclosed."""
+    """One file. ``deck`` is K, once r is disclosed; ``lost``: heads that the referee lost and said so."""
 
     def __init__(self, data: bytes, verifier_key: str) -> None:
         self.entries: list[bytes] = []
@@ -145,6 +145,8 @@ class Verifier:
         self.seeds: dict[int, bytes] = {}
         self.deck: bytes | None = None
         self.outcomes: list[bytes] = []
+        self.lost: list[tuple[int, bytes]] = []
+        self.is_over = False
         header = note = b""
         hashed = hashlib.sha256()
         kinds = []
@@ -183,6 +185,12 @@ class Verifier:
             self.signed(index, fields(part))
         for part in entry.get(11, []):
             self.outcomes.append(fields(part)[1][0])
+        for part in entry.get(17, []):
+            lost = fields(part)
+            if self.is_over or lost[1][0] <= index or len(lost[2][0]) != 32:
+                raise Refused("recovered", index)
+            self.lost.append((lost[1][0], lost[2][0]))
+        self.is_over |= 15 in entry
         for part in entry.get(16, []):
             self.disclose(index, fields(part)[1][0])
         self.leaves.append(sha(b"\0" + data))

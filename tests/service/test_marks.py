@@ -10,7 +10,6 @@ from io import BytesIO, StringIO
 from pathlib import Path
 from typing import Any
 
-import grpc
 import pytest
 
 from referee.log.audit import Policy, audit
@@ -65,7 +64,7 @@ async def test_a_database_that_was_set_back_is_named_game_by_game(tmp_path: Path
             assert play.id in text
             moved(play, client)
             error = await refused(get(play))
-            assert (error.reason, error.code) == ("SET_ASIDE", grpc.StatusCode.FAILED_PRECONDITION)
+            assert error.reason == "SET_ASIDE"
             assert "signed" not in error.message
             assert "entries" not in error.message
         moved(over, client)
