@@ -188,7 +188,7 @@ class Server:
         try:
             await self._exposition.start(host, int(port))
         except OSError as error:
-            raise ListenError(f"cannot listen on {listen}: {error.strerror or error}") from error
+            raise ListenError(f"cannot listen on {listen}: in use, or no address of this machine") from error
 
     @property
     def metrics_address(self) -> str:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import re
 import socket
+from io import StringIO
 from pathlib import Path
 
 import grpc
@@ -12,8 +15,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from referee import __version__
 from referee.log.entry import decode_entry
-from referee.service.tally import Distribution
+from referee.service.tally import Commits, Distribution
 from referee.v1 import game_service_pb2 as pb
+from tests.cli.command import referee
 from tests.service.conftest import running
 from tests.service.player import against_the_rules, bearer, connected, refused, token_of
 from tests.service.test_playing import Stream, play_seat
@@ -169,3 +173,45 @@ def test_a_value_on_a_bound_lies_below_it() -> None:
         values.add(value)
     assert values.buckets() == [("1.0", 2), ("2.0", 3), ("5.0", 4), ("+Inf", 5)]
     assert values.total == 15
+
+
+async def test_every_metric_and_every_event_is_documented(tmp_path: Path) -> None:
+    root = Path(__file__).parents[2]
+    page = (root / "docs" / "operations.md").read_text()
+    async with running(tmp_path / "data", metrics="127.0.0.1:0") as (server, _):
+        _, body = await http(server.metrics_address, b"GET /metrics HTTP/1.1\r\n\r\n")
+    found = set(re.findall(r"^# TYPE (referee_\w+)", body.decode(), re.MULTILINE))
+    assert found == set(re.findall(r"^\| `(referee_\w+)`", page, re.MULTILINE))
+    source = "".join(path.read_text() for path in (root / "referee").rglob("*.py"))
+    events = set(re.findall(r"_?log\.(?:debug|info|warning|error)\(\s*\"([^\"]+)\"", source))
+    rows = {
+        name
+        for row in re.findall(r"^\| (`[^|]+`) \| (?:debug|info|warning|error) ", page, re.MULTILINE)
+        for name in row.strip("`").split("`, `")
+    }
+    assert events == rows
+
+
+def test_slow_commits_are_told(logged: StringIO) -> None:
+    commits = Commits(slow_s=0.5)
+    commits.done(0.4, 1, 1, None)
+    commits.done(0.6, 2, 5, None)
+    (line,) = [json.loads(line) for line in logged.getvalue().splitlines()]
+    assert (line["event"], line["level"]) == ("slow commit", "warning")
+    assert (line["seconds"], line["games"], line["rows"]) == (0.6, 2, 5)
+    assert commits.lately_us() == (600_000, 600_000)
+    assert commits.entries == 6
+
+
+def test_where_metrics_cannot_be(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        in_use = f"127.0.0.1:{taken.getsockname()[1]}"
+        for place, code, message in (
+            ("0.0.0.0:0", 2, "--metrics 0.0.0.0:0: not a loopback address; that needs --insecure"),
+            ("nowhere", 2, "--metrics 'nowhere': expected HOST:PORT, such as 127.0.0.1:50051"),
+            (in_use, 1, f"cannot listen on {in_use}: in use, or no address of this machine"),
+        ):
+            done = referee("serve", "--data", data, "--listen", "127.0.0.1:0", "--metrics", place)
+            assert (done.returncode, done.stdout, done.stderr) == (code, "", f"referee: {message}\n")
+            assert not data.exists()
