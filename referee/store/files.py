@@ -19,6 +19,9 @@ def connect(path: Path, busy_s: float) -> sqlite3.Connection:
     """
     if not path.exists():
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    elif not os.access(path, os.W_OK):
+        # SQLite would make a write-ahead log as read-only as the database, and leave it behind.
+        raise PermissionError("read-only; expected a file that this user may write")
     connection = sqlite3.connect(path, timeout=busy_s, isolation_level=None, check_same_thread=False)
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")

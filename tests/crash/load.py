@@ -32,6 +32,11 @@ AGAIN = ("STORE_FAILED", "DRAINING")
 PATIENCE_S = 0.01
 """Before the next attempt."""
 
+_GONE = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED)
+"""Killed, or stopped while nobody read the stream."""
+_WRITTEN_TOO_LATE = "Internal error from Core"
+"""What the library says to a message for a stream that is over."""
+
 
 @dataclass
 class Load:
@@ -113,7 +118,7 @@ async def went_wrong(error: grpc.aio.AioRpcError, failures: list[str]) -> str:
         failures.append(reason)
         if reason not in (*AGAIN, "STALE_HEAD"):
             raise error
-    elif error.code() is not grpc.StatusCode.UNAVAILABLE:
+    elif error.code() not in _GONE and error.details() != _WRITTEN_TOO_LATE:
         raise error
     else:
         reason = ""
@@ -136,11 +141,19 @@ class Player:
         self._seq = -1
         self._act: Act | None = None
         """Not answered yet."""
-        self._turn = pb.Turn()
-        """The last that was told."""
+        self._turn: pb.Turn | None = None
+        """The last that was told, unless it was used."""
         self._is_over = False
 
     async def run(self) -> None:
+        """To the end of the game."""
+        try:
+            await self._run()
+        finally:
+            if self._act is not None:
+                self._load.sending(-1)
+
+    async def _run(self) -> None:
         while not self._is_over:
             call = self._load.stub.PlayGame(metadata=self._metadata, wait_for_ready=True)
             try:
@@ -168,9 +181,11 @@ class Player:
             if message.HasField("turn"):
                 self._turn = message.turn
             # A turn is told once: it may come before the answer to an act whose first answer was lost.
-            if self._act is None and self._turn.size == self._seq + 1:
+            turn = self._turn
+            if self._act is None and turn is not None and turn.size == self._seq + 1:
                 await self._load.may_act.wait()
-                await self._send(call, self._decide(self._turn))
+                self._turn = None
+                await self._send(call, self._decide(turn))
 
     def _take(self, message: pb.PlayGameResponse) -> None:
         commit = message.commit

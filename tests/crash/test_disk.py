@@ -1,102 +1,24 @@
-"""The disk is full, read-only, failing or damaged: a clear error, no false acknowledgement, and play goes on after it."""
+"""A disk that takes nothing more: a clear error, no false acknowledgement, and play goes on when it does again."""
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import os
-import random
 import resource
 import shutil
-import sqlite3
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, closing
-from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 
-import grpc
 import pytest
 
+from referee.log.file import entries
 from referee.service.data import STORE_FILE
-from referee.v1 import game_service_pb2 as pb
-from tests.crash.journal import Told
-from tests.crash.load import Load
+from referee.store.sqlite import MARKS_FILE
+from tests.crash.club import SOME, Club, club, goes_on
+from tests.crash.journal import broken
 from tests.crash.process import Referee
-from tests.crash.rig import all_complete, loaded, log_of, nothing_is_lost
+from tests.crash.rig import log_of
 from tests.crash.shim import Shim
-from tests.service.player import refused
-
-TABLES = 4
-SOME = 20
-"""Acts or failures that are waited for."""
-
-
-@dataclass
-class Club:
-    """A referee and some games in play."""
-
-    referee: Referee
-    load: Load
-    games: dict[str, asyncio.Task[None]]
-
-    @property
-    def receipts(self) -> int:
-        return sum(act.receipt is not None for told in self.load.games.values() for act in told.acts)
-
-    @property
-    def told(self) -> list[Told]:
-        return list(self.load.games.values())
-
-    async def until(self, holds: Callable[[], bool]) -> None:
-        """Meanwhile nobody stops playing."""
-        while not holds():
-            if failed := [task for task in self.games.values() if task.done() and task.exception()]:
-                await failed[0]
-            await asyncio.sleep(0.005)
-
-    async def some_acts(self) -> None:
-        before = self.receipts
-        await self.until(lambda: self.receipts >= before + SOME)
-
-    async def some_failures(self, number: int = SOME) -> None:
-        before = len(self.load.failures)
-        await self.until(lambda: len(self.load.failures) >= before + number)
-
-
-@asynccontextmanager
-async def club(referee: Referee) -> AsyncIterator[Club]:
-    """Games that are long enough not to end meanwhile."""
-    try:
-        await referee.start()
-        async with loaded(referee, random.Random(1)) as load:
-            here = Club(referee, load, {})
-            for _ in range(TABLES):
-                told, tokens = await load.create(2)
-                here.games[told.game_id] = asyncio.create_task(load.play(told, tokens))
-            try:
-                await here.some_acts()
-                yield here
-            finally:
-                for task in here.games.values():
-                    task.cancel()
-                await asyncio.gather(*here.games.values(), return_exceptions=True)
-    finally:
-        await referee.put_down()
-
-
-async def goes_on(here: Club) -> None:
-    """Play goes on, everything that was told is there, also after a kill, and every game audits."""
-    await here.some_acts()
-    await here.load.pause()
-    await nothing_is_lost(here.load, here.told)
-    await here.referee.kill()
-    await here.referee.start()
-    await nothing_is_lost(here.load, here.told)
-    here.load.may_act.set()
-    await here.some_acts()
-    await here.load.pause()
-    assert await all_complete(here.load) == TABLES
-
 
 # --- writes and syncs that fail --------------------------------------------------------------------------------
 
@@ -117,8 +39,8 @@ async def nothing_is_acknowledged(here: Club, said: str) -> None:
     assert set(here.load.failures[-SOME:]) == {"STORE_FAILED"}
     assert "store failed" in here.referee.logged()
     assert said in here.referee.logged()
-    healthy = await here.load.stub.ListGames(pb.ListGamesRequest())
-    assert {game.id for game in healthy.games} == set(here.games)
+    for told in here.told:
+        assert broken(told, list(entries(BytesIO(await log_of(here.load, told.game_id))))) == []
 
 
 @pytest.mark.slow
@@ -143,3 +65,52 @@ async def test_no_file_may_grow(tmp_path: Path) -> None:
         await nothing_is_acknowledged(here, "store failed")
         resource.prlimit(here.referee.pid, resource.RLIMIT_FSIZE, before)
         await goes_on(here)
+
+
+# --- at the start ----------------------------------------------------------------------------------------------
+
+
+def unprivileged() -> tuple[str, ...]:
+    """What makes the permissions of files hold for the command after it, for root as well."""
+    if os.geteuid() != 0:
+        return ()
+    if shutil.which("setpriv") is None:
+        pytest.skip("no setpriv: root may write to what is read-only")
+    return ("setpriv", "--bounding-set=-dac_override", "--inh-caps=-dac_override")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [STORE_FILE, MARKS_FILE, "."])
+async def test_no_start_on_what_is_read_only(name: str, tmp_path: Path) -> None:
+    """One line that names the file, and nothing has changed: with its permissions back it starts."""
+    referee = Referee(tmp_path, wrapper=unprivileged())
+    try:
+        await referee.start()
+        await referee.stop()
+        path = referee.data / name
+        mode = path.stat().st_mode
+        path.chmod(mode & ~0o222)
+        said = await referee.refuses_to_start()
+        path.chmod(mode)
+        assert str(referee.data) in said, said
+        assert len(said.splitlines()) == 1, said
+        await referee.start()
+        await referee.stop()
+    finally:
+        await referee.put_down()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [STORE_FILE, MARKS_FILE])
+async def test_no_start_on_what_is_no_database(name: str, tmp_path: Path) -> None:
+    referee = Referee(tmp_path)
+    try:
+        await referee.start()
+        await referee.stop()
+        with (referee.data / name).open("r+b") as file:
+            file.write(bytes(4096))
+        said = await referee.refuses_to_start()
+        assert name in said
+        assert len(said.splitlines()) == 1, said
+    finally:
+        await referee.put_down()
