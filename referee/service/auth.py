@@ -104,6 +104,7 @@ class Doorkeeper:
         self._now_ms = now_ms
         self._certificates = certificates
         self._known: dict[bytes, Caller] = {}
+        """By the SHA-256 of the metadata's value, or of the certificate."""
         self._digests: dict[bytes, bytes] = {}
         """Of certificates, by their PEM."""
 
@@ -113,22 +114,21 @@ class Doorkeeper:
         Raises ``Unauthenticated`` for a token that is malformed, unknown or not the only one, for one that is not valid
         any more, and for a certificate likewise; ``LimitReached`` for one time too many from one address.
         """
-        # The stubs call it one thing, at runtime it is another; both are pairs.
-        metadata = cast("Metadata", context.invocation_metadata() or ())
-        values = [value for key, value in metadata if key == "authorization"]
         credential = "token"
-        if values:
-            match = _BEARER.match(str(values[0]))
-            if match is None or len(values) > 1:
-                self._from(context).draw()
-                raise Unauthenticated("malformed authorization; expected one: Bearer TOKEN")
-            digest = token_digest(match[1])
+        shown = None
+        # The stubs call it one thing, at runtime it is another; both are pairs.
+        for key, value in cast("Metadata", context.invocation_metadata() or ()):
+            if key == "authorization":
+                shown = str(value) if shown is None else ""
+        if shown is not None:
+            place = sha256(shown.encode()).digest()
         elif self._certificates:
-            digest, credential = self._digest_of_certificate(context), "certificate"
+            place, credential = self._digest_of_certificate(context), "certificate"
         else:
             return Caller(account=self._from(context))
-        known = self._known.get(digest)
+        known = self._known.get(place)
         if known is None:
+            digest = place if shown is None else self._digest_of_token(shown, context)
             grant = await self._store.grant(digest)
             if grant is None or grant.certificate != (credential == "certificate"):
                 self._from(context).draw()
@@ -136,13 +136,14 @@ class Doorkeeper:
             known = self._caller(grant, credential)
             if len(self._known) >= _KEPT:
                 self._known.clear()
-            self._known[digest] = known
-        known.check_valid(self._now_ms())
+            self._known[place] = known
+        if known.is_revoked or known.expires_ms:
+            known.check_valid(self._now_ms())
         return known
 
     def forget(self, digest: bytes) -> None:
         """The store knows something else of this token from now on."""
-        self._known.pop(digest, None)
+        self._known = {place: known for place, known in self._known.items() if known.digest != digest}
 
     def _caller(self, grant: Grant, credential: str) -> Caller:
         return Caller(
@@ -160,6 +161,12 @@ class Doorkeeper:
     def _from(self, context: Context) -> Account:
         """The account of the address that the call comes from."""
         return self._accounts.of(host_of(context.peer()))
+
+    def _digest_of_token(self, shown: str, context: Context) -> bytes:
+        if (match := _BEARER.match(shown)) is None:
+            self._from(context).draw()
+            raise Unauthenticated("malformed authorization; expected one: Bearer TOKEN")
+        return token_digest(match[1])
 
     def _digest_of_certificate(self, context: Context) -> bytes:
         pem = next(iter(context.auth_context().get("x509_pem_cert", ())), b"")
