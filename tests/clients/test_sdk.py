@@ -265,7 +265,10 @@ async def test_what_the_ledger_does_not_take(referee: Referee) -> None:
         (commits[19], "repeated entries"),
         (pb.WatchGameResponse(seq=size, heartbeat=pb.Heartbeat()), "left out entries"),
         *((changed(index, byte), "does not hold") for index in (0, last) for byte in (3, 40, -1)),
-        (pb.WatchGameResponse(seq=size, commit=pb.Commit(entries=commits[20].commit.entries)), "does not hold"),
+        (
+            pb.WatchGameResponse(seq=commits[20].seq, commit=pb.Commit(entries=commits[20].commit.entries)),
+            "does not hold",
+        ),
     ):
         with pytest.raises(Distrust, match=said) as distrust:
             ledger.read(message)

@@ -103,11 +103,12 @@ class Relay:
         """One message up, one down. What comes down is not flipped: a refusal has no signature to notice it by."""
         party, metadata = self._party(context)
         call: Any = self._channel.unary_unary(f"/{SERVICE}/SubmitIntent")
-        up = party.plan(Way.UP, party.counts[Way.UP])
-        party.counts[Way.UP] += 1
+        up = party.next(Way.UP)
         cut = grpc.StatusCode.UNAVAILABLE
         if up in (Fault.CUT_BEFORE, Fault.DROP):
             await context.abort(cut, "cut before the request")
+        if up is Fault.STALL:
+            await asyncio.Event().wait()
         if up is Fault.FLIP:
             data = party.flipped(data, Way.UP)
         try:
