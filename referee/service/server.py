@@ -7,6 +7,7 @@ from collections.abc import Awaitable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from resource import RLIM_INFINITY, RLIMIT_NOFILE, getrlimit
 
 import grpc
 import structlog
@@ -37,6 +38,9 @@ MAX_REQUEST_BYTES = 2 * guard.MAX_REQUEST_BYTES
 """What gRPC takes: more than is allowed, so that it is we who refuse, and say why."""
 MAX_RESPONSE_BYTES = 4 << 20
 MAX_STREAMS = 1000
+MAX_CONNECTIONS = 10_000
+_OWN_FILES = 100
+"""Of the store, of logs, of gRPC."""
 GRACE_S = 3.0
 """For acts under way to be answered, and then for streams to be closed; what is open then is cut."""
 _CUT_S = 1.0
@@ -64,6 +68,8 @@ class Config:
     """Of one principal, token or address; ``limits`` tells what counts."""
     max_streams: int = STREAMS
     """Likewise, open at one time."""
+    max_connections: int = 0
+    """0: as many as the process may have files, but for those that it needs itself."""
     max_watchers: int = 10_000
     max_watchers_of_game: int = 1_000
     max_open_games: int = MAX_OPEN_GAMES
@@ -81,6 +87,11 @@ async def _at_most(until: float, waited: Awaitable[None]) -> None:
     with suppress(TimeoutError):
         async with asyncio.timeout_at(until):
             await waited
+
+
+def _connections() -> int:
+    files, _ = getrlimit(RLIMIT_NOFILE)
+    return MAX_CONNECTIONS if files == RLIM_INFINITY else max(files // 2, min(files - _OWN_FILES, MAX_CONNECTIONS))
 
 
 class ListenError(Exception):
@@ -105,6 +116,8 @@ class Server:
                 ("grpc.max_send_message_length", MAX_RESPONSE_BYTES),
                 # Of one connection; what is beyond waits at the client.
                 ("grpc.max_concurrent_streams", MAX_STREAMS),
+                # What is beyond is closed at once: without file descriptors those who play would suffer, too.
+                ("grpc.max_allowed_incoming_connections", config.max_connections or _connections()),
                 # Whose machine or network is gone says nothing, and would keep its streams for hours.
                 ("grpc.keepalive_time_ms", 60_000),
                 ("grpc.keepalive_timeout_ms", 20_000),

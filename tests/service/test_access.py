@@ -10,11 +10,13 @@ import grpc
 import pytest
 
 from referee.alhambra.v1.alhambra_pb2 import Options
+from referee.log import intent
+from referee.log.intent import Author, Role
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import access_service_pb2_grpc, status_service_pb2, status_service_pb2_grpc
 from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import running
-from tests.service.player import SCRIBE, Client, Play, bearer, refused, token_of
+from tests.service.player import OTHER_SCRIBE, SCRIBE, Client, Play, bearer, refused, token_of
 from tests.service.test_playing import Stream, play_seat
 
 SHORT = Options(max_turns=12).SerializeToString()
@@ -114,6 +116,21 @@ async def test_a_principals_token_is_for_its_own_seats(client: Client) -> None:
         "PERMISSION_DENIED",
         "SubmitIntent needs a token for arbiter or play or scribe",
     )
+
+
+async def test_arbiters_have_tokens_of_their_own(client: Client) -> None:
+    """An act by an arbiter comes with no other; what of it is offered, the table says."""
+    key = OTHER_SCRIBE
+    play = await client.play(2, arbiter_keys=[key.public.raw])
+    await play.until_play()
+    ruling = intent.move(play.place, Author(Role.ARBITER, 0), key, play.a_move())
+    office = Office(client)
+    player, arbiter = [await office.issue("ani", scope) for scope in (access.SCOPE_PLAY, access.SCOPE_ARBITER)]
+    found = await refused(play.submit(ruling, player.secret))
+    assert (found.reason, found.message) == ("PERMISSION_DENIED", "the token is not for acts by arbiter 0")
+    assert (await refused(play.submit(ruling, arbiter.secret))).reason == "NOT_AWAITED"
+    found = await refused(play.submit(play.move(play.seat_on_turn(), play.a_move()), arbiter.secret))
+    assert found.reason == "PERMISSION_DENIED"
 
 
 async def test_a_token_for_one_game(client: Client) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -217,6 +218,33 @@ def test_accounts_of_who_is_quiet_are_let_go() -> None:
 )
 def test_whom_an_address_stands_for(peer: str, host: str) -> None:
     assert host_of(peer) == host
+
+
+async def test_so_many_connections(tmp_path: Path) -> None:
+    """What is beyond is closed at once; who is there plays on, and who leaves makes room."""
+    async with running(tmp_path / "data", max_connections=3) as (server, client):
+        play = await client.play()
+        held, beyond = (
+            [await greeted(server.address) for _ in range(2)],
+            [await greeted(server.address) for _ in range(5)],
+        )
+        for reader, _ in held:
+            assert len(await reader.read(9)) == 9
+        for reader, _ in beyond:
+            assert await reader.read(9) == b""
+        await play.steps(6)
+        for _, writer in (*held, *beyond):
+            writer.transport.abort()
+        async with connected(server.address, client.organiser) as other:
+            await other.games.ListGames(pb.ListGamesRequest(), wait_for_ready=True)
+
+
+async def greeted(address: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A connection that says no more than that it speaks HTTP/2."""
+    host, _, port = address.rpartition(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0]))
+    return reader, writer
 
 
 # --- how large, and how long -----------------------------------------------------------------------------------
