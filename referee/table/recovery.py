@@ -106,7 +106,7 @@ async def restore(means: Means, game_id: bytes, stream: BinaryIO) -> Recovered:
         raise CannotRecover(f"the file does not hold: {error}") from error
     if record.phase is not Phase.CLOSED and record.course.dealt and secret is None:
         what = "the game is not over, and the referee's secret, from which it deals, is in no file"
-        raise CannotRecover(f"{what}; put a backup of the database back that has the game, or expected --give-up")
+        raise CannotRecover(f"{what}; put back a database that has the game, or give it up with --give-up")
     rows = [Row(seq, data) for seq, data in enumerate(entries[len(kept) :], start=len(kept))]
     opening, tokens = (None, []) if stored is not None else _opening(record, header)
     await _commit(means, record, rows, opening)

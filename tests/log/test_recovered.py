@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -30,7 +31,7 @@ def remark(seq: int, lost: str) -> str:
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
-def test_it_may_come_at_any_time_and_changes_nothing(kind: dict[str, object]) -> None:
+def test_it_may_come_at_any_time_and_changes_nothing(kind: dict[str, Any]) -> None:
     played, plain = start(**kind), games.play(start(**kind))
     seqs = [recovered(played)]
     games.join_and_reveal(played)

@@ -127,10 +127,14 @@ async def test_a_head_that_contradicts_the_mark_in_memory_is_not_signed(tmp_path
         mark = marks.of(bytes.fromhex(play.id))
         assert mark is not None
         marks.hold(bytes.fromhex(play.id), Mark(99, mark.root))
-        sign = type(server.house.means.signer).sign
-        monkeypatch.setattr(
-            type(server.house.means.signer), "sign", lambda *words: signed.append(words) or sign(*words)
-        )
+        signer = type(server.house.means.signer)
+        sign = signer.sign
+
+        def counted(*words: Any) -> bytes:
+            signed.append(words)
+            return sign(*words)
+
+        monkeypatch.setattr(signer, "sign", counted)
         act = play.next_act()
         assert act is not None
         assert (await refused(play.submit(*act))).reason == "STORE_FAILED"
@@ -267,10 +271,10 @@ async def test_r_is_nowhere_on_disk_while_the_game_runs(tmp_path: Path) -> None:
         assert {len(r) for r in secrets} == {32}
         no_secret_in(data, secrets)
     no_secret_in(data, secrets)
-    with closing(sqlite3.connect(data / STORE_FILE)) as store, store:  # as the version before left it
+    with closing(sqlite3.connect(data / STORE_FILE)) as other, other:  # as the version before left it
         for number, r in enumerate(secrets, start=1):
-            store.execute("UPDATE secrets SET seed = ? WHERE game = ?", (r, number))
-        store.execute("DELETE FROM facts WHERE name = 'seal'")
+            other.execute("UPDATE secrets SET seed = ? WHERE game = ?", (r, number))
+        other.execute("DELETE FROM facts WHERE name = 'seal'")
     with pytest.raises(AssertionError):
         no_secret_in(data, secrets)
     (data / SEAL_FILE).unlink()
