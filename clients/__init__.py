@@ -5,6 +5,7 @@ from __future__ import annotations
 from clients.join import Join, JoinError, format_join, parse_join
 from clients.sdk.errors import BadMove, ClientError, Denied, Distrust, Unreachable
 from clients.sdk.player import GameResult, play, play_async
+from clients.sdk.seats import play_all
 
 __all__ = [
     "BadMove",
@@ -18,5 +19,6 @@ __all__ = [
     "format_join",
     "parse_join",
     "play",
+    "play_all",
     "play_async",
 ]

@@ -98,54 +98,79 @@ class Connection:
         signed = pb.SignedAct(intent=act.intent, signature=act.signature, id=number)
         await self._write(pb.PlayGameRequest(act=signed))
 
+    async def seats(self, take: Callable[[pb.WatchSeatResponse], Awaitable[None]]) -> None:
+        """What happens in all games of the token's bearer, those that are opened later among them; for ever.
+
+        After a break each running game is told from a snapshot on. Raises as ``watch`` does.
+        """
+        taken = 0
+
+        async def attempt(pace: Pace) -> None:
+            nonlocal taken
+            self._stream = self._stub().WatchSeat(pb.WatchSeatRequest(), metadata=bearer(self._token))
+            try:
+                while not (message := await self._next()).update.HasField("closing") or message.game_id:
+                    pace.begin()
+                    await take(message)
+                    taken += 1
+            finally:
+                self._stream.cancel()
+            raise Cut(f"the stream was closed: {message.update.closing.reason}")
+
+        await self._persist(attempt, lambda: taken)
+
     # --- streams -------------------------------------------------------------------------------------------
 
-    async def _watch(self, stub: pb_grpc.GameServiceAsyncStub, after_seq: int) -> None:
-        request = pb.WatchGameRequest(game_id=self.game_id, after_seq=after_seq)
-        self._stream = stub.WatchGame(request, metadata=bearer(self._token))
+    def _stub(self) -> pb_grpc.GameServiceAsyncStub:
+        if self._channel is None:
+            self._channel = open_channel(self.address, self._token, self._security, options=_OPTIONS)
+        return pb_grpc.GameServiceStub(self._channel)
 
-    async def _enter(self, stub: pb_grpc.GameServiceAsyncStub, after_seq: int) -> None:
-        self._stream = stub.PlayGame(metadata=bearer(self._token))
+    async def _watch(self, after_seq: int) -> None:
+        request = pb.WatchGameRequest(game_id=self.game_id, after_seq=after_seq)
+        self._stream = self._stub().WatchGame(request, metadata=bearer(self._token))
+
+    async def _enter(self, after_seq: int) -> None:
+        self._stream = self._stub().PlayGame(metadata=bearer(self._token))
         await self._write(pb.PlayGameRequest(enter=pb.Enter(game_id=self.game_id, after_seq=after_seq)))
 
     async def _follow(
-        self,
-        ledger: Ledger,
-        take: Callable[[Any], Awaitable[None]],
-        begin: Callable[[pb_grpc.GameServiceAsyncStub, int], Awaitable[None]],
+        self, ledger: Ledger, take: Callable[[Any], Awaitable[None]], begin: Callable[[int], Awaitable[None]]
     ) -> None:
+        async def attempt(pace: Pace) -> None:
+            """Returns at the end of the game, and never before it."""
+            await begin(ledger.size - 1)
+            try:
+                while (message := await self._next()).WhichOneof("item") != "closing":
+                    pace.begin()
+                    ledger.read(message)
+                    await take(message)
+            finally:
+                self._stream.cancel()
+            if message.closing.reason != pb.CLOSING_REASON_GAME_OVER:
+                raise Cut(f"the stream was closed: {message.closing.reason}")
+            if ledger.record.phase is not Phase.CLOSED:
+                raise Distrust(f"the referee says that the game is over, after {ledger.size} entries", in_doubt=True)
+
+        await self._persist(attempt, lambda: ledger.size)
+
+    async def _persist(self, attempt: Callable[[Pace], Awaitable[None]], progress: Callable[[], int]) -> None:
+        """Attempts it until it returns. What is in doubt is believed when it comes often without progress."""
         pace = Pace(self._patience_s, self.address)
-        doubts, size = 0, ledger.size
+        doubts, got_to = 0, progress()
         while True:
             try:
-                if self._channel is None:
-                    self._channel = open_channel(self.address, self._token, self._security, options=_OPTIONS)
-                await begin(pb_grpc.GameServiceStub(self._channel), ledger.size - 1)
-                return await self._one_stream(ledger, take, pace)
+                return await attempt(pace)
             except Cut as cut:
                 why, retry_s = str(cut), cut.retry_s
             except ClientError as error:
-                doubts, size = (doubts + 1 if ledger.size == size else 1), ledger.size
+                doubts, got_to = (doubts + 1 if progress() == got_to else 1), progress()
                 if not error.in_doubt or doubts == BELIEVED:
                     raise
                 why, retry_s = str(error), 0.0
             self.reconnects += 1
             await self.cut()
             await pace.wait(why, retry_s)
-
-    async def _one_stream(self, ledger: Ledger, take: Callable[[Any], Awaitable[None]], pace: Pace) -> None:
-        """Returns at the end of the game, and never before it."""
-        try:
-            while (message := await self._next()).WhichOneof("item") != "closing":
-                pace.begin()
-                ledger.read(message)
-                await take(message)
-        finally:
-            self._stream.cancel()
-        if message.closing.reason != pb.CLOSING_REASON_GAME_OVER:
-            raise Cut(f"the stream was closed: {message.closing.reason}")
-        if ledger.record.phase is not Phase.CLOSED:
-            raise Distrust(f"the referee says that the game is over, after {ledger.size} entries", in_doubt=True)
 
     async def _next(self) -> Any:
         """The next message. Raises ``Cut`` if another stream may bring it, ``ClientError`` if none will."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from clients import BadMove, ClientError, Denied, Distrust, GameResult, Join, Unreachable, play, play_async
+from clients import BadMove, ClientError, Denied, Distrust, GameResult, Join, Unreachable, play, play_all, play_async
 from clients.bots import load
 from clients.sdk.connection import Connection
 from clients.sdk.ledger import Ledger
@@ -22,9 +22,12 @@ from referee.log.audit import Policy, audit
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, VerifierKey
 from referee.log.verdict import Verdict
+from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_service_pb2 as pb
 from tests.clients.referee_process import Referee
 from tests.rig.network import Network, cutting
+from tests.service.player import connected
+from tests.service.test_access import Office
 
 SEATS = 3
 
@@ -301,3 +304,45 @@ async def test_two_signed_histories_are_no_damage(referee: Referee) -> None:
 
 async def _seen(_: object) -> None:
     raise Seen
+
+
+async def test_one_token_plays_every_game_of_its_principal(referee: Referee, tmp_path: Path) -> None:
+    """Through a network that cuts, and also a game that is opened while others are played."""
+    async with connected(referee.address, referee.token) as client:
+        token = (await Office(client).issue("ani", access.SCOPE_PLAY)).secret
+        created = [await client.create(2, principals=["ani", ""]) for _ in range(2)]
+        ended: dict[str, GameResult | Exception] = {}
+        is_over = asyncio.Event()
+
+        def on_end(game_id: str, result: GameResult | Exception) -> None:
+            ended[game_id] = result
+            if len(ended) == 3:
+                is_over.set()
+
+        network = Network(referee.address, cutting(20_000))
+        async with network as address:
+            ani = asyncio.create_task(
+                play_all(address, token, lambda: load("greedy"), on_end, key_file=tmp_path / "key")
+            )
+            others = [play_async(_seat(referee, game, 1), load("greedy")) for game in created]
+            results = [await others[0]]
+            created.append(await client.create(2, principals=["", "ani"]))
+            results += await asyncio.gather(*others[1:], play_async(_seat(referee, created[2], 0), load("greedy")))
+            await asyncio.wait((ani, asyncio.create_task(is_over.wait())), return_when=asyncio.FIRST_COMPLETED)
+            assert not ani.done()
+            ani.cancel()
+    for game, result in zip(created, results, strict=True):
+        mine = ended[game.game.id]
+        assert isinstance(mine, GameResult)
+        assert (mine.entries, mine.scores, mine.ending) == (result.entries, result.scores, "RULES")
+        assert mine.seat != result.seat
+    assert network.suffered
+
+
+def _seat(referee: Referee, game: pb.CreateGameResponse, seat: int) -> Join:
+    return Join(referee.address, game.game.id, seat, game.seat_tokens[seat])
+
+
+async def test_a_token_that_is_none_plays_nothing(referee: Referee) -> None:
+    with pytest.raises(Denied, match="does not know this token"):
+        await play_all(referee.address, "A" * 43, lambda: load("greedy"), lambda *_: None)
