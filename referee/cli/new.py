@@ -18,10 +18,9 @@ from google.protobuf.message_factory import GetMessageClass
 
 from clients.join import format_join
 from clients.sdk.channel import Security, bearer, open_channel
-from clients.sdk.errors import answer_of
 from referee.cli.arguments import cut, public_key
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, security, token_of
+from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, refused, security, token_of
 from referee.games import registry
 from referee.games.game import UnknownRules
 from referee.log.v1 import log_pb2
@@ -131,12 +130,8 @@ async def _create(server: str, secured: Security, token: str, request: pb.Create
         try:
             return await stub.CreateGame(request, timeout=_TIMEOUT_S, metadata=bearer(token))
         except grpc.aio.AioRpcError as error:
-            answer = answer_of(error)
-            if not answer.reason:
-                raise Failure(f"{server}: no referee answers ({answer.code.name})") from None
             # Its words around those of the rules say the same twice.
-            refusal = str(answer).replace("(no game can be set up: ", "(")
-            raise Failure(f"the referee refused: {refusal}") from None
+            raise Failure(str(refused(server, error)).replace("(no game can be set up: ", "(")) from None
 
 
 def _options(rules: str, text: str | None, age_order: str | None) -> bytes:

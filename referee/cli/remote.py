@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+import grpc
 import typer
 
 from clients.sdk.channel import ADDRESS_EXPECTED, BadAddress, Insecure, Security, check
+from clients.sdk.errors import answer_of
 from referee.cli.failure import EXIT_USAGE, Failure
 
 Server = Annotated[
@@ -64,3 +66,21 @@ def token_of(path: Path, *, needed: bool = True) -> str:
         raise Failure(f"{path}: {error.strerror}; expected a token, such as referee serve makes") from None
     except UnicodeDecodeError:
         raise Failure(f"{path}: not a token") from None
+
+
+def refused(server: str, error: grpc.aio.AioRpcError) -> Failure:
+    """What the referee said, or why it cannot be asked."""
+    answer = answer_of(error)
+    if answer.reason:
+        return Failure(f"the referee refused: {answer}")
+    for sign, meaning in _TLS_SIGNS.items():
+        if sign in answer.message:
+            return Failure(f"{server}: {meaning}")
+    return Failure(f"{server}: no referee answers ({answer.code.name})")
+
+
+_TLS_SIGNS = {
+    "CERTIFICATE_VERIFY_FAILED": "nobody that is trusted vouches for its certificate; expected --tls-ca FILE",
+    "Hostname Verification": "its certificate is for another name",
+    "WRONG_VERSION_NUMBER": "it does not speak TLS; expected the address without grpcs://",
+}

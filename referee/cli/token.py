@@ -21,9 +21,8 @@ from rich.console import Console
 from rich.table import Table
 
 from clients.sdk.channel import Metadata, Security, bearer, open_channel
-from clients.sdk.errors import answer_of
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, security, token_of
+from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, refused, security, token_of
 from referee.service.data import TOKEN_FILE
 from referee.v1 import access_service_pb2 as pb
 from referee.v1.access_service_pb2_grpc import AccessServiceStub
@@ -197,10 +196,7 @@ def _called(server: str, secret: str, secured: Security, call: _Call[_T]) -> _T:
     try:
         return asyncio.run(run())
     except grpc.aio.AioRpcError as error:
-        answer = answer_of(error)
-        if not answer.reason:
-            raise Failure(f"{server}: no referee answers ({answer.code.name})") from None
-        raise Failure(f"the referee refused: {answer}") from None
+        raise refused(server, error) from None
 
 
 def _milliseconds(text: str) -> int:

@@ -267,8 +267,9 @@ def _unary(request_class: type[Message], behaviour: Unary, name: str, gate: Gate
 
 
 def charge(caller: Caller, error: Exception) -> None:
-    """For an act that failed, unless that is the referee's own trouble."""
-    if not isinstance(error, StoreFailed | Draining):
+    """For an act that failed, unless that is the referee's own trouble, or there was nothing left to charge."""
+    own_trouble = isinstance(error, StoreFailed | Draining | TookTooLong)
+    if not own_trouble and not (isinstance(error, LimitReached) and error.retry_s):
         caller.account.charge()
 
 

@@ -155,6 +155,11 @@ async def test_serve_reads_its_certificate_again(tmp_path: Path, authority: Auth
     assert (new.returncode, new.stderr) == (0, "")
     assert parse_join(new.stdout.splitlines()[2].removeprefix("seat 0: ")).address == running_.address
 
+    other = Authority(tmp_path, "other")
+    done = referee("new", "--server", running_.address, "--data", tmp_path / "data", "--tls-ca", other.path)
+    expected = "nobody that is trusted vouches for its certificate; expected --tls-ca FILE"
+    assert (done.returncode, done.stderr) == (1, f"referee: {running_.address}: {expected}\n")
+
     renewed = authority.issue("referee")
     await asyncio.to_thread(hang_up, running_.process.pid, tmp_path / "log", "certificates read again")
     assert await peer_of(running_.address) == renewed.der != pair.der
