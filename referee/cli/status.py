@@ -62,7 +62,7 @@ def status(  # noqa: PLR0917 - typer reads options from the signature
 
     Exit codes: 0 shown; 1 the referee cannot be reached, or refuses; 2 wrong usage.
 
-    Examples: `referee status --data club`, `referee status --json | jq '.games[] | select(.since_ms < 1e12)'`
+    Example: `referee status --data club --json`
     """
     token = token_of(token_file or data / TOKEN_FILE)
     secured = security(server, tls_ca, tls_cert, tls_key, insecure, token)

@@ -21,6 +21,7 @@ from referee.table.view import awaited_seats, game_state, is_scribe_awaited
 from referee.v1 import status_service_pb2 as pb
 
 PAGE_GAMES, MAX_PAGE_GAMES = 100, 1000
+_AT_ONCE = 64
 _PATIENCE_S = 1.0
 """For commits under way, of all games of a page together."""
 _TOKEN = re.compile(r"([0-9]{1,15})-([0-9a-f]{32})\Z", re.ASCII)
@@ -74,7 +75,9 @@ class StatusService:
         """Without those that are over by the time that they are looked at."""
         found = []
         until = asyncio.get_running_loop().time() + _PATIENCE_S
-        for table in tables:
+        for number, table in enumerate(tables):
+            if number % _AT_ONCE == _AT_ONCE - 1:
+                await asyncio.sleep(0)  # acts do not wait for a long list
             record = await _record(table, until)
             if not table.is_closed:
                 found.append(self._game(table, record))
