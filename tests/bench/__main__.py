@@ -1,32 +1,59 @@
-"""Prints every figure: what, how many a second, the target, and the ratio to the floor of the same run."""
+"""Prints every figure: what, its value, the floor of the same run, the ratio to it, and the target.
+
+``python -m tests.bench acts crowd`` takes only these sections.
+"""
 
 from __future__ import annotations
+
+import sys
 
 from rich.console import Console
 from rich.table import Table
 
-from tests.bench import audit, rules, service
+from tests.bench import acts, audit, crowd, rules, shares
+from tests.bench.measure import Figure
 
-SECTIONS = (("rules, one core", rules), ("audit, one core", audit), ("service, one client", service))
+SECTIONS = {
+    "rules": ("rules a second, one core", rules),
+    "audit": ("audit, one core", audit),
+    "shares": ("what an act is made of, microseconds, each step alone", shares),
+    "acts": ("acts a second over gRPC, durable and signed for; server and client have a core each", acts),
+    "crowd": ("many at once", crowd),
+}
 
 
-def main() -> None:
+def main(names: list[str]) -> None:
     """Takes every figure in turn."""
-    console = Console()
-    for title, section in SECTIONS:
-        table = Table("figure", "a second", "floor", "ratio", "target", "", title=title, title_justify="left")
+    if unknown := set(names) - set(SECTIONS):
+        sys.exit(f"no section {', '.join(sorted(unknown))}; expected {', '.join(SECTIONS)}")
+    console = Console(width=120)
+    for name in names or SECTIONS:
+        title, section = SECTIONS[name]
+        table = Table("figure", "value", "floor", "ratio", "target", "", title=title, title_justify="left")
         for figure in section.figures():
-            reached = {True: "reached", False: "[bold]missed[/bold]", None: ""}[figure.reached]
-            table.add_row(
-                figure.name,
-                f"{figure.per_second:,.0f}",
-                f"{figure.floor:,.0f}" if figure.floor else "",
-                f"{figure.ratio:.2f}" if figure.ratio else "",
-                f"{figure.target:,}" if figure.target else "",
-                reached,
-            )
+            table.add_row(*_cells(figure))
         console.print(table)
 
 
+def _cells(figure: Figure) -> tuple[str, ...]:
+    target = ""
+    if figure.target is not None:
+        target = f"{figure.target:,}"
+    elif figure.at_most is not None:
+        target = f"at most {figure.at_most:,}"
+    return (
+        figure.name,
+        _number(figure.value),
+        _number(figure.floor) if figure.floor else "",
+        f"{figure.ratio:.3f}" if figure.ratio else "",
+        target,
+        {True: "reached", False: "[bold]missed[/bold]", None: ""}[figure.reached],
+    )
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -48,6 +48,12 @@ def _pin(pid: int, processor: int) -> None:
         os.sched_setaffinity(int(task.name), {processor})
 
 
+def processor_s(pid: int) -> float:
+    """Seconds of processor time of a process."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 @dataclass(frozen=True)
 class Running:
     """A server in a process of its own."""
@@ -256,6 +262,8 @@ async def measured(games: int, rounds: int, times: int) -> list[Figure]:
                 "composite": [Echoes(composite_channel, message, stream=True) for _ in range(games)],
             }
             rates: dict[str, list[float]] = {way: [] for way in ways}
+            servers = {"play": referee, "submit": referee, "stream": stream, "unary": unary, "composite": composite}
+            spent = dict.fromkeys(ways, 0.0)
             for clients in ways.values():
                 for client in clients:
                     await client.begin()
@@ -264,7 +272,9 @@ async def measured(games: int, rounds: int, times: int) -> list[Figure]:
                 desk.trips.clear()
             for _ in range(rounds):
                 for way, clients in ways.items():
+                    before = processor_s(servers[way].pid)
                     rates[way].append(await rate(clients, times))
+                    spent[way] += processor_s(servers[way].pid) - before
     what = f"{games} games" if games > 1 else "one game"
     trips = sorted(trip for client in streams for trip in client.desk.trips)
     return [
@@ -276,6 +286,10 @@ async def measured(games: int, rounds: int, times: int) -> list[Figure]:
             trips[len(trips) * 99 // 100] / median(trips),
             at_most=4.0,
         ),
+        *(
+            Figure(f"{name}, {what}: processor time of the server, µs", 1e6 * spent[way] / (rounds * times * games))
+            for way, name in NAMES.items()
+        ),
     ]
 
 
@@ -284,6 +298,13 @@ def compared(name: str, ours: list[float], floors: list[float], target: float | 
     return Figure(name, median(ours), target, median(floors), median(pairs))
 
 
+NAMES = {
+    "play": "PlayGame",
+    "composite": "composite floor",
+    "stream": "bare echo on a stream",
+    "submit": "SubmitIntent",
+    "unary": "bare unary echo",
+}
 PLAY = {1: 0.33, 32: 0.28}
 COMPOSITE = {1: None, 32: 0.75}
 SUBMIT = {1: 0.42, 32: 0.30}

@@ -26,7 +26,7 @@ from referee.games.game import Chance, Over
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc as pb_grpc
 from referee.wire.registry import codec as codec_of
-from tests.bench.acts import REFEREE, SEATS, Stream, desks, opened, rate, running
+from tests.bench.acts import REFEREE, SEATS, Stream, desks, opened, processor_s, rate, running
 from tests.bench.measure import Figure
 from tests.harness import Shuffler
 
@@ -63,12 +63,6 @@ def endless() -> tuple[tuple[bool, bytes], ...]:
 def memory(pid: int) -> int:
     """Bytes that a process has in memory."""
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * 4096
-
-
-def processor_s(pid: int) -> float:
-    """Seconds of processor time of a process."""
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / 100
 
 
 @asynccontextmanager

@@ -12,32 +12,32 @@ RUNS = 7
 
 @dataclass(frozen=True)
 class Figure:
-    """Something done so many times a second, and what it is compared with."""
+    """Something measured, most often how many times a second it is done, and what it is compared with."""
 
     name: str
-    per_second: float
+    value: float
     target: float | None = None
-    """At least this many a second, or at least this ratio if there is a floor."""
+    """At least this value, or at least this ratio if there is a floor."""
     floor: float | None = None
-    """How often a second the bare operation is done in the same run."""
+    """The bare operation's value in the same run."""
     paired: float | None = None
     """The median ratio of neighbouring runs, where both were taken in turn."""
     at_most: float | None = None
-    """For what should be small: ``per_second`` is then just the figure."""
+    """For what should be small."""
 
     @property
     def ratio(self) -> float | None:
         """Of the floor."""
-        return self.paired or (self.per_second / self.floor if self.floor else None)
+        return self.paired or (self.value / self.floor if self.floor else None)
 
     @property
     def reached(self) -> bool | None:
         """Whether the target is; None without one."""
         if self.at_most is not None:
-            return self.per_second <= self.at_most
+            return self.value <= self.at_most
         if self.target is None:
             return None
-        return (self.ratio if self.floor else self.per_second) >= self.target  # type: ignore[operator]
+        return (self.ratio if self.floor else self.value) >= self.target  # type: ignore[operator]
 
 
 def _once(work: Callable[[], int]) -> float:
