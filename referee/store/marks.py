@@ -82,10 +82,8 @@ class Marks:
             raise Contradiction(f"game {game_id.hex()}: not signed: {_contradicts(size, held)}")
 
     def of(self, game_id: bytes) -> Mark | None:
-        """The game's mark; None if there is none, or if it may be gone back behind. Raises ``StoreFailed``."""
-        if game_id in self._permitted:
-            return None
-        return self._held.get(game_id) or self.kept(game_id)
+        """What the game must reach; None if nothing, or if it may be gone back behind. Raises ``StoreFailed``."""
+        return None if game_id in self._permitted else self.kept(game_id)
 
     def kept(self, game_id: bytes) -> Mark | None:
         """The game's mark as it is in the file. Raises ``StoreFailed``."""

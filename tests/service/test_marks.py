@@ -113,7 +113,6 @@ async def test_nothing_is_signed_below_the_mark(tmp_path: Path) -> None:
         act = play.next_act()
         assert act is not None
         assert (await refused(play.submit(*act))).reason == "STORE_FAILED"
-        server.house.means.store.marks.let_go(game_id)  # as a start would find it
         assert (await refused(play.submit(*act))).reason == "SET_ASIDE"
         assert list(server.house.aside) == [game_id]
         await well.until_play()
