@@ -18,6 +18,8 @@ class Cut extends Error {
 
 /** The referee sends a heartbeat every 10 s: a stream silent for so long is cut. */
 const SILENCE_MS = 30_000;
+/** An act without an answer for so long is sent again, on another stream. */
+const ANSWER_MS = 10_000;
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 5_000;
 /** Reasons that pass. LIMIT does if the referee says how long to wait. */
@@ -84,7 +86,7 @@ export class Seat {
       const enter = { game_id: this.join.gameId, after_seq: this.ledger.size - 1, legal_moves: true };
       call.write({ enter });
       // Was it entered before the break? The same bytes again get the first answer again, so there is no need to know.
-      if (this.#pending) call.write({ act: this.#pending });
+      if (this.#pending) this.#send(call);
       for await (const message of call) {
         clearTimeout(silence); // a bot may think for longer than the referee may be silent
         this.#heard = Date.now();
@@ -112,6 +114,8 @@ export class Seat {
       const entry = this.ledger.take(commit, seq).find((entry) => entry.seq === this.#pending?.seq);
       if (entry && !entry.signed?.intent.equals(this.#pending.intent)) this.#pending = null; // another came first
     }
+    if (item === "heartbeat" && this.#pending && Date.now() - this.#pending.sent > ANSWER_MS)
+      throw new Cut("no answer to an act");
     if (answer && answer.id === this.#pending?.id) await this.#takeAnswer(answer, call);
     // A turn that we have acted on is told again after a break.
     if (turn && turn.size !== this.#pending?.seq) await this.#act(turn, call);
@@ -134,6 +138,11 @@ export class Seat {
     else if (awaited === "AWAITED_MOVE") act = { move: await this.choose(moves) };
     else throw new Denied(`${awaited} of a seat`);
     this.#pending = { ...signedAct({ gameId, size, head }, seat, this.key, act), id: ++this.#acts, seq: size };
+    this.#send(call);
+  }
+
+  #send(call) {
+    this.#pending.sent = Date.now();
     call.write({ act: this.#pending });
   }
 
@@ -151,7 +160,7 @@ export class Seat {
         this.#pending = null; // another entry came first: of it, and of another turn, the stream tells
       } else if (passes({ reason, retryMs: failure.retry_ms })) {
         await sleep(failure.retry_ms || FIRST_WAIT_MS);
-        call.write({ act: this.#pending });
+        this.#send(call);
       } else throw new Denied(`${reason}: ${failure.message}`);
     }
   }

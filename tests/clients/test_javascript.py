@@ -35,7 +35,7 @@ from tests.service.conftest import running
 from tests.service.player import bearer
 
 VECTORS = Path(__file__).resolve().parents[1] / "vectors" / "log"
-BOT_S = 60
+BOT_S = 300
 """No bot takes so long, unless it waits for what does not come."""
 
 
