@@ -20,7 +20,7 @@ def main() -> int:
     chosen = arguments.parse_args()
     folder = Path(mkdtemp(prefix="crash-"))
     rig = Rig(folder, chosen.seed)
-    print(f"{chosen.rounds} rounds, seed {chosen.seed}, in {folder}")
+    print(f"{chosen.rounds} rounds, seed {chosen.seed}, in {folder}", flush=True)
     try:
         asyncio.run(rig.run(chosen.rounds))
     except BaseException:

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 import signal
+import socket
 import time
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from tests.cli.command import REFEREE
 
 
 class Referee:
-    """``referee serve`` on one directory and, from its first start on, one port."""
+    """``referee serve`` on one directory and one port."""
 
     def __init__(self, folder: Path, *, wrapper: tuple[str, ...] = (), env: Mapping[str, str] | None = None) -> None:
         """``folder``: gets the data and the log. ``wrapper``: what the command is an argument of."""
         folder.mkdir(exist_ok=True)
         self.data, self.log = folder / "data", folder / "referee.log"
-        self.address = "127.0.0.1:0"
+        self.address = f"127.0.0.1:{_port()}"
         self.start_s = 1.0
         """How long the last start took."""
         self._wrapper = wrapper
@@ -47,7 +50,6 @@ class Referee:
         assert self._process.stdout is not None
         line = (await self._process.stdout.readline()).decode()
         assert line.startswith("listening on "), f"it did not start: {self.logged()[-2000:]}"
-        self.address = line.removeprefix("listening on ").strip()
         self.start_s = time.monotonic() - self._began
 
     async def refuses_to_start(self) -> str:
@@ -87,3 +89,12 @@ class Referee:
 
     def logged(self) -> str:
         return self.log.read_text(encoding="utf-8", errors="replace")
+
+
+def _port() -> int:
+    """A free one that the kernel gives to nobody who asks for any, so that it is still free after a kill."""
+    while True:
+        port = random.SystemRandom().randrange(20_000, 32_000)
+        with socket.socket() as probe, suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port

@@ -6,7 +6,7 @@ import asyncio
 import random
 import time
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from enum import StrEnum
 from io import BytesIO
@@ -17,6 +17,7 @@ import grpc
 from referee.log.audit import Policy, audit
 from referee.log.file import entries
 from referee.log.verdict import Verdict
+from referee.service.data import STORE_FILE
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from tests.crash.journal import Told, broken
@@ -24,11 +25,13 @@ from tests.crash.load import CHANNEL, Load
 from tests.crash.process import Referee
 from tests.service.player import bearer
 
-TABLES = 10
-TURNS = 60
+TABLES = 8
+TURNS = 40
 """Of each game at most, so that games end and others begin."""
 MOST_S = 0.3
 """Of play, before a kill at a random moment."""
+LONG_S = 2.0
+"""Of waiting for the moment."""
 
 
 class Moment(StrEnum):
@@ -37,6 +40,7 @@ class Moment(StrEnum):
     IDLE = "idle"
     ACTS = "acts under way"
     CREATION = "games being opened"
+    COMMIT = "a commit being written"
     CHECKPOINT = "the write-ahead log on its way into the database"
     START = "while it starts"
     TWICE = "as soon as it is back"
@@ -98,7 +102,9 @@ async def all_complete(load: Load) -> int:
 class Rig:
     """One run: the same seed draws the same kills, though not to the microsecond."""
 
-    def __init__(self, folder: Path, seed: int) -> None:
+    def __init__(self, folder: Path, seed: int, say: Callable[[str], object] = print) -> None:
+        """``say`` is told now and then how far it is."""
+        self._say = say
         self._referee = Referee(folder)
         self._rng = random.Random(seed)
         self.kills: Counter[str] = Counter()
@@ -124,8 +130,10 @@ class Rig:
             async with loaded(self._referee, self._rng) as load, asyncio.TaskGroup() as tables:
                 load.turns = TURNS
                 playing = [tables.create_task(load.table()) for _ in range(TABLES)]
-                for moment in self._moments(rounds):
+                for number, moment in enumerate(self._moments(rounds), 1):
                     await self._round(load, moment)
+                    if number % 20 == 0:
+                        self._say(f"{number} of {rounds}")
                     assert not any(task.done() for task in playing)
                 await self._end(load, playing)
             await self._referee.stop()
@@ -147,16 +155,17 @@ class Rig:
             opening = [asyncio.create_task(load.create(2)) for _ in range(4)]
             await asyncio.sleep(self._rng.uniform(0, 0.02))
         elif moment is Moment.CHECKPOINT:
-            await asyncio.to_thread(self._until_written, 2.0)
+            await asyncio.to_thread(self._until_written, STORE_FILE)
+        elif moment is Moment.COMMIT:
+            await asyncio.to_thread(self._until_written, f"{STORE_FILE}-wal")
         self.kills[moment] += 1
         self.caught += load.under_way > 0
         open_games = [told for told in load.games.values() if not told.is_over]
         await self._referee.kill()
         if moment is Moment.START:
-            for _ in range(2):
-                await self._referee.spawn()
-                await asyncio.sleep(self._rng.uniform(0, self._referee.start_s))
-                await self._referee.kill()
+            await self._referee.spawn()
+            await asyncio.sleep(self._rng.uniform(0, self._referee.start_s))
+            await self._referee.kill()
         elif moment is Moment.TWICE:
             await self._referee.start()
             await self._referee.kill()
@@ -166,12 +175,12 @@ class Rig:
         load.may_act.set()
         await asyncio.gather(*opening)
 
-    def _until_written(self, most_s: float) -> None:
-        """Until somebody writes to the database itself, which only a checkpoint does; or for so long."""
-        path = self._referee.data / "referee.db"
-        until, before = time.monotonic() + most_s, path.stat().st_mtime_ns
+    def _until_written(self, name: str) -> None:
+        """Until somebody writes to the file, or for long; to the database itself only a checkpoint does."""
+        path, until = self._referee.data / name, time.monotonic() + LONG_S
+        before = path.stat().st_mtime_ns
         while path.stat().st_mtime_ns == before and time.monotonic() < until:
-            pass
+            time.sleep(0.0001)
 
     async def _end(self, load: Load, playing: list[asyncio.Task[None]]) -> None:
         """The games that are being played are played to their end."""

@@ -28,3 +28,4 @@ async def test_the_clock_is_set(step_s: int, tmp_path: Path) -> None:
             assert any(abs(jump - step_s * 1000) < DAY_S * 100 for jump in jumps), "the clock was not set"
         shim.fail()
         await goes_on(here)
+        assert set(here.load.failures) <= {"STALE_HEAD"}, "nobody noticed"

@@ -24,7 +24,7 @@ TABLES = 3
 ACTS = 150
 CUTS = 40
 """At which the database is looked at."""
-STARTS = 3
+STARTS = 2
 """At which a referee is started on what is left."""
 
 
