@@ -30,6 +30,8 @@ def connect(path: Path, busy_s: float) -> sqlite3.Connection:
 
 def failed(path: Path, error: OSError | sqlite3.Error) -> StoreFailed:
     """The same, as a store tells it."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return StoreFailed(f"{error.filename}: {error.strerror}")
     # The lowest byte is the kind of error; what is above tells more of it.
     kind = StoreDamaged if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED else StoreFailed
     return kind(f"{path}: {error}")

@@ -21,6 +21,8 @@ from tests.service.conftest import running
 from tests.service.player import SCRIBE, Play, bearer, refused
 from tests.service.test_again import moved
 
+pytestmark = pytest.mark.slow
+
 
 @dataclass
 class SetBack:

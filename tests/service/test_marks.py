@@ -204,6 +204,8 @@ async def test_marks_that_are_missing_or_anothers(tmp_path: Path) -> None:
     assert "marks.db: the marks of another directory" in await start_fails(data)
     async with running(data, marks=away):
         pass
+    missing = await start_fails(tmp_path / "third", marks=tmp_path / "none" / "marks.db")
+    assert missing == f"{tmp_path / 'none' / '.marks.db.new'}: No such file or directory"
     (data / STORE_FILE).unlink()
     assert "referee.db: No such file, and" in await start_fails(data, marks=away)
 
