@@ -279,9 +279,13 @@ def _stream(request_class: type[Message], behaviour: Streaming, name: str, gate:
             outlet = await _admit(name, context, gate.door)
             request = _parse(request_class, data, MAX_REQUEST_BYTES)
             with outlet.caller.account.stream(), gate.calls.stream(outlet):
-                await behaviour(request, outlet.caller, outlet)
-        except Gone:
-            return
+                try:
+                    await behaviour(request, outlet.caller, outlet)
+                except Gone:
+                    if outlet.watcher is not None or not outlet.is_given_up:
+                        return
+                    # Without Closing nothing else tells that it was not all.
+                    raise TookTooLong("what was sent was not read for too long") from None
         except Exception as error:  # noqa: BLE001
             await _abort(context, error, name, gate)
 
