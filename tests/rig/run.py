@@ -7,12 +7,12 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from io import BytesIO
-from typing import Any
 
 import grpc
 
 from clients import ClientError, Join
 from clients.sdk.channel import bearer
+from referee.alhambra.v1.alhambra_pb2 import Options
 from referee.log import file
 from referee.log.audit import Policy, audit
 from referee.log.note import VerifierKey
@@ -76,17 +76,17 @@ class Rig:
         return await self._relayed(name, created, [random_plan(f"{seed}/{seat}", gap) for seat in range(seats)])
 
     async def planned(
-        self, name: str, plans: Sequence[Plan], most: int | None = None, most_damage: int = MOST_DAMAGE
+        self, name: str, plans: Sequence[Plan], max_turns: int = 0, most_damage: int = MOST_DAMAGE
     ) -> Report:
-        """A game in which each seat suffers its plan. ``most``: it is aborted after so many entries."""
-        return await self._relayed(name, await self._create(len(plans)), plans, most, most_damage)
+        """A game in which each seat suffers its plan. ``max_turns``: it ends after so many."""
+        options = Options(max_turns=max_turns).SerializeToString() if max_turns else b""
+        return await self._relayed(name, await self._create(len(plans), options), plans, most_damage)
 
     async def _relayed(
         self,
         name: str,
         created: pb.CreateGameResponse,
         plans: Sequence[Plan],
-        most: int | None = None,
         most_damage: int = MOST_DAMAGE,
     ) -> Report:
         report = Report(name)
@@ -94,22 +94,22 @@ class Rig:
             Party(f"{name}/{seat}", plan, most_damage, report.history.streams) for seat, plan in enumerate(plans)
         ]
         self.relay.parties.update(zip(created.seat_tokens, parties, strict=True))
-        await self._play(report, created, [self.relay_address] * len(plans), most)
+        await self._play(report, created, [self.relay_address] * len(plans))
         report.suffered = [suffered for party in parties for suffered in party.suffered]
         report.faults = len(report.suffered)
         report.counts = parties[0].counts
         return report
 
-    async def _create(self, seats: int, *, recorded: bool = False) -> pb.CreateGameResponse:
-        request = pb.CreateGameRequest(rules_id="alhambra", seats=[log_pb2.Seat() for _ in range(seats)])
+    async def _create(self, seats: int, options: bytes = b"", *, recorded: bool = False) -> pb.CreateGameResponse:
+        request = pb.CreateGameRequest(
+            rules_id="alhambra", options=options, seats=[log_pb2.Seat() for _ in range(seats)]
+        )
         if recorded:
             request.terms.illegal_moves = log_pb2.ILLEGAL_MOVE_POLICY_RECORDED
         response: pb.CreateGameResponse = await self._stub.CreateGame(request, metadata=self._metadata)
         return response
 
-    async def _play(
-        self, report: Report, created: pb.CreateGameResponse, addresses: Sequence[str], most: int | None = None
-    ) -> None:
+    async def _play(self, report: Report, created: pb.CreateGameResponse, addresses: Sequence[str]) -> None:
         game_id = created.game.id
         witnesses = [
             Witness(
@@ -118,13 +118,14 @@ class Rig:
                 created.verifier_key,
                 report.history,
                 silence_s=SILENCE_S,
+                # Nothing in a refusal is signed: what damages bytes of one would make it a lie that nobody notices.
+                submit_to=address if address == self.relay_address else self.referee.address,
             )
             for seat, (address, token) in enumerate(zip(addresses, created.seat_tokens, strict=True))
         ]
         players = [asyncio.create_task(witness.run()) for witness in witnesses]
-        ending = asyncio.create_task(self._abort(game_id, most)) if most is not None else None
         try:
-            await asyncio.gather(*players, *((ending,) if ending is not None else ()))
+            await asyncio.gather(*players)
         except (ClientError, AssertionError) as error:
             report.findings.append(f"{type(error).__name__}: {error}")
         finally:
@@ -133,14 +134,6 @@ class Rig:
             await asyncio.gather(*players, return_exceptions=True)
         report.reconnects = sum(witness.connection.reconnects for witness in witnesses)
         await self._judge(report, game_id, created.verifier_key)
-
-    async def _abort(self, game_id: str, size: int) -> None:
-        """Ends the game when it has so many entries."""
-        watching: Any = self._stub.WatchGame(pb.WatchGameRequest(game_id=game_id, after_seq=-1))
-        while (await watching.read()).seq < size - 1:
-            pass
-        watching.cancel()
-        await self._stub.AbortGame(pb.AbortGameRequest(game_id=game_id), metadata=self._metadata)
 
     async def _judge(self, report: Report, game_id: str, verifier: str) -> None:
         stream = self._stub.GetLog(pb.GetLogRequest(game_id=game_id))

@@ -13,8 +13,8 @@ from tests.rig.faults import Fault, Plan, Way, single
 from tests.rig.referee import Referee, running
 from tests.rig.run import Report, Rig, each, rig
 
-SMALL = 24
-"""Entries of a game that is aborted: opened, two seats joined and opened their seeds, dealt, some moves."""
+SMALL = 5
+"""Turns of a small game."""
 
 
 @pytest.fixture(scope="module")
@@ -100,4 +100,4 @@ async def test_damage_each_time_that_leaves_a_way_on(rigged: Rig) -> None:
     """Everything comes twice: the first one is taken, the second one is another stream."""
     report = await rigged.planned("twice", [always(Way.DOWN, Fault.DUPLICATE, 0), no_fault], SMALL, 1 << 30)
     assert not findings([report])
-    assert report.faults > SMALL // 2
+    assert report.faults > 10

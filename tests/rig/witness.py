@@ -46,11 +46,15 @@ class _Recorded(Connection):
 class Witness(Player):
     """Plays a seat through whatever is at the address."""
 
-    def __init__(self, name: str, join: Join, verifier: str, history: History, *, silence_s: float) -> None:
+    def __init__(
+        self, name: str, join: Join, verifier: str, history: History, *, silence_s: float, submit_to: str
+    ) -> None:
+        """``submit_to``: where its unary calls go."""
         key = VerifierKey.parse(verifier)
         super().__init__(join, load("greedy"), key=PrivateKey.generate(), verifier=key, patience_s=60.0)
         self.name = name
         self.history = history
+        self._submit_to = submit_to
         self.connection: _Recorded = _Recorded(name, join, history, silence_s)
         self._verifier = key
         self._rng = random.Random(f"{name}/unary")
@@ -61,7 +65,7 @@ class Witness(Player):
 
     async def run(self) -> Any:
         try:
-            async with open_channel(self.join.address, self.join.token) as channel:
+            async with open_channel(self._submit_to, self.join.token) as channel:
                 self._stub = GameServiceStub(channel)
                 result = await super().run()
                 await asyncio.gather(*self._calls)
