@@ -181,11 +181,10 @@ async def test_a_declared_game_comes_back_with_new_tokens(tmp_path: Path) -> Non
 
 
 async def test_a_copy_that_does_not_do(tmp_path: Path) -> None:
-    case = await set_back(tmp_path)
+    case = await set_back(tmp_path, finish=True)
     lost = case.lost
     whole = case.files[lost.id].read_bytes()
     short = tmp_path / "short"
-    shutil.copy(case.data / STORE_FILE, tmp_path / "kept.db")
     short.write_bytes(whole[: len(whole) // 3])
     assert "the file cannot be read to its end" in case.recover(lost.id, "--from", short, code=1)
     assert "those that were signed for" in case.recover(lost.id, "--from", case.files[case.missing.id], code=1)
