@@ -108,6 +108,8 @@ async def test_nothing_is_signed_below_the_mark(tmp_path: Path) -> None:
         play, well = await client.play(), await client.play(seed=2)
         await play.steps(5)
         game_id, size = bytes.fromhex(play.id), play.record.size
+        stream = client.games.WatchGame(pb.WatchGameRequest(game_id=play.id, after_seq=size - 2))
+        assert (await stream.read()).seq == size - 1
         with closing(sqlite3.connect(tmp_path / "data" / MARKS_FILE)) as marks, marks:
             marks.execute("UPDATE marks SET size = ?, root = ? WHERE game = ?", (size + 9, bytes(32), game_id))
         act = play.next_act()
@@ -115,6 +117,8 @@ async def test_nothing_is_signed_below_the_mark(tmp_path: Path) -> None:
         assert (await refused(play.submit(*act))).reason == "STORE_FAILED"
         assert (await refused(play.submit(*act))).reason == "SET_ASIDE"
         assert list(server.house.aside) == [game_id]
+        closing_ = await stream.read()
+        assert (closing_.seq, closing_.closing.reason) == (size - 1, pb.CLOSING_REASON_SET_ASIDE)
         await well.until_play()
 
 
