@@ -69,6 +69,8 @@ class Player:
         self._on_commit = on_commit
         self._sent: tuple[SignedIntent, int] | None = None
         """Our act for the head as we know it, and its seq, until the entry there is known."""
+        self._sent_on = 0
+        """The stream that it was last sent on."""
         self._answer_by_s = 0.0
         """From then on the act is taken for lost, and sent again on another stream."""
         # The seed follows from the key, so that a key that was saved is enough to come back at any moment. Nobody
@@ -90,7 +92,7 @@ class Player:
             await self._act()
         elif message.HasField("heartbeat"):
             # Nothing is on its way to us: what we wait for was lost, be it a turn or an answer.
-            if self._sent is None:
+            if self._sent is None or self._sent_on != self.connection.reconnects:
                 await self._act()
             elif time.monotonic() >= self._answer_by_s:
                 raise Cut("no answer to an act")
@@ -131,6 +133,7 @@ class Player:
             if signed is None:
                 return
             self._sent = signed, self.ledger.size
+        self._sent_on = self.connection.reconnects
         self._answer_by_s = time.monotonic() + self.connection.silence_s / 3
         await self.connection.send(*self._sent)
 
