@@ -123,11 +123,9 @@ class Course:
         if act == "move":
             return self._check_move(author, intent.move)
         if act == "declare":
-            self._demand(
-                not self.dealt and author == Author(Role.SCRIBE, self.opened.declared.scribe),
-                f"chance declared by {author}",
-                "the declaring scribe of a declared game",
-            )
+            if self.dealt or author.role is not Role.SCRIBE or author.index != self.opened.declared.scribe:
+                expected = "the declaring scribe of a declared game"
+                raise LogError(Code.NOT_AWAITED, f"chance declared by {author}", expected)
             return self._check_chance(intent.declare, dealt=False)
         if act == "join":
             return self._check_join(author, intent.join)
@@ -194,19 +192,19 @@ class Course:
         return Step(StepKind.REVEALED, author.index, data=seed)
 
     def _check_move(self, author: Author, data: bytes) -> Step:
-        self._demand(self.phase is Phase.PLAYING, f"a move by {author}", "moves in play")
+        if self.phase is not Phase.PLAYING:
+            raise LogError(Code.NOT_AWAITED, f"a move by {author}", "moves in play")
         seats = [awaited.seat for awaited in self.pending() if isinstance(awaited, Decision)]
         if author.role is Role.SCRIBE:
             # The move does not say whose it is, so only one seat can be meant.
-            self._demand(len(seats) == 1 and self._scribed[seats[0]], f"a move by {author}", "a scribed seat on turn")
+            if len(seats) != 1 or not self._scribed[seats[0]]:
+                raise LogError(Code.NOT_AWAITED, f"a move by {author}", "a scribed seat on turn")
             seat = seats[0]
         else:
             seat = author.index
-            self._demand(
-                author.role is Role.SEAT and seat in seats and not self._scribed[seat],
-                f"a move by {author}",
-                f"seat {' or '.join(map(str, seats))}" if seats else "no move",
-            )
+            if author.role is not Role.SEAT or seat not in seats or self._scribed[seat]:
+                expected = f"seat {' or '.join(map(str, seats))}" if seats else "no move"
+                raise LogError(Code.NOT_AWAITED, f"a move by {author}", expected)
         event = _decoded("move", self.codec.decode_move, data, self.tables)
         self._check_rules(event)
         return Step(StepKind.PLAYED, seat, event)

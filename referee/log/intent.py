@@ -6,6 +6,7 @@ Knows the format and keys, not the state of a game.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
@@ -33,7 +34,8 @@ class Role(StrEnum):
 _ROLES = {role.value: role for role in Role}
 
 
-class Author(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Author:
     """Who signs: a seat's number, or an index into the game's scribe or arbiter keys."""
 
     role: Role

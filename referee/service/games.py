@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from functools import lru_cache, partial
 from io import BytesIO
 
@@ -49,6 +50,7 @@ class GameService:
         self._acts = acts
         # Bound once: asking for it at every act costs more than all the checks before the signature.
         self._log: structlog.typing.FilteringBoundLogger = structlog.get_logger("referee.games").bind()
+        self._tells_acts = self._log.is_enabled_for(logging.DEBUG)
 
     async def CreateGame(self, request: pb.CreateGameRequest, caller: Caller) -> pb.CreateGameResponse:
         table, prepared = await self._house.create(request)
@@ -112,8 +114,9 @@ class GameService:
             raise LogError(Code.WRONG_GAME, f"intent of game {intent.game_id.hex()}", game_id.hex())
         author = author_of(intent)
         caller.check_author(game_id, author, await self._seat_in(caller, game_id))
-        kind = intent.WhichOneof("act")
-        self._log.debug("act", game=game_id.hex(), author=str(author), seq=intent.seq, act=kind)
+        if self._tells_acts:
+            kind = intent.WhichOneof("act")
+            self._log.debug("act", game=game_id.hex(), author=str(author), seq=intent.seq, act=kind)
         return await self._house.table(game_id), Act(intent, body, signature, received_ms)
 
     async def _seat_in(self, caller: Caller, game_id: bytes) -> int | None:

@@ -173,7 +173,7 @@ class Layout:
 
     def cells(self) -> dict[Cell, int]:
         """Tile numbers by cell, sorted by column, then row."""
-        return {cell: self.tiles[index_of(cell)] for cell in sorted(map(cell_of, self.tiles))}
+        return {_CELLS[index]: self.tiles[index] for index in sorted(self.tiles, key=_CELLS.__getitem__)}
 
     # Rules of one placement, for all cells at once. No tile of a legal layout can lie so far out that a cell beside
     # it is off the board (ALH-A8): that would take more tiles than there are.
@@ -400,8 +400,9 @@ class Layout:
         """Number of tiles, then for each, by column and row: x and y as signed bytes, the tile's number."""
         if self._encoded is None:
             parts = [len(self.tiles)]
-            for (x, y), tile in self.cells().items():
-                parts += (x & 255, y & 255, tile)
+            for index in sorted(self.tiles, key=_CELLS.__getitem__):
+                x, y = _CELLS[index]
+                parts += (x & 255, y & 255, self.tiles[index])
             self._encoded = bytes(parts)
         return self._encoded
 
