@@ -18,14 +18,17 @@ from clients.bots import load
 from clients.sdk.connection import Connection
 from clients.sdk.ledger import Ledger
 from clients.sdk.organiser import Opened, organiser
+from referee.alhambra.v1.alhambra_pb2 import Options
 from referee.log.audit import Policy, audit
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, VerifierKey
 from referee.log.verdict import Verdict
+from referee.store.store import StoreFailed
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_service_pb2 as pb
 from tests.clients.referee_process import Referee
 from tests.rig.network import Network, cutting
+from tests.service.conftest import running
 from tests.service.player import connected
 from tests.service.test_access import Office
 
@@ -346,3 +349,28 @@ def _seat(referee: Referee, game: pb.CreateGameResponse, seat: int) -> Join:
 async def test_a_token_that_is_none_plays_nothing(referee: Referee) -> None:
     with pytest.raises(Denied, match="does not know this token"):
         await play_all(referee.address, "A" * 43, lambda: load("greedy"), lambda *_: None)
+
+
+async def test_a_store_that_fails_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same bytes again, on another stream, though the referee tells no turn while its table is not read back."""
+    async with running(tmp_path / "data", heartbeat_s=0.1) as (server, client):
+        created = await client.create(2, options=Options(max_turns=6).SerializeToString())
+        store, calls = server.data.store, 0
+        commit = store.commit
+
+        def flaky(*arguments: Any) -> None:
+            nonlocal calls
+            calls += 1
+            if calls % 4 == 2:
+                raise StoreFailed("now and then")
+            commit(*arguments)
+
+        monkeypatch.setattr(store, "commit", flaky)
+        results = await asyncio.gather(
+            *(
+                play_async(Join(server.address, created.game.id, seat, token), load("greedy"))
+                for seat, token in enumerate(created.seat_tokens)
+            )
+        )
+        assert results[0].entries == results[1].entries
+        assert calls > 12, "it did fail"
