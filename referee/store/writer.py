@@ -19,6 +19,9 @@ Observer = Callable[[float, int, int, StoreFailed | None], None]
 
 ENOUGH_ROWS = 64
 """So many do not wait for more."""
+QUIET_ROUNDS = 2
+"""Of the event loop without another change, before what is waiting goes. An act that has come in needs about two
+rounds to become a change; each fsync that it shares with others costs as much as a third of judging it."""
 
 
 class GroupWriter:
@@ -49,13 +52,8 @@ class GroupWriter:
             raise StoreFailed("the store is closed")
         self._waiting.append((change, done))
         self._rows += len(change.rows)
-        if self._under_way:
-            return
-        if self._rows >= ENOUGH_ROWS:
-            self._send()
-        elif not self._scheduled:
-            self._scheduled = True
-            self._loop.call_soon(self._quiet)
+        if not self._under_way:
+            self._soon()
 
     @property
     def waiting(self) -> int:
@@ -73,9 +71,22 @@ class GroupWriter:
         await asyncio.shield(self._stopped)
         self._thread.join()
 
-    def _quiet(self) -> None:
+    def _soon(self) -> None:
+        """Sends what is waiting: now if it is much, else when nothing more comes along."""
+        if self._rows >= ENOUGH_ROWS:
+            self._send()
+        elif self._loop is not None and not self._scheduled:
+            self._scheduled = True
+            self._loop.call_soon(self._quiet, len(self._waiting), QUIET_ROUNDS)
+
+    def _quiet(self, seen: int, rounds: int) -> None:
+        """After a round of the event loop: waits for so many more in which nothing has come."""
+        waiting = len(self._waiting)
+        if self._loop is not None and waiting and rounds > 0 and not self._under_way:
+            self._loop.call_soon(self._quiet, waiting, rounds - 1 if waiting == seen else QUIET_ROUNDS)
+            return
         self._scheduled = False
-        if self._waiting and not self._under_way:
+        if waiting and not self._under_way:
             self._send()
 
     def _send(self) -> None:
@@ -95,8 +106,10 @@ class GroupWriter:
                 self._trouble(error)
         if self.observer is not None:
             self.observer(seconds, len(batch), sum(len(change.rows) for change, _ in batch), failure)
-        if self._waiting or self._stopped is not None:
+        if self._stopped is not None:
             self._send()
+        elif self._waiting:
+            self._soon()
 
     def _trouble(self, error: Exception) -> None:
         if self._loop is not None:
