@@ -9,6 +9,8 @@ from pathlib import Path
 
 from referee.store.store import StoreDamaged, StoreFailed
 
+_LARGEST_COMMIT_PAGES = 64
+"""What the log may grow by beyond its size before it is begun anew."""
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
@@ -26,6 +28,27 @@ def connect(path: Path, busy_s: float) -> sqlite3.Connection:
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = FULL")
     return connection
+
+
+def make_room(connection: sqlite3.Connection, pages: int) -> None:
+    """Lets the write-ahead log have its full size from the start, and be checkpointed when it has.
+
+    A sync of a file that has grown writes the file system's journal, too, and takes twice as long as one of a file that
+    is written anew; so every commit of the first minutes would. The pages that this takes in the database are free and
+    used first. If there is no room, that is for the commits to tell.
+    """
+    connection.execute(f"PRAGMA wal_autocheckpoint = {pages}")
+    (page_bytes,) = connection.execute("PRAGMA page_size").fetchone()
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("CREATE TABLE room (data BLOB)")
+        connection.execute("INSERT INTO room VALUES (zeroblob(?))", (page_bytes * (pages + _LARGEST_COMMIT_PAGES),))
+        connection.execute("DROP TABLE room")
+        connection.execute("COMMIT")
+        connection.execute("PRAGMA wal_checkpoint(RESTART)")
+    except sqlite3.OperationalError:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
 
 
 def failed(path: Path, error: OSError | sqlite3.Error) -> StoreFailed:

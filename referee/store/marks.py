@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
-from referee.store.files import connect, failed
+from referee.store.files import connect, failed, make_room
 from referee.store.store import StoreFailed
 
 ID_BYTES = 16
 _SCHEMA_VERSION = 1
+_LOG_PAGES = 64
 # In the order in which games were opened: those in play lie on few pages.
 _SCHEMA = """
 CREATE TABLE marks (
@@ -58,6 +59,7 @@ class Marks:
         try:
             self._connection = connect(path, busy_s)
             self.id = self._make()
+            make_room(self._connection, _LOG_PAGES)
         except (OSError, sqlite3.Error) as error:
             raise failed(path, error) from error
 

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from referee.log.errors import LogError
 from referee.log.note import Checkpoint, Note
 from referee.store import grants
-from referee.store.files import connect, failed, make_whole
+from referee.store.files import connect, failed, make_room, make_whole
 from referee.store.marks import Marks
 from referee.store.seal import Seal
 from referee.store.store import Change, Done, Grant, Opening, Player, Row, StoredGame, StoreFailed
@@ -26,6 +26,8 @@ _T = TypeVar("_T")
 
 SCHEMA_VERSION = 2
 MARKS_FILE, SEAL_FILE = "marks.db", "seal.key"
+_LOG_PAGES = 512
+"""Of the write-ahead log: some 170 commits."""
 BUSY_S = 5.0
 """How long a commit waits for somebody else's lock on the file, such as a backup's."""
 
@@ -97,6 +99,7 @@ class SqliteStore:
             self._seal = self._open_seal(seal_key or path.with_name(SEAL_FILE))
             self.marks = self._open_marks(marks, busy_s, renew=new_marks)
             self._epoch = self._begin_epoch()
+            make_room(self._write_side, _LOG_PAGES)
             row = self._read_side.execute("SELECT coalesce(max(number), 0) FROM games").fetchone()
         except (OSError, sqlite3.Error) as error:
             raise failed(path, error) from error
