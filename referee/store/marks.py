@@ -12,6 +12,7 @@ import sqlite3
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -99,9 +100,9 @@ class Marks:
     # --- what changes it -----------------------------------------------------------------------------------
 
     def raise_to(self, heads: Sequence[tuple[bytes, int, bytes]]) -> None:
-        """Heads, as game, size and root, that are about to be let out. A game at most once.
+        """Heads, as game, size and root, that are durable and about to be let out. A game at most once.
 
-        All of them or none. Raises ``Contradiction``, ``StoreFailed``.
+        Raises ``StoreFailed``, and ``Contradiction`` for one that cannot be; the others may be raised all the same.
         """
         if not heads:
             return
@@ -116,20 +117,18 @@ class Marks:
 
     def _raise_to(self, heads: Sequence[tuple[bytes, int, bytes]]) -> None:
         connection = self._connection
-        connection.execute("BEGIN IMMEDIATE")
+        permitted = self._permitted.intersection(game_id for game_id, _, _ in heads)
         try:
-            for game_id in self._permitted.intersection(game_id for game_id, _, _ in heads):
+            if permitted:
+                connection.execute("BEGIN IMMEDIATE")
+            for game_id in permitted:
                 self._lose(game_id)
-            values = ", ".join(["(?, ?, ?)"] * len(heads))
-            raised = connection.execute(
-                f"INSERT INTO marks (game, size, root) VALUES {values} "  # noqa: S608 - question marks only
-                "ON CONFLICT (game) DO UPDATE SET size = excluded.size, root = excluded.root "
-                "WHERE excluded.size > size OR (excluded.size = size AND excluded.root = root)",
-                [value for head in heads for value in head],
-            ).rowcount
-            if raised != len(heads):
+            # Without a transaction around it the statement is one.
+            values = [value for head in heads for value in head]
+            if connection.execute(_raising(len(heads)), values).rowcount != len(heads):
                 self._contradicted(heads)
-            connection.execute("COMMIT")
+            if permitted:
+                connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
@@ -186,6 +185,16 @@ class Marks:
                 return self._connection.execute(query, values).fetchall()
             except sqlite3.Error as error:
                 raise failed(self.path, error) from error
+
+
+@lru_cache(maxsize=256)
+def _raising(heads: int) -> str:
+    values = ", ".join(["(?, ?, ?)"] * heads)
+    return (
+        f"INSERT INTO marks (game, size, root) VALUES {values} "  # noqa: S608 - question marks only
+        "ON CONFLICT (game) DO UPDATE SET size = excluded.size, root = excluded.root "
+        "WHERE excluded.size > size OR (excluded.size = size AND excluded.root = root)"
+    )
 
 
 def _contradicts(size: int, mark: Mark) -> str:

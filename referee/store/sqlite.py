@@ -198,10 +198,6 @@ class SqliteStore:
         connection.execute("COMMIT")
         return epoch
 
-    def _check_epoch(self) -> None:
-        if self._fact("epoch") != self._epoch:
-            raise StoreFailed(f"{self._path}: another referee was started on this database; this one writes no more")
-
     def _fact(self, name: str) -> Any:
         row = self._write_side.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
         return row[0] if row else None
@@ -227,20 +223,20 @@ class SqliteStore:
         somebody has raised the marks.
         """
         connection = self._write_side
-        connection.execute("BEGIN IMMEDIATE")
         newest = self._newest
         numbers: dict[bytes, int] = {}
+        values: list[Any] = []
         try:
-            self._check_epoch()
-            values: list[Any] = []
-            rows = 0
             for change in changes:
+                if change.has_more and not connection.in_transaction:
+                    # Entries alone need none: a statement is a transaction, and every further one has to wait for its
+                    # turn beside the event loop.
+                    connection.execute("BEGIN IMMEDIATE")
                 if change.opening is not None:
                     newest += 1
                     numbers[change.game_id] = newest
                     self._open(newest, change.game_id, change.opening)
                 number = numbers[change.game_id] = numbers.get(change.game_id) or self._existing(change.game_id)
-                rows += len(change.rows)
                 for row in change.rows:
                     values += (number, row.seq, row.data, row.note)
                 if change.answer is not None:
@@ -250,12 +246,9 @@ class SqliteStore:
                     connection.execute("INSERT INTO closed (game, data) VALUES (?, ?)", (number, change.closed))
                     # It is in the log by now.
                     connection.execute("DELETE FROM secrets WHERE game = ?", (number,))
-            while rows > 0:  # a batch has seldom more rows than one statement takes
-                some = min(rows, _MOST_ROWS)
-                connection.execute(_insert(some), values[: 4 * some])
-                del values[: 4 * some]
-                rows -= some
-            connection.execute("COMMIT")
+            self._insert(values)
+            if connection.in_transaction:
+                connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
@@ -267,6 +260,18 @@ class SqliteStore:
             if change.closed is not None:
                 self._numbers.pop(change.game_id, None)
                 self.marks.let_go(change.game_id)
+
+    def _insert(self, values: list[Any]) -> None:
+        """Entries as game, seq, data and note, unless another store has taken over."""
+        connection, columns = self._write_side, 4
+        if len(values) > columns * _MOST_ROWS and not connection.in_transaction:
+            connection.execute("BEGIN IMMEDIATE")
+        for first in range(0, len(values), columns * _MOST_ROWS):  # a batch has seldom more than one statement takes
+            some = values[first : first + columns * _MOST_ROWS]
+            rows = len(some) // columns
+            if connection.execute(_insertion(rows), (*some, self._epoch)).rowcount != rows:
+                what = "another referee was started on this database; this one writes no more"
+                raise StoreFailed(f"{self._path}: {what}")
 
     def _existing(self, game_id: bytes) -> int:
         if (number := self._number_in(self._write_side, game_id)) == 0:
@@ -410,5 +415,9 @@ _MOST_ROWS = 4096
 
 
 @lru_cache(maxsize=256)
-def _insert(rows: int) -> str:
-    return f"INSERT INTO entries (game, seq, data, note) VALUES {', '.join(['(?, ?, ?, ?)'] * rows)}"  # noqa: S608
+def _insertion(rows: int) -> str:
+    values = ", ".join(["(?, ?, ?, ?)"] * rows)
+    return (
+        f"INSERT INTO entries (game, seq, data, note) SELECT * FROM (VALUES {values}) "  # noqa: S608
+        "WHERE (SELECT value FROM facts WHERE name = 'epoch') = ?"
+    )

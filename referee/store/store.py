@@ -78,6 +78,11 @@ class Change(NamedTuple):
     root: bytes = b""
     """Of the tree up to and including the last row: the head that is let out when this is durable."""
 
+    @property
+    def has_more(self) -> bool:
+        """Whether it is more than entries."""
+        return self.opening is not None or self.answer is not None or self.closed is not None
+
 
 @dataclass(frozen=True, slots=True)
 class StoredGame:

@@ -33,8 +33,8 @@ def test_a_mark_only_rises(tmp_path: Path) -> None:
             marks.raise_to([(identity(3), 1, A), (identity(1), size, root), (identity(2), 6, A)])
     marks.check(identity(1), 4, B)
     marks.check(identity(1), 5, A)
-    expected = {identity(1): Mark(4, B), identity(2): Mark(5, A)}
-    assert marks.all() == expected, "all of a batch or nothing"
+    expected = {identity(1): Mark(4, B), identity(2): Mark(6, A), identity(3): Mark(1, A)}
+    assert marks.all() == expected, "what is durable has its mark, whatever contradicts beside it"
     marks.close()
     marks = Marks(tmp_path / "marks.db")
     assert marks.all() == expected
