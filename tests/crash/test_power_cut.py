@@ -139,7 +139,8 @@ def lost(run: Run, events: list[Event], folder: Path, cuts: int) -> list[str]:
         disk.cut(path, rng)
         with closing(sqlite3.connect(path / STORE_FILE)) as store:
             try:
-                assert store.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+                if (found := store.execute("PRAGMA integrity_check").fetchone()) != ("ok",):
+                    problems.append(f"cut {number}: {found[0]}")
                 rows = store.execute("SELECT id, count(*) FROM games JOIN entries ON game = number GROUP BY number")
                 sizes = {game_id.hex(): size for game_id, size in rows}
             except sqlite3.Error as error:
