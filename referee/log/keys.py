@@ -7,18 +7,24 @@ with the checks that it leaves open). Private keys are kept as PKCS #8 in PEM (R
 from __future__ import annotations
 
 import os
+import secrets
 import stat
 from base64 import b64decode, b64encode
 from binascii import Error as Base64Error
 from hashlib import sha256
 from pathlib import Path
 
-from nacl.bindings import crypto_core_ed25519_is_valid_point
+from nacl.bindings import (
+    crypto_core_ed25519_is_valid_point,
+    crypto_sign,
+    crypto_sign_open,
+    crypto_sign_seed_keypair,
+)
 from nacl.exceptions import CryptoError
-from nacl.signing import SigningKey, VerifyKey
 
 from referee.log.errors import Code, LogError
 
+PRIVATE_KEY_BYTES = 32
 PUBLIC_KEY_BYTES = 32
 SIGNATURE_BYTES = 64
 KEY_ID_BYTES = 8
@@ -30,20 +36,19 @@ _SPKI_PREFIX = bytes.fromhex("302a300506032b6570032100")
 class PublicKey:
     """A public key that may be used. Raises ``LogError`` for one that may not (see ``check_public_key``)."""
 
-    __slots__ = ("_key", "id", "raw")
+    __slots__ = ("id", "raw")
 
     def __init__(self, raw: bytes) -> None:
         check_public_key(raw)
         self.raw = raw
         self.id = key_id(raw)
-        self._key = VerifyKey(raw)
 
     def is_signed(self, message: bytes, signature: bytes) -> bool:
         """Whether ``signature`` is this key's over ``message``."""
         if len(signature) != SIGNATURE_BYTES:
             return False
         try:
-            self._key.verify(message, signature)
+            crypto_sign_open(signature + message, self.raw)
         except CryptoError:
             return False
         return True
@@ -64,26 +69,27 @@ class PublicKey:
 class PrivateKey:
     """A private key. Its representation shows the public half only."""
 
-    __slots__ = ("_key", "public")
+    __slots__ = ("_expanded", "_seed", "public")
 
     def __init__(self, seed: bytes) -> None:
         """From the 32 bytes of RFC 8032's private key."""
-        self._key = SigningKey(seed)
-        self.public = PublicKey(bytes(self._key.verify_key))
+        raw, self._expanded = crypto_sign_seed_keypair(seed)
+        self._seed = seed
+        self.public = PublicKey(raw)
 
     @classmethod
     def generate(cls) -> PrivateKey:
-        return cls(bytes(SigningKey.generate()))
+        return cls(secrets.token_bytes(PRIVATE_KEY_BYTES))
 
     def sign(self, message: bytes) -> bytes:
-        return self._key.sign(message).signature
+        return crypto_sign(message, self._expanded)[:SIGNATURE_BYTES]
 
     def save(self, path: Path) -> None:
         """Writes a new file that only its owner can read. Raises ``FileExistsError``: none is replaced."""
         # The mode is given at creation: between a create and a chmod others could open the file.
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         with os.fdopen(descriptor, "w", encoding="ascii") as file:
-            file.write(_pem("PRIVATE KEY", _PKCS8_PREFIX + bytes(self._key)))
+            file.write(_pem("PRIVATE KEY", _PKCS8_PREFIX + self._seed))
             file.flush()
             os.fsync(file.fileno())
 

@@ -113,7 +113,7 @@ def test_key_files(tmp_path: Path) -> None:
     path.chmod(0o400)
     PrivateKey.load(path)
     assert private.public.raw.hex() in repr(private)
-    assert bytes(private._key).hex() not in repr(private)
+    assert private._seed.hex() not in repr(private)
 
 
 @pytest.mark.parametrize("text", ["", "not a key", "-----BEGIN PRIVATE KEY-----\n!\n-----END PRIVATE KEY-----\n"])
