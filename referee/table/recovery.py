@@ -54,7 +54,8 @@ async def find(means: Means) -> list[Unsound]:
 async def go_on(means: Means, game_id: bytes, *, end: bool) -> Recovered:
     """Goes on with the game as the store has it: the next entry names the head that is lost.
 
-    ``end``: that is followed by an end for the referee's fault. Raises ``CannotRecover``, ``StoreFailed``.
+    ``end``: that is followed by an end for the referee's fault. An attempt that was stopped between the entry and the
+    mark is finished. Raises ``CannotRecover``, ``StoreFailed``.
     """
     mark = _lost(means, game_id)
     if await means.store.game(game_id) is None:
@@ -64,12 +65,13 @@ async def go_on(means: Means, game_id: bytes, *, end: bool) -> Recovered:
         record, _ = await History(means.store, game_id).replay(means)
     except Unsound as error:
         raise CannotRecover(f"what the database has cannot be gone on with: {error.what}") from error
-    if mark.size <= record.size:
+    begun = await _begun(means, game_id, mark)
+    if begun is None and mark.size <= record.size:
         what = f"the database has {record.size} entries, another history than the {mark.size} that were signed for"
         raise CannotRecover(f"{what}; nothing is lost, and a second history is not signed")
-    if record.phase is Phase.CLOSED:
+    if begun is None and record.phase is Phase.CLOSED:
         raise CannotRecover(f"the game is over after {record.size} entries, and {mark.size} were signed for")
-    lost = mark.size - record.size
+    lost = mark.size - (record.size if begun is None else begun)
     rows: list[Row] = []
     clock = Clock(means.now_ms())
 
@@ -77,13 +79,29 @@ async def go_on(means: Means, game_id: bytes, *, end: bool) -> Recovered:
         written = record.write(event, clock)
         rows.append(Row(written.seq, written.data))
 
-    write(log_pb2.Recovered(lost_size=mark.size, lost_root=mark.root))
-    if end:
-        write(log_pb2.GameEnd(ending=log_pb2.ENDING_REFEREE_FAULT))
-    while (due := record.due()) is not None:
-        write(due)
-    await _commit(means, record, rows)
+    try:
+        if begun is None:
+            write(log_pb2.Recovered(lost_size=mark.size, lost_root=mark.root))
+        if end and record.course.end is None:
+            write(log_pb2.GameEnd(ending=log_pb2.ENDING_REFEREE_FAULT))
+        while (due := record.due()) is not None:
+            write(due)
+    except LogError as error:
+        raise CannotRecover(f"nothing can be added: {error}") from error
+    if rows:
+        await _commit(means, record, rows)
+    else:
+        means.store.marks.raise_to([(game_id, record.size, record.root())])
     return Recovered(lost, record.size, record.course.end is not None)
+
+
+async def _begun(means: Means, game_id: bytes, mark: Mark) -> int | None:
+    """Where the store's own entries say that this very head is lost."""
+    async for row in _kept(means, game_id):
+        recovered = decode_entry(row.data).recovered
+        if (recovered.lost_size, recovered.lost_root) == (mark.size, mark.root):
+            return row.seq
+    return None
 
 
 async def restore(means: Means, game_id: bytes, stream: BinaryIO) -> Recovered:

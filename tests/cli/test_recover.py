@@ -55,7 +55,7 @@ class SetBack:
         return found
 
 
-async def set_back(path: Path, *, finish: bool = False, declared: bool = False) -> SetBack:
+async def set_back(path: Path, *, finish: bool = False, declared: bool = False, steps: int = 3) -> SetBack:
     data = path / "data"
     fields: dict[str, Any] = {"declaring_scribe_key": SCRIBE.public.raw} if declared else {}
     async with running(data) as (_, client):
@@ -66,7 +66,7 @@ async def set_back(path: Path, *, finish: bool = False, declared: bool = False) 
     async with running(data) as (_, client):
         moved(lost, client)
         before = lost.record.size
-        await lost.steps(3)
+        await lost.steps(steps)
         missing = await client.play(seed=5, **fields)
         await (missing.to_the_end() if finish else missing.steps(3))
         files = {}
@@ -134,6 +134,31 @@ async def test_on_without_what_is_lost_and_openly(tmp_path: Path) -> None:
     assert case.audit(file, "--receipt", case.receipt)["verdict"] == "FORK", "that is the evidence"
     shown = referee("show", file, "--moves").stdout
     assert f"{case.before}  the referee lost {count} entries that it had signed for and goes on" in shown
+
+
+@pytest.mark.parametrize(("steps", "first", "then"), [(1, "--continue", "--continue"), (3, "--continue", "--end")])
+async def test_stopped_between_the_entry_and_the_mark(tmp_path: Path, steps: int, first: str, then: str) -> None:
+    """The disk of the marks is full: what was written is not written again, and the game goes on."""
+    case = await set_back(tmp_path, steps=steps)
+    lost = case.lost
+    count = lost.record.size - case.before
+    with closing(sqlite3.connect(case.data / MARKS_FILE)) as marks, marks:
+        marks.execute("CREATE TRIGGER full BEFORE INSERT ON marks BEGIN SELECT RAISE(ABORT, 'disk is full'); END")
+    assert "disk is full" in case.recover(lost.id, first, code=1)
+    with closing(sqlite3.connect(case.data / MARKS_FILE)) as marks, marks:
+        marks.execute("DROP TRIGGER full")
+    assert lost.id in case.recover(code=1)
+    assert f"goes on without {count} entries" in case.recover(lost.id, then).replace("one entry", "1 entries")
+    assert lost.id not in case.recover(code=1)
+    if then == "--continue":
+        async with running(case.data) as (_, client):
+            other = Play(client, lost.created, lost.rng)
+            await other.catch_up(case.before + 1)
+            await other.to_the_end()
+    report = case.audit(await fetched(case, lost))
+    remarks = report["remarks"]
+    assert isinstance(remarks, list)
+    assert (report["verdict"], len(remarks)) == ("COMPLETE", 1)
 
 
 async def test_ended_for_the_referees_fault(tmp_path: Path) -> None:
