@@ -53,7 +53,7 @@ class Marks:
         """Opens the file or makes it. Raises ``StoreFailed``."""
         self.path = path
         self._lock = threading.Lock()
-        """The connection is used by the store's thread and, where a commit is read back, by others."""
+        """The connection that writes is used by the store's thread and, where a commit is read back, by others."""
         self._held: dict[bytes, Mark] = {}
         """Of games that are open."""
         self._permitted: set[bytes] = set()
@@ -61,6 +61,8 @@ class Marks:
             self._connection = connect(path, busy_s)
             self.id = self._make()
             make_room(self._connection, _LOG_PAGES)
+            # Of its own: whoever reads waits for nobody's lock, and the event loop with him.
+            self._read_side = connect(path, busy_s)
         except (OSError, sqlite3.Error) as error:
             raise failed(path, error) from error
 
@@ -177,14 +179,15 @@ class Marks:
         self._held.pop(game_id, None)
 
     def close(self) -> None:
+        self._read_side.close()
         self._connection.close()
 
     def _ask(self, query: str, *values: bytes) -> list[Any]:
-        with self._lock:
-            try:
-                return self._connection.execute(query, values).fetchall()
-            except sqlite3.Error as error:
-                raise failed(self.path, error) from error
+        """On the event loop only."""
+        try:
+            return self._read_side.execute(query, values).fetchall()
+        except sqlite3.Error as error:
+            raise failed(self.path, error) from error
 
 
 @lru_cache(maxsize=256)

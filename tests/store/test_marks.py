@@ -89,6 +89,25 @@ async def test_a_batch_that_cannot_be_marked_failed_and_the_next_does_not(tmp_pa
     await store.close()
 
 
+async def test_marks_are_read_while_somebody_has_them_locked(tmp_path: Path) -> None:
+    """A commit waits for the lock in its thread; whoever reads must not, as he does so on the event loop."""
+    store = SqliteStore(tmp_path / "referee.db")
+    await committed(store, Change(identity(1), [row(0)], opening(1), root=A))
+    with closing(sqlite3.connect(tmp_path / "marks.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        waiting = asyncio.create_task(committed(store, Change(identity(1), [row(1)], root=B)))
+        while len(await store.entries(identity(1), 0, 9)) < 2:  # durable, and waits for its mark
+            await asyncio.sleep(0.001)
+        while not store.marks._lock.locked():
+            await asyncio.sleep(0)
+        assert store.marks.kept(identity(1)) == Mark(1, A)
+        assert not waiting.done(), "it was not waited for"
+        other.execute("ROLLBACK")
+        await waiting
+    assert store.marks.kept(identity(1)) == Mark(2, B)
+    await store.close()
+
+
 _OTHER = """
 import asyncio, sys
 from pathlib import Path
