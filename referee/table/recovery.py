@@ -15,6 +15,7 @@ from referee.log import file
 from referee.log.entry import Clock, Event, decode_entry
 from referee.log.errors import LogError
 from referee.log.frames import FrameType
+from referee.log.header import header_hash
 from referee.log.merkle import Tree, leaf_hash
 from referee.log.replay import Record
 from referee.log.steps import Phase
@@ -122,6 +123,8 @@ async def restore(means: Means, game_id: bytes, stream: BinaryIO) -> Recovered:
         record = Record.replay(entries, engines=means.engines, secret=secret, max_entries=means.max_entries)
     except LogError as error:
         raise CannotRecover(f"the file does not hold: {error}") from error
+    if header_hash(header) != record.opened.header_hash:
+        raise CannotRecover("the file's header is not the one that its entry 0 names")
     if record.phase is not Phase.CLOSED and record.course.dealt and secret is None:
         what = "the game is not over, and the referee's secret, from which it deals, is in no file"
         raise CannotRecover(f"{what}; put back a database that has the game, or give it up with --give-up")
@@ -190,8 +193,9 @@ def _opening(record: Record, header: bytes) -> tuple[Opening, list[tuple[str, st
             if not seat.scribed:
                 tokens.append((f"seat {number}", new_token()))
                 grants.append(Grant(token_digest(tokens[-1][1]), "", frozenset({"play"}), record.game_id, number))
-        tokens.append(("scribe", new_token()))
-        grants.append(Grant(token_digest(tokens[-1][1]), "", frozenset({"scribe"}), record.game_id))
+        if record.opened.scribe_keys:
+            tokens.append(("scribe", new_token()))
+            grants.append(Grant(token_digest(tokens[-1][1]), "", frozenset({"scribe"}), record.game_id))
     return Opening(record.opened.header_hash, header, None, grants), tokens
 
 

@@ -7,14 +7,20 @@ import shutil
 import sqlite3
 from contextlib import closing
 from dataclasses import dataclass, field
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from referee.log import file
+from referee.log.engines import installed
+from referee.log.frames import FrameType
 from referee.log.v1 import log_pb2
-from referee.service.data import STORE_FILE, VERIFIER_FILE
+from referee.service.data import STORE_FILE, VERIFIER_FILE, open_data, origin_of
 from referee.store.sqlite import MARKS_FILE
+from referee.table import recovery
+from referee.table.means import Means
 from referee.v1 import game_service_pb2 as pb
 from tests.cli.command import referee
 from tests.service.conftest import running
@@ -217,6 +223,45 @@ async def test_a_copy_that_does_not_do(tmp_path: Path) -> None:
     assert "magic" in case.recover(lost.id, "--from", short, code=1)
     assert "No such file" in case.recover(lost.id, "--from", tmp_path / "none", code=1)
     assert lost.id in case.recover(code=1), "nothing has changed"
+
+
+async def test_a_copy_with_another_header(tmp_path: Path) -> None:
+    """Its entries are genuine. Every later game of these rules would have the header."""
+    data, copy = tmp_path / "data", tmp_path / "copy.gamelog"
+    async with running(data):
+        pass
+    shutil.copy(data / STORE_FILE, tmp_path / "old.db")
+    async with running(data) as (_, client):
+        play = await client.play()
+        await play.steps(5)
+        await client.games.AbortGame(pb.AbortGameRequest(game_id=play.id), metadata=bearer(client.organiser))
+        whole = await client.log(play.id)
+    shutil.copy(tmp_path / "old.db", data / STORE_FILE)
+    with copy.open("wb") as stream:
+        writer = file.Writer(stream)
+        for frame in file.read(BytesIO(whole)):
+            if frame.type == FrameType.HEADER:
+                writer.header(b"\x0a\x04evil")
+            elif frame.type == FrameType.ENTRY:
+                writer.entry(frame.payload)
+    done = referee("recover", play.id, "--from", copy, "--data", data)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "the file's header is not the one that its entry 0 names" in done.stderr
+    with closing(sqlite3.connect(data / STORE_FILE)) as store:
+        assert store.execute("SELECT count(*) FROM headers").fetchone() == (0,), "nothing has changed"
+    copy.write_bytes(whole)
+    assert referee("recover", play.id, "--from", copy, "--data", data).returncode == 0
+
+
+async def test_a_game_that_has_no_room_for_what_must_be_added(tmp_path: Path) -> None:
+    """One line, and nothing has changed."""
+    case = await set_back(tmp_path)
+    opened = open_data(case.data, origin_of(case.data, None))
+    means = Means(opened.store, opened.signer, installed(), max_entries=case.before + 2)
+    with pytest.raises(recovery.CannotRecover, match=r"nothing can be added: .*that goes on"):
+        await recovery.go_on(means, bytes.fromhex(case.lost.id), end=False)
+    assert len(await opened.store.entries(bytes.fromhex(case.lost.id), 0, 999)) == case.before
+    await opened.close()
 
 
 async def test_only_a_stopped_referee(tmp_path: Path) -> None:
