@@ -5,15 +5,16 @@ from __future__ import annotations
 import sqlite3
 from typing import Any
 
-from referee.store.store import Grant
+from referee.store.store import Grant, StoreFailed
 
+# Without its game a grant for one game would be one for every game: then it is none.
 _GRANTS = """SELECT hash, principal, scopes, id, seat, certificate, issued_ms, expires_ms, revoked_ms, grants.number
-    FROM grants LEFT JOIN games ON games.number = game"""
+    FROM grants LEFT JOIN games ON games.number = game WHERE (game IS NULL OR id IS NOT NULL)"""
 
 
 def find(connection: sqlite3.Connection, digest: bytes) -> Grant | None:
     """The grant of the token or certificate with this SHA-256."""
-    row = connection.execute(f"{_GRANTS} WHERE hash = ?", (digest,)).fetchone()
+    row = connection.execute(f"{_GRANTS} AND hash = ?", (digest,)).fetchone()
     return _grant(row)[1] if row else None
 
 
@@ -32,21 +33,24 @@ def page(
     if valid_ms is not None:
         which += " AND principal <> '' AND revoked_ms = 0 AND (expires_ms = 0 OR expires_ms > ?)"
         values.append(valid_ms)
-    rows = connection.execute(f"{_GRANTS} WHERE {which} ORDER BY grants.number DESC LIMIT ?", (*values, limit))
+    rows = connection.execute(f"{_GRANTS} AND {which} ORDER BY grants.number DESC LIMIT ?", (*values, limit))
     return [_grant(row) for row in rows]
 
 
 def add(connection: sqlite3.Connection, grant: Grant) -> bool:
-    """False if there is one with this digest."""
-    # Written by name: a game's number is nobody's business outside.
+    """False if there is one with this digest. Raises ``StoreFailed`` if its game is not there."""
+    # Kept by number: a game's number is nobody's business outside.
+    game = connection.execute("SELECT number FROM games WHERE id = ?", (grant.game_id,)).fetchone()
+    if grant.game_id is not None and game is None:
+        raise StoreFailed(f"no game {grant.game_id.hex()}")
     added = connection.execute(
         """INSERT OR IGNORE INTO grants (hash, principal, scopes, game, seat, certificate, issued_ms, expires_ms)
-        VALUES (?, ?, ?, (SELECT number FROM games WHERE id = ?), ?, ?, ?, ?)""",
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)""",
         (
             grant.digest,
             grant.principal,
             scopes_text(grant),
-            grant.game_id,
+            game and game[0],
             grant.seat,
             grant.certificate,
             grant.issued_ms,
@@ -59,7 +63,7 @@ def add(connection: sqlite3.Connection, grant: Grant) -> bool:
 def revoke(connection: sqlite3.Connection, beginning: bytes, now_ms: int) -> Grant | None:
     """The grant whose digest begins so, revoked from now on if it was not before; None if there is no such one."""
     last = beginning + b"\xff" * (32 - len(beginning))
-    row = connection.execute(f"{_GRANTS} WHERE hash BETWEEN ? AND ?", (beginning, last)).fetchone()
+    row = connection.execute(f"{_GRANTS} AND hash BETWEEN ? AND ?", (beginning, last)).fetchone()
     if row is None:
         return None
     connection.execute("UPDATE grants SET revoked_ms = ? WHERE hash = ? AND revoked_ms = 0", (now_ms, row[0]))

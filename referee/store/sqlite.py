@@ -198,8 +198,8 @@ class SqliteStore:
         connection.execute("COMMIT")
         return epoch
 
-    def _fact(self, name: str) -> Any:
-        row = self._write_side.execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
+    def _fact(self, name: str, connection: sqlite3.Connection | None = None) -> Any:
+        row = (connection or self._write_side).execute("SELECT value FROM facts WHERE name = ?", (name,)).fetchone()
         return row[0] if row else None
 
     # --- writing -----------------------------------------------------------------------------------------
@@ -270,8 +270,10 @@ class SqliteStore:
             some = values[first : first + columns * _MOST_ROWS]
             rows = len(some) // columns
             if connection.execute(_insertion(rows), (*some, self._epoch)).rowcount != rows:
-                what = "another referee was started on this database; this one writes no more"
-                raise StoreFailed(f"{self._path}: {what}")
+                raise self._fenced()
+
+    def _fenced(self) -> StoreFailed:
+        return StoreFailed(f"{self._path}: another referee was started on this database; this one writes no more")
 
     def _existing(self, game_id: bytes) -> int:
         if (number := self._number_in(self._write_side, game_id)) == 0:
@@ -320,6 +322,8 @@ class SqliteStore:
         try:
             with closing(connect(self._path, self._busy_s)) as connection:
                 connection.execute("BEGIN IMMEDIATE")
+                if self._fact("epoch", connection) != self._epoch:
+                    raise self._fenced()
                 changed = change(connection, *arguments)
                 connection.execute("COMMIT")
                 return changed

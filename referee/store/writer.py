@@ -104,12 +104,13 @@ class GroupWriter:
                 done(failure)
             except Exception as error:  # noqa: BLE001 - one game's trouble is not the others'
                 self._trouble(error)
-        if self.observer is not None:
-            self.observer(seconds, len(batch), sum(len(change.rows) for change, _ in batch), failure)
         if self._stopped is not None:
             self._send()
         elif self._waiting:
             self._soon()
+        # Last: whatever becomes of it, the next batch is on its way.
+        if self.observer is not None:
+            self.observer(seconds, len(batch), sum(len(change.rows) for change, _ in batch), failure)
 
     def _trouble(self, error: Exception) -> None:
         if self._loop is not None:

@@ -15,7 +15,7 @@ import pytest
 from referee.store.marks import Contradiction, Mark, Marks
 from referee.store.seal import Seal
 from referee.store.sqlite import SqliteStore
-from referee.store.store import Change, StoreDamaged, StoreFailed
+from referee.store.store import Change, Grant, StoreDamaged, StoreFailed
 from tests.store.test_sqlite import committed, identity, opening, row
 
 A, B = bytes(32), b"\x01" * 32
@@ -96,9 +96,9 @@ async def test_marks_are_read_while_somebody_has_them_locked(tmp_path: Path) -> 
     with closing(sqlite3.connect(tmp_path / "marks.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         waiting = asyncio.create_task(committed(store, Change(identity(1), [row(1)], root=B)))
-        while len(await store.entries(identity(1), 0, 9)) < 2:  # durable, and waits for its mark
+        while len(await store.entries(identity(1), 0, 9)) < 2:  # noqa: ASYNC110 - of a thread nothing tells
             await asyncio.sleep(0.001)
-        while not store.marks._lock.locked():
+        while not store.marks._lock.locked():  # noqa: ASYNC110
             await asyncio.sleep(0)
         assert store.marks.kept(identity(1)) == Mark(1, A)
         assert not waiting.done(), "it was not waited for"
@@ -141,6 +141,10 @@ async def test_of_two_referees_the_later_one_writes(tmp_path: Path) -> None:
     with pytest.raises(StoreFailed, match="another referee was started on this database"):
         await committed(store, Change(identity(1), [row(1)], root=B))
     assert await store.entries(identity(1), 0, 9) == [row(0), row(1)], "what it has can still be read"
+    with pytest.raises(StoreFailed, match="another referee was started on this database"):
+        await store.add_grant(Grant(B, "alice", frozenset({"audit"})))
+    with pytest.raises(StoreFailed, match="another referee was started on this database"):
+        await store.revoke_grant(opening(1).grants[0].digest[:8], 1)
     await other.communicate(b"\n")
     assert other.returncode == 0
     await store.close()

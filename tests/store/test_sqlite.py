@@ -172,6 +172,22 @@ async def test_the_secret_goes_when_the_game_is_closed(store: SqliteStore) -> No
     assert await store.secret(identity(2)) == kept
 
 
+async def test_a_grant_for_a_game_is_never_one_for_all(store: SqliteStore, tmp_path: Path) -> None:
+    grant = Grant(b"g" * 32, "alice", frozenset({"play"}), identity(1), 0)
+    with pytest.raises(StoreFailed, match=f"no game {identity(1).hex()}"):
+        await store.add_grant(grant)
+    assert await store.grant(grant.digest) is None
+    await committed(store, Change(identity(1), [row(0)], opening(1)))
+    assert await store.add_grant(grant)
+    assert not await store.add_grant(grant), "one of this digest"
+    assert await store.grant(grant.digest) == grant
+    with closing(sqlite3.connect(tmp_path / "referee.db")) as other, other:
+        other.execute("DELETE FROM games")
+    assert await store.grant(grant.digest) is None
+    assert await store.grants(None, 9) == []
+    assert await store.revoke_grant(grant.digest[:8], 1) is None
+
+
 async def test_one_organiser(store: SqliteStore) -> None:
     store.set_organiser(b"1" * 32)
     store.set_organiser(b"1" * 32)
@@ -220,3 +236,20 @@ async def test_any_failure_is_told() -> None:
     with pytest.raises(StoreFailed, match="MemoryError: no more"):
         await committed(writer, Change(identity(1), [row(0)]))
     await writer.stop()
+
+
+async def test_an_observer_that_fails_stops_nothing() -> None:
+    loop, told = asyncio.get_running_loop(), list[object]()
+    loop.set_exception_handler(lambda _, context: told.append(context["exception"]))
+    writer = GroupWriter(lambda _: None)
+    error = ValueError("the observer's")
+
+    def observe(*_: object) -> None:
+        raise error
+
+    writer.observer = observe
+    # More than a batch: the second one waits for the first.
+    await asyncio.gather(*(committed(writer, Change(identity(game), [row(0)])) for game in range(100)))
+    await committed(writer, Change(identity(1), [row(1)]))
+    await writer.stop()
+    assert set(told) == {error}
