@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -122,6 +123,12 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
             lines = [*joins.values(), *([f"scribe {created.scribe_token}"] if created.scribe_token else [])]
             file.write("".join(f"{line}\n" for line in lines))
     print(_as_json(created, joins) if as_json else _as_text(created, joins, out))
+    for seat, name in enumerate(request.principals):
+        if name:
+            print(
+                f"seat {seat}: {format_join(server, created.game.id, seat, 'TOKEN')} with a token of {name}",
+                file=sys.stderr,
+            )
 
 
 async def _create(server: str, secured: Security, token: str, request: pb.CreateGameRequest) -> pb.CreateGameResponse:
