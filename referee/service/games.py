@@ -23,9 +23,10 @@ from referee.service.limits import Account, check_due
 from referee.service.permissions import Scope
 from referee.service.playing import Playing, Seats
 from referee.service.tally import Acts, Arrival
-from referee.service.watching import Gallery, Pulse, after_seq_of, watch
+from referee.service.watching import Gallery, Pulse, after_seq_of, tell, watch
 from referee.store.store import StoreFailed
 from referee.table.answers import Accepted, Answer, Refused
+from referee.table.archive import Archive
 from referee.table.errors import BadField, Draining
 from referee.table.house import House
 from referee.table.table import Act, Table
@@ -65,7 +66,7 @@ class GameService:
         )
 
     async def GetGame(self, request: pb.GetGameRequest, caller: Caller) -> pb.GetGameResponse:
-        table = await self._table(request.game_id)
+        table = await self._table(request.game_id, caller)
         record = await table.record()
         return pb.GetGameResponse(game=game_message(record, record.open_data), position=position_message(record))
 
@@ -117,7 +118,7 @@ class GameService:
         if self._tells_acts:
             kind = intent.WhichOneof("act")
             self._log.debug("act", game=game_id.hex(), author=str(author), seq=intent.seq, act=kind)
-        return await self._house.table(game_id), Act(intent, body, signature, received_ms)
+        return await self._house.table(game_id, caller.account.charge), Act(intent, body, signature, received_ms)
 
     async def _seat_in(self, caller: Caller, game_id: bytes) -> int | None:
         """The bearer's seat in the game, if it has one."""
@@ -128,11 +129,18 @@ class GameService:
         return await self._house.seat_of(caller.principal, game_id)
 
     async def WatchGame(self, request: pb.WatchGameRequest, caller: Caller, outlet: Outlet) -> None:
-        table = await self._table(request.game_id)
-        after_seq = after_seq_of(request)
+        game_id, after_seq = game_id_of(request.game_id), after_seq_of(request)
         watcher = self._pulse.watcher(self._queue_items)
-        with self._gallery.place(table.game_id), self._pulse.of(watcher, outlet, "WatchGame"):
-            await watch(self._house, table, after_seq, outlet, watcher)
+        game: Archive | Table | None = None
+        if after_seq is not None:
+            game = await self._house.archive(game_id)
+        if game is None:
+            game = await self._house.table(game_id, caller.account.charge)
+        with self._gallery.place(game_id), self._pulse.of(watcher, outlet, "WatchGame"):
+            if isinstance(game, Archive) and after_seq is not None:
+                await tell(self._house, game, after_seq, outlet, watcher)
+            elif isinstance(game, Table):
+                await watch(self._house, game, after_seq, outlet, watcher)
 
     async def PlayGame(self, caller: Caller, inlet: Inlet, outlet: Outlet) -> None:
         first = await inlet.receive()
@@ -142,7 +150,7 @@ class GameService:
         author = await self._author_in(caller, game_id)
         if author is None:
             raise PermissionDenied("the token is for another game, or for no seat of this one")
-        table = await self._house.table(game_id)
+        table = await self._house.table(game_id, caller.account.charge)
         watcher = Watcher(self._queue_items)
 
         async def take(act: pb.SignedAct) -> None:
@@ -185,7 +193,7 @@ class GameService:
         return None
 
     async def ListLegalMoves(self, request: pb.ListLegalMovesRequest, caller: Caller) -> pb.ListLegalMovesResponse:
-        table = await self._table(request.game_id)
+        table = await self._table(request.game_id, caller)
         record, seat, moves = await table.legal_moves()
         kind = f"moves/{request.game_id}/{record.size}"
         first = page_of(request.page_token, kind) if request.page_token else 0
@@ -199,12 +207,13 @@ class GameService:
         )
 
     async def GetLog(self, request: pb.GetLogRequest, caller: Caller, outlet: Outlet) -> None:
-        table = await self._table(request.game_id)
+        game_id = game_id_of(request.game_id)
+        log = await self._house.archive(game_id) or await self._house.table(game_id, caller.account.charge)
         stream = BytesIO()
         writer = file.Writer(stream)
-        writer.header(await self._house.means.store.header(table.game_id))
-        closed, note = table.is_closed, b""
-        async for row in table.rows():
+        writer.header(await self._house.means.store.header(game_id))
+        closed, note = log.is_closed, b""
+        async for row in log.rows():
             writer.entry(row.data)
             note = row.note
             if stream.tell() >= CHUNK_BYTES:
@@ -216,13 +225,13 @@ class GameService:
         await outlet.send(pb.GetLogResponse(chunk=_drained(stream)).SerializeToString())
 
     async def AbortGame(self, request: pb.AbortGameRequest, caller: Caller) -> pb.AbortGameResponse:
-        table = await self._table(request.game_id)
+        table = await self._table(request.game_id, caller)
         await table.abort()
         self._log.info("game aborted", game=request.game_id)
         return pb.AbortGameResponse(game=game_message(await table.record()))
 
-    async def _table(self, game_id: str) -> Table:
-        return await self._house.table(game_id_of(game_id))
+    async def _table(self, game_id: str, caller: Caller) -> Table:
+        return await self._house.table(game_id_of(game_id), caller.account.charge)
 
 
 def _answer(table: Table, answer: Answer) -> pb.SubmitIntentResponse:

@@ -7,6 +7,7 @@ What counts, and what never does:
   that fails or is refused, and one that was answered before, draws one request afterwards.
 - Who has nothing left gets LIMIT with RetryInfo; acts get it before their signature is checked. The exception is an act
   for the current head by an author whose act is awaited now: it is always judged, as it may be the right one.
+- Whoever has a game replayed that is over is charged a request for each of its entries.
 - A token that is unknown draws from the address that it came from.
 
 An account refills at a steady rate and holds ten seconds' worth.
@@ -53,10 +54,10 @@ class Account:
             raise self.exhausted()
         self.charge()
 
-    def charge(self) -> None:
-        """One request that was made already."""
+    def charge(self, requests: int = 1) -> None:
+        """So many requests that were made already."""
         now = monotonic()
-        self._full_s = min(max(self._full_s, now) + self._interval_s, now + self._held_s)
+        self._full_s = min(max(self._full_s, now) + requests * self._interval_s, now + self._held_s)
 
     @property
     def is_empty(self) -> bool:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from time import monotonic
 
 from referee.service.guard import Outlet
+from referee.table.archive import Archive
 from referee.table.errors import BadField, Draining, LimitReached
 from referee.table.house import House
 from referee.table.table import Table
@@ -167,6 +168,22 @@ async def watch(house: House, table: Table, after_seq: int | None, outlet: Outle
         await outlet.send(closing(seq, found))
     finally:
         table.unwatch(watcher)
+
+
+async def tell(house: House, game: Archive, after_seq: int, outlet: Outlet, watcher: Watcher) -> None:
+    """What there is of a game that is over. Raises ``TableError`` before the first message, if at all."""
+    if house.is_draining():
+        raise Draining("the referee is stopping")
+    seq = after_seq
+    async for commit in game.commits_after(after_seq):
+        if house.is_draining():
+            watcher.end(Ending.DRAINING)
+        if watcher.ending is not None:
+            break
+        seq = commit.seq
+        await outlet.send(commit.message)
+    watcher.end(Ending.GAME_OVER)
+    await outlet.send(closing(seq, watcher.ending or Ending.GAME_OVER))
 
 
 def heartbeat(seq: int, now_ms: int) -> bytes:

@@ -16,6 +16,7 @@ from referee.log.note import Checkpoint
 from referee.store.marks import Mark
 from referee.store.store import Player, StoreDamaged, StoredGame, StoreFailed
 from referee.table.answers import Answer
+from referee.table.archive import Archive, Charge, Replays
 from referee.table.errors import BadField, Draining, LimitReached, UnknownGame, Unsound
 from referee.table.means import Means
 from referee.table.opening import Prepared, prepare
@@ -28,6 +29,8 @@ from referee.v1.game_service_pb2 import CreateGameRequest
 MAX_OPEN_GAMES = 10_000
 KEPT_CLOSED = 64
 """Games that are over and may be looked at again soon."""
+KEPT_ARCHIVES = 1024
+"""Likewise, without their positions: these are small."""
 _PAGE_GAMES = 100
 
 _log = structlog.get_logger("referee.house")
@@ -45,6 +48,10 @@ class House:
         self._open: dict[bytes, Table] = {}
         self._closed: OrderedDict[bytes, Table] = OrderedDict()
         """The one that was asked for last is last."""
+        self._archives: OrderedDict[bytes, Archive] = OrderedDict()
+        """Likewise."""
+        self._archiving = asyncio.Lock()
+        self._replays = Replays()
         self._aside: dict[bytes, Unsound] = {}
         """Games that cannot be read back, and why; until the next start."""
         self._loading: dict[bytes, asyncio.Task[Table]] = {}
@@ -201,8 +208,12 @@ class House:
         """The table of a game that is not over."""
         return self._open.get(game_id)
 
-    async def table(self, game_id: bytes) -> Table:
-        """The game's table. Raises ``UnknownGame``, ``Unsound``, ``StoreFailed``."""
+    async def table(self, game_id: bytes, charge: Charge | None = None) -> Table:
+        """The game's table. Raises ``UnknownGame``, ``Unsound``, ``StoreFailed``.
+
+        A game that is over may have to be replayed: ``charge`` is told of how many entries, and ``LimitReached`` is
+        raised if too many wait for that already. None waits for as long as it takes.
+        """
         if (table := self._open.get(game_id)) is not None:
             return table
         if (table := self._closed.get(game_id)) is not None:
@@ -213,14 +224,20 @@ class House:
         # Read back once, however many ask for it at the same time, and whether or not they wait for it.
         loading = self._loading.get(game_id)
         if loading is None:
-            loading = self._loading[game_id] = asyncio.create_task(self._load(game_id))
+            loading = self._loading[game_id] = asyncio.create_task(self._load(game_id, charge))
         return await asyncio.shield(loading)
 
-    async def _load(self, game_id: bytes) -> Table:
+    async def _load(self, game_id: bytes, charge: Charge | None) -> Table:
         try:
-            if await self.means.store.game(game_id) is None:
+            if (stored := await self.means.store.game(game_id)) is None:
                 raise UnknownGame(f"no game {game_id.hex()}")
-            table = await Table.load(self.means, game_id, self)
+            if stored.closed is None:
+                table = await Table.load(self.means, game_id, self)
+            else:
+                async with self._replays.turn(charge):
+                    table = await Table.load(self.means, game_id, self, gently=True)
+                if charge is not None:
+                    charge(table.size)
             if table.is_closed:
                 self._keep(table)
             else:
@@ -232,6 +249,26 @@ class House:
             raise
         finally:
             self._loading.pop(game_id, None)
+
+    async def archive(self, game_id: bytes) -> Archive | None:
+        """The game to be read without a replay; None if it is not over, or at a table. Raises as ``table``."""
+        if game_id in self._open or game_id in self._closed or game_id in self._aside:
+            return None
+        if (archive := self._archives.get(game_id)) is not None:
+            self._archives.move_to_end(game_id)
+            return archive
+        stored = await self.means.store.game(game_id)
+        if stored is None or stored.closed is None:
+            return None
+        try:
+            async with self._archiving:
+                archive = self._archives[game_id] = await Archive.open(self.means, stored)
+        except Unsound as error:
+            self._set_aside(error)
+            raise
+        if len(self._archives) > KEPT_ARCHIVES:
+            self._archives.popitem(last=False)
+        return archive
 
     async def games(
         self, before: int | None, limit: int, state: pb.GameState.ValueType
@@ -295,6 +332,7 @@ class House:
     def _set_aside(self, error: Unsound) -> None:
         self._open.pop(error.game_id, None)
         self._closed.pop(error.game_id, None)
+        self._archives.pop(error.game_id, None)
         self._unseat(error.game_id)
         if error.game_id not in self._aside:
             self._aside[error.game_id] = error

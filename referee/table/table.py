@@ -111,9 +111,12 @@ class Table:
         return table, reply
 
     @classmethod
-    async def load(cls, means: Means, game_id: bytes, owner: Owner | None = None) -> Table:
-        """The game as the store has it, and with what was due. Raises ``Unsound``, ``StoreFailed``."""
-        table = cls(means, *await History(means.store, game_id).replay(means), owner)
+    async def load(cls, means: Means, game_id: bytes, owner: Owner | None = None, *, gently: bool = False) -> Table:
+        """The game as the store has it, and with what was due. Raises ``Unsound``, ``StoreFailed``.
+
+        ``gently``: at leisure, as nobody plays it.
+        """
+        table = cls(means, *await History(means.store, game_id).replay(means, gently=gently), owner)
         rows: list[Row] = []
         # Nothing is, unless the rules of what is due have changed: what is due goes with the act that makes it so.
         table._settle(rows, Clock(means.now_ms()))

@@ -210,7 +210,7 @@ class InAMessage(GameService):
 
     async def GetGame(self, request: pb.GetGameRequest, caller: Caller) -> pb.GetGameResponse:  # noqa: N802
         response = await super().GetGame(request, caller)
-        record = await (await self._table(request.game_id)).record()
+        record = await (await self._table(request.game_id, caller)).record()
         response.game.awaited_seats.append(next_cards(record.course))
         return response
 
@@ -220,7 +220,7 @@ class InAnOrder(GameService):
 
     async def ListLegalMoves(self, request: pb.ListLegalMovesRequest, caller: Caller) -> pb.ListLegalMovesResponse:  # noqa: N802
         response = await super().ListLegalMoves(request, caller)
-        record = await (await self._table(request.game_id)).record()
+        record = await (await self._table(request.game_id, caller)).record()
         moves = sorted(response.moves, key=lambda move: crc32(move, next_cards(record.course)))
         response.ClearField("moves")
         response.moves.extend(moves)
