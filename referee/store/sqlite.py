@@ -15,58 +15,26 @@ from typing import Any, TypeVar
 
 from referee.log.errors import LogError
 from referee.log.note import Checkpoint, Note
-from referee.store import grants
+from referee.store import grants, schema
 from referee.store.files import connect, failed, make_room, make_whole
 from referee.store.marks import Marks
+from referee.store.schema import State
 from referee.store.seal import Seal
 from referee.store.store import Change, Done, Grant, Opening, Player, Row, StoredGame, StoreFailed
 from referee.store.writer import GroupWriter, Observer
 
 _T = TypeVar("_T")
 
-SCHEMA_VERSION = 2
 MARKS_FILE, SEAL_FILE = "marks.db", "seal.key"
 _LOG_PAGES = 512
 """Of the write-ahead log: some 170 commits."""
 BUSY_S = 5.0
 """How long a commit waits for somebody else's lock on the file, such as a backup's."""
 
-# Entries are in the order of their commits, whatever game they are of: clustered by game, every batch would touch
-# as many pages as it has games, and write them twice.
-_SCHEMA = """
-CREATE TABLE headers (hash BLOB NOT NULL PRIMARY KEY, data BLOB NOT NULL) STRICT, WITHOUT ROWID;
-CREATE TABLE games (number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, header BLOB NOT NULL) STRICT;
-CREATE TABLE entries (
-    place INTEGER PRIMARY KEY, game INTEGER NOT NULL, seq INTEGER NOT NULL, data BLOB NOT NULL, note BLOB NOT NULL
-) STRICT;
-CREATE UNIQUE INDEX entries_of_game ON entries (game, seq);
-CREATE TABLE answers (game INTEGER NOT NULL, seq INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (game, seq)) STRICT;
-CREATE TABLE closed (game INTEGER PRIMARY KEY, data BLOB NOT NULL) STRICT;
-CREATE TABLE secrets (game INTEGER PRIMARY KEY, seed BLOB NOT NULL) STRICT;
-"""
-_ACCESS = """
-CREATE TABLE grants (
-    number INTEGER PRIMARY KEY, hash BLOB NOT NULL UNIQUE, principal TEXT NOT NULL, scopes TEXT NOT NULL,
-    game INTEGER, seat INTEGER, certificate INTEGER NOT NULL DEFAULT 0, issued_ms INTEGER NOT NULL DEFAULT 0,
-    expires_ms INTEGER NOT NULL DEFAULT 0, revoked_ms INTEGER NOT NULL DEFAULT 0
-) STRICT;
-CREATE TABLE players (
-    game INTEGER NOT NULL, seat INTEGER NOT NULL, principal TEXT NOT NULL, PRIMARY KEY (game, seat)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE facts (name TEXT NOT NULL PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID;
-"""
-_FROM_1 = """
-INSERT INTO grants (hash, principal, scopes, game, seat)
-    SELECT hash, iif(role = 'organiser', role, ''),
-    CASE role WHEN 'organiser' THEN 'admin audit organise' WHEN 'seat' THEN 'play' ELSE role END, game, seat
-    FROM tokens;
-DROP TABLE tokens;
-"""
 _PLAYERS = "SELECT id, seat, principal FROM players JOIN games ON games.number = game"
-_STILL_OPEN = "game NOT IN (SELECT game FROM closed)"
 _NOTES = """SELECT id, note FROM games JOIN entries ON entries.game = number
     AND seq = (SELECT max(seq) FROM entries WHERE game = number) WHERE number BETWEEN ? AND ?"""
-_GAMES = "SELECT number, id, closed.data FROM games LEFT JOIN closed ON closed.game = games.number"
+_GAMES = "SELECT number, id, closed.data FROM games LEFT JOIN closed ON closed.game = number WHERE"
 
 
 class SqliteStore:
@@ -95,7 +63,7 @@ class SqliteStore:
                 raise StoreFailed(f"{what}; put the database back, or to begin anew remove {marks}")
             self._write_side = connect(path, busy_s)
             self._read_side = connect(path, busy_s)
-            self._make()
+            schema.make(self._write_side, path)
             self._seal = self._open_seal(seal_key or path.with_name(SEAL_FILE))
             self.marks = self._open_marks(marks, busy_s, renew=new_marks)
             self._epoch = self._begin_epoch()
@@ -107,19 +75,6 @@ class SqliteStore:
         self._numbers: dict[bytes, int] = {}
         """Of games that are open, or were asked for lately."""
         self._writer = GroupWriter(self._write)
-
-    def _make(self) -> None:
-        (version,) = self._write_side.execute("PRAGMA user_version").fetchone()
-        if version == 0:
-            self._write_side.executescript(
-                f"BEGIN; {_SCHEMA} {_ACCESS} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
-            )
-        elif version == 1:
-            self._write_side.executescript(
-                f"BEGIN; {_ACCESS} {_FROM_1} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;"
-            )
-        elif version != SCHEMA_VERSION:
-            raise StoreFailed(f"{self._path}: store version {version}; expected {SCHEMA_VERSION}")
 
     # --- what belongs to it ------------------------------------------------------------------------------
 
@@ -244,6 +199,7 @@ class SqliteStore:
                     connection.execute("INSERT INTO answers (game, seq, data) VALUES (?, ?, ?)", kept)
                 if change.closed is not None:
                     connection.execute("INSERT INTO closed (game, data) VALUES (?, ?)", (number, change.closed))
+                    connection.execute("UPDATE games SET state = ? WHERE number = ?", (State.OVER, number))
                     # It is in the log by now.
                     connection.execute("DELETE FROM secrets WHERE game = ?", (number,))
             self._insert(values)
@@ -339,13 +295,14 @@ class SqliteStore:
     # --- reading: on the event loop, as each is a few pages from memory ----------------------------------------
 
     async def game(self, game_id: bytes) -> StoredGame | None:
-        rows = self._ask(f"{_GAMES} WHERE id = ?", game_id)
+        rows = self._ask(f"{_GAMES} id = ? AND state <> ?", game_id, State.GIVEN_UP)
         return StoredGame(*rows[0]) if rows else None
 
     async def games(self, before: int | None, limit: int, *, closed: bool | None = None) -> list[StoredGame]:
-        kind = "" if closed is None else f"AND closed.data IS {'NOT ' if closed else ''}NULL"
         newest = self._newest + 1 if before is None else before
-        rows = self._ask(f"{_GAMES} WHERE number < ? {kind} ORDER BY number DESC LIMIT ?", newest, limit)
+        # With the plus the games are gone through by number; those of one state the index has by number, too.
+        kind, state = ("+state <> ?", State.GIVEN_UP) if closed is None else ("state = ?", State(closed))
+        rows = self._ask(f"{_GAMES} {kind} AND number < ? ORDER BY number DESC LIMIT ?", state, newest, limit)
         return [StoredGame(*row) for row in rows]
 
     async def entries(self, game_id: bytes, first: int, limit: int) -> list[Row]:
@@ -394,7 +351,7 @@ class SqliteStore:
             raise failed(self._path, error) from error
 
     async def players(self, game_id: bytes | None = None) -> list[Player]:
-        which, values = (_STILL_OPEN, ()) if game_id is None else ("id = ?", (game_id,))
+        which, values = ("state = ?", [State.OPEN]) if game_id is None else ("id = ?", [game_id])
         rows = self._ask(f"{_PLAYERS} WHERE {which}", *values)
         return [Player(*row) for row in rows]
 

@@ -202,11 +202,47 @@ async def test_another_version_or_another_file(tmp_path: Path) -> None:
     await SqliteStore(path).close()
     with closing(sqlite3.connect(path)) as other:
         other.execute("PRAGMA user_version = 9")
-    with pytest.raises(StoreFailed, match="version 9; expected 2"):
+    with pytest.raises(StoreFailed, match="version 9; expected 3"):
         SqliteStore(path)
     path.write_bytes(b"not a database, but long enough to look like one" * 100)
     with pytest.raises(StoreFailed, match="not a database"):
         SqliteStore(path)
+
+
+async def test_the_database_of_the_version_before(store: SqliteStore, tmp_path: Path) -> None:
+    for game in range(3):
+        await committed(store, Change(identity(game), [row(0)], opening(game)))
+    await committed(store, Change(identity(1), [row(1)], closed=b"over"))
+    await store.close()
+    with closing(sqlite3.connect(tmp_path / "referee.db")) as other:
+        other.executescript("DROP INDEX games_by_state; ALTER TABLE games DROP COLUMN state; PRAGMA user_version = 2;")
+    store = SqliteStore(tmp_path / "referee.db")
+    assert [game.game_id for game in await store.games(None, 9, closed=True)] == [identity(1)]
+    assert [game.game_id for game in await store.games(None, 9, closed=False)] == [identity(2), identity(0)]
+    await store.close()
+
+
+async def test_open_games_are_found_without_a_look_at_those_that_are_over(store: SqliteStore) -> None:
+    """One among very many: the work is counted in steps of the database's machine."""
+    steps = [0]
+    await committed(store, Change(identity(0), [row(0)], opening(0)))
+    store._write_side.executemany(
+        "INSERT INTO games (number, id, header, state) VALUES (?, ?, x'', 1)", [(i, b"%d" % i) for i in range(2, 5000)]
+    )
+    store._newest = 5000
+
+    def step() -> int:
+        steps[-1] += 1
+        return 0
+
+    store._read_side.set_progress_handler(step, 10)
+    found = await store.games(None, 50, closed=False)
+    assert [game.game_id for game in found] == [identity(0)]
+    assert steps[-1] < 20
+    assert len(await store.games(None, 50, closed=True)) == 50
+    assert len(await store.games(None, 50)) == 50
+    assert steps[-1] < 500
+    store._read_side.set_progress_handler(None, 0)
 
 
 # --- batches -------------------------------------------------------------------------------------------------
