@@ -92,6 +92,7 @@ class SqliteStore:
             seal = Seal.make(path)
         if token is None or not seal.is_key_of(token):
             self._seal_all(seal)
+        self._wipe()
         return seal
 
     def _has_secrets(self) -> bool:
@@ -106,10 +107,18 @@ class SqliteStore:
         # All at once: none may lie on where the next start would take it for sealed.
         for number, game_id, secret in rows:
             connection.execute("UPDATE secrets SET seed = ? WHERE game = ?", (seal.seal(game_id, secret), number))
-        connection.execute("INSERT OR REPLACE INTO facts VALUES ('seal', ?)", (seal.token(),))
+        connection.execute("INSERT OR REPLACE INTO facts VALUES ('seal', ?), ('unwiped', 1)", (seal.token(),))
         connection.execute("COMMIT")
-        # The pages as they were are still in the file, or in the log before it.
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    def _wipe(self) -> None:
+        """The pages with open secrets as they were are still in the file, or in the log before it."""
+        if self._fact("unwiped") is None:
+            return
+        (is_busy, _, _) = self._write_side.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if is_busy:
+            what = "somebody else is reading it, and its log still has secrets that were not sealed"
+            raise StoreFailed(f"{self._path}: {what}; end what reads it and start again")
+        self._write_side.execute("DELETE FROM facts WHERE name = 'unwiped'")
 
     def _open_marks(self, path: Path, busy_s: float, *, renew: bool) -> Marks:
         known = self._fact("marks")

@@ -169,3 +169,26 @@ def test_sealed(tmp_path: Path) -> None:
     assert seal.is_key_of(seal.token())
     assert not other.is_key_of(seal.token())
     assert stat.S_IMODE((tmp_path / "seal.key").stat().st_mode) == 0o600
+
+
+async def test_secrets_that_were_open_are_wiped_for_sure(tmp_path: Path) -> None:
+    """Somebody reads the database while they are sealed: the log keeps the pages as they were."""
+    path, r = tmp_path / "referee.db", bytes(range(32))
+    store = SqliteStore(path)
+    await committed(store, Change(identity(1), [row(0)], opening(1, secret=r), root=A))
+    await store.close()
+    with closing(sqlite3.connect(path)) as other, other:
+        other.execute("UPDATE secrets SET seed = ?", (r,))
+        other.execute("DELETE FROM facts WHERE name = 'seal'")
+    with closing(sqlite3.connect(path, isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM entries").fetchall()
+        for _ in range(2):  # and not the first time only
+            with pytest.raises(StoreFailed, match="somebody else is reading it"):
+                SqliteStore(path, busy_s=0.01)
+        reader.execute("COMMIT")
+        store = SqliteStore(path, busy_s=0.01)
+        assert not [file for file in tmp_path.iterdir() if r in file.read_bytes()]
+    assert await store.secret(identity(1)) == r
+    await store.close()
+    await SqliteStore(path).close()
