@@ -40,6 +40,7 @@ from tests.harness import Shuffler
 SEATS = 3
 SCRIPTS = 4
 SCRIBE = PrivateKey.generate()
+PROCESSORS = sorted(os.sched_getaffinity(0))
 REFEREE = str(Path(sys.executable).parent / "referee")
 
 
@@ -63,18 +64,17 @@ class Running:
 
 
 @asynccontextmanager
-async def running(*command: str) -> AsyncIterator[Running]:
-    """A server on the first processor; ours is the last."""
-    processors = sorted(os.sched_getaffinity(0))
+async def running(*command: str, on: tuple[int, int] | None = None) -> AsyncIterator[Running]:
+    """A server on the first processor, and us on the last; or ``on`` these."""
+    server, client = on or (PROCESSORS[0], PROCESSORS[-1])
     process = await asyncio.create_subprocess_exec(*command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     assert process.stdout is not None
     try:
         address = (await process.stdout.readline()).decode().removeprefix("listening on ").strip()
-        _pin(process.pid, processors[0])
-        os.sched_setaffinity(0, processors[-1:])
+        _pin(process.pid, server)
+        _pin(os.getpid(), client)
         yield Running(process.pid, address)
     finally:
-        os.sched_setaffinity(0, processors)
         process.terminate()
         await process.wait()
 
