@@ -11,6 +11,8 @@ from grpc_status import rpc_status
 from referee.v1.game_service_pb2 import ErrorReason, Failure
 
 DOMAIN = "referee.v1"
+UNTRUSTED = ("CERTIFICATE_VERIFY_FAILED", "Hostname Verification")
+"""In gRPC's words for a connection that TLS did not let come about: by waiting nobody becomes trusted."""
 
 
 class ClientError(Exception):
@@ -57,6 +59,8 @@ class Answer:
             return True
         if self.reason:
             return self.reason in ("DRAINING", "STORE_FAILED", "DEADLINE")
+        if any(sign in self.message for sign in UNTRUSTED):
+            return False
         return self.code in (
             grpc.StatusCode.UNAVAILABLE,
             grpc.StatusCode.DEADLINE_EXCEEDED,
@@ -108,6 +112,8 @@ _PLAIN = {
 
 def denied(answer: Answer) -> ClientError:
     """An answer that no repetition will change, unless the question was damaged on the way."""
+    if any(sign in answer.message for sign in UNTRUSTED):
+        return Denied(f"nobody that is trusted vouches for the referee's certificate ({answer.code.name})")
     if answer.reason == "SEQ_OUT_OF_RANGE":
         return Distrust(f"the referee has lost entries that it sent before: {answer}", in_doubt=True)
     plain = _PLAIN.get(answer.reason)

@@ -10,9 +10,8 @@ import grpc
 import typer
 
 from clients.sdk.channel import Security, open_channel
-from clients.sdk.errors import answer_of
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, security
+from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, refused, security
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc
 
@@ -48,7 +47,7 @@ def fetch(  # noqa: PLR0917 - typer reads options from the signature
         part.write_bytes(data)
         part.replace(path)
     except grpc.aio.AioRpcError as error:
-        raise Failure(f"{server}: {answer_of(error)}") from None
+        raise refused(server, error) from None
     except OSError as error:
         raise Failure(f"{path}: {error.strerror}") from None
     print(f"{path}, {len(data)} bytes")

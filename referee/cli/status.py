@@ -21,7 +21,7 @@ from rich.text import Text
 from clients.sdk.channel import bearer, open_channel
 from clients.sdk.errors import answer_of
 from referee.cli.failure import Failure
-from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, security, token_of
+from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, refused, security, token_of
 from referee.log.errors import printable
 from referee.service.data import TOKEN_FILE
 from referee.v1 import game_pb2, status_service_pb2_grpc
@@ -100,15 +100,14 @@ class Asked:
                 request, timeout=_TIMEOUT_S, metadata=self._metadata
             )
         except grpc.aio.AioRpcError as error:
-            answer = answer_of(error)
-            if answer.passes:
+            if answer_of(error).passes:
                 raise
-            raise Failure(f"{self._server}: {answer}") from None
+            raise self.refused(error) from None
         return response
 
-    def silent(self, error: grpc.aio.AioRpcError) -> Failure:
-        """That there is no referee, or none just now."""
-        return Failure(f"{self._server}: no referee answers ({error.code().name})")
+    def refused(self, error: grpc.aio.AioRpcError) -> Failure:
+        """What it said, or that there is no referee, or none just now."""
+        return refused(self._server, error)
 
     async def all(self) -> pb.GetStatusResponse:
         """Every page. Raises ``Failure``."""
@@ -118,7 +117,7 @@ class Asked:
                 page = await self.page(_PAGE, page.next_page_token)
                 found.games.extend(page.games)
         except grpc.aio.AioRpcError as error:
-            raise self.silent(error) from None
+            raise self.refused(error) from None
         games = {game.id: game for game in found.games}  # one that moved meanwhile came twice
         del found.games[:]
         found.games.extend(games.values())
@@ -131,7 +130,7 @@ async def _show(asked: Asked, console: Console) -> None:
     try:
         last, when, trouble = await asked.page(1), monotonic(), ""
     except grpc.aio.AioRpcError as error:
-        raise asked.silent(error) from None
+        raise asked.refused(error) from None
     with Live(console=console, auto_refresh=False, screen=True) as live:
 
         def draw() -> None:

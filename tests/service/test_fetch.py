@@ -33,7 +33,7 @@ async def test_what_fails_is_one_line_and_leaves_the_file(tmp_path: Path) -> Non
     async with running(tmp_path / "data") as (server, _):
         done = await asyncio.to_thread(referee, "fetch", NO_GAME, "--server", server.address, "--out", out)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == f"referee: {server.address}: UNKNOWN_GAME: no game {NO_GAME}\n"
+    assert done.stderr == f"referee: the referee refused: UNKNOWN_GAME: no game {NO_GAME}\n"
     assert out.read_text() == "an older file"
 
 
@@ -43,7 +43,7 @@ def test_nobody_listens(tmp_path: Path) -> None:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
         done = referee("fetch", NO_GAME, "--server", address, "--out", tmp_path / "x")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
-    assert done.stderr.startswith(f"referee: {address}: UNAVAILABLE")
+    assert done.stderr == f"referee: {address}: no referee answers (UNAVAILABLE)\n"
     assert not (tmp_path / "x").exists()
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from referee.log.replay import Record
 from referee.service.limits import Account
+from referee.service.server import Server
 from referee.table import archive as archive_module
 from referee.table import history as history_module
 from referee.table.archive import Replays
@@ -75,8 +76,7 @@ async def test_whoever_asks_for_too_many_waits(tmp_path: Path, monkeypatch: pyte
     async with running(tmp_path / "data") as (server, client):
         async with server.house._replays.turn(None):  # so that nobody's turn comes
             first = asyncio.ensure_future(client.games.GetGame(pb.GetGameRequest(game_id=games[0])))
-            while not server.house._replays._waiting:
-                await asyncio.sleep(0)
+            await there_are(server, 1)
             found = await refused(client.games.GetGame(pb.GetGameRequest(game_id=games[1])))
             assert (found.reason, found.metadata) == ("LIMIT", {"limit": "games read back at one time"})
             assert found.retry_s > 0
@@ -84,11 +84,18 @@ async def test_whoever_asks_for_too_many_waits(tmp_path: Path, monkeypatch: pyte
             other = asyncio.ensure_future(
                 client.games.GetGame(pb.GetGameRequest(game_id=games[2]), metadata=metadata),
             )
-            while server.house._replays._waiting.total() < 2:
-                await asyncio.sleep(0)
+            await there_are(server, 2)
         assert [(await call).game.id for call in (first, other)] == [games[0], games[2]]
         again = await client.games.GetGame(pb.GetGameRequest(game_id=games[1]))
         assert again.game.id == games[1]
+
+
+async def there_are(server: Server, waiting: int) -> None:
+    for _ in range(1_000_000):
+        if server.house._replays._waiting.total() == waiting:
+            return
+        await asyncio.sleep(0)
+    raise AssertionError("nobody waits")
 
 
 async def test_so_many_wait_for_a_replay(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,7 @@ from clients import play_async
 from clients.bots import load
 from clients.join import Join, parse_join
 from clients.sdk.channel import Insecure, Security, check, open_channel
+from clients.sdk.errors import Denied
 from clients.sdk.organiser import organiser
 from referee.service.tls import Certificates, Tls, TlsError
 from referee.v1 import access_service_pb2 as access
@@ -71,6 +72,16 @@ async def test_whoever_is_not_vouched_for_gets_no_token(tmp_path: Path, authorit
                 with pytest.raises(grpc.aio.AioRpcError) as caught:
                     await client.create()
                 assert caught.value.code() is grpc.StatusCode.UNAVAILABLE
+        distrusting = Security(ca=other.path)
+        join = parse_join(f"grpcs://{secure.address}/{'0' * 32}/0#{'x' * 43}")
+        with pytest.raises(Denied, match="nobody that is trusted vouches"):  # and not Unreachable, much later
+            await play_async(join, load("random", 1), security=distrusting)
+        trust = ("--server", f"grpcs://{secure.address}", "--tls-ca", other.path)
+        (tmp_path / "token").write_text("x" * 43)
+        for words in (("fetch", "0" * 32), ("status", "--once", "--token-file", tmp_path / "token")):
+            done = await asyncio.to_thread(referee, *words, *trust)
+            assert (done.returncode, done.stdout) == (1, "")
+            assert "nobody that is trusted vouches for its certificate; expected --tls-ca FILE\n" in done.stderr
 
 
 async def test_a_certificate_is_a_principal(tmp_path: Path, authority: Authority) -> None:
