@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from contextlib import suppress
 from enum import StrEnum
 from pathlib import Path
 from shutil import rmtree
@@ -141,6 +142,7 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
         raise Failure(f"--metrics {metrics}: not a loopback address; that needs --insecure", EXIT_USAGE)
     logs.configure(log_format, log_level)
     is_new = not data.exists()
+    made = [file for file in (marks, seal_key) if file is not None and not file.exists()]
     try:
         config = Config(
             data,
@@ -161,6 +163,9 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
     except ListenError as error:
         if is_new:  # it has served nobody
             rmtree(data, ignore_errors=True)
+            for file in made:
+                with suppress(OSError):
+                    file.unlink()
         raise Failure(str(error)) from None
 
 

@@ -99,6 +99,10 @@ class Marks:
         """Every game's. Raises ``StoreFailed``."""
         return {game_id: Mark(size, root) for game_id, size, root in self._ask("SELECT game, size, root FROM marks")}
 
+    def is_empty(self) -> bool:
+        """Whether it never knew a game. Raises ``StoreFailed``."""
+        return not self._ask("SELECT 1 FROM marks UNION ALL SELECT 1 FROM lost LIMIT 1")
+
     # --- what changes it -----------------------------------------------------------------------------------
 
     def raise_to(self, heads: Sequence[tuple[bytes, int, bytes]]) -> None:

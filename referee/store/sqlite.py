@@ -58,7 +58,7 @@ class SqliteStore:
         self._busy_s = busy_s
         marks = marks or path.with_name(MARKS_FILE)
         try:
-            if not path.exists() and marks.exists():
+            if not path.exists() and marks.exists() and not _is_empty(marks, busy_s):
                 what = f"{path}: No such file, and {marks} knows games that were in it"
                 raise StoreFailed(f"{what}; put the database back, or to begin anew remove {marks}")
             self._write_side = connect(path, busy_s)
@@ -379,6 +379,14 @@ class SqliteStore:
             return number
         row = connection.execute("SELECT number FROM games WHERE id = ?", (game_id,)).fetchone()
         return row[0] if row else 0
+
+
+def _is_empty(path: Path, busy_s: float) -> bool:
+    marks = Marks(path, busy_s=busy_s)
+    try:
+        return marks.is_empty()
+    finally:
+        marks.close()
 
 
 _MOST_ROWS = 4096

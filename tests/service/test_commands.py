@@ -125,10 +125,12 @@ def test_serve_refuses(tmp_path: Path, here: Run) -> None:
 def test_a_port_that_is_taken_is_one_line(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        done = referee("serve", "--data", tmp_path / "data", "--listen", f"127.0.0.1:{port}")
+        files = {name: tmp_path / name.strip("-") for name in ("--marks", "--seal-key")}
+        words = [word for option in files.items() for word in option]
+        done = referee("serve", "--data", tmp_path / "data", "--listen", f"127.0.0.1:{port}", *words)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == f"referee: cannot listen on 127.0.0.1:{port}: in use, or no address of this machine\n"
-    assert not (tmp_path / "data").exists()
+    assert list(tmp_path.iterdir()) == [], "the next start finds nothing that it would take for another's"
 
 
 @pytest.mark.slow

@@ -214,6 +214,18 @@ async def test_marks_that_are_missing_or_anothers(tmp_path: Path) -> None:
     assert "referee.db: No such file, and" in await start_fails(data, marks=away)
 
 
+async def test_marks_that_never_knew_a_game_are_nobodys(tmp_path: Path) -> None:
+    """As a first start leaves them beside the directory that failed for another reason."""
+    away = tmp_path / "marks.db"
+    async with running(tmp_path / "data", marks=away):
+        pass
+    shutil.rmtree(tmp_path / "data")
+    async with running(tmp_path / "data", marks=away) as (_, client):
+        await (await client.play()).steps(1)
+    (tmp_path / "data" / STORE_FILE).unlink()
+    assert "knows games that were in it" in await start_fails(tmp_path / "data", marks=away)
+
+
 async def test_a_directory_without_marks_gets_them_once(tmp_path: Path) -> None:
     """As the version before left it."""
     data = tmp_path / "data"

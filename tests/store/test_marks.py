@@ -188,7 +188,11 @@ async def test_secrets_that_were_open_are_wiped_for_sure(tmp_path: Path) -> None
                 SqliteStore(path, busy_s=0.01)
         reader.execute("COMMIT")
         store = SqliteStore(path, busy_s=0.01)
-        assert not [file for file in tmp_path.iterdir() if r in file.read_bytes()]
+        assert not _holding(tmp_path, r)
     assert await store.secret(identity(1)) == r
     await store.close()
     await SqliteStore(path).close()
+
+
+def _holding(directory: Path, data: bytes) -> list[Path]:
+    return [file for file in directory.iterdir() if data in file.read_bytes()]
