@@ -72,10 +72,10 @@ async def listed(load: Load) -> dict[str, game_pb2.Game]:
 
 async def nothing_is_lost(load: Load, games: list[Told]) -> None:
     """Holds what was told of these games against their logs."""
+    # A game may still be opened while they are listed.
+    opened = list(load.games)
     known = await listed(load)
-    problems = [
-        f"game {told.game_id} was opened and is lost" for told in load.games.values() if told.game_id not in known
-    ]
+    problems = [f"game {game_id} was opened and is lost" for game_id in opened if game_id not in known]
     for told in games:
         if told.game_id in known:
             log = BytesIO(await log_of(load, told.game_id))
