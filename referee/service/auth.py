@@ -62,14 +62,18 @@ class Caller:
         if self.expires_ms and now_ms >= self.expires_ms:
             raise Unauthenticated(f"the {self.credential} has expired")
 
+    def may(self, method: str) -> bool:
+        """Whether the token allows it."""
+        allowed = PERMISSIONS[method]
+        return not allowed or not allowed.isdisjoint(self.scopes)
+
     def check_method(self, method: str) -> None:
         """Raises ``Unauthenticated`` or ``PermissionDenied`` unless the token allows it."""
-        allowed = PERMISSIONS[method]
-        if not allowed or allowed & self.scopes:
+        if self.may(method):
             return
         if not self.digest:
             raise Unauthenticated("this call needs a token: authorization: Bearer TOKEN")
-        scopes = " or ".join(sorted(allowed))
+        scopes = " or ".join(sorted(PERMISSIONS[method]))
         raise PermissionDenied(f"{method.rpartition('/')[2]} needs a {self.credential} for {scopes}")
 
     def check_author(self, game_id: bytes, author: Author, seat: int | None) -> None:

@@ -166,7 +166,8 @@ class GameService:
                 arrival.left()
                 raise
 
-        with self._pulse.of(watcher, outlet, "PlayGame"):
+        place = self._gallery.seat(watcher, game_id, author, caller.account)
+        with place, self._pulse.of(watcher, outlet, "PlayGame"):
             playing = Playing(self._house, table, author, first.enter, watcher)
             await playing.run(after_seq_of(first.enter), inlet, outlet, take)
 

@@ -244,11 +244,13 @@ def _unary(request_class: type[Message], behaviour: Unary, name: str, gate: Gate
 
     async def call(data: bytes, context: Context) -> bytes:
         caller: Caller | None = None
+        is_free = False
         try:
             caller = await door.caller(context)
-            if not is_act:
+            is_free = is_act and caller.may(name)
+            if not is_free:
                 caller.account.draw()
-            caller.check_method(name)
+                caller.check_method(name)
             request = _parse(request_class, data, most)
             task = calls.begin(caller)
             try:
@@ -259,7 +261,7 @@ def _unary(request_class: type[Message], behaviour: Unary, name: str, gate: Gate
                 calls.end(task)
             return response.SerializeToString()
         except Exception as error:  # noqa: BLE001 - each becomes a status, and what nobody expected an incident
-            if is_act and caller is not None:
+            if is_free and caller is not None:
                 charge(caller, error)
             await _abort(context, error, name, gate)
 

@@ -2,7 +2,7 @@
 
 What counts, and what never does:
 
-- Every call draws one request when it comes, but for acts. Streams draw when they are opened.
+- Every call draws one request when it comes, but for acts of who may send some. Streams draw when they are opened.
 - An act (by ``SubmitIntent``, or on ``PlayGame``) that is accepted draws nothing, so nobody can play too fast. One
   that fails or is refused, and one that was answered before, draws one request afterwards.
 - Who has nothing left gets LIMIT with RetryInfo; acts get it before their signature is checked. The exception is an act

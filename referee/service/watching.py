@@ -17,6 +17,9 @@ from referee.table.view import game_message, position_message
 from referee.table.watch import Ending, Turnstile, Watcher
 from referee.v1 import game_service_pb2 as pb
 
+MOST_PLAYING = 4
+"""Streams of one caller that play the same seat of one game."""
+
 Sender = Callable[[bytes], Awaitable[None]]
 
 REASONS = {
@@ -25,6 +28,7 @@ REASONS = {
     Ending.TOO_SLOW: pb.CLOSING_REASON_TOO_SLOW,
     Ending.REVOKED: pb.CLOSING_REASON_REVOKED,
     Ending.SET_ASIDE: pb.CLOSING_REASON_SET_ASIDE,
+    Ending.REPLACED: pb.CLOSING_REASON_REPLACED,
 }
 
 
@@ -35,6 +39,8 @@ class Gallery:
         self._most = most
         self._most_of_game = most_of_game
         self._of_game: Counter[bytes] = Counter()
+        self._playing: dict[tuple[object, ...], list[Watcher]] = {}
+        """Those that play, the oldest first."""
 
     @contextmanager
     def place(self, game_id: bytes) -> Iterator[None]:
@@ -50,6 +56,24 @@ class Gallery:
             self._of_game[game_id] -= 1
             if not self._of_game[game_id]:
                 del self._of_game[game_id]
+
+    @contextmanager
+    def seat(self, watcher: Watcher, *who: object) -> Iterator[None]:
+        """Of a stream that plays, for ``who`` has few: the oldest makes room.
+
+        It may be one whose connection was cut, which nobody can know yet: who comes back must get in at once.
+        """
+        playing = self._playing.setdefault(who, [])
+        if len(playing) >= MOST_PLAYING:
+            playing.pop(0).end(Ending.REPLACED)
+        playing.append(watcher)
+        try:
+            yield
+        finally:
+            if watcher in playing:
+                playing.remove(watcher)
+            if not playing and self._playing.get(who) is playing:
+                del self._playing[who]
 
     def watchers_of(self, game_id: bytes) -> int:
         """How many there are."""

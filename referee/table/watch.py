@@ -24,6 +24,8 @@ class Ending(Enum):
     """By the stream's own client; why is told in another way."""
     SET_ASIDE = 6
     """The game cannot be gone on with, for now."""
+    REPLACED = 7
+    """By newer streams of the same caller."""
 
 
 @dataclass(slots=True)

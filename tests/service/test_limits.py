@@ -80,6 +80,25 @@ async def test_a_log_that_is_not_read_is_cut_off(tmp_path: Path) -> None:
             assert (await refused(to_the_end(stream))).reason == "DEADLINE"
 
 
+async def test_a_stream_lasts_until_it_was_read(tmp_path: Path) -> None:
+    """Also when all of it was written long ago, and only its reader is missing."""
+    async with running(tmp_path / "data") as (_, client):
+        play = await client.play()
+        await play.until_play()
+        await play.steps(40)
+        await client.games.AbortGame(pb.AbortGameRequest(game_id=play.id), metadata=bearer(client.organiser))
+        assert len(await client.log(play.id)) < 60 << 10, "it fits into what gRPC would gladly keep"
+    async with running(tmp_path / "data", max_streams=1) as (server, client):
+        narrow = {"grpc.http2.lookahead_bytes": 1024, "grpc.http2.bdp_probe": 0, "grpc.use_local_subchannel_pool": 1}
+        async with connected(server.address, client.organiser, **narrow) as slow:
+            stream = slow.games.GetLog(pb.GetLogRequest(game_id=play.id))
+            await stream.initial_metadata()
+            other = client.games.GetLog(pb.GetLogRequest(game_id=play.id))
+            assert (await refused(other)).metadata == {"limit": "streams"}
+            await to_the_end(stream)
+            await let_in(client, play.id)
+
+
 async def let_in(client: Client, game_id: str) -> Any:
     """A stream, as soon as there is room for it."""
     for _ in range(5000):
@@ -180,6 +199,37 @@ async def test_acts_that_are_accepted_cost_nothing(tmp_path: Path) -> None:
             metadata = bearer(token_of(play, seat))
             await client.rules.ListRules(ListRulesRequest(), metadata=metadata)
             assert (await refused(client.rules.ListRules(ListRulesRequest(), metadata=metadata))).reason == "LIMIT"
+
+
+async def test_an_act_without_a_token_costs_its_address(tmp_path: Path) -> None:
+    """Nobody may send them, so they are not free; with a token for something else likewise."""
+    async with running(tmp_path / "data", requests_per_s=SPARSE) as (_, client):
+        created = await client.create()
+        request = pb.SubmitIntentRequest(game_id=created.game.id)
+        for metadata, reason in (((), "UNAUTHENTICATED"), (bearer(client.organiser), "LIMIT")):
+            assert (await refused(client.games.SubmitIntent(request, metadata=metadata))).reason == reason
+            assert (await refused(client.games.SubmitIntent(request, metadata=metadata))).reason == "LIMIT"
+        seat = bearer(created.seat_tokens[0])
+        assert (await refused(client.games.SubmitIntent(request, metadata=seat))).reason == "INVALID_ARGUMENT"
+
+
+async def test_who_comes_back_to_a_seat_gets_in(play: Play) -> None:
+    """The oldest of its streams makes room: it may be one that was cut, and not even its end is known."""
+    seat = play.seat_on_turn()
+    streams = [Stream(play, token_of(play, seat)) for _ in range(6)]
+    others = [Stream(play, token_of(play, 1 - seat)) for _ in range(4)]
+    for stream in (*others, *streams):
+        await stream.begin()
+    for stream in streams[:2]:
+        while not (message := await stream.call.read()).HasField("closing"):
+            pass
+        assert message.closing.reason == pb.CLOSING_REASON_REPLACED
+        assert message.seq == play.record.size - 1
+        assert await stream.call.read() is grpc.aio.EOF
+    await play.step()
+    for stream in (*streams[2:], *others):
+        while not (message := await stream.call.read()).HasField("commit"):
+            assert not message.HasField("closing")
 
 
 async def test_so_many_streams(tmp_path: Path) -> None:
