@@ -19,9 +19,10 @@ Observer = Callable[[float, int, int, StoreFailed | None], None]
 
 ENOUGH_ROWS = 64
 """So many do not wait for more."""
-QUIET_ROUNDS = 3
-"""Of the event loop without another change, before what is waiting goes. An act that has come in needs two or
-three rounds to become a change; each fsync that it shares with others costs as much as a third of judging it."""
+QUIET_ROUNDS = 5
+"""Of the event loop without another change, before what is waiting goes. An act that has come in on a stream needs two or
+three rounds to become a change, one that came as a call some five; each fsync that it shares with others costs as much
+as a third of judging it."""
 
 
 class GroupWriter:
