@@ -20,9 +20,9 @@ Observer = Callable[[float, int, int, StoreFailed | None], None]
 ENOUGH_ROWS = 64
 """So many do not wait for more."""
 QUIET_ROUNDS = 5
-"""Of the event loop without another change, before what is waiting goes. An act that has come in on a stream needs two or
-three rounds to become a change, one that came as a call some five; each fsync that it shares with others costs as much
-as a third of judging it."""
+"""Of the event loop without another change, before what is waiting goes. An act that has come in on a stream needs two
+or three rounds to become a change, one that came as a call some five; each fsync that it shares with others costs as
+much as a third of judging it."""
 
 
 class GroupWriter:
