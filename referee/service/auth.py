@@ -129,13 +129,13 @@ class Doorkeeper:
         elif self._certificates:
             place, credential = self._digest_of_certificate(context), "certificate"
         else:
-            return Caller(account=self._from(context))
+            return Caller(account=self.address(context))
         known = self._known.get(place)
         if known is None:
             digest = place if shown is None else self._digest_of_token(shown, context)
             grant = await self._store.grant(digest)
             if grant is None or grant.certificate != (credential == "certificate"):
-                self._from(context).draw()
+                self.address(context).draw()
                 raise Unauthenticated(f"unknown {credential}")
             known = self._caller(grant, credential)
             if len(self._known) >= _KEPT:
@@ -162,13 +162,13 @@ class Doorkeeper:
             self._accounts.of(grant.principal or grant.digest),
         )
 
-    def _from(self, context: Context) -> Account:
+    def address(self, context: Context) -> Account:
         """The account of the address that the call comes from."""
         return self._accounts.of(host_of(context.peer()))
 
     def _digest_of_token(self, shown: str, context: Context) -> bytes:
         if (match := _BEARER.match(shown)) is None:
-            self._from(context).draw()
+            self.address(context).draw()
             raise Unauthenticated("malformed authorization; expected one: Bearer TOKEN")
         return token_digest(match[1])
 

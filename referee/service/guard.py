@@ -263,7 +263,7 @@ def _unary(request_class: type[Message], behaviour: Unary, name: str, gate: Gate
         except Exception as error:  # noqa: BLE001 - each becomes a status, and what nobody expected an incident
             if is_free and caller is not None:
                 charge(caller, error)
-            await _abort(context, error, name, gate)
+            await abort(context, error, name, gate)
 
     return call
 
@@ -289,7 +289,7 @@ def _stream(request_class: type[Message], behaviour: Streaming, name: str, gate:
                     # Without Closing nothing else tells that it was not all.
                     raise TookTooLong("what was sent was not read for too long") from None
         except Exception as error:  # noqa: BLE001
-            await _abort(context, error, name, gate)
+            await abort(context, error, name, gate)
 
     return call
 
@@ -303,7 +303,7 @@ def _talk(request_class: type[Message], behaviour: Talking, name: str, gate: Gat
         except Gone:
             return
         except Exception as error:  # noqa: BLE001
-            await _abort(context, error, name, gate)
+            await abort(context, error, name, gate)
 
     return call
 
@@ -330,7 +330,8 @@ def _no_longer(caller: Caller) -> Unauthenticated:
     return Unauthenticated(f"the {caller.credential} {what}")
 
 
-async def _abort(context: Context, error: Exception, name: str, gate: Gate) -> NoReturn:
+async def abort(context: Context, error: Exception, name: str, gate: Gate) -> NoReturn:
+    """Ends the call with the status for the error. ``name``: of the method."""
     gate.on_error(name.rpartition("/")[2], errors.reason_of(error))
     await context.abort_with_status(rpc_status.to_status(errors.status(error, method=name)))
     raise AssertionError("abort raises")

@@ -8,11 +8,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from resource import RLIM_INFINITY, RLIMIT_NOFILE, getrlimit
+from typing import Any
 
 import grpc
 import structlog
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
+from grpc_reflection.v1alpha.reflection_pb2_grpc import add_ServerReflectionServicer_to_server
 
 from referee import __version__
 from referee.log.engines import installed
@@ -20,6 +22,7 @@ from referee.service import guard
 from referee.service.access import AccessService
 from referee.service.auth import Doorkeeper
 from referee.service.data import Data, DataError, open_data
+from referee.service.entrance import Entrance, Guests
 from referee.service.games import GameService
 from referee.service.limits import REQUESTS_PER_S, STREAMS, Accounts
 from referee.service.metrics import Exposition, RefereeCollector
@@ -171,13 +174,15 @@ class Server:
         }
         gate = guard.Gate(door, self._calls, self._tally.failed)
         names = [service.full_name for service in SERVICES]
-        self._server.add_generic_rpc_handlers(
-            [guard.handler(service, servicers[service.full_name], gate) for service in SERVICES]
+        guests: Any = Guests(gate)
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, guests)
+        add_ServerReflectionServicer_to_server(  # type: ignore[no-untyped-call]
+            reflection.aio.ReflectionServicer((*names, health.SERVICE_NAME, reflection.SERVICE_NAME)), guests
         )
-        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
+        ours = [guard.handler(service, servicers[service.full_name], gate) for service in SERVICES]
+        self._server.add_generic_rpc_handlers([Entrance([*ours, *guests.handlers], gate)])
         for name in ("", *names):
             await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
-        reflection.enable_server_reflection((*names, health.SERVICE_NAME, reflection.SERVICE_NAME), self._server)
         host = self._config.listen.rpartition(":")[0]
         try:
             if shown is None:

@@ -1,0 +1,107 @@
+"""Calls whose request does not come, and services that are not ours."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+
+from referee.service import entrance
+from referee.v1 import game_service_pb2 as pb
+from tests.service.conftest import running
+from tests.service.player import Client, connected, refusal, refused
+from tests.service.test_limits import SPARSE, let_in, to_the_end
+
+METHODS = ("referee.v1.GameService/SubmitIntent", "referee.v1.GameService/WatchGame", "grpc.health.v1.Health/Check")
+
+
+def begun(client: Client, method: str) -> Any:
+    """A call that sends no request."""
+    call: Any = client.channel.stream_stream(f"/{method}")(metadata=(("x", "y"),))
+    return call
+
+
+async def test_calls_without_a_request_are_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All but a few, whatever their method, and whether or not they say that none will come; others go on meanwhile."""
+    monkeypatch.setattr(entrance, "MOST_WAITING", 6)
+    async with running(tmp_path / "data", call_s=0.2) as (server, client):
+        play = await client.play()
+        async with connected(server.address, "", **{"grpc.use_local_subchannel_pool": 1}) as other:
+            left = [begun(other, METHODS[i % 3]) for i in range(3)]
+            for call in left:
+                await call.done_writing()
+            waiting = [begun(other, METHODS[i % 3]) for i in range(3)]
+            await play.steps(3)
+            late = [begun(other, METHODS[i % 3]) for i in range(9)]
+            for call in late:
+                assert (await refused(call)).reason == "DEADLINE"
+            empty = begun(other, METHODS[0])
+            await empty.done_writing()
+            assert (await refused(empty)).reason == "INVALID_ARGUMENT"
+            garbled = begun(other, METHODS[2])
+            await garbled.write(b"\xff")
+            assert (await refused(garbled)).reason == "INVALID_ARGUMENT"
+            assert not any(call.done() for call in (*left, *waiting)), "so few that they may stay"
+            await play.until_play()
+            assert (await client.games.GetGame(pb.GetGameRequest(game_id=play.id))).game.size == play.record.size
+            health: Any = health_pb2_grpc.HealthStub(client.channel)
+            answer = await health.Check(health_pb2.HealthCheckRequest())
+            assert answer.status == health_pb2.HealthCheckResponse.SERVING
+            for call in (*left, *waiting):
+                call.cancel()
+        await play.steps(3)
+
+
+async def test_calls_without_a_request_are_streams_of_their_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(entrance, "MOST_WAITING", 0)
+    async with running(tmp_path / "data", max_streams=2) as (server, client):
+        game_id = (await client.create()).game.id
+        async with connected(server.address, "", **{"grpc.use_local_subchannel_pool": 1}) as other:
+            calls = [begun(other, METHODS[i % 3]) for i in range(5)]
+            ends = [asyncio.ensure_future(ended(call)) for call in calls]
+            for refused_ in itertools.islice(asyncio.as_completed(ends), 3):
+                assert refusal(await refused_).metadata == {"limit": "streams"}
+            assert sum(call.done() for call in calls) == 3, "two have room"
+            for end in ends:
+                end.cancel()
+            for call in calls:
+                call.cancel()
+        await let_in(client, game_id)
+
+
+async def ended(call: Any) -> grpc.aio.AioRpcError:
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await to_the_end(call)
+    return caught.value
+
+
+async def test_health_and_reflection_cost_their_address(tmp_path: Path) -> None:
+    async with running(tmp_path / "data", requests_per_s=SPARSE) as (_, client):
+        health: Any = health_pb2_grpc.HealthStub(client.channel)
+        request = health_pb2.HealthCheckRequest()
+        await health.Check(request)
+        assert (await refused(health.Check(request))).metadata == {"limit": "requests"}
+        assert (await refused(health.Watch(request))).metadata == {"limit": "requests"}
+        reflection: Any = reflection_pb2_grpc.ServerReflectionStub(client.channel)  # type: ignore[arg-type]
+        call = reflection.ServerReflectionInfo()
+        await call.write(reflection_pb2.ServerReflectionRequest(list_services=""))
+        assert (await refused(call)).metadata == {"limit": "requests"}
+        await client.create()
+
+
+async def test_watchers_of_the_health_are_streams(tmp_path: Path) -> None:
+    async with running(tmp_path / "data", max_streams=1) as (_, client):
+        health: Any = health_pb2_grpc.HealthStub(client.channel)
+        watch = health.Watch(health_pb2.HealthCheckRequest())
+        assert (await watch.read()).status == health_pb2.HealthCheckResponse.SERVING
+        assert (await refused(health.Watch(health_pb2.HealthCheckRequest()))).metadata == {"limit": "streams"}
+        watch.cancel()
+        await let_in(client, (await client.create()).game.id)
