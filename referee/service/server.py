@@ -232,6 +232,7 @@ class Server:
         await self._server.stop(min(grace_s, _CUT_S) if not cut else 0)
         self._pulse.stop()
         self._calls.stop()
+        await self.house.close()
         await self.data.close()
         if self._exposition is not None:
             self._exposition.stop()

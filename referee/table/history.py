@@ -87,6 +87,8 @@ class History:
             if row.note:
                 yield Commit(self._game_id, rows)
                 rows = []
+        if rows:
+            raise self._unsound(f"no checkpoint from entry {rows[0].seq} on")
 
     async def entry(self, seq: int) -> log_pb2.Entry:
         """The entry there. Raises ``Unsound``."""

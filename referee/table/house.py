@@ -6,7 +6,6 @@ import asyncio
 from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 
 import structlog
 from google.protobuf.message import DecodeError
@@ -15,7 +14,6 @@ from referee.log.errors import Code, LogError
 from referee.log.note import Checkpoint
 from referee.store.marks import Mark
 from referee.store.store import Player, StoreDamaged, StoredGame, StoreFailed
-from referee.table.answers import Answer
 from referee.table.archive import Archive, Charge, Replays
 from referee.table.errors import BadField, Draining, LimitReached, UnknownGame, Unsound
 from referee.table.means import Means
@@ -27,6 +25,8 @@ from referee.v1 import game_pb2 as pb
 from referee.v1.game_service_pb2 import CreateGameRequest
 
 MAX_OPEN_GAMES = 10_000
+MEND_S, MAX_MEND_S = 0.1, 10.0
+"""The first and the longest pause before a game is read back once more."""
 KEPT_CLOSED = 64
 """Games that are over and may be looked at again soon."""
 KEPT_ARCHIVES = 1024
@@ -43,6 +43,7 @@ class House:
         """``producer``: name and version of the program, for the headers of files."""
         self.means = means
         self._draining = False
+        self._is_closed = False
         self._producer = producer
         self._max_open_games = max_open_games
         self._open: dict[bytes, Table] = {}
@@ -62,6 +63,10 @@ class House:
         self.endings: Counter[int] = Counter()
         """How the games ended that were closed since the start: how many by ``Ending``."""
         self._feeds: dict[str, set[Feed]] = {}
+        self._mending: dict[Table, asyncio.Task[None]] = {}
+        """Tables that are read back after a failure."""
+        self._mender = asyncio.Lock()
+        """One at a time: those at which somebody acts are read back at once in any case."""
 
     async def start(self) -> list[Unsound]:
         """Reads every open game back and goes on with it; returns those with which that is impossible.
@@ -190,19 +195,9 @@ class House:
         self._open[table.game_id] = table
         players = [Player(table.game_id, i, who) for i, who in enumerate(prepared.opening.principals) if who]
         self._seat(players)
-        opened.add_done_callback(partial(self._opened, table, players))
-        await asyncio.shield(opened)
+        # If it fails the table stays until it is known whether the game is durable all the same: some may be at it.
+        await opened
         return table, prepared
-
-    def _opened(self, table: Table, players: Sequence[Player], opened: asyncio.Future[Answer]) -> None:
-        if opened.exception() is not None and not table.size:
-            # If it is durable all the same, whoever looks for it finds it in the store.
-            self._open.pop(table.game_id, None)
-            self._unseat(table.game_id)
-            return
-        for player in players:
-            for feed in self._feeds.get(player.principal, ()):
-                feed.opened(table.game_id)
 
     def running(self, game_id: bytes) -> Table | None:
         """The table of a game that is not over."""
@@ -315,9 +310,49 @@ class House:
             for feed in feeds:
                 feed.end(Ending.DRAINING)
 
+    async def close(self) -> None:
+        """Lets go of what is done without being asked for. Before the store is closed."""
+        self._is_closed = True
+        tasks = [*self._mending.values(), *self._loading.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def opened(self, table: Table) -> None:
+        """As an ``Owner``."""
+        for principal in set(self.principals(table.game_id).values()):
+            for feed in self._feeds.get(principal, ()):
+                feed.opened(table.game_id)
+
+    def stale(self, table: Table) -> None:
+        """As an ``Owner``."""
+        if table not in self._mending and not self._is_closed:
+            self._mending[table] = asyncio.create_task(self._mend(table))
+
+    async def _mend(self, table: Table) -> None:
+        """Reads the table back though nobody asks: who watches may wait for what is durable, or for a turn."""
+        pause_s = MEND_S
+        try:
+            while self._open.get(table.game_id) is table and table.is_stale:
+                try:
+                    async with self._mender:
+                        await table.record()
+                except UnknownGame:
+                    self._open.pop(table.game_id)
+                    self._unseat(table.game_id)
+                except Unsound:
+                    pass  # it has been set aside for that
+                except Exception as error:  # noqa: BLE001 - whatever it is, it has to be tried again
+                    _log.warning("game not read back", game=table.game_id.hex(), error=str(error), again_s=pause_s)
+                    await asyncio.sleep(pause_s)
+                    pause_s = min(2 * pause_s, MAX_MEND_S)
+        finally:
+            del self._mending[table]
+
     def closed(self, table: Table) -> None:
         """As an ``Owner``."""
-        if self._open.pop(table.game_id, None) is not None:
+        if self._open.get(table.game_id) is table:
+            del self._open[table.game_id]
             self._keep(table)
             self._unseat(table.game_id)
             if table.result is not None:

@@ -29,6 +29,7 @@ from referee.table.errors import (
     MalformedMove,
     NotAwaited,
     StaleHead,
+    UnknownGame,
     Unsound,
     WeakKey,
 )
@@ -54,7 +55,13 @@ class Act(NamedTuple):
 
 
 class Owner(Protocol):
-    """Who is told when a table is of no more use."""
+    """Who is told what becomes of a table."""
+
+    def opened(self, table: Table) -> None:
+        """Its game is durable now."""
+
+    def stale(self, table: Table) -> None:
+        """What it has in memory may not be what the store has: somebody has to ask for ``record`` until it is."""
 
     def closed(self, table: Table) -> None:
         """Nothing can follow in the game."""
@@ -78,6 +85,7 @@ class Table:
         self._idle.set()
         self._stale = False
         """Memory is not, or may not be, what the store has."""
+        self._is_aside = False
         self._watchers: set[Watcher] = set()
         self._legal: tuple[int, int | None, list[bytes]] = (-1, None, [])
         self.present: Counter[Author] = Counter()
@@ -211,10 +219,11 @@ class Table:
                 return Refused(error.violations, None)
             refused = error
         except LogError as error:
-            self._stale = error.code is Code.ENGINE
+            if error.code is Code.ENGINE:
+                self._distrust()
             self._explain(record, intent, error)
         except BaseException:
-            self._stale = True
+            self._distrust()
             raise
         with self._all_or_reload():
             self._attempts.count(is_refused=refused is not None)
@@ -280,14 +289,25 @@ class Table:
     def _is_ready(self) -> bool:
         return not self._stale and self._idle.is_set()
 
+    def _distrust(self) -> None:
+        """The game is read back before it is used again; by the owner if by nobody else."""
+        self._stale = True
+        if self._owner is not None:
+            self._owner.stale(self)
+
     async def _ready(self) -> Record:
-        """The record when it is what the store has. Raises ``Unsound``, ``StoreFailed``."""
+        """The record when it is what the store has.
+
+        Raises ``Unsound``, ``StoreFailed``; ``UnknownGame`` if the game never became durable.
+        """
         while not self._is_ready():
             if not self._idle.is_set():
                 await self._idle.wait()
                 continue
             self._idle.clear()
             try:
+                if not self._durable and await self._means.store.game(self.game_id) is None:
+                    raise UnknownGame(f"no game {self.game_id.hex()}")
                 record, attempts = await self._history.replay(self._means)
                 # A commit that was reported as failed may be durable all the same: then watchers still have to get it,
                 # and all of it, before anything that follows.
@@ -296,6 +316,10 @@ class Table:
                 for commit in missed:
                     self._publish(commit)
                 self._stale = False
+                if not missed:
+                    # Whose turn it is may not have been told while that was in doubt.
+                    for watcher in self._watchers:
+                        watcher.beat()
             finally:
                 self._idle.set()
         return self._record
@@ -353,12 +377,17 @@ class Table:
     ) -> None:
         """The store has answered. Whoever asked may be gone by now; the entries are there all the same."""
         try:
-            if failure is None:
-                deliver(answer, commit)
-                self._publish(commit, own)
-            else:
-                self._stale = True
+            if failure is not None:
+                self._distrust()
                 deliver(failure, None)
+                return
+            try:
+                deliver(answer, commit)
+            except BaseException:
+                own = None  # the others get the commit, and so does the author
+                raise
+            finally:
+                self._publish(commit, own)
         finally:
             self._idle.set()
 
@@ -366,7 +395,9 @@ class Table:
         for watcher in self._watchers:
             if watcher is not told:
                 watcher.push(commit)
-        self._durable = commit.seq + 1
+        is_new, self._durable = not self._durable, commit.seq + 1
+        if is_new and self._owner is not None:
+            self._owner.opened(self)
         if self.is_closed:
             for watcher in self._watchers:
                 watcher.over(self.game_id)
@@ -375,6 +406,7 @@ class Table:
                 self._owner.closed(self)
 
     def _unsound(self, error: Unsound) -> None:
+        self._is_aside = True
         for watcher in self._watchers:
             watcher.over(self.game_id, Ending.SET_ASIDE)
         self._watchers.clear()
@@ -386,6 +418,11 @@ class Table:
     async def record(self) -> Record:
         """To look at, before the next await. Raises ``Unsound``, ``StoreFailed``."""
         return await self._ready()
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether it has to be read back."""
+        return self._stale
 
     def peek(self) -> Record | None:
         """The record to look at, unless something is under way just now."""
@@ -404,7 +441,9 @@ class Table:
 
     def watch(self, watcher: Watcher) -> int:
         """Sends the watcher every entry from the returned index on."""
-        if self.is_closed:
+        if self._is_aside:
+            watcher.over(self.game_id, Ending.SET_ASIDE)
+        elif self.is_closed:
             watcher.over(self.game_id)
         else:
             self._watchers.add(watcher)
@@ -413,8 +452,10 @@ class Table:
     async def watch_after(self, seq: int, watcher: Watcher) -> AsyncIterator[Commit]:
         """The durable entries after this one; when they are through, the watcher gets the next.
 
-        Raises ``BeyondHead``.
+        Raises ``BeyondHead``, ``Unsound``, ``StoreFailed``; ``UnknownGame`` if the game never became durable.
         """
+        if not self._durable:
+            await self._ready()
         if seq >= self._durable:
             raise BeyondHead(self._durable)
         first = seq + 1
@@ -448,7 +489,7 @@ class _Guard:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is not None:
-            self._table._stale = True
+            self._table._distrust()
 
 
 def _row(written: Written) -> Row:

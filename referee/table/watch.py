@@ -26,6 +26,8 @@ class Ending(Enum):
     """The game cannot be gone on with, for now."""
     REPLACED = 7
     """By newer streams of the same caller."""
+    NOT_THERE = 8
+    """There is no such game, or no such place in it to go on from."""
 
 
 @dataclass(slots=True)
@@ -123,10 +125,13 @@ class Watcher:
             self._ending = ending
             self._ring()
 
-    def beat(self, turnstile: Turnstile) -> None:
+    def beat(self, turnstile: Turnstile | None = None) -> None:
         """The reader is to give a sign of life, if there is nothing else to tell."""
         self.beat_due = True
-        turnstile.add(self)
+        if turnstile is not None:
+            turnstile.add(self)
+        else:
+            self._ring()
 
     def wake(self) -> None:
         """Has the reader look, if it waits."""
@@ -140,8 +145,8 @@ class Watcher:
 
     @property
     def is_empty(self) -> bool:
-        """Whether everything so far has been taken."""
-        return not self._items
+        """Whether everything so far has been taken, and nothing had to be dropped."""
+        return not self._items and self._ending is None
 
     async def next(self) -> Item | Ending | None:
         """What comes next, or the end; None if a sign of life is due."""
