@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
@@ -13,10 +14,10 @@ from referee.log.intent import Author
 from referee.service.guard import Gone, Inlet, Outlet
 from referee.service.turns import Turns
 from referee.service.watching import begin, closing, heartbeat
-from referee.table.errors import BadField, Draining, TableError
+from referee.table.errors import BadField, BeyondHead, Draining, TableError, UnknownGame, Unsound
 from referee.table.house import House
 from referee.table.table import Table
-from referee.table.watch import Ending, Feed, Watcher
+from referee.table.watch import Ending, Feed, Item, Watcher
 from referee.v1 import game_service_pb2 as pb
 
 Take = Callable[[pb.SignedAct], Awaitable[None]]
@@ -69,10 +70,10 @@ class Playing:
     async def _write(self, outlet: Outlet) -> Ending:
         watcher = self._watcher
         while not isinstance(item := await watcher.next(), Ending):
+            data = b""
             if item is None:
                 await outlet.send(heartbeat(self._seq, self._house.means.now_ms()))
-                continue
-            data = b""
+                item = Item()  # of its own it tells nothing, but a turn may be still to be told
             if item.commit is not None:
                 self._seq, data = item.commit.seq, item.commit.message
             turn = await self._turns.now() if watcher.is_empty else None
@@ -108,7 +109,7 @@ class Seats:
         self._feed = feed
         self._author_in = author_in
         self._games: dict[bytes, tuple[Table, Turns, ExitStack]] = {}
-        self._moved: dict[bytes, None] = {}
+        self._moved: OrderedDict[bytes, None] = OrderedDict()
         """Games in which something happened, and of which the turn is still to be told."""
 
     async def run(self, games: Mapping[bytes, int | None], outlet: Outlet) -> None:
@@ -121,12 +122,9 @@ class Seats:
             raise Draining("the referee is stopping")
         try:
             for game_id, after_seq in games.items():
-                if self._house.is_draining():
-                    break  # the feed is ended soon, if it is not already
                 await self._enter(game_id, after_seq, send)
             while True:
-                if self._feed.is_empty:
-                    await self._tell_turns(outlet)
+                await self._tell_turns(outlet)
                 item = await self._feed.next()
                 if isinstance(item, Ending):
                     break
@@ -135,7 +133,7 @@ class Seats:
                 elif item.commit is not None:
                     await send(item.commit.game_id, item.commit.message)
                     self._moved[item.commit.game_id] = None
-                elif item.over:
+                elif item.over in self._games:
                     await self._leave(item.over, item.ending, send)
                 elif item.opened and item.opened not in self._games and not self._house.is_draining():
                     await self._enter(item.opened, None, send)
@@ -145,16 +143,31 @@ class Seats:
                 stack.close()
 
     async def _enter(self, game_id: bytes, after_seq: int | None, send: _Send) -> None:
+        """Whatever is the matter with one game is told of that game: the others go on."""
+        try:
+            await self._begin(game_id, after_seq, send)
+        except Unsound:
+            await send(game_id, closing(-1 if after_seq is None else after_seq, Ending.SET_ASIDE))
+        except BeyondHead as error:
+            await send(game_id, closing(error.size - 1, Ending.NOT_THERE))
+        except UnknownGame:
+            # One that the client has not asked for was about to be opened, and that has failed.
+            if after_seq is not None:
+                await send(game_id, closing(-1, Ending.NOT_THERE))
+        except Draining:
+            pass  # the feed is ended soon, if it is not already
+
+    async def _begin(self, game_id: bytes, after_seq: int | None, send: _Send) -> None:
         author = await self._author_in(game_id)
         if author is None:
-            raise BadField("resume", "games in which the token's bearer plays")
-        table = await self._house.table(game_id)
-        stack = ExitStack()
-        stack.callback(table.unwatch, self._feed)
-        stack.enter_context(present(table, author))
-        self._games[game_id] = (table, Turns(table, author, moves=False), stack)
-        await begin(self._house, table, after_seq, self._feed, partial(send, game_id))
-        self._moved[game_id] = None
+            raise UnknownGame(f"no game {game_id.hex()} of the token's bearer")
+        with ExitStack() as stack:
+            table = await self._house.table(game_id)
+            stack.callback(table.unwatch, self._feed)
+            stack.enter_context(present(table, author))
+            await begin(self._house, table, after_seq, self._feed, partial(send, game_id))
+            self._games[game_id] = (table, Turns(table, author, moves=False), stack.pop_all())
+            self._moved[game_id] = None
 
     async def _leave(self, game_id: bytes, ending: Ending, send: _Send) -> None:
         table, _, stack = self._games.pop(game_id)
@@ -163,10 +176,16 @@ class Seats:
         await send(game_id, closing(table.size - 1, ending))
 
     async def _tell_turns(self, outlet: Outlet) -> None:
-        moved, self._moved = self._moved, {}
-        for game_id in moved:
-            if (turn := await self._games[game_id][1].now()) is not None:
+        """One after the other: each takes its time, and then there may be something that has to be told first."""
+        in_doubt: list[bytes] = []
+        while self._moved and self._feed.is_empty:
+            game_id, _ = self._moved.popitem(last=False)
+            table, turns, _ = self._games[game_id]
+            if table.peek() is None:
+                in_doubt.append(game_id)
+            elif (turn := await turns.now()) is not None:
                 await outlet.send(pb.WatchSeatResponse(game_id=game_id.hex(), turn=turn).SerializeToString())
+        self._moved.update(dict.fromkeys(in_doubt))
 
 
 _Send = Callable[[bytes, bytes], Awaitable[None]]

@@ -53,7 +53,10 @@ class Turns:
         self._told = 0
 
     async def now(self) -> pb.Turn | None:
-        """The author's turn, if it is and has not been told. Only for who has every entry so far."""
+        """The author's turn, if it is and has not been told. Only for who has every entry so far.
+
+        None as well while it is not known, as something is under way: then there is more to come, or a sign of life.
+        """
         record = self._table.peek()
         if record is None or record.size == self._told:
             return None
