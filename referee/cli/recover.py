@@ -12,6 +12,7 @@ from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
 from referee.log.engines import installed
 from referee.service import logs
 from referee.service.data import STORE_FILE, DataError, open_data, origin_of
+from referee.store.sqlite import SEAL_FILE
 from referee.store.store import StoreFailed
 from referee.table import recovery
 from referee.table.means import Means
@@ -31,7 +32,7 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
     go_on: Annotated[bool, typer.Option("--continue", help="Go on without them, with an entry that says so.")] = False,
     end: Annotated[bool, typer.Option("--end", help="The same, and end the game for the referee's fault.")] = False,
     give_up: Annotated[
-        bool, typer.Option("--give-up", help="Expect nothing more of a game that the database does not have.")
+        bool, typer.Option("--give-up", help="Expect nothing more of a game with which nothing else can be done.")
     ] = False,
     marks: Annotated[
         Path | None, typer.Option(metavar="FILE", help="As `referee serve` takes it.", show_default=False)
@@ -45,6 +46,14 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
             "--new-marks",
             help="The file of marks is lost: make it again from what the database has. That the database was set back "
             "before cannot be noticed any more.",
+        ),
+    ] = False,
+    new_seal: Annotated[
+        bool,
+        typer.Option(
+            "--new-seal",
+            help="The key of the secrets is lost: make a new one. Dealt games in play can then only be ended, with "
+            "--end, and their decks are not disclosed; the others go on.",
         ),
     ] = False,
 ) -> None:
@@ -68,11 +77,15 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
         raise Failure(f"{data / STORE_FILE}: No such file; expected --data with a referee's directory")
     logs.configure("text", "critical")  # what it would log it prints
     try:
-        opened = open_data(data, origin_of(data, None), marks=marks, seal_key=seal_key, new_marks=new_marks)
+        opened = open_data(
+            data, origin_of(data, None), marks=marks, seal_key=seal_key, new_marks=new_marks, new_seal=new_seal
+        )
     except DataError as error:
         raise Failure(str(error)) from None
     if new_marks:
         print(f"{opened.store.marks.path}: made again")
+    if new_seal:
+        print(f"{seal_key or data / SEAL_FILE}: made; what was sealed with the one before cannot be opened any more")
 
     async def run() -> list[str]:
         means = Means(opened.store, opened.signer, installed())
@@ -108,6 +121,8 @@ async def _recover(means: Means, game_id: bytes, copy: Path | None, *, end: bool
     else:
         done = await recovery.go_on(means, game_id, end=end)
         what = f"goes on without {_entries(done.entries)} that it had signed for; the log says so"
+        if not done.entries:
+            what = "ended for the referee's fault, with all its entries; its deck is not disclosed"
     state = "is over" if done.ended else "can be gone on with"
     lines = [f"game {game_id.hex()}: {what}", f"it has {done.size} entries and {state}"]
     return lines + [f"a new token for {whose}: {token}" for whose, token in done.tokens]

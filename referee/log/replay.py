@@ -113,6 +113,11 @@ class Record:
         return self.course.phase
 
     @property
+    def is_final(self) -> bool:
+        """Whether nothing can follow, or only what its writer cannot do: to disclose a secret that is lost."""
+        return self.phase is Phase.CLOSED or (self.phase is Phase.ENDED and self.course.secret is None)
+
+    @property
     def counts_attempts(self) -> bool:
         """Whether refused moves become entries."""
         return self.opened.terms.illegal_moves == log_pb2.ILLEGAL_MOVE_POLICY_RECORDED

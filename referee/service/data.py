@@ -61,12 +61,14 @@ def open_data(
     marks: Path | None = None,
     seal_key: Path | None = None,
     new_marks: bool = False,
+    new_seal: bool = False,
     busy_s: float = 5.0,
 ) -> Data:
     """Opens the directory, or makes it with all that is in it. Raises ``DataError``.
 
     ``origin``: the referee's name; it is the directory's own, so another than before is refused. ``marks``,
-    ``seal_key``: where these files are if not in the directory. ``new_marks``: as ``SqliteStore`` takes it.
+    ``seal_key``: where these files are if not in the directory. ``new_marks``, ``new_seal``: as ``SqliteStore`` takes
+    them.
     """
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -76,7 +78,14 @@ def open_data(
     try:
         signer = CheckpointSigner(origin_of(path, origin), load_or_make_key(path / KEY_FILE))
         make_whole(path / VERIFIER_FILE, lambda file: _write(file, f"{signer.verifier}\n", 0o644))
-        store = SqliteStore(path / STORE_FILE, marks=marks, seal_key=seal_key, new_marks=new_marks, busy_s=busy_s)
+        store = SqliteStore(
+            path / STORE_FILE,
+            marks=marks,
+            seal_key=seal_key,
+            new_marks=new_marks,
+            new_seal=new_seal,
+            busy_s=busy_s,
+        )
         store.set_organiser(token_digest(_token(path / TOKEN_FILE)))
     except BaseException as error:
         os.close(lock)

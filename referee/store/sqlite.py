@@ -47,12 +47,14 @@ class SqliteStore:
         marks: Path | None = None,
         seal_key: Path | None = None,
         new_marks: bool = False,
+        new_seal: bool = False,
         busy_s: float = BUSY_S,
     ) -> None:
         """Opens the files or makes them. Raises ``StoreFailed`` if one is of another kind, version or store.
 
         ``marks`` and ``seal_key``: ``marks.db`` and ``seal.key`` beside ``path`` if not given. ``new_marks``: the marks
-        are lost, and are made again from what the database has.
+        are lost, and are made again from what the database has. ``new_seal``: so is the key, and with it what
+        it sealed.
         """
         self._path = path
         self._busy_s = busy_s
@@ -64,7 +66,7 @@ class SqliteStore:
             self._write_side = connect(path, busy_s)
             self._read_side = connect(path, busy_s)
             schema.make(self._write_side, path)
-            self._seal = self._open_seal(seal_key or path.with_name(SEAL_FILE))
+            self._seal = self._open_seal(seal_key or path.with_name(SEAL_FILE), renew=new_seal)
             self.marks = self._open_marks(marks, busy_s, renew=new_marks)
             self._epoch = self._begin_epoch()
             make_room(self._write_side, _LOG_PAGES)
@@ -78,19 +80,25 @@ class SqliteStore:
 
     # --- what belongs to it ------------------------------------------------------------------------------
 
-    def _open_seal(self, path: Path) -> Seal:
+    def _open_seal(self, path: Path, *, renew: bool) -> Seal:
         token = self._fact("seal")
+        help_ = "expected that key, here or at --seal-key FILE; if it is lost, see referee recover --new-seal"
+        if renew and path.exists():
+            raise StoreFailed(f"{path}: is there; to have it made again, move it away")
         if path.exists():
             seal = Seal.load(path)
             if token is not None and not seal.is_key_of(token) and self._has_secrets():
                 what = "not the key that the secrets of running games are sealed with"
-                raise StoreFailed(f"{path}: {what}; expected that key, here or at --seal-key FILE")
-        elif token is not None and self._has_secrets():
+                raise StoreFailed(f"{path}: {what}; {help_}")
+        elif token is not None and self._has_secrets() and not renew:
             what = "No such file; the secrets of running games are sealed with it"
-            raise StoreFailed(f"{path}: {what}; expected that key, here or at --seal-key FILE")
+            raise StoreFailed(f"{path}: {what}; {help_}")
         else:
             seal = Seal.make(path)
-        if token is None or not seal.is_key_of(token):
+        if renew and token is not None:
+            # What the old key sealed stays as it is, and cannot be opened.
+            self._write_side.execute("INSERT OR REPLACE INTO facts VALUES ('seal', ?)", (seal.token(),))
+        elif token is None or not seal.is_key_of(token):
             self._seal_all(seal)
         self._wipe()
         return seal
@@ -275,6 +283,12 @@ class SqliteStore:
                 connection.execute("INSERT OR IGNORE INTO grants (hash, principal, scopes) VALUES (?, ?, ?)", grant)
         except sqlite3.Error as error:
             raise StoreFailed(f"{self._path}: {error}") from error
+
+    def give_up(self, game_id: bytes) -> None:
+        try:
+            self._write_side.execute("UPDATE games SET state = ? WHERE id = ?", (State.GIVEN_UP, game_id))
+        except sqlite3.Error as error:
+            raise failed(self._path, error) from error
 
     async def add_grant(self, grant: Grant) -> bool:
         return await asyncio.to_thread(self._change_grants, grants.add, grant)

@@ -166,5 +166,8 @@ class Store(Protocol):
     def set_organiser(self, digest: bytes) -> None:
         """The token with this SHA-256 is the organiser's, and no other. At start only. Raises ``StoreFailed``."""
 
+    def give_up(self, game_id: bytes) -> None:
+        """From now on there is no such game; its entries are kept. While nobody commits. Raises ``StoreFailed``."""
+
     async def close(self) -> None:
         """Waits for what is under way, then lets go."""

@@ -12,7 +12,6 @@ from referee.log.errors import LogError
 from referee.log.merkle import leaf_hash
 from referee.log.note import open_checkpoint
 from referee.log.replay import Record
-from referee.log.steps import Phase
 from referee.log.v1 import log_pb2
 from referee.store.marks import Mark
 from referee.store.store import Row, Store, StoreDamaged
@@ -109,8 +108,12 @@ class History:
         except LogError as error:
             raise self._unsound(f"entry {row.seq}: {error}") from error
 
-    async def replay(self, means: Means, *, gently: bool = False) -> tuple[Record, Attempts]:
+    async def replay(
+        self, means: Means, *, gently: bool = False, without_secret: bool = False
+    ) -> tuple[Record, Attempts]:
         """The game as it stands, every entry checked in full, and what was tried in it; its head is marked.
+
+        ``without_secret``: also if nothing but an end can follow, as the secret that it deals from is lost.
 
         Raises ``Unsound``; ``StoreFailed`` if it cannot be marked. Whoever asks for an old game must not hold up the
         others, so the event loop gets its turn now and then; ``gently``, for at least half of the time.
@@ -119,10 +122,11 @@ class History:
         row: Row | None = None
         attempts = Attempts()
         mark = self._store.marks.of(self._game_id)
+        secret, lost = None, "the secret that it deals from is lost"
         try:
             secret = await self._store.secret(self._game_id)
         except StoreDamaged as error:
-            raise self._unsound(str(error)) from error
+            lost = f"{lost}: {error}"
         try:
             at_once = REPLAYED_GENTLY if gently else REPLAYED_AT_ONCE
             while page := await self._page(record.size if record else 0, at_once):
@@ -141,9 +145,11 @@ class History:
         if record is None or row is None:
             raise self._unsound("has no entries")
         if mark is not None and record.size < mark.size:
-            lost = f"{mark.size - record.size} entries are lost"
-            raise self._unsound(f"{lost}: {mark.size} were signed for, {record.size} are there")
+            entries = f"{mark.size - record.size} entries are lost"
+            raise self._unsound(f"{entries}: {mark.size} were signed for, {record.size} are there")
         self._check_promise(record, row.note, means)
+        if record.course.dealt and secret is None and not (record.is_final or without_secret):
+            raise self._unsound(lost)
         await self._mark(record, mark)
         return record, attempts
 
@@ -167,7 +173,7 @@ class History:
             return
         if mark is None or mark.size < record.size:
             await asyncio.to_thread(marks.raise_to, [(record.game_id, record.size, record.root())])
-        elif record.phase is not Phase.CLOSED:
+        elif not record.is_final:
             marks.hold(record.game_id, mark)
-        if record.phase is Phase.CLOSED:
+        if record.is_final:
             marks.let_go(record.game_id)

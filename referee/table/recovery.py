@@ -21,7 +21,7 @@ from referee.log.replay import Record
 from referee.log.steps import Phase
 from referee.log.v1 import log_pb2
 from referee.store.marks import Mark
-from referee.store.store import Change, Grant, Opening, Row, StoreFailed
+from referee.store.store import Change, Grant, Opening, Row, StoreDamaged, StoreFailed
 from referee.table.errors import Unsound
 from referee.table.history import History
 from referee.table.house import House
@@ -55,24 +55,28 @@ async def find(means: Means) -> list[Unsound]:
 async def go_on(means: Means, game_id: bytes, *, end: bool) -> Recovered:
     """Goes on with the game as the store has it: the next entry names the head that is lost.
 
-    ``end``: that is followed by an end for the referee's fault. An attempt that was stopped between the entry and the
-    mark is finished. Raises ``CannotRecover``, ``StoreFailed``.
+    ``end``: that is followed by an end for the referee's fault; which also ends a game whose secret is lost, with all
+    entries or not. An attempt that was stopped between the entry and the mark is finished. Raises ``CannotRecover``,
+    ``StoreFailed``.
     """
     mark = _lost(means, game_id)
     if await means.store.game(game_id) is None:
         raise CannotRecover("the database does not have this game; expected --from FILE, or --give-up")
-    means.store.marks.permit(game_id)
     try:
-        record, _ = await History(means.store, game_id).replay(means)
+        record, is_whole = await _replayed(means, game_id, without_secret=end)
     except Unsound as error:
         raise CannotRecover(f"what the database has cannot be gone on with: {error.what}") from error
-    begun = await _begun(means, game_id, mark)
-    if begun is None and mark.size <= record.size:
+    if is_whole and (not record.course.dealt or record.is_final or record.course.secret is not None):
+        raise CannotRecover("nothing is wrong with this game")
+    begun = None if is_whole else await _begun(means, game_id, mark)
+    is_lost = not is_whole and begun is None
+    if is_lost and mark.size <= record.size:
         what = f"the database has {record.size} entries, another history than the {mark.size} that were signed for"
-        raise CannotRecover(f"{what}; nothing is lost, and a second history is not signed")
-    if begun is None and record.phase is Phase.CLOSED:
-        raise CannotRecover(f"the game is over after {record.size} entries, and {mark.size} were signed for")
-    lost = mark.size - (record.size if begun is None else begun)
+        raise CannotRecover(f"{what}; nothing is lost, and a second history is not signed; see --give-up")
+    if is_lost and record.is_final:
+        what = f"the game is over after {record.size} entries, and {mark.size} were signed for"
+        raise CannotRecover(f"{what}; expected --from FILE, or --give-up")
+    lost = 0 if is_whole else mark.size - (record.size if begun is None else begun)
     rows: list[Row] = []
     clock = Clock(means.now_ms())
 
@@ -81,19 +85,34 @@ async def go_on(means: Means, game_id: bytes, *, end: bool) -> Recovered:
         rows.append(Row(written.seq, written.data))
 
     try:
-        if begun is None:
+        if is_lost:
             write(log_pb2.Recovered(lost_size=mark.size, lost_root=mark.root))
         if end and record.course.end is None:
             write(log_pb2.GameEnd(ending=log_pb2.ENDING_REFEREE_FAULT))
         while (due := record.due()) is not None:
             write(due)
     except LogError as error:
-        raise CannotRecover(f"nothing can be added: {error}") from error
+        raise CannotRecover(f"nothing can be added: {error}; see --give-up") from error
     if rows:
         await _commit(means, record, rows)
     else:
         means.store.marks.raise_to([(game_id, record.size, record.root())])
     return Recovered(lost, record.size, record.course.end is not None)
+
+
+async def _replayed(means: Means, game_id: bytes, *, without_secret: bool) -> tuple[Record, bool]:
+    """The game as the store has it, and whether that is what was signed for; if not, the mark may be gone back behind.
+
+    Raises ``Unsound``, ``StoreFailed``.
+    """
+    history = History(means.store, game_id)
+    try:
+        record, _ = await history.replay(means, without_secret=without_secret)
+    except Unsound:
+        means.store.marks.permit(game_id)
+        record, _ = await history.replay(means, without_secret=without_secret)
+        return record, False
+    return record, True
 
 
 async def _begun(means: Means, game_id: bytes, mark: Mark) -> int | None:
@@ -119,7 +138,7 @@ async def restore(means: Means, game_id: bytes, stream: BinaryIO) -> Recovered:
     if len(kept) >= mark.size:
         raise CannotRecover(f"the database has all {mark.size} entries that were signed for")
     try:
-        secret = await means.store.secret(game_id) or _disclosed(entries[-1])
+        secret = await _secret(means, game_id) or _disclosed(entries[-1])
         record = Record.replay(entries, engines=means.engines, secret=secret, max_entries=means.max_entries)
     except LogError as error:
         raise CannotRecover(f"the file does not hold: {error}") from error
@@ -135,10 +154,24 @@ async def restore(means: Means, game_id: bytes, stream: BinaryIO) -> Recovered:
 
 
 async def give_up(means: Means, game_id: bytes) -> Mark:
-    """The game is not expected any more. Raises ``CannotRecover``, ``StoreFailed``."""
+    """The game is not expected any more, and if the store has it, it is not there for anybody.
+
+    Only if nothing else can be done. Raises ``CannotRecover``, ``StoreFailed``.
+    """
     mark = _lost(means, game_id)
     if await means.store.game(game_id) is not None:
-        raise CannotRecover("the database has this game; expected --continue or --end")
+        try:
+            record, is_whole = await _replayed(means, game_id, without_secret=False)
+        except Unsound:
+            pass
+        else:
+            if is_whole:
+                raise CannotRecover("nothing is wrong with this game")
+            begun = await _begun(means, game_id, mark)
+            if begun is not None or (record.size < mark.size and not record.is_final):
+                raise CannotRecover("the database has this game; expected --continue or --end")
+        # First here: if the mark is still there, the game is missed, and can be given up again.
+        means.store.give_up(game_id)
     means.store.marks.forget(game_id)
     return mark
 
@@ -179,6 +212,13 @@ async def _kept(means: Means, game_id: bytes) -> AsyncIterator[Row]:
         first += len(page)
 
 
+async def _secret(means: Means, game_id: bytes) -> bytes | None:
+    try:
+        return await means.store.secret(game_id)
+    except StoreDamaged:
+        return None  # what it is sealed with is lost
+
+
 def _disclosed(data: bytes) -> bytes | None:
     entry = decode_entry(data)
     return entry.disclose.seed if entry.HasField("disclose") else None
@@ -203,7 +243,7 @@ async def _commit(means: Means, record: Record, rows: list[Row], opening: Openin
     root = record.root()
     means.store.marks.check(record.game_id, record.size, root)
     rows[-1].note = means.signer.sign(record.game_id, record.size, root)
-    closed = game_message(record).SerializeToString() if record.phase is Phase.CLOSED else None
+    closed = game_message(record).SerializeToString() if record.is_final else None
     done: asyncio.Future[StoreFailed | None] = asyncio.get_running_loop().create_future()
     means.store.commit(Change(record.game_id, rows, opening, closed=closed, root=root), done.set_result)
     if (failure := await done) is not None:

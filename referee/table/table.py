@@ -167,7 +167,7 @@ class Table:
     @property
     def is_closed(self) -> bool:
         """Whether nothing can follow."""
-        return self._record.phase is Phase.CLOSED and self._durable == self._record.size
+        return self._record.is_final and self._durable == self._record.size
 
     # --- acts --------------------------------------------------------------------------------------------
 

@@ -18,9 +18,10 @@ from referee.log.engines import installed
 from referee.log.frames import FrameType
 from referee.log.v1 import log_pb2
 from referee.service.data import STORE_FILE, VERIFIER_FILE, open_data, origin_of
-from referee.store.sqlite import MARKS_FILE
+from referee.store.sqlite import MARKS_FILE, SEAL_FILE
 from referee.table import recovery
 from referee.table.means import Means
+from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from tests.cli.command import referee
 from tests.service.conftest import running
@@ -262,6 +263,87 @@ async def test_a_game_that_has_no_room_for_what_must_be_added(tmp_path: Path) ->
         await recovery.go_on(means, bytes.fromhex(case.lost.id), end=False)
     assert len(await opened.store.entries(bytes.fromhex(case.lost.id), 0, 999)) == case.before
     await opened.close()
+
+
+async def test_another_history_can_be_given_up(tmp_path: Path) -> None:
+    """Nothing is lost: database and marks went back together, and then the marks came back."""
+    data = tmp_path / "data"
+    async with running(data) as (_, client):
+        play, well = await client.play(), await client.play(seed=2)
+        await play.until_play()
+        before = play.record.size
+    for name in (STORE_FILE, MARKS_FILE):
+        shutil.copy(data / name, tmp_path / name)
+    async with running(data) as (_, client):
+        moved(play, client)
+        await play.steps(1)
+    shutil.move(data / MARKS_FILE, tmp_path / "newest")
+    for name in (STORE_FILE, MARKS_FILE):
+        shutil.copy(tmp_path / name, data / name)
+    async with running(data) as (_, client):
+        again = Play(client, play.created, play.rng)
+        await again.catch_up(before)
+        await again.steps(4)
+    shutil.move(tmp_path / "newest", data / MARKS_FILE)
+    case = SetBack(tmp_path, play, play, 0)
+    told = case.recover(code=1)
+    assert told.count("\n") == 1
+    assert f"game {play.id}: its first {play.record.size} entries are not those that were signed for" in told
+    assert "a second history is not signed; see --give-up" in case.recover(play.id, "--continue", code=1)
+    assert "nothing is wrong with this game" in case.recover(well.id, "--give-up", code=1)
+    assert "nothing is wrong with this game" in case.recover(well.id, "--continue", code=1)
+    assert "given up" in case.recover(play.id, "--give-up")
+    assert case.recover() == "every game can be gone on with\n"
+    with closing(sqlite3.connect(data / MARKS_FILE)) as marks:
+        kept = marks.execute("SELECT game, size, root FROM lost").fetchall()
+    assert kept == [(bytes.fromhex(play.id), play.record.size, play.record.root())]
+    async with running(data) as (server, client):
+        assert not server.house.aside
+        error = await refused(client.games.GetGame(pb.GetGameRequest(game_id=play.id)))
+        assert error.reason == "UNKNOWN_GAME"
+        assert [game.id for game in (await client.games.ListGames(pb.ListGamesRequest())).games] == [well.id]
+        moved(well, client)
+        await well.steps(2)
+
+
+async def test_the_key_of_the_secrets_is_lost(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    async with running(data) as (_, client):
+        dealt, other, over = [await client.play(seed=seed) for seed in range(3)]
+        declared = await client.play(seed=5, declaring_scribe_key=SCRIBE.public.raw)
+        for play in (dealt, declared):
+            await play.until_play()
+            await play.steps(2)
+        await client.games.AbortGame(pb.AbortGameRequest(game_id=over.id), metadata=bearer(client.organiser))
+    case = SetBack(tmp_path, dealt, other, 0)
+    assert "seal.key: is there" in case.recover("--new-seal", code=1)
+    (data / SEAL_FILE).unlink()
+    assert "if it is lost, see referee recover --new-seal" in case.recover(code=1)
+    told = case.recover("--new-seal", code=1)
+    assert f"{SEAL_FILE}: made; what was sealed with the one before cannot be opened any more" in told
+    for play in (dealt, other):
+        assert f"game {play.id}: the secret that it deals from is lost" in told
+    assert told.count("\n") == 3
+    async with running(data) as (server, client):  # the others go on
+        assert len(server.house.aside) == 2
+        moved(declared, client)
+        await declared.steps(2)
+        new = await client.play(seed=9)
+        await new.until_play()
+    assert "the secret that it deals from is lost" in case.recover(dealt.id, "--continue", code=1)
+    assert "ended for the referee's fault, with all its entries" in case.recover(dealt.id, "--end")
+    assert "nothing is wrong with this game" in case.recover(dealt.id, "--end", code=1)
+    assert "given up" in case.recover(other.id, "--give-up")
+    assert case.recover() == "every game can be gone on with\n"
+    async with running(data) as (server, client):
+        game = (await client.games.GetGame(pb.GetGameRequest(game_id=dealt.id))).game
+        assert (game.state, game.result.ending) == (game_pb2.GAME_STATE_OVER, log_pb2.ENDING_REFEREE_FAULT)
+        assert bytes.fromhex(dealt.id) not in {table.game_id for table in server.house.open_tables}
+    report = case.audit(await fetched(case, dealt))
+    assert (report["verdict"], report["ending"]) == ("UNDISCLOSED", "ENDING_REFEREE_FAULT")
+    async with running(data) as (_, client):
+        moved(new, client)
+        await new.to_the_end()
 
 
 async def test_only_a_stopped_referee(tmp_path: Path) -> None:
