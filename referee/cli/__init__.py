@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -21,6 +22,8 @@ COMMANDS = ("serve", "keys", "new", "token", "status", "bot", "fetch", "show", "
 
 def application(names: Sequence[str] = COMMANDS) -> typer.Typer:
     """The command with these subcommands; what the others need is not imported."""
+    # Before gRPC is imported, as it looks only then: what goes wrong is told by us, in one line.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     app = typer.Typer(name="referee", no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
     app.callback()(referee)
     for name in names:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 from contextlib import suppress
 from enum import StrEnum
@@ -14,13 +13,9 @@ from typing import Annotated
 import structlog
 import typer
 
+from clients.sdk.channel import TLS_SCHEME, is_loopback
 from referee.cli.arguments import address
 from referee.cli.failure import EXIT_USAGE, Failure
-
-# Before it is imported, as it looks only then: what goes wrong is told by us, in one line.
-os.environ.setdefault("GRPC_VERBOSITY", "NONE")
-
-from clients.sdk.channel import TLS_SCHEME, is_loopback
 from referee.service import logs
 from referee.service.data import DataError, origin_of
 from referee.service.guard import CALL_S

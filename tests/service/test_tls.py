@@ -80,8 +80,9 @@ async def test_whoever_is_not_vouched_for_gets_no_token(tmp_path: Path, authorit
         (tmp_path / "token").write_text("x" * 43)
         for words in (("fetch", "0" * 32), ("status", "--once", "--token-file", tmp_path / "token")):
             done = await asyncio.to_thread(referee, *words, *trust)
+            expected = "nobody that is trusted vouches for its certificate; expected --tls-ca FILE"
             assert (done.returncode, done.stdout) == (1, "")
-            assert "nobody that is trusted vouches for its certificate; expected --tls-ca FILE\n" in done.stderr
+            assert done.stderr == f"referee: grpcs://{secure.address}: {expected}\n"
 
 
 async def test_a_certificate_is_a_principal(tmp_path: Path, authority: Authority) -> None:
