@@ -69,7 +69,7 @@ class Seal:
         try:
             return self._box.decrypt(sealed, game_id)
         except (CryptoError, ValueError) as error:
-            raise StoreDamaged(f"game {game_id.hex()}: its sealed secret cannot be opened") from error
+            raise StoreDamaged("its sealed secret cannot be opened") from error
 
     def token(self) -> bytes:
         """What tells later whether a key is this one."""
