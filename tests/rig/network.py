@@ -73,6 +73,7 @@ class Network:
         self._mishaps = mishaps
         self._server: asyncio.Server | None = None
         self._open: set[asyncio.Task[None]] = set()
+        self._is_over = False
 
     async def __aenter__(self) -> str:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
@@ -80,13 +81,19 @@ class Network:
 
     async def __aexit__(self, *_: object) -> None:
         assert self._server is not None
+        self._is_over = True
         self._server.close()
+        await self._server.wait_closed()
+        await asyncio.sleep(0)  # who was let in at the last moment begins, and sees that it is over
         for task in self._open:
             task.cancel()
         await asyncio.gather(*self._open, return_exceptions=True)
-        await self._server.wait_closed()
+        await asyncio.sleep(0)  # transports that were aborted close in the next round of the event loop
 
     async def _serve(self, near: asyncio.StreamReader, near_out: asyncio.StreamWriter) -> None:
+        if self._is_over:
+            near_out.transport.abort()
+            return
         task = asyncio.current_task()
         assert task is not None
         self._open.add(task)
