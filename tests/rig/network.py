@@ -84,11 +84,11 @@ class Network:
         self._is_over = True
         self._server.close()
         await self._server.wait_closed()
-        await asyncio.sleep(0)  # who was let in at the last moment begins, and sees that it is over
+        await _rounds()  # who was accepted at the last moment begins, and sees that it is over
         for task in self._open:
             task.cancel()
         await asyncio.gather(*self._open, return_exceptions=True)
-        await asyncio.sleep(0)  # transports that were aborted close in the next round of the event loop
+        await _rounds()  # transports that were aborted close
 
     async def _serve(self, near: asyncio.StreamReader, near_out: asyncio.StreamWriter) -> None:
         if self._is_over:
@@ -155,3 +155,9 @@ class Network:
                     case ByteFault.NOTHING:
                         pass
             sink.write(data)
+
+
+async def _rounds() -> None:
+    """Of the event loop: it takes one from a connection to its transport, one to the task, one to close it."""
+    for _ in range(5):
+        await asyncio.sleep(0)
