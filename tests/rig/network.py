@@ -112,11 +112,12 @@ class Network:
         except (OSError, asyncio.CancelledError):
             pass  # The referee is away, or the test is over: either way the connection is.
         finally:
+            # First, as whoever waits below may be cancelled there.
+            for out in outs:
+                out.transport.abort()
             for way in ways:
                 way.cancel()
             await asyncio.gather(*ways, return_exceptions=True)
-            for out in outs:
-                out.transport.abort()
             self._open.discard(task)
 
     async def _pass(
