@@ -117,4 +117,6 @@ def denied(answer: Answer) -> ClientError:
     if answer.reason == "SEQ_OUT_OF_RANGE":
         return Distrust(f"the referee has lost entries that it sent before: {answer}", in_doubt=True)
     plain = _PLAIN.get(answer.reason)
+    if answer.reason == "UNAUTHENTICATED" and answer.message.endswith(("was revoked", "has expired")):
+        plain = "this token is valid no more: ask the organiser for another"
     return Denied(f"{plain} ({answer})" if plain else f"the referee refused the call: {answer}", in_doubt=True)

@@ -136,9 +136,10 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
     if metrics is not None and not insecure and not is_loopback(address("--metrics", metrics)[0]):
         raise Failure(f"--metrics {metrics}: not a loopback address; that needs --insecure", EXIT_USAGE)
     logs.configure(log_format, log_level)
-    is_new = not data.exists()
-    made = [file for file in (marks, seal_key) if file is not None and not file.exists()]
+    is_new, made = False, list[Path]()
     try:
+        is_new = not data.exists()
+        made = [file for file in (marks, seal_key) if file is not None and not file.exists()]
         config = Config(
             data,
             listen,
@@ -155,6 +156,8 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
         asyncio.run(_run(config))
     except DataError as error:
         raise Failure(str(error)) from None
+    except PermissionError as error:
+        raise Failure(f"{error.filename}: {error.strerror}") from None
     except ListenError as error:
         if is_new:  # it has served nobody
             rmtree(data, ignore_errors=True)

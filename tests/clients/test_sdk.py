@@ -11,11 +11,13 @@ from pathlib import Path
 from signal import SIGKILL, SIGTERM, Signals
 from typing import Any
 
+import grpc
 import pytest
 
 from clients import BadMove, ClientError, Denied, Distrust, GameResult, Join, Unreachable, play, play_all, play_async
 from clients.bots import load
 from clients.sdk.connection import Connection
+from clients.sdk.errors import Answer, denied
 from clients.sdk.ledger import Ledger
 from clients.sdk.organiser import Opened, organiser
 from referee.alhambra.v1.alhambra_pb2 import Options
@@ -374,3 +376,10 @@ async def test_a_store_that_fails_now_and_then(tmp_path: Path, monkeypatch: pyte
         )
         assert results[0].entries == results[1].entries
         assert calls > 12, "it did fail"
+
+
+@pytest.mark.parametrize("what", ["the token was revoked", "the certificate has expired"])
+def test_a_token_that_was_valid_is_not_taken_for_a_wrong_one(what: str) -> None:
+    error = denied(Answer(grpc.StatusCode.UNAUTHENTICATED, what, "UNAUTHENTICATED"))
+    assert "ask the organiser" in str(error)
+    assert "copied whole" not in str(error)
