@@ -8,6 +8,7 @@ import os
 import pty
 import signal
 import struct
+from contextlib import suppress
 from fcntl import ioctl
 from pathlib import Path
 from termios import TIOCSWINSZ
@@ -87,6 +88,7 @@ async def test_live_on_a_terminal(tmp_path: Path) -> None:
     again = await serve(tmp_path / "data", tmp_path / "log", "--listen", f"127.0.0.1:{port}")
     await until_shown(terminal, "no commit in the last minute")
     shown.send_signal(signal.SIGINT)
+    await until_closed(terminal)  # what nobody reads holds up who writes it
     assert await shown.wait() == 0
     again.process.terminate()
     assert await again.process.wait() == 0
@@ -97,6 +99,12 @@ async def until_shown(terminal: int, words: str) -> None:
     text = b""  # words in another colour do not follow at once
     while words.encode() not in text:
         text += await asyncio.to_thread(os.read, terminal, 65536)
+
+
+async def until_closed(terminal: int) -> None:
+    with suppress(OSError):
+        while await asyncio.to_thread(os.read, terminal, 65536):
+            pass
 
 
 def status(**game: object) -> pb.GetStatusResponse:
