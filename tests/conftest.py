@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
+import signal
+from collections.abc import AsyncIterator
+
 import pytest
 from hypothesis import settings
 
 settings.register_profile("tile-referee", deadline=None, print_blob=True)
 settings.load_profile("tile-referee")
 
+# A shell that starts something in the background has it ignore Ctrl-C, and so would all that the tests start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The slow ones last; within both, the order of the files."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is not None)
+
+
+@pytest.fixture(autouse=True)
+async def nothing_goes_on() -> AsyncIterator[None]:
+    """All tests share one event loop: what a test leaves running ends with it, as it would with a loop of its own."""
+    before = asyncio.all_tasks()
+    yield
+    left = asyncio.all_tasks() - before - {task for task in (asyncio.current_task(),) if task is not None}
+    for task in left:
+        task.cancel()
+    await asyncio.gather(*left, return_exceptions=True)

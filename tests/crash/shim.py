@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import atexit
 import mmap
+import os
 import shutil
 import struct
 import subprocess
+import sys
 from functools import cache
 from pathlib import Path
-from tempfile import gettempdir, mkdtemp
+from tempfile import mkdtemp
 
 import pytest
 
@@ -21,10 +24,28 @@ def library() -> Path:
     compiler = shutil.which("cc") or shutil.which("gcc")
     if compiler is None:
         pytest.skip("no C compiler: nothing can stand between the referee and the C library")
-    made = Path(mkdtemp(prefix="crash-shim-", dir=gettempdir())) / "shim.so"
-    source = Path(__file__).with_name("shim.c")
+    # Where libraries are loaded from anyhow: the directory of temporary files may forbid it.
+    folder = Path(mkdtemp(prefix="crash-shim-", dir=sys.prefix))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    made, source = folder / "shim.so", Path(__file__).with_name("shim.c")
     subprocess.run([compiler, "-O1", "-Wall", "-Wextra", "-shared", "-fPIC", "-o", made, source, "-ldl"], check=True)
+    _try_out(made, folder)
     return made
+
+
+def _try_out(made: Path, folder: Path) -> None:
+    """Skips the test where programs start without it: a disk that should fail would not, and be waited for."""
+    trace = folder / "trace"
+    env = {**os.environ, "LD_PRELOAD": str(made), "CRASH_DIR": str(folder), "CRASH_TRACE": str(trace)}
+    done = subprocess.run(
+        [sys.executable, "-c", f"open({str(folder / 'file')!r}, 'w').write('.')"],
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode or not trace.exists() or not trace.stat().st_size:
+        pytest.skip(f"a library cannot be preloaded here: {done.stderr[-200:] or 'it sees nothing'}")
 
 
 class Shim:

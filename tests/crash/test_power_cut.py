@@ -49,10 +49,10 @@ class Run:
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+async def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = tmp_path_factory.mktemp("traced")
     shim = Shim(folder, traced=True)
-    told = asyncio.run(_play(Referee(folder, env=shim.env)))
+    told = await _play(Referee(folder, env=shim.env))
     events = read(shim.trace)
     roots = [(game.game_id, size, root) for game in told for size, root in game.heads().items()]
     sent = first_sent(events, {b64encode(root) for _, _, root in roots})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from copy import deepcopy
 
@@ -19,15 +18,11 @@ Break = Callable[[History, list[bytes]], None]
 
 
 @pytest.fixture(scope="module")
-def played(tmp_path_factory: pytest.TempPathFactory) -> Report:
+async def played(tmp_path_factory: pytest.TempPathFactory) -> Report:
     """A game with a clean history."""
-
-    async def play() -> Report:
-        with running(tmp_path_factory.mktemp("check")) as referee:
-            async with rig(referee) as rigged:
-                return await rigged.planned("clean", [lambda *_: None] * 3)
-
-    return asyncio.run(play())
+    with running(tmp_path_factory.mktemp("check")) as referee:
+        async with rig(referee) as rigged:
+            return await rigged.planned("clean", [lambda *_: None] * 3)
 
 
 def accepted(history: History) -> list[Act]:
