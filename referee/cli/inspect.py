@@ -2,26 +2,15 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-from typing import Annotated, BinaryIO
-
 import typer
 
-from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
-from referee.cli.output import leave_quietly
-from referee.notation.inspect import Lines, answer, encode
-
-_PIECE = 1 << 16
-"""Bytes read at once; what came together is answered together, so a program that waits gets its answer at once."""
+from referee.cli.failure import EXIT_FAILED
+from referee.cli.lines import Questions, Strict, batches, write
+from referee.notation.inspect import answer
+from referee.notation.lines import encode
 
 
-def inspect(
-    file: Annotated[
-        Path | None, typer.Argument(metavar="[FILE]", help="Where the questions are; without it, standard input.")
-    ] = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if any answer was an error.")] = False,
-) -> None:
+def inspect(file: Questions = None, strict: Strict = False) -> None:
     """Answer questions about layouts and scores: a JSON object a line in, one a line out, in the same order.
 
     A layout: tiles by cell, "x,y" with x to the east and y to the south; the fountain at 0,0 is implied.
@@ -48,36 +37,9 @@ def inspect(
     {"error":"…"}, and the rest goes on; the exit code is 0 all the same, unless --strict is given.
     """
     errors = False
-    try:
-        with _opened(file) as questions:
-            errors = _answer_all(questions, sys.stdout.buffer)
-    except BrokenPipeError:
-        leave_quietly()
-    except OSError as error:
-        raise Failure(f"{file or 'standard input'}: {error.strerror}", EXIT_USAGE) from None
+    for lines in batches(file):
+        answers = [answer(line) for line in lines]
+        write(b"".join(map(encode, answers)))
+        errors |= any("error" in found for found in answers)
     if strict and errors:
         raise typer.Exit(EXIT_FAILED)
-
-
-def _opened(file: Path | None) -> BinaryIO:
-    if file is not None:
-        return file.open("rb")
-    if sys.stdin is None:
-        raise Failure("standard input is closed; expected questions there, or a FILE", EXIT_USAGE)
-    return sys.stdin.buffer
-
-
-def _answer_all(questions: BinaryIO, out: BinaryIO) -> bool:
-    """Whether there was an error answer."""
-    lines = Lines()
-    errors = False
-    while piece := questions.read1(_PIECE):  # type: ignore[attr-defined]
-        errors |= _answer_lines(lines.feed(piece), out)
-    return _answer_lines(lines.end(), out) or errors
-
-
-def _answer_lines(lines: list[bytes], out: BinaryIO) -> bool:
-    answers = [answer(line) for line in lines]
-    out.write(b"".join(map(encode, answers)))
-    out.flush()
-    return any("error" in found for found in answers)

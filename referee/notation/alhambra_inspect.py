@@ -5,19 +5,17 @@ from __future__ import annotations
 from typing import Any, Final
 
 from referee.games.alhambra.catalogue import CATALOGUE
-from referee.games.alhambra.layout import REACH, Layout, index_of
+from referee.games.alhambra.layout import Layout, index_of
 from referee.games.alhambra.options import MAX_SEATS, MIN_SEATS
 from referee.games.alhambra.scoring import NEUTRAL, score_round
-from referee.games.alhambra.tiles import TYPES, tile_table
+from referee.games.alhambra.tiles import TYPES
 from referee.games.alhambra.violations import layout_violations
 from referee.games.game import Violation
+from referee.notation.alhambra_json import TABLE, layout_numbers, tile_number
 from referee.notation.sentences import sentence
 from referee.notation.strict_json import QueryError, an_array, an_integer, an_object, only, required, shown
 
-_TABLE: Final = tile_table()
 _RULES: Final = {rule.id: rule for rule in CATALOGUE}
-_COORDINATES: Final = {str(number): number for number in range(-REACH, REACH + 1)}
-"""Every way to write a coordinate: there is one for each."""
 
 _LAYOUT_FIELDS: Final = frozenset(("layout", "options", "tile"))
 _SCORE_FIELDS: Final = frozenset(("score",))
@@ -25,8 +23,8 @@ _OPTIONS: Final = frozenset(("loop_one_less",))
 _ROUND_FIELDS: Final = frozenset(("round", "players", "neutral"))
 _PLAYER_FIELDS: Final = frozenset(("counts", "wall"))
 
-_IN_GAME: Final = {type_: _TABLE.types.count(number) for number, type_ in enumerate(TYPES)}
-_WALL_SIDES: Final = sum(walls.bit_count() for walls in _TABLE.walls)
+_IN_GAME: Final = {type_: TABLE.types.count(number) for number, type_ in enumerate(TYPES)}
+_WALL_SIDES: Final = sum(walls.bit_count() for walls in TABLE.walls)
 
 
 def answer(question: dict[str, Any]) -> dict[str, Any]:
@@ -42,8 +40,8 @@ def answer(question: dict[str, Any]) -> dict[str, Any]:
 
 
 def _layout(question: dict[str, Any]) -> dict[str, Any]:
-    layout = _read_layout(an_object(question.get("layout", {}), "layout"))
-    tile = _tile(question["tile"], "tile") if "tile" in question else None
+    layout = Layout.of(TABLE, layout_numbers(question.get("layout", {}), "layout"))
+    tile = tile_number(question["tile"], "tile") if "tile" in question else None
     loop_one_less = _loop_one_less(an_object(question.get("options", {}), "options"))
     counts = _counts(layout)
     if broken := layout_violations(layout):
@@ -51,38 +49,11 @@ def _layout(question: dict[str, Any]) -> dict[str, Any]:
     wall, outline = layout.wall()
     found = {"valid": True, "violations": [], "wall": wall - (loop_one_less and wall == outline), **counts}
     if tile is not None:
-        found["placements"] = layout.placeable_cells(_TABLE.walls[tile])
+        found["placements"] = layout.placeable_cells(TABLE.walls[tile])
     found["removable"] = layout.removable_cells()
     if tile is not None:
         found["swappable"] = _others(layout, tile)
     return found
-
-
-def _read_layout(tiles: dict[str, Any]) -> Layout:
-    cells: dict[int, int] = {}
-    where: dict[int, str] = {}
-    for cell, name in tiles.items():
-        column, _, row = cell.partition(",")
-        x, y = _COORDINATES.get(column), _COORDINATES.get(row)
-        if x is None or y is None:
-            raise QueryError(
-                f"layout: cell {shown(cell)}; expected x,y from -{REACH} to {REACH}, such as 1,-2, and nothing else"
-            )
-        if not x and not y:
-            raise QueryError("layout: cell 0,0 is the fountain's; expected no tile there")
-        tile = _tile(name, f"layout: cell {cell}")
-        if tile in where:
-            raise QueryError(f"layout: tile {name} on {where[tile]} and on {cell}; expected each tile once")
-        where[tile] = cell
-        cells[index_of((x, y))] = tile
-    return Layout(_TABLE, cells)
-
-
-def _tile(name: Any, where: str) -> int:
-    tile = _TABLE.numbers.get(name) if type(name) is str else None
-    if tile is None:
-        raise QueryError(f"{where}: {shown(name)}; expected the name of a tile, such as tower-8-NES or garden-10")
-    return tile
 
 
 def _loop_one_less(options: dict[str, Any]) -> bool:
@@ -96,13 +67,13 @@ def _loop_one_less(options: dict[str, Any]) -> bool:
 def _counts(layout: Layout) -> dict[str, Any]:
     counts = [0] * len(TYPES)
     for tile in layout.tiles.values():
-        counts[_TABLE.types[tile]] += 1
+        counts[TABLE.types[tile]] += 1
     return {"counts": {type_: count for type_, count in zip(TYPES, counts, strict=True) if count}}
 
 
 def _others(layout: Layout, tile: int) -> list[tuple[int, int]]:
     """Where the tile may replace another one."""
-    cells = layout.swappable_cells(_TABLE.walls[tile])
+    cells = layout.swappable_cells(TABLE.walls[tile])
     if tile in layout.tiles.values():
         cells = [cell for cell in cells if layout.tiles[index_of(cell)] != tile]
     return cells

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from referee.notation.inspect import Lines, answer, encode
+from referee.notation.inspect import answer
+from referee.notation.lines import Lines, encode
 from referee.notation.strict_json import MAX_LINE_BYTES
 
 ASK = b'{"game":"alhambra"'
