@@ -7,7 +7,7 @@ from enum import IntEnum
 
 from referee.store.store import StoreFailed
 
-VERSION = 3
+VERSION = 4
 
 
 class State(IntEnum):
@@ -56,7 +56,20 @@ ALTER TABLE games ADD COLUMN state INTEGER NOT NULL DEFAULT {State.OPEN};
 UPDATE games SET state = {State.OVER} WHERE number IN (SELECT game FROM closed);
 CREATE INDEX games_by_state ON games (state);
 """  # noqa: S608 - numbers of our own
-_FROM = {0: _GAMES + _ACCESS + _STATES, 1: _ACCESS + _TOKENS_TO_GRANTS + _STATES, 2: _STATES}
+# Certificates come later than the entries that they are for; a game stays in the second table until all are there.
+_PROOFS = """
+CREATE TABLE proofs (
+    game INTEGER NOT NULL, seq INTEGER NOT NULL, part INTEGER NOT NULL, data BLOB NOT NULL,
+    PRIMARY KEY (game, seq, part)
+) STRICT;
+CREATE TABLE unproved (game INTEGER PRIMARY KEY, seq INTEGER NOT NULL) STRICT;
+"""
+_FROM = {
+    0: _GAMES + _ACCESS + _STATES + _PROOFS,
+    1: _ACCESS + _TOKENS_TO_GRANTS + _STATES + _PROOFS,
+    2: _STATES + _PROOFS,
+    3: _PROOFS,
+}
 
 
 def make(connection: sqlite3.Connection, path: object) -> None:

@@ -15,12 +15,12 @@ from typing import Any, TypeVar
 
 from referee.log.errors import LogError
 from referee.log.note import Checkpoint, Note
-from referee.store import grants, schema
+from referee.store import grants, proofs, schema
 from referee.store.files import connect, failed, make_room, make_whole
 from referee.store.marks import Marks
 from referee.store.schema import State
 from referee.store.seal import Seal
-from referee.store.store import Change, Done, Grant, Opening, Player, Row, StoredGame, StoreFailed
+from referee.store.store import Certificate, Change, Done, Grant, Opening, Player, Row, StoredGame, StoreFailed
 from referee.store.writer import GroupWriter, Observer
 
 _T = TypeVar("_T")
@@ -219,6 +219,9 @@ class SqliteStore:
                     connection.execute("UPDATE games SET state = ? WHERE number = ?", (State.OVER, number))
                     # It is in the log by now.
                     connection.execute("DELETE FROM secrets WHERE game = ?", (number,))
+                if change.proved is not None:
+                    self._check_epoch()
+                    proofs.keep(connection, number, change.proved)
             self._insert(values)
             if connection.in_transaction:
                 connection.execute("COMMIT")
@@ -245,6 +248,11 @@ class SqliteStore:
             if connection.execute(_insertion(rows), (*some, self._epoch)).rowcount != rows:
                 raise self._fenced()
 
+    def _check_epoch(self, connection: sqlite3.Connection | None = None) -> None:
+        """Raises ``StoreFailed`` if another store has taken over. In a transaction."""
+        if self._fact("epoch", connection) != self._epoch:
+            raise self._fenced()
+
     def _fenced(self) -> StoreFailed:
         return StoreFailed(f"{self._path}: another referee was started on this database; this one writes no more")
 
@@ -270,6 +278,9 @@ class SqliteStore:
             "INSERT INTO players (game, seat, principal) VALUES (?, ?, ?)",
             [(number, seat, principal) for seat, principal in enumerate(opening.principals) if principal],
         )
+
+        if opening.proofs:
+            proofs.begin(connection, number)
 
     def set_organiser(self, digest: bytes) -> None:
         grant = (digest, "organiser", "admin audit organise")
@@ -301,8 +312,7 @@ class SqliteStore:
         try:
             with closing(connect(self._path, self._busy_s)) as connection:
                 connection.execute("BEGIN IMMEDIATE")
-                if self._fact("epoch", connection) != self._epoch:
-                    raise self._fenced()
+                self._check_epoch(connection)
                 changed = change(connection, *arguments)
                 connection.execute("COMMIT")
                 return changed
@@ -358,6 +368,18 @@ class SqliteStore:
     async def answer(self, game_id: bytes, seq: int) -> bytes | None:
         rows = self._ask("SELECT data FROM answers WHERE game = ? AND seq = ?", self._number(game_id), seq)
         return bytes(rows[0][0]) if rows else None
+
+    async def proofs(self, game_id: bytes, first: int, end: int) -> list[Certificate]:
+        try:
+            return proofs.of_entries(self._read_side, self._number(game_id), first, end)
+        except sqlite3.Error as error:
+            raise failed(self._path, error) from error
+
+    async def unproved(self) -> list[tuple[bytes, int]]:
+        try:
+            return proofs.unfinished(self._read_side)
+        except sqlite3.Error as error:
+            raise failed(self._path, error) from error
 
     async def grant(self, digest: bytes) -> Grant | None:
         try:

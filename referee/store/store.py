@@ -62,6 +62,25 @@ class Opening:
     grants: Sequence[Grant]
     principals: Sequence[str] = ()
     """Per seat, whose own tokens admit to it; empty for a seat whose token is among the grants. Or none at all."""
+    proofs: bool = False
+    """Certificates are to be made for its entries."""
+
+
+class Certificate(NamedTuple):
+    """One that belongs to an entry, as it stands in the game's file."""
+
+    seq: int
+    part: int
+    """Which one of the entry's: 0, 1, ..."""
+    data: bytes
+
+
+class Proved(NamedTuple):
+    """What was made for the entries of a game, and how far that is."""
+
+    certificates: Sequence[Certificate]
+    first: int | None
+    """The first entry that is still to be looked at; None: there is none, and none will come."""
 
 
 class Change(NamedTuple):
@@ -77,11 +96,13 @@ class Change(NamedTuple):
     """With the last entry: the game as lists show it."""
     root: bytes = b""
     """Of the tree up to and including the last row: the head that is let out when this is durable."""
+    proved: Proved | None = None
+    """With no rows: what is not signed for needs no head."""
 
     @property
     def has_more(self) -> bool:
         """Whether it is more than entries."""
-        return self.opening is not None or self.answer is not None or self.closed is not None
+        return any(part is not None for part in (self.opening, self.answer, self.closed, self.proved))
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +140,7 @@ class Store(Protocol):
     def commit(self, change: Change, done: Done) -> None:
         """Makes the change durable together with whatever else is waiting, then calls ``done`` on the event loop.
 
-        A game has at most one change under way.
+        A game has at most one change with rows under way.
         """
 
     async def game(self, game_id: bytes) -> StoredGame | None:
@@ -142,6 +163,12 @@ class Store(Protocol):
 
     async def answer(self, game_id: bytes, seq: int) -> bytes | None:
         """What was kept with the entry."""
+
+    async def proofs(self, game_id: bytes, first: int, end: int) -> list[Certificate]:
+        """Those of entries from ``first`` up to before ``end``, in order."""
+
+    async def unproved(self) -> list[tuple[bytes, int]]:
+        """The games for which certificates are still to be made, and from which entry on."""
 
     async def grant(self, digest: bytes) -> Grant | None:
         """What the token or certificate with this SHA-256 allows, or allowed."""

@@ -7,13 +7,14 @@ import sqlite3
 import stat
 from collections.abc import AsyncIterator
 from contextlib import closing
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from referee.store.sqlite import SqliteStore
-from referee.store.store import Change, Grant, Opening, Row, StoreFailed
+from referee.store.store import Certificate, Change, Grant, Opening, Proved, Row, StoreFailed
 from referee.store.writer import GroupWriter
 
 
@@ -202,23 +203,34 @@ async def test_another_version_or_another_file(tmp_path: Path) -> None:
     await SqliteStore(path).close()
     with closing(sqlite3.connect(path)) as other:
         other.execute("PRAGMA user_version = 9")
-    with pytest.raises(StoreFailed, match="version 9; expected 3"):
+    with pytest.raises(StoreFailed, match="version 9; expected 4"):
         SqliteStore(path)
     path.write_bytes(b"not a database, but long enough to look like one" * 100)
     with pytest.raises(StoreFailed, match="not a database"):
         SqliteStore(path)
 
 
-async def test_the_database_of_the_version_before(store: SqliteStore, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "undone",
+    [
+        "PRAGMA user_version = 3;",
+        "DROP INDEX games_by_state; ALTER TABLE games DROP COLUMN state; PRAGMA user_version = 2;",
+    ],
+    ids=["3", "2"],
+)
+async def test_the_database_of_a_version_before(store: SqliteStore, tmp_path: Path, undone: str) -> None:
     for game in range(3):
         await committed(store, Change(identity(game), [row(0)], opening(game)))
     await committed(store, Change(identity(1), [row(1)], closed=b"over"))
     await store.close()
     with closing(sqlite3.connect(tmp_path / "referee.db")) as other:
-        other.executescript("DROP INDEX games_by_state; ALTER TABLE games DROP COLUMN state; PRAGMA user_version = 2;")
+        other.executescript("DROP TABLE proofs; DROP TABLE unproved;" + undone)
     store = SqliteStore(tmp_path / "referee.db")
     assert [game.game_id for game in await store.games(None, 9, closed=True)] == [identity(1)]
     assert [game.game_id for game in await store.games(None, 9, closed=False)] == [identity(2), identity(0)]
+    assert await store.unproved() == []
+    await committed(store, Change(identity(3), [row(0)], replace(opening(3), proofs=True)))
+    assert await store.unproved() == [(identity(3), 0)]
     await store.close()
 
 
@@ -243,6 +255,36 @@ async def test_open_games_are_found_without_a_look_at_those_that_are_over(store:
     assert len(await store.games(None, 50)) == 50
     assert steps[-1] < 500
     store._read_side.set_progress_handler(None, 0)
+
+
+# --- certificates --------------------------------------------------------------------------------------------
+
+
+async def test_certificates_stand_beside_the_entries(store: SqliteStore) -> None:
+    for game in (1, 2, 3):
+        await committed(store, Change(identity(game), [row(0)], replace(opening(game), proofs=game != 3)))
+    assert await store.unproved() == [(identity(1), 0), (identity(2), 0)]
+    made = [Certificate(4, 0, b"4a"), Certificate(4, 1, b"4b"), Certificate(7, 0, b"7")]
+    await committed(store, Change(identity(1), (), proved=Proved(made[2:], 8)))
+    await committed(store, Change(identity(1), (), proved=Proved([*made[:2], Certificate(7, 0, b"another")], 9)))
+    assert await store.proofs(identity(1), 0, 10) == made, "in order, and what is there stays"
+    assert await store.proofs(identity(1), 5, 7) == []
+    assert await store.proofs(identity(2), 0, 10) == []
+    assert await store.unproved() == [(identity(1), 9), (identity(2), 0)]
+    await committed(store, Change(identity(1), (), proved=Proved((), None)))
+    assert await store.unproved() == [(identity(2), 0)]
+    store.give_up(identity(2))
+    assert await store.unproved() == [], "for whoever asks there is no such game"
+    assert await store.entries(identity(1), 0, 10) == [row(0)]
+
+
+async def test_a_store_that_was_overtaken_keeps_no_certificates(store: SqliteStore, tmp_path: Path) -> None:
+    await committed(store, Change(identity(1), [row(0)], replace(opening(1), proofs=True)))
+    later = SqliteStore(tmp_path / "referee.db")
+    with pytest.raises(StoreFailed, match="another referee was started"):
+        await committed(store, Change(identity(1), (), proved=Proved([Certificate(0, 0, b"x")], 1)))
+    assert await later.proofs(identity(1), 0, 9) == []
+    await later.close()
 
 
 # --- batches -------------------------------------------------------------------------------------------------
