@@ -21,6 +21,7 @@ from referee.v1 import status_service_pb2 as pb
 from tests.cli.command import REFEREE, referee
 from tests.service.player import connected
 from tests.service.process import serve
+from tests.waiting import waiting_for
 
 COLUMNS = ["game", "state", "entries", "since", "waits", "for", "connected", "watchers"]
 
@@ -97,14 +98,27 @@ async def test_live_on_a_terminal(tmp_path: Path) -> None:
 
 async def until_shown(terminal: int, words: str) -> None:
     text = b""  # words in another colour do not follow at once
-    while words.encode() not in text:
-        text += await asyncio.to_thread(os.read, terminal, 65536)
+    async with waiting_for(f"{words!r} on the terminal"):
+        while words.encode() not in text:
+            text += await read(terminal)
 
 
 async def until_closed(terminal: int) -> None:
-    with suppress(OSError):
-        while await asyncio.to_thread(os.read, terminal, 65536):
-            pass
+    async with waiting_for("the terminal to be closed"):
+        with suppress(OSError):
+            while await read(terminal):
+                pass
+
+
+async def read(terminal: int) -> bytes:
+    """Some of it. A thread that reads could not be called back."""
+    loop, readable = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_reader(terminal, readable.set)
+    try:
+        await readable.wait()
+    finally:
+        loop.remove_reader(terminal)
+    return os.read(terminal, 65536)
 
 
 def status(**game: object) -> pb.GetStatusResponse:

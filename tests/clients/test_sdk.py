@@ -25,14 +25,17 @@ from referee.log.audit import Policy, audit
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, VerifierKey
 from referee.log.verdict import Verdict
+from referee.service.watching import MOST_PLAYING
 from referee.store.store import StoreFailed
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_service_pb2 as pb
 from tests.clients.referee_process import Referee
 from tests.rig.network import Network, cutting
 from tests.service.conftest import running
-from tests.service.player import connected
+from tests.service.player import connected, token_of
 from tests.service.test_access import Office
+from tests.service.test_playing import Stream
+from tests.waiting import waiting_for
 
 SEATS = 3
 
@@ -376,6 +379,30 @@ async def test_a_store_that_fails_now_and_then(tmp_path: Path, monkeypatch: pyte
         )
         assert results[0].entries == results[1].entries
         assert calls > 12, "it did fail"
+
+
+async def test_an_act_on_a_stream_that_is_over_shows_as_a_broken_connection(tmp_path: Path) -> None:
+    """The library calls it an internal error, and forgets what the referee said at the end; another stream tells."""
+    async with running(tmp_path / "data") as (server, client):
+        play = await client.play()
+        await play.catch_up(1)
+        ledger, act = Ledger(play.id), play.join(0)
+        others = [Stream(play, token_of(play, 0)) for _ in range(MOST_PLAYING)]
+
+        async def take(_: pb.PlayGameResponse) -> None:
+            if connection.reconnects:
+                raise Seen
+            for other in others:  # the seat's oldest stream makes room
+                await other.begin()
+            async with waiting_for("a write that fails"):
+                while not connection._stream.done():
+                    await connection.send(act, 0)
+            assert await connection._stream.code() is grpc.StatusCode.INTERNAL
+
+        async with Connection(server.address, play.id, token_of(play, 0)) as connection:
+            with pytest.raises(Seen):
+                await connection.play(ledger, take)
+        assert connection.reconnects == 1
 
 
 @pytest.mark.parametrize("what", ["the token was revoked", "the certificate has expired"])

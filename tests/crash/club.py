@@ -12,6 +12,7 @@ from tests.crash.journal import Told
 from tests.crash.load import Load
 from tests.crash.process import Referee
 from tests.crash.rig import all_complete, loaded, nothing_is_lost
+from tests.waiting import waiting_for
 
 TABLES = 4
 SOME = 20
@@ -53,20 +54,21 @@ class Club:
         await asyncio.gather(task, return_exceptions=True)
         return self.load.games.pop(game_id)
 
-    async def until(self, holds: Callable[[], bool]) -> None:
+    async def until(self, holds: Callable[[], bool], what: str) -> None:
         """Meanwhile nobody stops playing."""
-        while not holds():
-            if failed := [task for task in self.games.values() if task.done() and task.exception()]:
-                await failed[0]
-            await asyncio.sleep(0.005)
+        async with waiting_for(what):
+            while not holds():
+                if failed := [task for task in self.games.values() if task.done() and task.exception()]:
+                    await failed[0]
+                await asyncio.sleep(0.005)
 
     async def some_acts(self) -> None:
         before = self.receipts
-        await self.until(lambda: self.receipts >= before + SOME)
+        await self.until(lambda: self.receipts >= before + SOME, f"{SOME} more acts beyond {before}")
 
     async def some_failures(self, number: int = SOME) -> None:
         before = len(self.load.failures)
-        await self.until(lambda: len(self.load.failures) >= before + number)
+        await self.until(lambda: len(self.load.failures) >= before + number, f"{number} acts that fail")
 
 
 @asynccontextmanager

@@ -19,6 +19,7 @@ from tests.crash.process import Referee
 from tests.crash.rig import loaded, nothing_is_lost
 from tests.crash.shim import Shim
 from tests.crash.trace import Disk, Event, Kind, first_sent, read
+from tests.waiting import waiting_for
 
 TABLES = 3
 ACTS = 150
@@ -65,9 +66,10 @@ async def _play(referee: Referee) -> list[Told]:
         await referee.start()
         async with loaded(referee, random.Random(1)) as load:
             tables = [asyncio.create_task(load.table()) for _ in range(TABLES)]
-            while sum(len(told.acts) for told in load.games.values()) < ACTS:
-                assert not any(task.done() for task in tables)
-                await asyncio.sleep(0.01)
+            async with waiting_for(f"{ACTS} acts"):
+                while sum(len(told.acts) for told in load.games.values()) < ACTS:
+                    assert not any(task.done() for task in tables)
+                    await asyncio.sleep(0.01)
             await referee.kill()
             for task in tables:
                 task.cancel()

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
-import sqlite3
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
@@ -18,48 +17,23 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
+from clients.sdk.errors import answer_of
 from referee.log import file, intent
 from referee.log.entry import decode_entry
 from referee.log.intent import Author, Role, SignedIntent
-from referee.service.data import STORE_FILE
 from referee.service.permissions import SERVICES
 from referee.service.server import Config, Server
 from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import running
+from tests.service.facts import NOT_SERVING, commit_under_way, held, is_draining, under_way
 from tests.service.player import Client, Play, bearer, connected, refused, seat_key, seat_seed, token_of
 from tests.service.process import serve
 from tests.service.test_playing import Stream
 from tests.service.test_watching import rest
+from tests.waiting import waiting_for
 
 NARROW = {"grpc.http2.lookahead_bytes": 1024, "grpc.http2.bdp_probe": 0, "grpc.use_local_subchannel_pool": 1}
 """So that little fits between a writer and a reader that does not read."""
-NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
-
-
-@contextmanager
-def held(data: Path) -> Iterator[None]:
-    """Nothing becomes durable meanwhile: somebody else, such as a backup, has the store's lock."""
-    store = sqlite3.connect(data / STORE_FILE, isolation_level=None)
-    store.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    finally:
-        store.execute("ROLLBACK")
-        store.close()
-
-
-async def is_draining(client: Client) -> None:
-    """Returns when the referee says so."""
-    stub: Any = health_pb2_grpc.HealthStub(client.channel)
-    async for found in stub.Watch(health_pb2.HealthCheckRequest(service="")):
-        if found.status == NOT_SERVING:
-            return
-
-
-async def under_way(server: Server, acts: int) -> None:
-    """Returns when there are so many."""
-    while server._tally.acts.under_way < acts:  # noqa: ASYNC110 - nobody is told
-        await asyncio.sleep(0)
 
 
 @asynccontextmanager
@@ -172,6 +146,7 @@ async def test_a_second_signal_ends_it_at_once(tmp_path: Path) -> None:
         await play.until_play()
         with held(data):
             act = asyncio.create_task(play.submit(*play.next_act() or ()))
+            await commit_under_way(client, play)  # otherwise there is nothing to wait for
             referee.process.terminate()
             await is_draining(client)
             referee.process.terminate()
@@ -196,6 +171,8 @@ class Crowd:
     """Game, seq and intent of each accepted act."""
     last: list[tuple[str, Any]] = field(default_factory=list)
     """Game and last message of each stream that reads."""
+    cut: list[Exception] = field(default_factory=list)
+    """By streams that were written to when they were over: then the library forgets what there was to read."""
     enough: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def play(self, play: Play, seat: int, acts: int) -> None:
@@ -224,9 +201,11 @@ class Crowd:
                     move = turn.moves[turn.size * 7919 % len(turn.moves)]
                     act = intent.move(place, Author(Role.SEAT, seat), key, move)
                 sent = act.intent
-                # The referee may have said that it closes, and be gone, before it could be told.
-                with suppress(asyncio.InvalidStateError, grpc.aio.AioRpcError):
+                try:
                     await stream.act(act)
+                except (grpc.aio.AioRpcError, asyncio.InvalidStateError) as error:
+                    self.cut.append(error)
+                    return
             message = await stream.read()
 
     async def watch(self, client: Client, game_id: str) -> None:
@@ -255,10 +234,12 @@ async def test_under_load(tmp_path: Path) -> None:
         for _ in range(sleepers):
             stream = sleepy.games.WatchGame(pb.WatchGameRequest(game_id=old.id, after_seq=-1))
             assert (await stream.read()).HasField("commit")
-        await asyncio.wait([asyncio.create_task(crowd.enough.wait()), *players], return_when=asyncio.FIRST_COMPLETED)
+        enough = asyncio.create_task(crowd.enough.wait())
+        async with waiting_for("so many acts"):
+            await asyncio.wait([enough, *players], return_when=asyncio.FIRST_COMPLETED)
         assert crowd.enough.is_set()
         referee.process.terminate()
-        async with asyncio.timeout(60):
+        async with waiting_for("the end of every stream and of the referee"):
             await asyncio.gather(*players, *watchers)
             assert await referee.process.wait() == 0
     lines = [json.loads(line) for line in log.read_text().splitlines()]
@@ -273,7 +254,9 @@ async def test_under_load(tmp_path: Path) -> None:
     assert await again.process.wait() == 0
     for game_id, seq, signed in crowd.acked:
         assert decode_entry(logs[game_id][seq]).signed.intent == signed
-    assert len(crowd.last) == 3 * games
+    assert len(crowd.last) == 3 * games - len(crowd.cut)
+    errors = [error for error in crowd.cut if isinstance(error, grpc.aio.AioRpcError)]
+    assert all(answer_of(error).passes for error in errors), "who plays comes again"
     for game_id, message in crowd.last:
         assert message.closing.reason == pb.CLOSING_REASON_DRAINING
         assert message.seq == len(logs[game_id]) - 1, "nothing came after what the stream was told last"

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +15,7 @@ from referee.table.errors import LimitReached
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.rules_service_pb2 import ListRulesRequest
 from tests.service.conftest import running
+from tests.service.facts import held
 from tests.service.player import (
     CODE,
     Client,
@@ -335,15 +333,6 @@ async def test_messages_of_so_many_bytes(play: Play) -> None:
 async def to_the_end(call: Any) -> None:
     while await call.read() is not grpc.aio.EOF:
         pass
-
-
-@contextmanager
-def held(data: Path) -> Iterator[None]:
-    """Somebody else has the store: no commit gets through."""
-    with closing(sqlite3.connect(data / "referee.db", isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        yield
-        other.execute("ROLLBACK")
 
 
 @pytest.mark.slow

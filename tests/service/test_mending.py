@@ -16,23 +16,18 @@ from referee.log import intent
 from referee.service import games as games_module
 from referee.service.data import STORE_FILE
 from referee.service.guard import Outlet
+from referee.service.server import Server
 from referee.store.sqlite import MARKS_FILE
+from referee.store.store import StoreFailed
 from referee.table.watch import Feed
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import running
+from tests.service.facts import held
 from tests.service.player import Client, Play, bearer, connected, refused, seat_key, seat_seed, token_of
 from tests.service.process import serve
 from tests.service.test_access import Office
-
-
-@contextmanager
-def locked(path: Path, name: str) -> Iterator[None]:
-    """By somebody else: nothing can be written to the file."""
-    with closing(sqlite3.connect(path / "data" / name, isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        yield
-        other.execute("ROLLBACK")
+from tests.waiting import until
 
 
 @contextmanager
@@ -78,10 +73,13 @@ async def told(stream: Any, most_heartbeats: int = 400) -> Any:
     raise AssertionError("nothing but heartbeats")
 
 
-async def until(is_so: Callable[[], object]) -> None:
-    """Of the server, which runs on the same event loop."""
-    while not is_so():  # noqa: ASYNC110 - it tells nobody
-        await asyncio.sleep(0)
+@contextmanager
+def withheld(server: Server) -> Iterator[list[Callable[[StoreFailed | None], None]]]:
+    """Commits meanwhile are under way until they are told what has become of them: none gets to the store."""
+    commits: list[Callable[[StoreFailed | None], None]] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(server.data.store, "commit", lambda _, done: commits.append(done))
+        yield commits
 
 
 KINDS = ["PlayGame", "WatchSeat"]
@@ -90,17 +88,16 @@ KINDS = ["PlayGame", "WatchSeat"]
 @pytest.mark.parametrize("kind", KINDS)
 async def test_a_turn_is_told_after_a_commit_that_failed(kind: str, tmp_path: Path) -> None:
     """The stream comes in when it has failed, or while it is under way."""
-    async with running(tmp_path / "data", busy_s=0.5, heartbeat_s=0.05) as (server, client):
+    async with running(tmp_path / "data", heartbeat_s=0.05) as (server, client):
         play, token = await on_turn(client)
-        table = await server.house.table(bytes.fromhex(play.id))
         act = play.next_act()
         assert act is not None
-        with locked(tmp_path, STORE_FILE):
+        with withheld(server) as commits:
             acting = asyncio.create_task(refused(play.submit(*act)))
-            await until(lambda: table.peek() is None)
+            await until(lambda: commits, "a commit under way")
             before = await stream_of(kind, play, token)
             assert is_heartbeat(await before.read())
-            assert not acting.done(), "it is under way"
+            commits[0](StoreFailed("the disk is full"))
             assert (await acting).reason == "STORE_FAILED"
             after = await stream_of(kind, play, token)
         for stream in (before, after):
@@ -119,7 +116,7 @@ async def test_who_watches_gets_what_was_durable_though_nobody_asks(tmp_path: Pa
         others = [await stream_of(kind, play, token_of(play, 1 - play.seat_on_turn())) for kind in KINDS]
         act = play.next_act()
         assert act is not None
-        with locked(tmp_path, MARKS_FILE):
+        with held(tmp_path / "data", MARKS_FILE):
             for stream in others:
                 assert is_heartbeat(await stream.read())
             assert (await refused(play.submit(*act))).reason == "STORE_FAILED"
@@ -138,7 +135,7 @@ async def test_a_referee_that_cannot_read_back_stops_all_the_same(tmp_path: Path
         play, _ = await on_turn(client)
         act = play.next_act()
         assert act is not None
-        with locked(tmp_path, MARKS_FILE):
+        with held(tmp_path / "data", MARKS_FILE):
             assert (await refused(play.submit(*act))).reason == "STORE_FAILED"
             assert len(mending()) == 1
             await server.house.close()
@@ -220,15 +217,15 @@ async def test_a_checkpoint_that_is_gone_harms_one_game(tmp_path: Path) -> None:
 
 
 async def test_who_waits_for_a_game_that_is_not_opened_goes_on(tmp_path: Path) -> None:
-    async with running(tmp_path / "data", busy_s=0.5) as (server, client):
+    async with running(tmp_path / "data") as (server, client):
         token = await ani(client)
-        with locked(tmp_path, STORE_FILE):
+        with withheld(server) as commits:
             creating = asyncio.create_task(refused(client.create(2, principals=["ani", ""])))
-            await until(lambda: server.house.games_of("ani"))
+            await until(lambda: commits, "a game being opened")
             (table,) = server.house.open_tables
             stream = client.games.WatchSeat(pb.WatchSeatRequest(), metadata=bearer(token))
-            await until(lambda: table.present)
-            assert not creating.done()
+            await until(lambda: table.present, "a stream that waits for the game")
+            commits[0](StoreFailed("the disk is full"))
             assert (await creating).reason == "STORE_FAILED"
         later = await client.create(2, principals=["ani", ""])
         assert (await stream.read()).game_id == later.game.id
@@ -242,12 +239,12 @@ async def test_a_create_that_failed_and_is_durable_has_one_table(tmp_path: Path)
         token = await ani(client)
         streams = [client.games.WatchSeat(pb.WatchSeatRequest(), metadata=bearer(token))]
         assert is_heartbeat(await streams[0].read())
-        with locked(tmp_path, MARKS_FILE):
+        with held(tmp_path / "data", MARKS_FILE):
             creating = asyncio.create_task(refused(client.create(2, principals=["ani", ""])))
-            await until(lambda: server.house.games_of("ani"))
+            await until(lambda: server.house.games_of("ani"), "a game being opened")
             (table,) = server.house.open_tables
             streams.append(client.games.WatchSeat(pb.WatchSeatRequest(), metadata=bearer(token)))
-            await until(lambda: table.present)
+            await until(lambda: table.present, "a stream that waits for the game")
             assert (await creating).reason == "STORE_FAILED"
         for stream in streams:
             message = await told(stream)

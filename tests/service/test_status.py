@@ -16,22 +16,10 @@ from referee.v1 import game_pb2, status_service_pb2_grpc
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import status_service_pb2 as status_pb
 from tests.service.conftest import running
+from tests.service.facts import held, of_game, status, under_way
 from tests.service.player import SCRIBE, Client, Play, against_the_rules, bearer, refused, token_of
-from tests.service.test_drain import held
 from tests.service.test_playing import Stream
-
-
-async def status(client: Client, **request: Any) -> status_pb.GetStatusResponse:
-    stub: Any = status_service_pb2_grpc.StatusServiceStub(client.channel)
-    response: status_pb.GetStatusResponse = await stub.GetStatus(
-        status_pb.GetStatusRequest(**request), metadata=bearer(client.organiser)
-    )
-    return response
-
-
-async def of_game(client: Client, play: Play) -> status_pb.GameStatus:
-    (found,) = [game for game in (await status(client)).games if game.id == play.id]
-    return found
+from tests.waiting import waiting_for
 
 
 async def test_whose_turn_since_when_and_who_is_there(client: Client) -> None:
@@ -54,8 +42,9 @@ async def test_whose_turn_since_when_and_who_is_there(client: Client) -> None:
     game = await of_game(client, play)
     assert (game.size, [seat.awaited for seat in game.seats]) == (2, [True, False])
     stream.call.cancel()
-    while (await of_game(client, play)).seats[1].connected:
-        pass
+    async with waiting_for("the seat to be shown as left"):
+        while (await of_game(client, play)).seats[1].connected:
+            pass
 
 
 async def test_what_a_scribe_has_to_do(client: Client) -> None:
@@ -132,8 +121,7 @@ async def test_a_game_under_way_is_waited_for(tmp_path: Path) -> None:
         with held(tmp_path / "data"):
             seat = play.seat_on_turn()
             act = asyncio.create_task(play.submit(play.move(seat, play.a_move()), token_of(play, seat)))
-            while not server._tally.acts.under_way:  # noqa: ASYNC110 - nobody is told
-                await asyncio.sleep(0)
+            await under_way(server, 1)
             stuck = await of_game(client, play)
             assert (stuck.size, stuck.state, len(stuck.seats)) == (size, game_pb2.GAME_STATE_UNSPECIFIED, 0)
             assert (await status(client)).server.open_games == 1

@@ -6,7 +6,6 @@ import asyncio
 import os
 import signal
 import ssl
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -29,6 +28,7 @@ from tests.service.certificates import DAY, Authority, Pair
 from tests.service.conftest import running
 from tests.service.player import Client, bearer, refused
 from tests.service.process import serve
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -173,20 +173,19 @@ async def test_serve_reads_its_certificate_again(tmp_path: Path, authority: Auth
     assert (done.returncode, done.stderr) == (1, f"referee: {running_.address}: {expected}\n")
 
     renewed = authority.issue("referee")
-    await asyncio.to_thread(hang_up, running_.process.pid, tmp_path / "log", "certificates read again")
+    await hang_up(running_.process.pid, tmp_path / "log", "certificates read again")
     assert await peer_of(running_.address) == renewed.der != pair.der
     renewed.key.write_text("nonsense")
-    await asyncio.to_thread(hang_up, running_.process.pid, tmp_path / "log", "expected a private key in PEM")
+    await hang_up(running_.process.pid, tmp_path / "log", "expected a private key in PEM")
     assert await peer_of(running_.address) == renewed.der
     running_.process.terminate()
     assert await running_.process.wait() == 0
 
 
-def hang_up(pid: int, log: Path, said: str) -> None:
+async def hang_up(pid: int, log: Path, said: str) -> None:
     """Returns when the log says so."""
     os.kill(pid, signal.SIGHUP)
-    while said not in log.read_text():
-        time.sleep(0.01)
+    await until(lambda: said in log.read_text(), f"{said!r} in the log", every_s=0.01)
 
 
 def test_files_that_are_refused(tmp_path: Path, authority: Authority) -> None:

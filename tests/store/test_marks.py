@@ -17,6 +17,7 @@ from referee.store.seal import Seal
 from referee.store.sqlite import SqliteStore
 from referee.store.store import Change, Grant, StoreDamaged, StoreFailed
 from tests.store.test_sqlite import committed, identity, opening, row
+from tests.waiting import until, waiting_for
 
 A, B = bytes(32), b"\x01" * 32
 
@@ -96,10 +97,10 @@ async def test_marks_are_read_while_somebody_has_them_locked(tmp_path: Path) -> 
     with closing(sqlite3.connect(tmp_path / "marks.db", isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         waiting = asyncio.create_task(committed(store, Change(identity(1), [row(1)], root=B)))
-        while len(await store.entries(identity(1), 0, 9)) < 2:  # noqa: ASYNC110 - of a thread nothing tells
-            await asyncio.sleep(0.001)
-        while not store.marks._lock.locked():  # noqa: ASYNC110
-            await asyncio.sleep(0)
+        async with waiting_for("the entry in the database"):
+            while len(await store.entries(identity(1), 0, 9)) < 2:  # noqa: ASYNC110 - of a thread nothing tells
+                await asyncio.sleep(0.001)
+        await until(store.marks._lock.locked, "the lock of the marks to be taken")
         assert store.marks.kept(identity(1)) == Mark(1, A)
         assert not waiting.done(), "it was not waited for"
         other.execute("ROLLBACK")

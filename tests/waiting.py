@@ -1,0 +1,29 @@
+"""Waiting for facts: however slow the machine is, and not for ever."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+MOST_S = 120.0
+"""No test takes so long on a machine that does anything at all."""
+
+
+@asynccontextmanager
+async def waiting_for(what: str) -> AsyncIterator[None]:
+    """Raises ``AssertionError`` that says for what, if what is inside does not come to its end."""
+    try:
+        async with asyncio.timeout(MOST_S) as limit:
+            yield
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        raise AssertionError(f"waited {MOST_S:.0f} s in vain: {what}") from None
+
+
+async def until(holds: Callable[[], object], what: str, *, every_s: float = 0) -> None:
+    """Returns when it holds, of what nobody tells. ``every_s``: how often to look; 0: whenever anything happened."""
+    async with waiting_for(what):
+        while not holds():  # noqa: ASYNC110 - nobody is told
+            await asyncio.sleep(every_s)
