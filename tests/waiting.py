@@ -13,8 +13,9 @@ MOST_S = 120.0
 @asynccontextmanager
 async def waiting_for(what: str) -> AsyncIterator[None]:
     """Raises ``AssertionError`` that says for what, if what is inside does not come to its end."""
+    limit = asyncio.timeout(MOST_S)
     try:
-        async with asyncio.timeout(MOST_S) as limit:
+        async with limit:
             yield
     except TimeoutError:
         if not limit.expired():
