@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from referee.games.alhambra.tiles import SIDE_LETTERS, parse_tile
 from referee.games.game import Cell
 
 Layout = Mapping[Cell, str]
@@ -118,3 +119,76 @@ class HandOutClaim:
 
 
 Claim = StepClaim | TurnClaim | NoPlacementClaim | DistanceClaim | HandOutClaim
+
+
+MOST_TILES = 54
+"""Of a game, and as many as lie in a row."""
+
+
+def walls(tile: str) -> str:
+    """The sides of the tile that carry a wall, letters of NESW. Raises ``ValueError`` for what is no tile's name."""
+    return _LETTERS[parse_tile(tile).walls]
+
+
+def check_claim(claim: Claim) -> None:
+    """Raises ``ValueError``, one line, for a claim about what cannot be: a tile twice, a tile on the fountain, …
+
+    Whether the rules of building are obeyed is not asked here.
+    """
+    match claim:
+        case StepClaim(layout, Place(tile) | Swap(tile)):
+            _check_tiles("layout", layout, tile)
+        case StepClaim(layout, _):
+            _check_tiles("layout", layout)
+        case TurnClaim(layout, reserve, bought, moves):
+            _check_tiles("layout", layout, *reserve, *bought)
+            for move in moves:
+                if not isinstance(move, Remove):
+                    walls(move.tile)
+            if len(moves) > 2 * MOST_TILES:
+                raise ValueError(f"moves: {len(moves)} of them, expected at most {2 * MOST_TILES}")
+        case NoPlacementClaim(layout, tile):
+            _check_tiles("layout", layout, tile)
+        case DistanceClaim(start, reserve, goal, _):
+            _check_tiles("start", start, *reserve)
+            _check_tiles("goal", goal)
+        case HandOutClaim():
+            _check_hand_out(claim)
+
+
+def _check_tiles(where: str, layout: Layout, *others: str) -> None:
+    """The tiles of a layout, and others that lie elsewhere: known, each once, none on the fountain or too far out."""
+    for cell in layout:
+        if cell == (0, 0) or not (-MOST_TILES <= cell[0] <= MOST_TILES and -MOST_TILES <= cell[1] <= MOST_TILES):
+            what = "the fountain is there" if cell == (0, 0) else f"farther than {MOST_TILES} from the fountain"
+            raise ValueError(f"{where}: a tile on ({cell[0]}, {cell[1]}): {what}")
+    names = [*layout.values(), *others]
+    for name in names:
+        walls(name)
+    if len(set(names)) < len(names):
+        twice = next(name for i, name in enumerate(names) if name in names[:i])
+        raise ValueError(f"{where}: tile {twice} twice, expected each tile once")
+    if len(names) > MOST_TILES:
+        raise ValueError(f"{where}: {len(names)} tiles, expected at most {MOST_TILES}")
+
+
+def _check_hand_out(claim: HandOutClaim) -> None:
+    if not 2 <= len(claim.hands) <= 6:
+        raise ValueError(f"hands: {len(claim.hands)} seats, expected 2 to 6")
+    for seat, hand in enumerate(claim.hands):
+        for currency, value in hand:
+            if not (0 <= currency <= 3 and 1 <= value <= 9):
+                raise ValueError(f"hands: seat {seat} holds a card of currency {currency}, value {value}")
+        if len(hand) > 108:
+            raise ValueError(f"hands: seat {seat} holds {len(hand)} cards, expected at most 108")
+    if len({slot.currency for slot in claim.slots}) < len(claim.slots):
+        raise ValueError("slots: a currency twice, expected each once")
+    for slot in claim.slots:
+        walls(slot.tile)
+        if not 0 <= slot.currency <= 3 or not (slot.seat is None or 0 <= slot.seat < len(claim.hands)):
+            raise ValueError(f"slots: currency {slot.currency}, seat {slot.seat}, with {len(claim.hands)} seats")
+    if len({slot.tile for slot in claim.slots}) < len(claim.slots):
+        raise ValueError("slots: a tile twice, expected each once")
+
+
+_LETTERS = tuple("".join(letter for i, letter in enumerate(SIDE_LETTERS) if mask >> i & 1) for mask in range(16))

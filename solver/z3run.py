@@ -1,0 +1,79 @@
+"""Z3 on SMT-LIB text, within a budget."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import z3
+
+DEFAULT_RLIMIT = 50_000_000
+"""Z3's unit of work. The rules of one layout take some ten thousand."""
+
+MAX_MEMORY_MB = 1024
+
+
+class OutOfBudget(Exception):
+    """The budget ran out before Z3 had an answer."""
+
+
+class SolverFailed(RuntimeError):
+    """Z3 gave up for a reason that is not the budget, or contradicts itself: one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What Z3 says to one question."""
+
+    satisfiable: bool
+    true: frozenset[str] = frozenset()
+    """Names of the Boolean variables that are true, if it is satisfiable."""
+    core: tuple[str, ...] = ()
+    """Names of a minimal set of assertions that contradict each other, if it is not."""
+
+
+class Budget:
+    """Work that may be done, for several questions together."""
+
+    def __init__(self, rlimit: int) -> None:
+        self.left = rlimit
+
+    def ask(self, text: str, *, model: bool = False, core: bool = False) -> Answer:
+        """Z3's answer to SMT-LIB text. Raises ``OutOfBudget`` and ``SolverFailed``."""
+        if self.left <= 0:
+            raise OutOfBudget
+        solver = z3.SimpleSolver()
+        solver.set(rlimit=min(self.left, 2**32 - 1), max_memory=MAX_MEMORY_MB, random_seed=0)
+        if core:
+            solver.set("core.minimize", True)
+        try:
+            solver.from_string(text)
+            before = _count(solver)
+            result = solver.check()
+            self.left -= _count(solver) - before
+        except z3.Z3Exception as error:
+            raise SolverFailed(f"Z3 failed: {_first_line(error)}") from None
+        if result == z3.unknown:
+            if (reason := solver.reason_unknown()) in _BUDGET:
+                self.left = 0
+                raise OutOfBudget
+            raise SolverFailed(f"Z3 gave no answer: {reason}")
+        if result == z3.unsat:
+            names = sorted(str(name) for name in solver.unsat_core()) if core else ()
+            return Answer(False, core=tuple(names))
+        return Answer(True, true=_true(solver.model()) if model else frozenset())
+
+
+_BUDGET = ("canceled", "max. resource limit exceeded")
+
+
+def _count(solver: z3.SimpleSolver) -> int:
+    return int(solver.statistics().get_key_value("rlimit count"))
+
+
+def _true(model: z3.ModelRef) -> frozenset[str]:
+    return frozenset(each.name() for each in model if each.arity() == 0 and z3.is_true(model[each]))
+
+
+def _first_line(error: z3.Z3Exception) -> str:
+    text = error.value.decode() if isinstance(error.value, bytes) else str(error.value)
+    return text.strip().splitlines()[0]
