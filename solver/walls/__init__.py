@@ -1,0 +1,5 @@
+"""The longest wall that a set of Alhambra's tiles can make, found and proven."""
+
+from solver.walls.search import Wall, longest_wall
+
+__all__ = ["Wall", "longest_wall"]
