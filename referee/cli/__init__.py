@@ -1,4 +1,4 @@
-"""The ``referee`` command. Each module here is one command: a function, or a group of them, of the same name."""
+"""The ``referee`` command. A module here is one command, a function or a group of them, or what several share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from referee import __version__
 from referee.cli import output
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
 
-COMMANDS = ("serve", "keys", "new", "token", "status", "bot", "fetch", "show", "audit", "inspect", "recover")
+COMMANDS = (
+    *("serve", "keys", "new", "token", "status", "bot", "fetch", "show", "audit", "inspect", "recover"),
+    *("prove", "best-turn", "longest-wall", "rebuild-distance"),
+)
 
 
 def application(names: Sequence[str] = COMMANDS) -> typer.Typer:
@@ -27,7 +30,8 @@ def application(names: Sequence[str] = COMMANDS) -> typer.Typer:
     app = typer.Typer(name="referee", no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
     app.callback()(referee)
     for name in names:
-        command = getattr(import_module(f"{__name__}.{name}"), name)
+        word = name.replace("-", "_")
+        command = getattr(import_module(f"{__name__}.{word}"), word)
         if isinstance(command, typer.Typer):
             app.add_typer(command, name=name)
         else:

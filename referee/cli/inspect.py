@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from referee.cli.failure import EXIT_FAILED
-from referee.cli.lines import Questions, Strict, batches, write
+from referee.cli.lines import Questions, Strict, batches, opened, write
 from referee.notation.inspect import answer
 from referee.notation.lines import encode
 
@@ -37,9 +37,10 @@ def inspect(file: Questions = None, strict: Strict = False) -> None:
     {"error":"…"}, and the rest goes on; the exit code is 0 all the same, unless --strict is given.
     """
     errors = False
-    for lines in batches(file):
-        answers = [answer(line) for line in lines]
-        write(b"".join(map(encode, answers)))
-        errors |= any("error" in found for found in answers)
+    with opened(file) as questions:
+        for lines in batches(questions):
+            answers = [answer(line) for line in lines]
+            write(b"".join(map(encode, answers)))
+            errors |= any("error" in found for found in answers)
     if strict and errors:
         raise typer.Exit(EXIT_FAILED)

@@ -12,6 +12,7 @@ import typer
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.output import leave_quietly
 from referee.notation.lines import Lines
+from referee.notation.strict_json import MAX_LINE_BYTES
 
 _PIECE = 1 << 16
 """Bytes read at once; what came together is given together, so a program that waits gets its answers at once."""
@@ -34,20 +35,29 @@ def opened(file: Path | None) -> BinaryIO:
     return sys.stdin.buffer
 
 
-def batches(file: Path | None) -> Iterator[list[bytes]]:
-    """The lines of the file or of standard input, as they come together. Raises ``Failure``."""
-    lines = Lines()
-    with opened(file) as stream:
-        while piece := _read(stream, file):
-            yield lines.feed(piece)
-    yield lines.end()
-
-
-def _read(stream: BinaryIO, file: Path | None) -> bytes:
+def read(stream: BinaryIO, most: int = _PIECE) -> bytes:
+    """What is there, at least a byte; nothing at the end. Raises ``Failure``."""
     try:
-        return stream.read1(_PIECE)  # type: ignore[attr-defined,no-any-return]
+        return stream.read1(most)  # type: ignore[attr-defined,no-any-return]
     except OSError as error:
-        raise Failure(f"{file or 'standard input'}: {error.strerror}", EXIT_USAGE) from None
+        name = "standard input" if stream is sys.stdin.buffer else stream.name
+        raise Failure(f"{name}: {error.strerror}", EXIT_USAGE) from None
+
+
+def read_all(stream: BinaryIO, most: int) -> bytes:
+    """Everything, or so many bytes of it. Raises ``Failure``."""
+    data = b""
+    while len(data) < most and (piece := read(stream, most - len(data))):
+        data += piece
+    return data
+
+
+def batches(stream: BinaryIO, most: int = MAX_LINE_BYTES) -> Iterator[list[bytes]]:
+    """Its lines, as they come together; of those longer than ``most`` only so much. Raises ``Failure``."""
+    lines = Lines(most)
+    while piece := read(stream):
+        yield lines.feed(piece)
+    yield lines.end()
 
 
 def write(data: bytes) -> None:

@@ -19,6 +19,15 @@ def accept_every_character() -> None:
             stream.reconfigure(errors="replace")
 
 
+def has_lines() -> bool:
+    """Whether lines for boxes can be written here."""
+    try:
+        "┏╃≈".encode(sys.stdout.encoding or "ascii")
+    except (LookupError, UnicodeEncodeError):
+        return False
+    return True
+
+
 def write(text: str) -> None:
     """Writes it with all that was printed before, as far as anybody reads."""
     if sys.stdout is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from io import BufferedReader
 from pathlib import Path
 from typing import Annotated
@@ -86,17 +85,8 @@ def _text(story: Story, record: Record, seats: list[int], *, moves: bool) -> str
     parts = ["\n".join(story.header())]
     if moves:
         parts.append("\n".join(story.numbered_moves()))
-    parts.append(draw.position_text(record.course.state, seats, ascii_only=not _has_lines()))
+    parts.append(draw.position_text(record.course.state, seats, ascii_only=not output.has_lines()))
     return "\n\n".join(parts)
-
-
-def _has_lines() -> bool:
-    """Whether lines for boxes can be written here."""
-    try:
-        "┏╃≈".encode(sys.stdout.encoding or "ascii")
-    except (LookupError, UnicodeEncodeError):
-        return False
-    return True
 
 
 def _write_pictures(out: str, record: Record, seats: list[int]) -> None:

@@ -28,9 +28,9 @@ def answer(line: bytes, games: Answerers) -> dict[str, Any]:
     return {**echoed, **found}
 
 
-def parse_object(line: bytes) -> dict[str, Any]:
+def parse_object(line: bytes, most: int = MAX_LINE_BYTES) -> dict[str, Any]:
     """The line's one object. Raises ``QueryError``."""
-    question = parse(line)
+    question = parse(line, most)
     if type(question) is not dict:
         raise QueryError(f"line: {shown(question)}; expected an object")
     return question
@@ -64,7 +64,8 @@ def encode(found: dict[str, Any]) -> bytes:
 class Lines:
     """Cuts what comes in pieces into lines; of a line that is too long it keeps what tells so."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int = MAX_LINE_BYTES) -> None:
+        self._most = most
         self._rest = b""
 
     def feed(self, data: bytes) -> list[bytes]:
@@ -75,7 +76,7 @@ class Lines:
             self._rest = rest
         else:
             self._rest += rest
-        self._rest = self._rest[: MAX_LINE_BYTES + 1]
+        self._rest = self._rest[: self._most + 1]
         return lines
 
     def end(self) -> list[bytes]:

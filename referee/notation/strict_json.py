@@ -25,10 +25,10 @@ def shown(value: Any) -> str:
     return written if len(written) <= _SHOWN else written[:_SHOWN] + "…"
 
 
-def parse(line: bytes) -> Any:
+def parse(line: bytes, most: int = MAX_LINE_BYTES) -> Any:
     """The line's one value. Raises ``QueryError``."""
-    if len(line) > MAX_LINE_BYTES:
-        raise QueryError(f"line: longer than {MAX_LINE_BYTES} bytes")
+    if len(line) > most:
+        raise QueryError(f"line: longer than {most} bytes")
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:

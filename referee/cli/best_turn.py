@@ -1,0 +1,102 @@
+"""``referee best-turn``: the best legal end of a turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from time import perf_counter
+from typing import Annotated
+
+import typer
+
+from referee.cli import building, output
+from referee.cli.solving import Solver
+from referee.games.game import Cell
+from referee.notation.alhambra_claims import describe_move, written_move
+from referee.notation.alhambra_json import layout_names, tile_names, written_layout
+from referee.notation.strict_json import only
+from referee.v1 import solver_service_pb2 as pb
+from solver.claims import Add, Place, Remove, Swap, TurnMove
+from solver.wire import move_of, placed_tiles
+
+_FIELDS = frozenset(("layout", "reserve", "bought"))
+
+
+def best_turn(  # noqa: PLR0917 - typer reads options from the signature
+    file: building.Position = None,
+    layout: Annotated[str | None, typer.Option(metavar="JSON", help="The layout; then no FILE is needed.")] = None,
+    reserve: Annotated[
+        str | None, typer.Option(metavar="TILES", help="Tiles in the reserve: tower-12,garden-10")
+    ] = None,
+    bought: Annotated[str | None, typer.Option(metavar="TILES", help="Tiles that were bought in this turn.")] = None,
+    rlimit: building.Rlimit = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
+    svg: building.Svg = None,
+) -> None:
+    """Find the best legal end of a turn: at most one rebuild, then every bought tile is placed or reserved.
+
+    Best is the longest wall afterwards and, of those, the most tiles in the Alhambra. A position, with a layout as for
+    `referee inspect`:
+
+        {"game":"alhambra","layout":{"0,-1":"pavilion-2-NEW"},"reserve":[],"bought":["tower-8-NES"]}
+
+    Options replace what stands there: `referee best-turn --layout '{}' --bought tower-12,garden-10-N`
+
+    The turn is proven best if Z3 refuted that a better one exists; otherwise the budget ran out, and the answer is the
+    best that was found and a bound.
+    """
+    with building.telling(), Solver() as solver:
+        options = {
+            "layout": building.json_layout("--layout", layout),
+            "reserve": building.listed(reserve),
+            "bought": building.listed(bought),
+        }
+        fields = building.position(file, options, complete=layout is not None)
+        only(fields, _FIELDS)
+        before = layout_names(fields.get("layout", {}), "layout")
+        request = pb.FindBestTurnRequest(
+            layout=placed_tiles(before),
+            reserve=tile_names(fields.get("reserve", []), "reserve"),
+            bought=tile_names(fields.get("bought", []), "bought"),
+            budget=pb.Budget(rlimit=rlimit or 0),
+        )
+        start = perf_counter()
+        found = solver.ask("FindBestTurn", request, pb.FindBestTurnResponse)
+        spent = round(1000 * (perf_counter() - start), 2)
+    moves = [move_of(each, "moves") for each in found.moves]
+    after = _after(before, moves)
+    wall, _ = building.engine_layout(before).wall()
+    if svg is not None:
+        building.write_svg(svg, after, f"Best turn: wall {found.wall}")
+    if as_json:
+        return building.write_json(
+            {
+                "moves": [written_move(each) for each in moves],
+                "wall_before": wall,
+                "wall": found.wall,
+                "tiles": found.tiles,
+                "bound": found.bound,
+                "proven": found.proven,
+                "layout": written_layout(after),
+                "ms": spent,
+            }
+        )
+    lines = [
+        *(map(describe_move, moves) if moves else ["no move"]),
+        f"wall {wall} before, {found.wall} after; {found.tiles} {'tile' if found.tiles == 1 else 'tiles'}",
+        "proven: no legal turn is better"
+        if found.proven
+        else f"not proven: the budget ran out; no legal turn makes a longer wall than {found.bound}",
+    ]
+    return output.write("\n".join(lines) + "\n\n" + building.picture(after))
+
+
+def _after(layout: Mapping[Cell, str], moves: Iterable[TurnMove]) -> dict[Cell, str]:
+    """The layout that the moves lead to."""
+    after = dict(layout)
+    for each in moves:
+        match each:
+            case Add(tile, at) | Place(tile, at) | Swap(tile, at):
+                after[at] = tile
+            case Remove(at):
+                del after[at]
+    return after

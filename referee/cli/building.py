@@ -1,0 +1,116 @@
+"""What the commands share that ask the solver about Alhambra's rules of building."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from referee.cli import output
+from referee.cli.failure import EXIT_USAGE, Failure
+from referee.cli.lines import opened, read_all
+from referee.cli.solving import NoAnswer
+from referee.games.alhambra.catalogue import CATALOGUE
+from referee.games.alhambra.layout import Layout
+from referee.games.game import Cell, Violation
+from referee.notation.alhambra_json import TABLE
+from referee.notation.lines import named_game, parse_object
+from referee.notation.sentences import sentence
+from referee.notation.strict_json import MAX_LINE_BYTES, QueryError
+from referee.render.alhambra import svg, text
+
+Position = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="[FILE]", help="Where the position is, a JSON object; without it, or for -, standard input."
+    ),
+]
+Rlimit = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=1,
+        max=(1 << 32) - 1,
+        help="How much work may be done, in Z3's unit: the same everywhere for the same question and build.",
+        show_default=False,
+    ),
+]
+Svg = Annotated[Path | None, typer.Option("--svg", metavar="OUT", help="Write the layout as a picture, too.")]
+
+_RULES = {rule.id: rule for rule in CATALOGUE}
+
+
+def reasons(violations: Iterable[Violation]) -> list[str]:
+    """Each rule that is broken, with the cells and the catalogue's text."""
+    return [sentence(violation, _RULES) for violation in violations]
+
+
+def engine_layout(layout: Mapping[Cell, str]) -> Layout:
+    """For pictures and counts."""
+    return Layout.of(TABLE, {cell: TABLE.numbers[tile] for cell, tile in layout.items()})
+
+
+def picture(layout: Mapping[Cell, str]) -> str:
+    """In boxes, for standard output."""
+    return text(engine_layout(layout), ascii_only=not output.has_lines())
+
+
+def write_svg(path: Path, layout: Mapping[Cell, str], title: str) -> None:
+    """Raises ``Failure``."""
+    try:
+        path.write_text(svg(engine_layout(layout), title), encoding="utf-8")
+    except OSError as error:
+        raise Failure(f"{path}: {error.strerror}", EXIT_USAGE) from None
+
+
+def position(file: Path | None, options: Mapping[str, Any], *, complete: bool) -> dict[str, Any]:
+    """The fields of a position: what options give (None: not given), the others from the file or standard input.
+
+    ``complete``: the options tell enough, so nothing is read unless a file is named. Raises ``Failure`` and
+    ``QueryError``.
+    """
+    fields = {} if complete and file is None else _read(None if file == Path("-") else file)
+    return fields | {name: value for name, value in options.items() if value is not None}
+
+
+def _read(file: Path | None) -> dict[str, Any]:
+    with opened(file) as stream:
+        data = read_all(stream, MAX_LINE_BYTES + 1)
+    fields = parse_object(data)
+    named_game(fields, {"alhambra": None})
+    return fields
+
+
+def json_layout(option: str, written: str | None) -> dict[str, Any] | None:
+    """Of an option: JSON text. Raises ``QueryError``."""
+    if written is None:
+        return None
+    try:
+        return parse_object(written.encode("utf-8", "surrogateescape"))
+    except QueryError as error:
+        raise QueryError(f"{option}: {str(error).removeprefix('line: ')}") from None
+
+
+@contextmanager
+def telling() -> Iterator[None]:
+    """What is wrong with a question is one line and the exit code of wrong usage; no answer is a failure, too."""
+    try:
+        yield
+    except QueryError as error:
+        raise Failure(str(error), EXIT_USAGE) from None
+    except NoAnswer as error:
+        raise Failure(str(error)) from None
+
+
+def listed(names: str | None) -> list[str] | None:
+    """Of an option: ``tower-12,garden-10`` as a list; nothing is an empty one."""
+    return None if names is None else [name.strip() for name in names.split(",") if name.strip()]
+
+
+def write_json(found: dict[str, Any]) -> None:
+    """One line on standard output."""
+    output.write(json.dumps(found, separators=(",", ":")) + "\n")

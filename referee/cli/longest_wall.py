@@ -1,0 +1,151 @@
+"""``referee longest-wall``: the longest wall that some tiles can make, found and proven."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from time import monotonic
+from typing import Annotated, TypeAlias
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from referee.cli import building, output
+from referee.cli.failure import EXIT_USAGE, Failure
+from referee.cli.solving import NoAnswer, Solver
+from referee.notation.alhambra_json import TABLE, tile_names, written_layout
+from referee.v1 import solver_service_pb2 as pb
+from solver.wire import layout_of
+
+Wall: TypeAlias = pb.FindLongestWallResponse
+
+
+def longest_wall(  # noqa: PLR0917 - typer reads options from the signature
+    tiles: Annotated[
+        str | None, typer.Option(metavar="TILES", help="Tiles to build of: garden-10-N,tower-12", show_default=False)
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="All 54 tiles.")] = False,
+    budget: Annotated[float, typer.Option(metavar="SECONDS", min=0.1, help="Search no longer than this.")] = 60.0,
+    rlimit: building.Rlimit = None,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, max=(1 << 31) - 1, help="Of the search.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
+    svg: building.Svg = None,
+) -> None:
+    """Find the longest wall that some tiles can make, and prove it if the time allows. Not all tiles have to be used.
+
+    `referee longest-wall --tiles garden-10-N,tower-8-NES,pavilion-2-NEW --svg wall.svg`
+
+    What is known on the way is shown on standard error: the best wall so far, a bound that no layout exceeds, and the
+    region that the bound is limited to, if it is. Ctrl-C stops the search and keeps the best. With --json:
+
+        {"best":7,"bound":7,"proven":true,"region":null,"layout":{"0,-1":"pavilion-2-NEW"}}
+
+    Proven true with region null: no layout of these tiles has a longer wall. With a region: no layout within so many
+    steps of the fountain has.
+    """
+    if (tiles is None) != every:
+        raise Failure("tiles: expected either --tiles TILES or --all", EXIT_USAGE)
+    with building.telling():
+        chosen = TABLE.names if every else tile_names(building.listed(tiles), "--tiles")
+    request = pb.FindLongestWallRequest(tiles=chosen, budget=pb.Budget(rlimit=rlimit or 0), seed=seed)
+    found = Wall(bound=_walls_on(chosen))
+    lost = ""
+    with building.telling(), Solver() as solver, _display(budget) as show:
+        try:
+            with closing(solver.search("FindLongestWall", request, Wall, budget)) as search:
+                for news in search:
+                    found = news or found
+                    show(found)
+        except KeyboardInterrupt:
+            show.stopped()
+        except NoAnswer as error:
+            lost = str(error)
+    layout = layout_of(found.layout, "layout")
+    region = found.region if found.HasField("region") else None
+    if svg is not None:
+        building.write_svg(svg, layout, f"Longest wall: {found.best}")
+    if as_json:
+        building.write_json(
+            {
+                "best": found.best,
+                "bound": found.bound,
+                "proven": found.proven,
+                "region": region,
+                "layout": written_layout(layout),
+            }
+        )
+    else:
+        output.write(f"{_in_words(found)}\n\n{building.picture(layout)}")
+    if lost:
+        raise Failure(f"{lost}; the answer is what was found by then")
+
+
+def _walls_on(tiles: Sequence[str]) -> int:
+    """All walls that are on the tiles: no layout has more."""
+    return sum(TABLE.walls[TABLE.numbers[tile]].bit_count() for tile in tiles)
+
+
+def _in_words(wall: Wall) -> str:
+    within = _within(wall)
+    if wall.proven:
+        return f"longest wall {wall.best}, proven: no layout of these tiles{within} has a longer one"
+    return (
+        f"longest wall found {wall.best}, not proven: no layout of these tiles{within} has one longer than {wall.bound}"
+    )
+
+
+def _within(wall: Wall) -> str:
+    return f" within {wall.region} steps of the fountain" if wall.HasField("region") else ""
+
+
+# What is shown meanwhile
+
+
+class _Lines:
+    """A line for everything new."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._start = monotonic()
+        self._last = ""
+
+    def __call__(self, wall: Wall) -> None:
+        words = _known(wall)
+        if words != self._last:
+            self._last = words
+            self._say(f"{monotonic() - self._start:6.1f} s  {words}")
+
+    def stopped(self) -> None:
+        """By Ctrl-C."""
+        self._say(f"stopped after {monotonic() - self._start:.1f} s; the best so far:")
+
+    def _say(self, words: str) -> None:
+        self._console.print(words, highlight=False, markup=False, soft_wrap=True)
+
+
+class _Bar(_Lines):
+    """The same in one line that changes, and how much of the time is over."""
+
+    def __init__(self, console: Console, progress: Progress, seconds: float) -> None:
+        super().__init__(console)
+        self._progress = progress
+        self._task = progress.add_task("", total=seconds)
+
+    def __call__(self, wall: Wall) -> None:
+        self._progress.update(self._task, completed=monotonic() - self._start, description=_known(wall))
+
+
+@contextmanager
+def _display(seconds: float) -> Iterator[_Lines]:
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _Lines(console)
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn(f"of {seconds:g} s"))
+    with Progress(*columns, console=console, transient=True) as progress:
+        yield _Bar(console, progress, seconds)
+
+
+def _known(wall: Wall) -> str:
+    return f"wall {wall.best}, bound {wall.bound}{_within(wall)}"

@@ -1,0 +1,280 @@
+"""``referee prove``: claims about the rules of building proved or refuted, and certificates checked, a line each."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated, Any, BinaryIO, Final
+
+import typer
+
+from referee.cli.building import Rlimit, picture, reasons
+from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
+from referee.cli.lines import Questions, Strict, batches, opened, read_all, write
+from referee.cli.solving import NoAnswer, Solver
+from referee.games.game import Cell
+from referee.notation.alhambra_claims import claim, describe, written
+from referee.notation.lines import Answerers, answer, encode, parse_object
+from referee.notation.strict_json import QueryError, shown
+from referee.v1 import solver_service_pb2 as pb
+from solver.certificate import BadCertificate, Checked, check
+from solver.claims import (
+    Claim,
+    DistanceClaim,
+    HandOutClaim,
+    NoPlacementClaim,
+    Place,
+    Remove,
+    StepClaim,
+    Swap,
+    TurnClaim,
+)
+from solver.wire import message_of
+
+_MOST_BYTES: Final = 1 << 20
+"""Of a certificate, or of an answer with one."""
+
+
+def prove(  # noqa: PLR0917 - typer reads options from the signature
+    file: Questions = None,
+    strict: Strict = False,
+    check: Annotated[
+        bool,
+        typer.Option(
+            "--check",
+            help="Check certificates instead, without a solver: answers of this command, or one certificate as bytes "
+            "or base64.",
+        ),
+    ] = False,
+    text: Annotated[bool, typer.Option("--text", help="Answers for people, with pictures.")] = False,
+    rlimit: Rlimit = None,
+    smt_lib: Annotated[
+        Path | None, typer.Option("--smt-lib", metavar="DIR", help="Write the questions put to Z3 there, as SMT-LIB 2.")
+    ] = None,
+) -> None:
+    """Prove or refute claims about the rules of building: a JSON object a line in, one a line out, in the same order.
+
+    A layout is as for `referee inspect`. That a tile may be placed, removed or swapped:
+
+        {"game":"alhambra","layout":{"0,-1":"tower-12"},"action":{"place":"garden-10-N","at":[1,0]}}
+        {"game":"alhambra","layout":{"0,-1":"tower-12"},"action":{"remove":[0,-1]}}
+        {"game":"alhambra","layout":{"0,-1":"tower-12"},"action":{"swap":"garden-10-N","at":[0,-1]}}
+
+    The answer has "verdict" (legal, illegal, or undecided if the budget ran out), "rules" (every rule that is broken),
+    "reasons" (the same in words, with the cells), "core" (one minimal set of facts that contradict the claim),
+    "certificate" (base64; whoever has it needs no solver) and "ms".
+
+    Other claims, with the verdicts holds, fails and undecided, or for a turn as above:
+
+        {"game":"alhambra","layout":{},"turn":{"reserve":[],"bought":["tower-12"],"moves":[{"reserve":"tower-12"}]}}
+        {"game":"alhambra","layout":{},"no_placement":"pavilion-2-NEW"}
+        {"game":"alhambra","distance":{"start":{},"reserve":["tower-12"],"goal":{"1,0":"tower-12"},"turns":1}}
+        {"game":"alhambra","hand_out":{"hands":[["denar-3"],[]],
+        "slots":[{"currency":"denar","tile":"tower-12","seat":0}]}}
+
+    Moves of a turn: add, remove, swap, place, reserve, give. An "id" comes back with the answer; a line that cannot be
+    answered gets {"error":"…","line":N}, and the rest goes on; the exit code is 0 all the same, unless --strict is
+    given.
+
+    `referee prove questions.jsonl | referee prove --check` checks every certificate and tells in "claim" what it is
+    about. It exits with 1 if one was refused.
+    """
+    if check:
+        if smt_lib is not None or rlimit is not None:
+            raise Failure("--check: no solver is asked; expected neither --rlimit nor --smt-lib with it", EXIT_USAGE)
+        errors = _check_all(file, text=text)
+    else:
+        with Solver() as solver:
+            errors = _prove_all(file, _Prover(solver, rlimit, smt_lib, text=text), text=text)
+    if errors and (strict or check):
+        raise typer.Exit(EXIT_FAILED)
+
+
+# Proving
+
+
+class _Prover:
+    """Answers questions; knows the line of the one at hand."""
+
+    def __init__(self, solver: Solver, rlimit: int | None, smt_lib: Path | None, *, text: bool) -> None:
+        self._solver = solver
+        self._rlimit = rlimit
+        self._folder = smt_lib
+        self._text = text
+        self.line = 0
+        self.games: Answerers = {"alhambra": self._alhambra}
+
+    def _alhambra(self, question: dict[str, Any]) -> dict[str, Any]:
+        about = claim(question)
+        request = pb.ProveMoveRequest(
+            alhambra=message_of(about), budget=pb.Budget(rlimit=self._rlimit or 0), smt_lib=self._folder is not None
+        )
+        start = perf_counter()
+        try:
+            proof = self._solver.ask("ProveMove", request, pb.ProveMoveResponse).proof
+        except NoAnswer as error:
+            raise QueryError(f"no proof: {error}") from None
+        spent = round(1000 * (perf_counter() - start), 2)
+        found = None
+        if proof.finding != pb.FINDING_UNDECIDED:
+            # What is passed on was looked at here, too.
+            found = check(proof.certificate)
+            if found.claim != about or found.holds != (proof.finding == pb.FINDING_HOLDS):
+                raise Failure(f"line {self.line}: proof and certificate differ; that is a defect of this program")
+        files = self._written(proof.smt_lib)
+        if self._text:
+            more = [f"one core: {' '.join(proof.core)}"] if proof.core else []
+            more += [f"wrote {name}" for name in files]
+            return {"text": _told(about, found, [*more, f"certificate: {len(proof.certificate)} bytes; {spent:g} ms"])}
+        return {
+            **_fields(about, found),
+            "core": [*proof.core],
+            "certificate": base64.b64encode(proof.certificate).decode("ascii") if found else None,
+            "ms": spent,
+            **({"smt_lib": files} if self._folder is not None else {}),
+        }
+
+    def _written(self, files: Iterable[pb.SmtLibFile]) -> dict[str, str]:
+        """What a solver answers, by name of the file, which is in the folder then. Raises ``Failure``."""
+        names = {}
+        for each in files:
+            assert self._folder is not None  # noqa: S101 - or none was asked for
+            path = self._folder / f"line-{self.line}-{each.name}"
+            try:
+                self._folder.mkdir(parents=True, exist_ok=True)
+                path.write_text(each.text, encoding="utf-8")
+            except OSError as error:
+                raise Failure(f"--smt-lib {path}: {error.strerror}", EXIT_USAGE) from None
+            names[path.name] = each.expected
+        return names
+
+
+def _prove_all(file: Path | None, prover: _Prover, *, text: bool) -> bool:
+    """Whether there was an error answer."""
+    errors = False
+    with opened(file) as questions:
+        for line in chain.from_iterable(batches(questions)):
+            prover.line += 1
+            errors |= _write(answer(line, prover.games), prover.line, text=text)
+    return errors
+
+
+def _write(found: dict[str, Any], line: int, *, text: bool) -> bool:
+    """Whether it was an error."""
+    is_error = "error" in found
+    if is_error:
+        found["line"] = line
+    if text:
+        told = found["error"] + "\n" if is_error else found["text"]
+        write(f"line {line}: {told}\n".encode())
+    else:
+        write(encode(found))
+    return is_error
+
+
+# Checking
+
+
+def _check_all(file: Path | None, *, text: bool) -> bool:
+    """Whether one was refused."""
+    errors = False
+    with opened(file) as stream:
+        for number, read_one in enumerate(_certificates(stream), 1):
+            try:
+                found = _checked(read_one(), text=text)
+            except QueryError as error:
+                found = {"error": str(error)}
+            errors |= _write(found, number, text=text)
+    return errors
+
+
+def _certificates(stream: BinaryIO) -> Iterator[Callable[[], bytes]]:
+    """How to get each; that may raise ``QueryError``."""
+    if stream.peek(1)[:1] == b"{":  # type: ignore[attr-defined] # no certificate begins so
+        for line in chain.from_iterable(batches(stream, _MOST_BYTES)):
+            yield partial(_in_answer, line)
+    else:
+        data = read_all(stream, _MOST_BYTES + 1)
+        yield partial(_alone, data)
+
+
+def _in_answer(line: bytes) -> bytes:
+    found = parse_object(line, _MOST_BYTES)
+    held = found.get("certificate")
+    if type(held) is not str:
+        raise QueryError(f"certificate: {shown(held)}; expected base64, as in an answer that is not undecided")
+    try:
+        return base64.b64decode(held, validate=True)
+    except ValueError:
+        raise QueryError(f"certificate: {shown(held)}; expected base64") from None
+
+
+def _alone(data: bytes) -> bytes:
+    """As bytes, or as base64 in lines of any length."""
+    if len(data) > _MOST_BYTES:
+        raise QueryError(f"certificate: longer than {_MOST_BYTES} bytes")
+    try:
+        return base64.b64decode(b"".join(data.split()), validate=True) if data.strip() else data
+    except ValueError:
+        return data
+
+
+def _checked(data: bytes, *, text: bool) -> dict[str, Any]:
+    try:
+        found = check(data)
+    except BadCertificate as error:
+        raise QueryError(str(error)) from None
+    if text:
+        return {"text": _told(found.claim, found, [f"certificate: {len(data)} bytes"])}
+    return {**_fields(found.claim, found), "claim": {"game": "alhambra", **written(found.claim)}}
+
+
+# Both
+
+
+def _fields(about: Claim, found: Checked | None) -> dict[str, Any]:
+    violations = found.violations if found else ()
+    return {
+        "verdict": _verdict(about, found),
+        "rules": list(dict.fromkeys(violation.rule_id for violation in violations)),
+        "reasons": reasons(violations),
+        **({"assumed": found.assumed} if found and found.assumed else {}),
+    }
+
+
+def _verdict(about: Claim, found: Checked | None) -> str:
+    if found is None:
+        return "undecided"
+    if isinstance(about, StepClaim | TurnClaim):
+        return "legal" if found.holds else "illegal"
+    return "holds" if found.holds else "fails"
+
+
+def _told(about: Claim, found: Checked | None, more: list[str]) -> str:
+    """The claim and its verdict, why, and pictures."""
+    fields = _fields(about, found)
+    lines = [f"{describe(about)}: {fields['verdict']}", *fields["reasons"]]
+    if "assumed" in fields:
+        lines.append(f"not checked, but refuted by a solver: {fields['assumed']}")
+    return "\n".join([*lines, *more]) + "\n\n" + "\n".join(map(picture, _shown(about)))
+
+
+def _shown(about: Claim) -> list[Mapping[Cell, str]]:
+    """The layouts that show what it is about: after a step, where it can be taken."""
+    match about:
+        case StepClaim(layout, Place(tile, at)) if at not in layout and at != (0, 0):
+            return [{**layout, at: tile}]
+        case StepClaim(layout, Swap(tile, at)) if at in layout:
+            return [{**layout, at: tile}]
+        case StepClaim(layout, Remove(at)):
+            return [{cell: tile for cell, tile in layout.items() if cell != at}]
+        case DistanceClaim(start, _, goal, _):
+            return [start, goal]
+        case HandOutClaim():
+            return []
+        case StepClaim(layout) | TurnClaim(layout) | NoPlacementClaim(layout):
+            return [layout]

@@ -1,0 +1,96 @@
+"""A solver's worker process, asked from a command that waits for the answers.
+
+Z3 takes Ctrl-C for itself while it works, and can use up the memory: in a process of its own it does neither here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import AsyncGenerator, Generator, Iterator
+from contextlib import contextmanager
+from typing import Final, Self, TypeVar
+
+from google.protobuf.message import Message
+
+from referee.notation.strict_json import QueryError
+from solver.workers import BadQuestion, WorkerFailed, WorkerFault, Workers
+
+_MEMORY_MIB: Final = 4096
+_FUSE_SECONDS: Final = 3600.0
+"""For what has its budget in work, not in time."""
+_BEAT_SECONDS: Final = 0.1
+"""How often a search gives a sign while it has nothing new."""
+_SLACK_SECONDS: Final = 1.0
+"""That a worker is told less than there is."""
+
+_Answer = TypeVar("_Answer", bound=Message)
+
+
+class NoAnswer(Exception):
+    """The worker ended, or did not end in time. Another question gets another worker."""
+
+
+class Solver:
+    """Starts a worker with the first question; to be left with ``with``, which ends it."""
+
+    def __init__(self) -> None:
+        self._runner = asyncio.Runner()
+        self._workers = Workers(memory_mib=_MEMORY_MIB)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        with self._runner:
+            self._runner.run(self._workers.stop())
+
+    def ask(self, method: str, request: Message, answer: type[_Answer]) -> _Answer:
+        """The one answer. Raises ``QueryError`` for a question that is wrong, ``NoAnswer``."""
+        (found,) = (
+            each for each in self.search(method, request, answer, _FUSE_SECONDS, beat_s=None) if each is not None
+        )
+        return found
+
+    def search(
+        self,
+        method: str,
+        request: Message,
+        answer: type[_Answer],
+        seconds: float,
+        *,
+        beat_s: float | None = _BEAT_SECONDS,
+    ) -> Generator[_Answer | None]:
+        """The answers as they come, and None now and then in between. Raises what ``ask`` does.
+
+        Ends with the last answer; without one after ``seconds`` and a moment with ``NoAnswer``.
+        """
+        until = self._runner.get_loop().time() + seconds + _SLACK_SECONDS
+        replies = self._workers.ask(method, request.SerializeToString(), until_s=until, beat_s=beat_s)
+        with _told():
+            try:
+                while found := self._runner.run(_next(replies)):
+                    (reply,) = found
+                    yield None if reply is None else answer.FromString(reply)
+            finally:
+                self._runner.run(replies.aclose())
+
+
+async def _next(replies: AsyncGenerator[bytes | None]) -> tuple[bytes | None, ...]:
+    """The next one alone; nothing at the end."""
+    async for reply in replies:
+        return (reply,)
+    return ()
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    try:
+        yield
+    except BadQuestion as error:
+        raise QueryError(str(error)) from None
+    except WorkerFailed as error:
+        raise NoAnswer(str(error)) from None
+    except WorkerFault as error:
+        print(error, file=sys.stderr)
+        raise NoAnswer("the solver failed, as standard error tells; that is a defect of this program") from None
