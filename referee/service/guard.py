@@ -106,7 +106,7 @@ class Inlet:
 
 
 class Calls:
-    """What is under way, so that it can be cut off: what takes too long, and what a token does not allow any more.
+    """What is under way, so that it can be cut off: what takes too long, who does not read, whose token has run out.
 
     One clock for all, as a timer costs more than a call.
     """
@@ -180,14 +180,11 @@ class Calls:
                 if now_s - since_s > self._call_s:
                     self._cut_off(task, self._too_long())
             for task, outlet in list(self._streams.items()):
-                if 0 < outlet.caller.expires_ms <= now_ms:
+                if outlet.since_s is not None and now_s - outlet.since_s > self._write_s:
+                    outlet.give_up()
+                elif 0 < outlet.caller.expires_ms <= now_ms:
                     self._end_stream(task, outlet)
-                elif outlet.watcher is not None:
-                    continue  # the Pulse looks after it
-                elif outlet.since_s is not None:
-                    if now_s - outlet.since_s > self._write_s:
-                        outlet.give_up()
-                elif now_s - outlet.last_s > self._call_s:
+                elif outlet.watcher is None and outlet.since_s is None and now_s - outlet.last_s > self._call_s:
                     self._cut_off(task, self._too_long())
 
     def _end_stream(self, task: asyncio.Task[Any], outlet: Outlet) -> None:

@@ -21,7 +21,7 @@ from ipaddress import IPv6Address
 from time import monotonic
 
 from referee.log.errors import LogError
-from referee.log.intent import Role, author_of, decode_intent
+from referee.log.intent import author_of, decode_intent
 from referee.service.turns import awaited
 from referee.table.errors import LimitReached
 from referee.table.table import Table
@@ -134,6 +134,6 @@ async def check_due(account: Account, table: Table | None, body: bytes) -> None:
     if table is not None and intent.game_id == table.game_id:
         record = await table.record()
         at_the_head = intent.seq == record.size and intent.prev == record.head
-        if at_the_head and author.role is not Role.ARBITER and awaited(record, author) is not None:
+        if at_the_head and awaited(record, author) is not None:
             return
     raise account.exhausted()

@@ -160,7 +160,7 @@ class Server:
         door = Doorkeeper(self.data.store, accounts, now_ms, certificates=shown is not None and shown.of_clients)
         self._calls = guard.Calls(now_ms, call_s=config.call_s, write_s=config.write_s)
         gallery = Gallery(config.max_watchers, config.max_watchers_of_game)
-        self._pulse = Pulse(config.heartbeat_s, config.write_s)
+        self._pulse = Pulse(config.heartbeat_s)
         self._tally = Tally()
         self.data.store.observe(self._tally.commits.done)
         games = GameService(

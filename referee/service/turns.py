@@ -2,43 +2,30 @@
 
 from __future__ import annotations
 
-from referee.games.game import Chance, Decision
 from referee.log.intent import Author, Role
 from referee.log.replay import Record
 from referee.log.steps import Phase
 from referee.table.table import Table
+from referee.table.view import awaited_seats, is_scribe_awaited
 from referee.v1 import game_service_pb2 as pb
 
 MAX_MOVES = 5000
 
 
+_OF_SEATS = {Phase.JOINING: pb.AWAITED_JOIN, Phase.REVEALING: pb.AWAITED_REVEAL, Phase.PLAYING: pb.AWAITED_MOVE}
+
+
 def awaited(record: Record, author: Author) -> pb.Turn | None:
     """The author's turn, without moves; None if nothing is awaited from it. Any scribe stands for all."""
-    course = record.course
-    turn: pb.Turn | None = None
+    seats = awaited_seats(record)
     if author.role is Role.SEAT:
-        turn = _of_seat(record, author.index)
-    elif record.phase is Phase.PLAYING:
-        for pending in course.pending():
-            if isinstance(pending, Decision) and record.opened.seats[pending.seat].scribed:
-                turn = pb.Turn(awaited=pb.AWAITED_MOVE, seat=pending.seat)
-            elif isinstance(pending, Chance) and not course.dealt:
-                turn = pb.Turn(awaited=pb.AWAITED_DECLARE)
-    if turn is not None:
-        turn.size, turn.head = record.size, record.head
-    return turn
-
-
-def _of_seat(record: Record, seat: int) -> pb.Turn | None:
-    course = record.course
-    if record.phase is Phase.PLAYING:
-        for pending in course.pending():
-            if isinstance(pending, Decision) and pending.seat == seat:
-                return pb.Turn(awaited=pb.AWAITED_MOVE, seat=seat)
-    elif record.phase is Phase.JOINING and seat not in course.joins:
-        return pb.Turn(awaited=pb.AWAITED_JOIN, seat=seat)
-    elif record.phase is Phase.REVEALING and seat in course.joins and seat not in course.seeds:
-        return pb.Turn(awaited=pb.AWAITED_REVEAL, seat=seat)
+        seats = [seat for seat in seats if seat == author.index]
+    else:
+        seats = [seat for seat in seats if author.role is Role.SCRIBE and record.opened.seats[seat].scribed]
+    if seats:
+        return pb.Turn(awaited=_OF_SEATS[record.phase], seat=seats[0], size=record.size, head=record.head)
+    if author.role is Role.SCRIBE and is_scribe_awaited(record):
+        return pb.Turn(awaited=pb.AWAITED_DECLARE, size=record.size, head=record.head)
     return None
 
 

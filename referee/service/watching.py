@@ -82,15 +82,14 @@ class Gallery:
 
 
 class Pulse:
-    """Looks after all streams at once: who was told nothing for long gets a sign of life, who does not read is cut off.
+    """Counts the streams that are fed, and has those that were told nothing for long send a sign of life.
 
     One clock for all, as a timer for every message costs more than the message.
     """
 
-    def __init__(self, heartbeat_s: float, write_s: float) -> None:
-        """A sign of life after ``heartbeat_s`` of silence at the latest; ``write_s``: for a message to be taken."""
+    def __init__(self, heartbeat_s: float) -> None:
+        """A sign of life after ``heartbeat_s`` of silence at the latest."""
         self._heartbeat_s = heartbeat_s
-        self._write_s = write_s
         self._streams: dict[Watcher, Outlet] = {}
         self._quiet = asyncio.Event()
         self._quiet.set()
@@ -133,15 +132,12 @@ class Pulse:
             self._task.cancel()
 
     async def _beat(self) -> None:
-        step_s = min(self._heartbeat_s, self._write_s) / 4
+        step_s = self._heartbeat_s / 4
         while True:
             await asyncio.sleep(step_s)
             now = monotonic()
             for watcher, outlet in list(self._streams.items()):
-                if outlet.since_s is not None:
-                    if now - outlet.since_s > self._write_s:
-                        outlet.give_up()
-                elif now - outlet.last_s + step_s >= self._heartbeat_s:
+                if outlet.since_s is None and now - outlet.last_s + step_s >= self._heartbeat_s:
                     watcher.beat(self._turnstile)
 
 

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from referee.log.engines import Engines
 from referee.log.entry import MAX_ENTRIES
 from referee.log.note import CheckpointSigner
-from referee.store.store import Store
+from referee.log.replay import Record
+from referee.store.store import Change, Opening, Row, Store
+from referee.table.view import game_message
 
 
 def now_ms() -> int:
@@ -26,3 +28,16 @@ class Means:
     engines: Engines
     max_entries: int = MAX_ENTRIES
     now_ms: Callable[[], int] = now_ms
+
+    def change(
+        self, record: Record, rows: list[Row], opening: Opening | None = None, answer: bytes | None = None
+    ) -> Change:
+        """The last rows of the record, as they become durable: signed for, and with its end if nothing can follow.
+
+        Raises ``Contradiction`` if another history of this size was signed for.
+        """
+        root = record.root()
+        self.store.marks.check(record.game_id, record.size, root)
+        rows[-1].note = self.signer.sign(record.game_id, record.size, root)
+        closed = game_message(record).SerializeToString() if record.is_final else None
+        return Change(record.game_id, rows, opening, answer=answer, closed=closed, root=root)

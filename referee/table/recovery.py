@@ -21,13 +21,12 @@ from referee.log.replay import Record
 from referee.log.steps import Phase
 from referee.log.v1 import log_pb2
 from referee.store.marks import Mark
-from referee.store.store import Change, Grant, Opening, Row, StoreDamaged, StoreFailed
+from referee.store.store import Grant, Opening, Row, StoreDamaged, StoreFailed
 from referee.table.errors import Unsound
 from referee.table.history import History
 from referee.table.house import House
 from referee.table.means import Means
 from referee.table.opening import new_token, token_digest
-from referee.table.view import game_message
 
 
 class CannotRecover(Exception):
@@ -240,11 +239,7 @@ def _opening(record: Record, header: bytes) -> tuple[Opening, list[tuple[str, st
 
 
 async def _commit(means: Means, record: Record, rows: list[Row], opening: Opening | None = None) -> None:
-    root = record.root()
-    means.store.marks.check(record.game_id, record.size, root)
-    rows[-1].note = means.signer.sign(record.game_id, record.size, root)
-    closed = game_message(record).SerializeToString() if record.is_final else None
     done: asyncio.Future[StoreFailed | None] = asyncio.get_running_loop().create_future()
-    means.store.commit(Change(record.game_id, rows, opening, closed=closed, root=root), done.set_result)
+    means.store.commit(means.change(record, rows, opening), done.set_result)
     if (failure := await done) is not None:
         raise failure

@@ -19,7 +19,7 @@ from referee.log.keys import key_id
 from referee.log.replay import Record, signed_part
 from referee.log.steps import Phase
 from referee.log.v1 import log_pb2
-from referee.store.store import Change, Opening, Row, StoreFailed
+from referee.store.store import Opening, Row, StoreFailed
 from referee.table import answers
 from referee.table.answers import Accepted, Answer, Refused
 from referee.table.errors import (
@@ -35,7 +35,7 @@ from referee.table.errors import (
 )
 from referee.table.history import Attempts, History
 from referee.table.means import Means
-from referee.table.view import awaited_text, game_message
+from referee.table.view import awaited_text
 from referee.table.watch import Commit, Ending, Watcher
 from referee.v1 import game_service_pb2 as pb
 
@@ -347,18 +347,9 @@ class Table:
         and the game in memory has moved all the same.
         """
         record = self._record
-        root = record.root()
-        self._means.store.marks.check(record.game_id, record.size, root)
-        note = rows[-1].note = self._means.signer.sign(record.game_id, record.size, root)
-        accepted = Accepted(rows[0].seq, note, record.size, record.head)
-        change = Change(
-            record.game_id,
-            rows,
-            opening,
-            answer=answers.encode(refused.violations) if refused is not None else None,
-            closed=game_message(record).SerializeToString() if record.phase is Phase.CLOSED else None,
-            root=root,
-        )
+        kept = answers.encode(refused.violations) if refused is not None else None
+        change = self._means.change(record, rows, opening, kept)
+        accepted = Accepted(rows[0].seq, rows[-1].note, record.size, record.head)
         answer = Refused(refused.violations, accepted) if refused is not None else accepted
         self._idle.clear()
         committed = partial(self._committed, Commit(record.game_id, rows), answer, deliver, own)
