@@ -8,7 +8,6 @@ import re
 import sys
 from collections.abc import Awaitable, Callable, Iterator
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -24,6 +23,7 @@ from clients.sdk.channel import Metadata, Security, bearer, open_channel
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, refused, security, token_of
 from referee.service.data import TOKEN_FILE
+from referee.service.permissions import Scope
 from referee.v1 import access_service_pb2 as pb
 from referee.v1.access_service_pb2_grpc import AccessServiceStub
 
@@ -44,17 +44,6 @@ TokenFile = Annotated[
 ]
 
 
-class ScopeName(StrEnum):
-    """What a token can be for."""
-
-    ORGANISE = "organise"
-    PLAY = "play"
-    SCRIBE = "scribe"
-    ARBITER = "arbiter"
-    AUDIT = "audit"
-    ADMIN = "admin"
-
-
 @token.callback()
 def access() -> None:
     """Gives, shows and takes the rights to use a referee.
@@ -70,7 +59,7 @@ def issue(  # noqa: PLR0917 - typer reads options from the signature
         str, typer.Argument(help="Whose it is, such as ani.bot: a-z, 0-9, dot, hyphen, underscore.", show_default=False)
     ],
     scope: Annotated[
-        list[ScopeName],
+        list[Scope],
         typer.Option(
             help="What it is for: organise games; play the seats that are the principal's; enter as scribe; rule as "
             "arbiter; audit how the referee is doing; admin of tokens. Repeatable.",

@@ -92,13 +92,6 @@ class Table:
         """Whose streams are open."""
 
     @classmethod
-    async def open(cls, means: Means, open_data: bytes, opening: Opening, owner: Owner | None = None) -> Table:
-        """A new game, durable when this returns. Raises ``LogError``, ``StoreFailed``."""
-        table, opened = cls.begin(means, open_data, opening, owner)
-        await opened
-        return table
-
-    @classmethod
     def begin(
         cls, means: Means, open_data: bytes, opening: Opening, owner: Owner | None = None
     ) -> tuple[Table, asyncio.Future[Answer]]:

@@ -118,7 +118,8 @@ async def test_an_engine_that_fails_changes_nothing(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "toy.db")
     means = Means(store, SIGNER, ENGINES)
     opened = game_open(b"header", dealt=False, seats=1)
-    table = await Table.open(means, strict.encode(opened), Opening(opened.header_hash, b"header", None, []))
+    table, is_open = Table.begin(means, strict.encode(opened), Opening(opened.header_hash, b"header", None, []))
+    await is_open
     record = await table.record()
     await submit(table, intent.join(record.place, 0, seat_key(0), None))
     record = await table.record()
