@@ -36,9 +36,16 @@ class Organiser:
         self._address = address
         self._metadata = bearer(token)
 
-    async def open_game(self, rules_id: str, seats: int, options: bytes = b"") -> Opened:
-        """Opens a game that the referee deals. ``options``: exact bytes of the game's Options; empty: defaults."""
-        request = pb.CreateGameRequest(rules_id=rules_id, options=options, seats=[log_pb2.Seat() for _ in range(seats)])
+    async def open_game(
+        self, rules_id: str, seats: int, options: bytes = b"", terms: log_pb2.Terms | None = None
+    ) -> Opened:
+        """Opens a game that the referee deals.
+
+        ``options``: exact bytes of the game's Options; empty: defaults. ``terms``: whether refused moves are recorded,
+        and for which entries the game's file is to have certificates.
+        """
+        places = [log_pb2.Seat() for _ in range(seats)]
+        request = pb.CreateGameRequest(rules_id=rules_id, options=options, seats=places, terms=terms)
         try:
             response = await self._stub.CreateGame(
                 request, timeout=CALL_S, metadata=self._metadata, wait_for_ready=True

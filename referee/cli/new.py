@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, TextIO
 
@@ -32,6 +33,14 @@ from referee.wire import strict
 from referee.wire.registry import codec
 
 _TIMEOUT_S = 15
+
+
+class Proofs(StrEnum):
+    """As ``referee.log.v1.ProofPolicy``."""
+
+    NONE = "none"
+    REFUSALS = "refusals"
+    ALL = "all"
 
 
 def new(  # noqa: PLR0917 - typer reads options from the signature
@@ -77,6 +86,13 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
     record_attempts: Annotated[
         bool, typer.Option("--record-attempts", help="Refused moves become entries of the log.")
     ] = False,
+    proofs: Annotated[
+        Proofs,
+        typer.Option(
+            help="Certificates that prove verdicts, in the game's file: for refused moves that are recorded, or for "
+            "all that the rules of building decide."
+        ),
+    ] = Proofs.NONE,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write the join strings to this new file, readable by you only."),
@@ -109,6 +125,10 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
     request.scribe_keys.extend(public_key(f"--scribe {key}", key) for key in scribe or [])
     if record_attempts:
         request.terms.illegal_moves = log_pb2.ILLEGAL_MOVE_POLICY_RECORDED
+    if proofs is Proofs.REFUSALS and not record_attempts:
+        raise Failure("--proofs refusals: expected --record-attempts, as only recorded refusals are proved", EXIT_USAGE)
+    if proofs is not Proofs.NONE:
+        request.terms.proofs = log_pb2.ProofPolicy.Value(f"PROOF_POLICY_{proofs.name}")
     token = token_of(token_file or data / TOKEN_FILE, needed=tls_cert is None or token_file is not None)
     secured = security(server, tls_ca, tls_cert, tls_key, insecure, token)
     # Before the game is opened, as its join strings are told only once.

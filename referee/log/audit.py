@@ -21,11 +21,12 @@ from referee.log.heads import Heads, check_head
 from referee.log.intent import Author, Place, Role, author_of, decode_intent
 from referee.log.merkle import Tree, leaf_hash
 from referee.log.note import Checkpoint, Note, VerifierKey, open_checkpoint
+from referee.log.proofs import Proofs
 from referee.log.replay import check_link, digest_differs, signed_part
 from referee.log.roll import Roll
 from referee.log.steps import Phase
 from referee.log.v1 import log_pb2
-from referee.log.verdict import Finding, Layer, Report, SeatStanding
+from referee.log.verdict import Finding, Layer, ProofReport, Report, SeatStanding
 
 _MAX_REMARKS = 20
 """On older checkpoints."""
@@ -55,7 +56,7 @@ def audit(stream: BinaryIO, policy: Policy, *, engines: Engines | None = None) -
     start = stream.tell()
     try:
         file.check_size(stream)
-        auditor.secret = _find_secret(stream)
+        auditor.secret, auditor.has_proofs = _look_ahead(stream)
         stream.seek(start)
         for frame in file.read(stream):
             auditor.visit(frame)
@@ -64,18 +65,24 @@ def audit(stream: BinaryIO, policy: Policy, *, engines: Engines | None = None) -
     return auditor.report()
 
 
-def _find_secret(stream: BinaryIO) -> bytes | None:
+def _look_ahead(stream: BinaryIO) -> tuple[bytes | None, bool]:
+    """r, if the file discloses it, and whether there are certificates."""
     # r comes last but is needed from the first draw on. Whether it is the right one is checked at its entry.
     # What the reader refuses ends this look as it ends the audit, so a file of garbage costs little.
+    secret, has_proofs = None, False
     try:
-        for data in file.entries(stream):
+        for frame in file.read(stream):
+            has_proofs |= frame.type == FrameType.CERTIFICATE
+            data = frame.payload
+            if frame.type != FrameType.ENTRY or secret is not None:
+                continue
             if data[-len(_DISCLOSE) - SEED_BYTES : -SEED_BYTES] == _DISCLOSE:
                 entry = decode_entry(data)
                 if entry.WhichOneof("event") == "disclose":
-                    return entry.disclose.seed
+                    secret = entry.disclose.seed
     except LogError:
         pass
-    return None
+    return secret, has_proofs
 
 
 class _Auditor:
@@ -84,6 +91,10 @@ class _Auditor:
         self.engines = engines
         self.secret: bytes | None = None
         """r, if the file discloses it."""
+        self.has_proofs = False
+        self.proofs: Proofs | None = None
+        """None: nobody asks for any, or nothing is known that could be proved."""
+        self.useless_proofs = 0
         self.tree = Tree()
         self.head = NO_ENTRY
         self.identity: bytes | None = None
@@ -125,6 +136,8 @@ class _Auditor:
             self.head = leaf_hash(frame.payload)
             self.tree.append(self.head)
             self.heads.grown(self.tree)
+            if self.proofs is not None:
+                self.proofs.entered(self.tree.size - 1, self.head)
             self.at = (None, None)
         elif frame.type == FrameType.HEADER:
             self.header = frame
@@ -132,11 +145,26 @@ class _Auditor:
             self.final = frame
         elif frame.type == FrameType.END:
             self.ended = True
+        elif frame.type == FrameType.CERTIFICATE:
+            self._proof(frame)
         elif frame.type == FrameType.OLD_CHECKPOINT and (remark := self.heads.seen(frame, self.tree)):
             # A file can cause any number of these; they must not crowd out the others.
             self.useless_heads += 1
             if self.useless_heads <= _MAX_REMARKS:
                 self.remarks.append(remark)
+
+    def _proof(self, frame: Frame) -> None:
+        if self.proofs is None:
+            return
+        try:
+            self.proofs.seen(frame, self.tree.size)
+        except LogError as error:
+            self.useless_proofs += error.code is not Code.DISPROVED
+            known = self.findings.get(Layer.PROOFS)
+            if error.code is Code.DISPROVED and known is not None and known.code is not Code.DISPROVED:
+                # Whoever has the copy can put useless ones before it; those must not hide what one proves.
+                del self.findings[Layer.PROOFS]
+            self.note(error.at(offset=frame.offset), Layer.PROOFS)
 
     def _entry(self, data: bytes) -> None:
         try:
@@ -183,6 +211,9 @@ class _Auditor:
                 what = f"seat {seat}, whose key is pinned, is scribed"
                 self.note(LogError(Code.UNTRUSTED_KEY, what, expected.hex()), Layer.AUTHORS)
         self.course = Course(opened, self.identity, self.engines, secret=self.secret)
+        provable = self.engines.provable(opened.rules_id, opened.rules_version)
+        if provable is not None and (self.has_proofs or opened.terms.proofs):
+            self.proofs = Proofs(provable, opened.terms.proofs)
         self.following = True
         self.checked[Layer.RULES] = self.checked[Layer.AUTHORS] = 1
 
@@ -252,6 +283,8 @@ class _Auditor:
 
     def _rules(self, course: Course, entry: log_pb2.Entry, intent: log_pb2.Intent | None) -> None:
         try:
+            if self.proofs is not None:
+                self.proofs.look(course, entry, intent)
             # By the place, not by what the entry says of it: that is the chain's to judge.
             step = course.check(entry, intent, self.tree.size)
             try:
@@ -280,6 +313,7 @@ class _Auditor:
         self._checkpoints()
         end = self.course.end if self.course is not None else None
         course = self.course
+        proofs = self.proofs.report() if self.proofs is not None else ProofReport()
         return Report(
             findings=tuple(self.findings[layer] for layer in Layer if layer in self.findings),
             entries=self.tree.size,
@@ -297,7 +331,8 @@ class _Auditor:
             ending=log_pb2.Ending.Name(end.ending) if end is not None else "",
             scores=tuple(end.scores) if end is not None else (),
             places=tuple(end.places) if end is not None else (),
-            remarks=(*self._recoveries(), *self.remarks),
+            proofs=proofs,
+            remarks=(*self._recoveries(), *self.remarks, *proofs.remarks()),
         )
 
     def _recoveries(self) -> list[str]:

@@ -64,7 +64,7 @@ class Course:
         except SetupError as error:
             raise LogError(Code.RULES, f"no game can be set up: {error}", entry=0) from error
         except Exception as error:
-            raise _engine_failed(error) from error
+            raise engine_failed(error) from error
         self._digest = _guarded(self.state.digest)
         self._go_on()
 
@@ -268,7 +268,7 @@ class Course:
         try:
             violations = self.state.check(event)
         except Exception as error:
-            raise _engine_failed(error) from error
+            raise engine_failed(error) from error
         if violations:
             raise RulesError(violations)
 
@@ -278,7 +278,7 @@ class Course:
             try:
                 self._outcome = self.codec.encode_outcome(dealer.outcome(self.state), self.tables)
             except Exception as error:
-                raise _engine_failed(error) from error
+                raise engine_failed(error) from error
         return self._outcome
 
     @staticmethod
@@ -298,7 +298,7 @@ class Course:
                 self.state.apply(step.event)
                 self._digest = self.state.digest()
             except Exception as error:
-                raise _engine_failed(error) from error
+                raise engine_failed(error) from error
         elif kind is StepKind.ENDED:
             self.end = step.end
             self.phase = Phase.ENDED if self.dealt else Phase.CLOSED
@@ -337,7 +337,7 @@ class Course:
         try:
             self.dealer = self.game.dealer(len(self.opened.seats), self.options, self.tables, stream)
         except Exception as error:
-            raise _engine_failed(error) from error
+            raise engine_failed(error) from error
 
 
 def _decoded(thing: str, decode: Callable[..., _T], *arguments: Any) -> _T:
@@ -346,17 +346,18 @@ def _decoded(thing: str, decode: Callable[..., _T], *arguments: Any) -> _T:
     except MalformedError as error:
         raise malformed(error, thing) from error
     except Exception as error:
-        raise _engine_failed(error) from error
+        raise engine_failed(error) from error
 
 
 def _guarded(ask: Callable[[], _T]) -> _T:
     try:
         return ask()
     except Exception as error:
-        raise _engine_failed(error) from error
+        raise engine_failed(error) from error
 
 
-def _engine_failed(error: Exception) -> LogError:
+def engine_failed(error: Exception) -> LogError:
+    """The rules engine's failure as one of this family."""
     return LogError(Code.ENGINE, f"the rules engine failed: {type(error).__name__}: {error}")
 
 

@@ -1,4 +1,4 @@
-"""Where the log finds the rules and the codecs of a game. Knows no game."""
+"""Where the log finds the rules and the codecs of a game, and what can be proved of it. Knows no game."""
 
 from __future__ import annotations
 
@@ -10,14 +10,21 @@ from referee.games.game import Game, UnknownRules
 from referee.log.errors import Code, LogError
 from referee.wire import registry as codecs
 from referee.wire.registry import Codec
+from solver import registry as proofs
+from solver.registry import Provable
+
+
+def _nothing(rules_id: str, version: int) -> None:
+    """For games of which nothing can be proved."""
 
 
 @dataclass(frozen=True, slots=True)
 class Engines:
-    """Both registries; tests bring their own."""
+    """The registries; tests bring their own."""
 
     game: Callable[[str, int], Game]
     codec: Callable[[str, int], Codec]
+    provable: Callable[[str, int], Provable | None] = _nothing
 
     def get(self, rules_id: str, version: int) -> tuple[Game, Codec]:
         """Raises ``LogError`` (``UNSUPPORTED``)."""
@@ -29,4 +36,4 @@ class Engines:
 
 def installed() -> Engines:
     """The games of this installation."""
-    return Engines(games.get, codecs.codec)
+    return Engines(games.get, codecs.codec, proofs.provable)

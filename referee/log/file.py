@@ -184,6 +184,10 @@ class Writer:
         """A checkpoint that will not be the last: so that a file can be checked as it grows."""
         self._write(FrameType.OLD_CHECKPOINT, note)
 
+    def proof(self, proof: bytes) -> None:
+        """A certificate of an entry before; exact bytes of Proof."""
+        self._write(FrameType.CERTIFICATE, proof)
+
     def end(self, note: bytes) -> None:
         """The last checkpoint and END; nothing can follow."""
         self._write(FrameType.CHECKPOINT, note)

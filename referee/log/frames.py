@@ -42,7 +42,7 @@ _CRITICAL_LIMITS: dict[int, int] = {
     FrameType.KEYSET: 64 * 1024,
     FrameType.END: 64,
 }
-_IGNORABLE_LIMIT = 64 * 1024
+MAX_IGNORABLE_BYTES = 64 * 1024
 _SEARCH_BYTES = 1 << 26
 
 
@@ -71,7 +71,7 @@ def encode_frame(frame_type: int, payload: bytes) -> bytes:
 def max_payload(frame_type: int) -> int | None:
     """The longest plausible payload; None for a critical type that does not exist."""
     if frame_type >= 0x80:
-        return _IGNORABLE_LIMIT
+        return MAX_IGNORABLE_BYTES
     return _CRITICAL_LIMITS.get(frame_type)
 
 

@@ -122,6 +122,11 @@ class Record:
         """Whether refused moves become entries."""
         return self.opened.terms.illegal_moves == log_pb2.ILLEGAL_MOVE_POLICY_RECORDED
 
+    @property
+    def wants_proofs(self) -> bool:
+        """Whether the terms ask for certificates of some entries."""
+        return self.opened.terms.proofs != log_pb2.PROOF_POLICY_UNSPECIFIED
+
     def root(self) -> bytes:
         return self.tree.root()
 

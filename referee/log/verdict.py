@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Any
@@ -40,6 +40,7 @@ class Layer(StrEnum):
     DECK = "deck"
     RULES = "rules"
     RESULT = "result"
+    PROOFS = "proofs"
 
 
 _MEANING: dict[Code, tuple[Layer, Verdict]] = {
@@ -68,7 +69,10 @@ _MEANING: dict[Code, tuple[Layer, Verdict]] = {
     Code.UNSUPPORTED: (Layer.RULES, Verdict.UNSUPPORTED),
     Code.RESULT: (Layer.RESULT, Verdict.RULES),
     Code.INCOMPLETE: (Layer.RESULT, Verdict.PREFIX),
+    Code.PROOF: (Layer.PROOFS, Verdict.CORRUPT),
+    Code.DISPROVED: (Layer.PROOFS, Verdict.RULES),
 }
+_MOST_NAMED = 10
 _SHORTFALLS = (Verdict.UNDISCLOSED, Verdict.PREFIX)
 """Nothing is proven wrong, so any failure outweighs them: a cut must not turn a forgery into a mere prefix."""
 
@@ -123,6 +127,37 @@ class SeatStanding:
 
 
 @dataclass(frozen=True, slots=True)
+class ProofReport:
+    """What the certificates of a file come to."""
+
+    policy: str = "NONE"
+    """``NONE``, ``REFUSALS`` or ``ALL``: for which entries the terms of the game ask for them."""
+    checked: int = 0
+    """How many hold for their entries."""
+    lacking: tuple[int, ...] = ()
+    """Entries that lack one that the terms ask for, as far as the game could be followed."""
+    not_compared: int = 0
+    """How many are of entries that are not known so far as to be compared."""
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "terms": self.policy,
+            "checked": self.checked,
+            "lacking": list(self.lacking),
+            "not_compared": self.not_compared,
+        }
+
+    def remarks(self) -> Iterator[str]:
+        """What is odd, and not wrong."""
+        if self.lacking:
+            shown = ", ".join(map(str, self.lacking[:_MOST_NAMED]))
+            more = f" and {len(self.lacking) - _MOST_NAMED} more" if len(self.lacking) > _MOST_NAMED else ""
+            yield f"the terms ask for certificates, and there is none for entry {shown}{more}"
+        if self.not_compared:
+            yield f"{self.not_compared} certificates are of entries whose position is not known"
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """The outcome of an audit. COMPLETE if there are no findings."""
 
@@ -146,6 +181,7 @@ class Report:
     ending: str
     scores: tuple[int, ...]
     places: tuple[int, ...]
+    proofs: ProofReport
     remarks: tuple[str, ...]
 
     @property
@@ -193,6 +229,7 @@ class Report:
             "ending": self.ending,
             "scores": list(self.scores),
             "places": list(self.places),
+            "proofs": self.proofs.as_json(),
             "layers": layers,
             "remarks": list(self.remarks),
         }
@@ -214,6 +251,8 @@ class Report:
         if self.ending:
             result = f", scores {list(self.scores)}, places {list(self.places)}" if self.scores else ""
             lines.append(f"ending: {self.ending}{result}")
+        if self.proofs != ProofReport():
+            lines.append(f"proofs: {self.proofs.checked} certificates hold, terms {self.proofs.policy}")
         lines += [f"remark: {remark}" for remark in self.remarks]
         return "".join(f"{printable(line)}\n" for line in lines)
 

@@ -37,6 +37,10 @@ from referee.v1 import game_service_pb2 as pb
 from referee.wire.strict import MAX_BODY_BYTES
 
 CHUNK_BYTES = 64 * 1024
+_PROOF_ENTRIES = 256
+"""For so many the certificates are read at one time."""
+_PROOF_BYTES = 16 << 20
+"""In one file. What would make it longer than a file may be is left out: entries are not."""
 
 
 class GameService:
@@ -214,9 +218,17 @@ class GameService:
         writer = file.Writer(stream)
         writer.header(await self._house.means.store.header(game_id))
         closed, note = log.is_closed, b""
+        proofs: dict[int, list[bytes]] = {}
+        room = _PROOF_BYTES
         async for row in log.rows():
             writer.entry(row.data)
             note = row.note
+            if row.seq % _PROOF_ENTRIES == 0:
+                proofs = await self._proofs(game_id, row.seq)
+            for proof in proofs.get(row.seq, ()):
+                room -= len(proof)
+                if room >= 0:
+                    writer.proof(proof)
             if stream.tell() >= CHUNK_BYTES:
                 await outlet.send(pb.GetLogResponse(chunk=_drained(stream)).SerializeToString())
         if closed:
@@ -224,6 +236,13 @@ class GameService:
         else:
             writer.old_checkpoint(note)
         await outlet.send(pb.GetLogResponse(chunk=_drained(stream)).SerializeToString())
+
+    async def _proofs(self, game_id: bytes, first: int) -> dict[int, list[bytes]]:
+        """Of some entries, as far as they are made."""
+        proofs: dict[int, list[bytes]] = {}
+        for certificate in await self._house.means.store.proofs(game_id, first, first + _PROOF_ENTRIES):
+            proofs.setdefault(certificate.seq, []).append(certificate.data)
+        return proofs
 
     async def AbortGame(self, request: pb.AbortGameRequest, caller: Caller) -> pb.AbortGameResponse:
         table = await self._table(request.game_id, caller)

@@ -20,7 +20,7 @@ from referee.table.means import Means
 from referee.table.opening import Prepared, prepare
 from referee.table.table import Table
 from referee.table.view import game_message
-from referee.table.watch import Ending, Feed
+from referee.table.watch import Ending, Feed, Watcher
 from referee.v1 import game_pb2 as pb
 from referee.v1.game_service_pb2 import CreateGameRequest
 
@@ -62,6 +62,8 @@ class House:
         """The same by game."""
         self.endings: Counter[int] = Counter()
         """How the games ended that were closed since the start: how many by ``Ending``."""
+        self._of_proofs: Watcher | None = None
+        """Watches all games that are to have certificates."""
         self._feeds: dict[str, set[Feed]] = {}
         self._mending: dict[Table, asyncio.Task[None]] = {}
         """Tables that are read back after a failure."""
@@ -169,6 +171,16 @@ class House:
         """Games that cannot be gone on with, and why."""
         return self._aside
 
+    def watch_for_proofs(self, watcher: Watcher) -> None:
+        """Has it watch every game that is to have certificates, those that are opened later among them."""
+        self._of_proofs = watcher
+        for table in self._open.values():
+            self._watch_for_proofs(table)
+
+    def _watch_for_proofs(self, table: Table) -> None:
+        if self._of_proofs is not None and table.wants_proofs:
+            table.watch(self._of_proofs)
+
     def is_draining(self) -> bool:
         """Whether the referee is stopping."""
         return self._draining
@@ -237,6 +249,7 @@ class House:
                 self._keep(table)
             else:
                 self._open[game_id] = table
+                self._watch_for_proofs(table)
                 self._seat(await self.means.store.players(game_id))
             return table
         except Unsound as error:
@@ -320,6 +333,7 @@ class House:
 
     def opened(self, table: Table) -> None:
         """As an ``Owner``."""
+        self._watch_for_proofs(table)
         for principal in set(self.principals(table.game_id).values()):
             for feed in self._feeds.get(principal, ()):
                 feed.opened(table.game_id)

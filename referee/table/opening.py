@@ -66,6 +66,7 @@ def prepare(request: CreateGameRequest, engines: Engines, producer: str) -> Prep
     for name in ("event_id", "round", "table"):
         if request.HasField(name):  # type: ignore[arg-type]
             setattr(opened, name, getattr(request, name))
+    _check_proofs(opened, engines)
     secret = None
     if request.declaring_scribe_key:
         opened.scribe_keys.append(request.declaring_scribe_key)
@@ -85,6 +86,16 @@ def prepare(request: CreateGameRequest, engines: Engines, producer: str) -> Prep
             raise
         raise BadField(error.what.removeprefix("game_open."), error.expected) from error
     return _with_tokens(open_data, opened, header, secret, _principals(request))
+
+
+def _check_proofs(opened: log_pb2.GameOpen, engines: Engines) -> None:
+    """Raises ``BadField`` for certificates that there can never be."""
+    terms = opened.terms
+    if terms.proofs and engines.provable(opened.rules_id, opened.rules_version) is None:
+        raise BadField("terms.proofs", f"none, as nothing can be proved of {opened.rules_id}")
+    recorded = terms.illegal_moves == log_pb2.ILLEGAL_MOVE_POLICY_RECORDED
+    if terms.proofs == log_pb2.PROOF_POLICY_REFUSALS and not recorded:
+        raise BadField("terms.proofs", "illegal_moves that are recorded, as there are no refusals to prove otherwise")
 
 
 def _principals(request: CreateGameRequest) -> Sequence[str]:
@@ -113,5 +124,5 @@ def _with_tokens(
     if opened.scribe_keys:
         scribe_token = new_token()
         grants.append(Grant(token_digest(scribe_token), "", scribe, identity))
-    opening = Opening(opened.header_hash, header, secret, grants, principals)
+    opening = Opening(opened.header_hash, header, secret, grants, principals, proofs=bool(opened.terms.proofs))
     return Prepared(open_data, opening, tokens, scribe_token)

@@ -235,7 +235,7 @@ def _opening(record: Record, header: bytes) -> tuple[Opening, list[tuple[str, st
         if record.opened.scribe_keys:
             tokens.append(("scribe", new_token()))
             grants.append(Grant(token_digest(tokens[-1][1]), "", frozenset({"scribe"}), record.game_id))
-    return Opening(record.opened.header_hash, header, None, grants), tokens
+    return Opening(record.opened.header_hash, header, None, grants, proofs=record.wants_proofs), tokens
 
 
 async def _commit(means: Means, record: Record, rows: list[Row], opening: Opening | None = None) -> None:

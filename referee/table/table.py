@@ -138,6 +138,11 @@ class Table:
         return self._record.opened.rules_id, self._record.opened.rules_version
 
     @property
+    def wants_proofs(self) -> bool:
+        """Whether certificates are to be made for the game."""
+        return self._record.wants_proofs
+
+    @property
     def size(self) -> int:
         """Entries that are durable."""
         return self._durable

@@ -20,4 +20,6 @@ def test_there_are_frozen_logs() -> None:
 def test_frozen_log_audits_as_it_did(log: Path) -> None:
     """A later report may tell more; what it told then it still tells."""
     then, now = json.loads(log.with_suffix(".json").read_text()), json.loads(report_of(log))
+    layers = {layer["layer"]: layer for layer in now.pop("layers")}
+    assert all(layers.get(layer["layer"]) == layer for layer in then.pop("layers"))
     assert {key: now.get(key) for key in then} == then

@@ -1,0 +1,161 @@
+"""Certificates in a game's file: which entry each is for, and whether it proves what the referee said of that entry.
+
+They are not signed and nobody has to be trusted for them; anybody can add some to a copy of a file, or take them out.
+Knows no game.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from referee.games.game import ForcedPass
+from referee.log.course import Course, engine_failed
+from referee.log.errors import Code, LogError, malformed
+from referee.log.frames import MAX_IGNORABLE_BYTES, Frame
+from referee.log.intent import check_length
+from referee.log.merkle import HASH_BYTES
+from referee.log.v1 import log_pb2
+from referee.log.verdict import ProofReport
+from referee.wire import strict
+from referee.wire.registry import Codec
+from solver.certificate import BadCertificate, Checked
+from solver.registry import Provable
+
+
+def encode_proof(seq: int, leaf: bytes, certificate: bytes) -> bytes:
+    """The payload of a frame."""
+    return strict.encode(log_pb2.Proof(seq=seq, leaf=leaf, certificate=certificate))
+
+
+def decode_proof(data: bytes) -> log_pb2.Proof:
+    """Raises ``LogError``."""
+    try:
+        proof = strict.decode(log_pb2.Proof, data, max_bytes=MAX_IGNORABLE_BYTES)
+        check_length("proof.leaf", proof.leaf, HASH_BYTES)
+    except strict.MalformedError as error:
+        raise malformed(error, "proof") from error
+    return proof
+
+
+def is_wanted(policy: log_pb2.ProofPolicy.ValueType, entry: log_pb2.Entry) -> bool:
+    """Whether such an entry is to have certificates."""
+    return policy == log_pb2.PROOF_POLICY_ALL or (policy == log_pb2.PROOF_POLICY_REFUSALS and entry.HasField("refused"))
+
+
+def event_of(codec: Codec, tables: Any, entry: log_pb2.Entry, intent: log_pb2.Intent | None) -> Any:
+    """The engine's event that the entry holds, also one that was refused; None for other entries.
+
+    ``intent``: of a Signed or Refused one. Raises ``MalformedError``.
+    """
+    if intent is not None and intent.HasField("move"):
+        return codec.decode_move(intent.move, tables)
+    if intent is not None and intent.HasField("declare"):
+        return codec.decode_outcome(intent.declare, tables)
+    if entry.HasField("chance"):
+        return codec.decode_outcome(entry.chance.outcome, tables)
+    if entry.HasField("forced_pass"):
+        return ForcedPass(entry.forced_pass.seat)
+    return None
+
+
+class _Claimed:
+    """An entry and what it claims. Of claims the fingerprints are kept, as there may be many."""
+
+    __slots__ = ("is_wanted", "leaf", "rule_ids", "tries", "waiting")
+
+    def __init__(self, entry: log_pb2.Entry, waiting: list[bytes], *, is_wanted: bool) -> None:
+        self.leaf = b""
+        self.rule_ids = tuple(entry.refused.rule_ids) if entry.HasField("refused") else None
+        """Why it was refused; None if it was accepted."""
+        self.waiting = waiting
+        """Claims without a certificate so far."""
+        self.tries = len(waiting)
+        """Certificates that may still be looked at: no more than claims, so that the work is bounded."""
+        self.is_wanted = is_wanted
+
+
+class Proofs:
+    """Follows the entries of a file, and checks the certificates that come after them."""
+
+    def __init__(self, provable: Provable, policy: log_pb2.ProofPolicy.ValueType) -> None:
+        self._provable = provable
+        self._policy = policy
+        self._claimed: dict[int, _Claimed] = {}
+        self._next: _Claimed | None = None
+        self._end: int | None = None
+        """The first entry of which it is not known what it claims."""
+        self._checked = 0
+        self._not_compared = 0
+
+    def look(self, course: Course, entry: log_pb2.Entry, intent: log_pb2.Intent | None) -> None:
+        """At the next entry, in the position before it. Raises ``LogError`` (``ENGINE``)."""
+        try:
+            event = event_of(course.codec, course.tables, entry, intent)
+            claims = self._provable.claims(course.state, event) if event is not None else ()
+        except strict.MalformedError:
+            claims = ()
+        except Exception as error:
+            raise engine_failed(error) from error
+        waiting = [self._provable.fingerprint(claim) for claim in claims]
+        self._next = _Claimed(entry, waiting, is_wanted=is_wanted(self._policy, entry))
+
+    def entered(self, seq: int, leaf: bytes) -> None:
+        """The entry; if ``look`` was not asked, as the game could not be followed so far, nor are those after it."""
+        found, self._next = self._next, None
+        if found is not None and found.waiting:
+            found.leaf = leaf
+            self._claimed[seq] = found
+        elif found is None and seq > 0 and self._end is None:
+            self._end = seq
+
+    def seen(self, frame: Frame, size: int) -> None:
+        """A certificate, after so many entries.
+
+        Raises ``LogError``: ``MALFORMED``, ``PROOF`` if it proves nothing of its entry, ``DISPROVED`` if it proves the
+        opposite.
+        """
+        proof = decode_proof(frame.payload)
+        if proof.seq >= size:
+            raise LogError(Code.PROOF, f"a certificate for entry {proof.seq}", "one after its entry")
+        if self._end is not None and proof.seq >= self._end:
+            self._not_compared += 1
+            return
+        try:
+            self._check(self._claimed.get(proof.seq), proof)
+        except LogError as error:
+            raise error.at(entry=proof.seq)  # noqa: B904 - the same error, with its place
+
+    def _check(self, claimed: _Claimed | None, proof: log_pb2.Proof) -> None:
+        if claimed is None:
+            raise LogError(Code.PROOF, "a certificate", "none, as the entry claims nothing that can be proved")
+        if proof.leaf != claimed.leaf:
+            raise LogError(Code.PROOF, f"a certificate for leaf {proof.leaf.hex()}", claimed.leaf.hex())
+        if not claimed.tries:
+            raise LogError(Code.PROOF, "one more certificate", "one for each of the entry's claims")
+        claimed.tries -= 1
+        try:
+            checked = self._provable.check(proof.certificate)
+        except BadCertificate as error:
+            raise LogError(Code.PROOF, f"a certificate that does not hold: {error}") from error
+        mark = self._provable.fingerprint(checked.claim)
+        if mark not in claimed.waiting:
+            raise LogError(Code.PROOF, "a certificate of another claim", "the entry's, in the position before it")
+        claimed.waiting.remove(mark)
+        self._checked += 1
+        if contradiction := contradicts(checked, claimed.rule_ids):
+            raise LogError(Code.DISPROVED, contradiction)
+
+    def report(self) -> ProofReport:
+        """After the last frame."""
+        policy = {log_pb2.PROOF_POLICY_REFUSALS: "REFUSALS", log_pb2.PROOF_POLICY_ALL: "ALL"}.get(self._policy, "NONE")
+        lacking = tuple(seq for seq, claimed in self._claimed.items() if claimed.is_wanted and claimed.waiting)
+        return ProofReport(policy, self._checked, lacking, self._not_compared)
+
+
+def contradicts(checked: Checked, rule_ids: tuple[str, ...] | None) -> str:
+    """What is proved and what the referee said, if that is not the same. ``rule_ids``: of a refusal, ascending."""
+    said = "accepted" if rule_ids is None else f"refused by {', '.join(rule_ids)}"
+    proved = tuple(sorted({violation.rule_id for violation in checked.violations}))
+    if checked.holds == (rule_ids is None) and (checked.holds or proved == rule_ids):
+        return ""
+    return f"{said}, and proved to be " + ("legal" if checked.holds else f"against {', '.join(proved)}")

@@ -1,0 +1,234 @@
+"""Certificates for games whose terms ask for them: made after the verdicts, one at a time, when nobody waits for them.
+
+What there is to prove is read from the store, as it was entered: so a referee that was stopped goes on where it was.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+
+import structlog
+
+from referee.log.engines import Engines
+from referee.log.entry import decode_entry, decode_open
+from referee.log.entry import game_id as game_id_of
+from referee.log.intent import decode_intent
+from referee.log.merkle import leaf_hash
+from referee.log.proofs import contradicts, encode_proof, event_of, is_wanted
+from referee.log.replay import signed_part
+from referee.store.store import Certificate, Change, Proved, Row, StoreFailed
+from referee.table.means import Means
+from referee.table.watch import Commit, Ending, Watcher
+from referee.v1 import game_service_pb2 as pb
+from referee.v1.solver_service_pb2 import ProveMoveRequest
+from solver.certificate import BadCertificate
+
+Prove = Callable[[ProveMoveRequest], Awaitable[bytes]]
+"""From a question to its certificate; empty if the budget ran out. Raises ``ProofFailed``."""
+
+TRIES = 2
+"""For a question at which a worker dies."""
+ENTRIES_AT_ONCE = 64
+KEPT_AT_ONCE = 16
+"""Certificates that share a commit."""
+RETRY_S = 1.0
+"""Before the store is asked again after a failure."""
+
+_log = structlog.get_logger("referee.proofs")
+
+
+class ProofFailed(Exception):
+    """There is no answer: why, in a word or a line."""
+
+
+class Prover:
+    """One for all games of a referee; what waits is a set of games."""
+
+    def __init__(self, means: Means, prove: Prove) -> None:
+        self._means = means
+        self._prove = prove
+        self._grown: dict[bytes, None] = {}
+        """Games that may have entries to be looked at, in their turn."""
+        self._first: dict[bytes, int] = {}
+        """From which entry on those of earlier starts are to be proved."""
+        self._followed: dict[bytes, Follower] = {}
+        """Of games that are not over."""
+        self._wake = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self.watcher: Watcher = _Growth(self._tell)
+        """To be told of what the games become."""
+        self.settled: Counter[str] = Counter()
+        """Claims by what became of them: ``made``, ``given_up``, and ``contradicts`` of those made."""
+
+    async def load(self) -> None:
+        """What earlier starts left. Raises ``StoreFailed``."""
+        for game_id, first in await self._means.store.unproved():
+            self._first[game_id] = first
+            self._tell(game_id)
+
+    def start(self) -> None:
+        """Goes on until it is closed."""
+        self._task = asyncio.create_task(self._run())
+
+    async def close(self) -> None:
+        """What is not made is made after the next start. Before the store is closed."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    @property
+    def waiting(self) -> int:
+        """Games that wait for their turn."""
+        return len(self._grown)
+
+    def _tell(self, game_id: bytes) -> None:
+        self._grown[game_id] = None
+        self._wake.set()
+
+    async def _run(self) -> None:
+        while True:
+            await self._wake.wait()
+            while self._grown:
+                game_id = next(iter(self._grown))
+                del self._grown[game_id]
+                await self._look(game_id)
+            self._wake.clear()
+
+    async def _look(self, game_id: bytes) -> None:
+        """At some entries of the game. Whatever goes wrong, it is not the other games'."""
+        try:
+            if await self._go_on(game_id):
+                self._tell(game_id)
+        except StoreFailed as error:
+            self._followed.pop(game_id, None)
+            _log.warning("proofs not kept", game=game_id.hex(), error=str(error), again_s=RETRY_S)
+            await asyncio.sleep(RETRY_S)
+            self._tell(game_id)
+        except Exception as error:  # noqa: BLE001 - it is told
+            self._followed.pop(game_id, None)
+            _log.error("proofs given up", game=game_id.hex(), error=str(error), exc_info=True)
+
+    async def _go_on(self, game_id: bytes) -> bool:
+        """Whether there is more to be done at once. Raises ``StoreFailed``, and what a game's engine raises."""
+        stored = await self._means.store.game(game_id)
+        follower = self._followed.get(game_id)
+        rows = await self._means.store.entries(game_id, follower.size if follower is not None else 0, ENTRIES_AT_ONCE)
+        if stored is None or (follower is None and not rows):
+            return False
+        if follower is None:
+            opened = decode_entry(rows[0].data).open
+            follower = self._followed[game_id] = Follower(self._means.engines, opened, self._first.get(game_id, 0))
+        made: list[Certificate] = []
+        for row in rows:
+            for part, claim in enumerate(follower.read(row)):
+                if (data := await self._certificate(follower, claim)) is not None:
+                    made.append(Certificate(row.seq, part, data))
+            await asyncio.sleep(0)
+            if len(made) >= KEPT_AT_ONCE:
+                break
+        # It was asked for before the rows: if it was over then, these are the last.
+        is_read = not rows or (len(rows) < ENTRIES_AT_ONCE and follower.size > rows[-1].seq)
+        is_over = is_read and stored.closed is not None
+        if made or is_over:
+            await self._keep(game_id, Proved(made, None if is_over else follower.size))
+            self._first[game_id] = follower.size
+        if is_over:
+            del self._followed[game_id], self._first[game_id]
+        return not is_read
+
+    async def _certificate(self, follower: Follower, claim: Any) -> bytes | None:
+        """What stands in the file for a claim of the entry that was read last; None if it is given up."""
+        where = {"game": follower.game_id.hex(), "entry": follower.size - 1}
+        why = ""
+        for _ in range(TRIES):
+            try:
+                certificate = await self._prove(follower.provable.request(claim))
+                if not certificate:
+                    why = "the budget ran out"
+                    break
+                checked = follower.provable.check(certificate)
+            except (ProofFailed, BadCertificate) as error:
+                why = str(error)
+                continue
+            self.settled["made"] += 1
+            if contradiction := contradicts(checked, follower.refused_for):
+                # It is evidence, and stays.
+                self.settled["contradicts"] += 1
+                _log.error("proof contradicts the referee", **where, what=contradiction)
+            return encode_proof(follower.size - 1, follower.leaf, certificate)
+        self.settled["given_up"] += 1
+        _log.warning("proof given up", **where, why=why)
+        return None
+
+    async def _keep(self, game_id: bytes, proved: Proved) -> None:
+        """Durable when this returns. Raises ``StoreFailed``."""
+        done: asyncio.Future[StoreFailed | None] = asyncio.get_running_loop().create_future()
+        self._means.store.commit(Change(game_id, (), proved=proved), partial(_settle, done))
+        if (failure := await done) is not None:
+            raise failure
+
+
+class Follower:
+    """One game as its entries tell it. They were checked when they were entered, and are not checked again."""
+
+    def __init__(self, engines: Engines, open_data: bytes, first: int) -> None:
+        """``first``: from which entry on its claims are wanted."""
+        opened = decode_open(open_data)
+        game, self._codec = engines.get(opened.rules_id, opened.rules_version)
+        provable = engines.provable(opened.rules_id, opened.rules_version)
+        if provable is None:
+            raise LookupError(f"nothing can be proved of {opened.rules_id} version {opened.rules_version}")
+        self.provable = provable
+        self._tables = self._codec.decode_tables(opened.tables)
+        self._state = game.new(len(opened.seats), self._codec.decode_options(opened.options), self._tables)
+        self._policy = opened.terms.proofs
+        self._first = first
+        self.game_id = game_id_of(open_data)
+        self.size = 0
+        self.leaf = b""
+        """Leaf hash of the last entry."""
+        self.refused_for: tuple[str, ...] | None = None
+        """The rules that the last entry was refused for, if it was."""
+
+    def read(self, row: Row) -> tuple[Any, ...]:
+        """What the next entry claims of which there is to be a certificate."""
+        entry = decode_entry(row.data)
+        signed = signed_part(entry)
+        event = event_of(self._codec, self._tables, entry, decode_intent(signed.intent) if signed is not None else None)
+        claims: tuple[Any, ...] = ()
+        if event is not None and row.seq >= self._first and is_wanted(self._policy, entry):
+            claims = self.provable.claims(self._state, event)
+        self.refused_for = tuple(entry.refused.rule_ids) if entry.HasField("refused") else None
+        if event is not None and self.refused_for is None:
+            self._state.apply(event)
+        self.size, self.leaf = row.seq + 1, leaf_hash(row.data)
+        return claims
+
+
+class _Growth(Watcher):
+    """Notes which games have something new, and keeps nothing."""
+
+    __slots__ = ("_tell",)
+
+    def __init__(self, tell: Callable[[bytes], None]) -> None:
+        super().__init__()
+        self._tell = tell
+
+    def push(self, commit: Commit | None, answer: pb.Answer | None = None) -> None:  # noqa: ARG002 - it sends no acts
+        if commit is not None:
+            self._tell(commit.game_id)
+
+    def over(self, game_id: bytes, ending: Ending = Ending.GAME_OVER) -> None:  # noqa: ARG002 - whatever it is
+        self._tell(game_id)
+
+    def end(self, ending: Ending) -> None:
+        """What is there can be proved all the same."""
+
+
+def _settle(done: asyncio.Future[StoreFailed | None], failure: StoreFailed | None) -> None:
+    if not done.done():  # the prover may be closed by now
+        done.set_result(failure)

@@ -1,0 +1,49 @@
+"""What can be proved of which game, by the rules' id and version: as engines and codecs are found."""
+
+from __future__ import annotations
+
+from typing import Any, Final, Protocol
+
+from referee.v1.solver_service_pb2 import ProveMoveRequest
+from solver import certificate, events
+from solver.certificate import Checked
+from solver.claims import Claim
+from solver.wire import message_of
+
+
+class Provable(Protocol):
+    """A game whose verdicts can be proved. Needs no solver."""
+
+    def claims(self, state: Any, event: Any) -> tuple[Any, ...]:
+        """What the event claims, from the position before it; two things at the most, often nothing."""
+        ...
+
+    def fingerprint(self, claim: Any) -> bytes:
+        """32 bytes, the same for equal claims."""
+        ...
+
+    def request(self, claim: Any) -> ProveMoveRequest:
+        """The claim as a question to a solver."""
+        ...
+
+    def check(self, data: bytes) -> Checked:
+        """What the certificate proves. Raises ``solver.certificate.BadCertificate``."""
+        ...
+
+
+class _Alhambra:
+    claims = staticmethod(events.claims)
+    fingerprint = staticmethod(events.fingerprint)
+    check = staticmethod(certificate.check)
+
+    @staticmethod
+    def request(claim: Claim) -> ProveMoveRequest:
+        return ProveMoveRequest(alhambra=message_of(claim))
+
+
+_PROVABLE: Final[dict[tuple[str, int], Provable]] = {("alhambra", 1): _Alhambra()}
+
+
+def provable(rules_id: str, version: int) -> Provable | None:
+    """None for a game of which nothing can be proved."""
+    return _PROVABLE.get((rules_id, version))
