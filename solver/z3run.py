@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
+from math import inf
+from time import monotonic
 
 import z3
 
@@ -31,6 +36,27 @@ class Answer:
     """Names of a minimal set of assertions that contradict each other, if it is not."""
 
 
+_until = ContextVar("until", default=inf)
+
+
+@contextmanager
+def fused(seconds: float) -> Iterator[None]:
+    """Meanwhile no budget lasts longer than so many seconds: somebody waits, and not for ever.
+
+    A fuse, because what is done until then depends on the machine.
+    """
+    token = _until.set(monotonic() + seconds)
+    try:
+        yield
+    finally:
+        _until.reset(token)
+
+
+def seconds_left() -> float:
+    """Until the fuse blows; 0 or less afterwards."""
+    return _until.get() - monotonic()
+
+
 class Budget:
     """Work that may be done, for several questions together."""
 
@@ -39,12 +65,17 @@ class Budget:
 
     def ask(self, text: str, *, model: bool = False, core: bool = False) -> Answer:
         """Z3's answer to SMT-LIB text. Raises ``OutOfBudget`` and ``SolverFailed``."""
-        if self.left <= 0:
+        seconds = seconds_left()
+        if self.left <= 0 or seconds <= 0:
             raise OutOfBudget
         solver = z3.SimpleSolver()
         solver.set(rlimit=min(self.left, 2**32 - 1), max_memory=MAX_MEMORY_MB, random_seed=0)
+        if seconds < _LONGEST_S:
+            solver.set(timeout=int(1000 * seconds) + 1)
         if core:
             solver.set("core.minimize", True)
+        if model:
+            solver.set("phase_selection", 1)  # true first: what is broken is found at once, not bit by bit
         try:
             solver.from_string(text)
             before = _count(solver)
@@ -63,7 +94,8 @@ class Budget:
         return Answer(True, true=_true(solver.model()) if model else frozenset())
 
 
-_BUDGET = ("canceled", "max. resource limit exceeded")
+_LONGEST_S = 1e6
+_BUDGET = ("canceled", "timeout", "max. resource limit exceeded")
 
 
 def _count(solver: z3.SimpleSolver) -> int:
@@ -71,7 +103,15 @@ def _count(solver: z3.SimpleSolver) -> int:
 
 
 def _true(model: z3.ModelRef) -> frozenset[str]:
-    return frozenset(each.name() for each in model if each.arity() == 0 and z3.is_true(model[each]))
+    """Names of the constants that are true. By the C interface: terms in Python take ten times as long."""
+    context = model.ctx.ref()
+    names = []
+    for i in range(z3.Z3_model_get_num_consts(context, model.model)):
+        constant = z3.Z3_model_get_const_decl(context, model.model, i)
+        value = z3.Z3_model_get_const_interp(context, model.model, constant)
+        if z3.Z3_get_bool_value(context, value) == z3.Z3_L_TRUE:
+            names.append(z3.Z3_get_symbol_string(context, z3.Z3_get_decl_name(context, constant)))
+    return frozenset(names)
 
 
 def _first_line(error: z3.Z3Exception) -> str:
