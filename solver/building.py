@@ -58,7 +58,7 @@ def after(layout: Layout, step: Step) -> dict[Cell, str]:
 
 
 class Ground:
-    """What follows from a layout without any question: which cells touch, between which one can walk, which are inner."""
+    """What needs no solver: which cells touch, between which one can walk, which are inner."""
 
     def __init__(self, tiles: Walls) -> None:
         self.tiles = tiles
@@ -150,9 +150,46 @@ def violations(broken: Collection[str], at: Cell) -> tuple[Violation, ...]:
     return tuple(found)
 
 
+def somewhere(layout: Layout, tile: str) -> str:
+    """The question whether the tile may be placed anywhere: satisfiable exactly if there is a cell for it.
+
+    ``at`` numbers the empty cells beside a tile; on others it would touch nothing (ALH-A3). An empty cell of the box
+    around the tiles has a way out of it by sides, which the placed tile does not block.
+    """
+    tiles, mine = walls_of(layout), walls(tile)
+    cells = {cell: i for i, cell in enumerate(sorted({c for t in tiles for c in _beside(t)} - set(tiles)))}
+    xs, ys = [x for x, _ in tiles], [y for _, y in tiles]
+    box = [(x, y) for x in range(min(xs), max(xs) + 1) for y in range(min(ys), max(ys) + 1) if (x, y) not in tiles]
+    out = ["(set-logic QF_IDL)", "(declare-const at Int)", f"(assert (and (<= 0 at) (< at {len(cells)})))"]
+    out += [f"(declare-const |out {x} {y}| Int)" for x, y in box]
+    for cell, i in cells.items():
+        sides = [
+            (side in mine, _OPPOSITE[side] in tiles[there])
+            for side, there in zip(_SIDES, _beside(cell), strict=True)
+            if there in tiles
+        ]
+        match_all = " ".join(f"(= {_truth(a)} {_truth(b)})" for a, b in sides)
+        open_one = " ".join(f"(and {_truth(not a)} {_truth(not b)})" for a, b in sides)
+        out.append(f"(assert (! (=> (= at {i}) (and true {match_all})) :named {_named('ALH-A2', cell)}))")
+        out.append(f"(assert (! (=> (= at {i}) (or false {open_one})) :named {_named('ALH-A4', cell)}))")
+        if max(map(abs, cell)) > MOST_TILES:
+            out.append(f"(assert (! (distinct at {i}) :named {_named('ALH-A8', cell)}))")
+    inside = set(box)
+    for cell in box:
+        ways = [f"(= at {cells[cell]})"] if cell in cells else []
+        for on in _beside(cell):
+            if on not in tiles:
+                free = f"(distinct at {cells[on]})" if on in cells else "true"
+                fall = f"(< |out {on[0]} {on[1]}| |out {cell[0]} {cell[1]}|)" if on in inside else "true"
+                ways.append(f"(and {free} {fall})")
+        out.append(f"(assert (! (or false {' '.join(ways)}) :named {_named('ALH-A5', cell)}))")
+    return "\n".join([*out, "(check-sat)", ""])
+
+
 def forbidden(violation: Violation) -> str:
-    """The question whether a step that is impossible obeys the rule: a fact contradicts it."""
-    name = _named(violation.rule_id, violation.cells[0])
+    """The question whether a move that a single fact forbids obeys the rule: the fact contradicts it."""
+    what = violation.cells[0] if violation.cells else (violation.facts.get("tile", "turn"),)
+    name = f"|{' '.join((violation.rule_id, *map(str, what)))}|"
     return f"(set-option :produce-unsat-cores true)\n(set-logic QF_UF)\n(assert (! false :named {name}))\n(check-sat)\n"
 
 

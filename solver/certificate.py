@@ -1,20 +1,19 @@
-"""Checks certificates: what they claim, whether it holds, and every rule that is broken. Needs no solver and no search.
+"""Checks certificates: what they claim, whether it holds, and every rule that is broken. No solver, no search.
 
-What is proven by an accepted certificate:
+What an accepted certificate proves:
 
-- of a step, and of each step of a turn: for **every** rule of building, whether the layout after it obeys the rule, and
-  where not. A rule that is not reported is obeyed: each tile has a way on foot, each empty cell a way out, and the way is
-  in the certificate as numbers that fall along it. A rule that is reported is broken at exactly the cells named: none of
-  them has a way to any cell that has one. So a certificate of the contrary cannot exist.
-- of a turn: the same up to its first move that breaks a rule, after which nothing is judged; and the rules about what is
-  in the reserve and what was bought.
-- of "no placement": each empty cell beside a tile breaks ALH-A2, ALH-A4 or leaves a cell shut in; every other cell
-  touches no tile (ALH-A3) or is taken (ALH-A9).
-- of a distance: that there is a way of so many turns. That there is no shorter one was refuted by a solver; nothing here
-  can check that, and ``Checked.assumed`` says so.
+- of a step, and of each step of a turn: for **every** rule of building whether the layout after it obeys the rule, and
+  where it does not. A rule that is not reported is obeyed: each tile has a way on foot and each empty cell a way out,
+  along which the certificate's numbers fall. A rule that is reported is broken at the cells named and at no others: no
+  way leads from any of them to a cell that has one. So there is no certificate of the contrary.
+- of a turn: the same up to its first move that breaks a rule; and the rules about reserve and bought tiles.
+- of "no placement": each empty cell beside a tile breaks ALH-A2 or ALH-A4, or the tile there shuts a cell in (ALH-A5,
+  ALH-A6). Every other cell touches no tile (ALH-A3), is taken (ALH-A9) or too far away (ALH-A8).
+- of a distance: a way of so many turns. That none is shorter was refuted by a solver, which cannot be checked here;
+  ``Checked.assumed`` says so.
 - of the hand-out: all of it (ALH-F9).
 
-The layout that a claim starts from is taken as legal, as the claim says; whoever has the game can see that it is.
+The layout that a claim starts from is taken to be legal, as the claim says: whoever has the game can see it.
 """
 
 from __future__ import annotations
@@ -27,6 +26,7 @@ from google.protobuf.message import DecodeError
 from referee.alhambra.v1 import proof_pb2 as pb
 from referee.games.game import Cell, Violation
 from solver.claims import (
+    MOST_TILES,
     Add,
     Claim,
     DistanceClaim,
@@ -39,16 +39,15 @@ from solver.claims import (
     StepClaim,
     Swap,
     TurnClaim,
-    TurnMove,
     walls,
 )
-from solver.wire import claim_of, move_of
+from solver.turns import left_over, out_of_turn
+from solver.wire import claim_of, message_of, move_of
 
 MAX_BYTES = 64 * 1024
 _NEVER = 1 << 32
 _FOUNTAIN: Cell = (0, 0)
-_FAR = 54
-_NEIGHBOURS = (("N", 0, -1, "S"), ("E", 1, 0, "W"), ("S", 0, 1, "N"), ("W", -1, 0, "E"))
+_SIDES = (("N", 0, -1, "S"), ("E", 1, 0, "W"), ("S", 0, 1, "N"), ("W", -1, 0, "E"))
 _AROUND = ((0, -1), (1, 0), (0, 1), (-1, 0), (-1, -1), (1, -1), (1, 1), (-1, 1))
 
 
@@ -62,10 +61,12 @@ class Checked:
 
     claim: Claim
     holds: bool
-    violations: tuple[Violation, ...]
+    violations: tuple[Violation, ...] = ()
     """Every rule that is broken, with the cells; facts of a turn name the move, counted from 1."""
+    counterexample: Place | None = None
+    """The first placement that is legal, if it was claimed that there is none."""
     assumed: str = ""
-    """The part that a solver refuted and that was not checked here, in words; empty: everything was checked."""
+    """The part that was not checked, in words; empty if everything was."""
 
 
 def check(data: bytes) -> Checked:
@@ -77,27 +78,31 @@ def check(data: bytes) -> Checked:
         message.ParseFromString(data)
         claim = claim_of(message.claim)
     except DecodeError:
-        raise BadCertificate("certificate: expected a referee.alhambra.v1.Certificate") from None
+        raise BadCertificate("certificate: not a message, expected a referee.alhambra.v1.Certificate") from None
     except ValueError as error:
         raise BadCertificate(f"claim: {error}") from None
+    kind, evidence = message.claim.WhichOneof("claim"), message.WhichOneof("evidence")
+    if evidence != kind:
+        raise BadCertificate(f"evidence: {evidence or 'none'}, expected {kind}")
+    message.claim.CopyFrom(message_of(claim))
     message.DiscardUnknownFields()
-    if message.SerializeToString(deterministic=True) != data or not all(map(_in_order, _layouts(claim))):
-        raise BadCertificate("certificate: expected its one encoding, without unknown fields, layouts in order")
-    kind = message.claim.WhichOneof("claim")
-    if message.WhichOneof("evidence") != kind:
-        raise BadCertificate(f"evidence: {message.WhichOneof('evidence')}, expected {kind}")
+    if message.SerializeToString(deterministic=True) != data:
+        raise BadCertificate("certificate: another encoding, expected the one of this certificate")
     match claim:
         case StepClaim(layout, step):
             violations, _ = _judge_step("step", layout, step, message.step)
+            return Checked(claim, not violations, violations)
         case TurnClaim():
             violations = _judge_turn(claim, message.turn)
+            return Checked(claim, not violations, violations)
         case NoPlacementClaim():
-            return Checked(claim, _judge_no_placement(claim, message.no_placement), ())
+            placeable = _judge_no_placement(claim, message.no_placement)
+            return Checked(claim, placeable is None, counterexample=placeable)
         case DistanceClaim():
             return _judge_distance(claim, message.distance)
         case HandOutClaim():
-            violations = judge_hand_out(claim)
-    return Checked(claim, not violations, violations)
+            violations = _judge_hand_out(claim)
+            return Checked(claim, not violations, violations)
 
 
 # One layout
@@ -105,13 +110,12 @@ def check(data: bytes) -> Checked:
 
 def _judge_step(
     where: str, layout: Layout, step: Step, evidence: pb.LayoutEvidence
-) -> tuple[tuple[Violation, ...], dict[Cell, str]]:
+) -> tuple[tuple[Violation, ...], Layout]:
     """Every rule of building that the step breaks, and the layout after it."""
-    x, y = at = step.at
-    after = dict(layout)
+    at = step.at
     early = None
     if isinstance(step, Place):
-        if not (-_FAR <= x <= _FAR and -_FAR <= y <= _FAR):
+        if max(abs(at[0]), abs(at[1])) > MOST_TILES:
             early = Violation("ALH-A8", (at,))
         elif at == _FOUNTAIN or at in layout:
             early = Violation("ALH-A9", (at,))
@@ -119,40 +123,33 @@ def _judge_step(
         early = Violation("ALH-D2", (at,))
     elif at not in layout:
         early = Violation("ALH-D1", (at,), {"found": "empty cell", "expected": "a tile"})
-    if early is not None:
+    if early:
         if evidence.ByteSize():
-            raise BadCertificate(f"{where}: numbers of a layout, expected none after {early.rule_id}")
-        return (early,), after
-    if isinstance(step, Remove):
-        del after[at]
-    else:
+            raise BadCertificate(f"{where}: a layout, expected none as {early.rule_id} is broken before")
+        return (early,), layout
+    after = {cell: tile for cell, tile in layout.items() if cell != at}
+    if not isinstance(step, Remove):
         after[at] = step.tile
-    return _judge_layout(where, after, at, evidence), after
-
-
-def _judge_layout(where: str, layout: Layout, at: Cell, evidence: pb.LayoutEvidence) -> tuple[Violation, ...]:
-    """Every rule of building that the layout breaks; ``at`` is the only cell that changed."""
-    tiles = _tiles(layout)
+    tiles = _tiles(after)
     found = _clashes(where, tiles, at)
     cells = [cell for cell in tiles if cell != _FOUNTAIN]
-    cut = _without_way(f"{where}.foot", evidence.foot, cells, lambda cell: _walkable(tiles, cell))
-    loose = _without_way(f"{where}.touch", evidence.touch, cells if cut else [], lambda cell: _beside(tiles, cell))
-    found += [Violation(rule, cells) for rule, cells in (("ALH-A3", loose), ("ALH-A4", cut)) if cells]
+    cut = _without_way(f"{where}: foot", evidence.foot, cells, lambda cell: _walkable(tiles, cell))
+    loose = _without_way(f"{where}: touch", evidence.touch, cut and cells, lambda cell: _beside(tiles, cell))
     inner = _inner(tiles)
-    shut = _without_way(f"{where}.out", evidence.out, inner, lambda cell: _empty(tiles, cell, 4))
-    tight = _without_way(f"{where}.corner", evidence.corner, inner if shut else [], lambda cell: _empty(tiles, cell, 8))
+    shut = _without_way(f"{where}: out", evidence.out, inner, lambda cell: _empty(tiles, cell, 4))
+    tight = _without_way(f"{where}: corner", evidence.corner, shut and inner, lambda cell: _empty(tiles, cell, 8))
     cornered = tuple(cell for cell in shut if cell not in tight)
-    found += [Violation(rule, cells) for rule, cells in (("ALH-A5", tight), ("ALH-A6", cornered)) if cells]
-    return tuple(found)
+    by_rule = (("ALH-A3", loose), ("ALH-A4", cut), ("ALH-A5", tight), ("ALH-A6", cornered))
+    return (*found, *(Violation(rule, broken) for rule, broken in by_rule if broken)), after
 
 
 def _without_way(
     where: str, numbers: Sequence[int], cells: Sequence[Cell], ways: Callable[[Cell], Iterable[Cell]]
 ) -> tuple[Cell, ...]:
-    """The cells that have no way to where ways end, which is any cell that is not among them.
+    """The cells from which no way leads to a cell that is not among them.
 
-    The numbers are right if each is one more than the least that a way leads to. They fall along a way then, so it comes
-    to an end; and no way leads from a cell without a number to one that has one.
+    The numbers are right if each is one more than the least that a way leads to. Then they fall along a way, so it
+    ends; and no way leads from a cell without a number to one that has one.
     """
     if len(numbers) != len(cells):
         raise BadCertificate(f"{where}: {len(numbers)} numbers, expected {len(cells)}")
@@ -160,35 +157,33 @@ def _without_way(
     for cell, number in steps.items():
         least = min([steps.get(on, 0) for on in ways(cell)], default=_NEVER)
         if number != min(least + 1, _NEVER):
-            raise BadCertificate(f"{where}: {number % _NEVER} for {cell}, expected {(least + 1) % _NEVER}")
+            raise BadCertificate(f"{where}: {number % _NEVER} for {cell}, expected {min(least + 1, _NEVER) % _NEVER}")
     return tuple(cell for cell, number in steps.items() if number == _NEVER)
 
 
 def _tiles(layout: Layout) -> dict[Cell, str]:
     """Walls by cell, the fountain's among them, by column, then row."""
-    tiles = {cell: walls(tile) for cell, tile in layout.items()}
-    tiles[_FOUNTAIN] = ""
-    return {cell: tiles[cell] for cell in sorted(tiles)}
+    return {cell: walls(layout[cell]) if cell in layout else "" for cell in sorted([*layout, _FOUNTAIN])}
 
 
 def _clashes(where: str, tiles: dict[Cell, str], at: Cell) -> list[Violation]:
-    """ALH-A2: sides of the tile ``at`` where wall meets open. Other sides were right before the step."""
-    cells, sides = [at], ""
+    """ALH-A2: sides of the tile ``at`` where wall meets open. All others were right before the step."""
+    cells, letters = [at], ""
     for (x, y), mine in tiles.items():
-        for side, dx, dy, opposite in _NEIGHBOURS:
-            theirs = tiles.get((x + dx, y + dy))
-            if theirs is not None and (side in mine) != (opposite in theirs):
+        for side, dx, dy, opposite in _SIDES:
+            there = (x + dx, y + dy)
+            if there in tiles and (side in mine) != (opposite in tiles[there]):
                 if (x, y) == at:
-                    cells.append((x + dx, y + dy))
-                    sides += side
-                elif (x + dx, y + dy) != at:
-                    raise BadCertificate(f"{where}: the layout before it breaks ALH-A2 at ({x}, {y})")
-    return [Violation("ALH-A2", tuple(cells), {"sides": sides})] if sides else []
+                    cells.append(there)
+                    letters += side
+                elif there != at:
+                    raise BadCertificate(f"{where}: ALH-A2 is broken at ({x}, {y}), expected a layout that was legal")
+    return [Violation("ALH-A2", tuple(cells), {"sides": letters})] if letters else []
 
 
 def _walkable(tiles: dict[Cell, str], cell: Cell) -> Iterator[Cell]:
     (x, y), mine = cell, tiles[cell]
-    for side, dx, dy, opposite in _NEIGHBOURS:
+    for side, dx, dy, opposite in _SIDES:
         if side not in mine and opposite not in tiles.get((x + dx, y + dy), opposite):
             yield x + dx, y + dy
 
@@ -202,19 +197,17 @@ def _empty(tiles: dict[Cell, str], cell: Cell, ways: int) -> list[Cell]:
 
 
 def _inner(tiles: dict[Cell, str]) -> list[Cell]:
-    """Empty cells with tiles in all four directions of the compass. From any other one leaves in a straight line."""
-    west: dict[int, int] = {}
-    east: dict[int, int] = {}
+    """Empty cells with tiles in all four directions, by column, then row. From others one leaves in a straight line."""
+    rows: dict[int, list[int]] = {}
     columns: dict[int, list[int]] = {}
-    for x, y in tiles:  # by column, then row
-        west.setdefault(y, x)
-        east[y] = x
+    for x, y in tiles:
+        rows.setdefault(y, []).append(x)
         columns.setdefault(x, []).append(y)
     return [
         (x, y)
         for x, ys in columns.items()
         for y in range(ys[0] + 1, ys[-1])
-        if (x, y) not in tiles and west.get(y, x) < x < east.get(y, x)
+        if (x, y) not in tiles and y in rows and rows[y][0] < x < rows[y][-1]
     ]
 
 
@@ -223,128 +216,84 @@ def _inner(tiles: dict[Cell, str]) -> list[Cell]:
 
 def _judge_turn(claim: TurnClaim, evidence: pb.TurnEvidence) -> tuple[Violation, ...]:
     """Every rule that the first bad move breaks, or that tiles left over break."""
-    layout, hand, steps = dict(claim.layout), set(claim.bought), list(evidence.steps)
+    layout, hand, used, number = claim.layout, set(claim.bought), 0, 0
     found: tuple[Violation, ...] = ()
-    for i, move in enumerate(claim.moves):
-        found = out_of_turn(i == 0, move, claim, hand)
+    for number, move in enumerate(claim.moves, 1):
+        found = out_of_turn(number == 1, move, claim, hand)
         if not found and isinstance(move, Add | Remove | Swap | Place):
-            if not steps:
-                raise BadCertificate(f"turn: no numbers for move {i + 1}, expected them for every step")
+            if used == len(evidence.steps):
+                raise BadCertificate(f"turn: {used} layouts, expected one more, for move {number}")
             step = Place(move.tile, move.at) if isinstance(move, Add) else move
-            found, layout = _judge_step(f"move {i + 1}", layout, step, steps.pop(0))
+            found, layout = _judge_step(f"move {number}", layout, step, evidence.steps[used])
+            used += 1
         if found:
-            found = tuple(Violation(v.rule_id, v.cells, {**v.facts, "move": i + 1}) for v in found)
             break
         if not isinstance(move, Add | Remove | Swap):
             hand.discard(move.tile)
-    if steps:
-        raise BadCertificate(f"turn: {len(steps)} layouts too many, expected one for each step that is judged")
-    left = () if found else (tile for tile in claim.bought if tile in hand)
-    return found or tuple(Violation("ALH-C7", facts={"tile": tile, "found": "not put anywhere"}) for tile in left)
-
-
-def out_of_turn(first: bool, move: TurnMove, claim: TurnClaim, hand: set[str]) -> tuple[Violation, ...]:
-    """Rules that a move of a turn breaks wherever it lays its tile: ALH-C5, ALH-C7, ALH-C8, ALH-D1."""
-    if isinstance(move, Add | Remove | Swap):
-        if not first:
-            return (Violation("ALH-C5", facts={"awaited": "the bought tiles to be placed"}),)
-        if isinstance(move, Remove) or move.tile in claim.reserve:
-            return ()
-        if move.tile in claim.bought:
-            return (Violation("ALH-C8", facts={"tile": move.tile}),)
-        return (Violation("ALH-D1", facts={"tile": move.tile, "found": "not in the reserve"}),)
-    return () if move.tile in hand else (Violation("ALH-C7", facts={"tile": move.tile, "found": "not in hand"}),)
-
-
-def _judge_no_placement(claim: NoPlacementClaim, evidence: pb.NoPlacementEvidence) -> bool:
-    """Whether no cell is left."""
-    layouts = list(evidence.cells)
-    for cell in candidates(claim):
-        if evidence.HasField("placeable") and cell == (evidence.placeable.x, evidence.placeable.y):
-            broken, _ = _judge_step("placed", claim.layout, Place(claim.tile, cell), evidence.placed)
-            if broken or layouts:
-                raise BadCertificate(f"placeable: {cell}, expected the first cell that breaks no rule")
-            return False
-        numbers = layouts.pop(0) if layouts else pb.LayoutEvidence()
-        tiles = _tiles({**claim.layout, cell: claim.tile})
-        shut = _without_way(f"cell {cell}", numbers.out, _inner(tiles), lambda c, tiles=tiles: _empty(tiles, c, 4))
-        if not shut or numbers.foot or numbers.touch or numbers.corner:
-            raise BadCertificate(f"cell {cell}: expected numbers out, a cell without a way among them, and no others")
-    if layouts or evidence.HasField("placeable") or evidence.HasField("placed"):
-        raise BadCertificate("no_placement: evidence for a cell that is out of the question")
-    return True
+    if used < len(evidence.steps):
+        raise BadCertificate(f"turn: {len(evidence.steps)} layouts, expected {used}")
+    return tuple(Violation(v.rule_id, v.cells, {**v.facts, "move": number}) for v in found) or left_over(claim, hand)
 
 
 def candidates(claim: NoPlacementClaim) -> list[Cell]:
-    """Cells that ALH-A2, A3, A4, A8 and A9 leave for the tile: whether it shuts a cell in has to be asked."""
+    """The cells that ALH-A2, A3, A4, A8 and A9 leave for the tile. Whether it shuts a cell in there has to be shown."""
     tiles, mine = _tiles(claim.layout), walls(claim.tile)
     found = []
     for x, y in sorted({there for cell in tiles for there in _empty(tiles, cell, 4)}):
-        sides = [
-            (side in mine, opposite in tiles[on])
-            for side, dx, dy, opposite in _NEIGHBOURS
-            if (on := (x + dx, y + dy)) in tiles
-        ]
-        if all(a == b for a, b in sides) and (False, False) in sides and max(abs(x), abs(y)) <= _FAR:
+        sides = [(a in mine, b in tiles[x + dx, y + dy]) for a, dx, dy, b in _SIDES if (x + dx, y + dy) in tiles]
+        if all(a == b for a, b in sides) and (False, False) in sides and max(abs(x), abs(y)) <= MOST_TILES:
             found.append((x, y))
     return found
 
 
+def _judge_no_placement(claim: NoPlacementClaim, evidence: pb.NoPlacementEvidence) -> Place | None:
+    """The first placement that is legal; None if there is none."""
+    judged = 0
+    for judged, (cell, numbers) in enumerate(zip(candidates(claim), evidence.cells, strict=False), 1):
+        broken, _ = _judge_step(f"({cell[0]}, {cell[1]})", claim.layout, step := Place(claim.tile, cell), numbers)
+        if not broken and judged == len(evidence.cells):
+            return step
+    if not judged == len(evidence.cells) == len(candidates(claim)):
+        raise BadCertificate(f"no placement: {len(evidence.cells)} layouts, expected them up to the first legal one")
+    return None
+
+
 def _judge_distance(claim: DistanceClaim, evidence: pb.DistanceEvidence) -> Checked:
-    """The way is walked; that none is shorter is taken over."""
-    layout, reserve = dict(claim.start), set(claim.reserve)
-    if len(evidence.moves) != len(evidence.steps) or len(evidence.moves) > claim.turns:
-        raise BadCertificate(f"distance: {len(evidence.moves)} moves, {len(evidence.steps)} layouts")
-    for i, (message, numbers) in enumerate(zip(evidence.moves, evidence.steps, strict=True)):
-        where = f"moves[{i}]"
+    """The way is walked; that none is shorter is taken on trust."""
+    layout, reserve = claim.start, {*claim.reserve}
+    moves, turns, below = len(evidence.moves), claim.turns, evidence.refuted_below
+    if moves != len(evidence.steps):
+        raise BadCertificate(f"distance: {len(evidence.steps)} layouts, expected {moves}, one for each move")
+    for i, numbers in enumerate(evidence.steps):
         try:
-            move = move_of(message, where)
+            move = move_of(evidence.moves[i], f"moves[{i}]")
         except ValueError as error:
             raise BadCertificate(str(error)) from None
-        if not isinstance(move, Add | Remove | Swap) or (not isinstance(move, Remove) and move.tile not in reserve):
-            raise BadCertificate(f"{where}: {move}, expected a rebuild with a tile of the reserve")
+        if not isinstance(move, Remove) and not (isinstance(move, Add | Swap) and move.tile in reserve):
+            raise BadCertificate(f"moves[{i}]: {move}, expected a rebuild, with a tile of the reserve")
+        reserve |= {layout[move.at]} if move.at in layout else set()
         step = Place(move.tile, move.at) if isinstance(move, Add) else move
-        gone = layout.get(move.at)
-        broken, layout = _judge_step(where, layout, step, numbers)
+        broken, layout = _judge_step(f"steps[{i}]", layout, step, numbers)
         if broken:
-            raise BadCertificate(f"{where}: breaks {broken[0].rule_id}, expected a legal move")
-        reserve = (reserve | ({gone} if gone else set())) - set(layout.values())
-    arrived = dict(claim.goal) == layout
-    below = evidence.refuted_below
-    if arrived and len(evidence.moves) < claim.turns and not below:
-        return Checked(claim, False, ())
-    if arrived and len(evidence.moves) == claim.turns == below:
-        assumed = f"that fewer than {below} turns do not suffice was refuted by a solver and is not checked here"
-        return Checked(claim, True, (), assumed if below else "")
-    if not evidence.moves and below == claim.turns + 1:
-        return Checked(
-            claim, False, (), f"that {claim.turns} turns do not suffice was refuted by a solver and is not checked here"
-        )
-    raise BadCertificate(f"distance: {len(evidence.moves)} moves, refuted below {below}, claimed {claim.turns}")
+            raise BadCertificate(f"moves[{i}]: breaks {broken[0].rule_id}, expected a legal rebuild")
+        reserve -= {*layout.values()}
+    arrived = layout == claim.goal
+    holds = arrived and moves == turns
+    expected = turns if holds else 0 if arrived else turns + 1
+    if moves > turns or (moves and not arrived) or below != expected:
+        raise BadCertificate(f"distance: {moves} moves, refuted below {below}, expected what decides on {turns} turns")
+    return Checked(claim, holds, assumed=f"a solver refuted that fewer than {below} turns suffice" if below else "")
 
 
-def judge_hand_out(claim: HandOutClaim) -> tuple[Violation, ...]:
+def _judge_hand_out(claim: HandOutClaim) -> tuple[Violation, ...]:
     """ALH-F9: each tile to the seat with the most money of its slot's currency; to nobody on a tie or without any."""
     found = []
     for slot in claim.slots:
         sums = [sum(value for currency, value in hand if currency == slot.currency) for hand in claim.hands]
-        most = max(sums)
-        seat = sums.index(most) if most and sums.count(most) == 1 else None
+        richest = [seat for seat, money in enumerate(sums) if money == max(sums) > 0]
+        seat = richest[0] if len(richest) == 1 else None
         if seat != slot.seat:
-            claimed, expected = (("nobody" if each is None else each) for each in (slot.seat, seat))
-            found.append(Violation("ALH-F9", facts={"tile": slot.tile, "seat": claimed, "expected": expected}))
+            claimed, expected = ("nobody" if each is None else each for each in (slot.seat, seat))
+            facts = {"tile": slot.tile, "seat": claimed, "expected": expected, "money": " ".join(map(str, sums))}
+            found.append(Violation("ALH-F9", (), facts))
     return tuple(found)
-
-
-def _layouts(claim: Claim) -> tuple[Layout, ...]:
-    match claim:
-        case DistanceClaim(start, _, goal, _):
-            return start, goal
-        case HandOutClaim():
-            return ()
-        case _:
-            return (claim.layout,)
-
-
-def _in_order(layout: Layout) -> bool:
-    return list(layout) == sorted(layout)

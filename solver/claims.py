@@ -5,9 +5,11 @@ The messages of ``referee/alhambra/v1/proof.proto`` say the same to others; ``so
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from referee.games.alhambra.money import copies
 from referee.games.alhambra.tiles import SIDE_LETTERS, parse_tile
 from referee.games.game import Cell
 
@@ -173,20 +175,27 @@ def _check_tiles(where: str, layout: Layout, *others: str) -> None:
 
 
 def _check_hand_out(claim: HandOutClaim) -> None:
-    if not 2 <= len(claim.hands) <= 6:
-        raise ValueError(f"hands: {len(claim.hands)} seats, expected 2 to 6")
+    """Seats, cards and slots that a game can have at its end."""
+    seats = len(claim.hands)
+    if not 2 <= seats <= 6:
+        raise ValueError(f"hands: {seats} seats, expected 2 to 6")
     for seat, hand in enumerate(claim.hands):
         for currency, value in hand:
             if not (0 <= currency <= 3 and 1 <= value <= 9):
-                raise ValueError(f"hands: seat {seat} holds a card of currency {currency}, value {value}")
-        if len(hand) > 108:
-            raise ValueError(f"hands: seat {seat} holds {len(hand)} cards, expected at most 108")
-    if len({slot.currency for slot in claim.slots}) < len(claim.slots):
-        raise ValueError("slots: a currency twice, expected each once")
+                card = f"a card of currency {currency}, value {value}"
+                raise ValueError(f"hands: seat {seat} holds {card}; expected currencies 0 to 3, values 1 to 9")
+    for (currency, value), times in Counter(card for hand in claim.hands for card in hand).items():
+        if times > copies(seats):
+            card = f"the card of currency {currency}, value {value}"
+            raise ValueError(f"hands: {card} {times} times, expected at most {copies(seats)} with {seats} seats")
     for slot in claim.slots:
         walls(slot.tile)
-        if not 0 <= slot.currency <= 3 or not (slot.seat is None or 0 <= slot.seat < len(claim.hands)):
-            raise ValueError(f"slots: currency {slot.currency}, seat {slot.seat}, with {len(claim.hands)} seats")
+        if not 0 <= slot.currency <= 3:
+            raise ValueError(f"slots: currency {slot.currency} for {slot.tile}, expected 0 to 3")
+        if slot.seat is not None and not 0 <= slot.seat < seats:
+            raise ValueError(f"slots: seat {slot.seat} for {slot.tile}, expected 0 to {seats - 1} or nobody")
+    if len({slot.currency for slot in claim.slots}) < len(claim.slots):
+        raise ValueError("slots: a currency twice, expected each once")
     if len({slot.tile for slot in claim.slots}) < len(claim.slots):
         raise ValueError("slots: a tile twice, expected each once")
 

@@ -1,24 +1,33 @@
 """Proves or refutes claims about Alhambra's rules of building with Z3, and writes the certificates.
 
 Each layout is asked about twice (``solver.building``); the two answers, the rules that are broken according to the
-models, and what the solver-free checker reads out of the certificate have to be the same, or ``SolverFailed`` is raised.
+models, and what the solver-free checker reads out of the certificate have to agree, or ``SolverFailed`` is raised.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from referee.alhambra.v1 import proof_pb2 as pb
-from referee.games.game import Cell, Violation
+from referee.games.game import Violation
 from solver import building, certificate
 from solver.claims import (
+    Add,
     Claim,
+    DistanceClaim,
+    HandOutClaim,
     Layout,
+    NoPlacementClaim,
+    Place,
+    Remove,
     Step,
     StepClaim,
+    Swap,
+    TurnClaim,
     check_claim,
 )
+from solver.evidence import least_steps, of_ground, serialized
+from solver.turns import left_over, out_of_turn
 from solver.wire import message_of
 from solver.z3run import DEFAULT_RLIMIT, Budget, OutOfBudget, SolverFailed
 
@@ -46,6 +55,8 @@ class Proof:
     certificate: bytes = b""
     """Empty if undecided."""
     smt_lib: tuple[SmtFile, ...] = ()
+    counterexample: Place | None = None
+    """The first placement that is legal, if it was claimed that there is none."""
 
 
 def prove(claim: Claim, *, rlimit: int = DEFAULT_RLIMIT, smt_lib: bool = False) -> Proof:
@@ -55,6 +66,15 @@ def prove(claim: Claim, *, rlimit: int = DEFAULT_RLIMIT, smt_lib: bool = False) 
     ``SolverFailed`` if Z3 gives no answer for a reason that is not the budget.
     """
     check_claim(claim)
+    match claim:
+        case DistanceClaim():
+            from solver import distance  # noqa: PLC0415 - it gives a Proof, so it imports this module
+
+            return distance.prove(claim, rlimit)
+        case HandOutClaim():
+            from solver import hand_out  # noqa: PLC0415 - as above
+
+            return hand_out.prove(claim, rlimit=rlimit, smt_lib=smt_lib)
     questions = _Questions(Budget(rlimit))
     try:
         proof = _prove(claim, questions)
@@ -62,26 +82,35 @@ def prove(claim: Claim, *, rlimit: int = DEFAULT_RLIMIT, smt_lib: bool = False) 
         proof = Proof(claim, None)
     if proof.holds is not None:
         checked = certificate.check(proof.certificate)
-        if (checked.claim, checked.holds, checked.violations) != (claim, proof.holds, proof.violations):
+        if (checked.claim, checked.holds, checked.violations, checked.counterexample) != (
+            claim,
+            proof.holds,
+            proof.violations,
+            proof.counterexample,
+        ):
             raise SolverFailed(f"Z3 finds {proof.violations}, its certificate proves {checked.violations}")
-    return Proof(
-        claim, proof.holds, proof.violations, proof.core, proof.certificate, tuple(questions.files) if smt_lib else ()
-    )
+    return replace(proof, smt_lib=tuple(questions.files)) if smt_lib else proof
 
 
-def _prove(claim: Claim, questions: _Questions) -> Proof:
+def _prove(claim: StepClaim | TurnClaim | NoPlacementClaim, questions: _Questions) -> Proof:
+    check_legal("layout", claim.layout)
+    message = pb.Certificate(claim=message_of(claim))
+    violations: tuple[Violation, ...] = ()
+    core: tuple[str, ...] = ()
+    counterexample = None
     match claim:
         case StepClaim(layout, step):
-            check_legal("layout", layout)
             judged = _judge(questions, layout, step, "step")
-            evidence = pb.Certificate(claim=message_of(claim), step=judged.evidence)
-            return _proof(claim, judged.violations, judged.core, evidence)
-        case _:
-            raise NotImplementedError
-
-
-def _proof(claim: Claim, violations: tuple[Violation, ...], core: tuple[str, ...], message: pb.Certificate) -> Proof:
-    return Proof(claim, not violations, violations, core, message.SerializeToString(deterministic=True))
+            message.step.CopyFrom(judged.evidence)
+            violations, core = judged.violations, judged.core
+        case TurnClaim():
+            violations, core = _turn(questions, claim, message.turn)
+            message.turn.SetInParent()
+        case NoPlacementClaim():
+            counterexample = _no_placement(questions, claim, message.no_placement)
+            message.no_placement.SetInParent()
+    holds = not violations and counterexample is None
+    return Proof(claim, holds, violations, core, serialized(message), counterexample=counterexample)
 
 
 # One layout
@@ -137,40 +166,53 @@ def _judge(questions: _Questions, layout: Layout, step: Step, name: str) -> _Jud
     if legal == bool(broken):
         raise SolverFailed(f"Z3 contradicts itself: legal {legal}, broken {sorted(broken)}")
     violations = building.violations(broken, step.at)
-    core = ()
+    core: tuple[str, ...] = ()
     if violations:
         core = questions.core(f"{name}-reason", building.obeys(ground, {violations[0].rule_id}))
-    return _Judged(after, violations, core, _evidence(ground, broken))
+    return _Judged(after, violations, core, of_ground(ground))
 
 
-def _evidence(ground: building.Ground, broken: frozenset[str]) -> pb.LayoutEvidence:
-    """Numbers of steps for whatever Z3 says has a way.
-
-    They are the least, not those of Z3's model: equal claims have equal certificates, whatever the model was.
-    """
-    cut, touch, shut, tight = (
-        {each[7:] for each in broken if each.startswith(rule)} for rule in ("ALH-A4", "ALH-A3", "ALH-A6", "ALH-A5")
-    )
-    tiles = [cell for cell in ground.tiles if cell != building.FOUNTAIN]
-    message = pb.LayoutEvidence(foot=_steps(tiles, ground.walkable), out=_steps(ground.inner, ground.empty_beside))
-    if cut:
-        message.touch.extend(_steps(tiles, ground.beside))
-    if shut:
-        message.corner.extend(_steps(ground.inner, ground.empty_around))
-    return message
+# Several
 
 
-def _steps(cells: list[Cell], ways: Callable[[Cell], list[Cell]]) -> list[int]:
-    """For each cell the least number of steps to one that is not among them; 0 if there is no way."""
-    steps = dict.fromkeys(cells, 0)
-    reached = [cell for cell in cells if any(on not in steps for on in ways(cell))]
-    number = 1
-    while reached:
-        for cell in reached:
-            steps[cell] = number
-        number += 1
-        reached = list(dict.fromkeys(on for cell in reached for on in ways(cell) if steps.get(on) == 0))
-    return list(steps.values())
+def _turn(
+    questions: _Questions, claim: TurnClaim, evidence: pb.TurnEvidence
+) -> tuple[tuple[Violation, ...], tuple[str, ...]]:
+    """A turn, move by move, up to the first that breaks a rule: the violations and a core of one of them."""
+    layout, hand = claim.layout, set(claim.bought)
+    for number, move in enumerate(claim.moves, 1):
+        found = out_of_turn(number == 1, move, claim, hand)
+        core: tuple[str, ...] = ()
+        if found:
+            core = questions.core(f"move-{number}-obeys", building.forbidden(found[0]))
+        elif isinstance(move, Add | Remove | Swap | Place):
+            step = Place(move.tile, move.at) if isinstance(move, Add) else move
+            judged = _judge(questions, layout, step, f"move-{number}")
+            evidence.steps.append(judged.evidence)
+            layout, found, core = judged.layout, judged.violations, judged.core
+        if found:
+            return tuple(Violation(v.rule_id, v.cells, {**v.facts, "move": number}) for v in found), core
+        if not isinstance(move, Add | Remove | Swap):
+            hand.discard(move.tile)
+    if left := left_over(claim, hand):
+        return left, questions.core("end-obeys", building.forbidden(left[0]))
+    return (), ()
+
+
+def _no_placement(questions: _Questions, claim: NoPlacementClaim, evidence: pb.NoPlacementEvidence) -> Place | None:
+    """The first placement that is legal; None if there is none."""
+    somewhere = questions.holds("somewhere", building.somewhere(claim.layout, claim.tile))
+    first = None
+    for cell in certificate.candidates(claim):
+        step = Place(claim.tile, cell)
+        judged = _judge(questions, claim.layout, step, f"at-{cell[0]}-{cell[1]}")
+        evidence.cells.append(judged.evidence)
+        if not judged.violations:
+            first = step
+            break
+    if somewhere is not (first is not None):
+        raise SolverFailed(f"Z3 contradicts itself: a cell for the tile {somewhere}, found {first}")
+    return first
 
 
 def check_legal(where: str, layout: Layout) -> None:
@@ -189,6 +231,6 @@ def check_legal(where: str, layout: Layout) -> None:
         ("ALH-A5", ground.inner, ground.empty_around),
         ("ALH-A6", ground.inner, ground.empty_beside),
     ):
-        for cell, number in zip(cells, _steps(cells, ways), strict=True):
+        for cell, number in zip(cells, least_steps(cells, ways), strict=True):
             if not number:
                 raise ValueError(f"{where}: breaks {rule} at {cell}; expected a legal layout")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from referee.alhambra.v1 import alhambra_pb2 as moves_pb
@@ -34,7 +34,7 @@ def claim_of(message: pb.Claim) -> Claim:
     kind = message.WhichOneof("claim")
     if kind is None:
         raise ValueError("claim: none is set, expected one")
-    claim = _CLAIMS[kind](getattr(message, kind))
+    claim: Claim = _CLAIMS[kind](getattr(message, kind))
     check_claim(claim)
     return claim
 
@@ -170,7 +170,7 @@ def _hand_out(message: pb.HandOutClaim) -> Claim:
     return HandOutClaim(hands, tuple(Slot(*slot) for slot in slots))
 
 
-_CLAIMS = {
+_CLAIMS: dict[str, Callable[[Any], Claim]] = {
     "step": _step,
     "turn": _turn,
     "no_placement": _no_placement,

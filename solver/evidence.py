@@ -1,0 +1,65 @@
+"""Makes the evidence of certificates: the least numbers of steps, counted outwards. No solver is needed for it.
+
+What they prove is for ``solver.certificate`` to find.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from referee.alhambra.v1 import proof_pb2 as pb
+from referee.games.game import Cell
+from solver.building import FOUNTAIN, Ground, after, walls_of
+from solver.claims import Add, DistanceClaim, Layout, Place, Remove, Swap
+from solver.wire import message_of, move_message
+
+
+def of_layout(layout: Layout) -> pb.LayoutEvidence:
+    """The evidence of a layout, legal or not."""
+    return of_ground(Ground(walls_of(layout)))
+
+
+def of_ground(ground: Ground) -> pb.LayoutEvidence:
+    """The same for a layout whose ground is known."""
+    tiles = [cell for cell in ground.tiles if cell != FOUNTAIN]
+    message = pb.LayoutEvidence(
+        foot=least_steps(tiles, ground.walkable), out=least_steps(ground.inner, ground.empty_beside)
+    )
+    if 0 in message.foot:
+        message.touch.extend(least_steps(tiles, ground.beside))
+    if 0 in message.out:
+        message.corner.extend(least_steps(ground.inner, ground.empty_around))
+    return message
+
+
+def of_distance(claim: DistanceClaim, moves: Sequence[Add | Remove | Swap], refuted_below: int) -> bytes:
+    """The certificate of a distance: a way, and the number of turns below which a solver refuted that there is one.
+
+    The claim holds if both are ``claim.turns``. It fails with fewer moves and 0, or with no moves and
+    ``claim.turns + 1``.
+    """
+    message = pb.DistanceEvidence(refuted_below=refuted_below)
+    layout = dict(claim.start)
+    for move in moves:
+        layout = after(layout, Place(move.tile, move.at) if isinstance(move, Add) else move)
+        message.moves.append(move_message(move))
+        message.steps.append(of_layout(layout))
+    return serialized(pb.Certificate(claim=message_of(claim), distance=message))
+
+
+def serialized(certificate: pb.Certificate) -> bytes:
+    """The one encoding of a certificate."""
+    return certificate.SerializeToString(deterministic=True)
+
+
+def least_steps(cells: Sequence[Cell], ways: Callable[[Cell], Sequence[Cell]]) -> list[int]:
+    """For each cell the least number of steps to one that is not among them; 0 if there is no way."""
+    steps = dict.fromkeys(cells, 0)
+    reached = [cell for cell in cells if any(on not in steps for on in ways(cell))]
+    number = 1
+    while reached:
+        for cell in reached:
+            steps[cell] = number
+        number += 1
+        reached = list(dict.fromkeys(on for cell in reached for on in ways(cell) if steps.get(on) == 0))
+    return list(steps.values())
