@@ -95,6 +95,10 @@ class Workers:
                 self.lost[why] += 1
                 worker.kill()
 
+    async def start(self) -> None:
+        """One more, which waits for its first question. Raises ``WorkerFailed``, ``WorkerFault``."""
+        self._idle.append(await self._start())
+
     async def _start(self) -> _Worker:
         loop = asyncio.get_running_loop()
         try:
