@@ -94,7 +94,6 @@ class _Auditor:
         self.has_proofs = False
         self.proofs: Proofs | None = None
         """None: nobody asks for any, or nothing is known that could be proved."""
-        self.useless_proofs = 0
         self.tree = Tree()
         self.head = NO_ENTRY
         self.identity: bytes | None = None
@@ -145,26 +144,13 @@ class _Auditor:
             self.final = frame
         elif frame.type == FrameType.END:
             self.ended = True
-        elif frame.type == FrameType.CERTIFICATE:
-            self._proof(frame)
+        elif frame.type == FrameType.CERTIFICATE and self.proofs is not None:
+            self.proofs.seen(frame, self.tree.size)
         elif frame.type == FrameType.OLD_CHECKPOINT and (remark := self.heads.seen(frame, self.tree)):
             # A file can cause any number of these; they must not crowd out the others.
             self.useless_heads += 1
             if self.useless_heads <= _MAX_REMARKS:
                 self.remarks.append(remark)
-
-    def _proof(self, frame: Frame) -> None:
-        if self.proofs is None:
-            return
-        try:
-            self.proofs.seen(frame, self.tree.size)
-        except LogError as error:
-            self.useless_proofs += error.code is not Code.DISPROVED
-            known = self.findings.get(Layer.PROOFS)
-            if error.code is Code.DISPROVED and known is not None and known.code is not Code.DISPROVED:
-                # Whoever has the copy can put useless ones before it; those must not hide what one proves.
-                del self.findings[Layer.PROOFS]
-            self.note(error.at(offset=frame.offset), Layer.PROOFS)
 
     def _entry(self, data: bytes) -> None:
         try:
@@ -314,6 +300,8 @@ class _Auditor:
         end = self.course.end if self.course is not None else None
         course = self.course
         proofs = self.proofs.report() if self.proofs is not None else ProofReport()
+        if self.proofs is not None and self.proofs.failure is not None:
+            self.note(self.proofs.failure, Layer.PROOFS)
         return Report(
             findings=tuple(self.findings[layer] for layer in Layer if layer in self.findings),
             entries=self.tree.size,

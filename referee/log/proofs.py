@@ -85,7 +85,11 @@ class Proofs:
         self._end: int | None = None
         """The first entry of which it is not known what it claims."""
         self._checked = 0
+        self._failed = 0
         self._not_compared = 0
+        self.failure: LogError | None = None
+        """The first that proves the opposite of what the referee said, else the first that proves nothing: whoever has
+        the file can add any number of these, and they must not hide the other."""
 
     def look(self, course: Course, entry: log_pb2.Entry, intent: log_pb2.Intent | None) -> None:
         """At the next entry, in the position before it. Raises ``LogError`` (``ENGINE``)."""
@@ -109,11 +113,17 @@ class Proofs:
             self._end = seq
 
     def seen(self, frame: Frame, size: int) -> None:
-        """A certificate, after so many entries.
+        """A certificate, after so many entries."""
+        try:
+            self._compare(frame, size)
+        except LogError as error:
+            self._failed += 1
+            first, disproved = self.failure, error.code is Code.DISPROVED
+            if first is None or (disproved and first.code is not Code.DISPROVED):
+                self.failure = error.at(offset=frame.offset)
 
-        Raises ``LogError``: ``MALFORMED``, ``PROOF`` if it proves nothing of its entry, ``DISPROVED`` if it proves the
-        opposite.
-        """
+    def _compare(self, frame: Frame, size: int) -> None:
+        """Raises ``LogError``: ``MALFORMED``, ``PROOF`` if it proves nothing of its entry, ``DISPROVED``."""
         proof = decode_proof(frame.payload)
         if proof.seq >= size:
             raise LogError(Code.PROOF, f"a certificate for entry {proof.seq}", "one after its entry")
@@ -141,15 +151,15 @@ class Proofs:
         if mark not in claimed.waiting:
             raise LogError(Code.PROOF, "a certificate of another claim", "the entry's, in the position before it")
         claimed.waiting.remove(mark)
-        self._checked += 1
         if contradiction := contradicts(checked, claimed.rule_ids):
             raise LogError(Code.DISPROVED, contradiction)
+        self._checked += 1
 
     def report(self) -> ProofReport:
         """After the last frame."""
         policy = {log_pb2.PROOF_POLICY_REFUSALS: "REFUSALS", log_pb2.PROOF_POLICY_ALL: "ALL"}.get(self._policy, "NONE")
         lacking = tuple(seq for seq, claimed in self._claimed.items() if claimed.is_wanted and claimed.waiting)
-        return ProofReport(policy, self._checked, lacking, self._not_compared)
+        return ProofReport(policy, self._checked, self._failed, self._not_compared, lacking)
 
 
 def contradicts(checked: Checked, rule_ids: tuple[str, ...] | None) -> str:

@@ -133,19 +133,26 @@ class ProofReport:
     policy: str = "NONE"
     """``NONE``, ``REFUSALS`` or ``ALL``: for which entries the terms of the game ask for them."""
     checked: int = 0
-    """How many hold for their entries."""
+    """How many prove what the referee said of their entries."""
+    failed: int = 0
+    """How many prove nothing, or the opposite."""
+    not_compared: int = 0
+    """How many are of entries whose position is not known, as the game could not be followed so far."""
     lacking: tuple[int, ...] = ()
     """Entries that lack one that the terms ask for, as far as the game could be followed."""
-    not_compared: int = 0
-    """How many are of entries that are not known so far as to be compared."""
 
     def as_json(self) -> dict[str, Any]:
         return {
             "terms": self.policy,
             "checked": self.checked,
-            "lacking": list(self.lacking),
+            "failed": self.failed,
             "not_compared": self.not_compared,
+            "lacking": list(self.lacking),
         }
+
+    def as_text(self) -> str:
+        failed = f", {self.failed} do not" if self.failed else ""
+        return f"proofs: {self.checked} certificates hold{failed}; the terms ask for {self.policy}"
 
     def remarks(self) -> Iterator[str]:
         """What is odd, and not wrong."""
@@ -252,7 +259,7 @@ class Report:
             result = f", scores {list(self.scores)}, places {list(self.places)}" if self.scores else ""
             lines.append(f"ending: {self.ending}{result}")
         if self.proofs != ProofReport():
-            lines.append(f"proofs: {self.proofs.checked} certificates hold, terms {self.proofs.policy}")
+            lines.append(self.proofs.as_text())
         lines += [f"remark: {remark}" for remark in self.remarks]
         return "".join(f"{printable(line)}\n" for line in lines)
 

@@ -119,7 +119,10 @@ def game_open(
     options: bytes = b"",
     tables: bytes = toy.CARDS,
     rules: tuple[str, int] = ("toy", 1),
+    proofs: int = log_pb2.PROOF_POLICY_UNSPECIFIED,
 ) -> log_pb2.GameOpen:
+    illegal_moves = log_pb2.ILLEGAL_MOVE_POLICY_RECORDED if recorded else None
+    terms = log_pb2.Terms(illegal_moves=illegal_moves, proofs=log_pb2.ProofPolicy.ValueType(proofs))
     opened = log_pb2.GameOpen(
         format_version=1,
         rules_id=rules[0],
@@ -127,7 +130,7 @@ def game_open(
         options=options,
         tables=tables,
         seats=[log_pb2.Seat(player=seed(f"player {i}"), scribed=i in scribed) for i in range(seats)],
-        terms=log_pb2.Terms(illegal_moves=log_pb2.ILLEGAL_MOVE_POLICY_RECORDED) if recorded else None,
+        terms=terms if recorded or proofs else None,
         scribe_keys=[] if dealt and not scribed else [key("scribe 0").public.raw, key("scribe 1").public.raw],
         arbiter_keys=[key("arbiter 0").public.raw],
         header_hash=header_hash(header),

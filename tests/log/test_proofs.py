@@ -1,0 +1,369 @@
+"""Certificates in a game's file: the auditor against what is missing, altered, misplaced, added, and against the truth.
+
+Number 46 of the table of attacks in docs/log-format.md.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from referee.games import registry as rules
+from referee.games.alhambra.moves import PlaceTile
+from referee.games.alhambra.phases import Phase
+from referee.games.alhambra.state import State
+from referee.games.alhambra.tiles import tiles_of
+from referee.games.game import Violation
+from referee.log import intent
+from referee.log.engines import Engines, installed
+from referee.log.entry import decode_entry
+from referee.log.errors import Code
+from referee.log.intent import Author, Role
+from referee.log.proofs import encode_proof
+from referee.log.v1 import log_pb2
+from referee.log.verdict import Layer, Report, Verdict
+from solver.claims import HandOutClaim, StepClaim
+from tests.log import evil
+from tests.log.alhambra import CODEC, HEADER, TABLES, alhambra, at_random
+from tests.log.games import Played, game_open, join_and_reveal, seat_key, start, step
+from tests.log.proved import Certificates, a_game, certificates, claims, with_frames
+
+ALL, REFUSALS, NONE = log_pb2.PROOF_POLICY_ALL, log_pb2.PROOF_POLICY_REFUSALS, log_pb2.PROOF_POLICY_UNSPECIFIED
+
+
+def failing(report: Report) -> tuple[Verdict, Code, int | None]:
+    """The one thing that is wrong."""
+    (finding,) = report.findings
+    assert finding.layer is Layer.PROOFS, report.as_text()
+    assert finding.offset is not None or finding.code is Code.MALFORMED
+    assert report.verdict is finding.verdict
+    return finding.verdict, finding.code, finding.entry
+
+
+def refused(played: Played) -> set[int]:
+    return {seq for seq, data in enumerate(played.entries) if decode_entry(data).HasField("refused")}
+
+
+def proof_of(frame: bytes) -> log_pb2.Proof:
+    return log_pb2.Proof.FromString(frame)
+
+
+def with_certificate(frame: bytes, certificate: bytes) -> bytes:
+    proof = proof_of(frame)
+    return encode_proof(proof.seq, proof.leaf, certificate)
+
+
+# --- what is right -------------------------------------------------------------------------------------------
+
+
+def test_every_verdict_of_a_game_is_proved() -> None:
+    played, frames = a_game(ALL)
+    report = played.audit(with_frames(played, frames))
+    assert report.verdict is Verdict.COMPLETE, report.as_text()
+    count = sum(map(len, frames.values()))
+    assert (report.proofs.policy, report.proofs.checked, report.proofs.lacking) == ("ALL", count, ())
+    assert f"proofs: {count} certificates hold; the terms ask for ALL\n" in report.as_text()
+    value = json.loads(report.as_json())
+    assert value["proofs"] == {"terms": "ALL", "checked": count, "failed": 0, "not_compared": 0, "lacking": []}
+    assert value["layers"][-1] == {"layer": "proofs", "entries_checked": None, "finding": None}
+
+
+def test_the_claims_are_those_of_the_entries() -> None:
+    """Counted by hand from the moves in the log: every move of building, every attempt at one, and the hand-out."""
+    played, _ = a_game(ALL)
+    building = set()
+    for seq, data in enumerate(played.entries):
+        entry = decode_entry(data)
+        part = entry.signed if entry.HasField("signed") else entry.refused
+        move = log_pb2.Intent.FromString(part.intent).move
+        if move and type(CODEC.decode_move(move, TABLES)).__name__ in {
+            *("PlaceTile", "RebuildAdd", "RebuildRemove", "RebuildSwap")
+        }:
+            building.add(seq)
+    made = claims(played)
+    assert {seq for seq, of in made.items() if isinstance(of[0], StepClaim)} == building
+    assert len(building & refused(played)) > 10
+    hand_outs = [seq for seq, of in made.items() if isinstance(of[-1], HandOutClaim)]
+    assert len(hand_outs) <= 1
+    assert len(building) + len(hand_outs) == sum(map(len, made.values()))
+
+
+@pytest.mark.parametrize("policy", [ALL, REFUSALS, NONE])
+def test_what_is_missing_is_remarked_on(policy: log_pb2.ProofPolicy.ValueType) -> None:
+    played, frames = a_game(policy)
+    report = played.audit()
+    wanted = {ALL: set(frames), REFUSALS: refused(played) & set(frames), NONE: set()}[policy]
+    assert report.verdict is Verdict.COMPLETE
+    assert set(report.proofs.lacking) == wanted
+    assert any("there is none for entry" in remark for remark in report.remarks) == bool(wanted)
+    full = played.audit(with_frames(played, frames))
+    assert (full.verdict, full.proofs.lacking) == (Verdict.COMPLETE, ())
+    assert full.proofs.checked == sum(map(len, frames.values())), "what nobody asked for is checked all the same"
+    some = {seq: frames[seq] for seq in sorted(frames)[::2]}
+    assert set(played.audit(with_frames(played, some)).proofs.lacking) == wanted - set(some)
+
+
+def test_certificates_may_come_at_the_end() -> None:
+    played, frames = a_game(ALL)
+    data = with_frames(played, {}, last=[frame for of in reversed(frames.values()) for frame in of])
+    report = played.audit(data)
+    assert (report.verdict, report.proofs.lacking) == (Verdict.COMPLETE, ())
+
+
+def test_who_does_not_know_the_game_skips_them() -> None:
+    played, frames = a_game(ALL)
+    stranger = replace(played, engines=replace(installed(), provable=lambda rules_id, version: None))
+    report = stranger.audit(with_frames(played, {**frames, 0: [b"nonsense"]}))
+    assert report.verdict is Verdict.COMPLETE
+    assert report.proofs.checked == 0
+
+
+# --- what is wrong (46) --------------------------------------------------------------------------------------
+
+
+def changed(frames: Certificates, seq: int, *of_it: bytes) -> Certificates:
+    return {**frames, seq: list(of_it)}
+
+
+def test_a_certificate_of_another_entry() -> None:
+    played, frames = a_game(ALL)
+    first, made = min(frames), claims(played)
+    second = next(seq for seq in sorted(frames) if made[seq] != made[first])
+    swapped = with_certificate(frames[first][0], proof_of(frames[second][0]).certificate)
+    report = played.audit(with_frames(played, changed(frames, first, swapped)))
+    assert failing(report) == (Verdict.CORRUPT, Code.PROOF, first)
+    assert report.proofs.lacking == (first,)
+    assert report.proofs.failed == 1
+    assert "1 do not" in report.as_text()
+
+
+def test_any_byte_of_a_certificate_flipped() -> None:
+    played, frames = a_game(ALL)
+    seq = min(refused(played) & set(frames))
+    certificate = proof_of(frames[seq][0]).certificate
+    known = played.engines.provable("alhambra", 1)
+    assert known is not None
+    for at in range(len(certificate)):
+        flipped = bytearray(certificate)
+        flipped[at] ^= 1 << at % 8
+        try:
+            claim = known.check(bytes(flipped)).claim
+        except ValueError:
+            continue
+        assert known.fingerprint(claim) != known.fingerprint(claims(played)[seq][0]), f"byte {at}"
+    middle = bytearray(certificate)
+    middle[len(middle) // 2] ^= 1
+    report = played.audit(with_frames(played, changed(frames, seq, with_certificate(frames[seq][0], bytes(middle)))))
+    assert failing(report) == (Verdict.CORRUPT, Code.PROOF, seq)
+
+
+def test_a_wrong_leaf() -> None:
+    played, frames = a_game(ALL)
+    seq = sorted(frames)[3]
+    proof = proof_of(frames[seq][0])
+    wrong = encode_proof(seq, bytes(32), proof.certificate)
+    assert failing(played.audit(with_frames(played, changed(frames, seq, wrong)))) == (
+        *(Verdict.CORRUPT, Code.PROOF),
+        seq,
+    )
+
+
+def test_a_certificate_for_a_join_and_for_nothing() -> None:
+    played, frames = a_game(ALL)
+    some = proof_of(frames[min(frames)][0])
+    for seq in (0, 1, 5):
+        leaf = evil.merkle.leaf_hash(played.entries[seq])
+        frame = encode_proof(seq, leaf, some.certificate)
+        report = played.audit(with_frames(played, {**frames, seq: [frame]}))
+        assert failing(report) == (Verdict.CORRUPT, Code.PROOF, seq)
+        assert "claims nothing" in report.findings[0].expected
+
+
+def test_a_certificate_before_its_entry() -> None:
+    played, frames = a_game(ALL)
+    seq = min(frames)
+    report = played.audit(with_frames(played, {**changed(frames, seq), seq - 1: frames[seq]}))
+    assert failing(report) == (Verdict.CORRUPT, Code.PROOF, None)
+    assert f"for entry {seq}" in report.findings[0].what
+
+
+@pytest.mark.parametrize("payload", [b"\xff", b"\x08", encode_proof(7, b"short", b"x"), b"\x08\x80\x00"])
+def test_a_frame_that_is_no_proof(payload: bytes) -> None:
+    played, frames = a_game(ALL)
+    report = played.audit(with_frames(played, frames, last=[payload]))
+    assert failing(report) == (Verdict.CORRUPT, Code.MALFORMED, None)
+
+
+def test_doubled_certificates_are_not_looked_at() -> None:
+    """Whatever the number of frames, one certificate is checked for each claim."""
+    played, frames = a_game(ALL)
+    known = played.engines.provable("alhambra", 1)
+    assert known is not None
+    seq, calls = min(frames), list[bytes]()
+
+    class Counting:
+        claims = staticmethod(known.claims)
+        fingerprint = staticmethod(known.fingerprint)
+        request = staticmethod(known.request)
+
+        @staticmethod
+        def check(data: bytes) -> Any:
+            calls.append(data)
+            return known.check(data)
+
+    counting = replace(played, engines=replace(installed(), provable=lambda rules_id, version: Counting()))
+    junk = with_certificate(frames[seq][0], b"x" * 60_000)
+    report = counting.audit(with_frames(played, changed(frames, seq, *[junk] * 500, frames[seq][0])))
+    assert failing(report) == (Verdict.CORRUPT, Code.PROOF, seq)
+    assert len(calls) == sum(map(len, frames.values()))
+    assert report.proofs.failed == 501
+    twice = counting.audit(with_frames(played, changed(frames, seq, *frames[seq] * 2)))
+    assert failing(twice) == (Verdict.CORRUPT, Code.PROOF, seq)
+
+
+def test_another_failure_decides_before_a_bad_certificate() -> None:
+    """Nobody hides what a referee did behind a frame that he added."""
+    played, frames = a_game(ALL)
+    seq = min(frames)
+    wrong = with_certificate(frames[seq][0], b"x")
+    flipped = bytearray(with_frames(played, changed(frames, seq, wrong)))
+    at = flipped.index(b"\x01", flipped.index(played.entries[20]) + 60)
+    flipped[at] ^= 1
+    report = played.audit(bytes(flipped))
+    assert report.decisive is not None
+    assert report.decisive.layer is Layer.FRAMES
+
+
+# --- the referee against its own certificates -------------------------------------------------------------------
+
+
+def test_a_legal_move_that_was_refused() -> None:
+    """The rules layer says so, and the certificate does, too."""
+    played, frames = a_game(ALL)
+    seq = next(seq for seq in sorted(frames) if seq not in refused(played))
+
+    def refuse(entries: list[log_pb2.Entry]) -> None:
+        signed = entries[seq].signed
+        part = log_pb2.Refused(intent=signed.intent, signature=signed.signature, key_id=signed.key_id)
+        part.rule_ids.append("ALH-A5")
+        entries[seq].refused.CopyFrom(part)
+        entries[seq].state_digest = entries[seq - 1].state_digest
+
+    leaves = evil.entries(played)
+    refuse(leaves)
+    data = evil.relinked(leaves, players=True)
+    forged = replace(played, entries=data, notes=[evil.head(played, data)])
+    moved = {
+        i: [encode_proof(i, evil.merkle.leaf_hash(data[i]), proof_of(frame).certificate) for frame in of]
+        for i, of in frames.items()
+    }
+    report = forged.audit(with_frames(forged, moved))
+    assert report.verdict is Verdict.RULES
+    found = {finding.layer: (finding.code, finding.entry) for finding in report.findings}
+    assert found[Layer.RULES] == (Code.RULES, seq)
+    assert found[Layer.PROOFS] == (Code.DISPROVED, seq)
+    assert "refused by ALH-A5, and proved to be legal" in report.as_text()
+    later = sum(len(of) for i, of in moved.items() if i > seq)
+    assert report.proofs.not_compared == later > 0
+    assert any(f"{later} certificates are of entries whose position is not known" in r for r in report.remarks)
+
+
+class Lenient(State):
+    """An engine that forgot a rule: it lets tiles leave holes."""
+
+    __slots__ = ()
+
+    def check(self, event: Any) -> tuple[Violation, ...]:
+        return tuple(v for v in super().check(event) if v.rule_id not in {"ALH-A5", "ALH-A6"})
+
+
+class LenientGame:
+    def __getattr__(self, name: str) -> Any:
+        return getattr(rules.get("alhambra", 1), name)
+
+    def new(self, seats: int, options: Any, tables: Any) -> Lenient:
+        return Lenient(seats, options, tables)
+
+
+def test_an_engine_that_is_wrong_is_found_out() -> None:
+    """Its own auditor finds nothing wrong with the moves; the certificate of one does."""
+    engines = replace(installed(), game=lambda rules_id, version: LenientGame())
+    played, holed = a_game_with_a_hole(engines)
+    first = min(claims(played))
+    frames = certificates(played, {first, holed})
+    assert played.audit().verdict is Verdict.PREFIX
+    report = played.audit(with_frames(played, frames))
+    (failure,) = [finding for finding in report.findings if not finding.is_shortfall]
+    assert (report.verdict, failure.layer, failure.code, failure.entry) == (
+        *(Verdict.RULES, Layer.PROOFS, Code.DISPROVED),
+        holed,
+    )
+    assert "accepted, and proved to be against ALH-A5" in report.as_text()
+    # A bad frame before it does not hide it.
+    report = played.audit(with_frames(played, changed(frames, first, with_certificate(frames[first][0], b"x"))))
+    assert report.verdict is Verdict.RULES
+    assert report.proofs.failed == 2
+
+
+def a_game_with_a_hole(engines: Engines) -> tuple[Played, int]:
+    """Up to the first placement that leaves one, and its entry."""
+    tables = CODEC.encode_tables(TABLES)
+    for seed in range(30):
+        opened = game_open(HEADER, seats=2, rules=("alhambra", 1), tables=tables, proofs=ALL)
+        played = start(opened, header=HEADER, engines=engines)
+        join_and_reveal(played)
+        record, choose = played.record, at_random(seed)
+        while True:
+            state: Any = record.course.state
+            move = _hole(state)
+            if move is not None:
+                data = CODEC.encode_move(move, TABLES)
+                played.admit(intent.move(record.place, Author(Role.SEAT, state.seat), seat_key(state.seat), data))
+                return played, played.record.size - 1
+            if not step(played, choose):
+                break
+    raise AssertionError("no tile leaves a hole")
+
+
+def _hole(state: Any) -> PlaceTile | None:
+    """A placement that breaks ALH-A5 and nothing else."""
+    if state.phase is not Phase.PLACE:
+        return None
+    strict = State.check
+    tile = tiles_of(state.tiles_in_hand())[0]
+    for x, y in state.layouts[state.seat].cells():
+        for cell in ((x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1)):
+            if [violation.rule_id for violation in strict(state, PlaceTile(tile, cell))] == ["ALH-A5"]:
+                return PlaceTile(tile, cell)
+    return None
+
+
+def test_the_last_entries_of_a_game_make_the_claim_of_the_hand_out() -> None:
+    """Some game ends by the rules with tiles left in the market: who gets them is claimed, once."""
+    for seed in range(3, 20):
+        played, _ = a_played_game(seed)
+        made = [(seq, of) for seq, of in claims(played).items() if isinstance(of[-1], HandOutClaim)]
+        if made:
+            break
+    ((seq, of),) = made
+    claim = of[-1]
+    after = [decode_entry(data) for data in played.entries[seq + 1 :]]
+    moves = [log_pb2.Intent.FromString(entry.signed.intent).move for entry in after if entry.HasField("signed")]
+    names = {TABLES.names[CODEC.decode_move(move, TABLES).tile] for move in moves}
+    assert names == {slot.tile for slot in claim.slots if slot.seat is not None}, "what is disposed of after it"
+    held: list[Any] = [sorted(hand) for hand in claim.hands]
+    state: Any = played.record.course.state
+    cards = [sorted((k // 9, k % 9 + 1) for k in range(36) for _ in range(hand[k])) for hand in state.hands]
+    assert held == cards, "nothing is paid"
+
+
+def a_played_game(seed: int) -> tuple[Played, None]:
+    played = alhambra(seats=3)
+    join_and_reveal(played)
+    choose = at_random(seed)
+    while step(played, choose):
+        pass
+    return played, None
