@@ -22,6 +22,7 @@ from referee.service.tally import Tally
 from referee.service.watching import Pulse
 from referee.store.sqlite import SqliteStore
 from referee.table.house import House
+from referee.table.proving import Prover
 
 PATH = "/metrics"
 _HEAD_BYTES = 8192
@@ -41,11 +42,12 @@ _ENDINGS = [value.name for value in log_pb2.Ending.DESCRIPTOR.values if value.nu
 class RefereeCollector(Collector):
     """Everything of ours; ``collect`` on the event loop only."""
 
-    def __init__(self, house: House, tally: Tally, pulse: Pulse, store: SqliteStore) -> None:
+    def __init__(self, house: House, tally: Tally, pulse: Pulse, store: SqliteStore, prover: Prover) -> None:
         self._house = house
         self._tally = tally
         self._pulse = pulse
         self._store = store
+        self._prover = prover
 
     def collect(self) -> Iterator[Metric]:
         yield _gauge("referee_build_info", "Always 1; what is running.", "version", {__version__: 1})
@@ -53,6 +55,7 @@ class RefereeCollector(Collector):
         yield from self._commits()
         yield from self._games()
         yield from self._streams()
+        yield from self._proofs()
 
     def _acts(self) -> Iterator[Metric]:
         acts = CounterMetricFamily(
@@ -130,6 +133,20 @@ class RefereeCollector(Collector):
         for key in dict.fromkeys([*usual, *self._pulse.ended]):
             ended.add_metric(key, self._pulse.ended[key])
         yield ended
+
+    def _proofs(self) -> Iterator[Metric]:
+        proofs = CounterMetricFamily(
+            "referee_proofs",
+            "Certificates for files of games: made, given_up, or contradicts (those of the made ones that prove the "
+            "opposite of what the referee said).",
+            labels=["outcome"],
+        )
+        for outcome in ("made", "given_up", "contradicts"):
+            proofs.add_metric([outcome], self._prover.settled[outcome])
+        yield proofs
+        yield GaugeMetricFamily(
+            "referee_games_unproved", "Games that wait for certificates to be made.", value=self._prover.waiting
+        )
 
 
 def _gauge(name: str, text: str, label: str, values: dict[str, int]) -> Metric:

@@ -27,6 +27,7 @@ from referee.service.games import GameService
 from referee.service.limits import REQUESTS_PER_S, STREAMS, Accounts
 from referee.service.metrics import Exposition, RefereeCollector
 from referee.service.permissions import SERVICES
+from referee.service.proofs import asking
 from referee.service.rules import RulesService
 from referee.service.status import StatusService
 from referee.service.tally import Tally
@@ -35,7 +36,9 @@ from referee.service.watching import Gallery, Pulse
 from referee.store.store import StoreFailed
 from referee.table.house import MAX_OPEN_GAMES, House
 from referee.table.means import Means
+from referee.table.proving import Prover
 from referee.table.watch import QUEUE_ITEMS
+from solver.workers import Workers
 
 MAX_REQUEST_BYTES = 2 * guard.MAX_REQUEST_BYTES
 """What gRPC takes: more than is allowed, so that it is we who refuse, and say why."""
@@ -110,6 +113,9 @@ class Server:
         """Where it listens, once started."""
         means = Means(data.store, data.signer, installed())
         self.house = House(means, producer=f"tile-referee {__version__}", max_open_games=config.max_open_games)
+        self._workers = Workers()
+        self.prover = Prover(means, asking(self._workers))
+        self.house.watch_for_proofs(self.prover.watcher)
         self._config = config
         self._exposition: Exposition | None = None
         self._health = health.aio.HealthServicer()
@@ -144,6 +150,7 @@ class Server:
             server = cls(config, data)
             try:
                 await server.house.start()
+                await server.prover.load()
             except StoreFailed as error:
                 raise DataError(str(error)) from error
             await server._listen()
@@ -196,12 +203,15 @@ class Server:
         if config.metrics:
             await self._expose(config.metrics)
         await self._server.start()
+        self.prover.start()
         self.address = f"{host}:{port}"
         open_games = sum(1 for _ in self.house.open_tables)
         _log.info("serving", address=self.address, metrics=self.metrics_address, open_games=open_games)
 
     async def _expose(self, listen: str) -> None:
-        self._exposition = Exposition(RefereeCollector(self.house, self._tally, self._pulse, self.data.store))
+        self._exposition = Exposition(
+            RefereeCollector(self.house, self._tally, self._pulse, self.data.store, self.prover)
+        )
         host, _, port = listen.rpartition(":")
         try:
             await self._exposition.start(host, int(port))
@@ -232,6 +242,8 @@ class Server:
         await self._server.stop(min(grace_s, _CUT_S) if not cut else 0)
         self._pulse.stop()
         self._calls.stop()
+        await self.prover.close()
+        await self._workers.stop()
         await self.house.close()
         await self.data.close()
         if self._exposition is not None:
