@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import logging
-from functools import lru_cache, partial
+from functools import partial
 from io import BytesIO
 
 import structlog
 
-from referee.games import registry
-from referee.games.game import Rule, Violation
 from referee.log import file
 from referee.log.errors import Code, LogError
 from referee.log.intent import Author, Role, author_of, decode_intent
 from referee.log.keys import SIGNATURE_BYTES
-from referee.notation.sentences import sentence
 from referee.service import errors
 from referee.service.auth import Caller, PermissionDenied
 from referee.service.fields import game_id_of, page_of, page_token
@@ -23,6 +20,7 @@ from referee.service.limits import Account, check_due
 from referee.service.permissions import Scope
 from referee.service.playing import Playing, Seats
 from referee.service.tally import Acts, Arrival
+from referee.service.violations import violation_message
 from referee.service.watching import Gallery, Pulse, after_seq_of, tell, watch
 from referee.store.store import StoreFailed
 from referee.table.answers import Accepted, Answer, Refused
@@ -282,28 +280,12 @@ def _stream_answer(  # noqa: PLR0917 - one call, for one stream
 
 def _refused(table: Table, answer: Refused) -> pb.Refused:
     refused = pb.Refused(recorded=_accepted(answer.recorded) if answer.recorded is not None else None)
-    rules = _rules(*table.rules)
-    for violation in answer.violations:
-        refused.violations.append(_violation(violation, rules))
+    refused.violations.extend(violation_message(violation, *table.rules) for violation in answer.violations)
     return refused
 
 
 def _accepted(accepted: Accepted) -> pb.Accepted:
     return pb.Accepted(seq=accepted.seq, checkpoint=accepted.note, size=accepted.size, head=accepted.head)
-
-
-def _violation(violation: Violation, rules: dict[str, Rule]) -> game_pb2.Violation:
-    message = game_pb2.Violation(rule_id=violation.rule_id, text=sentence(violation, rules))
-    for x, y in violation.cells:
-        message.cells.add(x=x, y=y)
-    for key, value in violation.facts.items():
-        message.facts.add(key=key, value=str(value))
-    return message
-
-
-@lru_cache(maxsize=64)
-def _rules(rules_id: str, version: int) -> dict[str, Rule]:
-    return {rule.id: rule for rule in registry.get(rules_id, version).catalogue}
 
 
 def _drained(stream: BytesIO) -> bytes:

@@ -1,0 +1,32 @@
+"""Violations as the API tells them, with their sentences."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from referee.games import registry
+from referee.games.game import Rule, Violation
+from referee.notation.sentences import sentence
+from referee.v1 import game_pb2 as pb
+
+
+def violation_message(violation: Violation, rules_id: str, version: int) -> pb.Violation:
+    """In words as well. Raises ``UnknownRules``."""
+    message = pb.Violation(rule_id=violation.rule_id, text=sentence(violation, _rules(rules_id, version)))
+    for x, y in violation.cells:
+        message.cells.add(x=x, y=y)
+    for key, value in violation.facts.items():
+        message.facts.add(key=key, value=str(value))
+    return message
+
+
+def in_words(message: pb.Violation, rules_id: str) -> str:
+    """The sentence for a message that has none, by the newest version of the rules. Raises ``UnknownRules``."""
+    cells = tuple((cell.x, cell.y) for cell in message.cells)
+    facts = {fact.key: fact.value for fact in message.facts}
+    return sentence(Violation(message.rule_id, cells, facts), _rules(rules_id, 0))
+
+
+@lru_cache(maxsize=64)
+def _rules(rules_id: str, version: int) -> dict[str, Rule]:
+    return {rule.id: rule for rule in registry.get(rules_id, version).catalogue}
