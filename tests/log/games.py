@@ -121,8 +121,9 @@ def game_open(
     rules: tuple[str, int] = ("toy", 1),
     proofs: int = log_pb2.PROOF_POLICY_UNSPECIFIED,
 ) -> log_pb2.GameOpen:
-    illegal_moves = log_pb2.ILLEGAL_MOVE_POLICY_RECORDED if recorded else None
-    terms = log_pb2.Terms(illegal_moves=illegal_moves, proofs=log_pb2.ProofPolicy.ValueType(proofs))
+    terms = log_pb2.Terms(proofs=log_pb2.ProofPolicy.ValueType(proofs))
+    if recorded:
+        terms.illegal_moves = log_pb2.ILLEGAL_MOVE_POLICY_RECORDED
     opened = log_pb2.GameOpen(
         format_version=1,
         rules_id=rules[0],

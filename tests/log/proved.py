@@ -20,10 +20,13 @@ from referee.log.merkle import leaf_hash
 from referee.log.proofs import encode_proof, event_of
 from referee.log.replay import Record, signed_part
 from solver.proving import prove
-from solver.registry import provable
+from solver.registry import Provable, provable
 from tests.log.alhambra import CODEC, TABLES, alhambra, at_random
 from tests.log.games import Played, abort, join_and_reveal, seat_key, step
 
+_known = provable("alhambra", 1)
+assert _known is not None
+PROVABLE: Provable = _known
 Certificates = Mapping[int, list[bytes]]
 """By entry, the payloads of its frames."""
 
@@ -63,8 +66,6 @@ def play_with_attempts(played: Played, seed: int, acts: int) -> Played:
 
 def claims(played: Played) -> dict[int, tuple[Any, ...]]:
     """What each entry claims, entries without a claim left out; of an honest game."""
-    known = provable("alhambra", 1)
-    assert known is not None
     found: dict[int, tuple[Any, ...]] = {}
     record: Record | None = None
     for seq, data in enumerate(played.entries):
@@ -75,7 +76,7 @@ def claims(played: Played) -> dict[int, tuple[Any, ...]]:
             signed = signed_part(entry)
             act = decode_intent(signed.intent) if signed is not None else None
             event = event_of(record.course.codec, record.course.tables, entry, act)
-            if event is not None and (made := known.claims(record.course.state, event)):
+            if event is not None and (made := PROVABLE.claims(record.course.state, event)):
                 found[seq] = made
         record.read(data)
     return found
