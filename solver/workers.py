@@ -53,6 +53,7 @@ class Workers:
         self._module = module
         self._idle: list[_Worker] = []
         self._all: set[_Worker] = set()
+        self._is_stopped = False
         self.started = 0
         self.lost: Counter[str] = Counter()
         """Workers that ended before their time: ``why`` of ``WorkerFailed``, ``fault``, ``left`` (nobody waited for the
@@ -117,6 +118,8 @@ class Workers:
         worker = _Worker(transport, Process(transport, protocol, loop), self._memory_mib)
         self.started += 1
         self._all.add(worker)
+        if self._is_stopped:
+            worker.kill()
         worker.ended.add_done_callback(lambda _: self._forget(worker))
         return worker
 
@@ -128,6 +131,7 @@ class Workers:
 
     async def stop(self) -> None:
         """Ends them all; whoever waits for an answer gets ``WorkerFailed``."""
+        self._is_stopped = True
         self._idle.clear()
         workers = list(self._all)
         for worker in workers:

@@ -23,6 +23,7 @@ from referee.store.store import StoreFailed
 from referee.table import errors
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.game_service_pb2 import ErrorReason
+from solver.workers import BadQuestion, WorkerFailed
 
 DOMAIN = "referee.v1"
 MAX_DETAILS_BYTES = 4096
@@ -53,6 +54,7 @@ STATUS_OF: Mapping[str, grpc.StatusCode] = {
     "INTERNAL": _S.INTERNAL,
     "DEADLINE": _S.DEADLINE_EXCEEDED,
     "SET_ASIDE": _S.FAILED_PRECONDITION,
+    "SOLVER_FAILED": _S.ABORTED,
 }
 
 _OF_TABLE: dict[type[Exception], str] = {
@@ -117,7 +119,7 @@ def reason_of(error: Exception) -> str:
     return _explained(error)[0]
 
 
-def _explained(error: Exception) -> tuple[str, str, dict[str, object]]:
+def _explained(error: Exception) -> tuple[str, str, dict[str, object]]:  # noqa: PLR0912 - one case an error
     """Reason, message and variable parts."""
     reason = _OF_TABLE.get(type(error), "INTERNAL")
     metadata: dict[str, object] = {}
@@ -130,6 +132,11 @@ def _explained(error: Exception) -> tuple[str, str, dict[str, object]]:
             reason, metadata = "SEQ_OUT_OF_RANGE", {"size": size}
         case errors.BadField(field=field, expected=expected):
             reason, metadata = "INVALID_ARGUMENT", {"field": field, "expected": expected}
+        case BadQuestion():
+            field, _, expected = str(error).partition(": ")
+            reason, metadata = "INVALID_ARGUMENT", {"field": field, "expected": expected.rpartition("expected ")[2]}
+        case WorkerFailed(why=why):
+            reason, metadata = "SOLVER_FAILED", {"why": why}
         case errors.LimitReached(limit=limit):
             reason, metadata = "LIMIT", {"limit": limit}
         case errors.MalformedMove():

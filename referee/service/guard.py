@@ -9,8 +9,9 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import inf
 from time import monotonic
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 import grpc
 from google.protobuf.descriptor import MethodDescriptor, ServiceDescriptor
@@ -75,6 +76,10 @@ class Outlet:
         finally:
             self.last_s, self.since_s = self.since_s, None
 
+    def remaining_s(self) -> float:
+        """Until the client waits no longer; infinite if it did not say."""
+        return _patience_s(self._context)
+
     @property
     def is_given_up(self) -> bool:
         """Whether its client did not read."""
@@ -116,16 +121,16 @@ class Calls:
         self._now_ms = now_ms
         self._call_s = call_s
         self._write_s = write_s
-        self._unary: dict[asyncio.Task[Any], tuple[Caller, float]] = {}
+        self._unary: dict[asyncio.Task[Any], tuple[Caller, float, Context | None]] = {}
         self._streams: dict[asyncio.Task[Any], Outlet] = {}
         self._cut: dict[asyncio.Task[Any], Exception] = {}
         self._clock: asyncio.Task[None] | None = None
 
-    def begin(self, caller: Caller) -> asyncio.Task[Any]:
+    def begin(self, caller: Caller, context: Context | None = None) -> asyncio.Task[Any]:
         """A unary call begins. To be ended with ``end``; what cancels it is told by ``why``."""
         task = asyncio.current_task()
         assert task is not None  # noqa: S101 - gRPC gives every call one
-        self._unary[task] = (caller, monotonic())
+        self._unary[task] = (caller, monotonic(), context)
         if self._clock is None:
             self._clock = asyncio.create_task(self._look())
         return task
@@ -133,6 +138,14 @@ class Calls:
     def end(self, task: asyncio.Task[Any]) -> None:
         """The call is over."""
         del self._unary[task]
+
+    def remaining_s(self) -> float:
+        """Until this task's unary call is cut off, or its client waits no longer."""
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101
+        _, since_s, context = self._unary[task]
+        ours = self._call_s - (monotonic() - since_s)
+        return ours if context is None else min(ours, _patience_s(context))
 
     def why(self, task: asyncio.Task[Any], cancelled: asyncio.CancelledError) -> BaseException:
         """What to raise instead: the reason if the call was cut off here, otherwise the client has left."""
@@ -156,7 +169,7 @@ class Calls:
 
     def revoke(self, digest: bytes) -> None:
         """Ends everything that came with this token, but for the call that asks for it."""
-        for task, (caller, _) in list(self._unary.items()):
+        for task, (caller, _, _) in list(self._unary.items()):
             if caller.digest == digest:
                 caller.is_revoked = True
                 if task is not asyncio.current_task():
@@ -176,7 +189,7 @@ class Calls:
         while True:
             await asyncio.sleep(step_s)
             now_s, now_ms = monotonic(), self._now_ms()
-            for task, (_, since_s) in list(self._unary.items()):
+            for task, (_, since_s, _) in list(self._unary.items()):
                 if now_s - since_s > self._call_s:
                     self._cut_off(task, self._too_long())
             for task, outlet in list(self._streams.items()):
@@ -249,7 +262,7 @@ def _unary(request_class: type[Message], behaviour: Unary, name: str, gate: Gate
                 caller.account.draw()
                 caller.check_method(name)
             request = _parse(request_class, data, most)
-            task = calls.begin(caller)
+            task = calls.begin(caller, context)
             try:
                 response = await behaviour(request, caller)
             except asyncio.CancelledError as cancelled:
@@ -320,6 +333,12 @@ def _parse(request_class: type[Message], data: bytes, most: int) -> Message:
         return request_class.FromString(data)
     except DecodeError:
         raise BadField("request", request_class.DESCRIPTOR.full_name) from None
+
+
+def _patience_s(context: Context) -> float:
+    """Of the client: until its deadline."""
+    left_s = cast("float | None", context.time_remaining())
+    return inf if left_s is None else left_s
 
 
 def _no_longer(caller: Caller) -> Unauthenticated:

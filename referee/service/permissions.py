@@ -5,7 +5,13 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
-from referee.v1 import access_service_pb2, game_service_pb2, rules_service_pb2, status_service_pb2
+from referee.v1 import (
+    access_service_pb2,
+    game_service_pb2,
+    rules_service_pb2,
+    solver_service_pb2,
+    status_service_pb2,
+)
 
 
 class Scope(StrEnum):
@@ -34,6 +40,9 @@ AUTHORS: Final = frozenset({Scope.PLAY, Scope.SCRIBE, Scope.ARBITER})
 OVERSEERS: Final = frozenset({Scope.AUDIT, Scope.ORGANISE, Scope.ADMIN})
 PLAYERS: Final = frozenset({Scope.PLAY, Scope.SCRIBE})
 
+KNOWN: Final = frozenset(Scope)
+"""With a token, whatever it is for: what costs much is given to nobody who cannot be told from others."""
+
 PERMISSIONS: Final = {
     "referee.v1.GameService/CreateGame": ORGANISERS,
     "referee.v1.GameService/GetGame": EVERYBODY,
@@ -52,6 +61,11 @@ PERMISSIONS: Final = {
     "referee.v1.AccessService/IssueToken": ADMINS,
     "referee.v1.AccessService/RevokeToken": ADMINS,
     "referee.v1.AccessService/ListTokens": ADMINS,
+    "referee.v1.SolverService/ProveMove": KNOWN,
+    "referee.v1.SolverService/ExplainMove": KNOWN,
+    "referee.v1.SolverService/FindBestTurn": KNOWN,
+    "referee.v1.SolverService/FindLongestWall": KNOWN,
+    "referee.v1.SolverService/RebuildDistance": KNOWN,
 }
 """Any one of the scopes is enough."""
 
@@ -60,5 +74,7 @@ SERVICES: Final = (
     rules_service_pb2.DESCRIPTOR.services_by_name["RulesService"],
     status_service_pb2.DESCRIPTOR.services_by_name["StatusService"],
     access_service_pb2.DESCRIPTOR.services_by_name["AccessService"],
+    solver_service_pb2.DESCRIPTOR.services_by_name["SolverService"],
 )
-"""Everything of ours that is served; health and reflection come beside it and are open to everybody."""
+"""Everything of ours that is served, the solver if there are workers for it; health and reflection come beside it and
+are open to everybody."""

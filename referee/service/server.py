@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable
 from contextlib import suppress
 from dataclasses import dataclass
+from os import cpu_count
 from pathlib import Path
 from resource import RLIM_INFINITY, RLIMIT_NOFILE, getrlimit
 from typing import Any
@@ -28,7 +29,9 @@ from referee.service.limits import REQUESTS_PER_S, STREAMS, Accounts
 from referee.service.metrics import Exposition, RefereeCollector
 from referee.service.permissions import SERVICES
 from referee.service.proofs import asking
+from referee.service.queries import Queries
 from referee.service.rules import RulesService
+from referee.service.solver import RLIMIT, SEARCH_S, Bounds, SolverService
 from referee.service.status import StatusService
 from referee.service.tally import Tally
 from referee.service.tls import Certificates
@@ -38,7 +41,7 @@ from referee.table.house import MAX_OPEN_GAMES, House
 from referee.table.means import Means
 from referee.table.proving import Prover
 from referee.table.watch import QUEUE_ITEMS
-from solver.workers import Workers
+from solver.workers import MEMORY_MIB, Workers
 
 MAX_REQUEST_BYTES = 2 * guard.MAX_REQUEST_BYTES
 """What gRPC takes: more than is allowed, so that it is we who refuse, and say why."""
@@ -47,6 +50,8 @@ MAX_STREAMS = 1000
 MAX_CONNECTIONS = 10_000
 _OWN_FILES = 100
 """Of the store, of logs, of gRPC."""
+SOLVER_WORKERS = max(2, min(4, (cpu_count() or 2) - 1))
+"""One for searches and one for the rest, on any machine; they stand back for what else it does."""
 GRACE_S = 3.0
 """For acts under way to be answered, and then for streams to be closed; what is open then is cut."""
 _CUT_S = 1.0
@@ -86,6 +91,14 @@ class Config:
     marks: Path | None = None
     seal_key: Path | None = None
     """Where these files are, if not in the directory."""
+    solver_workers: int = SOLVER_WORKERS
+    """Processes that answer SolverService at one time; 0: it is not served. One more makes certificates for games."""
+    solver_memory_mib: int = MEMORY_MIB
+    """Of address space, for each."""
+    solver_rlimit: int = RLIMIT
+    """Most of Z3's work for one question."""
+    search_s: float = SEARCH_S
+    """How long a search may go on."""
 
 
 async def _at_most(until: float, waited: Awaitable[None]) -> None:
@@ -113,8 +126,9 @@ class Server:
         """Where it listens, once started."""
         means = Means(data.store, data.signer, installed())
         self.house = House(means, producer=f"tile-referee {__version__}", max_open_games=config.max_open_games)
-        self._workers = Workers()
-        self.prover = Prover(means, asking(self._workers))
+        self.workers = Workers(memory_mib=config.solver_memory_mib)
+        self._queries = Queries(config.solver_workers)
+        self.prover = Prover(means, asking(self.workers))
         self.house.watch_for_proofs(self.prover.watcher)
         self._config = config
         self._exposition: Exposition | None = None
@@ -173,20 +187,26 @@ class Server:
         games = GameService(
             self.house, queue_items=config.queue_items, gallery=gallery, pulse=self._pulse, acts=self._tally.acts
         )
-        servicers = {
+        servicers: dict[str, object] = {
             "referee.v1.GameService": games,
             "referee.v1.RulesService": RulesService(),
             "referee.v1.AccessService": AccessService(self.house, door, self._calls),
             "referee.v1.StatusService": StatusService(self.house, self._tally, self._pulse, gallery),
         }
+        if config.solver_workers:
+            beat_s = min(config.heartbeat_s, config.call_s / 3)
+            bounds = Bounds(config.solver_rlimit, config.search_s, beat_s)
+            solver = SolverService(self.house, self.workers, self._queries, self._calls, bounds)
+            servicers["referee.v1.SolverService"] = solver
+        services = [service for service in SERVICES if service.full_name in servicers]
         gate = guard.Gate(door, self._calls, self._tally.failed)
-        names = [service.full_name for service in SERVICES]
+        names = [service.full_name for service in services]
         guests: Any = Guests(gate)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, guests)
         add_ServerReflectionServicer_to_server(  # type: ignore[no-untyped-call]
             reflection.aio.ReflectionServicer((*names, health.SERVICE_NAME, reflection.SERVICE_NAME)), guests
         )
-        ours = [guard.handler(service, servicers[service.full_name], gate) for service in SERVICES]
+        ours = [guard.handler(service, servicers[service.full_name], gate) for service in services]
         self._server.add_generic_rpc_handlers([Entrance([*ours, *guests.handlers], gate)])
         for name in ("", *names):
             await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
@@ -232,6 +252,9 @@ class Server:
         acts, streams = self._tally.acts, self._pulse.open
         _log.info("draining", acts=acts.under_way, streams=streams.total())
         self.house.refuse()
+        self._queries.close()
+        await self.prover.close()
+        await self.workers.stop()
         # New calls are still taken, and told so: as are those who ask for the health.
         await self._health.enter_graceful_shutdown()
         await _at_most(until - grace_s / 3, acts.through())
@@ -242,8 +265,6 @@ class Server:
         await self._server.stop(min(grace_s, _CUT_S) if not cut else 0)
         self._pulse.stop()
         self._calls.stop()
-        await self.prover.close()
-        await self._workers.stop()
         await self.house.close()
         await self.data.close()
         if self._exposition is not None:

@@ -55,6 +55,7 @@ CODE = {
     "INTERNAL": S.INTERNAL,
     "DEADLINE": S.DEADLINE_EXCEEDED,
     "SET_ASIDE": S.FAILED_PRECONDITION,
+    "SOLVER_FAILED": S.ABORTED,
 }
 """The promise of the API, written down a second time."""
 

@@ -15,9 +15,11 @@ from referee.service.auth import Caller, PermissionDenied, Unauthenticated
 from referee.service.guard import handler
 from referee.service.limits import TookTooLong
 from referee.service.permissions import EVERYBODY, PERMISSIONS, SERVICES, Scope
+from referee.service.solver import Disagreement
 from referee.store.store import StoreFailed
 from referee.table import errors
 from referee.v1 import game_service_pb2 as pb
+from solver.workers import BadQuestion, WorkerFailed, WorkerFault
 from tests.service.player import CODE
 
 
@@ -59,8 +61,9 @@ def test_who_may_what() -> None:
             Scope.AUDIT: {"GetStatus"},
             Scope.ADMIN: {"GetStatus", "IssueToken", "RevokeToken", "ListTokens"},
         }.get(scope, set())
+        solver = {"ProveMove", "ExplainMove", "FindBestTurn", "FindLongestWall", "RebuildDistance"} if scope else set()
         reading = {method.rpartition("/")[2] for method, scopes in PERMISSIONS.items() if scopes == EVERYBODY}
-        assert allowed == reading | extra
+        assert allowed == reading | extra | solver
 
 
 def _may(caller: Caller, method: str) -> bool:
@@ -100,6 +103,10 @@ EVERY_ERROR: list[Exception] = [
     StoreFailed(LONG),
     PermissionDenied(LONG),
     Unauthenticated(LONG),
+    BadQuestion(f"{LONG}: {LONG}, expected {LONG}"),
+    WorkerFailed("died", LONG),
+    WorkerFault(LONG),
+    Disagreement(LONG),
     ZeroDivisionError(LONG),
 ]
 

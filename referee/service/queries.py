@@ -1,0 +1,114 @@
+"""Questions to the solver: how many one caller may have, whose turn it is, and what became of them.
+
+Nobody waits for it who plays: workers are few, questions take long, and what comes first is not what matters more. So
+whose questions have fewest workers is next. Searches leave one worker to the others, if there is more than one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from time import monotonic
+
+from referee.service.limits import Account, TookTooLong
+from referee.service.tally import Distribution
+from referee.table.errors import Draining, LimitReached
+
+MOST, MOST_OF_ONE = 64, 8
+"""Questions at one time, of all callers and of one; those that wait and those that have a worker."""
+RETRY_S = 1.0
+SECONDS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
+
+
+@dataclass(eq=False, slots=True)
+class _Question:
+    account: Account
+    is_search: bool
+    turn: asyncio.Future[None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
+
+
+class Queries:
+    """All questions of one referee."""
+
+    def __init__(self, workers: int) -> None:
+        """``workers``: that may be at work at one time."""
+        self.workers = workers
+        self._waiting: list[_Question] = []
+        self._answered: set[_Question] = set()
+        self._is_closed = False
+        self.settled: Counter[tuple[str, str]] = Counter()
+        """By method and what became of them."""
+        self.seconds: dict[str, Distribution] = {}
+        """By method, from the question to the last answer, or to there being none."""
+
+    @property
+    def waiting(self) -> int:
+        """Questions without a worker."""
+        return len(self._waiting)
+
+    @property
+    def answered(self) -> int:
+        """Questions that have one."""
+        return len(self._answered)
+
+    @asynccontextmanager
+    async def turn(self, account: Account, until_s: float, *, is_search: bool = False) -> AsyncIterator[None]:
+        """A worker may be asked meanwhile. ``until_s``: how long it is waited for, by the loop's time.
+
+        Raises ``LimitReached``, ``TookTooLong`` and ``Draining``.
+        """
+        if self._is_closed:
+            raise _draining()
+        everybodys = [*self._waiting, *self._answered]
+        if sum(question.account is account for question in everybodys) >= MOST_OF_ONE:
+            raise LimitReached("questions of one caller to the solver at one time", retry_s=RETRY_S)
+        if len(everybodys) >= MOST:
+            raise LimitReached("questions to the solver at one time", retry_s=RETRY_S)
+        question = _Question(account, is_search)
+        self._waiting.append(question)
+        self._admit()
+        try:
+            try:
+                async with asyncio.timeout_at(until_s):
+                    await question.turn
+            except TimeoutError:
+                raise TookTooLong("no worker of the solver was free in time; ask again later") from None
+            yield
+        finally:
+            if question in self._waiting:
+                self._waiting.remove(question)
+            self._answered.discard(question)
+            self._admit()
+
+    def _admit(self) -> None:
+        while len(self._answered) < self.workers and (question := self._next()) is not None:
+            self._waiting.remove(question)
+            self._answered.add(question)
+            question.turn.set_result(None)
+
+    def _next(self) -> _Question | None:
+        """Of whom has fewest workers, who came first."""
+        searches = sum(question.is_search for question in self._answered)
+        may_search = searches < max(1, self.workers - 1)
+        may_be_next = [question for question in self._waiting if may_search or not question.is_search]
+        at_work = Counter(question.account for question in self._answered)
+        return min(may_be_next, key=lambda question: at_work[question.account], default=None)
+
+    def close(self) -> None:
+        """Nobody gets a worker any more, and who waits for one is told."""
+        self._is_closed = True
+        for question in self._waiting:
+            question.turn.set_exception(_draining())
+        self._waiting.clear()
+
+    def settle(self, method: str, result: str, since_s: float) -> None:
+        """A question that came at ``since_s``, by ``time.monotonic``, is through."""
+        self.settled[method, result] += 1
+        self.seconds.setdefault(method, Distribution(SECONDS)).add(monotonic() - since_s)
+
+
+def _draining() -> Draining:
+    return Draining("the referee is stopping")

@@ -1,0 +1,216 @@
+"""SolverService: proofs and searches, put to worker processes. Nothing of it is ever waited for by who plays."""
+
+from __future__ import annotations
+
+import asyncio
+from base64 import b64encode
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing, contextmanager
+from dataclasses import dataclass
+from time import monotonic
+from typing import Any, TypeVar
+
+import structlog
+from google.protobuf.message import Message
+
+from referee.games.game import Violation
+from referee.log.proofs import contradicts
+from referee.log.replay import Record
+from referee.log.steps import Phase
+from referee.service.auth import Caller
+from referee.service.fields import game_id_of
+from referee.service.guard import Calls, Gone, Outlet
+from referee.service.queries import Queries
+from referee.service.violations import in_words, violation_message
+from referee.table.errors import Draining, GameOver, MalformedMove, NotAwaited
+from referee.table.house import House
+from referee.table.view import awaited_text
+from referee.v1 import solver_service_pb2 as pb
+from referee.wire.strict import MalformedError
+from solver.claims import StepClaim
+from solver.workers import BadQuestion, WorkerFailed, Workers
+
+RLIMIT = 4_000_000_000
+"""Most of Z3's work for one question: some ten minutes."""
+SEARCH_S = 600.0
+_MOST_SLACK_S = 0.5
+"""Before a caller's deadline, for the answer to get there."""
+_PROVEN, _OPEN = "proven", "open"
+
+_Response = TypeVar("_Response", bound=Message)
+_log = structlog.get_logger("referee.solver")
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How much of the solver one question may have."""
+
+    rlimit: int = RLIMIT
+    search_s: float = SEARCH_S
+    """For the search for the longest wall; what is not streamed has the time of every call."""
+    beat_s: float = 10.0
+    """Of silence, before a search says again what it has."""
+
+
+class Disagreement(Exception):
+    """The engine and the solver do not say the same of a move: one of them is wrong, and it has to be found out."""
+
+
+class SolverService:
+    """Every method is one of the API's."""
+
+    def __init__(self, house: House, workers: Workers, queries: Queries, calls: Calls, bounds: Bounds) -> None:
+        self._house = house
+        self._workers = workers
+        self._queries = queries
+        self._calls = calls
+        self._bounds = bounds
+
+    async def ProveMove(self, request: pb.ProveMoveRequest, caller: Caller) -> pb.ProveMoveResponse:
+        response = await self._answer("ProveMove", request, pb.ProveMoveResponse(), caller)
+        if (rules_id := request.WhichOneof("claim")) is not None:
+            _put_in_words(response.proof, rules_id)
+        return response
+
+    async def ExplainMove(self, request: pb.ExplainMoveRequest, caller: Caller) -> pb.ExplainMoveResponse:
+        table = await self._house.table(game_id_of(request.game_id), caller.account.charge)
+        record = await table.record()
+        question, violations = self._question(record, request.move)
+        response = pb.ExplainMoveResponse(size=record.size)
+        response.violations.extend(violation_message(violation, *table.rules) for violation in violations)
+        if question is not None:
+            question.budget.CopyFrom(request.budget)
+            place = {"game": request.game_id, "size": record.size, "move": request.move.hex()}
+            proof = await self._proof(table.rules, question, violations, caller, place)
+            response.proof.CopyFrom(proof)
+        return response
+
+    def _question(self, record: Record, data: bytes) -> tuple[pb.ProveMoveRequest | None, tuple[Violation, ...]]:
+        """What the rules of building are asked of the move, if they are, and every rule that it breaks."""
+        course = record.course
+        if record.phase in (Phase.ENDED, Phase.CLOSED):
+            raise GameOver("the game is over")
+        if record.phase is not Phase.PLAYING:
+            raise NotAwaited("no move is", awaited_text(record))
+        try:
+            move = course.codec.decode_move(data, course.tables)
+        except MalformedError as error:
+            raise MalformedMove(f"move, {error}") from None
+        violations = course.state.check(move)
+        opened = record.opened
+        provable = self._house.means.engines.provable(opened.rules_id, opened.rules_version)
+        for claim in provable.claims(course.state, move) if provable is not None else ():
+            if provable is not None and isinstance(claim, StepClaim):
+                return provable.request(claim), violations
+        return None, violations
+
+    async def _proof(
+        self,
+        rules: tuple[str, int],
+        question: pb.ProveMoveRequest,
+        violations: tuple[Violation, ...],
+        caller: Caller,
+        place: dict[str, object],
+    ) -> pb.Proof:
+        """Raises ``Disagreement``."""
+        try:
+            found = await self._answer("ExplainMove", question, pb.ProveMoveResponse(), caller)
+        except BadQuestion as error:
+            _log.error("engine and solver disagree", what=str(error), claim=_written(question), **place)
+            raise Disagreement(f"of the position: {error}") from error
+        proof = found.proof
+        provable = self._house.means.engines.provable(*rules)
+        if provable is not None and proof.certificate:
+            checked = provable.check(proof.certificate)
+            said = tuple(sorted({violation.rule_id for violation in violations})) or None
+            if what := contradicts(checked, said):
+                _log.error("engine and solver disagree", what=what, claim=_written(question), **place)
+                raise Disagreement(what)
+        _put_in_words(proof, rules[0])
+        return proof
+
+    async def FindBestTurn(self, request: pb.FindBestTurnRequest, caller: Caller) -> pb.FindBestTurnResponse:
+        return await self._answer("FindBestTurn", request, pb.FindBestTurnResponse(), caller)
+
+    async def RebuildDistance(self, request: pb.RebuildDistanceRequest, caller: Caller) -> pb.RebuildDistanceResponse:
+        return await self._answer("RebuildDistance", request, pb.RebuildDistanceResponse(), caller)
+
+    async def FindLongestWall(self, request: pb.FindLongestWallRequest, caller: Caller, outlet: Outlet) -> None:
+        seconds = min(self._bounds.search_s, outlet.remaining_s())
+        request.budget.rlimit = request.budget.rlimit or self._bounds.rlimit
+        last: pb.FindLongestWallResponse | None = None
+        with self._settling("FindLongestWall") as settle:
+            try:
+                async with aclosing(self._ask("FindLongestWall", request, caller, seconds, is_search=True)) as answers:
+                    async for answer in answers:
+                        if answer is not None:
+                            last = pb.FindLongestWallResponse.FromString(answer)
+                        if last is not None:
+                            await outlet.send(answer or last.SerializeToString())
+            except WorkerFailed as error:
+                if last is None or error.why != "hung":
+                    raise
+                # It was in the middle of a step when its time was over.
+                last.done = True
+                await outlet.send(last.SerializeToString())
+            settle(_PROVEN if last is not None and last.proven else _OPEN)
+
+    async def _answer(self, method: str, request: Any, response: _Response, caller: Caller) -> _Response:
+        """To a question with one. ``method``: the API's, as it is counted."""
+        with self._settling(method) as settle:
+            asked = "ProveMove" if method == "ExplainMove" else method
+            async with aclosing(self._ask(asked, request, caller, self._calls.remaining_s())) as answers:
+                async for answer in answers:
+                    response.ParseFromString(answer or b"")
+            settle(_PROVEN if _is_proven(response) else _OPEN)
+        return response
+
+    async def _ask(
+        self, method: str, request: Any, caller: Caller, seconds: float, *, is_search: bool = False
+    ) -> AsyncGenerator[bytes | None]:
+        """A worker's answers, when one is free. ``seconds``: until the caller, or the referee, waits no longer."""
+        request.budget.rlimit = min(request.budget.rlimit, self._bounds.rlimit)
+        until_s = asyncio.get_running_loop().time() + seconds - min(_MOST_SLACK_S, seconds / 8)
+        beat_s = self._bounds.beat_s if is_search else None
+        async with self._queries.turn(caller.account, until_s, is_search=is_search):
+            asking = self._workers.ask(method, request.SerializeToString(), until_s=until_s, beat_s=beat_s)
+            try:
+                async with aclosing(asking) as answers:
+                    async for answer in answers:
+                        yield answer
+            except WorkerFailed as error:
+                if self._house.is_draining():
+                    raise Draining("the referee is stopping") from None
+                _log.warning("solver failed", method=method, why=error.why)
+                raise
+
+    @contextmanager
+    def _settling(self, method: str) -> Iterator[Any]:
+        """Counts what became of a question; yields what tells the result of an answer."""
+        since_s, results = monotonic(), list[str]()
+        try:
+            yield results.append
+        except BadQuestion:
+            results.append("refused")
+            raise
+        except Exception as error:
+            results.append("left" if isinstance(error, Gone) else "failed")
+            raise
+        finally:
+            self._queries.settle(method, results[-1] if results else "left", since_s)
+
+
+def _is_proven(response: Any) -> bool:
+    if isinstance(response, pb.ProveMoveResponse):
+        return response.proof.finding != pb.FINDING_UNDECIDED
+    return bool(response.proven)
+
+
+def _put_in_words(proof: pb.Proof, rules_id: str) -> None:
+    for violation in proof.violations:
+        violation.text = in_words(violation, rules_id)
+
+
+def _written(question: pb.ProveMoveRequest) -> str:
+    """The whole claim, to be asked again."""
+    return b64encode(question.SerializeToString(deterministic=True)).decode()
