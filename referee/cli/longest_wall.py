@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from time import monotonic
-from typing import Annotated, TypeAlias
+from typing import Annotated, Final, TypeAlias
 
 import typer
 from rich.console import Console
@@ -13,10 +13,13 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from referee.cli import building, output
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.cli.solving import NoAnswer, Solver
+from referee.cli.solving import NoAnswer, OutOfTime, Solver
 from referee.notation.alhambra_json import TABLE, tile_names, written_layout
 from referee.v1 import solver_service_pb2 as pb
 from solver.wire import layout_of
+
+_NO_LIMIT: Final = (1 << 63) - 1
+"""Of work: the time limits it."""
 
 Wall: TypeAlias = pb.FindLongestWallResponse
 
@@ -26,7 +29,9 @@ def longest_wall(  # noqa: PLR0917 - typer reads options from the signature
         str | None, typer.Option(metavar="TILES", help="Tiles to build of: garden-10-N,tower-12", show_default=False)
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="All 54 tiles.")] = False,
-    budget: Annotated[float, typer.Option(metavar="SECONDS", min=0.1, help="Search no longer than this.")] = 60.0,
+    budget: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0.1, max=1e6, help="Search no longer than this.")
+    ] = 60.0,
     rlimit: building.Rlimit = None,
     seed: Annotated[int, typer.Option(metavar="N", min=0, max=(1 << 31) - 1, help="Of the search.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
@@ -48,7 +53,7 @@ def longest_wall(  # noqa: PLR0917 - typer reads options from the signature
         raise Failure("tiles: expected either --tiles TILES or --all", EXIT_USAGE)
     with building.telling():
         chosen = TABLE.names if every else tile_names(building.listed(tiles), "--tiles")
-    request = pb.FindLongestWallRequest(tiles=chosen, budget=pb.Budget(rlimit=rlimit or 0), seed=seed)
+    request = pb.FindLongestWallRequest(tiles=chosen, budget=pb.Budget(rlimit=rlimit or _NO_LIMIT), seed=seed)
     found = Wall(bound=_walls_on(chosen))
     lost = ""
     with building.telling(), Solver() as solver, _display(budget) as show:
@@ -59,6 +64,8 @@ def longest_wall(  # noqa: PLR0917 - typer reads options from the signature
                     show(found)
         except KeyboardInterrupt:
             show.stopped()
+        except OutOfTime:
+            pass  # the budget was used up in the middle of something
         except NoAnswer as error:
             lost = str(error)
     layout = layout_of(found.layout, "layout")

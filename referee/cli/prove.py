@@ -17,7 +17,7 @@ from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
 from referee.cli.lines import Questions, Strict, batches, opened, read_all, write
 from referee.cli.solving import NoAnswer, Solver
 from referee.games.game import Cell
-from referee.notation.alhambra_claims import claim, describe, written
+from referee.notation.alhambra_claims import claim, describe, describe_move, written, written_move
 from referee.notation.lines import Answerers, answer, encode, parse_object
 from referee.notation.strict_json import QueryError, shown
 from referee.v1 import solver_service_pb2 as pb
@@ -215,10 +215,10 @@ def _in_answer(line: bytes) -> bytes:
 
 def _alone(data: bytes) -> bytes:
     """As bytes, or as base64 in lines of any length."""
-    if len(data) > _MOST_BYTES:
-        raise QueryError(f"certificate: longer than {_MOST_BYTES} bytes")
+    if not 0 < len(data) <= _MOST_BYTES:
+        raise QueryError(f"certificate: {'longer than' if data else 'empty; expected at most'} {_MOST_BYTES} bytes")
     try:
-        return base64.b64decode(b"".join(data.split()), validate=True) if data.strip() else data
+        return base64.b64decode(b"".join(data.split()), validate=True)
     except ValueError:
         return data
 
@@ -242,6 +242,7 @@ def _fields(about: Claim, found: Checked | None) -> dict[str, Any]:
         "verdict": _verdict(about, found),
         "rules": list(dict.fromkeys(violation.rule_id for violation in violations)),
         "reasons": reasons(violations),
+        **({"counterexample": written_move(found.counterexample)} if found and found.counterexample else {}),
         **({"assumed": found.assumed} if found and found.assumed else {}),
     }
 
@@ -258,6 +259,8 @@ def _told(about: Claim, found: Checked | None, more: list[str]) -> str:
     """The claim and its verdict, why, and pictures."""
     fields = _fields(about, found)
     lines = [f"{describe(about)}: {fields['verdict']}", *fields["reasons"]]
+    if found and found.counterexample:
+        lines.append(f"counterexample: {describe_move(found.counterexample)}")
     if "assumed" in fields:
         lines.append(f"not checked, but refuted by a solver: {fields['assumed']}")
     return "\n".join([*lines, *more]) + "\n\n" + "\n".join(map(picture, _shown(about)))

@@ -27,7 +27,7 @@ def rebuild_distance(  # noqa: PLR0917 - typer reads options from the signature
     goal: Annotated[
         str | None, typer.Option(metavar="JSON", help="The layout to reach; with --start no FILE is needed.")
     ] = None,
-    limit: Annotated[int, typer.Option(metavar="N", min=0, max=1000, help="Look at no more turns than this.")] = 30,
+    limit: Annotated[int, typer.Option(metavar="N", min=1, max=1000, help="Look at no more turns than this.")] = 30,
     rlimit: building.Rlimit = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
 ) -> None:

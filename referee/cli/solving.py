@@ -28,17 +28,23 @@ _Answer = TypeVar("_Answer", bound=Message)
 
 
 class NoAnswer(Exception):
-    """The worker ended, or did not end in time. Another question gets another worker."""
+    """The worker ended before its time. Another question gets another worker."""
+
+
+class OutOfTime(NoAnswer):
+    """The worker did not end in time."""
 
 
 class Solver:
-    """Starts a worker with the first question; to be left with ``with``, which ends it."""
+    """To be entered, which starts a worker, and left, which ends it, by ``with``."""
 
     def __init__(self) -> None:
         self._runner = asyncio.Runner()
         self._workers = Workers(memory_mib=_MEMORY_MIB)
 
     def __enter__(self) -> Self:
+        with _told():
+            self._runner.run(self._workers.start())
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -63,7 +69,7 @@ class Solver:
     ) -> Generator[_Answer | None]:
         """The answers as they come, and None now and then in between. Raises what ``ask`` does.
 
-        Ends with the last answer; without one after ``seconds`` and a moment with ``NoAnswer``.
+        Ends with the last answer; without one after ``seconds`` and a moment with ``OutOfTime``.
         """
         until = self._runner.get_loop().time() + seconds + _SLACK_SECONDS
         replies = self._workers.ask(method, request.SerializeToString(), until_s=until, beat_s=beat_s)
@@ -90,7 +96,7 @@ def _told() -> Iterator[None]:
     except BadQuestion as error:
         raise QueryError(str(error)) from None
     except WorkerFailed as error:
-        raise NoAnswer(str(error)) from None
+        raise (OutOfTime if error.why == "hung" else NoAnswer)(str(error)) from None
     except WorkerFault as error:
         print(error, file=sys.stderr)
         raise NoAnswer("the solver failed, as standard error tells; that is a defect of this program") from None

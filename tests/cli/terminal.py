@@ -1,0 +1,59 @@
+"""Runs the real command at a terminal: its input and standard error are there, its output is read apart."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.cli.command import REFEREE
+
+
+class Terminal:
+    """The other side of it."""
+
+    def __init__(self, descriptor: int, process: subprocess.Popen[str]) -> None:
+        self._descriptor = descriptor
+        self.process = process
+        self.shown = ""
+
+    def wait_for(self, words: str) -> None:
+        """Until it shows them. Raises ``OSError`` if it never does."""
+        while words not in self.shown:
+            self.shown += os.read(self._descriptor, 4096).decode(errors="replace")
+
+    def press_ctrl_c(self) -> None:
+        """As the keyboard does: to all that is in the foreground."""
+        os.write(self._descriptor, b"\x03")
+
+    def end(self) -> str:
+        """What it wrote to its standard output, when it has ended."""
+        output, _ = self.process.communicate()
+        return output
+
+
+@contextmanager
+def at_a_terminal(*words: str | Path) -> Iterator[Terminal]:
+    """The command, which is killed if it goes on."""
+    ours, theirs = pty.openpty()
+    # The first terminal that the leader of a session opens is its own: Ctrl-C comes from there.
+    script = 'terminal=$0; exec "$@" <"$terminal" 2>"$terminal"'
+    process = subprocess.Popen(
+        ["sh", "-c", script, os.ttyname(theirs), REFEREE, *map(str, words)],
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env={**os.environ, "COLUMNS": "100", "TERM": "xterm"},
+    )
+    try:
+        yield Terminal(ours, process)
+    finally:
+        process.kill()
+        process.wait()
+        assert process.stdout is not None
+        process.stdout.close()
+        os.close(ours)
+        os.close(theirs)
