@@ -101,6 +101,26 @@ async def test_no_start_on_what_is_read_only(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("locked", ["club/data", "club"])
+async def test_no_start_without_rights(locked: str, tmp_path: Path) -> None:
+    """On the directory, or on the one above it, of which it cannot even be told whether it has one."""
+    referee = Referee(tmp_path, wrapper=unprivileged())
+    referee.data = tmp_path / "club/data"
+    referee.data.mkdir(parents=True)
+    path = tmp_path / locked
+    referee.log.touch()
+    path.chmod(0)
+    try:
+        said = await referee.refuses_to_start()
+    finally:
+        path.chmod(0o700)
+        await referee.put_down()
+    assert str(referee.data) in said, said
+    assert "Permission denied" in said, said
+    assert len(said.splitlines()) == 1, said
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [STORE_FILE, MARKS_FILE])
 async def test_no_start_on_what_is_no_database(name: str, tmp_path: Path) -> None:
     referee = Referee(tmp_path)
