@@ -1,0 +1,315 @@
+"""Games whose terms ask for certificates, on a real server: whole ones, killed ones, and an engine that is wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sqlite3
+import sys
+from collections import Counter
+from contextlib import closing, suppress
+from dataclasses import replace
+from io import BytesIO, StringIO
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pytest
+
+from referee.log import file
+from referee.log.audit import Policy, audit
+from referee.log.engines import Engines, installed
+from referee.log.entry import decode_entry
+from referee.log.frames import FrameType as Type
+from referee.log.note import VerifierKey
+from referee.log.replay import Record
+from referee.log.v1 import log_pb2
+from referee.log.verdict import Layer, Report, Verdict
+from referee.service import server as serving
+from referee.service.data import STORE_FILE
+from referee.service.server import Server
+from referee.v1 import game_service_pb2 as pb
+from tests.log.proved import an_attempt
+from tests.log.test_proofs import LenientGame, slip
+from tests.service.conftest import running
+from tests.service.player import Client, Play, bearer, connected, refused, token_of
+from tests.service.process import serve
+from tests.service.test_again import moved
+from tests.service.test_whole_games import SHORT
+from tests.waiting import until, waiting_for
+
+ALL = log_pb2.Terms(proofs=log_pb2.PROOF_POLICY_ALL)
+ALL_RECORDED = log_pb2.Terms(proofs=log_pb2.PROOF_POLICY_ALL, illegal_moves=log_pb2.ILLEGAL_MOVE_POLICY_RECORDED)
+REFUSALS = log_pb2.Terms(proofs=log_pb2.PROOF_POLICY_REFUSALS, illegal_moves=log_pb2.ILLEGAL_MOVE_POLICY_RECORDED)
+
+
+async def audited(play: Play, engines: Engines | None = None) -> Report:
+    return audit(
+        BytesIO(await play.client.log(play.id)), Policy(VerifierKey.parse(play.created.verifier_key)), engines=engines
+    )
+
+
+async def all_made(server: Server) -> None:
+    """Returns when no game that is over lacks a certificate."""
+    async with waiting_for("certificates of games that are over"):
+        while await server.data.store.unproved():  # noqa: ASYNC110 - nobody is told
+            await asyncio.sleep(0.02)
+
+
+async def abort(play: Play) -> None:
+    await play.client.games.AbortGame(pb.AbortGameRequest(game_id=play.id), metadata=bearer(play.client.organiser))
+
+
+async def attempt(play: Play) -> bool:
+    """The seat on turn tries something; whether it was refused."""
+    state: Any = play.record.course.state
+    tried = an_attempt(state, play.rng)
+    if tried is None or not state.check(tried):
+        return False
+    seat = play.seat_on_turn()
+    data = play.record.course.codec.encode_move(tried, play.record.course.tables)
+    response = await play.submit(play.move(seat, data), token_of(play, seat))
+    if response.refused.HasField("recorded"):
+        await play.catch_up(response.refused.recorded.size)
+    return True
+
+
+async def play_with_attempts(play: Play, acts: int = 10_000) -> None:
+    await play.until_play()
+    for _ in range(acts):
+        if play.next_act() is None:
+            return
+        await attempt(play)
+        await play.step()
+
+
+def frames(data: bytes, kind: int) -> list[bytes]:
+    return [frame.payload for frame in file.read(BytesIO(data)) if frame.type == kind]
+
+
+# --- whole games ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("seats", "options"), [(2, b""), (3, SHORT)])
+async def test_every_verdict_of_a_whole_game_is_proved(tmp_path: Path, seats: int, options: bytes) -> None:
+    async with running(tmp_path / "data") as (server, client):
+        play = await client.play(seats, terms=ALL_RECORDED, options=options)
+        await play_with_attempts(play)
+        await all_made(server)
+        report = await audited(play)
+        assert report.verdict is Verdict.COMPLETE, report.as_text()
+        assert report.proofs.lacking == ()
+        refusals = sum(decode_entry(data).HasField("refused") for data in play.entries)
+        assert report.proofs.checked > refusals > 5
+        assert server.prover.settled == {"made": report.proofs.checked}
+        ours = sum(
+            entry.note.endswith(b"\n") for entry in await server.data.store.entries(bytes.fromhex(play.id), 0, 9)
+        )
+        assert ours, "the file's entries are as without"
+        without = await client.play(seats)
+        await without.until_play()
+        await abort(without)
+        assert frames(await client.log(without.id), Type.CERTIFICATE) == []
+
+
+async def test_refusals_alone(tmp_path: Path) -> None:
+    async with running(tmp_path / "data") as (server, client):
+        play = await client.play(terms=REFUSALS)
+        await play_with_attempts(play, 40)
+        await abort(play)
+        await all_made(server)
+        data = await client.log(play.id)
+        entries = [decode_entry(entry) for entry in frames(data, Type.ENTRY)]
+        proved = [log_pb2.Proof.FromString(payload).seq for payload in frames(data, Type.CERTIFICATE)]
+        assert len(proved) > 3
+        assert {seq for seq, entry in enumerate(entries) if entry.HasField("refused")} >= set(proved)
+        report = await audited(play)
+        assert (report.verdict, report.proofs.policy, report.proofs.checked, report.proofs.lacking) == (
+            *(Verdict.COMPLETE, "REFUSALS"),
+            *(len(proved), ()),
+        )
+
+
+async def test_a_running_game_has_those_that_are_made(tmp_path: Path) -> None:
+    """As far as it has come; after it is over none is made twice."""
+    async with running(tmp_path / "data") as (server, client):
+        play = await client.play(terms=ALL)
+        await play.until_play()
+        while not (await audited(play)).proofs.lacking:
+            await play.step()
+        async with waiting_for("a certificate"):
+            while (report := await audited(play)).proofs.lacking:  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+        assert report.verdict is Verdict.PREFIX
+        assert report.proofs.checked == server.prover.settled["made"] >= 1
+        await abort(play)
+        await all_made(server)
+        assert server.prover.settled == {"made": report.proofs.checked}
+        assert (await audited(play)).verdict is Verdict.COMPLETE
+
+
+# --- stopped and killed ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+async def test_killed_between_verdict_and_certificate(tmp_path: Path) -> None:
+    """kill -9: one game is over by then and one goes on; after the next start both get what they lack."""
+    data, log = tmp_path / "data", tmp_path / "log"
+    referee = await serve(data, log)
+    async with connected(referee.address, referee.token) as client:
+        plays = [await client.play(terms=ALL, seed=seed) for seed in (1, 2)]
+        for play in plays:
+            await play.until_play()
+            await play.steps(30)
+        await abort(plays[0])
+        referee.process.kill()
+        await referee.process.wait()
+    with closing(sqlite3.connect(data / STORE_FILE)) as store:
+        (left,) = store.execute("SELECT count(*) FROM unproved").fetchone()
+    assert left == 2
+    referee = await serve(data, log)
+    async with connected(referee.address, referee.token) as client:
+        for play in plays:
+            moved(play, client)
+            async with waiting_for("certificates after a restart"):
+                while (report := await audited(play)).proofs.lacking:  # noqa: ASYNC110
+                    await asyncio.sleep(0.05)
+            assert report.proofs.checked > 5
+            assert report.verdict is (Verdict.COMPLETE if play is plays[0] else Verdict.PREFIX)
+        referee.process.terminate()
+        assert await referee.process.wait() == 0
+
+
+async def test_stopped_with_certificates_to_make(tmp_path: Path) -> None:
+    async with running(tmp_path / "data") as (server, client):
+        await server.prover.close()
+        play = await client.play(terms=ALL)
+        await play.until_play()
+        await play.steps(20)
+        await abort(play)
+        before = await audited(play)
+        assert (before.verdict, before.proofs.checked) == (Verdict.COMPLETE, 0)
+        assert before.proofs.lacking
+    async with running(tmp_path / "data") as (server, client):
+        moved(play, client)
+        await all_made(server)
+        after = await audited(play)
+        assert (after.proofs.checked, after.proofs.lacking) == (len(before.proofs.lacking), ())
+    async with running(tmp_path / "data") as (server, client):
+        assert server.prover.waiting == 0
+        assert server.workers.started == 0, "nothing is left to be done"
+
+
+async def test_a_worker_that_dies_twice(tmp_path: Path, logged: StringIO) -> None:
+    """Its claim is given up, and told; the game and the other claims go on."""
+    async with running(tmp_path / "data") as (server, client):
+        workers = server.workers
+
+        async def kill() -> None:
+            """Whatever worker there is, until two have been lost at one claim."""
+            while not server.prover.settled["given_up"]:
+                for pid in workers.pids:
+                    with suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
+                await asyncio.sleep(0)
+
+        play = await client.play(terms=ALL)
+        await play.until_play()
+        killing = asyncio.create_task(kill())
+        while not killing.done() and play.next_act() is not None:
+            await play.step()
+        await asyncio.wait_for(killing, 100)
+        assert workers.lost.total() >= 2
+        await abort(play) if play.next_act() is not None else None
+        await all_made(server)
+        report = await audited(play)
+        assert report.verdict is Verdict.COMPLETE
+        assert len(report.proofs.lacking) == server.prover.settled["given_up"]
+        assert report.proofs.checked == server.prover.settled["made"]
+        told = [json.loads(line) for line in logged.getvalue().splitlines() if "proof given up" in line]
+        assert {line["entry"] for line in told} <= set(report.proofs.lacking)
+        assert all(line["game"] == play.id and line["why"] for line in told)
+
+
+# --- the truth of it -------------------------------------------------------------------------------------------
+
+
+async def test_an_engine_that_is_wrong_is_told_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, logged: StringIO
+) -> None:
+    """It lets a wall meet an open side. The certificate says so, stays as evidence, and the operator learns of it."""
+    lenient = replace(installed(), game=lambda rules_id, version: LenientGame())
+    monkeypatch.setattr(serving, "installed", lambda: lenient)
+    async with running(tmp_path / "data", metrics="127.0.0.1:0") as (server, client):
+        play, slipped = await play_to_a_slip(client, lenient)
+        await until(lambda: server.prover.settled["contradicts"], "a contradiction", every_s=0.02)
+        (line,) = [json.loads(line) for line in logged.getvalue().splitlines() if "contradicts the referee" in line]
+        assert (line["level"], line["game"], line["entry"]) == ("error", play.id, slipped)
+        assert "proved to be against ALH-A2" in line["what"]
+        await abort(play)
+        await all_made(server)
+        report = await audited(play, lenient)
+        (finding,) = report.findings
+        assert (report.verdict, finding.layer, finding.entry) == (Verdict.RULES, Layer.PROOFS, slipped)
+        # An auditor whose engine is right finds it by the rules as well.
+        layers = {finding.layer: finding.entry for finding in (await audited(play)).findings}
+        assert layers[Layer.RULES] == layers[Layer.PROOFS] == slipped
+
+
+async def play_to_a_slip(client: Client, engines: Engines) -> tuple[Play, int]:
+    for seed in range(30):
+        play = await client.play(terms=ALL, seed=seed)
+        play.record = Record(play.created.game.open, engines=engines)
+        await play.until_play()
+        while play.next_act() is not None:
+            if (move := slip(play.record.course.state)) is not None:
+                seat, course = play.seat_on_turn(), play.record.course
+                data = course.codec.encode_move(move, course.tables)
+                accepted = await play.act(play.move(seat, data), token_of(play, seat))
+                return play, accepted.seq
+            await play.step()
+    raise AssertionError("no tile can be laid wrongly")
+
+
+async def test_an_act_does_nothing_for_its_certificate(tmp_path: Path) -> None:
+    """Counted: of all that makes certificates one note a commit, after the answer is on its way."""
+    root = str(Path(file.__file__).parents[2])
+    mine = ("referee/table/proving.py", "referee/log/proofs.py", "referee/service/proofs.py", "solver/")
+    calls: Counter[str] = Counter()
+
+    def note(frame: FrameType, event: str, argument: object) -> None:
+        name = frame.f_code.co_filename.removeprefix(f"{root}/")
+        if event == "call" and name.startswith(mine):
+            calls[frame.f_code.co_name] += 1
+
+    async with running(tmp_path / "data") as (server, client):
+        await server.prover.close()
+        plays = [await client.play(terms=terms) for terms in (ALL, log_pb2.Terms())]
+        for play in plays:
+            await play.until_play()
+        counts = []
+        for play in plays:
+            calls.clear()
+            sys.setprofile(note)
+            try:
+                await play.steps(25)
+            finally:
+                sys.setprofile(None)
+            counts.append(dict(calls))
+    assert counts == [{"push": 25, "_tell": 25}, {}]
+
+
+# --- what can be asked for -------------------------------------------------------------------------------------
+
+
+async def test_terms_that_cannot_be(client: Client) -> None:
+    without = log_pb2.Terms(proofs=log_pb2.PROOF_POLICY_REFUSALS)
+    answer = await refused(client.create(2, terms=without))
+    assert (answer.reason, answer.metadata["field"]) == ("INVALID_ARGUMENT", "terms.proofs")
+    assert "illegal_moves that are recorded" in answer.metadata["expected"]
+    unknown = log_pb2.Terms.FromString(b"\x10\x09")
+    answer = await refused(client.create(2, terms=unknown))
+    assert (answer.reason, answer.metadata["field"]) == ("INVALID_ARGUMENT", "terms.proofs")
