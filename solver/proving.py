@@ -113,6 +113,14 @@ def _prove(claim: StepClaim | TurnClaim | NoPlacementClaim, questions: _Question
     return Proof(claim, holds, violations, core, serialized(message), counterexample=counterexample)
 
 
+def broken_rules(layout: Layout, step: Step) -> tuple[Violation, ...]:
+    """Every rule of building that a step from a legal layout breaks: half of a proof, without reason or certificate."""
+    if early := building.impossible(layout, step):
+        return (early,)
+    ground = building.Ground(building.walls_of(building.after(layout, step)))
+    return _broken(_Questions(Budget(DEFAULT_RLIMIT)), ground, step, "step")
+
+
 # One layout
 
 
@@ -158,14 +166,9 @@ def _judge(questions: _Questions, layout: Layout, step: Step, name: str) -> _Jud
     after = building.after(layout, step)
     ground = building.Ground(building.walls_of(after))
     legal = questions.holds(f"{name}-obeys", building.obeys(ground))
-    broken: frozenset[str] = frozenset()
-    number = 1
-    while more := questions.marked(f"{name}-breaks-{number}", building.breaks(ground, broken)):
-        broken |= more
-        number += 1
-    if legal == bool(broken):
-        raise SolverFailed(f"Z3 contradicts itself: legal {legal}, broken {sorted(broken)}")
-    violations = building.violations(broken, step.at)
+    violations = _broken(questions, ground, step, name)
+    if legal == bool(violations):
+        raise SolverFailed(f"Z3 contradicts itself: legal {legal}, broken {violations}")
     core: tuple[str, ...] = ()
     if violations:
         core = questions.core(f"{name}-reason", building.obeys(ground, {violations[0].rule_id}))
@@ -213,6 +216,16 @@ def _no_placement(questions: _Questions, claim: NoPlacementClaim, evidence: pb.N
     if somewhere is not (first is not None):
         raise SolverFailed(f"Z3 contradicts itself: a cell for the tile {somewhere}, found {first}")
     return first
+
+
+def _broken(questions: _Questions, ground: building.Ground, step: Step, name: str) -> tuple[Violation, ...]:
+    """Every rule that the layout breaks: from models, until there is no model with one more."""
+    broken: frozenset[str] = frozenset()
+    number = 1
+    while more := questions.marked(f"{name}-breaks-{number}", building.breaks(ground, broken)):
+        broken |= more
+        number += 1
+    return building.violations(broken, step.at)
 
 
 def check_legal(where: str, layout: Layout) -> None:

@@ -1,0 +1,63 @@
+"""``python -m tests.solver.differential``: the engine against Z3, as many verdicts as wanted."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections import Counter
+from multiprocessing import get_context
+from typing import Annotated
+
+import typer
+
+from referee.games.alhambra.layout import Layout as Board
+from referee.games.alhambra.tiles import tile_table
+from referee.render.alhambra.boxes import text
+from solver.claims import Remove
+from solver.differential import STEPS_A_LAYOUT, Disagreement, compare
+
+
+def main(
+    seed: Annotated[int, typer.Option(min=0, help="Of the first layout; those that follow have the next ones.")] = 0,
+    verdicts: Annotated[int, typer.Option(min=1, help="How many.")] = 1_000_000,
+    processes: Annotated[int, typer.Option(min=1, help="At a time.")] = 2,
+) -> None:
+    """Engine and solver have to name the same rules and cells. Exit code 1: they did not."""
+    seeds = range(seed, seed - (-verdicts // STEPS_A_LAYOUT))
+    met: Counter[str] = Counter()
+    failed, done, began = 0, 0, time.monotonic()
+    with get_context("spawn").Pool(processes, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
+        try:
+            for done, (rules, found) in enumerate(pool.imap(compare, seeds, chunksize=5), 1):
+                met += rules
+                failed += len(found)
+                for disagreement in found:
+                    print(f"seed {seeds[done - 1]}: {picture(disagreement)}\n")
+                if done % 500 == 0:
+                    rate = done * STEPS_A_LAYOUT / (time.monotonic() - began)
+                    print(
+                        f"seed {seeds[done - 1]}: {done * STEPS_A_LAYOUT} verdicts, {rate:.0f}/s, {failed} wrong",
+                        flush=True,
+                    )
+        except KeyboardInterrupt:
+            print(f"stopped; to go on: make differential ARGS='--seed {seed + done}'")
+    print(", ".join(f"{rule} {count}" for rule, count in sorted(met.items())))
+    print(f"{done * STEPS_A_LAYOUT} verdicts, {failed} disagreements, {time.monotonic() - began:.0f} s")
+    raise typer.Exit(1 if failed or done < len(seeds) else 0)
+
+
+def picture(disagreement: Disagreement) -> str:
+    """In words, with a drawing of the layout and, where a tile is laid, of the one after."""
+    table = tile_table()
+    layout, step = disagreement.layout, disagreement.step
+    boards = [layout]
+    if not isinstance(step, Remove) and max(map(abs, step.at)) <= 54 and step.at != (0, 0):
+        boards.append({**layout, step.at: step.tile})
+    drawn = [text(Board.of(table, {cell: table.numbers[tile] for cell, tile in each.items()})) for each in boards]
+    return "\n".join([str(disagreement), *drawn])
+
+
+if __name__ == "__main__":
+    app = typer.Typer(pretty_exceptions_enable=False)
+    app.command()(main)
+    app()

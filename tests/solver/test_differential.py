@@ -1,0 +1,98 @@
+"""Engine and solver name the same rules and cells; and if one of them were wrong, it would be noticed."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+import pytest
+
+from referee.games.game import Violation
+from solver import building
+from solver.claims import Layout, Place, Remove, Step, Swap
+from solver.differential import compare, engine, grown, shrunk
+from solver.proving import broken_rules
+from tests.solver.differential import picture
+
+RULES = {"legal", *(f"ALH-A{i}" for i in (2, 3, 4, 5, 6, 8, 9)), "ALH-D1", "ALH-D2"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(10))
+def test_twenty_thousand_verdicts(part: int) -> None:
+    met: Counter[str] = Counter()
+    for seed in range(100 * part, 100 * part + 100):
+        rules, found = compare(seed)
+        met += rules
+        assert not found, "\n".join(map(picture, found))
+    assert set(met) == RULES, "the layouts and steps leave out a rule"
+
+
+def test_layouts_are_of_every_size() -> None:
+    sizes = {len(grown(random.Random(seed))) for seed in range(60)}
+    assert min(sizes) <= 1
+    assert max(sizes) >= 50
+
+
+# Engines that are wrong in one rule each.
+
+
+def no_corner_rule(layout: Layout, step: Step) -> tuple[Violation, ...]:
+    """Pockets with a gap at a corner are let pass."""
+    return tuple(each for each in engine(layout, step) if each.rule_id != "ALH-A6")
+
+
+def lone_cells_only(layout: Layout, step: Step) -> tuple[Violation, ...]:
+    """Only holes of one cell are holes."""
+    holes = ("ALH-A5", "ALH-A6")
+    return tuple(each for each in engine(layout, step) if each.rule_id not in holes or len(each.cells) == 1)
+
+
+def a_swap_cuts_nothing(layout: Layout, step: Step) -> tuple[Violation, ...]:
+    return tuple(each for each in engine(layout, step) if not isinstance(step, Swap) or each.rule_id != "ALH-A4")
+
+
+def a_removal_cuts_neighbours_only(layout: Layout, step: Step) -> tuple[Violation, ...]:
+    """Of the tiles that are cut off, those beside the cell are named."""
+    found = engine(layout, step)
+    if not isinstance(step, Remove):
+        return found
+    x, y = step.at
+    return tuple(
+        Violation(each.rule_id, tuple(c for c in each.cells if abs(c[0] - x) + abs(c[1] - y) < 2), each.facts)
+        for each in found
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "mutant", [no_corner_rule, lone_cells_only, a_swap_cuts_nothing, a_removal_cuts_neighbours_only]
+)
+def test_a_wrong_engine_is_noticed(mutant: object) -> None:
+    for seed in range(200):
+        _, found = compare(seed, judge=mutant)  # type: ignore[arg-type]
+        if found:
+            break
+    else:
+        pytest.fail("200 layouts, and nothing was noticed")
+    smallest = min(found, key=lambda each: len(each.layout))
+    assert len(smallest.layout) <= 12
+    assert smallest.engine != smallest.solver
+    assert "engine: " in picture(smallest)
+    assert "fount" in picture(smallest)
+
+
+def test_a_wrong_statement_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def one_side_only(ground: building.Ground, cell: tuple[int, int]) -> list[tuple[int, int]]:
+        """A wall is looked for on the near side only."""
+        return [
+            there
+            for side, there in zip("NESW", building._beside(cell), strict=True)
+            if there in ground.tiles and side not in ground.tiles[cell]
+        ]
+
+    monkeypatch.setattr(building.Ground, "walkable", one_side_only)
+    layout = {(0, -1): "tower-11-N", (0, 1): "garden-9-E"}
+    step = Place("pavilion-8", (0, -2))
+    assert engine(layout, step) != broken_rules(layout, step)
+    assert len(shrunk(layout, step, engine, broken_rules).layout) == 1
