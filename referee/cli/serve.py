@@ -21,8 +21,9 @@ from referee.service.data import DataError, origin_of
 from referee.service.guard import CALL_S
 from referee.service.limits import REQUESTS_PER_S, STREAMS
 from referee.service.metrics import PATH
-from referee.service.server import Config, ListenError, Server
+from referee.service.server import SOLVER_WORKERS, Config, ListenError, Server
 from referee.service.tls import Certificates, Tls, TlsError
+from solver.workers import MEMORY_MIB
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
@@ -111,6 +112,18 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
             show_default=False,
         ),
     ] = None,
+    solver_workers: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            min=0,
+            help="Processes that prove and search for SolverService at one time, beside the games; 0: it is not "
+            "offered. They are started when they are needed.",
+        ),
+    ] = SOLVER_WORKERS,
+    solver_memory: Annotated[
+        int, typer.Option(metavar="MIB", min=256, help="Of address space, for each of them.")
+    ] = MEMORY_MIB,
     log_format: Annotated[LogFormat, typer.Option(help="auto: text on a terminal, else JSON.")] = LogFormat.AUTO,
     log_level: Annotated[LogLevel, typer.Option(help="On standard error.")] = LogLevel.INFO,
     heartbeat: Annotated[
@@ -152,6 +165,8 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
             metrics=metrics or "",
             marks=marks,
             seal_key=seal_key,
+            solver_workers=solver_workers,
+            solver_memory_mib=solver_memory,
         )
         asyncio.run(_run(config))
     except DataError as error:

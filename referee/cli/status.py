@@ -168,6 +168,8 @@ def picture(
 
 def _head(server: pb.ServerStatus) -> Text:
     streams = f"PlayGame {server.players}, WatchSeat {server.seat_watchers}, WatchGame {server.watchers}"
+    if server.solver_at_work or server.solver_waiting:
+        streams += f"; solver: {server.solver_at_work} at work, {server.solver_waiting} waiting"
     acts = f"{server.acts_accepted} accepted, {server.acts_refused} refused, {server.acts_failed} failed"
     commits = "no commit in the last minute"
     if server.commit_median_us:

@@ -18,11 +18,13 @@ from prometheus_client.registry import Collector
 from referee import __version__
 from referee.log.steps import Phase
 from referee.log.v1 import log_pb2
+from referee.service.queries import Queries
 from referee.service.tally import Tally
 from referee.service.watching import Pulse
 from referee.store.sqlite import SqliteStore
 from referee.table.house import House
 from referee.table.proving import Prover
+from solver.workers import Workers
 
 PATH = "/metrics"
 _HEAD_BYTES = 8192
@@ -42,12 +44,23 @@ _ENDINGS = [value.name for value in log_pb2.Ending.DESCRIPTOR.values if value.nu
 class RefereeCollector(Collector):
     """Everything of ours; ``collect`` on the event loop only."""
 
-    def __init__(self, house: House, tally: Tally, pulse: Pulse, store: SqliteStore, prover: Prover) -> None:
+    def __init__(  # noqa: PLR0917 - everything that has numbers
+        self,
+        house: House,
+        tally: Tally,
+        pulse: Pulse,
+        store: SqliteStore,
+        prover: Prover,
+        queries: Queries,
+        workers: Workers,
+    ) -> None:
         self._house = house
         self._tally = tally
         self._pulse = pulse
         self._store = store
         self._prover = prover
+        self._queries = queries
+        self._workers = workers
 
     def collect(self) -> Iterator[Metric]:
         yield _gauge("referee_build_info", "Always 1; what is running.", "version", {__version__: 1})
@@ -56,6 +69,7 @@ class RefereeCollector(Collector):
         yield from self._games()
         yield from self._streams()
         yield from self._proofs()
+        yield from self._solver()
 
     def _acts(self) -> Iterator[Metric]:
         acts = CounterMetricFamily(
@@ -147,6 +161,40 @@ class RefereeCollector(Collector):
         yield GaugeMetricFamily(
             "referee_games_unproved", "Games that wait for certificates to be made.", value=self._prover.waiting
         )
+
+    def _solver(self) -> Iterator[Metric]:
+        queries = CounterMetricFamily(
+            "referee_solver_queries",
+            "Questions to SolverService by method and what became of them: proven, open (budget or time ran out), refused "
+            "(what was asked cannot be), failed, or left (whoever asked did not wait).",
+            labels=["method", "result"],
+        )
+        for (method, result), count in self._queries.settled.items():
+            queries.add_metric([method, result], count)
+        yield queries
+        seconds = HistogramMetricFamily(
+            "referee_solver_seconds",
+            "From a question to SolverService to its last answer, the time that it waited for a worker included.",
+            labels=["method"],
+        )
+        for method, taken in self._queries.seconds.items():
+            seconds.add_metric([method], taken.buckets(), taken.total)
+        yield seconds
+        questions = {"waiting": self._queries.waiting, "at_work": self._queries.at_work}
+        yield _gauge("referee_solver_questions", "Questions that wait for a worker or have one.", "state", questions)
+        yield GaugeMetricFamily("referee_solver_workers", "Worker processes.", value=len(self._workers.pids))
+        yield CounterMetricFamily(
+            "referee_solver_workers_started", "Worker processes that were started.", value=self._workers.started
+        )
+        lost = CounterMetricFamily(
+            "referee_solver_workers_lost",
+            "Worker processes that ended before their time: died, hung, memory, garbled, fault (of the program), idle "
+            "(without a question), or left (whoever asked did not wait).",
+            labels=["why"],
+        )
+        for why in dict.fromkeys(["died", "hung", "memory", *self._workers.lost]):
+            lost.add_metric([why], self._workers.lost[why])
+        yield lost
 
 
 def _gauge(name: str, text: str, label: str, values: dict[str, int]) -> Metric:

@@ -37,7 +37,7 @@ class Queries:
         """``workers``: that may be at work at one time."""
         self.workers = workers
         self._waiting: list[_Question] = []
-        self._answered: set[_Question] = set()
+        self._at_work: set[_Question] = set()
         self._is_closed = False
         self.settled: Counter[tuple[str, str]] = Counter()
         """By method and what became of them."""
@@ -50,9 +50,9 @@ class Queries:
         return len(self._waiting)
 
     @property
-    def answered(self) -> int:
+    def at_work(self) -> int:
         """Questions that have one."""
-        return len(self._answered)
+        return len(self._at_work)
 
     @asynccontextmanager
     async def turn(self, account: Account, until_s: float, *, is_search: bool = False) -> AsyncIterator[None]:
@@ -62,7 +62,7 @@ class Queries:
         """
         if self._is_closed:
             raise _draining()
-        everybodys = [*self._waiting, *self._answered]
+        everybodys = [*self._waiting, *self._at_work]
         if sum(question.account is account for question in everybodys) >= MOST_OF_ONE:
             raise LimitReached("questions of one caller to the solver at one time", retry_s=RETRY_S)
         if len(everybodys) >= MOST:
@@ -80,22 +80,22 @@ class Queries:
         finally:
             if question in self._waiting:
                 self._waiting.remove(question)
-            self._answered.discard(question)
+            self._at_work.discard(question)
             self._admit()
 
     def _admit(self) -> None:
-        while len(self._answered) < self.workers and (question := self._next()) is not None:
+        while len(self._at_work) < self.workers and (question := self._next()) is not None:
             self._waiting.remove(question)
-            self._answered.add(question)
+            self._at_work.add(question)
             question.turn.set_result(None)
 
     def _next(self) -> _Question | None:
         """Of whom has fewest workers, who came first."""
-        searches = sum(question.is_search for question in self._answered)
+        searches = sum(question.is_search for question in self._at_work)
         may_search = searches < max(1, self.workers - 1)
         may_be_next = [question for question in self._waiting if may_search or not question.is_search]
-        at_work = Counter(question.account for question in self._answered)
-        return min(may_be_next, key=lambda question: at_work[question.account], default=None)
+        had = Counter(question.account for question in self._at_work)
+        return min(may_be_next, key=lambda question: had[question.account], default=None)
 
     def close(self) -> None:
         """Nobody gets a worker any more, and who waits for one is told."""

@@ -191,7 +191,7 @@ class Server:
             "referee.v1.GameService": games,
             "referee.v1.RulesService": RulesService(),
             "referee.v1.AccessService": AccessService(self.house, door, self._calls),
-            "referee.v1.StatusService": StatusService(self.house, self._tally, self._pulse, gallery),
+            "referee.v1.StatusService": StatusService(self.house, self._tally, self._pulse, gallery, self._queries),
         }
         if config.solver_workers:
             beat_s = min(config.heartbeat_s, config.call_s / 3)
@@ -229,9 +229,10 @@ class Server:
         _log.info("serving", address=self.address, metrics=self.metrics_address, open_games=open_games)
 
     async def _expose(self, listen: str) -> None:
-        self._exposition = Exposition(
-            RefereeCollector(self.house, self._tally, self._pulse, self.data.store, self.prover)
+        collector = RefereeCollector(
+            self.house, self._tally, self._pulse, self.data.store, self.prover, self._queries, self.workers
         )
+        self._exposition = Exposition(collector)
         host, _, port = listen.rpartition(":")
         try:
             await self._exposition.start(host, int(port))

@@ -11,6 +11,7 @@ from referee import __version__
 from referee.log.intent import Author, Role
 from referee.log.replay import Record
 from referee.service.auth import Caller
+from referee.service.queries import Queries
 from referee.service.tally import Tally
 from referee.service.watching import Gallery, Pulse
 from referee.store.store import StoreFailed
@@ -30,11 +31,12 @@ _TOKEN = re.compile(r"([0-9]{1,15})-([0-9a-f]{32})\Z", re.ASCII)
 class StatusService:
     """Every method is one of the API's."""
 
-    def __init__(self, house: House, tally: Tally, pulse: Pulse, gallery: Gallery) -> None:
+    def __init__(self, house: House, tally: Tally, pulse: Pulse, gallery: Gallery, queries: Queries) -> None:
         self._house = house
         self._tally = tally
         self._pulse = pulse
         self._gallery = gallery
+        self._queries = queries
         self._started_ms = house.means.now_ms()
 
     async def GetStatus(self, request: pb.GetStatusRequest, caller: Caller) -> pb.GetStatusResponse:
@@ -69,6 +71,9 @@ class StatusService:
             acts_failed=acts.of("failed"),
             commit_median_us=median_us,
             commit_p99_us=p99_us,
+            solver_workers=self._queries.workers,
+            solver_at_work=self._queries.at_work,
+            solver_waiting=self._queries.waiting,
         )
 
     async def _games(self, tables: Sequence[Table]) -> list[pb.GameStatus]:
