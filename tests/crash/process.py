@@ -57,6 +57,8 @@ class Referee:
         said = len(self.logged())
         await self.spawn()
         assert self._process is not None
+        assert self._process.stdout is not None
+        assert await self._process.stdout.readline() == b"", "it started"
         assert await self._process.wait() == 1
         return self.logged()[said:]
 

@@ -76,7 +76,7 @@ def unprivileged() -> tuple[str, ...]:
         return ()
     if shutil.which("setpriv") is None:
         pytest.skip("no setpriv: root may write to what is read-only")
-    return ("setpriv", "--bounding-set=-dac_override", "--inh-caps=-dac_override")
+    return ("setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-dac_override,-dac_read_search")
 
 
 @pytest.mark.slow
