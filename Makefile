@@ -25,7 +25,7 @@ GENERATED := .venv/generated.stamp
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup proto proto-baseline lint format test test-fast demo serve arena rig bench crash differential docs clean
+.PHONY: help setup proto proto-baseline lint format test test-fast demo serve arena rig bench crash differential theorems docs clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -71,6 +71,9 @@ crash: $(GENERATED) ## Kill the referee 200 times under load (ARGS="--rounds 20 
 
 differential: $(GENERATED) ## Hold the engine against the solver, a million verdicts (ARGS="--seed 5000 --verdicts 20000")
 	@$(BIN)/python -m tests.solver.differential $(ARGS)
+
+theorems: $(GENERATED) ## Prove the theorems about the engine, the slow ones too (ARGS="--only no-pinch-5x5")
+	@$(BIN)/python -m solver.theorems --slow $(ARGS)
 
 docs: $(GENERATED) ## Regenerate the documentation made from code
 	@$(BIN)/python -m tests.make_docs
