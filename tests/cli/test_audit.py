@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from referee.log.note import VerifierKey
+from referee.log.v1 import log_pb2
 from tests.cli.command import referee
 from tests.log.alhambra import alhambra, at_random
 from tests.log.games import SIGNER, Played, build_file, key, play, seat_key
+from tests.log.proved import a_game, with_frames
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +71,39 @@ def test_newer_receipt_is_stale(played: Played, tmp_path: Path) -> None:
     receipt.write_bytes(played.notes[80])
     done = referee("audit", log, "--key", str(SIGNER.verifier), "--receipt", receipt)
     assert (done.returncode, done.stdout.split()[0]) == (6, "STALE")
+
+
+def test_certificates_are_checked_without_a_solver(tmp_path: Path) -> None:
+    """In a Python that has none."""
+    proved, frames = a_game(log_pb2.PROOF_POLICY_ALL)
+    log = tmp_path / "proved.gamelog"
+    log.write_bytes(with_frames(proved, frames))
+    program = "import sys; sys.modules['z3'] = None; from referee.cli import main; main()"
+    python = (sys.executable, "-W", "error", "-c")
+    words = ("audit", str(log), "--key", str(SIGNER.verifier), "--json")
+    done = subprocess.run([*python, program, *words], capture_output=True, text=True, check=False)
+    report = json.loads(done.stdout)
+    count = sum(map(len, frames.values()))
+    assert (done.returncode, report["verdict"], done.stderr) == (0, "COMPLETE", "")
+    assert report["proofs"] == {"terms": "ALL", "checked": count, "failed": 0, "not_compared": 0, "lacking": []}
+    import_it = program.replace("from referee.cli", "import z3; from referee.cli")
+    done = subprocess.run([*python, import_it, *words], capture_output=True, text=True, check=False)
+    assert "ModuleNotFoundError" in done.stderr, "it would be noticed"
+
+
+def test_bad_certificates_are_told(tmp_path: Path) -> None:
+    proved, frames = a_game(log_pb2.PROOF_POLICY_ALL)
+    log, seq = tmp_path / "altered.gamelog", max(frames)
+    wrong = bytearray(frames[seq][0])
+    wrong[-1] ^= 1
+    log.write_bytes(with_frames(proved, {**frames, seq: [bytes(wrong)]}))
+    done = referee("audit", log, "--key", str(SIGNER.verifier))
+    assert done.returncode == 4
+    assert done.stdout.startswith(f"CORRUPT at entry {seq}\n  proofs: PROOF at entry {seq}, byte ")
+    assert f"remark: the terms ask for certificates, and there is none for entry {seq}\n" in done.stdout
+    # It is a failure of the copy, and what is missing is none.
+    log.write_bytes(with_frames(proved, {**frames, seq: []}))
+    assert referee("audit", log, "--key", str(SIGNER.verifier)).returncode == 0
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,10 @@ import pytest
 
 from clients.join import parse_join
 from referee.cli import main
+from referee.log.entry import decode_open
 from referee.log.keys import PrivateKey, public_key_from_pem
 from referee.log.note import VerifierKey
+from referee.log.v1 import log_pb2
 from referee.service.data import DataError, origin_of
 from referee.v1 import game_service_pb2 as pb
 from tests.cli.command import referee
@@ -67,8 +69,10 @@ async def test_serve_and_new(tmp_path: Path) -> None:
     assert [join.seat for join in joins] == [0, 1, 2]
     assert {(join.address, join.game_id) for join in joins} == {(running_.address, created["game"])}
 
-    out = tmp_path / "joins.txt"
-    done = referee(*words, "--seats", "4", "--declare", key, "--scribed", "1", "--record-attempts", "--out", out)
+    out, proofs = tmp_path / "joins.txt", ("--proofs", "refusals")
+    done = referee(
+        *words, "--seats", "4", "--declare", key, "--scribed", "1", "--record-attempts", "--out", out, *proofs
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert stat.S_IMODE(out.stat().st_mode) == 0o600
     lines = out.read_text().splitlines()
@@ -87,6 +91,11 @@ async def test_serve_and_new(tmp_path: Path) -> None:
         assert (second.game.declared, [seat.scribed for seat in second.game.seats]) == (
             True,
             [False, True, False, False],
+        )
+        terms = decode_open(second.game.open).terms
+        assert (terms.illegal_moves, terms.proofs) == (
+            log_pb2.ILLEGAL_MOVE_POLICY_RECORDED,
+            log_pb2.PROOF_POLICY_REFUSALS,
         )
     running_.process.terminate()
     assert await running_.process.wait() == 0
@@ -184,6 +193,8 @@ def test_new_refuses(tmp_path: Path, here: Run) -> None:
         (("--options", '{"colour": 1}'), 2, "no option 'colour'; expected some of age_order, max_turns, loop_rule"),
         (("--options", '{"loop_rule": "ONE"}'), 2, 'loop_rule is "ONE"; expected LOOP_RULE_ONE_LESS'),
         (("--options", '{"max_turns": []}'), 2, "max_turns is []; expected a number"),
+        (("--proofs", "some"), 2, "--proofs"),
+        (("--proofs", "refusals"), 2, "--proofs refusals: expected --record-attempts"),
         (("--server", "nonsense"), 2, "--server 'nonsense': expected HOST:PORT"),
         (("--seats", "0"), 2, "--seats"),
         (("--out", token), 2, f"--out {token}: File exists"),

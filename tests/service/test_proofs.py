@@ -28,8 +28,10 @@ from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Layer, Report, Verdict
 from referee.service import server as serving
-from referee.service.data import STORE_FILE
+from referee.service.data import STORE_FILE, open_data
 from referee.service.server import Server
+from referee.table import recovery
+from referee.table.means import Means
 from referee.v1 import game_service_pb2 as pb
 from tests.log.proved import an_attempt
 from tests.log.test_proofs import LenientGame, slip
@@ -201,6 +203,29 @@ async def test_stopped_with_certificates_to_make(tmp_path: Path) -> None:
     async with running(tmp_path / "data") as (server, client):
         assert server.prover.waiting == 0
         assert server.workers.started == 0, "nothing is left to be done"
+
+
+async def test_a_game_that_was_lost_and_restored(tmp_path: Path) -> None:
+    """From a player's copy: its certificates are made again."""
+    async with running(tmp_path / "data") as (server, client):
+        await server.prover.close()
+        play = await client.play(terms=ALL)
+        await play.until_play()
+        await play.steps(12)
+        await abort(play)
+        copy = BytesIO(await client.log(play.id))
+    with closing(sqlite3.connect(tmp_path / "data" / STORE_FILE)) as store, store:
+        for table in ("entries", "closed", "unproved", "games"):
+            store.execute(f"DELETE FROM {table}")
+    opened = open_data(tmp_path / "data", "referee.local")
+    await recovery.restore(Means(opened.store, opened.signer, installed()), bytes.fromhex(play.id), copy)
+    await opened.close()
+    async with running(tmp_path / "data") as (server, client):
+        moved(play, client)
+        await all_made(server)
+        report = await audited(play)
+        assert (report.verdict, report.proofs.lacking) == (Verdict.COMPLETE, ())
+        assert report.proofs.checked > 0
 
 
 async def test_a_worker_that_dies_twice(tmp_path: Path, logged: StringIO) -> None:
