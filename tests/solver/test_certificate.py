@@ -1,0 +1,300 @@
+"""Certificates: nothing but the one certificate of a claim is accepted, and it takes no solver to see that."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from referee.alhambra.v1 import proof_pb2 as pb
+from referee.games.game import Cell, Violation
+from solver import evidence
+from solver.certificate import MAX_BYTES, BadCertificate, check
+from solver.claims import (
+    Add,
+    Claim,
+    DistanceClaim,
+    HandOutClaim,
+    NoPlacementClaim,
+    Place,
+    Remove,
+    Reserve,
+    Slot,
+    StepClaim,
+    Swap,
+    TurnClaim,
+    TurnMove,
+)
+from solver.differential import engine, grown, steps
+from solver.proving import check_legal, prove
+from solver.wire import claim_of, message_of
+
+ROW = {(1, 0): "arcades-9", (2, 0): "garden-10-N", (3, 0): "tower-11"}
+# Around (1, 1); a tile on (0, 1) shuts it in but for the corner at (0, 2).
+HOOK = {(1, 0): "arcades-9", (2, 0): "garden-10", (2, 1): "tower-11", (2, 2): "tower-12", (1, 2): "chambers-10"}
+RING = {**HOOK, (0, 2): "chambers-11"}
+HANDS = (((0, 3), (0, 4)), ((0, 9), (1, 2)), ((1, 2),))
+TURN: tuple[TurnMove, ...] = (Add("tower-12", (0, 1)), Place("pavilion-8", (4, 0)))
+IN_REACH = {**ROW, (4, 0): "pavilion-8"}
+
+CLAIMS: tuple[Claim, ...] = (
+    StepClaim(ROW, Place("pavilion-8", (4, 0))),
+    StepClaim(ROW, Place("pavilion-8", (2, -1))),
+    StepClaim(ROW, Place("pavilion-8", (90, 0))),
+    StepClaim(ROW, Remove((1, 0))),
+    StepClaim(ROW, Swap("pavilion-7-E", (1, 0))),
+    StepClaim(HOOK, Place("pavilion-8", (0, 1))),
+    StepClaim(RING, Place("pavilion-8", (0, 1))),
+    TurnClaim(ROW, ("tower-12",), ("pavilion-8", "garden-10"), (*TURN, Reserve("garden-10"))),
+    TurnClaim(ROW, ("tower-12",), ("pavilion-8", "garden-10"), (*TURN, Place("garden-10", (9, 9)))),
+    TurnClaim(ROW, ("tower-12",), ("pavilion-8", "garden-10"), TURN),
+    NoPlacementClaim(ROW, "pavilion-8"),
+    NoPlacementClaim(grown(random.Random(132)), "seraglio-8-S"),
+    HandOutClaim(HANDS, (Slot(0, "tower-12", 1), Slot(1, "garden-12-S", None))),
+    HandOutClaim(HANDS, (Slot(0, "tower-12", 0), Slot(1, "garden-12-S", None))),
+)
+DISTANCES = (
+    (DistanceClaim(ROW, ("pavilion-8",), IN_REACH, 1), (Add("pavilion-8", (4, 0)),), 1),
+    (DistanceClaim(ROW, ("pavilion-8",), IN_REACH, 7), (Add("pavilion-8", (4, 0)),), 0),
+    (DistanceClaim(ROW, ("pavilion-8",), IN_REACH, 0), (), 1),
+    (DistanceClaim(ROW, ("pavilion-8",), ROW, 0), (), 0),
+)
+
+
+@cache
+def certificates() -> tuple[bytes, ...]:
+    return (*(prove(claim).certificate for claim in CLAIMS), *(evidence.of_distance(*each) for each in DISTANCES))
+
+
+def rule_ids(violations: tuple[Violation, ...]) -> list[str]:
+    return [violation.rule_id for violation in violations]
+
+
+def test_what_certificates_say() -> None:
+    found = [check(data) for data in certificates()]
+    assert [each.claim for each in found] == [*CLAIMS, *(claim for claim, _, _ in DISTANCES)]
+    assert [rule_ids(each.violations) for each in found[:7]] == [
+        [],
+        ["ALH-A2", "ALH-A4"],
+        ["ALH-A8"],
+        ["ALH-A3", "ALH-A4"],
+        ["ALH-A2", "ALH-A4"],
+        ["ALH-A6"],
+        ["ALH-A5"],
+    ]
+    assert [rule_ids(each.violations) for each in found[7:10]] == [[], ["ALH-A3", "ALH-A4"], ["ALH-C7"]]
+    assert [(each.holds, each.counterexample) for each in found[10:12]] == [
+        (False, Place("pavilion-8", (-1, 0))),
+        (True, None),
+    ]
+    assert [rule_ids(each.violations) for each in found[12:14]] == [[], ["ALH-F9"]]
+    assert [(each.holds, bool(each.assumed)) for each in found[14:]] == [
+        (True, True),
+        (False, False),
+        (False, True),
+        (True, False),
+    ]
+
+
+def accepted_is_true(data: bytes) -> bool:
+    """Whether the checker accepts the bytes. If so, they are what a proof of the same claim gives."""
+    try:
+        checked = check(data)
+    except BadCertificate:
+        return False
+    claim = checked.claim
+    if isinstance(claim, DistanceClaim):
+        return True  # its lower bound is taken on trust, and the checker says so
+    if not isinstance(claim, HandOutClaim):
+        try:
+            check_legal("layout", claim.layout)
+        except ValueError:
+            return True  # about a layout that cannot be: what follows from it is of no consequence
+    assert prove(claim).certificate == data
+    return True
+
+
+def test_equal_claims_have_equal_certificates() -> None:
+    for claim, data in zip(CLAIMS, certificates(), strict=False):
+        if not isinstance(claim, HandOutClaim | DistanceClaim):
+            mixed = list(claim.layout.items())
+            random.Random(0).shuffle(mixed)
+            again = type(claim)(dict(mixed), *[getattr(claim, name) for name in claim.__slots__[1:]])
+            assert prove(again).certificate == data
+
+
+def test_every_bit_counts() -> None:
+    """One bit changed: refused, or the certificate of another claim that is true."""
+    accepted = 0
+    for data in certificates():
+        for at in range(len(data)):
+            changed = bytearray(data)
+            changed[at] ^= 1 << at % 8
+            accepted += accepted_is_true(bytes(changed))
+    assert accepted, "some of them are certificates of other claims"
+
+
+def evidence_lists(message: Any) -> Iterator[Any]:
+    """Every list of numbers in a certificate's evidence."""
+    for field, value in message.ListFields():
+        if field.message_type is None and field.is_repeated:
+            yield value
+        elif field.message_type is not None:
+            for each in value if field.is_repeated else [value]:
+                yield from evidence_lists(each)
+
+
+def test_every_number_counts() -> None:
+    """One number more, less or other, and the certificate proves nothing."""
+    tried = 0
+    for data in certificates():
+        message = pb.Certificate.FromString(data)
+        kind = message.WhichOneof("evidence")
+        for numbers in evidence_lists(getattr(message, kind)):
+            kept = list(numbers)
+            for at, number in enumerate(kept):
+                for other in {0, 1, number - 1, number + 1, 2**32 - 1} - {number, -1}:
+                    numbers[at] = other
+                    with pytest.raises(BadCertificate):
+                        check(evidence.serialized(message))
+                    tried += 1
+                numbers[at] = number
+            for changed in ([*kept, 1], [*kept, 0], kept[:-1]):
+                if changed != kept:
+                    numbers[:] = changed
+                    with pytest.raises(BadCertificate):
+                        check(evidence.serialized(message))
+            numbers[:] = kept
+        assert check(evidence.serialized(message))
+    assert tried > 300
+
+
+def test_evidence_of_another_claim_is_refused() -> None:
+    messages = [pb.Certificate.FromString(data) for data in certificates()]
+    for claim in messages:
+        for other in messages:
+            mixed = pb.Certificate()
+            mixed.CopyFrom(other)
+            mixed.claim.CopyFrom(claim.claim)
+            if mixed != claim:
+                # Numbers may fit by chance, if the layouts are alike; what is said then is true all the same.
+                accepted_is_true(evidence.serialized(mixed))
+
+
+numbers = st.lists(st.integers(0, 6) | st.integers(0, 2**32 - 1), max_size=12)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.integers(0, 400), st.integers(0, 19), numbers, numbers, numbers, numbers)
+def test_no_evidence_makes_an_illegal_step_legal(
+    seed: int, which: int, foot: list[int], touch: list[int], out: list[int], corner: list[int]
+) -> None:
+    rng = random.Random(seed)
+    layout = grown(rng)
+    step = list(steps(rng, layout))[which]
+    claim = StepClaim(layout, step)
+    true = evidence.of_layout(after) if (after := laid(claim)) is not None else pb.LayoutEvidence()
+    for numbers in (
+        pb.LayoutEvidence(foot=foot, touch=touch, out=out, corner=corner),
+        pb.LayoutEvidence(foot=true.foot, touch=touch, out=out, corner=corner),
+        pb.LayoutEvidence(foot=foot + list(true.foot)[len(foot) :], out=true.out),
+        pb.LayoutEvidence(foot=[number or 1 for number in true.foot], out=[number or 1 for number in true.out]),
+        true,
+    ):
+        try:
+            checked = check(evidence.serialized(pb.Certificate(claim=message_of(claim), step=numbers)))
+        except BadCertificate:
+            assert numbers is not true
+        else:
+            assert checked.violations == engine(layout, step)
+
+
+def laid(claim: StepClaim) -> dict[Cell, str] | None:
+    """The layout after the step; None if nothing can be laid."""
+    step, layout = claim.step, dict(claim.layout)
+    if isinstance(step, Place):
+        if step.at in layout or step.at == (0, 0) or max(map(abs, step.at)) > 54:
+            return None
+    elif step.at not in layout:
+        return None
+    if isinstance(step, Remove):
+        del layout[step.at]
+    else:
+        layout[step.at] = step.tile
+    return layout
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.binary(max_size=200))
+def test_any_bytes_are_refused(data: bytes) -> None:
+    with pytest.raises(BadCertificate):
+        check(data)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_any_damage_is_refused_or_harmless(data: st.DataObject) -> None:
+    """Pieces of certificates, cut and put together."""
+    whole = data.draw(st.sampled_from(certificates()))
+    other = data.draw(st.sampled_from(certificates()))
+    i, j = sorted((data.draw(st.integers(0, len(whole))), data.draw(st.integers(0, len(whole)))))
+    k, m = sorted((data.draw(st.integers(0, len(other))), data.draw(st.integers(0, len(other)))))
+    accepted_is_true(whole[:i] + other[k:m] + whole[j:])
+
+
+def test_size_is_limited() -> None:
+    with pytest.raises(BadCertificate, match="at most 65536"):
+        check(bytes(MAX_BYTES + 1))
+
+
+def test_one_encoding() -> None:
+    data = certificates()[0]
+    message = pb.Certificate.FromString(data)
+    unknown = data + b"\xf8\x3e\x01"
+    doubled = data + data
+    tiles = list(message.claim.step.layout)
+    del message.claim.step.layout[:]
+    message.claim.step.layout.extend(reversed(tiles))
+    for other in (unknown, doubled, message.SerializeToString()):
+        with pytest.raises(BadCertificate, match=r"another encoding|two tiles"):
+            check(other)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda m: m.ClearField("claim"), "claim: none is set, expected one"),
+        (lambda m: m.claim.step.ClearField("place"), "step: none is set, expected one"),
+        (lambda m: m.claim.step.place.cell.ClearField("y"), "place: no cell, expected one with x and y"),
+        (lambda m: m.claim.step.layout[0].ClearField("cell"), "layout: no cell, expected one with x and y"),
+        (lambda m: setattr(m.claim.step.layout[0], "tile", "shed-1"), "expected type-cost"),
+        (lambda m: setattr(m.claim.step.layout[0], "tile", "tower-11"), "tower-11 twice"),
+        (lambda m: setattr(m.claim.step.layout[0].cell, "x", 0), "the fountain is there"),
+        (lambda m: setattr(m.claim.step.layout[0].cell, "x", 55), "farther than 54"),
+        (lambda m: m.turn.SetInParent(), "evidence: turn, expected step"),
+        (lambda m: m.ClearField("step"), "evidence: none, expected step"),
+        (lambda m: m.step.foot.append(1), "5 numbers, expected 4"),
+    ],
+)
+def test_what_is_wrong_is_said(change: Any, words: str) -> None:
+    message = pb.Certificate.FromString(certificates()[0])
+    change(message)
+    with pytest.raises(BadCertificate, match=words):
+        check(evidence.serialized(message))
+
+
+def test_claims_are_read_as_they_were_written() -> None:
+    for claim in (*CLAIMS, *(each for each, _, _ in DISTANCES)):
+        assert claim_of(message_of(claim)) == claim
+
+
+def test_no_solver_is_loaded() -> None:
+    program = "import sys, solver.certificate; sys.exit('z3' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
