@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
+from referee.games.alhambra.layout import Layout as Board
+from referee.games.alhambra.tiles import NAMES, parse_tile, tile_table
 from referee.games.game import Violation
-from solver.certificate import check
-from solver.claims import Add, NoPlacementClaim, Place, Remove, Reserve, Step, StepClaim, Swap, TurnClaim, TurnMove
+from solver.certificate import candidates, check
+from solver.claims import (
+    Add,
+    Claim,
+    HandOutClaim,
+    NoPlacementClaim,
+    Place,
+    Remove,
+    Reserve,
+    Step,
+    StepClaim,
+    Swap,
+    TurnClaim,
+    TurnMove,
+)
+from solver.differential import grown
 from solver.proving import prove
+from solver.z3run import Budget, SolverFailed
 
 # Three tiles east of the fountain, the middle one with a wall to the north.
 ROW = {(1, 0): "arcades-9", (2, 0): "garden-10-N", (3, 0): "tower-11"}
@@ -68,3 +87,69 @@ def test_that_a_tile_can_be_placed_nowhere() -> None:
         assert (proof.holds, proof.counterexample) == (first is None, first)
         checked = check(proof.certificate)
         assert (checked.claim, checked.holds, checked.counterexample) == (claim, proof.holds, first)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_where_the_engine_finds_no_cell_there_is_none(seed: int) -> None:
+    """And where it finds some, the first of them is the counterexample."""
+    rng = random.Random(seed)
+    layout = grown(rng)
+    board = Board.of(tile_table(), {cell: tile_table().numbers[tile] for cell, tile in layout.items()})
+    free = [tile for tile in NAMES if tile not in layout.values()]
+    for tile in rng.sample(free, min(3, len(free))):
+        cells = board.placeable_cells(parse_tile(tile).walls)
+        proof = prove(NoPlacementClaim(layout, tile))
+        assert (proof.holds, proof.counterexample) == (not cells, Place(tile, cells[0]) if cells else None)
+
+
+def test_a_pocket_alone_forbids() -> None:
+    """Neither walls nor the way on foot rule the last cell out; only that a cell would be shut in does."""
+    layout = grown(random.Random(132))
+    claim = NoPlacementClaim(layout, "seraglio-8-S")
+    assert candidates(claim) == [(0, -2)]
+    assert prove(claim).holds
+    assert prove(StepClaim(layout, Place("seraglio-8-S", (0, -2)))).violations[0].rule_id == "ALH-A6"
+
+
+@pytest.mark.parametrize(
+    ("claim", "words"),
+    [
+        (StepClaim({(1, 0): "shed-1"}, Remove((1, 0))), "tile 'shed-1': expected type-cost"),
+        (StepClaim(ROW, Place("tower-11", (4, 0))), "layout: tile tower-11 twice, expected each tile once"),
+        (StepClaim({(0, 0): "tower-11"}, Remove((0, 0))), r"layout: a tile on \(0, 0\): the fountain is there"),
+        (StepClaim({(0, 55): "tower-11"}, Remove((0, 0))), r"layout: a tile on \(0, 55\): farther than 54"),
+        (StepClaim({(2, 0): "tower-11"}, Remove((2, 0))), r"layout: breaks ALH-A3 at \(2, 0\)"),
+        (StepClaim({(1, 0): "tower-10-W"}, Remove((1, 0))), r"layout: breaks ALH-A2 at \(0, 0\), E"),
+        (TurnClaim(ROW, ("tower-12",), ("tower-12",), ()), "layout: tile tower-12 twice"),
+        (NoPlacementClaim(ROW, "garden-10-N"), "layout: tile garden-10-N twice"),
+        (HandOutClaim((), ()), "hands: 0 seats, expected 2 to 6"),
+    ],
+)
+def test_what_cannot_be_is_one_line(claim: Claim, words: str) -> None:
+    with pytest.raises(ValueError, match=words) as caught:
+        prove(claim)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_budget_that_runs_out_decides_nothing() -> None:
+    claim = StepClaim(ROW, Place("pavilion-8", (4, 0)))
+    for rlimit in (1, 10, 100):
+        proof = prove(claim, rlimit=rlimit)
+        assert (proof.holds, proof.violations, proof.core, proof.certificate) == (None, (), (), b"")
+    assert prove(claim, rlimit=100_000).holds
+
+
+def test_the_budget_is_for_all_questions_together() -> None:
+    moves = tuple(Place(tile, (4 + i, 0)) for i, tile in enumerate(("tower-12", "pavilion-8", "garden-10")))
+    turn = TurnClaim(ROW, (), tuple(move.tile for move in moves), moves)
+    enough = next(limit for limit in range(200, 100_000, 200) if prove(StepClaim(ROW, moves[0]), rlimit=limit).holds)
+    assert prove(turn, rlimit=enough).holds is None
+    assert prove(turn, rlimit=20 * enough).holds
+
+
+def test_what_is_no_question_of_budget_is_one_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SolverFailed, match=r"Z3 failed: .*unexpected"):
+        Budget(1000).ask("(assert")
+    monkeypatch.setattr("solver.z3run.MAX_MEMORY_MB", 1)
+    with pytest.raises(SolverFailed, match="memory"):
+        prove(StepClaim(ROW, Place("pavilion-8", (4, 0))))
