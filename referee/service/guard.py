@@ -46,7 +46,7 @@ class Gone(Exception):
 class Outlet:
     """Where the messages of one stream go, one at a time."""
 
-    __slots__ = ("_context", "_given_up", "_task", "caller", "last_s", "since_s", "watcher")
+    __slots__ = ("_begun", "_context", "_given_up", "_task", "caller", "last_s", "since_s", "watcher")
 
     def __init__(self, context: Context, caller: Caller) -> None:
         self._context = context
@@ -54,6 +54,7 @@ class Outlet:
         self.watcher: Watcher | None = None
         """What feeds the stream, if it is fed; by this it can be told that it has to end."""
         self._task: asyncio.Task[Any] | None = None
+        self._begun = False
         self._given_up = False
         self.last_s = monotonic()
         """When the last message was taken."""
@@ -62,9 +63,14 @@ class Outlet:
 
     async def send(self, data: bytes) -> None:
         """Raises ``Gone`` if the client has left, or does not read."""
-        self.since_s = monotonic()
         self._task = asyncio.current_task()
         try:
+            if not self._begun:
+                # By itself: gRPC takes what goes with a message that is given up for unsent, sends it again with the
+                # status, and fails; then its client would wait for ever.
+                await self._context.send_initial_metadata(())
+                self._begun = True
+            self.since_s = monotonic()
             await self._context.write(data)
         except asyncio.CancelledError as error:
             if not self._given_up or self._task is None:
@@ -74,7 +80,8 @@ class Outlet:
         except Exception as error:
             raise Gone from error
         finally:
-            self.last_s, self.since_s = self.since_s, None
+            if self.since_s is not None:
+                self.last_s, self.since_s = self.since_s, None
 
     def remaining_s(self) -> float:
         """Until the client waits no longer; infinite if it did not say."""

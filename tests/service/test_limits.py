@@ -64,8 +64,9 @@ async def test_a_watcher_that_does_not_read_is_cut_off(tmp_path: Path) -> None:
             assert seen < len(play.entries) - 1
 
 
-async def test_a_log_that_is_not_read_is_cut_off(tmp_path: Path) -> None:
-    """And whoever reads on after all is not told that this was all of it."""
+@pytest.mark.parametrize("read", [0, 1])
+async def test_a_log_that_is_not_read_is_cut_off(read: int, tmp_path: Path) -> None:
+    """From its first message on, or later; and whoever reads on after all is not told that this was all of it."""
     async with running(tmp_path / "data") as (_, client):
         play, other = await client.play(6), await client.create()
         await play.to_the_end()
@@ -73,7 +74,9 @@ async def test_a_log_that_is_not_read_is_cut_off(tmp_path: Path) -> None:
         narrow = {"grpc.http2.lookahead_bytes": 1024, "grpc.http2.bdp_probe": 0, "grpc.use_local_subchannel_pool": 1}
         async with connected(server.address, client.organiser, **narrow) as slow:
             stream = slow.games.GetLog(pb.GetLogRequest(game_id=play.id))
-            await stream.read()
+            await stream.initial_metadata()
+            for _ in range(read):
+                await stream.read()
             await let_in(client, other.game.id)
             assert (await refused(to_the_end(stream))).reason == "DEADLINE"
 
