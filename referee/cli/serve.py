@@ -47,7 +47,10 @@ class LogLevel(StrEnum):
 
 def serve(  # noqa: PLR0917 - typer reads options from the signature
     data: Annotated[
-        Path, typer.Option(metavar="DIR", help="Where games, the signing key and the organiser's token are kept.")
+        Path,
+        typer.Option(
+            metavar="DIR", readable=False, help="Where games, the signing key and the organiser's token are kept."
+        ),
     ] = Path("referee-data"),
     listen: Annotated[str, typer.Option(metavar="HOST:PORT", help="Port 0 takes a free one.")] = "127.0.0.1:50051",
     origin: Annotated[
