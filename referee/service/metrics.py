@@ -165,8 +165,8 @@ class RefereeCollector(Collector):
     def _solver(self) -> Iterator[Metric]:
         queries = CounterMetricFamily(
             "referee_solver_queries",
-            "Questions to SolverService by method and what became of them: proven, open (budget or time ran out), refused "
-            "(what was asked cannot be), failed, or left (whoever asked did not wait).",
+            "Questions to SolverService by method and what became of them: proven, open (out of budget or time), "
+            "refused (what was asked cannot be), failed, or left (whoever asked did not wait).",
             labels=["method", "result"],
         )
         for (method, result), count in self._queries.settled.items():

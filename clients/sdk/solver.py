@@ -1,0 +1,117 @@
+"""A referee's solver: proofs, explanations and searches over gRPC. What is proved is checked here, without a solver."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+
+import grpc
+
+from clients.sdk.channel import Security, bearer, open_channel
+from clients.sdk.errors import Distrust, answer_of, denied
+from referee.v1 import solver_service_pb2 as pb
+from referee.v1 import solver_service_pb2_grpc as pb_grpc
+from solver.certificate import BadCertificate, check
+from solver.claims import Claim, Layout
+from solver.wire import message_of, placed_tiles
+
+CALL_S = 25.0
+"""The referee answers a little earlier, with what it has found by then."""
+_FINDINGS = {pb.FINDING_HOLDS: True, pb.FINDING_FAILS: False}
+
+
+class Solver:
+    """One at a referee. ``rlimit`` is the work that may be done, in Z3's unit; 0: what the referee gives.
+
+    Each call raises ``Denied``.
+    """
+
+    def __init__(self, channel: grpc.aio.Channel, token: str, *, call_s: float = CALL_S) -> None:
+        """``call_s``: for every call but ``longest_wall``."""
+        self._stub = pb_grpc.SolverServiceStub(channel)
+        self._metadata = bearer(token)
+        self._call_s = call_s
+
+    async def prove(self, claim: Claim, *, rlimit: int = 0, smt_lib: bool = False) -> pb.Proof:
+        """Whether the claim holds. Raises ``Distrust`` if the certificate does not prove what the referee says."""
+        request = pb.ProveMoveRequest(alhambra=message_of(claim), budget=_budget(rlimit), smt_lib=smt_lib)
+        with _told():
+            response = await self._stub.ProveMove(request, timeout=self._call_s, metadata=self._metadata)
+        proof = response.proof
+        if proof.finding != pb.FINDING_UNDECIDED:
+            _check(proof, claim)
+        return proof
+
+    async def explain(self, game_id: str, move: bytes, *, rlimit: int = 0) -> pb.ExplainMoveResponse:
+        """Why a move would be refused now. ``move``: as in an intent. Raises ``Distrust`` as ``prove`` does."""
+        request = pb.ExplainMoveRequest(game_id=game_id, move=move, budget=_budget(rlimit))
+        with _told():
+            response = await self._stub.ExplainMove(request, timeout=self._call_s, metadata=self._metadata)
+        if response.proof.certificate:
+            _check(response.proof, None)
+        return response
+
+    async def best_turn(
+        self, layout: Layout, reserve: Sequence[str], bought: Sequence[str], *, rlimit: int = 0
+    ) -> pb.FindBestTurnResponse:
+        """The best end of a turn."""
+        request = pb.FindBestTurnRequest(
+            layout=placed_tiles(layout), reserve=reserve, bought=bought, budget=_budget(rlimit)
+        )
+        with _told():
+            return await self._stub.FindBestTurn(request, timeout=self._call_s, metadata=self._metadata)
+
+    async def longest_wall(
+        self, tiles: Sequence[str], *, seconds: float, rlimit: int = 0, seed: int = 0
+    ) -> AsyncGenerator[pb.FindLongestWallResponse]:
+        """Every improvement of the wall or its bound; the last one is ``done``. Closing it ends the search."""
+        request = pb.FindLongestWallRequest(tiles=tiles, budget=_budget(rlimit), seed=seed)
+        stream = self._stub.FindLongestWall(request, timeout=seconds, metadata=self._metadata)
+        last: pb.FindLongestWallResponse | None = None
+        try:
+            with _told():
+                async for response in stream:
+                    if response != last:  # what comes again is a sign of life
+                        yield response
+                    last = response
+        finally:
+            stream.cancel()
+
+    async def distance(
+        self, start: Layout, reserve: Sequence[str], goal: Layout, *, limit: int = 0, rlimit: int = 0
+    ) -> pb.RebuildDistanceResponse:
+        """The fewest rebuild turns from start to goal. ``limit``: of turns; 0: what the referee gives."""
+        request = pb.RebuildDistanceRequest(
+            start=placed_tiles(start), reserve=reserve, goal=placed_tiles(goal), limit=limit, budget=_budget(rlimit)
+        )
+        with _told():
+            return await self._stub.RebuildDistance(request, timeout=self._call_s, metadata=self._metadata)
+
+
+@asynccontextmanager
+async def solver(address: str, token: str, security: Security | None = None) -> AsyncIterator[Solver]:
+    """Connects when the first call is made."""
+    async with open_channel(address, token, security) as channel:
+        yield Solver(channel, token)
+
+
+def _budget(rlimit: int) -> pb.Budget:
+    return pb.Budget(rlimit=rlimit)
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    try:
+        yield
+    except grpc.aio.AioRpcError as error:
+        raise denied(answer_of(error)) from None
+
+
+def _check(proof: pb.Proof, claim: Claim | None) -> None:
+    """``claim``: what was asked, if it is known."""
+    try:
+        checked = check(proof.certificate)
+    except BadCertificate as error:
+        raise Distrust(f"the referee sent a certificate that proves nothing: {error}", in_doubt=True) from None
+    if checked.holds != _FINDINGS.get(proof.finding) or (claim is not None and claim != checked.claim):
+        raise Distrust("the referee sent a certificate that proves something else than it says", in_doubt=True)

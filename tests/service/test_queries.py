@@ -1,0 +1,134 @@
+"""Whose question gets the next worker."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from referee.service.limits import Account, TookTooLong
+from referee.service.queries import MOST, MOST_OF_ONE, Queries
+from referee.table.errors import Draining, LimitReached
+from tests.waiting import until
+
+LONG_S = 600.0
+
+
+class Asking:
+    """One question: it has come when this is made, and is through when it is told."""
+
+    def __init__(self, queries: Queries, account: Account, *, is_search: bool = False, seconds: float = LONG_S) -> None:
+        self._queries = queries
+        self._account = account
+        self._is_search = is_search
+        self._through = asyncio.Event()
+        self._until_s = asyncio.get_running_loop().time() + seconds
+        self.is_at_work = False
+        self.task = asyncio.create_task(self._ask())
+
+    async def _ask(self) -> None:
+        async with self._queries.turn(self._account, self._until_s, is_search=self._is_search):
+            self.is_at_work = True
+            await self._through.wait()
+
+    async def through(self) -> None:
+        self._through.set()
+        await self.task
+
+
+async def settled() -> None:
+    """When everybody has had a turn who could."""
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+async def at_work(*questions: Asking) -> list[bool]:
+    await settled()
+    return [question.is_at_work and not question.task.done() for question in questions]
+
+
+async def test_who_has_fewest_workers_is_next() -> None:
+    queries, (one, other) = Queries(2), (Account(), Account())
+    greedy = [Asking(queries, one) for _ in range(5)]
+    assert await at_work(*greedy) == [True, True, False, False, False]
+    modest = [Asking(queries, other) for _ in range(2)]
+    assert await at_work(*modest) == [False, False]
+    await greedy[0].through()
+    assert await at_work(*modest, greedy[2]) == [True, False, False]
+    await greedy[1].through()
+    assert await at_work(*modest, greedy[2]) == [True, False, True], "who came first, of those who have as many"
+    assert (queries.at_work, queries.waiting) == (2, 3)
+    for question in (modest[0], greedy[2], modest[1], *greedy[3:]):
+        await question.through()
+    assert (queries.at_work, queries.waiting) == (0, 0)
+
+
+@pytest.mark.parametrize(("workers", "searches"), [(1, 1), (2, 1), (3, 2)])
+async def test_searches_leave_a_worker(workers: int, searches: int) -> None:
+    queries = Queries(workers)
+    asked = [Asking(queries, Account(), is_search=True) for _ in range(workers + 1)]
+    assert sum(await at_work(*asked)) == searches
+    proof = Asking(queries, Account())
+    assert await at_work(proof) == [workers > 1]
+    for question in asked[:searches]:
+        await question.through()
+    assert sum(await at_work(*asked)) == min(searches, workers + 1 - searches)
+    for question in (*asked, proof):
+        await question.through()
+
+
+async def test_not_too_many() -> None:
+    queries, one = Queries(1), Account()
+    mine = [Asking(queries, one) for _ in range(MOST_OF_ONE)]
+    await settled()
+    with pytest.raises(LimitReached, match="questions of one caller") as reached:
+        await Asking(queries, one).task
+    assert reached.value.retry_s > 0
+    others = [Asking(queries, Account()) for _ in range(MOST - MOST_OF_ONE)]
+    await settled()
+    with pytest.raises(LimitReached, match="questions to the solver") as reached:
+        await Asking(queries, Account()).task
+    assert reached.value.retry_s > 0
+    await mine[0].through()
+    again = Asking(queries, one)
+    await settled()
+    assert queries.waiting + queries.at_work == MOST
+    for question in (*mine, *others, again):
+        await question.through()
+
+
+async def test_who_leaves_makes_room() -> None:
+    """Waiting, at work, and at the very moment when its turn comes."""
+    queries, account = Queries(1), Account()
+    first, second, third = (Asking(queries, account) for _ in range(3))
+    await settled()
+    second.task.cancel()
+    await settled()
+    assert (queries.at_work, queries.waiting) == (1, 1)
+    first._through.set()
+    await until(lambda: queries.waiting == 0, "the third gets its turn")
+    third.task.cancel()
+    await settled()
+    assert (queries.at_work, queries.waiting) == (0, 0)
+    assert second.task.cancelled()
+    assert third.task.cancelled()
+    last = Asking(queries, account)
+    assert await at_work(last) == [True]
+    await last.through()
+
+
+async def test_nobody_waits_for_ever() -> None:
+    queries = Queries(1)
+    first = Asking(queries, Account())
+    late = Asking(queries, Account(), seconds=0.01)
+    with pytest.raises(TookTooLong, match="no worker of the solver was free in time"):
+        await late.task
+    assert queries.waiting == 0
+    waiting = Asking(queries, Account())
+    await settled()
+    queries.close()
+    for refused in (waiting, Asking(queries, Account())):
+        with pytest.raises(Draining):
+            await refused.task
+    await first.through()
+    assert (queries.at_work, queries.waiting) == (0, 0)
