@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from solver.theorems import boxes, counting, windows
+from solver.theorems import boxes, counting, everywhere, windows
 from solver.theorems.theorem import Theorem, Undecided
 
 __all__ = ["THEOREMS", "Theorem", "Undecided"]
 
-THEOREMS: Final[tuple[Theorem, ...]] = (*windows.THEOREMS, *boxes.THEOREMS, *counting.THEOREMS)
+THEOREMS: Final[tuple[Theorem, ...]] = (*windows.THEOREMS, *everywhere.THEOREMS, *boxes.THEOREMS, *counting.THEOREMS)

@@ -37,17 +37,22 @@ def near(cell: Cell, step: Cell) -> Cell:
 
 
 class Bits:
-    """A set of cells as the engine has it, an integer from 0 up or its complement, with a formula for every bit."""
+    """A set of cells as the engine has it, an integer from 0 up or its complement, with a formula for every bit.
 
-    __slots__ = ("_at",)
+    Anything with ``&``, ``|``, ``^`` and ``~`` may stand for a formula, if ``no`` and ``yes`` are given.
+    """
 
-    def __init__(self, at: Callable[[int], Formula]) -> None:
+    __slots__ = ("_at", "_no", "_yes")
+
+    def __init__(self, at: Callable[[int], Formula], no: Formula = NO, yes: Formula = YES) -> None:
         self._at = cache(at)
+        self._no, self._yes = no, yes
 
-    @classmethod
-    def of(cls, value: Bits | int) -> Bits:
-        """The same set; of an integer, with formulas that are true or false."""
-        return value if isinstance(value, Bits) else cls(lambda i: YES if value >> i & 1 else NO)
+    def _like(self, at: Callable[[int], Formula]) -> Bits:
+        return Bits(at, self._no, self._yes)
+
+    def _of(self, value: Bits | int) -> Bits:
+        return value if isinstance(value, Bits) else self._like(lambda i: self._yes if value >> i & 1 else self._no)
 
     def __getitem__(self, index: int) -> Formula:
         return self._at(index)
@@ -56,27 +61,27 @@ class Bits:
         raise TypeError("the engine asks whether a set of formulas is empty: such a method cannot be run on formulas")
 
     def __and__(self, other: Bits | int) -> Bits:
-        right = Bits.of(other)
-        return Bits(lambda i: z3.And(self[i], right[i]))
+        right = self._of(other)
+        return self._like(lambda i: self[i] & right[i])
 
     def __or__(self, other: Bits | int) -> Bits:
-        right = Bits.of(other)
-        return Bits(lambda i: z3.Or(self[i], right[i]))
+        right = self._of(other)
+        return self._like(lambda i: self[i] | right[i])
 
     def __xor__(self, other: Bits | int) -> Bits:
-        right = Bits.of(other)
-        return Bits(lambda i: z3.Xor(self[i], right[i]))
+        right = self._of(other)
+        return self._like(lambda i: self[i] ^ right[i])
 
     __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
 
     def __invert__(self) -> Bits:
-        return Bits(lambda i: z3.Not(self[i]))
+        return self._like(lambda i: ~self[i])
 
     def __lshift__(self, by: int) -> Bits:
-        return Bits(lambda i: self[i - by] if i >= by else NO)
+        return self._like(lambda i: self[i - by] if i >= by else self._no)
 
     def __rshift__(self, by: int) -> Bits:
-        return Bits(lambda i: self[i + by])
+        return self._like(lambda i: self[i + by])
 
 
 class _Run(Layout):
@@ -85,7 +90,24 @@ class _Run(Layout):
     __slots__ = ()
 
     def _list(self, bits: Any) -> Any:
-        return Bits.of(bits)
+        return bits
+
+
+def run_engine(occupied: Bits, walls: Callable[[int], Bits], cut: Bits | None = None) -> Any:
+    """The engine's ``Layout`` of these cells, its methods as they stand; they answer with ``Bits``.
+
+    ``walls``: by side; ``cut``: the cells without which others cannot be reached. The sets are of all rows: that the
+    engine leaves out the empty ones above the tiles is not modelled.
+    """
+    run: Any = _Run.__new__(_Run)
+    run.table = tile_table()
+    run.tiles = {}
+    run._base = 0
+    run._occupied = occupied
+    run._north, run._east, run._south, run._west = map(walls, (N, E, S, W))
+    run._forget()
+    run._cut = cut
+    return run
 
 
 Walls = Mapping[int, Formula]
@@ -181,18 +203,9 @@ class Board:
     # What the engine says.
 
     def _engine(self, cut: Bits | None = None) -> Any:
-        run: Any = _Run.__new__(_Run)
-        run.table = tile_table()
-        run.tiles = {}
-        run._base = 0
-        run._occupied = Bits(lambda i: self.tile(cell_of(i)))
-        run._north = Bits(lambda i: self.wall(cell_of(i), N))
-        run._east = Bits(lambda i: self.wall(cell_of(i), E))
-        run._south = Bits(lambda i: self.wall(cell_of(i), S))
-        run._west = Bits(lambda i: self.wall(cell_of(i), W))
-        run._forget()
-        run._cut = cut
-        return run
+        return run_engine(
+            Bits(lambda i: self.tile(cell_of(i))), lambda side: Bits(lambda i: self.wall(cell_of(i), side)), cut
+        )
 
     def placeable(self, cell: Cell, walls: Walls) -> Formula:
         """``Layout.placeable``: a tile with these walls may be placed on this cell."""

@@ -1,0 +1,110 @@
+"""The theorem that carries what is proved at one cell to all of the board: the engine's rules are the same everywhere.
+
+The engine is run on truth tables: an integer with a bit for each of the cases that can lie around a cell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache, partial
+from typing import Any, Final
+
+from referee.games.alhambra.layout import REACH, cell_of, index_of
+from referee.games.game import Cell
+from solver.theorems.engine import OPPOSITE, RING, SIDES, Bits, run_engine
+from solver.theorems.theorem import Theorem
+
+_AROUND: Final = ((0, 0), *RING)
+_FACING: Final = {(step, OPPOSITE[side]) for side, step in SIDES.items()}
+"""The walls that a cell sees: by the step to its neighbour, and the neighbour's side."""
+_INPUTS: Final = (*_AROUND, *sorted(_FACING), "cut")
+_CASES: Final = 1 << len(_INPUTS)
+_YES: Final = (1 << _CASES) - 1
+
+
+@cache
+def _table(name: object) -> int:
+    """Of an input, the cases in which it is true."""
+    period = 1 << _INPUTS.index(name)  # so many cases in which it is false, then so many in which it is true
+    table, width = (1 << period) - 1 << period, 2 * period
+    while width < _CASES:
+        table |= table << width
+        width *= 2
+    return table
+
+
+class _Elsewhere(Exception):
+    """An answer about a cell depends on what is not near it."""
+
+
+def _rules(cell: Cell) -> list[int]:
+    """What the engine says of a cell in every case: placeable and swappable for each wall mask, and removable."""
+
+    def step(index: int) -> Cell:
+        x, y = cell_of(index)
+        return x - cell[0], y - cell[1]
+
+    def tile(index: int) -> int:
+        if step(index) not in _AROUND:
+            raise _Elsewhere(f"{cell} depends on whether a tile lies on {cell_of(index)}")
+        return _table(step(index))
+
+    def wall(index: int, side: int) -> int:
+        if (step(index), side) not in _FACING:
+            raise _Elsewhere(f"{cell} depends on side {side} of {cell_of(index)}")
+        return _table((step(index), side)) & _table(step(index))
+
+    def bits(at: Any) -> Bits:
+        return Bits(at, 0, _YES)
+
+    engine = run_engine(bits(tile), lambda side: bits(lambda i: wall(i, side)), bits(lambda _: _table("cut")))
+    here = index_of(cell)
+    answers = [engine.placeable(walls)[here] for walls in range(16)]
+    answers += [engine.swappable_cells(walls)[here] for walls in range(16)]
+    return [answer & _YES for answer in (*answers, engine.removable()[here])]
+
+
+def _refute(cells: Iterable[Cell]) -> str | None:
+    try:
+        expected = _rules((1, 0))
+        for cell in cells:
+            rules = _rules(cell)
+            if cell == (0, 0):  # the fountain is never swapped nor removed; the rule about that is another theorem's
+                rules = rules[:16]
+            if rules != expected[: len(rules)]:
+                return f"the engine's rules for {cell} are not those for (1, 0)"
+    except _Elsewhere as elsewhere:
+        return str(elsewhere)
+    return None
+
+
+def _square(reach: int) -> set[Cell]:
+    return {(x, y) for x in range(-reach, reach + 1) for y in range(-reach, reach + 1)}
+
+
+_STATEMENT: Final = (
+    "What the engine says about placing a tile on a cell, swapping or removing its tile depends in the same way on the "
+    "eight cells around, the walls that they show it and the tiles that hang on it, whichever cell it is; only the "
+    "fountain is never swapped nor removed. So what is proved at one cell holds at all."
+)
+_FORMULA: Final = (
+    "the truth tables of engine.placeable(w, c), engine.swappable(w, c), engine.removable(c) are the same for all c"
+)
+
+THEOREMS: Final = (
+    Theorem(
+        "rules-are-the-same-at-the-rim",
+        "every cell on the rim of the board and near the fountain, any layout around it",
+        _STATEMENT,
+        _FORMULA,
+        partial(_refute, sorted(_square(2) | (_square(REACH) - _square(REACH - 1)))),
+    ),
+    Theorem(
+        "rules-are-the-same-everywhere",
+        "every cell of the board, any layout around it",
+        _STATEMENT,
+        _FORMULA,
+        partial(_refute, sorted(_square(REACH))),
+        slow=True,
+    ),
+)
