@@ -33,9 +33,9 @@ def connect(path: Path, busy_s: float) -> sqlite3.Connection:
 def make_room(connection: sqlite3.Connection, pages: int) -> None:
     """Lets the write-ahead log have its full size from the start, and be checkpointed when it has.
 
-    A sync of a file that has grown writes the file system's journal, too, and takes twice as long as one of a file that
-    is written anew; so every commit of the first minutes would. The pages that this takes in the database are free and
-    used first. If there is no room, that is for the commits to tell.
+    A sync of a file that has grown writes the file system's journal, too; so would every commit of the first minutes.
+    The pages that this takes in the database are free and used first. If there is no room, that is for the commits to
+    tell.
     """
     connection.execute(f"PRAGMA wal_autocheckpoint = {pages}")
     (page_bytes,) = connection.execute("PRAGMA page_size").fetchone()

@@ -21,8 +21,7 @@ ENOUGH_ROWS = 64
 """So many do not wait for more."""
 QUIET_ROUNDS = 5
 """Of the event loop without another change, before what is waiting goes. An act that has come in on a stream needs two
-or three rounds to become a change, one that came as a call some five; each fsync that it shares with others costs as
-much as a third of judging it."""
+or three rounds to become a change, one that came as a call some five; a sync that it shares with others is one less."""
 
 
 class GroupWriter:

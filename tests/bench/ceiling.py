@@ -44,6 +44,10 @@ def hasty(path, busy_s):
     return connection
 files.connect = marks.connect = sqlite.connect = hasty
 """,
+    "quiet rounds": """
+import referee.store.writer as writer
+writer.QUIET_ROUNDS = 0
+""",
 }
 """By name, what is run before the referee is."""
 _SERVE = "import sys, referee.cli; sys.argv = ['referee', 'serve', '--listen', '127.0.0.1:0', '--data', {!r}]; "
