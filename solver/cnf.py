@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import z3
 
-from solver.z3run import MAX_MEMORY_MB, Budget, OutOfBudget, SolverFailed
+from solver.z3run import LONGEST_S, MAX_MEMORY_MB, Budget, OutOfBudget, SolverFailed, seconds_left
 
 TRUE = 1
 """The literal of what is a fact; a clause with it is left out, and so is ``FALSE`` in a clause."""
@@ -87,13 +87,16 @@ class Clauses:
 
     def solve(self, budget: Budget) -> frozenset[int] | None:
         """The true variables of a model; None if Z3 refutes that there is one. Raises what ``Budget.ask`` does."""
-        if budget.left <= 0:
+        seconds = seconds_left()
+        if budget.left <= 0 or seconds <= 0:
             raise OutOfBudget
         if self._solver is None:
             self._solver = z3.SolverFor("QF_FD", ctx=z3.Context())
             self._solver.set(max_memory=MAX_MEMORY_MB, random_seed=0)
         solver = self._solver
         solver.set(rlimit=min(budget.left, 2**32 - 1))
+        if seconds < LONGEST_S:
+            solver.set(timeout=int(1000 * seconds) + 1)
         try:
             solver.from_string(self.dimacs(self._sent))
             self._sent = len(self._lines)
@@ -104,7 +107,7 @@ class Clauses:
             raise SolverFailed(f"Z3 failed: {str(error).splitlines()[0]}") from None
         if result == z3.unknown:
             # What it says of a limit depends on where the limit was met.
-            if (reason := solver.reason_unknown()) in _BUDGET or budget.left <= 0:
+            if (reason := solver.reason_unknown()) in _BUDGET or budget.left <= 0 or seconds_left() <= 0:
                 budget.left = 0
                 raise OutOfBudget
             raise SolverFailed(f"Z3 gave no answer: {reason}")
@@ -120,4 +123,5 @@ def is_true(literal: int, model: frozenset[int]) -> bool:
 
 
 def _count(solver: z3.Solver) -> int:
-    return int(solver.statistics().get_key_value("rlimit count"))
+    """0 before there was anything to count."""
+    return next((int(value) for key, value in solver.statistics() if key == "rlimit count"), 0)

@@ -15,6 +15,8 @@ DEFAULT_RLIMIT = 50_000_000
 """Z3's unit of work. The rules of one layout take some ten thousand."""
 
 MAX_MEMORY_MB = 1024
+LONGEST_S = 1e6
+"""More than that is for ever."""
 
 
 class OutOfBudget(Exception):
@@ -70,7 +72,7 @@ class Budget:
             raise OutOfBudget
         solver = z3.SimpleSolver()
         solver.set(rlimit=min(self.left, 2**32 - 1), max_memory=MAX_MEMORY_MB, random_seed=0)
-        if seconds < _LONGEST_S:
+        if seconds < LONGEST_S:
             solver.set(timeout=int(1000 * seconds) + 1)
         if core:
             solver.set("core.minimize", True)
@@ -94,7 +96,6 @@ class Budget:
         return Answer(True, true=_true(solver.model()) if model else frozenset())
 
 
-_LONGEST_S = 1e6
 _BUDGET = ("canceled", "timeout", "max. resource limit exceeded")
 
 
