@@ -57,6 +57,8 @@ class Prover:
         """From which entry on those of earlier starts are to be proved."""
         self._followed: dict[bytes, Follower] = {}
         """Of games that are not over."""
+        self._given_up: set[bytes] = set()
+        """Games at which something went wrong that would do so again; until the next start."""
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self.watcher: Watcher = _Growth(self._tell)
@@ -86,8 +88,9 @@ class Prover:
         return len(self._grown)
 
     def _tell(self, game_id: bytes) -> None:
-        self._grown[game_id] = None
-        self._wake.set()
+        if game_id not in self._given_up:
+            self._grown[game_id] = None
+            self._wake.set()
 
     async def _run(self) -> None:
         while True:
@@ -110,6 +113,7 @@ class Prover:
             self._tell(game_id)
         except Exception as error:  # noqa: BLE001 - it is told
             self._followed.pop(game_id, None)
+            self._given_up.add(game_id)
             _log.error("proofs given up", game=game_id.hex(), error=str(error), exc_info=True)
 
     async def _go_on(self, game_id: bytes) -> bool:

@@ -27,9 +27,9 @@ from referee.log.proofs import encode_proof
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Layer, Report, Verdict
 from solver.claims import HandOutClaim, StepClaim
-from tests.log import evil
+from tests.log import evil, second
 from tests.log.alhambra import CODEC, HEADER, TABLES, alhambra, at_random
-from tests.log.games import Played, game_open, join_and_reveal, seat_key, start, step
+from tests.log.games import SIGNER, Played, game_open, join_and_reveal, seat_key, start, step
 from tests.log.proved import PROVABLE, Certificates, a_game, certificates, claims, with_frames
 
 ALL, REFUSALS, NONE = log_pb2.PROOF_POLICY_ALL, log_pb2.PROOF_POLICY_REFUSALS, log_pb2.PROOF_POLICY_UNSPECIFIED
@@ -112,6 +112,13 @@ def test_certificates_may_come_at_the_end() -> None:
     data = with_frames(played, {}, last=[frame for of in reversed([*frames.values()]) for frame in of])
     report = played.audit(data)
     assert (report.verdict, report.proofs.lacking) == (Verdict.COMPLETE, ())
+
+
+def test_a_verifier_that_knows_nothing_of_them_reads_the_file() -> None:
+    played, frames = a_game(ALL)
+    verifier = second.Verifier(with_frames(played, frames), str(SIGNER.verifier))
+    assert verifier.game_id == played.record.game_id
+    assert verifier.entries == played.entries
 
 
 def test_who_does_not_know_the_game_skips_them() -> None:
