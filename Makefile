@@ -25,7 +25,7 @@ GENERATED := .venv/generated.stamp
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup proto proto-baseline lint format test test-fast demo serve arena rig bench crash differential theorems docs clean
+.PHONY: help setup proto proto-baseline lint format test test-fast demo serve arena rig bench bench-solver compare crash differential theorems docs clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -65,6 +65,13 @@ rig: $(GENERATED) ## Break the way between clients and referee (ARGS="--seed 1 -
 
 bench: $(GENERATED) ## Measure
 	@$(BIN)/python -m tests.bench
+
+bench-solver: $(GENERATED) ## Measure the solver (ARGS="--quick", "--compare")
+	@$(BIN)/python -m tests.bench.solver $(ARGS)
+
+compare: $(BIN)/python ## Install other solvers, to be measured beside Z3
+	@$(BIN)/python -m venv .venv/compare
+	@.venv/compare/bin/python -m pip install --quiet --requirement tests/bench/compare.txt
 
 crash: $(GENERATED) ## Kill the referee 200 times under load (ARGS="--rounds 20 --seed 7")
 	@$(BIN)/python -m tests.crash $(ARGS)
