@@ -33,7 +33,8 @@ def anneal(masks: Sequence[int], rng: random.Random, steps: int) -> Iterator[tup
     """
     board = _Board(masks)
     best = 0
-    hot, cold = 1.5, 0.15
+    hot = heat = 1.5
+    cold = 0.15
     energy = board.energy()[0]
     for step in range(steps):
         if step % 256 == 0:

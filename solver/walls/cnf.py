@@ -6,48 +6,51 @@ of all tiles, and the slack of a question is what a wall of the length asked for
 
 from __future__ import annotations
 
-import contextlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 
 from referee.games.game import Cell
-from solver.walls.check import FOUNTAIN, IllegalLayout, Side, beside, following, wall_length
+from solver.walls.check import FOUNTAIN, Side, beside, following
 
 Clause = tuple[int, ...]
+
+_SMALL = 9
+"""So many cells at most are worth forbidding in every place at once."""
+
+
+Box = tuple[int, int]
+"""Width and height, in cells."""
 
 
 class Question:
     """Clauses that every layout with a wall of ``target`` sides or more satisfies, and the way back from a model.
 
-    With a ``region`` all tiles lie within so many steps of the fountain. Without, nothing is lost either: the layout
-    is moved so that it touches the axes of x and y; it has ``n + 1`` cells, so that its width and height add up to
-    ``n + 2`` at most and every cell has ``x + y <= n``; the fountain is the first cell without a wall.
+    Where the layouts lie is either a box, which they fill from side to side, or a region, a number of steps from the
+    fountain. In a box it does not matter where the fountain is: it is the first cell without a wall.
 
-    Passages and holes are left out at first, apart from the smallest: ``cuts`` finds the clauses that a model lacks.
+    Of passages and holes only what is cheap is said: ``cuts`` finds the clauses that a model lacks. Every clause holds
+    for every layout asked for, so no model means no layout, whatever is left out.
     """
 
-    def __init__(
-        self, masks: Sequence[int], target: int, *, region: int | None = None, box: tuple[int, int] | None = None
-    ) -> None:
+    def __init__(self, masks: Sequence[int], target: int, where: Box | int) -> None:
         self.target = target
-        self.region = region
+        self.where = where
         self.stock = Counter(masks)
         self.stock[0] += 1  # the fountain
         self.walls = sum(mask.bit_count() for mask in masks)
         self.clauses: list[Clause] = []
         self.variables = 0
-        if box is not None:
-            self.cells = [(x, y) for y in range(box[1]) for x in range(box[0])]
-        else:
-            self.cells = list(_triangle(len(masks)) if region is None else _ball(region))
+        self.cells = list(_ball(where) if isinstance(where, int) else _box(where))
         self._tile = {(cell, mask): self._new() for cell in self.cells for mask in sorted(self.stock)}
         self._occupied = {cell: self._new() for cell in self.cells}
         sides = [(cell, side) for cell in self.cells for side in range(4)]
         self._wall = {side: self._new() for side in sides}
         self._run = {side: self._new() for side in sides}
+        self._passage = {(cell, side): self._new() for cell, side in sides if side in (1, 2)}
         self._start = {side: self._new() for side in sides}
         self._end = {side: self._new() for side in sides}
-        self._fountain = {cell: self._new() for cell in self.cells} if region is None else {}
+        self._fountain = {} if isinstance(where, int) else {cell: self._new() for cell in self.cells}
         self._false = self._new()
         self._add(-self._false)
         self._building()
@@ -64,39 +67,54 @@ class Question:
             self._add(-here, *kinds)
             for i, one in enumerate(kinds):
                 self._add(-one, here)
-                for other in kinds[i + 1 :]:
-                    self._add(-one, -other)
+                for second in kinds[i + 1 :]:
+                    self._add(-one, -second)
             for side in range(4):
                 wall = self._wall[cell, side]
                 self._add(-wall, *(self._tile[cell, mask] for mask in sorted(self.stock) if mask >> side & 1))
                 for mask in self.stock:
                     self._add(-self._tile[cell, mask], wall if mask >> side & 1 else -wall)
                 there = self.occupied(beside(cell, side))
-                if side < 2 and there != self._false:
-                    meets = self._wall[beside(cell, side), side + 2]
+                if side in (1, 2) and there != self._false:
+                    meets = self._wall[beside(cell, side), (side + 2) % 4]
                     self._add(-here, -there, -wall, meets)
                     self._add(-here, -there, wall, -meets)
-            # No two tiles of four that touch at the corner only.
-            east, south, both = (self.occupied((cell[0] + dx, cell[1] + dy)) for dx, dy in ((1, 0), (0, 1), (1, 1)))
-            self._add(-here, -both, east, south)
-            self._add(-east, -south, here, both)
+                    way = self._passage[cell, side]
+                    self._add(-way, here)
+                    self._add(-way, there)
+                    self._add(-way, -wall)
+                    self._add(way, -here, -there, wall)
             # No hole of one cell or two.
-            ring = [self.occupied(beside(cell, side)) for side in range(4)]
+            ring = [self.occupied(there) for there in _beside(cell)]
             self._add(here, *(-there for there in ring))
-            for side in (1, 2):
-                other = beside(cell, side)
-                rim = {beside(end, way) for end in (cell, other) for way in range(4)} - {cell, other}
+            for other in (beside(cell, 1), beside(cell, 2)):
+                rim = {*_beside(cell), *_beside(other)} - {cell, other}
                 self._add(here, self.occupied(other), *(-self.occupied(at) for at in sorted(rim)))
-            # Something hangs on to it.
+        # No two tiles of four that touch at the corner only.
+        for x, y in sorted({(x - dx, y - dy) for x, y in self.cells for dx in (0, 1) for dy in (0, 1)}):
+            one, two, three, four = (self.occupied(cell) for cell in ((x, y), (x + 1, y), (x + 1, y + 1), (x, y + 1)))
+            self._add(-one, -three, two, four)
+            self._add(-two, -four, one, three)
+        for cell in self.cells:
+            # A way leads on from a tile, and from two.
             if len(self.cells) > 1:
-                self._add(-here, *ring)
+                self._add(-self._occupied[cell], *(self.passage(cell, side) for side in range(4)))
+            for side in (1, 2):
+                if len(self.cells) > 2 and (other := beside(cell, side)) in self._occupied:
+                    beyond = [self.passage(cell, out) for out in range(4) if out != side]
+                    beyond += [self.passage(other, out) for out in range(4) if out != (side + 2) % 4]
+                    self._add(-self._occupied[cell], -self._occupied[other], *beyond)
 
     def _place(self) -> None:
-        if self.region is not None:
+        if isinstance(self.where, int):
             self._add(self._tile[FOUNTAIN, 0])
             return
         for axis in range(2):
-            self._add(*(self._occupied[cell] for cell in self.cells if cell[axis] == 0))
+            for line in range(self.where[axis]):
+                self._add(*(self._occupied[cell] for cell in self.cells if cell[axis] == line))
+            # The only ways from one half to the other.
+            for line in range(1, self.where[axis]):
+                self._add(*(self._passage[cell, 1 + axis] for cell in self.cells if cell[axis] == line - 1))
         before = self._false
         for cell in self.cells:
             # The first cell without a wall, in the order of the cells.
@@ -177,7 +195,7 @@ class Question:
         return {cell: mask for (cell, mask), variable in self._tile.items() if variable in model}
 
     def layouts(self, model: set[int]) -> Iterator[dict[Cell, int]]:
-        """The legal layouts in a model, the fountain in its place and left out: what hangs together by passages."""
+        """What hangs together in a model, the fountain in its place and left out. Not all of it need be legal."""
         masks = self.layout(model)
 
         def ways(cell: Cell) -> Iterator[Cell]:
@@ -185,47 +203,83 @@ class Question:
 
         for piece in _pieces(set(masks), ways):
             for x, y in sorted(cell for cell in piece if masks[cell] == 0)[:1]:
-                layout = {(cx - x, cy - y): masks[cx, cy] for cx, cy in sorted(piece) if (cx, cy) != (x, y)}
-                with contextlib.suppress(IllegalLayout):
-                    wall_length(layout)
-                    yield layout
+                yield {(cx - x, cy - y): masks[cx, cy] for cx, cy in sorted(piece) if (cx, cy) != (x, y)}
+
+    def contains(self, layout: Mapping[Cell, int]) -> bool:
+        """Whether a layout, the fountain left out, lies where it was asked for."""
+        if isinstance(self.where, int):
+            return all(abs(x) + abs(y) <= self.where for x, y in layout)
+        cells = [*layout, FOUNTAIN]
+        return all(
+            max(line) - min(line) < size for line, size in zip(zip(*cells, strict=True), self.where, strict=True)
+        )
 
     def cuts(self, model: set[int]) -> list[Clause]:
-        """Clauses that every layout asked for satisfies and the model does not; none if it is such a layout."""
+        """Clauses that every layout asked for satisfies and the model does not; none if it is such a layout.
+
+        What is forbidden in one place is forbidden in all: each clause comes with its translations, unless it is long.
+        """
         masks = self.layout(model)
-        clauses = []
-        for hole in _pieces(set(self.cells) - set(masks), lambda cell: (beside(cell, side) for side in range(4))):
-            rim = {beside(cell, side) for cell in hole for side in range(4)} - hole
+        clauses: list[Clause] = []
+        for hole in _pieces(set(self.cells) - set(masks), _beside):
+            rim = {cell for spot in hole for cell in _beside(spot)} - hole
             if rim <= set(masks):
-                clauses.append((*(self._occupied[c] for c in sorted(hole)), *(-self._occupied[c] for c in sorted(rim))))
+                clauses += self._everywhere(partial(self._filled, sorted(hole), sorted(rim)), hole | rim)
 
         def ways(cell: Cell) -> Iterator[Cell]:
             return (beside(cell, side) for side in range(4) if not masks[cell] >> side & 1)
 
-        clauses += [
-            self._leads_on(piece, masks)
-            for piece in _pieces(set(masks), ways)
-            if not any(self._fountain.get(c, 0) in model if self.region is None else c == FOUNTAIN for c in piece)
-        ]
-        clauses += [
-            tuple(-self._run[side] for side in loop) for loop in self._loops(model, masks) if len(loop) < self.target
-        ]
+        for piece in _pieces(set(masks), ways):
+            if not any(self._fountain.get(c, 0) in model if self._fountain else c == FOUNTAIN for c in piece):
+                rim_sides = [
+                    (cell, side, bool(masks[cell] >> side & 1))
+                    for cell in sorted(piece)
+                    for side in range(4)
+                    if beside(cell, side) not in piece
+                ]
+                clauses += self._everywhere(partial(self._leads_on, sorted(piece), rim_sides), piece)
+        for loop in self._loops(model, masks):
+            if len(loop) < self.target:
+                clauses += self._everywhere(partial(self._open, loop), {cell for cell, _ in loop})
         return clauses
 
-    def _leads_on(self, piece: set[Cell], masks: dict[Cell, int]) -> Clause:
-        """Tiles without the fountain have a way out, or are not all there."""
-        ways = []
-        for cell in sorted(piece):
-            ways.append(-self._occupied[cell])
-            if self._fountain:
-                ways.append(self._fountain[cell])
-            for side in range(4):
-                there = beside(cell, side)
-                if there in piece or there not in self._occupied:
-                    continue
-                # Through here: a tile there and no wall between. Where the model has a wall, its absence will do.
-                ways.append(-self._wall[cell, side] if masks[cell] >> side & 1 else self._occupied[there])
-        return tuple(ways)
+    def _everywhere(self, clause: Callable[[Cell], Clause], cells: set[Cell]) -> Iterator[Clause]:
+        """The clause for the cells where they are, and wherever else they fit."""
+        yield clause((0, 0))
+        if len(cells) > _SMALL:
+            return
+        x, y = min(cells)
+        for cell in self.cells:
+            by = cell[0] - x, cell[1] - y
+            if by != (0, 0) and all((cx + by[0], cy + by[1]) in self._occupied for cx, cy in cells):
+                yield clause(by)
+
+    def _filled(self, hole: list[Cell], rim: list[Cell], by: Cell) -> Clause:
+        """No empty cells with tiles all around."""
+        return (
+            *(self._occupied[_moved(cell, by)] for cell in hole),
+            *(-self._occupied[_moved(cell, by)] for cell in rim),
+        )
+
+    def _leads_on(self, piece: list[Cell], rim: list[tuple[Cell, int, bool]], by: Cell) -> Clause:
+        """Tiles without the fountain have a way out, or are not all there.
+
+        A way out takes a tile beyond the rim and no wall between: one of the two is asked for, at each side.
+        """
+        cells = [_moved(cell, by) for cell in piece]
+        if FOUNTAIN in cells and not self._fountain:
+            return (self._occupied[FOUNTAIN],)
+        clause = [-self._occupied[cell] for cell in cells]
+        clause += [self._fountain[cell] for cell in cells if self._fountain]
+        for cell, side, walled in rim:
+            here = _moved(cell, by)
+            if (there := beside(here, side)) in self._occupied:
+                clause.append(-self._wall[here, side] if walled else self._occupied[there])
+        return tuple(clause)
+
+    def _open(self, loop: list[Side], by: Cell) -> Clause:
+        """A wall that closes on itself is the whole wall, so not one as short as this."""
+        return tuple(-self._run[_moved(cell, by), side] for cell, side in loop)
 
     def _loops(self, model: set[int], masks: dict[Cell, int]) -> Iterator[list[Side]]:
         occupied = set(masks)
@@ -246,6 +300,12 @@ class Question:
         """The literal of "a tile lies here"; outside of the region, false."""
         return self._occupied.get(cell, self._false)
 
+    def passage(self, cell: Cell, side: int) -> int:
+        """The literal of "one can walk from this cell across this side"."""
+        if side in (0, 3):
+            cell, side = beside(cell, side), (side + 2) % 4
+        return self._passage.get((cell, side), self._false) if beside(cell, side) in self._occupied else self._false
+
     def dimacs(self) -> str:
         """The clauses in DIMACS CNF."""
         lines = [f"p cnf {self.variables} {len(self.clauses)}"]
@@ -260,6 +320,14 @@ class Question:
         self.clauses.append(literals)
 
 
+def _beside(cell: Cell) -> Iterator[Cell]:
+    return (beside(cell, side) for side in range(4))
+
+
+def _moved(cell: Cell, by: Cell) -> Cell:
+    return cell[0] + by[0], cell[1] + by[1]
+
+
 def _ball(radius: int) -> Iterator[Cell]:
     """Cells within so many steps of the fountain."""
     for y in range(-radius, radius + 1):
@@ -267,8 +335,8 @@ def _ball(radius: int) -> Iterator[Cell]:
             yield x, y
 
 
-def _triangle(size: int) -> Iterator[Cell]:
-    return ((x, y) for y in range(size + 1) for x in range(size + 1 - y))
+def _box(box: Box) -> Iterator[Cell]:
+    return ((x, y) for y in range(box[1]) for x in range(box[0]))
 
 
 def _pieces(cells: set[Cell], ways: Callable[[Cell], Iterable[Cell]]) -> Iterator[set[Cell]]:

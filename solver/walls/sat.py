@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import z3
 
+from referee.games.game import Cell
+from solver.walls.check import IllegalLayout, wall_length
 from solver.walls.cnf import Clause, Question
+from solver.z3run import OutOfBudget
 
 SLICE = 2_000_000
 """Z3's unit of work; about half a second. While a slice runs nothing else does: Ctrl-C is heard after it."""
@@ -80,3 +84,22 @@ class Asking:
                 literal if number > 0 else z3.Not(literal) for number, literal in zip(clause, literals, strict=True)
             ]
             self._solver.add(z3.Or(signed))
+
+
+def answer(question: Question, budget: Budget, seed: int = 0) -> dict[Cell, int] | None:
+    """A layout that the question asks for, masks by cell, or None if there is none. Raises ``OutOfBudget``.
+
+    Afterwards the question has all the clauses that the answer took.
+    """
+    asking = Asking(question, seed)
+    while not budget.spent:
+        model = asking.step(budget)
+        if asking.unsatisfiable:
+            return None
+        if model is not None:
+            for layout in question.layouts(model):
+                with suppress(IllegalLayout):
+                    if wall_length(layout) >= question.target and question.contains(layout):
+                        return layout
+            asking.add(question.cuts(model))
+    raise OutOfBudget("the budget ran out before there was an answer")

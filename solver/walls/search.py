@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,14 +10,15 @@ from dataclasses import dataclass
 from referee.games.alhambra.tiles import parse_tile
 from referee.games.game import Cell, SetupError
 from solver.walls.annealing import anneal
-from solver.walls.check import wall_length
-from solver.walls.cnf import Question
+from solver.walls.check import IllegalLayout, wall_length
+from solver.walls.cnf import Box, Question
 from solver.walls.sat import Asking, Budget
 
 Masks = dict[Cell, int]
 
 _STEP = 25
-"""What a step of annealing is charged, in Z3's unit of work: it takes about as long."""
+_CLAUSE = 30
+"""What a step of annealing and a clause are charged, in Z3's unit of work: they take about as long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,7 @@ def longest_wall(
 
     Raises ``ValueError`` (a name that is no tile, or twice the same; no number of steps).
     """
-    masks = _masks(tiles)
+    masks = masks_of(tiles)
     if region is not None and region < 0:
         raise ValueError(f"region: expected a number of steps, 0 or more, got {region}")
     if region is not None and region >= len(tiles):
@@ -62,7 +64,8 @@ def longest_wall(
     return _Search(tiles, masks, Budget.of(rlimit, seconds), seed, region).run()
 
 
-def _masks(tiles: Sequence[str]) -> list[int]:
+def masks_of(tiles: Sequence[str]) -> list[int]:
+    """The walls of the tiles. Raises ``ValueError``."""
     try:
         masks = [parse_tile(tile).walls for tile in tiles]
     except SetupError as error:
@@ -74,6 +77,13 @@ def _masks(tiles: Sequence[str]) -> list[int]:
 
 
 class _Search:
+    """Layouts from below by annealing and from models; the bound from above by questions without a model.
+
+    All layouts lie in a box with ``w + h <= n + 2``, as they have ``n + 1`` cells that hang together. What is asked is
+    whether a box holds a wall of so many sides: once at the bound, where yes ends the search and no in every box
+    lowers the bound, and once halfway up to it, where a yes comes sooner.
+    """
+
     def __init__(self, tiles: Sequence[str], masks: list[int], budget: Budget, seed: int, region: int | None) -> None:
         self.tiles = tiles
         self.masks = masks
@@ -83,84 +93,103 @@ class _Search:
         self.best = 0
         self.layout: Masks = {}
         self.bound = sum(mask.bit_count() for mask in masks)
+        self.places: list[Box | int] = [*boxes(len(masks))] if region is None else [region]
+        self.refuted = dict.fromkeys(self.places, self.bound + 1)
+        """By place: it holds no wall of so many sides."""
+        self.asking: dict[tuple[Box | int, int], Asking] = {}
 
     def run(self) -> Iterator[Wall]:
         yield self._wall()
-        for _ in self._phases():
-            yield self._wall()
+        for improved in self._work():
+            if improved:
+                yield self._wall()
+            if self.best == self.bound or self.budget.spent:
+                break
         yield self._wall(done=True)
 
-    def over(self) -> bool:
-        return self.best == self.bound or self.budget.spent
+    def _work(self) -> Iterator[bool]:
+        """A small piece of work an item: whether it improved anything."""
+        yield from self._anneal()
+        effort = 0
+        while True:
+            effort += 1
+            for target in sorted({self.bound, (self.best + self.bound + 1) // 2}, reverse=True):
+                yield from self._ask_everywhere(target, effort)
 
-    def _phases(self) -> Iterator[None]:
-        """An item for every improvement."""
-        yield from self._anneal(4)
-        yield from self._boxes()
-        yield from self._refute()
-
-    def _anneal(self, descents: int) -> Iterator[None]:
+    def _anneal(self) -> Iterator[bool]:
         rng = random.Random(self.seed)  # noqa: S311 - a search, not a secret
-        for _ in range(descents):
+        for _ in range(3):
             for _, layout in anneal(self.masks, rng, 20_000):
                 self.budget.charge(256 * _STEP)
-                if self.over():
-                    return
-                if self._found(layout):
-                    yield
+                yield self._found(layout)
 
-    def _boxes(self) -> Iterator[None]:
-        """Layouts without slack, which are as good as a proof, in boxes of several shapes, a slice each in turn."""
-        size = len(self.masks)
-        shapes = sorted(
-            ((w, h) for w in range(2, size + 1) for h in range(2, size + 1) if w * h > size and w + h <= size + 2),
-            key=lambda box: (box[0] * box[1] > 2.6 * size, abs(box[0] * box[1] - 2 * size) + 2 * abs(box[0] - box[1])),
-        )[:12]
-        asking = [Asking(Question(self.masks, self.bound, box=box), self.seed) for box in shapes]
-        while asking and not self.over():
-            for one in list(asking):
-                if self.over():
+    def _ask_everywhere(self, target: int, effort: int) -> Iterator[bool]:
+        """The open places, the likely ones first and the more of them the greater the effort."""
+        places = [place for place in self.places if self.refuted[place] > target and self._holds(place, target)]
+        for place in places[: 8 * 2**effort]:
+            for _ in range(effort):
+                if not self.best < target <= self.bound or self.refuted[place] <= target:
                     break
-                if self._ask(one):
-                    yield
-                if one.unsatisfiable:
-                    asking.remove(one)
+                yield self._ask(place, target)
+        for key in [key for key in self.asking if not self.best < key[1] <= self.bound]:
+            del self.asking[key]
 
-    def _refute(self) -> Iterator[None]:
-        while not self.over():
-            target = self.best + 1
-            asking = Asking(Question(self.masks, target, region=self.region), self.seed)
-            while not self.over() and self.best < target:
-                if self._ask(asking):
-                    yield
-                if asking.unsatisfiable:
-                    self.bound = self.best
-                    yield
+    def _holds(self, place: Box | int, target: int) -> bool:
+        """Whether the place is large enough for as many tiles as the wall needs. If not, that is its refutation."""
+        walls = sorted((mask.bit_count() for mask in self.masks), reverse=True)
+        needed = next(count for count in range(len(walls) + 1) if sum(walls[:count]) >= target)
+        if isinstance(place, int) or place[0] * place[1] > needed:
+            return True
+        self.refuted[place] = target
+        return False
 
-    def _ask(self, asking: Asking) -> bool:
-        """A slice of work; whether it found a longer wall."""
+    def _ask(self, place: Box | int, target: int) -> bool:
+        asking = self.asking.get((place, target))
+        if asking is None:
+            question = Question(self.masks, target, place)
+            self.budget.charge(len(question.clauses) * _CLAUSE)
+            asking = self.asking[place, target] = Asking(question, self.seed)
         model = asking.step(self.budget)
+        if asking.unsatisfiable:
+            self.refuted[place] = target
+            del self.asking[place, target]
+            return self._lower()
         if model is None:
             return False
-        if cuts := asking.question.cuts(model):
-            asking.add(cuts)
+        asking.add(asking.question.cuts(model))
         return any(self._found(layout) for layout in asking.question.layouts(model))
 
+    def _lower(self) -> bool:
+        bound = max(self.refuted.values()) - 1
+        lower, self.bound = bound < self.bound, max(bound, self.best)
+        return lower
+
     def _found(self, masks: Masks) -> bool:
-        """Whether the layout is the best so far. Raises ``IllegalLayout`` if it is none."""
-        if not masks or (self.region is not None and any(abs(x) + abs(y) > self.region for x, y in masks)):
+        """Whether this is a layout, and the best so far."""
+        if self.region is not None and any(abs(x) + abs(y) > self.region for x, y in masks):
             return False
-        length = wall_length(masks)
+        try:
+            length = wall_length(masks)
+        except IllegalLayout:
+            return False
         if length <= self.best:
             return False
         self.best, self.layout = length, dict(masks)
         return True
 
     def _wall(self, *, done: bool = False) -> Wall:
-        names = sorted(self.tiles, reverse=True)
-        layout = {}
-        for cell, mask in sorted(self.layout.items()):
-            tile = next(name for name in reversed(names) if parse_tile(name).walls == mask)
-            names.remove(tile)
-            layout[cell] = tile
+        names: dict[int, list[str]] = {}
+        for tile in sorted(self.tiles, reverse=True):
+            names.setdefault(parse_tile(tile).walls, []).append(tile)
+        layout = {cell: names[mask].pop() for cell, mask in sorted(self.layout.items())}
         return Wall(self.best, self.bound, self.best == self.bound, self.region, layout, done)
+
+
+def boxes(size: int) -> list[Box]:
+    """All that so many tiles and the fountain can fill from side to side, the likely ones first."""
+    shapes = [(w, h) for w in range(1, size + 2) for h in range(1, size + 3 - w)]
+
+    def unlikely(width: int, height: int) -> float:
+        return abs(math.log(width * height / (1.75 * (size + 1)))) + 0.7 * abs(math.log(width / height))
+
+    return sorted(shapes, key=lambda box: (unlikely(*box), box))
