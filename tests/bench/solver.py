@@ -1,0 +1,172 @@
+"""What the solver takes, on one core: ``make bench-solver``. A row each: name, measured, target.
+
+``python -m tests.bench.solver --quick`` takes five seeds in place of twenty and ten seconds for a wall in place of
+sixty; ``--sections proofs turns`` takes only these; ``--compare`` puts other solvers beside Z3, as far as they are
+installed (``make compare``, and the command cadical).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+from time import process_time
+from typing import TypeVar
+
+from rich.console import Console
+from rich.table import Table
+
+from referee.games.alhambra.layout import Layout, index_of
+from referee.games.alhambra.tiles import NAMES, tile_table
+from referee.games.game import Cell
+from solver.best_turn import best_turn
+from solver.certificate import check
+from solver.claims import Place, Remove, Step, StepClaim, Swap
+from solver.proving import prove
+from tests.bench import solver_compare
+from tests.bench.measure import Figure
+
+TILES = 20
+"""In the layouts of proofs and turns."""
+BOUGHT = 3
+_STEPS = 25
+"""Claims about each layout."""
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How much is measured."""
+
+    seeds: range = range(20)
+    seconds: float = 60.0
+    """For each set of tiles; all 54 get ten times as much."""
+
+
+QUICK = Scale(range(5), 10.0)
+
+
+def a_layout(rng: random.Random) -> tuple[dict[Cell, str], list[str]]:
+    """A random legal layout of ``TILES`` tiles, and the tiles that are left, shuffled."""
+    table = tile_table()
+    layout = Layout(table)
+    while len(layout.tiles) < TILES:
+        layout = Layout(table)
+        for tile in rng.sample(range(len(NAMES)), len(NAMES)):
+            if len(layout.tiles) < TILES and (cells := layout.placeable_cells(table.walls[tile])):
+                layout = layout.placed(tile, index_of(rng.choice(cells)))
+    left = [name for name in NAMES if table.numbers[name] not in layout.tiles.values()]
+    rng.shuffle(left)
+    return {cell: table.names[tile] for cell, tile in layout.cells().items()}, left
+
+
+def claims(seeds: range) -> Iterator[StepClaim]:
+    """Placements on and around the layout, removals, swaps: legal ones and others."""
+    for seed in seeds:
+        rng = random.Random(seed)
+        layout, left = a_layout(rng)
+        engine = Layout.of(tile_table(), {cell: tile_table().numbers[name] for cell, name in layout.items()})
+        around = sorted({(x + dx, y + dy) for x, y in layout for dx, dy in ((0, 1), (1, 0), (0, -1), (-1, 0))})
+        empty = [cell for cell in around if cell not in layout and cell != (0, 0)]
+        for number in range(_STEPS):
+            tile = left[number % len(left)]
+            legal = engine.placeable_cells(tile_table().walls[tile_table().numbers[tile]])
+            steps: list[Step] = [
+                Place(tile, rng.choice(legal or empty)),
+                Place(tile, rng.choice(empty)),
+                Remove(rng.choice(sorted(layout))),
+                Swap(tile, rng.choice(sorted(layout))),
+            ]
+            yield StepClaim(layout, steps[number % len(steps)])
+
+
+def timed(work: Callable[[], _T]) -> tuple[float, _T]:
+    """Seconds of processor time, and what came of it."""
+    start = process_time()
+    found = work()
+    return process_time() - start, found
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """The value that this share of the values does not exceed."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def proofs(scale: Scale) -> Iterator[Figure]:
+    """A verdict with its certificate, and the certificate alone."""
+    asked = list(claims(scale.seeds))
+    prove(asked[0])
+    proving, checking = [], []
+    for claim in asked:
+        spent, proof = timed(lambda claim=claim: prove(claim))  # type: ignore[misc]
+        proving.append(1000 * spent)
+        check(proof.certificate)
+        spent, _ = timed(lambda proof=proof: [check(proof.certificate) for _ in range(10)])  # type: ignore[misc]
+        checking.append(100 * spent)
+    name = f"proof with certificate, {TILES}-tile layout, {len(asked)} claims"
+    yield Figure(f"{name}: median, ms", median(proving), at_most=5)
+    yield Figure(f"{name}: 99th percentile, ms", percentile(proving, 0.99), at_most=30)
+    yield Figure("certificate check: median, ms", median(checking), at_most=0.3)
+    yield Figure("certificate check: 99th percentile, ms", percentile(checking, 0.99))
+
+
+def turns(scale: Scale) -> Iterator[Figure]:
+    """The best end of a turn, found and proven."""
+    spent, proven = [], 0
+    for seed in scale.seeds:
+        layout, left = a_layout(random.Random(seed))
+        seconds, found = timed(lambda layout=layout, left=left: best_turn(layout, [], left[:BOUGHT]))  # type: ignore[misc]
+        spent.append(seconds)
+        proven += found.proven
+    name = f"best turn, {BOUGHT} bought tiles on {TILES}, {len(spent)} layouts"
+    yield Figure(f"{name}: median, s", median(spent), at_most=0.5)
+    yield Figure(f"{name}: slowest, s", max(spent))
+    yield Figure(f"{name}: proven, %", 100 * proven / len(spent), 100)
+
+
+SECTIONS: dict[str, Callable[[Scale], Iterator[Figure]]] = {"proofs": proofs, "turns": turns}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Takes every figure in turn."""
+    parser = argparse.ArgumentParser(prog="tests.bench.solver", description="Measures the solver, on one core.")
+    parser.add_argument("--quick", action="store_true", help="fewer seeds and less time: some minutes")
+    parser.add_argument("--seconds", type=float, help="for each set of tiles of the longest wall")
+    parser.add_argument("--compare", action="store_true", help="other solvers beside Z3")
+    parser.add_argument("--sections", nargs="+", choices=SECTIONS, default=list(SECTIONS))
+    chosen = parser.parse_args(arguments)
+    scale = QUICK if chosen.quick else Scale()
+    if chosen.seconds is not None:
+        scale = Scale(scale.seeds, chosen.seconds)
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    table = Table("figure", "measured", "target", "", title="The solver, processor time on one core")
+    table.title_justify = "left"
+    for name in chosen.sections:
+        for figure in SECTIONS[name](scale):
+            table.add_row(figure.name, number(figure.value), *target(figure))
+        table.add_section()
+    Console(width=120).print(table)
+    if chosen.compare:
+        Console(width=120).print(solver_compare.table(scale.seeds, scale.seconds))
+
+
+def number(value: float) -> str:
+    """With three digits that count."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def target(figure: Figure) -> tuple[str, str]:
+    """What was wanted, and whether it is so."""
+    wanted = "" if figure.target is None else f"at least {figure.target:g}"
+    wanted = wanted if figure.at_most is None else f"at most {figure.at_most:g}"
+    return wanted, {True: "reached", False: "[bold]missed[/bold]", None: ""}[figure.reached]
+
+
+if __name__ == "__main__":
+    main()
