@@ -1,0 +1,448 @@
+"""SolverService: real workers behind a real server, asked by many, cut off, and in nobody's way."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
+
+from clients.sdk.errors import Denied, Distrust
+from clients.sdk.solver import Solver
+from referee.games.alhambra.moves import PlaceTile, RebuildRemove
+from referee.games.alhambra.phases import Phase
+from referee.games.alhambra.tiles import NAMES
+from referee.games.game import Cell
+from referee.service.queries import MOST_OF_ONE
+from referee.service.server import Config, Server
+from referee.v1 import game_service_pb2 as games_pb
+from referee.v1 import solver_service_pb2 as pb
+from referee.v1 import solver_service_pb2_grpc as pb_grpc
+from solver import requests
+from solver.claims import DistanceClaim, NoPlacementClaim, Place, Remove, StepClaim, Swap
+from solver.wire import message_of, placed_tiles
+from tests.service.conftest import running
+from tests.service.player import Client, Play, bearer, connected, refused, token_of
+from tests.service.process import serve
+from tests.service.test_metrics import scrape
+from tests.waiting import until, waiting_for
+
+LAYOUT = {(1, 0): "garden-10-N", (2, 0): "chambers-10", (-1, 0): "seraglio-9"}
+LEGAL = StepClaim(LAYOUT, Place("tower-12", (0, 1)))
+ILLEGAL = StepClaim(LAYOUT, Place("tower-7-NEW", (0, 1)))
+
+
+def proving(claim: Any, **fields: Any) -> pb.ProveMoveRequest:
+    return pb.ProveMoveRequest(alhambra=message_of(claim), **fields)
+
+
+WALL = pb.FindLongestWallRequest(tiles=["garden-10-N", "tower-9-NE", "chambers-6-ES", "pavilion-6-N"])
+ENDLESS = pb.FindLongestWallRequest(tiles=NAMES)
+QUESTIONS: dict[str, list[Any]] = {
+    "ProveMove": [
+        proving(LEGAL),
+        proving(ILLEGAL, smt_lib=True),
+        proving(StepClaim(LAYOUT, Remove((1, 0)))),
+        proving(StepClaim(LAYOUT, Swap("tower-12", (2, 0)))),
+        proving(NoPlacementClaim(LAYOUT, "pavilion-2-NEW")),
+        proving(DistanceClaim({}, ("tower-12",), {(1, 0): "tower-12"}, 1)),
+    ],
+    "FindBestTurn": [
+        pb.FindBestTurnRequest(layout=placed_tiles(LAYOUT), reserve=["tower-12"], bought=["garden-8-NW", "tower-9-ES"])
+    ],
+    "RebuildDistance": [
+        pb.RebuildDistanceRequest(
+            start=placed_tiles(LAYOUT), reserve=["tower-12"], goal=placed_tiles({(1, 0): "tower-12"})
+        )
+    ],
+    "FindLongestWall": [WALL],
+}
+
+
+class Asker:
+    """Who asks with one token."""
+
+    def __init__(self, client: Client, token: str = "") -> None:
+        self._stub: Any = pb_grpc.SolverServiceStub(client.channel)
+        self._metadata = bearer(token or client.organiser)
+
+    def ask(self, method: str, request: Any, **options: Any) -> Any:
+        return getattr(self._stub, method)(request, metadata=self._metadata, **options)
+
+
+@asynccontextmanager
+async def solving(path: Path, **config: Any) -> AsyncIterator[tuple[Server, Client, Asker]]:
+    """With workers that have answered before, as many as may be."""
+    async with running(path / "data", **config) as (server, client):
+        asker = Asker(client)
+        await asker.ask("ProveMove", proving(LEGAL))
+        yield server, client, asker
+    assert not any(map(is_there, server.workers.pids))
+
+
+def is_there(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def without_words(response: Any) -> Any:
+    if isinstance(response, pb.ProveMoveResponse):
+        for violation in response.proof.violations:
+            assert violation.text.startswith(violation.rule_id)
+            violation.ClearField("text")
+    return response
+
+
+# --- answers -------------------------------------------------------------------------------------------------
+
+
+async def test_answers_are_those_of_the_functions(tmp_path: Path) -> None:
+    async with solving(tmp_path) as (_, _, asker):
+        for method, asked in QUESTIONS.items():
+            for request in asked:
+                here = list(requests.answers(method, request.SerializeToString(), 600.0))
+                call = asker.ask(method, request)
+                there = [part async for part in call] if method == "FindLongestWall" else [await call]
+                assert [without_words(part).SerializeToString() for part in there] == here, request
+
+
+async def test_nothing_left_is_no_error(tmp_path: Path) -> None:
+    """Neither a budget that runs out nor the referee's own, nor time."""
+    budget = pb.Budget(rlimit=1)
+    async with solving(tmp_path, solver_rlimit=10) as (_, _, asker):
+        for more in (budget, pb.Budget(rlimit=10**12)):
+            proof = (await asker.ask("ProveMove", proving(LEGAL, budget=more))).proof
+            assert (proof.finding, proof.certificate) == (pb.FINDING_UNDECIDED, b"")
+        (best,) = QUESTIONS["FindBestTurn"]
+        best.budget.CopyFrom(budget)
+        found = await asker.ask("FindBestTurn", best)
+        assert (found.proven, len(found.moves) >= 2) == (False, True)
+        search = pb.FindLongestWallRequest(tiles=NAMES, budget=budget)
+        last = [part async for part in asker.ask("FindLongestWall", search)][-1]
+        assert last.done
+        assert not last.proven
+    (decided,) = requests.answers("ProveMove", proving(LEGAL).SerializeToString(), 0.0)
+    assert pb.ProveMoveResponse.FromString(decided).proof.finding == pb.FINDING_UNDECIDED
+
+
+BAD: list[tuple[str, Any, str]] = [
+    ("ProveMove", pb.ProveMoveRequest(), "claim"),
+    ("ProveMove", proving(StepClaim({(0, 0): "tower-12"}, Remove((0, 0)))), "layout"),
+    ("ProveMove", proving(StepClaim({(1, 0): "tower-12"}, Place("tower-12", (0, 1)))), "layout"),
+    ("ProveMove", proving(StepClaim({(7, 0): "tower-12"}, Place("tower-11", (0, 1)))), "layout"),
+    ("FindBestTurn", pb.FindBestTurnRequest(bought=["tower-12", "tower-12"]), "layout"),
+    ("FindLongestWall", pb.FindLongestWallRequest(tiles=["tower-12", "tower-12"]), "tile tower-12"),
+    ("RebuildDistance", pb.RebuildDistanceRequest(goal=placed_tiles({(5, 5): "tower-12"})), "goal"),
+    ("ExplainMove", pb.ExplainMoveRequest(game_id="12"), "game_id"),
+]
+
+
+async def test_what_cannot_be_asked(tmp_path: Path) -> None:
+    async with solving(tmp_path) as (server, client, asker):
+        for method, request, field in BAD:
+            found = await refused(asker.ask(method, request))
+            assert (found.reason, found.metadata["field"]) == ("INVALID_ARGUMENT", field), request
+            assert "\n" not in found.message
+        raw: Any = client.channel.unary_unary("/referee.v1.SolverService/ProveMove")
+        assert (await refused(raw(b"\xff", metadata=bearer(client.organiser)))).reason == "INVALID_ARGUMENT"
+        assert (server.workers.started, server.workers.lost) == (1, {}), "all of it was told by one worker"
+
+
+async def test_who_may_ask(tmp_path: Path) -> None:
+    async with solving(tmp_path) as (_, client, _):
+        play = await client.play()
+        assert (
+            await Asker(client, token_of(play, 0)).ask("ProveMove", proving(LEGAL))
+        ).proof.finding == pb.FINDING_HOLDS
+        nobody: Any = pb_grpc.SolverServiceStub(client.channel)
+        for method in ("ProveMove", "ExplainMove", "FindBestTurn", "FindLongestWall", "RebuildDistance"):
+            request = QUESTIONS[method][0] if method in QUESTIONS else pb.ExplainMoveRequest(game_id=play.id)
+            assert (await refused(getattr(nobody, method)(request))).reason == "UNAUTHENTICATED"
+
+
+# --- explanations --------------------------------------------------------------------------------------------
+
+
+def moves_of(play: Play) -> list[Any]:
+    """What the seat on turn might try: tiles and cells of all sorts."""
+    state: Any = play.record.course.state
+    cells: list[Cell] = [(x, y) for x in range(-2, 3) for y in range(-2, 3)][::2]
+    found: list[Any] = list(state.legal_moves())[:6]
+    if state.phase is Phase.PLACE:
+        return [*found, *(PlaceTile(tile, cell) for tile in range(0, 54, 9) for cell in cells[:4])]
+    return [*found, *(RebuildRemove(cell) for cell in cells)]
+
+
+async def test_moves_are_explained_as_they_are_judged(tmp_path: Path) -> None:
+    async with solving(tmp_path) as (_, client, asker):
+        play = await client.play(2, seed=3)
+        await play.until_play()
+        seen = set[tuple[bool, bool]]()
+        while len(seen) < 4:
+            course = play.record.course
+            for move in moves_of(play):
+                request = pb.ExplainMoveRequest(game_id=play.id, move=course.codec.encode_move(move, course.tables))
+                found = await asker.ask("ExplainMove", request)
+                assert found.size == play.record.size
+                violations = course.state.check(move)
+                said = [(each.rule_id, tuple((c.x, c.y) for c in each.cells), each.text) for each in found.violations]
+                assert [(rule, cells) for rule, cells, _ in said] == [(v.rule_id, v.cells) for v in violations]
+                if found.HasField("proof"):
+                    assert found.proof.finding == (pb.FINDING_FAILS if violations else pb.FINDING_HOLDS)
+                    proved = {(each.rule_id, each.text) for each in found.proof.violations}
+                    assert proved == {(rule, text) for rule, _, text in said}
+                    assert found.proof.certificate
+                else:
+                    assert not any(v.rule_id.startswith("ALH-A") for v in violations)
+                seen.add((found.HasField("proof"), bool(violations)))
+            await play.steps(1)
+
+
+async def test_what_cannot_be_explained(tmp_path: Path) -> None:
+    async with solving(tmp_path) as (_, client, asker):
+        play = await client.play()
+        request = pb.ExplainMoveRequest(game_id=play.id)
+        found = await refused(asker.ask("ExplainMove", request))
+        assert (found.reason, found.metadata["awaited"]) == ("NOT_AWAITED", "join by seat 0, join by seat 1")
+        await play.until_play()
+        assert (await refused(asker.ask("ExplainMove", request))).reason == "MALFORMED_MOVE"
+        nowhere = pb.ExplainMoveRequest(game_id="0" * 32)
+        assert (await refused(asker.ask("ExplainMove", nowhere))).reason == "UNKNOWN_GAME"
+        await client.games.AbortGame(games_pb.AbortGameRequest(game_id=play.id), metadata=bearer(client.organiser))
+        assert (await refused(asker.ask("ExplainMove", request))).reason == "GAME_OVER"
+
+
+async def test_a_disagreement_is_an_incident(tmp_path: Path, logged: StringIO) -> None:
+    async with running(tmp_path / "data") as (server, client):
+        server.workers._module = "tests.service.liar"
+        play = await client.play()
+        await play.until_play()
+        course = play.record.course
+        move = course.codec.encode_move(RebuildRemove((1, 0)), course.tables)
+        found = await refused(Asker(client).ask("ExplainMove", pb.ExplainMoveRequest(game_id=play.id, move=move)))
+        assert (found.reason, set(found.metadata)) == ("INTERNAL", {"incident"})
+        with pytest.raises(Distrust, match="proves something else"):
+            await Solver(client.channel, client.organiser).prove(LEGAL)
+    (line,) = [line for line in lines_of(logged) if line["event"] == "engine and solver disagree"]
+    assert (line["level"], line["game"], line["move"]) == ("error", play.id, move.hex())
+    assert line["what"] == "refused by ALH-D1, and proved to be against ALH-A2, ALH-A4"
+    assert line["claim"]
+    assert "incident" in {line["event"] for line in lines_of(logged)}
+
+
+def lines_of(logged: StringIO) -> Iterator[dict[str, Any]]:
+    return map(json.loads, logged.getvalue().splitlines())
+
+
+# --- workers that fail ---------------------------------------------------------------------------------------
+
+
+async def begun(call: Any) -> Any:
+    """A search that has said something, so it has a worker."""
+    assert isinstance(await call.read(), pb.FindLongestWallResponse)
+    return call
+
+
+async def rest(call: Any) -> list[pb.FindLongestWallResponse]:
+    parts = []
+    while isinstance(part := await call.read(), pb.FindLongestWallResponse):
+        parts.append(part)
+    return parts
+
+
+async def test_killed_in_the_middle(tmp_path: Path, logged: StringIO) -> None:
+    async with solving(tmp_path, solver_workers=3) as (server, _, asker):
+        other = await begun(asker.ask("FindLongestWall", ENDLESS))
+        others = set(server.workers.pids)
+        call = await begun(asker.ask("FindLongestWall", ENDLESS))
+        (pid,) = set(server.workers.pids) - others
+        os.kill(pid, signal.SIGKILL)
+        found = await refused(rest(call))
+        assert (found.reason, found.metadata) == ("SOLVER_FAILED", {"why": "died"})
+        assert found.message == "the worker was killed by SIGKILL; ask again"
+        assert not is_there(pid)
+        await asker.ask("ProveMove", proving(LEGAL))
+        await other.read()
+        other.cancel()
+        await until(lambda: server._queries.at_work == 0, "nobody asks")
+    assert {line["why"] for line in lines_of(logged) if line["event"] == "solver failed"} == {"died"}
+
+
+async def test_a_worker_that_hangs(tmp_path: Path) -> None:
+    """It cannot be told from one that is at work, but by the time."""
+    async with solving(tmp_path) as (server, _, asker):
+        (pid,) = server.workers.pids
+        os.kill(pid, signal.SIGSTOP)
+        found = await refused(asker.ask("ProveMove", proving(LEGAL), timeout=2))
+        assert (found.reason, found.metadata) == ("SOLVER_FAILED", {"why": "hung"})
+        await until(lambda: not is_there(pid), "it is killed")
+        await asker.ask("ProveMove", proving(LEGAL))
+
+
+async def test_who_leaves_frees_the_worker(tmp_path: Path) -> None:
+    async with solving(tmp_path, solver_workers=2) as (server, _, asker):
+        (pid,) = server.workers.pids
+        call = await begun(asker.ask("FindLongestWall", ENDLESS))
+        call.cancel()
+        await until(lambda: server._queries.at_work == 0, "its place is free")
+        await until(lambda: not is_there(pid), "its work was stopped")
+        await asker.ask("ProveMove", proving(LEGAL))
+        (pid,) = server.workers.pids
+        os.kill(pid, signal.SIGSTOP)
+        unary = asker.ask("ProveMove", proving(LEGAL))
+        await until(lambda: server._queries.at_work == 1, "it is asked")
+        unary.cancel()
+        await until(lambda: not is_there(pid), "its work was stopped")
+        await asker.ask("ProveMove", proving(LEGAL))
+
+
+async def test_a_deadline_ends_the_search_with_what_was_found(tmp_path: Path) -> None:
+    async with solving(tmp_path, search_s=2.0) as (_, _, asker):
+        for timeout in (2.0, None):
+            parts = await rest(asker.ask("FindLongestWall", ENDLESS, timeout=timeout))
+            assert parts[-1].done
+            assert 0 < parts[-1].best <= parts[-1].bound
+            assert [part.best for part in parts] == sorted(part.best for part in parts)
+
+
+async def test_a_search_that_finds_nothing_new_gives_signs_of_life(tmp_path: Path) -> None:
+    async with solving(tmp_path, heartbeat_s=0.05) as (server, _, asker):
+        (pid,) = server.workers.pids
+        call = await begun(asker.ask("FindLongestWall", ENDLESS))
+        os.kill(pid, signal.SIGSTOP)
+        async with waiting_for("the same twice"):
+            before = await call.read()
+            while (message := await call.read()) != before:
+                before = message
+        call.cancel()
+        await until(lambda: not is_there(pid), "its work was stopped")
+
+
+# --- many, and who plays -------------------------------------------------------------------------------------
+
+
+async def test_fifty_questions_of_several_callers(tmp_path: Path) -> None:
+    async with solving(tmp_path, solver_workers=2, metrics="127.0.0.1:0") as (server, client, _):
+        askers = [Asker(client, token) for _ in range(4) for token in (await client.create()).seat_tokens]
+        claims = [LEGAL, ILLEGAL]
+        questions = [asker.ask("ProveMove", proving(claims[number % 2])) for asker in askers for number in range(7)]
+        answers = await asyncio.gather(*questions)
+        expected = [pb.FINDING_HOLDS, pb.FINDING_FAILS]
+        assert [answer.proof.finding for answer in answers] == [expected[n % 2] for _ in askers for n in range(7)]
+        assert server.workers.started == 2
+        samples = await scrape(server.metrics_address)
+        assert samples.of("referee_solver_queries_total", "ProveMove", "proven") == len(answers) + 1
+        assert samples.of("referee_solver_seconds_count", "ProveMove") == len(answers) + 1
+        assert samples.of("referee_solver_workers_started_total") == samples.of("referee_solver_workers") == 2
+        assert samples.sum("referee_solver_questions") == samples.sum("referee_solver_workers_lost_total") == 0
+
+
+async def test_too_many_of_one_caller(tmp_path: Path) -> None:
+    """And others get their answers meanwhile."""
+    async with solving(tmp_path, solver_workers=2) as (server, client, asker):
+        calls = [asker.ask("FindLongestWall", ENDLESS) for _ in range(MOST_OF_ONE)]
+        await until(lambda: server._queries.waiting == MOST_OF_ONE - 1, "they have all come")
+        for call in (asker.ask("ProveMove", proving(LEGAL)), asker.ask("FindLongestWall", WALL)):
+            found = await refused(call)
+            assert found.reason == "LIMIT"
+            assert found.metadata == {"limit": "questions of one caller to the solver at one time"}
+            assert found.retry_s > 0
+        play = await client.play()
+        other = Asker(client, token_of(play, 0))
+        assert (await other.ask("ProveMove", proving(ILLEGAL))).proof.finding == pb.FINDING_FAILS
+        for call in calls:
+            call.cancel()
+        await until(lambda: not server._queries.waiting + server._queries.at_work, "all have left")
+
+
+async def test_acts_go_on_while_no_worker_is_free(tmp_path: Path) -> None:
+    server = await Server.start(Config(tmp_path / "data", solver_workers=2))
+    async with connected(server.address, server.data.token_path.read_text().strip()) as client:
+        asker, play = Asker(client), await client.play()
+        await play.until_play()
+        await server.workers.start()
+        await server.workers.start()
+        for pid in server.workers.pids:
+            os.kill(pid, signal.SIGSTOP)
+        asked = [asyncio.create_task(refused(asker.ask("ProveMove", proving(LEGAL)))) for _ in range(3)]
+        await until(lambda: (server._queries.at_work, server._queries.waiting) == (2, 1), "they have come")
+        await play.steps(20)
+        assert not any(task.done() for task in asked)
+        await server.stop(grace_s=0)
+        assert {found.reason for found in await asyncio.gather(*asked)} == {"DRAINING"}
+
+
+async def test_without_workers_it_is_not_there(tmp_path: Path) -> None:
+    async with running(tmp_path / "data", solver_workers=0) as (server, client):
+        with pytest.raises(grpc.aio.AioRpcError) as raised:
+            await Asker(client).ask("ProveMove", proving(LEGAL))
+        assert raised.value.code() is grpc.StatusCode.UNIMPLEMENTED
+        health: Any = health_pb2_grpc.HealthStub(client.channel)
+        with pytest.raises(grpc.aio.AioRpcError) as raised:
+            await health.Check(health_pb2.HealthCheckRequest(service="referee.v1.SolverService"))
+        assert raised.value.code() is grpc.StatusCode.NOT_FOUND
+        await (await client.play()).until_play()
+        assert server.workers.started == 0
+
+
+@pytest.mark.slow
+async def test_a_signal_ends_what_is_asked(tmp_path: Path) -> None:
+    """With DRAINING, soon, and without leaving a process behind; a referee that is killed leaves none either."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        referee = await serve(tmp_path / "data", tmp_path / "log", "--solver-workers", "2")
+        async with connected(referee.address, referee.token) as client:
+            call = await begun(Asker(client).ask("FindLongestWall", ENDLESS))
+            pids = children_of(referee.process.pid)
+            assert len(pids) == 1
+            referee.process.send_signal(number)
+            if number == signal.SIGTERM:
+                assert (await refused(rest(call))).reason == "DRAINING"
+            assert await referee.process.wait() == (0 if number == signal.SIGTERM else -number)
+        await gone(pids)
+
+
+async def gone(pids: list[int]) -> None:
+    await until(lambda: not any(map(is_there, pids)), "the worker is gone", every_s=0.01)
+
+
+def children_of(pid: int) -> list[int]:
+    words = " ".join(path.read_text() for path in Path(f"/proc/{pid}/task").glob("*/children"))
+    return [int(word) for word in words.split()]
+
+
+# --- the client ----------------------------------------------------------------------------------------------
+
+
+async def test_the_client(tmp_path: Path) -> None:
+    async with solving(tmp_path) as (_, client, _):
+        solver = Solver(client.channel, client.organiser)
+        assert (await solver.prove(LEGAL)).finding == pb.FINDING_HOLDS
+        proof = await solver.prove(ILLEGAL, smt_lib=True)
+        assert proof.finding == pb.FINDING_FAILS
+        assert {file.expected for file in proof.smt_lib} <= {"sat", "unsat"}
+        assert (await solver.prove(LEGAL, rlimit=1)).finding == pb.FINDING_UNDECIDED
+        turn = await solver.best_turn(LAYOUT, ["tower-12"], ["garden-8-NW"])
+        assert turn.proven
+        walls = [wall async for wall in solver.longest_wall(list(WALL.tiles), seconds=60)]
+        assert [wall.done for wall in walls] == [False] * (len(walls) - 1) + [True]
+        assert walls[-1].proven
+        way = await solver.distance({}, ["tower-12"], {(1, 0): "tower-12"})
+        assert (len(way.moves), way.proven) == (1, True)
+        play = await client.play()
+        await play.until_play()
+        explained = await solver.explain(play.id, play.a_move())
+        assert not explained.violations
+        with pytest.raises(Denied, match="UNKNOWN_GAME"):
+            await solver.explain("0" * 32, b"")
