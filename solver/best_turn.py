@@ -22,9 +22,9 @@ from solver.better_turn import improvement
 from solver.claims import Add, Layout, Place, Remove, Reserve, Swap, TurnClaim, TurnMove, check_claim
 from solver.proving import check_legal
 from solver.walls.check import wall_length
-from solver.z3run import DEFAULT_RLIMIT, Budget, OutOfBudget, SolverFailed
+from solver.z3run import DEFAULT_RLIMIT, Budget, OutOfBudget, SolverFailed, seconds_left
 
-NODE = 40
+NODE = 200
 """What looking at one layout costs of the budget: about as long as Z3 takes for so much of its own work."""
 
 
@@ -213,7 +213,7 @@ class _Search:
         """Keeps the best value of the layouts that can follow, and one way to it."""
         if not self.complete or not self._new(change, left):
             return
-        self.left -= NODE
+        self.left = self.left - NODE if seconds_left() > 0 else -1
         wall, most = self._walls(board, left)
         tiles = len(board.tiles)
         if (wall, tiles) > self.value:

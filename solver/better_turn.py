@@ -134,6 +134,7 @@ class _Question:
         add, removed = self.clauses.add, self.removed.get(cell, FALSE)
         placed = [literal for (_, at), literal in self.place.items() if at == cell] if removed != FALSE else []
         choices = self._choices(cell)
+        self.clauses.at_most_one(placed)
         for literal in placed:
             add(-literal, removed)
         there = self.there[cell] = TRUE if removed == FALSE else self.clauses.any_of([-removed, *placed])

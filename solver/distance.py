@@ -17,11 +17,18 @@ from referee.games.alhambra.tiles import parse_tile
 from referee.games.game import Cell
 from solver import certificate
 from solver.best_turn import NODE, engine_table
+from solver.better_turn import rebuilds
 from solver.claims import Add, DistanceClaim, Layout, Remove, Swap, check_claim
 from solver.evidence import of_distance
 from solver.proving import Proof, check_legal
 from solver.ways import Tile, least, way
-from solver.z3run import DEFAULT_RLIMIT, Budget, OutOfBudget, SolverFailed
+from solver.z3run import DEFAULT_RLIMIT, Budget, OutOfBudget, SolverFailed, seconds_left
+
+DEEPEST = 300
+"""Turns that the search looks ahead at most: a call each, and far more than any way is known to take."""
+
+FEW = 30
+"""Layouts that are looked at to see that an end is cut off; from most, more than that are one turn away."""
 
 RebuildMove = Add | Remove | Swap
 
@@ -46,7 +53,7 @@ def distance(
     """
     claim = DistanceClaim(start, tuple(reserve), goal, 0)
     _check(claim)
-    if not {*goal.values()} <= {*start.values(), *reserve}:
+    if not {*goal.values()} <= {*start.values(), *reserve} or _apart(claim):
         return Distance(None, limit + 1, True)
     budget = Budget(rlimit)
     search = _Search(claim, budget.left // 2)
@@ -80,7 +87,8 @@ def prove(claim: DistanceClaim, rlimit: int = DEFAULT_RLIMIT) -> Proof:
     if moves is not None and len(moves) == claim.turns:
         return _proof(claim, True, of_distance(claim, moves, claim.turns)) if found.proven else Proof(claim, None)
     try:
-        moves = moves or _way(claim, claim.turns, Budget(rlimit - rlimit // 2))
+        if moves is None:
+            moves = _way(claim, claim.turns, Budget(rlimit - rlimit // 2))
     except OutOfBudget:
         return Proof(claim, None)
     if moves is not None and len(moves) == claim.turns:
@@ -125,6 +133,36 @@ def _moves(layouts: Sequence[Mapping[Cell, Tile]]) -> tuple[RebuildMove, ...]:
     return tuple(moves)
 
 
+def _apart(claim: DistanceClaim) -> bool:
+    """Whether one of the ends can be seen to be cut off from the other: from it only few layouts can be reached.
+
+    Every rebuild can be taken back, so that decides; each layout is judged as a whole.
+    """
+    tiles = {name: parse_tile(name).walls for name in (*claim.start.values(), *claim.reserve)}
+    for layout, other in ((claim.start, claim.goal), (claim.goal, claim.start)):
+        todo = [dict(layout)]
+        seen = {frozenset(layout.items())}
+        while todo and len(seen) <= FEW:
+            for after in _rebuilt(todo.pop(), tiles):
+                if (key := frozenset(after.items())) not in seen:
+                    seen.add(key)
+                    todo.append(after)
+        if not todo and frozenset(other.items()) not in seen:
+            return True
+    return False
+
+
+def _rebuilt(layout: Layout, tiles: Mapping[str, int]) -> Iterator[dict[Cell, str]]:
+    """The layouts one turn away."""
+    reserve = sorted({*tiles} - {*layout.values()})
+    for each in rebuilds({cell: tiles[name] for cell, name in layout.items()}, [tiles[name] for name in reserve]):
+        rest = {cell: name for cell, name in layout.items() if cell != each.at}
+        if each.mask is None:
+            yield rest
+        else:
+            yield from ({**rest, each.at: name} for name in reserve if tiles[name] == each.mask)
+
+
 class _Search:
     """Iterative deepening on the turns that a way takes beyond the least there could be.
 
@@ -152,7 +190,7 @@ class _Search:
     def shortest(self, limit: int) -> tuple[RebuildMove, ...] | None:
         """A shortest way; None if it takes more than ``limit`` turns or the budget ran out."""
         first = least(self.start.tiles, self.goal)
-        while self.bound <= limit:
+        while self.bound <= min(limit, DEEPEST):
             moves = self._go(self.start, first, self.bound - first)
             if self.left < 0:
                 return None
@@ -168,7 +206,7 @@ class _Search:
         key = frozenset(board.tiles.items())
         if self._failed.get(key, -1) >= slack or self.left < 0:
             return None
-        self.left -= NODE
+        self.left = self.left - NODE if seconds_left() > 0 else -1
         self._failed[key] = slack
         for move, after in self._turns(board, slack):
             still = least(after.tiles, self.goal)

@@ -21,7 +21,10 @@ from referee.games.game import Cell
 from solver import cuts
 from solver.cnf import FALSE, TRUE, Clauses, is_true
 from solver.walls.check import FOUNTAIN, beside
-from solver.z3run import Budget
+from solver.z3run import Budget, OutOfBudget
+
+LITERAL = 30
+"""What a literal costs of the budget: about as long as Z3 takes for so much of its own work."""
 
 Tile = tuple[str, int]
 """A name and its walls, bit ``1 << side``, sides clockwise from the north."""
@@ -34,7 +37,7 @@ def way(start: Tiles, reserve: Sequence[Tile], goal: Tiles, turns: int, budget: 
 
     None if Z3 refutes that there are any. Raises ``solver.z3run.OutOfBudget``, ``solver.z3run.SolverFailed``.
     """
-    question = _Question(start, reserve, goal, turns)
+    question = _Question(start, reserve, goal, turns, budget)
     while (model := question.clauses.solve(budget)) is not None:
         layouts = [question.layout(turn, model) for turn in range(turns + 1)]
         if not question.mend(layouts):
@@ -79,7 +82,7 @@ def least(tiles: Mapping[Where, What], goal: Mapping[Where, What]) -> int:
 
 
 class _Question:
-    def __init__(self, start: Tiles, reserve: Sequence[Tile], goal: Tiles, turns: int) -> None:
+    def __init__(self, start: Tiles, reserve: Sequence[Tile], goal: Tiles, turns: int, budget: Budget) -> None:
         self.clauses = Clauses()
         self.turns = turns
         self.start, self.goal = start, goal
@@ -87,6 +90,10 @@ class _Question:
         self.circles = circles(start, goal)
         self.slack = turns - least(start, goal)
         self.choices = self._choices()
+        # Stating the question is work, too, and long ways have long ones.
+        budget.left -= LITERAL * (turns + 1) * sum(map(len, self.choices.values()))
+        if budget.left <= 0:
+            raise OutOfBudget
         self._on: dict[tuple[int, Cell], dict[Tile | None, int]] = {}
         for turn in range(turns + 1):
             for cell in self.choices:
@@ -156,11 +163,11 @@ class _Question:
             clauses.at_most_one([self._on[turn, cell][tile] for cell in self.choices if tile in self._on[turn, cell]])
         for cell in self.choices:
             around = [self._there(turn, beside(cell, side)) for side in range(4)]
-            for tile, literal in self._on[turn, cell].items():
-                if tile is None:
+            for what, literal in self._on[turn, cell].items():
+                if what is None:
                     clauses.add(-literal, *(-near for near in around))
                 else:
-                    clauses.add(-literal, *(near for side, near in enumerate(around) if not tile[1] >> side & 1))
+                    clauses.add(-literal, *(near for side, near in enumerate(around) if not what[1] >> side & 1))
 
     def _changes(self) -> None:
         """From one layout to the next at most one cell changes."""
@@ -217,15 +224,15 @@ class _Question:
 
     def mend(self, layouts: Sequence[Tiles]) -> bool:
         """Adds, for all turns, the instances of the rules about ways that the layouts break; whether there are any."""
-        broken = [
-            clause
-            for layout in layouts
-            for turn in range(1, self.turns)
-            for clause in self._lacking({FOUNTAIN: 0} | {cell: tile[1] for cell, tile in layout.items()}, turn)
-        ]
-        for clause in broken:
-            self.clauses.add(*clause)
-        return bool(broken)
+        mended = False
+        for layout in layouts:
+            masks = {FOUNTAIN: 0} | {cell: tile[1] for cell, tile in layout.items()}
+            if any(self._lacking(masks, 0)):
+                mended = True
+                for turn in range(1, self.turns):
+                    for clause in self._lacking(masks, turn):
+                        self.clauses.add(*clause)
+        return mended
 
     def _lacking(self, masks: Mapping[Cell, int], turn: int) -> Iterator[list[int]]:
         """The instances that a layout breaks, stated for the one after so many turns."""
