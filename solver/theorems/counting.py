@@ -158,9 +158,35 @@ def _largest_chain(sides: Iterable[Side]) -> int:
 
 def _removals(columns: int, rows: int) -> str | None:
     whole = set(footprints(columns, rows))
+    for tiles, fountain, ways in _legal_layouts(columns, rows):
+        allowed = {
+            cell
+            for cell in tiles
+            if cell != fountain and tiles.keys() - {cell} in whole and _all_reached(ways, fountain, cell)
+        }
+        engine = _removable(tiles, fountain)
+        if differ := engine ^ allowed:
+            cell = min(differ)
+            said = "allows" if cell in engine else "forbids"
+            shown = picture(_moved(tiles, fountain), (cell[0] - fountain[0], cell[1] - fountain[1]))
+            return "\n".join([f"the engine {said} this removal, and the rules do not:", *shown])
+    return None
+
+
+def _taken_down(columns: int, rows: int) -> str | None:
+    for tiles, fountain, _ in _legal_layouts(columns, rows):
+        if len(tiles) > 1 and not _removable(tiles, fountain):
+            return "\n".join(["the engine lets no tile be removed:", *picture(_moved(tiles, fountain))])
+    return None
+
+
+def _removable(tiles: dict[Cell, int], fountain: Cell) -> set[Cell]:
+    return {near(cell, fountain) for cell in _layout(tiles, fountain).removable_cells()}
+
+
+def _legal_layouts(columns: int, rows: int) -> Iterator[tuple[dict[Cell, int], Cell, dict[Cell, list[Cell]]]]:
+    """Every legal layout: walls by cell, the fountain, and where one can walk; outer sides all open or all walled."""
     for shape, fountain in _places(columns, rows):
-        if len(shape) == 1:
-            continue
         inner = _inner(shape)
         free = [pair for pair in inner if fountain not in (pair[0], pair[2])]
         for walled in product((False, True), repeat=len(free)):
@@ -170,23 +196,9 @@ def _removals(columns: int, rows: int) -> str | None:
                 if (one, side, other) not in shut:
                     ways[one].append(other)
                     ways[other].append(one)
-            if not _all_reached(ways, fountain, None):
-                continue
-            allowed = {
-                cell
-                for cell in shape
-                if cell != fountain and shape - {cell} in whole and _all_reached(ways, fountain, cell)
-            }
-            for outer in (False, True):
-                tiles = _walled(shape, fountain, shut, outer=outer)
-                x0, y0 = fountain
-                engine = {(x + x0, y + y0) for x, y in _layout(tiles, fountain).removable_cells()}
-                if differ := engine ^ allowed:
-                    cell = min(differ)
-                    said = "allows" if cell in engine else "forbids"
-                    shown = picture(_moved(tiles, fountain), (cell[0] - x0, cell[1] - y0))
-                    return "\n".join([f"the engine {said} this removal, and the rules do not:", *shown])
-    return None
+            if _all_reached(ways, fountain, None):
+                yield _walled(shape, fountain, shut, outer=False), fountain, ways
+                yield _walled(shape, fountain, shut, outer=True), fountain, ways
 
 
 def _walled(shape: Footprint, fountain: Cell, shut: set[tuple[Cell, int, Cell]], *, outer: bool) -> dict[Cell, int]:
@@ -258,6 +270,19 @@ THEOREMS: Final = (
             "its search for tiles that others hang on finds them all, and no others (ALH-D3).",
             "legal(L)  =>  (engine.removable(c)  <=>  tile(c) and c is not the fountain and legal(L without c))",
             partial(_removals, columns, rows),
+            slow,
+        )
+        for columns, rows, slow in ((3, 3, False), (4, 3, True))
+    ),
+    *(
+        Theorem(
+            f"every-layout-can-be-taken-down-{columns}x{rows}",
+            f"every legal layout in a box of {columns} x {rows}, outer sides all open or all walled, the fountain "
+            "anywhere, one by one",
+            "Unless only the fountain is left, the engine lets some tile be removed: every layout can be taken down, "
+            "and (what-is-removed-fits-again) built again, one tile at a time.",
+            "legal(L) and L has a tile  =>  engine.removable(c) for some c",
+            partial(_taken_down, columns, rows),
             slow,
         )
         for columns, rows, slow in ((3, 3, False), (4, 3, True))

@@ -90,19 +90,18 @@ class _Run(Layout):
     __slots__ = ()
 
     def _list(self, bits: Any) -> Any:
-        return bits
+        return bits << self._base
 
 
-def run_engine(occupied: Bits, walls: Callable[[int], Bits], cut: Bits | None = None) -> Any:
+def run_engine(occupied: Bits, walls: Callable[[int], Bits], cut: Bits | None = None, base: int = 0) -> Any:
     """The engine's ``Layout`` of these cells, its methods as they stand; they answer with ``Bits``.
 
-    ``walls``: by side; ``cut``: the cells without which others cannot be reached. The sets are of all rows: that the
-    engine leaves out the empty ones above the tiles is not modelled.
+    ``walls``: by side; ``cut``: the cells without which others cannot be reached. All start at the board's bit ``base``.
     """
     run: Any = _Run.__new__(_Run)
     run.table = tile_table()
     run.tiles = {}
-    run._base = 0
+    run._base = base
     run._occupied = occupied
     run._north, run._east, run._south, run._west = map(walls, (N, E, S, W))
     run._forget()

@@ -5,11 +5,11 @@ The engine is run on truth tables: an integer with a bit for each of the cases t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache, partial
-from typing import Any, Final
+from typing import Final
 
-from referee.games.alhambra.layout import REACH, cell_of, index_of
+from referee.games.alhambra.layout import REACH, STRIDE, cell_of, index_of
 from referee.games.game import Cell
 from solver.theorems.engine import OPPOSITE, RING, SIDES, Bits, run_engine
 from solver.theorems.theorem import Theorem
@@ -37,8 +37,11 @@ class _Elsewhere(Exception):
     """An answer about a cell depends on what is not near it."""
 
 
-def _rules(cell: Cell) -> list[int]:
-    """What the engine says of a cell in every case: placeable and swappable for each wall mask, and removable."""
+def _rules(cell: Cell, base: int = 0) -> list[int]:
+    """What the engine says of a cell in every case: placeable and swappable for each wall mask, and removable.
+
+    ``base``: the engine's integers start at this bit of the board.
+    """
 
     def step(index: int) -> Cell:
         x, y = cell_of(index)
@@ -54,21 +57,22 @@ def _rules(cell: Cell) -> list[int]:
             raise _Elsewhere(f"{cell} depends on side {side} of {cell_of(index)}")
         return _table((step(index), side)) & _table(step(index))
 
-    def bits(at: Any) -> Bits:
-        return Bits(at, 0, _YES)
+    def bits(at: Callable[[int], int]) -> Bits:
+        return Bits(lambda i: at(i + base), 0, _YES)
 
-    engine = run_engine(bits(tile), lambda side: bits(lambda i: wall(i, side)), bits(lambda _: _table("cut")))
+    engine = run_engine(bits(tile), lambda side: bits(lambda i: wall(i, side)), bits(lambda _: _table("cut")), base)
     here = index_of(cell)
     answers = [engine.placeable(walls)[here] for walls in range(16)]
     answers += [engine.swappable_cells(walls)[here] for walls in range(16)]
     return [answer & _YES for answer in (*answers, engine.removable()[here])]
 
 
-def _refute(cells: Iterable[Cell]) -> str | None:
+def _refute(cells: Iterable[Cell], kept_above: int | None = None) -> str | None:
+    """``kept_above``: how many rows above the cell the engine's integers have; None: all."""
     try:
         expected = _rules((1, 0))
         for cell in cells:
-            rules = _rules(cell)
+            rules = _rules(cell, 0 if kept_above is None else (index_of(cell) // STRIDE - kept_above) * STRIDE)
             if cell == (0, 0):  # the fountain is never swapped nor removed; the rule about that is another theorem's
                 rules = rules[:16]
             if rules != expected[: len(rules)]:
@@ -106,5 +110,13 @@ THEOREMS: Final = (
         _FORMULA,
         partial(_refute, sorted(_square(REACH))),
         slow=True,
+    ),
+    Theorem(
+        "rows-may-be-left-out",
+        "every column, in the topmost row, far from the fountain and in its row; any layout around",
+        "The engine's integers leave out the rows from the third above the tiles on. If they have one row above a cell, "
+        "what the engine says about the cell is the same as if they had all; and farther up nothing can be placed.",
+        "the truth tables are the same with all rows and with those from one above c on",
+        partial(_refute, [(x, y) for y in (-REACH, -9, 0) for x in range(-REACH, REACH + 1)], 1),
     ),
 )
