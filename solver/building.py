@@ -101,6 +101,7 @@ def obeys(ground: Ground, rules: Collection[str] = _FAMILIES) -> str:
             for cell, side, mine, theirs in ground.seams()
         ]
     tiles = [cell for cell in ground.tiles if cell != FOUNTAIN]
+    out += [f"(declare-const {_number(cell)} Int)" for cell in (*tiles, *ground.inner)]
     for rule, cells, ways in _ways(ground, tiles):
         if rule in rules:
             out += _falling(rule, cells, ways)
@@ -206,14 +207,14 @@ def _ways(ground: Ground, tiles: list[Cell]) -> Iterable[tuple[str, list[Cell], 
 
 
 def _falling(rule: str, cells: list[Cell], ways: Callable[[Cell], list[Cell]]) -> Iterable[str]:
-    """From each cell numbers fall along a way, to a cell that needs none: so every one has a way."""
+    """From each cell numbers fall along a way, to a cell that needs none: so every one has a way.
+
+    A way on foot is one side by side, too, and one by sides is one by corners: a cell needs one number for two rules.
+    """
     needs = set(cells)
-    number = {cell: f"|{rule[4:]} steps {cell[0]} {cell[1]}|" for cell in cells}
     for cell in cells:
-        yield f"(declare-const {number[cell]} Int)"
-    for cell in cells:
-        ways_on = [f"(< {number[on]} {number[cell]})" if on in needs else "true" for on in ways(cell)]
-        yield f"(assert (! (or false {' '.join(ways_on)}) :named {_named(rule, cell)}))"
+        falls = [f"(< {_number(on)} {_number(cell)})" if on in needs else "true" for on in ways(cell)]
+        yield f"(assert (! (or false {' '.join(falls)}) :named {_named(rule, cell)}))"
 
 
 def _closed(rule: str, cells: list[Cell], ways: Callable[[Cell], list[Cell]]) -> Iterable[str]:
@@ -225,6 +226,10 @@ def _closed(rule: str, cells: list[Cell], ways: Callable[[Cell], list[Cell]]) ->
         for on in ways(cell):
             mark = _named(rule, on) if on in needs else "false"
             yield f"(assert (=> {_named(rule, cell)} {mark}))"
+
+
+def _number(cell: Cell) -> str:
+    return f"|steps {cell[0]} {cell[1]}|"
 
 
 def _named(rule: str, cell: Cell, *more: str) -> str:

@@ -18,7 +18,8 @@ The layout that a claim starts from is taken to be legal, as the claim says: who
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from google.protobuf.message import DecodeError
@@ -45,6 +46,7 @@ from solver.turns import left_over, out_of_turn
 from solver.wire import claim_of, message_of, move_of
 
 MAX_BYTES = 64 * 1024
+_Ways = dict[Cell, list[Cell]]
 _NEVER = 1 << 32
 _FOUNTAIN: Cell = (0, 0)
 _SIDES = (("N", 0, -1, "S"), ("E", 1, 0, "W"), ("S", 0, 1, "N"), ("W", -1, 0, "E"))
@@ -89,20 +91,18 @@ def check(data: bytes) -> Checked:
     if message.SerializeToString(deterministic=True) != data:
         raise BadCertificate("certificate: another encoding, expected the one of this certificate")
     match claim:
-        case StepClaim(layout, step):
-            violations, _ = _judge_step("step", layout, step, message.step)
-            return Checked(claim, not violations, violations)
-        case TurnClaim():
-            violations = _judge_turn(claim, message.turn)
-            return Checked(claim, not violations, violations)
         case NoPlacementClaim():
             placeable = _judge_no_placement(claim, message.no_placement)
             return Checked(claim, placeable is None, counterexample=placeable)
         case DistanceClaim():
             return _judge_distance(claim, message.distance)
-        case HandOutClaim():
+        case StepClaim(layout, step):
+            violations, _ = _judge_step("step", layout, step, message.step)
+        case TurnClaim():
+            violations = _judge_turn(claim, message.turn)
+        case _:
             violations = _judge_hand_out(claim)
-            return Checked(claim, not violations, violations)
+    return Checked(claim, not violations, violations)
 
 
 # One layout
@@ -131,16 +131,16 @@ def _judge_step(
     if not isinstance(step, Remove):
         after[at] = step.tile
     tiles = _tiles(after)
-    found = _clashes(where, tiles, at)
+    beside, walkable = _neighbours(where, tiles, at)
     cells = [cell for cell in tiles if cell != _FOUNTAIN]
-    cut = _without_way(f"{where}: foot", evidence.foot, cells, lambda cell: _walkable(tiles, cell))
-    loose = _without_way(f"{where}: touch", evidence.touch, cut and cells, lambda cell: _beside(tiles, cell))
+    cut = _without_way(f"{where}: foot", evidence.foot, cells, walkable.__getitem__)
+    loose = _without_way(f"{where}: touch", evidence.touch, cut and cells, beside.__getitem__)
     inner = _inner(tiles)
     shut = _without_way(f"{where}: out", evidence.out, inner, lambda cell: _empty(tiles, cell, 4))
     tight = _without_way(f"{where}: corner", evidence.corner, shut and inner, lambda cell: _empty(tiles, cell, 8))
     cornered = tuple(cell for cell in shut if cell not in tight)
     by_rule = (("ALH-A3", loose), ("ALH-A4", cut), ("ALH-A5", tight), ("ALH-A6", cornered))
-    return (*found, *(Violation(rule, broken) for rule, broken in by_rule if broken)), after
+    return (*_clashes(tiles, at), *(Violation(rule, broken) for rule, broken in by_rule if broken)), after
 
 
 def _without_way(
@@ -155,9 +155,9 @@ def _without_way(
         raise BadCertificate(f"{where}: {len(numbers)} numbers, expected {len(cells)}")
     steps = {cell: number or _NEVER for cell, number in zip(cells, numbers, strict=True)}
     for cell, number in steps.items():
-        least = min([steps.get(on, 0) for on in ways(cell)], default=_NEVER)
-        if number != min(least + 1, _NEVER):
-            raise BadCertificate(f"{where}: {number % _NEVER} for {cell}, expected {min(least + 1, _NEVER) % _NEVER}")
+        expected = min([steps.get(on, 0) + 1 for on in ways(cell)] + [_NEVER])
+        if number != expected:
+            raise BadCertificate(f"{where}: {number % _NEVER} for {cell}, expected {expected % _NEVER}")
     return tuple(cell for cell, number in steps.items() if number == _NEVER)
 
 
@@ -166,30 +166,32 @@ def _tiles(layout: Layout) -> dict[Cell, str]:
     return {cell: walls(layout[cell]) if cell in layout else "" for cell in sorted([*layout, _FOUNTAIN])}
 
 
-def _clashes(where: str, tiles: dict[Cell, str], at: Cell) -> list[Violation]:
-    """ALH-A2: sides of the tile ``at`` where wall meets open. All others were right before the step."""
-    cells, letters = [at], ""
-    for (x, y), mine in tiles.items():
-        for side, dx, dy, opposite in _SIDES:
-            there = (x + dx, y + dy)
-            if there in tiles and (side in mine) != (opposite in tiles[there]):
-                if (x, y) == at:
-                    cells.append(there)
-                    letters += side
-                elif there != at:
-                    raise BadCertificate(f"{where}: ALH-A2 is broken at ({x}, {y}), expected a layout that was legal")
-    return [Violation("ALH-A2", tuple(cells), {"sides": letters})] if letters else []
+def _neighbours(where: str, tiles: dict[Cell, str], at: Cell) -> tuple[_Ways, _Ways]:
+    """For each tile those beside it, and those that one can walk to. Only sides of ``at`` may break ALH-A2."""
+    beside: _Ways = {cell: [] for cell in tiles}
+    walkable: _Ways = {cell: [] for cell in tiles}
+    for here, mine in tiles.items():
+        for side, dx, dy, opposite in _SIDES[1:3]:
+            if (there := (here[0] + dx, here[1] + dy)) in tiles:
+                beside[here].append(there)
+                beside[there].append(here)
+                walls_here = (side in mine) + (opposite in tiles[there])
+                if not walls_here:
+                    walkable[here].append(there)
+                    walkable[there].append(here)
+                elif walls_here == 1 and at not in (here, there):
+                    raise BadCertificate(f"{where}: ALH-A2 is broken at {here}, expected a layout that was legal")
+    return beside, walkable
 
 
-def _walkable(tiles: dict[Cell, str], cell: Cell) -> Iterator[Cell]:
-    (x, y), mine = cell, tiles[cell]
-    for side, dx, dy, opposite in _SIDES:
-        if side not in mine and opposite not in tiles.get((x + dx, y + dy), opposite):
-            yield x + dx, y + dy
-
-
-def _beside(tiles: dict[Cell, str], cell: Cell) -> list[Cell]:
-    return [there for dx, dy in _AROUND[:4] if (there := (cell[0] + dx, cell[1] + dy)) in tiles]
+def _clashes(tiles: dict[Cell, str], at: Cell) -> tuple[Violation, ...]:
+    """ALH-A2 for the tile on a cell, if there is one: the sides where wall meets open."""
+    found = {}
+    for side, dx, dy, opposite in _SIDES if at in tiles else ():
+        there = (at[0] + dx, at[1] + dy)
+        if there in tiles and (side in tiles[at]) != (opposite in tiles[there]):
+            found[side] = there
+    return (Violation("ALH-A2", (at, *found.values()), {"sides": "".join(found)}),) if found else ()
 
 
 def _empty(tiles: dict[Cell, str], cell: Cell, ways: int) -> list[Cell]:
@@ -198,11 +200,10 @@ def _empty(tiles: dict[Cell, str], cell: Cell, ways: int) -> list[Cell]:
 
 def _inner(tiles: dict[Cell, str]) -> list[Cell]:
     """Empty cells with tiles in all four directions, by column, then row. From others one leaves in a straight line."""
-    rows: dict[int, list[int]] = {}
-    columns: dict[int, list[int]] = {}
+    rows, columns = defaultdict[int, list[int]](list), defaultdict[int, list[int]](list)
     for x, y in tiles:
-        rows.setdefault(y, []).append(x)
-        columns.setdefault(x, []).append(y)
+        rows[y].append(x)
+        columns[x].append(y)
     return [
         (x, y)
         for x, ys in columns.items()
@@ -277,8 +278,7 @@ def _judge_distance(claim: DistanceClaim, evidence: pb.DistanceEvidence) -> Chec
         if broken:
             raise BadCertificate(f"moves[{i}]: breaks {broken[0].rule_id}, expected a legal rebuild")
         reserve -= {*layout.values()}
-    arrived = layout == claim.goal
-    holds = arrived and moves == turns
+    holds = (arrived := layout == claim.goal) and moves == turns
     expected = turns if holds else 0 if arrived else turns + 1
     if moves > turns or (moves and not arrived) or below != expected:
         raise BadCertificate(f"distance: {moves} moves, refuted below {below}, expected what decides on {turns} turns")

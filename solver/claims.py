@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from referee.games.alhambra.money import copies
 from referee.games.alhambra.tiles import SIDE_LETTERS, parse_tile
@@ -127,6 +128,7 @@ MOST_TILES = 54
 """Of a game, and as many as lie in a row."""
 
 
+@lru_cache(maxsize=1024)
 def walls(tile: str) -> str:
     """The sides of the tile that carry a wall, letters of NESW. Raises ``ValueError`` for what is no tile's name."""
     return _LETTERS[parse_tile(tile).walls]

@@ -156,8 +156,7 @@ def test_every_number_counts() -> None:
     tried = 0
     for data in certificates():
         message = pb.Certificate.FromString(data)
-        kind = message.WhichOneof("evidence")
-        for numbers in evidence_lists(getattr(message, kind)):
+        for numbers in evidence_lists(getattr(message, str(message.WhichOneof("evidence")))):
             kept = list(numbers)
             for at, number in enumerate(kept):
                 for other in {0, 1, number - 1, number + 1, 2**32 - 1} - {number, -1}:
@@ -172,7 +171,7 @@ def test_every_number_counts() -> None:
                     with pytest.raises(BadCertificate):
                         check(evidence.serialized(message))
             numbers[:] = kept
-        assert check(evidence.serialized(message))
+        assert evidence.serialized(message) == data
     assert tried > 300
 
 
