@@ -96,7 +96,7 @@ class _Run(Layout):
 def run_engine(occupied: Bits, walls: Callable[[int], Bits], cut: Bits | None = None, base: int = 0) -> Any:
     """The engine's ``Layout`` of these cells, its methods as they stand; they answer with ``Bits``.
 
-    ``walls``: by side; ``cut``: the cells without which others cannot be reached. All start at the board's bit ``base``.
+    ``walls``: by side; ``cut``: the cells without which others cannot be reached. They start at bit ``base``.
     """
     run: Any = _Run.__new__(_Run)
     run.table = tile_table()

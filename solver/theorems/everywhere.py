@@ -114,7 +114,7 @@ THEOREMS: Final = (
     Theorem(
         "rows-may-be-left-out",
         "every column, in the topmost row, far from the fountain and in its row; any layout around",
-        "The engine's integers leave out the rows from the third above the tiles on. If they have one row above a cell, "
+        "The engine's integers leave out rows from the third above the tiles on. If they have one row above a cell, "
         "what the engine says about the cell is the same as if they had all; and farther up nothing can be placed.",
         "the truth tables are the same with all rows and with those from one above c on",
         partial(_refute, [(x, y) for y in (-REACH, -9, 0) for x in range(-REACH, REACH + 1)], 1),
