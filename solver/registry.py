@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, Protocol
 
+from referee.alhambra.v1 import proof_pb2
 from referee.v1.solver_service_pb2 import ProveMoveRequest
 from solver import certificate, events
 from solver.certificate import Checked
@@ -26,6 +27,10 @@ class Provable(Protocol):
         """The claim as a question to a solver."""
         ...
 
+    def file(self) -> Any:
+        """The descriptor of the proto file that describes its certificates."""
+        ...
+
     def check(self, data: bytes) -> Checked:
         """What the certificate proves. Raises ``solver.certificate.BadCertificate``."""
         ...
@@ -35,6 +40,10 @@ class _Alhambra:
     claims = staticmethod(events.claims)
     fingerprint = staticmethod(events.fingerprint)
     check = staticmethod(certificate.check)
+
+    @staticmethod
+    def file() -> Any:
+        return proof_pb2.DESCRIPTOR
 
     @staticmethod
     def request(claim: Claim) -> ProveMoveRequest:

@@ -20,11 +20,14 @@ MAX_HEADER_BYTES = 256 * 1024
 
 
 def build_header(
-    rules_id: str, rules_version: int, catalogue: Sequence[Rule], signed_file: Any, producer: str
+    rules_id: str, rules_version: int, catalogue: Sequence[Rule], signed_file: Any, producer: str, *others: Any
 ) -> bytes:
-    """The exact bytes of Header. ``signed_file``: the descriptor of the game's own proto file."""
+    """The exact bytes of Header.
+
+    ``signed_file``: the descriptor of the game's own proto file. ``others``: of what else the game's file will hold.
+    """
     header = log_pb2.Header(
-        descriptors=descriptor_set(log_pb2.DESCRIPTOR, signed_file),
+        descriptors=descriptor_set(log_pb2.DESCRIPTOR, signed_file, *others),
         rules_id=rules_id,
         rules_version=rules_version,
         rules_hash=rules_hash(catalogue),

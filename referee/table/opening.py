@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import Any
 
 from referee import dealer
 from referee.log.engines import Engines
@@ -58,15 +59,15 @@ def prepare(request: CreateGameRequest, engines: Engines, producer: str) -> Prep
     _, codec = engines.get(game.rules_id, game.version)
     opened.rules_id, opened.rules_version = game.rules_id, game.version
     opened.tables = codec.encode_tables(None)
-    header = build_header(game.rules_id, game.version, game.catalogue, codec.signed_file(), producer)
-    opened.header_hash = header_hash(header)
     for name in ("terms", "series"):
         if request.HasField(name):
             getattr(opened, name).CopyFrom(getattr(request, name))
     for name in ("event_id", "round", "table"):
         if request.HasField(name):  # type: ignore[arg-type]
             setattr(opened, name, getattr(request, name))
-    _check_proofs(opened, engines)
+    proofs = _described_proofs(opened, engines)
+    header = build_header(game.rules_id, game.version, game.catalogue, codec.signed_file(), producer, *proofs)
+    opened.header_hash = header_hash(header)
     secret = None
     if request.declaring_scribe_key:
         opened.scribe_keys.append(request.declaring_scribe_key)
@@ -88,14 +89,17 @@ def prepare(request: CreateGameRequest, engines: Engines, producer: str) -> Prep
     return _with_tokens(open_data, opened, header, secret, _principals(request))
 
 
-def _check_proofs(opened: log_pb2.GameOpen, engines: Engines) -> None:
-    """Raises ``BadField`` for certificates that there can never be."""
+def _described_proofs(opened: log_pb2.GameOpen, engines: Engines) -> list[Any]:
+    """What describes the certificates that the terms ask for. Raises ``BadField`` for those that can never be."""
     terms = opened.terms
-    if terms.proofs and engines.provable(opened.rules_id, opened.rules_version) is None:
+    if not terms.proofs:
+        return []
+    if (provable := engines.provable(opened.rules_id, opened.rules_version)) is None:
         raise BadField("terms.proofs", f"none, as nothing can be proved of {opened.rules_id}")
     recorded = terms.illegal_moves == log_pb2.ILLEGAL_MOVE_POLICY_RECORDED
     if terms.proofs == log_pb2.PROOF_POLICY_REFUSALS and not recorded:
         raise BadField("terms.proofs", "illegal_moves that are recorded, as there are no refusals to prove otherwise")
+    return [provable.file()]
 
 
 def _principals(request: CreateGameRequest) -> Sequence[str]:

@@ -212,6 +212,7 @@ def test_doubled_certificates_are_not_looked_at() -> None:
         claims = staticmethod(PROVABLE.claims)
         fingerprint = staticmethod(PROVABLE.fingerprint)
         request = staticmethod(PROVABLE.request)
+        file = staticmethod(PROVABLE.file)
 
         @staticmethod
         def check(data: bytes) -> Any:

@@ -18,15 +18,19 @@ from typing import Any
 
 import pytest
 
+from referee.games.alhambra.moves import PlaceTile, RebuildAdd, RebuildRemove, RebuildSwap
 from referee.log import file
 from referee.log.audit import Policy, audit
 from referee.log.engines import Engines, installed
 from referee.log.entry import decode_entry
 from referee.log.frames import FrameType as Type
+from referee.log.intent import decode_intent
 from referee.log.note import VerifierKey
-from referee.log.replay import Record
+from referee.log.proofs import event_of
+from referee.log.replay import Record, signed_part
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Layer, Report, Verdict
+from referee.service import games
 from referee.service import server as serving
 from referee.service.data import STORE_FILE, open_data
 from referee.service.server import Server
@@ -42,6 +46,7 @@ from tests.service.test_again import moved
 from tests.service.test_whole_games import SHORT
 from tests.waiting import until, waiting_for
 
+BUILDING = (PlaceTile, RebuildAdd, RebuildRemove, RebuildSwap)
 ALL = log_pb2.Terms(proofs=log_pb2.PROOF_POLICY_ALL)
 ALL_RECORDED = log_pb2.Terms(proofs=log_pb2.PROOF_POLICY_ALL, illegal_moves=log_pb2.ILLEGAL_MOVE_POLICY_RECORDED)
 REFUSALS = log_pb2.Terms(proofs=log_pb2.PROOF_POLICY_REFUSALS, illegal_moves=log_pb2.ILLEGAL_MOVE_POLICY_RECORDED)
@@ -78,13 +83,30 @@ async def attempt(play: Play) -> bool:
     return True
 
 
-async def play_with_attempts(play: Play, acts: int = 10_000) -> None:
+async def play_with_attempts(play: Play, refusals: int | None = None) -> None:
+    """To the end, or until so many attempts were refused."""
     await play.until_play()
-    for _ in range(acts):
-        if play.next_act() is None:
-            return
-        await attempt(play)
+    while refusals != 0 and play.next_act() is not None:
+        if await attempt(play) and refusals is not None:
+            refusals -= 1
         await play.step()
+
+
+def building(play: Play) -> int:
+    """Entries so far that are moves of building, refused ones among them."""
+    course, count = play.record.course, 0
+    for entry in map(decode_entry, play.entries):
+        signed = signed_part(entry)
+        act = decode_intent(signed.intent) if signed is not None else log_pb2.Intent()
+        count += isinstance(event_of(course.codec, course.tables, entry, act), BUILDING)
+    return count
+
+
+async def until_built(play: Play, count: int) -> None:
+    """So far that so many certificates can be made."""
+    await play.until_play()
+    while building(play) < count:
+        assert await play.step()
 
 
 def frames(data: bytes, kind: int) -> list[bytes]:
@@ -107,10 +129,10 @@ async def test_every_verdict_of_a_whole_game_is_proved(tmp_path: Path, seats: in
         refusals = sum(decode_entry(data).HasField("refused") for data in play.entries)
         assert report.proofs.checked > refusals > 5
         assert server.prover.settled == {"made": report.proofs.checked}
-        ours = sum(
-            entry.note.endswith(b"\n") for entry in await server.data.store.entries(bytes.fromhex(play.id), 0, 9)
-        )
-        assert ours, "the file's entries are as without"
+        data = await client.log(play.id)
+        assert frames(data, Type.ENTRY) == play.entries
+        (header,) = frames(data, Type.HEADER)
+        assert b"referee/alhambra/v1/proof.proto" in header
         without = await client.play(seats)
         await without.until_play()
         await abort(without)
@@ -120,19 +142,31 @@ async def test_every_verdict_of_a_whole_game_is_proved(tmp_path: Path, seats: in
 async def test_refusals_alone(tmp_path: Path) -> None:
     async with running(tmp_path / "data") as (server, client):
         play = await client.play(terms=REFUSALS)
-        await play_with_attempts(play, 40)
+        await play_with_attempts(play, refusals=5)
         await abort(play)
         await all_made(server)
         data = await client.log(play.id)
         entries = [decode_entry(entry) for entry in frames(data, Type.ENTRY)]
         proved = [log_pb2.Proof.FromString(payload).seq for payload in frames(data, Type.CERTIFICATE)]
-        assert len(proved) > 3
-        assert {seq for seq, entry in enumerate(entries) if entry.HasField("refused")} >= set(proved)
+        assert proved == [seq for seq, entry in enumerate(entries) if entry.HasField("refused")]
+        assert len(proved) == 5
         report = await audited(play)
         assert (report.verdict, report.proofs.policy, report.proofs.checked, report.proofs.lacking) == (
             *(Verdict.COMPLETE, "REFUSALS"),
             *(len(proved), ()),
         )
+
+
+async def test_a_file_is_never_too_long_for_its_certificates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that would make it so are left out."""
+    async with running(tmp_path / "data") as (server, client):
+        play = await client.play(terms=ALL)
+        await until_built(play, 3)
+        await abort(play)
+        await all_made(server)
+        made = frames(await client.log(play.id), Type.CERTIFICATE)
+        monkeypatch.setattr(games, "_PROOF_BYTES", sum(map(len, made[:2])))
+        assert frames(await client.log(play.id), Type.CERTIFICATE) == made[:2] != made
 
 
 async def test_a_running_game_has_those_that_are_made(tmp_path: Path) -> None:
@@ -164,8 +198,7 @@ async def test_killed_between_verdict_and_certificate(tmp_path: Path) -> None:
     async with connected(referee.address, referee.token) as client:
         plays = [await client.play(terms=ALL, seed=seed) for seed in (1, 2)]
         for play in plays:
-            await play.until_play()
-            await play.steps(30)
+            await until_built(play, 6)
         await abort(plays[0])
         referee.process.kill()
         await referee.process.wait()
@@ -179,7 +212,7 @@ async def test_killed_between_verdict_and_certificate(tmp_path: Path) -> None:
             async with waiting_for("certificates after a restart"):
                 while (report := await audited(play)).proofs.lacking:  # noqa: ASYNC110
                     await asyncio.sleep(0.05)
-            assert report.proofs.checked > 5
+            assert report.proofs.checked == building(play) >= 6
             assert report.verdict is (Verdict.COMPLETE if play is plays[0] else Verdict.PREFIX)
         referee.process.terminate()
         assert await referee.process.wait() == 0
@@ -189,8 +222,7 @@ async def test_stopped_with_certificates_to_make(tmp_path: Path) -> None:
     async with running(tmp_path / "data") as (server, client):
         await server.prover.close()
         play = await client.play(terms=ALL)
-        await play.until_play()
-        await play.steps(20)
+        await until_built(play, 3)
         await abort(play)
         before = await audited(play)
         assert (before.verdict, before.proofs.checked) == (Verdict.COMPLETE, 0)
@@ -210,8 +242,7 @@ async def test_a_game_that_was_lost_and_restored(tmp_path: Path) -> None:
     async with running(tmp_path / "data") as (server, client):
         await server.prover.close()
         play = await client.play(terms=ALL)
-        await play.until_play()
-        await play.steps(12)
+        await until_built(play, 2)
         await abort(play)
         copy = BytesIO(await client.log(play.id))
     with closing(sqlite3.connect(tmp_path / "data" / STORE_FILE)) as store, store:
@@ -225,7 +256,7 @@ async def test_a_game_that_was_lost_and_restored(tmp_path: Path) -> None:
         await all_made(server)
         report = await audited(play)
         assert (report.verdict, report.proofs.lacking) == (Verdict.COMPLETE, ())
-        assert report.proofs.checked > 0
+        assert report.proofs.checked == building(play)
 
 
 async def test_a_worker_that_dies_twice(tmp_path: Path, logged: StringIO) -> None:

@@ -22,7 +22,7 @@ from referee.games.alhambra.phases import Phase
 from referee.log.proofs import contradicts
 from solver import events
 from solver.certificate import check
-from solver.claims import HandOutClaim, Place, Remove, Slot, Step, StepClaim, Swap
+from solver.claims import Claim, HandOutClaim, Place, Remove, Slot, Step, StepClaim, Swap
 from solver.proving import prove
 from tests.games.positions import TABLE, number, position
 
@@ -80,7 +80,7 @@ def test_what_other_rules_decide_claims_nothing(state: Any, event: Any) -> None:
 
 def test_fingerprints_differ_as_claims_do() -> None:
     place = Place("tower-11", (1, 0))
-    some = [
+    some: list[Claim] = [
         StepClaim(BOARD, place),
         StepClaim(BOARD, Swap("tower-11", (1, 0))),
         StepClaim(BOARD, Place("tower-11", (0, 1))),
