@@ -174,7 +174,8 @@ def _removals(columns: int, rows: int) -> str | None:
 
 
 def _taken_down(columns: int, rows: int) -> str | None:
-    for tiles, fountain, _ in _legal_layouts(columns, rows):
+    for shape, fountain in _places(columns, rows):
+        tiles = dict.fromkeys(shape, 0)
         if len(tiles) > 1 and not _removable(tiles, fountain):
             return "\n".join(["the engine lets no tile be removed:", *picture(_moved(tiles, fountain))])
     return None
@@ -276,15 +277,15 @@ THEOREMS: Final = (
     ),
     *(
         Theorem(
-            f"every-layout-can-be-taken-down-{columns}x{rows}",
-            f"every legal layout in a box of {columns} x {rows}, outer sides all open or all walled, the fountain "
-            "anywhere, one by one",
-            "Unless only the fountain is left, the engine lets some tile be removed: every layout can be taken down, "
-            "and (what-is-removed-fits-again) built again, one tile at a time.",
-            "legal(L) and L has a tile  =>  engine.removable(c) for some c",
+            f"open-layouts-can-be-taken-down-{columns}x{rows}",
+            f"every footprint without holes in a box of {columns} x {rows}, the fountain anywhere, one by one",
+            "Of tiles without walls the engine lets some be removed, unless only the fountain is left: every footprint "
+            "can be taken down, and so built, one tile at a time. With walls a layout may be locked: nothing can be "
+            "removed if all but one tile are on the only way to that one, and it has four neighbours.",
+            "L has a tile, and no walls  =>  engine.removable(c) for some c",
             partial(_taken_down, columns, rows),
             slow,
         )
-        for columns, rows, slow in ((3, 3, False), (4, 3, True))
+        for columns, rows, slow in ((3, 3, False), (4, 4, True))
     ),
 )

@@ -9,9 +9,11 @@ from typing import Any, Final
 import pytest
 
 from referee.games.alhambra.layout import FOUNTAIN, STRIDE, Layout, index_of
-from referee.games.alhambra.tiles import E, N, S
+from referee.games.alhambra.tiles import E, N, S, W
+from referee.games.alhambra.violations import layout_violations
 from solver.theorems import THEOREMS, Theorem, boxes, counting
 from solver.theorems.__main__ import main
+from solver.theorems.engine import every_mask
 
 BY_NAME: Final = {theorem.name: theorem for theorem in THEOREMS}
 SECONDS: Final = {"ring-test-is-exact-5x5", "placement-is-legal-placement-4x4", "no-pinch-5x5"}
@@ -196,7 +198,7 @@ WRONG: Final[list[tuple[object, str, Callable[..., object], str]]] = [
     (Layout, "_may_remove", never_three, "four-neighbours-are-a-hole-4x4"),
     (Layout, "_may_remove", fountain_too, "removal-rule"),
     (Layout, "_cut_cells", nothing_cut, "removal-is-legal-removal-3x3"),
-    (Layout, "_may_remove", only_corners, "every-layout-can-be-taken-down-3x3"),
+    (Layout, "_may_remove", only_corners, "open-layouts-can-be-taken-down-3x3"),
     (Layout, "_walk_outline", run_is_cut, "longest-wall-3x2"),
     (Layout, "_walk_outline", short_walk, "outline-is-one-walk-4x4"),
     # Facts about shapes, which ask nothing of the engine: false without the rule about holes.
@@ -242,6 +244,16 @@ def test_a_counterexample_is_drawn(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     # The tile in question among its four neighbours, and the fountain.
     assert re.search(r"#\S? .*#\?.*#", told)
     assert "F" in told.split("REFUTED")[1]
+
+
+def test_a_layout_can_be_locked() -> None:
+    """What is said beside the theorem: all tiles but one are on the only way to it, and it has four neighbours."""
+    ring = {(1, 0): E, (1, 1): 0, (2, 1): N, (3, 1): 0, (3, 0): W, (3, -1): 0, (2, -1): 0, (2, 0): E | S | W}
+    table = every_mask()
+    layout = Layout.of(table, ring)
+    assert layout_violations(layout) == ()
+    assert layout.removable_cells() == []
+    assert Layout.of(table, dict.fromkeys(ring, 0)).removable_cells() != []
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
