@@ -44,7 +44,7 @@ def best_turn(  # noqa: PLR0917 - typer reads options from the signature
     The turn is proven best if Z3 refuted that a better one exists; otherwise the budget ran out, and the answer is the
     best that was found and a bound.
     """
-    with building.telling(), Solver() as solver:
+    with building.telling():
         options = {
             "layout": building.json_layout("--layout", layout),
             "reserve": building.listed(reserve),
@@ -59,9 +59,10 @@ def best_turn(  # noqa: PLR0917 - typer reads options from the signature
             bought=tile_names(fields.get("bought", []), "bought"),
             budget=pb.Budget(rlimit=rlimit or 0),
         )
-        start = perf_counter()
-        found = solver.ask("FindBestTurn", request, pb.FindBestTurnResponse)
-        spent = round(1000 * (perf_counter() - start), 2)
+        with Solver() as solver:
+            start = perf_counter()
+            found = solver.ask("FindBestTurn", request, pb.FindBestTurnResponse)
+            spent = round(1000 * (perf_counter() - start), 2)
     moves = [move_of(each, "moves") for each in found.moves]
     after = _after(before, moves)
     wall, _ = building.engine_layout(before).wall()

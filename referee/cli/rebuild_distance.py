@@ -39,7 +39,7 @@ def rebuild_distance(  # noqa: PLR0917 - typer reads options from the signature
 
     Options replace what stands there: `referee rebuild-distance --start '{"0,-1":"tower-12"}' --goal '{}'`
     """
-    with building.telling(), Solver() as solver:
+    with building.telling():
         options = {
             "start": building.json_layout("--start", start),
             "reserve": building.listed(reserve),
@@ -56,9 +56,10 @@ def rebuild_distance(  # noqa: PLR0917 - typer reads options from the signature
             limit=limit,
             budget=pb.Budget(rlimit=rlimit or 0),
         )
-        began = perf_counter()
-        found = solver.ask("RebuildDistance", request, pb.RebuildDistanceResponse)
-        spent = round(1000 * (perf_counter() - began), 2)
+        with Solver() as solver:
+            began = perf_counter()
+            found = solver.ask("RebuildDistance", request, pb.RebuildDistanceResponse)
+            spent = round(1000 * (perf_counter() - began), 2)
     moves = [move_of(each, "moves") for each in found.moves]
     # No moves tell of no way, unless nothing has to be done.
     turns = len(moves) if moves or first == last else None

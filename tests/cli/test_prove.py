@@ -245,7 +245,7 @@ def test_for_people() -> None:
     done = referee("prove", "--text", stdin=lines([ILLEGAL, "x", OTHERS[3][0] | {"game": "alhambra"}]))
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("line 1: place tower-12 1,-1: illegal\nALH-A2 at ")
-    assert "│ pav ┃ tow │" in done.stdout
+    assert "┃ pav ┃ tow │" in done.stdout
     assert 'line 2: line: "x"; expected an object\n' in done.stdout
     assert "line 3: 1 rebuild turn to the goal, and not fewer: holds\n" in done.stdout
 
