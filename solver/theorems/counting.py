@@ -7,7 +7,7 @@ neighbours one by one, and so are run here as they are, on every footprint or la
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import lru_cache, partial
+from functools import partial
 from itertools import combinations, product
 from typing import Final
 
@@ -22,19 +22,18 @@ Side = tuple[Cell, int]
 TABLE: Final = every_mask()
 
 
-@lru_cache(maxsize=2)
-def footprints(columns: int, rows: int) -> tuple[Footprint, ...]:
+def footprints(columns: int, rows: int) -> Iterator[Footprint]:
     """Every set of cells of the box that hangs together by sides and has no hole, not even one shut by a corner."""
     cells = [(x, y) for y in range(rows) for x in range(columns)]
     beside = [sum(1 << i for i, other in enumerate(cells) if _apart(cell, other) == 1) for cell in cells]
     rim = sum(1 << i for i, (x, y) in enumerate(cells) if x in (0, columns - 1) or y in (0, rows - 1))
     every = (1 << len(cells)) - 1
-    found = []
     level = {1 << i for i in range(len(cells))}
     while level:
-        found += [shape for shape in level if not _hole(every & ~shape, rim, beside)]
+        for shape in level:
+            if not _hole(every & ~shape, rim, beside):
+                yield frozenset(cells[bit.bit_length() - 1] for bit in _bits(shape))
         level = {shape | bit for shape in level for bit in _bits(_around(shape, beside) & ~shape)}
-    return tuple(frozenset(cells[bit.bit_length() - 1] for bit in _bits(shape)) for shape in found)
 
 
 def _apart(one: Cell, other: Cell) -> int:

@@ -213,10 +213,8 @@ WRONG: Final[list[tuple[object, str, Callable[..., object], str]]] = [
 def test_fails_for_a_wrong_engine(
     where: object, what: str, wrong: Callable[..., object], name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    counting.footprints.cache_clear()
     monkeypatch.setattr(where, what, wrong)
     counterexample = BY_NAME[name].refute()
-    counting.footprints.cache_clear()
     assert counterexample is not None
     if not name.startswith(("rules-", "rows-")):  # those are about cells, not about a layout
         assert "#" in counterexample, counterexample
