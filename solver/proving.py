@@ -113,12 +113,12 @@ def _prove(claim: StepClaim | TurnClaim | NoPlacementClaim, questions: _Question
     return Proof(claim, holds, violations, core, serialized(message), counterexample=counterexample)
 
 
-def broken_rules(layout: Layout, step: Step) -> tuple[Violation, ...]:
+def broken_rules(layout: Layout, step: Step, budget: Budget | None = None) -> tuple[Violation, ...]:
     """Every rule of building that a step from a legal layout breaks: half of a proof, without reason or certificate."""
     if early := building.impossible(layout, step):
         return (early,)
     ground = building.Ground(building.walls_of(building.after(layout, step)))
-    return _broken(_Questions(Budget(DEFAULT_RLIMIT)), ground, step, "step")
+    return _broken(_Questions(budget or Budget(DEFAULT_RLIMIT)), ground, step, "step")
 
 
 # One layout

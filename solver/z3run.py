@@ -60,17 +60,23 @@ def seconds_left() -> float:
 
 
 class Budget:
-    """Work that may be done, for several questions together."""
+    """Work that may be done, for several questions together.
+
+    They have a context of Z3 for themselves: what was asked before in this process changes nothing, so that the same
+    questions take exactly the same work.
+    """
 
     def __init__(self, rlimit: int) -> None:
         self.left = rlimit
+        self._context: z3.Context | None = None
 
     def ask(self, text: str, *, model: bool = False, core: bool = False) -> Answer:
         """Z3's answer to SMT-LIB text. Raises ``OutOfBudget`` and ``SolverFailed``."""
         seconds = seconds_left()
         if self.left <= 0 or seconds <= 0:
             raise OutOfBudget
-        solver = z3.SimpleSolver()
+        self._context = self._context or z3.Context()
+        solver = z3.SimpleSolver(ctx=self._context)
         solver.set(rlimit=min(self.left, 2**32 - 1), max_memory=MAX_MEMORY_MB, random_seed=0)
         if seconds < LONGEST_S:
             solver.set(timeout=int(1000 * seconds) + 1)

@@ -9,6 +9,7 @@ import pytest
 from referee.games.alhambra.layout import Layout as Board
 from referee.games.alhambra.tiles import NAMES, parse_tile, tile_table
 from referee.games.game import Violation
+from solver.building import Ground, obeys, walls_of
 from solver.certificate import candidates, check
 from solver.claims import (
     Add,
@@ -145,6 +146,20 @@ def test_the_budget_is_for_all_questions_together() -> None:
     enough = next(limit for limit in range(200, 100_000, 200) if prove(StepClaim(ROW, moves[0]), rlimit=limit).holds)
     assert prove(turn, rlimit=enough).holds is None
     assert prove(turn, rlimit=20 * enough).holds
+
+
+def test_the_same_question_takes_the_same_work_whatever_was_asked_before() -> None:
+    layouts = [grown(random.Random(seed)) for seed in range(8)]
+    texts = [obeys(Ground(walls_of(layout))) for layout in layouts]
+
+    def work(text: str) -> int:
+        budget = Budget(10**6)
+        budget.ask(text)
+        return 10**6 - budget.left
+
+    once = [work(text) for text in texts]
+    assert min(once) > 0
+    assert [work(text) for text in reversed(texts)] == once[::-1]
 
 
 def test_what_is_no_question_of_budget_is_one_error(monkeypatch: pytest.MonkeyPatch) -> None:
