@@ -1,4 +1,4 @@
-"""Best turns and rebuild distances by trying everything, on top of the oracle of layouts. Nothing of the solver is here.
+"""Best turns and rebuild distances by trying everything, on top of the oracle: nothing of the solver is here.
 
 A move is a tuple of its kind, the tile's name and the cell, empty where it has none.
 """

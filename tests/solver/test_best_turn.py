@@ -42,7 +42,7 @@ def walls(names: list[str]) -> list[int]:
 
 
 def words(moves: tuple[TurnMove, ...]) -> tuple[slow_turns.Move, ...]:
-    return tuple((KINDS[type(move)], getattr(move, "tile", ""), getattr(move, "at", ())) for move in moves)  # type: ignore[index]
+    return tuple((KINDS[type(move)], getattr(move, "tile", ""), getattr(move, "at", ())) for move in moves)
 
 
 def played(board: Board, reserve: list[str], bought: list[str], moves: tuple[TurnMove, ...]) -> Board:
@@ -111,17 +111,18 @@ def test_as_by_trying_everything(cases: list[tuple[str, int, int, int]]) -> None
         moves, wall, tiles = slow_turns.best_turn(board, reserve, bought)
         found = best_turn(without_fountain(board), reserve, bought)
         assert (words(found.moves), found.wall, found.tiles) == (moves, wall, tiles), case
-        assert found.proven and found.bound == wall, case
+        assert (found.bound, found.proven) == (wall, True), case
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_search_and_z3_agree_on_three_tiles() -> None:
-    for seed in range(60):
-        board, reserve, bought = position(f"three {seed}", 5 + seed % 14, seed % 4, 3)
+    for seed in range(30):
+        board, reserve, bought = position(f"three {seed}", 2 + seed % 15, seed % 3, 3)
         found = best_turn(without_fountain(board), reserve, bought)
         after = played(board, reserve, bought, found.moves)
-        assert found.proven and (found.wall, found.tiles) == (oracle.longest_wall(after), len(after) - 1), seed
+        assert found.proven, seed
+        assert (found.wall, found.tiles) == (oracle.longest_wall(after), len(after) - 1), seed
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -178,25 +179,20 @@ def test_no_tile_closes_a_pocket() -> None:
     assert slow_turns.best_turn({**START, **ring}, [], ["garden-1-E"]) == (words(found.moves), found.wall, found.tiles)
 
 
-def test_a_pocket_that_only_several_tiles_close() -> None:
-    """Each of the tiles may be placed, and the wall would be longest with all of them, around a hole."""
-    question = None
-    for seed in (8, 16, 19, 70, 78, 89):
-        board, reserve, bought = position(f"p{seed}", 8 + seed % 12, 1, 2 + seed % 2)
-        best = best_turn(without_fountain(board), reserve, bought)
-        question = masks(board), walls(reserve), walls(bought)
-        assert best.proven
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(cuts, "pockets", lambda there, occupied: iter(()))
-            outcome = improvement(
-                *question,
-                (best.wall, best.tiles, isinstance(best.moves[0], Add | Remove | Swap)),
-                Budget(DEFAULT_RLIMIT),
-            )
-        # Without the instances of the rule there is a better turn, and it is illegal.
-        assert outcome is not None
-        with pytest.raises(AssertionError):
-            replayed(*question, outcome)
+@pytest.mark.parametrize("seed", [16, 19, 78])
+def test_a_pocket_that_only_several_tiles_close(seed: int) -> None:
+    """Each of the tiles may be placed, and the wall would be longer with all of them, around a hole."""
+    board, reserve, bought = position(f"p{seed}", 8 + seed % 12, 1, 2 + seed % 2)
+    best = best_turn(without_fountain(board), reserve, bought)
+    assert best.proven
+    question = masks(board), walls(reserve), walls(bought)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cuts, "pockets", lambda there, occupied: iter(()))
+        outcome = improvement(*question, (best.wall, best.tiles, True), Budget(DEFAULT_RLIMIT))
+    # Without the instances of the rule there is a better turn, and it is illegal.
+    assert outcome is not None
+    with pytest.raises(AssertionError):
+        replayed(*question, outcome)
 
 
 def test_nothing_to_do() -> None:
@@ -220,14 +216,15 @@ def test_an_exhausted_budget_answers_with_a_bound(seed: int, rlimit: int) -> Non
     assert found.wall <= best.wall <= found.bound
 
 
-def test_z3_goes_on_where_the_search_stopped() -> None:
-    board, reserve, bought = position("goes on", 12, 2, 3)
+@pytest.mark.parametrize("seed", range(4))
+def test_z3_goes_on_where_the_search_stopped(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    board, reserve, bought = position(f"goes on {seed}", 8, 2, 2)
     best = best_turn(without_fountain(board), reserve, bought)
-    # Half of it is not enough to search through all turns, the other half is for Z3.
-    found = best_turn(without_fountain(board), reserve, bought, rlimit=RLIMIT)
+    monkeypatch.setattr("solver.best_turn.NODE", DEFAULT_RLIMIT // 5)  # two layouts
+    found = best_turn(without_fountain(board), reserve, bought)
     after = played(board, reserve, bought, found.moves)
     assert (found.wall, found.tiles) == (oracle.longest_wall(after), len(after) - 1)
-    assert (found.wall, found.tiles, found.proven) == (best.wall, best.tiles, True)
+    assert (found.wall, found.tiles, found.bound, found.proven) == (best.wall, best.tiles, best.bound, True)
 
 
 def test_the_answer_is_the_same_every_time() -> None:
@@ -253,9 +250,7 @@ def test_a_budget_of_nothing_is_no_budget() -> None:
         ({(0, -1): "tower-12"}, [], ["garden-10", "garden-10"], "garden-10"),
     ],
 )
-def test_what_is_asked_of_nonsense(
-    layout: dict[Cell, str], reserve: list[str], bought: list[str], message: str
-) -> None:
+def test_nonsense_is_refused(layout: dict[Cell, str], reserve: list[str], bought: list[str], message: str) -> None:
     with pytest.raises(ValueError, match=message) as caught:
         best_turn(layout, reserve, bought)
     assert "\n" not in str(caught.value)

@@ -73,18 +73,18 @@ def walked(start: Board, reserve: list[str], moves: tuple[Add | Remove | Swap, .
 @pytest.mark.parametrize("part", range(3))
 def test_as_breadth_first(part: int) -> None:
     found_any = 0
-    for seed in range(part, 360, 3):
+    for seed in range(part, 240, 3):
         start, reserve, goal = ends(f"small {seed}", 1 + seed % 3, seed // 3 % 2)
         expected = slow_turns.distance(start, reserve, goal, 5)
         found = distance(plain(start), reserve, plain(goal), limit=5)
         if expected is None:
             assert found == Distance(None, 6, False), seed
         else:
-            assert found.moves is not None and found.proven, seed
-            assert len(found.moves) == found.bound == expected, seed
+            assert found.moves is not None, seed
+            assert (len(found.moves), found.bound, found.proven) == (expected, expected, True), seed
             assert walked(start, reserve, found.moves) == goal, seed
             found_any += 1
-    assert found_any > 60
+    assert found_any > 40
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -226,9 +226,7 @@ def test_a_claim_about_a_tile_that_nobody_has_is_refuted() -> None:
         ({}, ["tower-12"], {(1, 1): "tower-12"}, "goal.*ALH-A"),
     ],
 )
-def test_what_is_asked_of_nonsense(
-    start: dict[Cell, str], reserve: list[str], goal: dict[Cell, str], message: str
-) -> None:
+def test_nonsense_is_refused(start: dict[Cell, str], reserve: list[str], goal: dict[Cell, str], message: str) -> None:
     with pytest.raises(ValueError, match=message) as caught:
         distance(start, reserve, goal)
     assert "\n" not in str(caught.value)

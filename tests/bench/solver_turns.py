@@ -1,0 +1,94 @@
+"""Best turns and rebuild distances, proof included: median processor time of one, on one core.
+
+``python -m tests.bench.solver_turns`` prints them.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from statistics import median
+from time import process_time
+
+from referee.games.alhambra.layout import Layout, index_of
+from referee.games.alhambra.tiles import TileTable, tile_table
+from referee.games.game import Cell
+from solver.best_turn import best_turn
+from solver.distance import distance
+from tests.bench.measure import Figure
+
+SEEDS = range(20)
+Names = dict[Cell, str]
+
+
+def grown(rng: random.Random, table: TileTable, tiles: list[int], most: int) -> Layout:
+    """A random legal layout of the first tiles that fit."""
+    layout = Layout(table)
+    for tile in tiles:
+        cells = layout.placeable_cells(table.walls[tile])
+        if cells and len(layout.tiles) < most:
+            layout = layout.placed(tile, index_of(rng.choice(cells)))
+    return layout
+
+
+def named(layout: Layout) -> Names:
+    """Names of tiles by cell."""
+    return {cell: layout.table.names[tile] for cell, tile in layout.cells().items()}
+
+
+def position(seed: int, tiles: int, others: int) -> tuple[Names, list[str]]:
+    """A random layout of so many tiles, and other tiles."""
+    table, rng = tile_table(), random.Random(seed)
+    order = rng.sample(range(54), 54)
+    layout = named(grown(rng, table, order, tiles))
+    return layout, [name for tile in order if (name := table.names[tile]) not in layout.values()][:others]
+
+
+def ends(seed: int, tiles: int, reserve: int) -> tuple[Names, list[str], Names]:
+    """Two random layouts of the same tiles that have nothing else in common."""
+    table, rng = tile_table(), random.Random(seed)
+    layout, stock = position(seed, tiles, reserve)
+    order = [table.numbers[name] for name in (*layout.values(), *stock)]
+    rng.shuffle(order)
+    return layout, stock, named(grown(rng, table, order, tiles + reserve))
+
+
+def seconds(work: Callable[[int], bool]) -> tuple[float, int]:
+    """The median time of a seed, and how many were proven."""
+    times, proven = [], 0
+    for seed in SEEDS:
+        start = process_time()
+        proven += work(seed)
+        times.append(process_time() - start)
+    return median(times), proven
+
+
+def figures() -> Iterator[Figure]:
+    """Seconds of processor time, and how many of the seeds were proven."""
+    for bought, target in ((1, None), (2, None), (3, 0.5), (4, None)):
+        positions = [position(seed, 20, 2 + bought) for seed in SEEDS]
+
+        def turn(seed: int, positions: list[tuple[Names, list[str]]] = positions) -> bool:
+            layout, others = positions[seed]
+            return best_turn(layout, others[:2], others[2:]).proven
+
+        time, proven = seconds(turn)
+        yield Figure(f"best turn, {bought} bought, 2 in reserve, 20 tiles: s", time, at_most=target)
+        yield Figure(f"the same: proven, of {len(SEEDS)}", proven, len(SEEDS))
+    for tiles in (8, 12):
+        pairs = [ends(seed, tiles, 2) for seed in SEEDS]
+        turns: list[int] = []
+
+        def between(seed: int, pairs: list[tuple[Names, list[str], Names]] = pairs, turns: list[int] = turns) -> bool:
+            found = distance(*pairs[seed], limit=60, rlimit=10_000_000)
+            turns.append(found.bound)
+            return found.proven
+
+        time, proven = seconds(between)
+        yield Figure(f"rebuild distance, {tiles} tiles and 2 in reserve, {min(turns)} to {max(turns)} turns: s", time)
+        yield Figure(f"the same: proven, of {len(SEEDS)}", proven, len(SEEDS))
+
+
+if __name__ == "__main__":
+    for figure in figures():
+        print(f"{figure.name:75} {figure.value:.3g}" + ("" if figure.reached is None else f"  {figure.reached}"))
