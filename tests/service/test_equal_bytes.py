@@ -15,6 +15,8 @@ import grpc
 import pytest
 import structlog
 
+from referee.alhambra.v1 import alhambra_pb2, proof_pb2
+from referee.games.alhambra.moves import RebuildRemove
 from referee.log import intent
 from referee.log.intent import Author, Place, Role, SignedIntent
 from referee.log.v1 import log_pb2
@@ -24,7 +26,8 @@ from referee.service.permissions import PERMISSIONS
 from referee.table.errors import BadField
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import rules_service_pb2, status_service_pb2
-from tests.service.player import IDENTITY_POINT, SCRIBE, against_the_rules, seat_key, seat_seed
+from referee.v1 import solver_service_pb2 as solver_pb
+from tests.service.player import IDENTITY_POINT, SCRIBE, Play, against_the_rules, seat_key, seat_seed
 from tests.service.twins import PAGE, Heard, Told, Twin, Unequal, compare, logging_to, start
 
 MOST_ACTS = 200
@@ -64,7 +67,17 @@ async def ask_everything(twin: Twin, *audiences: str) -> None:
         await twin.read_all(audience, "GameService/GetLog", pb.GetLogRequest(game_id=game), 9)
         watch = pb.WatchGameRequest(game_id=game)
         await twin.read_all(audience, "GameService/WatchGame", watch, 1)
+        for move in (against_the_rules(twin.played), a_removal(twin.played)):
+            await twin.call(
+                audience, "SolverService/ExplainMove", solver_pb.ExplainMoveRequest(game_id=game, move=move)
+            )
     twin.heard.append(Heard("whoever runs it", "metrics", await metrics(twin)))
+
+
+def a_removal(played: Play) -> bytes:
+    """A move of whose legality the rules of building have a say, once the actions have begun."""
+    course = played.record.course
+    return course.codec.encode_move(RebuildRemove((1, 0)), course.tables)
 
 
 async def metrics(twin: Twin) -> bytes:
@@ -94,6 +107,16 @@ async def ask_for_more(twin: Twin) -> None:
         ("GetTables", rules_service_pb2.GetTablesRequest(rules_id="alhambra")),
     ):
         await twin.call(nobody, f"RulesService/{method}", request)
+    tile = [proof_pb2.PlacedTile(tile="tower-12", cell=alhambra_pb2.Cell(x=1, y=0))]
+    claim = proof_pb2.Claim(step=proof_pb2.StepClaim(layout=tile))
+    for method, question in (
+        ("ProveMove", solver_pb.ProveMoveRequest(alhambra=claim)),
+        ("FindBestTurn", solver_pb.FindBestTurnRequest(bought=["tower-12"])),
+        ("RebuildDistance", solver_pb.RebuildDistanceRequest(reserve=["tower-12"], goal=tile)),
+    ):
+        await twin.call("scribe", f"SolverService/{method}", question)
+    wall = solver_pb.FindLongestWallRequest(tiles=["garden-10-N"])
+    await twin.read_all("scribe", "SolverService/FindLongestWall", wall, 99)
     for name in ("GetGame", "ListLegalMoves"):
         for bad in (b"", b"\xff", pb.GetGameRequest(game_id="?"), pb.GetGameRequest(game_id="0" * 32)):
             await twin.call(nobody, f"GameService/{name}", bad)
