@@ -126,23 +126,27 @@ async def _begun(means: Means, game_id: bytes, mark: Mark) -> int | None:
 async def restore(means: Means, game_id: bytes, stream: BinaryIO) -> Recovered:
     """Takes the entries that the store lacks from a game file. Raises ``CannotRecover``, ``StoreFailed``."""
     mark = _lost(means, game_id)
-    header, entries = _read(stream, mark)
     stored = await means.store.game(game_id)
+    otherwise = f"expected another copy, or {'--continue or --end' if stored is not None else '--give-up'}"
+    try:
+        header, entries = _read(stream, mark)
+    except CannotRecover as error:
+        raise CannotRecover(f"{error}; {otherwise}") from None
     kept = [row.data async for row in _kept(means, game_id)] if stored is not None else []
     if stored is not None and stored.closed is not None:
         raise CannotRecover("the database has this game as one that is over; nothing can follow")
     for index, (data, other) in enumerate(zip(kept, entries, strict=False)):
         if data != other:
-            raise CannotRecover(f"entry {index} of the database is another than that of the file")
+            raise CannotRecover(f"entry {index} of the database is another than that of the file; {otherwise}")
     if len(kept) >= mark.size:
         raise CannotRecover(f"the database has all {mark.size} entries that were signed for")
     try:
         secret = await _secret(means, game_id) or _disclosed(entries[-1])
         record = Record.replay(entries, engines=means.engines, secret=secret, max_entries=means.max_entries)
     except LogError as error:
-        raise CannotRecover(f"the file does not hold: {error}") from error
+        raise CannotRecover(f"the file does not hold: {error}; {otherwise}") from error
     if header_hash(header) != record.opened.header_hash:
-        raise CannotRecover("the file's header is not the one that its entry 0 names")
+        raise CannotRecover(f"the file's header is not the one that its entry 0 names; {otherwise}")
     if record.phase is not Phase.CLOSED and record.course.dealt and secret is None:
         what = "the game is not over, and the referee's secret, from which it deals, is in no file"
         raise CannotRecover(f"{what}; put back a database that has the game, or give it up with --give-up")

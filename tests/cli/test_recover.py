@@ -218,8 +218,12 @@ async def test_a_copy_that_does_not_do(tmp_path: Path) -> None:
     whole = case.files[lost.id].read_bytes()
     short = tmp_path / "short"
     short.write_bytes(whole[: len(whole) // 3])
-    assert "the file cannot be read to its end" in case.recover(lost.id, "--from", short, code=1)
+    said = case.recover(lost.id, "--from", short, code=1)
+    assert "the file cannot be read to its end" in said
+    assert said.endswith("; expected another copy, or --continue or --end\n")
     assert "those that were signed for" in case.recover(lost.id, "--from", case.files[case.missing.id], code=1)
+    said = case.recover(case.missing.id, "--from", case.files[lost.id], code=1)
+    assert said.endswith("; expected another copy, or --give-up\n")
     short.write_bytes(b"no game file")
     assert "magic" in case.recover(lost.id, "--from", short, code=1)
     assert "No such file" in case.recover(lost.id, "--from", tmp_path / "none", code=1)
