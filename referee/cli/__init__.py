@@ -68,7 +68,8 @@ def main() -> None:
     except Failure as failure:
         code = _stop(str(failure), failure.exit_code)
     except TyperException as error:  # words that typer does not know; the message is empty where it has shown the help
-        message = " ".join(error.format_message().split())  # choices come one a line
+        # Choices come one a line, and what is wrong with one with the name of a Python error.
+        message = " ".join(error.format_message().split()).replace(": Value error, ", ": ")
         code = _stop(f"{message.rstrip('.')}. Try --help.", EXIT_USAGE) if message else EXIT_USAGE
     except OSError as error:
         if error.errno != ENOSPC:

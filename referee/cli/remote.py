@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +16,7 @@ from referee.cli.failure import EXIT_USAGE, Failure
 Server = Annotated[
     str, typer.Option("--server", metavar="ADDRESS", help="Where the referee listens; grpcs://HOST:PORT for TLS.")
 ]
+_TOKEN = re.compile("[A-Za-z0-9_-]{20,200}", re.ASCII)
 DEFAULT_SERVER = "127.0.0.1:50051"
 TlsCa = Annotated[
     Path | None,
@@ -57,7 +59,7 @@ def security(  # noqa: PLR0917 - as they stand in the command
 def token_of(path: Path, *, needed: bool = True) -> str:
     """The token in the file; empty if there is no such file and none is ``needed``."""
     try:
-        return path.read_text("ascii").strip()
+        found = path.read_text("ascii").strip()
     except FileNotFoundError:
         if not needed:
             return ""
@@ -65,7 +67,10 @@ def token_of(path: Path, *, needed: bool = True) -> str:
     except OSError as error:
         raise Failure(f"{path}: {error.strerror}; expected a token, such as referee serve makes") from None
     except UnicodeDecodeError:
-        raise Failure(f"{path}: not a token") from None
+        found = ""
+    if not _TOKEN.fullmatch(found):
+        raise Failure(f"{path}: not a token; expected one such as referee serve makes")
+    return found
 
 
 def refused(server: str, error: grpc.aio.AioRpcError) -> Failure:
@@ -73,14 +78,19 @@ def refused(server: str, error: grpc.aio.AioRpcError) -> Failure:
     answer = answer_of(error)
     if answer.reason:
         return Failure(f"the referee refused: {answer}")
-    for sign, meaning in _TLS_SIGNS.items():
+    for sign, meaning in _SIGNS.items():
         if sign in answer.message:
             return Failure(f"{server}: {meaning}")
     return Failure(f"{server}: no referee answers ({answer.code.name})")
 
 
-_TLS_SIGNS = {
+_SIGNS = {
     "CERTIFICATE_VERIFY_FAILED": "nobody that is trusted vouches for its certificate; expected --tls-ca FILE",
     "Hostname Verification": "its certificate is for another name",
     "WRONG_VERSION_NUMBER": "it does not speak TLS; expected the address without grpcs://",
+    "Connection refused": "nothing listens there; expected the address that referee serve has printed",
+    "Socket closed": "something listens there that does not answer; expected grpcs://HOST:PORT, if it speaks TLS",
+    "Failed parsing HTTP/2": "what listens there is no referee; expected the address that referee serve has printed",
+    "errors resolving": "no machine of this name is known",
 }
+"""In gRPC's words, why there is no connection."""

@@ -23,4 +23,4 @@ def get(rules_id: str, version: int = 0) -> Any:
     try:
         return _GAMES[rules_id, version]
     except KeyError:
-        raise UnknownRules(f"no rules {rules_id!r} version {version}") from None
+        raise UnknownRules(f"no rules {rules_id!r}" + (f" version {version}" if version else "")) from None

@@ -66,3 +66,9 @@ def test_new_and_audit_say_the_whole_word(tmp_path: Path) -> None:
         done = referee(*words)
         assert done.returncode == 2
         assert done.stderr.startswith(f"referee: {word}: No such file or directory; expected 64 hexadecimal digits")
+
+
+def test_a_word_that_is_no_choice() -> None:
+    done = referee("serve", "--log-format", "x")
+    expected = "Invalid value for '--log-format': 'x' is not one of 'auto', 'json', 'text'"
+    assert (done.returncode, done.stderr) == (2, f"referee: {expected}. Try --help.\n")

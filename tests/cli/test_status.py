@@ -18,7 +18,7 @@ import pytest
 from referee.cli.status import picture
 from referee.v1 import game_pb2
 from referee.v1 import status_service_pb2 as pb
-from tests.cli.command import REFEREE, referee
+from tests.cli.command import NOBODY, REFEREE, referee
 from tests.service.player import connected
 from tests.service.process import serve
 from tests.waiting import waiting_for
@@ -64,7 +64,7 @@ def test_nobody_there(tmp_path: Path) -> None:
     token.write_text("x" * 43)
     done = referee("status", "--server", "127.0.0.1:1", "--token-file", token)
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "referee: 127.0.0.1:1: no referee answers (UNAVAILABLE)\n"
+    assert done.stderr == f"referee: 127.0.0.1:1: {NOBODY}\n"
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ import pytest
 
 from referee.log.v1.log_pb2 import Seat
 from referee.v1 import game_service_pb2 as pb
-from tests.cli.command import referee
+from tests.cli.command import NOBODY, referee
 from tests.service.certificates import Authority
 from tests.service.conftest import running
 from tests.service.player import bearer, refused
@@ -93,6 +93,6 @@ def test_without_a_referee(tmp_path: Path) -> None:
     (tmp_path / "token").write_text("x" * 43)
     done = referee("token", "list", "--server", "127.0.0.1:1", "--token-file", tmp_path / "token")
     assert (done.returncode, done.stdout) == (1, "")
-    assert done.stderr == "referee: 127.0.0.1:1: no referee answers (UNAVAILABLE)\n"
+    assert done.stderr == f"referee: 127.0.0.1:1: {NOBODY}\n"
     done = referee("new", "--principal", "ani", "--token-file", tmp_path / "token")
     assert done.stderr == "referee: --principal: 1 of them; expected 2, one for each seat\n"

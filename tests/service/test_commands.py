@@ -20,7 +20,7 @@ from referee.log.note import VerifierKey
 from referee.log.v1 import log_pb2
 from referee.service.data import DataError, origin_of
 from referee.v1 import game_service_pb2 as pb
-from tests.cli.command import referee
+from tests.cli.command import NOBODY, referee
 from tests.service.conftest import running
 from tests.service.player import Client, connected
 from tests.service.process import serve
@@ -185,7 +185,7 @@ def test_new_refuses(tmp_path: Path, here: Run) -> None:
     token = tmp_path / "token"
     token.write_text("x" * 43)
     cases: list[tuple[tuple[str | Path, ...], int, str]] = [
-        (("--rules", "chess"), 2, "expected one of alhambra"),
+        (("--rules", "chess"), 2, "no rules 'chess'; expected one of alhambra"),
         (("--scribed", "2"), 2, "the game has seats 0 to 1"),
         (("--age-order", "a,b"), 2, "expected seats"),
         (("--options", "{"), 2, "--options: not JSON"),
@@ -198,11 +198,12 @@ def test_new_refuses(tmp_path: Path, here: Run) -> None:
         (("--server", "nonsense"), 2, "--server 'nonsense': expected HOST:PORT"),
         (("--seats", "0"), 2, "--seats"),
         (("--out", token), 2, f"--out {token}: File exists"),
-        (("--server", "127.0.0.1:1", "--out", tmp_path / "joins"), 1, "no referee answers"),
+        (("--server", "127.0.0.1:1", "--out", tmp_path / "joins"), 1, NOBODY),
         (("--declare", "00" * 32), 2, "weak"),
         (("--declare", tmp_path / "none.pem"), 2, "No such file"),
         (("--token-file", tmp_path / "none"), 1, "No such file"),
-        (("--server", "127.0.0.1:1"), 1, "127.0.0.1:1: no referee answers"),
+        (("--token-file", Path(__file__)), 1, "not a token; expected one such as referee serve makes"),
+        (("--server", "127.0.0.1:1"), 1, f"127.0.0.1:1: {NOBODY}"),
     ]
     for words, code, text in cases:
         found = here("new", "--token-file", token, *words)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import referee
+from tests.cli.command import NOBODY, referee
 from tests.service.conftest import running
 
 NO_GAME = "0" * 32
@@ -43,7 +43,7 @@ def test_nobody_listens(tmp_path: Path) -> None:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
         done = referee("fetch", NO_GAME, "--server", address, "--out", tmp_path / "x")
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (1, "", 1)
-    assert done.stderr == f"referee: {address}: no referee answers (UNAVAILABLE)\n"
+    assert done.stderr == f"referee: {address}: {NOBODY}\n"
     assert not (tmp_path / "x").exists()
 
 

@@ -172,6 +172,9 @@ async def test_serve_reads_its_certificate_again(tmp_path: Path, authority: Auth
     expected = "nobody that is trusted vouches for its certificate; expected --tls-ca FILE"
     assert (done.returncode, done.stderr) == (1, f"referee: {running_.address}: {expected}\n")
 
+    in_clear = referee("status", "--server", running_.address.removeprefix("grpcs://"), "--data", tmp_path / "data")
+    assert "expected grpcs://HOST:PORT, if it speaks TLS" in in_clear.stderr
+
     renewed = authority.issue("referee")
     await hang_up(running_.process.pid, tmp_path / "log", "certificates read again")
     assert await peer_of(running_.address) == renewed.der != pair.der
