@@ -127,6 +127,11 @@ Claim = StepClaim | TurnClaim | NoPlacementClaim | DistanceClaim | HandOutClaim
 MOST_TILES = 54
 """Of a game, and as many as lie in a row."""
 
+MOST_TURNS = 1000
+"""Of a distance that is claimed; far more than can be decided."""
+
+_INT32 = 1 << 31
+
 
 @lru_cache(maxsize=1024)
 def walls(tile: str) -> str:
@@ -140,24 +145,33 @@ def check_claim(claim: Claim) -> None:
     Whether the rules of building are obeyed is not asked here.
     """
     match claim:
-        case StepClaim(layout, Place(tile) | Swap(tile)):
-            _check_tiles("layout", layout, tile)
-        case StepClaim(layout, _):
-            _check_tiles("layout", layout)
+        case StepClaim(layout, step):
+            _check_tiles("layout", layout, *([] if isinstance(step, Remove) else [step.tile]))
+            _check_cell("step", step.at)
         case TurnClaim(layout, reserve, bought, moves):
             _check_tiles("layout", layout, *reserve, *bought)
-            for move in moves:
+            for i, move in enumerate(moves):
                 if not isinstance(move, Remove):
                     walls(move.tile)
+                if not isinstance(move, Reserve | Give):
+                    _check_cell(f"moves[{i}]", move.at)
             if len(moves) > 2 * MOST_TILES:
                 raise ValueError(f"moves: {len(moves)} of them, expected at most {2 * MOST_TILES}")
         case NoPlacementClaim(layout, tile):
             _check_tiles("layout", layout, tile)
-        case DistanceClaim(start, reserve, goal, _):
+        case DistanceClaim(start, reserve, goal, turns):
             _check_tiles("start", start, *reserve)
             _check_tiles("goal", goal)
+            if not 0 <= turns <= MOST_TURNS:
+                raise ValueError(f"turns: {turns}, expected 0 to {MOST_TURNS}")
         case HandOutClaim():
             _check_hand_out(claim)
+
+
+def _check_cell(where: str, cell: Cell) -> None:
+    """A cell that a message can hold. Whether a tile may lie there is a question of the rules (ALH-A8)."""
+    if not all(-_INT32 <= at < _INT32 for at in cell):
+        raise ValueError(f"{where}: the cell ({cell[0]}, {cell[1]}), expected numbers of 32 bits")
 
 
 def _check_tiles(where: str, layout: Layout, *others: str) -> None:

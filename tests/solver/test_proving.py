@@ -14,6 +14,7 @@ from solver.certificate import candidates, check
 from solver.claims import (
     Add,
     Claim,
+    DistanceClaim,
     HandOutClaim,
     NoPlacementClaim,
     Place,
@@ -123,6 +124,9 @@ def test_a_pocket_alone_forbids() -> None:
         (StepClaim({(1, 0): "tower-10-W"}, Remove((1, 0))), r"layout: breaks ALH-A2 at \(0, 0\), E"),
         (TurnClaim(ROW, ("tower-12",), ("tower-12",), ()), "layout: tile tower-12 twice"),
         (NoPlacementClaim(ROW, "garden-10-N"), "layout: tile garden-10-N twice"),
+        (StepClaim(ROW, Remove((2**31, 0))), r"step: the cell \(2147483648, 0\), expected numbers of 32 bits"),
+        (TurnClaim(ROW, (), (), (Remove((0, -(2**40))),)), r"moves\[0\]: the cell .* 32 bits"),
+        (DistanceClaim(ROW, (), ROW, -1), "turns: -1, expected 0 to 1000"),
         (HandOutClaim((), ()), "hands: 0 seats, expected 2 to 6"),
     ],
 )
