@@ -34,7 +34,7 @@ Rlimit = Annotated[
     typer.Option(
         metavar="N",
         min=1,
-        max=(1 << 62),
+        max=(1 << 32) - 1,
         help="How much work may be done, in Z3's unit: the same everywhere for the same question and build.",
         show_default=False,
     ),

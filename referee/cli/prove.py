@@ -60,9 +60,11 @@ def prove(  # noqa: PLR0917 - typer reads options from the signature
 
     A layout is as for `referee inspect`. That a tile may be placed, removed or swapped:
 
-        {"game":"alhambra","layout":{"0,-1":"tower-12"},"action":{"place":"garden-10-N","at":[1,0]}}
-        {"game":"alhambra","layout":{"0,-1":"tower-12"},"action":{"remove":[0,-1]}}
-        {"game":"alhambra","layout":{"0,-1":"tower-12"},"action":{"swap":"garden-10-N","at":[0,-1]}}
+        {"game":"alhambra","layout":{},"action":{"place":"tower-12","at":[1,0]}}
+        {"game":"alhambra","layout":{"1,0":"tower-12"},
+        "action":{"remove":[1,0]}}
+        {"game":"alhambra","layout":{"1,0":"tower-12"},
+        "action":{"swap":"garden-10-N","at":[1,0]}}
 
     The answer has "verdict" (legal, illegal, or undecided if the budget ran out), "rules" (every rule that is broken),
     "reasons" (the same in words, with the cells), "core" (one minimal set of facts that contradict the claim),
@@ -70,9 +72,11 @@ def prove(  # noqa: PLR0917 - typer reads options from the signature
 
     Other claims, with the verdicts holds, fails and undecided, or for a turn as above:
 
-        {"game":"alhambra","layout":{},"turn":{"reserve":[],"bought":["tower-12"],"moves":[{"reserve":"tower-12"}]}}
+        {"game":"alhambra","layout":{},"turn":{"reserve":[],
+        "bought":["tower-12"],"moves":[{"reserve":"tower-12"}]}}
         {"game":"alhambra","layout":{},"no_placement":"pavilion-2-NEW"}
-        {"game":"alhambra","distance":{"start":{},"reserve":["tower-12"],"goal":{"1,0":"tower-12"},"turns":1}}
+        {"game":"alhambra","distance":{"start":{},"reserve":["tower-12"],
+        "goal":{"1,0":"tower-12"},"turns":1}}
         {"game":"alhambra","hand_out":{"hands":[["denar-3"],[]],
         "slots":[{"currency":"denar","tile":"tower-12","seat":0}]}}
 
