@@ -298,8 +298,8 @@ def test_the_result_is_that_of_the_rules() -> None:
     assert isinstance(due, log_pb2.GameEnd)
     for wrong in (
         log_pb2.GameEnd(ending=log_pb2.ENDING_ABORTED),
-        log_pb2.GameEnd(ending=due.ending, scores=due.scores[::-1], places=due.places),
-        log_pb2.GameEnd(ending=due.ending, scores=due.scores, places=due.places[::-1]),
+        log_pb2.GameEnd(ending=due.ending, scores=[score + 1 for score in due.scores], places=due.places),
+        log_pb2.GameEnd(ending=due.ending, scores=due.scores, places=[place + 1 for place in due.places]),
         log_pb2.GameEnd(ending=log_pb2.ENDING_STALLED, scores=due.scores, places=due.places),
     ):
         with pytest.raises(LogError) as caught:
