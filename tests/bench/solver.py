@@ -17,21 +17,19 @@ from time import process_time
 from typing import TypeVar
 
 from rich.console import Console
+from rich.live import Live
 from rich.table import Table
 
-from referee.games.alhambra.layout import Layout, index_of
-from referee.games.alhambra.tiles import NAMES, tile_table
-from referee.games.game import Cell
-from solver.best_turn import best_turn
+from referee.games.alhambra.layout import Layout
+from referee.games.alhambra.tiles import tile_table
 from solver.certificate import check
 from solver.claims import Place, Remove, Step, StepClaim, Swap
 from solver.proving import prove
-from tests.bench import solver_compare
+from tests.bench import solver_compare, solver_turns
 from tests.bench.measure import Figure
 
 TILES = 20
-"""In the layouts of proofs and turns."""
-BOUGHT = 3
+"""In the layouts of proofs."""
 _STEPS = 25
 """Claims about each layout."""
 
@@ -50,25 +48,11 @@ class Scale:
 QUICK = Scale(range(5), 10.0)
 
 
-def a_layout(rng: random.Random) -> tuple[dict[Cell, str], list[str]]:
-    """A random legal layout of ``TILES`` tiles, and the tiles that are left, shuffled."""
-    table = tile_table()
-    layout = Layout(table)
-    while len(layout.tiles) < TILES:
-        layout = Layout(table)
-        for tile in rng.sample(range(len(NAMES)), len(NAMES)):
-            if len(layout.tiles) < TILES and (cells := layout.placeable_cells(table.walls[tile])):
-                layout = layout.placed(tile, index_of(rng.choice(cells)))
-    left = [name for name in NAMES if table.numbers[name] not in layout.tiles.values()]
-    rng.shuffle(left)
-    return {cell: table.names[tile] for cell, tile in layout.cells().items()}, left
-
-
 def claims(seeds: range) -> Iterator[StepClaim]:
     """Placements on and around the layout, removals, swaps: legal ones and others."""
     for seed in seeds:
         rng = random.Random(seed)
-        layout, left = a_layout(rng)
+        layout, left = solver_turns.position(seed, TILES, _STEPS)
         engine = Layout.of(tile_table(), {cell: tile_table().numbers[name] for cell, name in layout.items()})
         around = sorted({(x + dx, y + dy) for x, y in layout for dx, dy in ((0, 1), (1, 0), (0, -1), (-1, 0))})
         empty = [cell for cell in around if cell not in layout and cell != (0, 0)]
@@ -84,11 +68,17 @@ def claims(seeds: range) -> Iterator[StepClaim]:
             yield StepClaim(layout, steps[number % len(steps)])
 
 
-def timed(work: Callable[[], _T]) -> tuple[float, _T]:
-    """Seconds of processor time, and what came of it."""
+def timed(work: Callable[..., _T], *arguments: object) -> tuple[float, _T]:
+    """Milliseconds of processor time, and what came of it."""
     start = process_time()
-    found = work()
-    return process_time() - start, found
+    found = work(*arguments)
+    return 1000 * (process_time() - start), found
+
+
+def check_ten_times(certificate: bytes) -> None:
+    """The clock is too coarse for one."""
+    for _ in range(10):
+        check(certificate)
 
 
 def percentile(values: Sequence[float], share: float) -> float:
@@ -103,11 +93,10 @@ def proofs(scale: Scale) -> Iterator[Figure]:
     prove(asked[0])
     proving, checking = [], []
     for claim in asked:
-        spent, proof = timed(lambda claim=claim: prove(claim))  # type: ignore[misc]
-        proving.append(1000 * spent)
-        check(proof.certificate)
-        spent, _ = timed(lambda proof=proof: [check(proof.certificate) for _ in range(10)])  # type: ignore[misc]
-        checking.append(100 * spent)
+        spent, proof = timed(prove, claim)
+        proving.append(spent)
+        spent, _ = timed(check_ten_times, proof.certificate)
+        checking.append(spent / 10)
     name = f"proof with certificate, {TILES}-tile layout, {len(asked)} claims"
     yield Figure(f"{name}: median, ms", median(proving), at_most=5)
     yield Figure(f"{name}: 99th percentile, ms", percentile(proving, 0.99), at_most=30)
@@ -116,17 +105,8 @@ def proofs(scale: Scale) -> Iterator[Figure]:
 
 
 def turns(scale: Scale) -> Iterator[Figure]:
-    """The best end of a turn, found and proven."""
-    spent, proven = [], 0
-    for seed in scale.seeds:
-        layout, left = a_layout(random.Random(seed))
-        seconds, found = timed(lambda layout=layout, left=left: best_turn(layout, [], left[:BOUGHT]))  # type: ignore[misc]
-        spent.append(seconds)
-        proven += found.proven
-    name = f"best turn, {BOUGHT} bought tiles on {TILES}, {len(spent)} layouts"
-    yield Figure(f"{name}: median, s", median(spent), at_most=0.5)
-    yield Figure(f"{name}: slowest, s", max(spent))
-    yield Figure(f"{name}: proven, %", 100 * proven / len(spent), 100)
+    """Best turns and rebuild distances, found and proven."""
+    yield from solver_turns.figures(scale.seeds)
 
 
 SECTIONS: dict[str, Callable[[Scale], Iterator[Figure]]] = {"proofs": proofs, "turns": turns}
@@ -145,15 +125,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
         scale = Scale(scale.seeds, chosen.seconds)
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
-    table = Table("figure", "measured", "target", "", title="The solver, processor time on one core")
-    table.title_justify = "left"
-    for name in chosen.sections:
-        for figure in SECTIONS[name](scale):
-            table.add_row(figure.name, number(figure.value), *target(figure))
-        table.add_section()
-    Console(width=120).print(table)
+    console = Console(width=120)
+    table = Table("figure", "measured", "target", "", title="The solver, on one core", title_justify="left")
+    with Live(table, console=console, auto_refresh=False) as shown:
+        for name in chosen.sections:
+            for figure in SECTIONS[name](scale):
+                table.add_row(figure.name, number(figure.value), *target(figure))
+                shown.refresh()
+            table.add_section()
     if chosen.compare:
-        Console(width=120).print(solver_compare.table(scale.seeds, scale.seconds))
+        console.print(solver_compare.table(scale.seeds, scale.seconds))
 
 
 def number(value: float) -> str:

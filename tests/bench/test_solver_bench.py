@@ -1,0 +1,51 @@
+"""The benches of the solver run, and find what they should: how fast is for those who run them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from referee.games.alhambra.tiles import parse_tile
+from solver.proving import prove
+from solver.walls import longest_wall
+from tests.bench import solver, solver_compare
+
+SMALL = ["garden-10-N", "tower-9-ES", "arcades-6-NE", "seraglio-7-W"]
+
+
+def test_claims_are_of_every_kind_and_both_verdicts() -> None:
+    claims = list(solver.claims(range(1)))
+    assert {type(claim.step).__name__ for claim in claims} == {"Place", "Remove", "Swap"}
+    assert {prove(claim).holds for claim in claims} == {True, False}
+    assert {len(claim.layout) for claim in claims} == {solver.TILES}
+
+
+def test_the_table_of_a_section() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.bench.solver", "--quick", "--sections", "proofs"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=Path(__file__).parent.parent.parent,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "99th percentile, ms" in done.stdout
+    assert "at most 0.3" in done.stdout
+
+
+def test_questions_for_other_solvers_are_whole(tmp_path: Path) -> None:
+    """To the clauses Z3's own command says what the search found: a wall as long as the best, and none that is longer."""
+    masks = [parse_tile(tile).walls for tile in SMALL]
+    file = tmp_path / "question.cnf"
+    z3 = solver_compare.solvers()["Z3"]
+    assert z3 is not None
+    found = {}
+    for target in range(1, sum(mask.bit_count() for mask in masks) + 1):
+        dimacs = solver_compare.learnt(masks, target, 2, 60)
+        assert dimacs is not None
+        file.write_text(dimacs)
+        found[target], _ = z3(file, 60)
+    *_, wall = longest_wall(SMALL, region=2)
+    assert found == {target: "sat" if target <= wall.best else "unsat" for target in found}
+    assert {*found.values()} == {"sat", "unsat"}
