@@ -113,7 +113,7 @@ class _Checker:
             self.contradiction = True
         elif (len(kept) == 1 or value[kept[1]] < 0) and value[kept[0]] == 0:
             self._assign(kept[0])
-            self.contradiction = not self._propagate(len(self._trail) - 1)
+            self.contradiction |= not self._propagate(len(self._trail) - 1)
 
     def delete(self, clause: list[int]) -> None:
         """It is used no more. What is a unit by now stays, as in every DRAT checker; deleting only ever weakens."""

@@ -16,6 +16,10 @@ from solver.walls.sat import Budget, answer
 from solver.walls.search import boxes, masks_of
 from solver.z3run import SolverFailed
 
+_PLAIN = ["sat.simplify.delay=1000000000"] + [
+    f"sat.{simplification}=false" for simplification in ("scc", "elim_vars", "subsumption", "asymm_branch", "probing")
+]
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -85,7 +89,7 @@ def _proof(dimacs: str) -> str:
     with tempfile.TemporaryDirectory() as directory:
         clauses, proof = Path(directory, "clauses.cnf"), Path(directory, "proof.drat")
         clauses.write_text(dimacs, encoding="ascii")
-        options = ["sat.simplify.delay=1000000000", f"sat.drat.file={proof}"]
+        options = [*_PLAIN, f"sat.drat.file={proof}"]
         run = subprocess.run([program, "-dimacs", clauses, *options], capture_output=True, text=True, check=False)  # noqa: S603
         if "s UNSATISFIABLE" not in run.stdout:
             raise SolverFailed(f"z3: expected a proof, got {run.stdout[:80].strip()!r}")
