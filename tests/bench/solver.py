@@ -21,10 +21,11 @@ from rich.live import Live
 from rich.table import Table
 
 from referee.games.alhambra.layout import Layout
-from referee.games.alhambra.tiles import tile_table
+from referee.games.alhambra.tiles import NAMES, tile_table
 from solver.certificate import check
 from solver.claims import Place, Remove, Step, StepClaim, Swap
 from solver.proving import prove
+from solver.walls import Wall, longest_wall
 from tests.bench import solver_compare, solver_turns
 from tests.bench.measure import Figure
 
@@ -109,7 +110,25 @@ def turns(scale: Scale) -> Iterator[Figure]:
     yield from solver_turns.figures(scale.seeds)
 
 
-SECTIONS: dict[str, Callable[[Scale], Iterator[Figure]]] = {"proofs": proofs, "turns": turns}
+def walls(scale: Scale) -> Iterator[Figure]:
+    """The longest walls of sets of tiles, proven without a region; and of all tiles, in ten times the time."""
+    for size, share in ((10, 100), (15, 85), (20, 80), (30, 50)):
+        found = [longest(random.Random(seed).sample(NAMES, size), scale.seconds, seed) for seed in scale.seeds]
+        proven = sum(wall.proven and wall.region is None for wall in found)
+        name = f"longest wall of {size} tiles, {scale.seconds:g} s each"
+        yield Figure(f"{name}: proven, % of {len(found)} sets", 100 * proven / len(found), share)
+    wall = longest(NAMES, 10 * scale.seconds, 0)
+    yield Figure(f"longest wall of all 54 tiles, {10 * scale.seconds:g} s: sides", wall.best, 69)
+    yield Figure("the same: bound", wall.bound)
+
+
+def longest(tiles: Sequence[str], seconds: float, seed: int) -> Wall:
+    """What is known when the time is over."""
+    *_, last = longest_wall(tiles, seconds=seconds, seed=seed)
+    return last
+
+
+SECTIONS: dict[str, Callable[[Scale], Iterator[Figure]]] = {"proofs": proofs, "turns": turns, "walls": walls}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

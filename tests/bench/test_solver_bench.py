@@ -35,7 +35,7 @@ def test_the_table_of_a_section() -> None:
 
 
 def test_questions_for_other_solvers_are_whole(tmp_path: Path) -> None:
-    """To the clauses Z3's own command says what the search found: a wall as long as the best, and none that is longer."""
+    """To the clauses Z3's own command says what the search found: a wall as long as the best, and none longer."""
     masks = [parse_tile(tile).walls for tile in SMALL]
     file = tmp_path / "question.cnf"
     z3 = solver_compare.solvers()["Z3"]
