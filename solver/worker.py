@@ -123,8 +123,9 @@ def _confine(memory_mib: int) -> None:
     with suppress(OSError):  # not on Linux, or not allowed
         Path("/proc/self/oom_score_adj").write_text(_OOM_SCORE, encoding="ascii")
     if memory_mib:
-        memory = memory_mib << 20
-        resource.setrlimit(resource.RLIMIT_AS, (memory, memory + _SPARE_BYTES))
+        memory, (_, most) = memory_mib << 20, resource.getrlimit(resource.RLIMIT_AS)
+        hard = memory + _SPARE_BYTES if most == resource.RLIM_INFINITY else min(memory + _SPARE_BYTES, most)
+        resource.setrlimit(resource.RLIMIT_AS, (min(memory, hard), hard))
 
 
 def _give_spare_memory() -> None:

@@ -31,7 +31,10 @@ class BadQuestion(ValueError):
 
 
 class WorkerFailed(Exception):
-    """There is no answer; the message says what to do. ``why``: ``died``, ``hung``, ``memory`` or ``garbled``."""
+    """There is no answer; the message says what to do.
+
+    ``why``: ``died``, ``hung``, ``memory``, ``garbled``, or ``late``, if no worker was ready in time.
+    """
 
     def __init__(self, why: str, message: str) -> None:
         super().__init__(message)
@@ -73,9 +76,10 @@ class Workers:
         what it has. Raises ``BadQuestion``, ``WorkerFailed``, ``WorkerFault``.
         """
         worker = self._idle.pop() if self._idle else await self._start()
-        why: str | None = "left"
+        why: str | None = None  # while it gets ready, it is none the worse for who does not wait for it
         try:
-            await worker.ready()
+            await worker.ready(until_s)
+            why = "left"
             worker.ask(method, message, until_s)
             while True:
                 reply = await worker.reply(until_s, beat_s)
@@ -87,7 +91,7 @@ class Workers:
                     raise BadQuestion(reply[1].decode())
                 return
         except (WorkerFailed, WorkerFault) as error:
-            why = error.why
+            why = error.why if error.why != "late" else None
             raise
         finally:
             if why is None:
@@ -150,16 +154,22 @@ class _Worker:
         self._memory_mib = memory_mib
         self._requests, self._replies = process.stdin, process.stdout
         self._is_ready = False
+        self._start_s = asyncio.get_running_loop().time() + START_S
         self._reading: asyncio.Task[tuple[int, bytes]] | None = None
         self.pid = process.pid
         self.ended = asyncio.create_task(process.wait())
         """With its exit code."""
 
-    async def ready(self) -> None:
-        """Returns when it takes questions."""
+    async def ready(self, until_s: float) -> None:
+        """Returns when it takes questions. Raises ``WorkerFailed`` (``late``) if that is not by then."""
         if self._is_ready:
             return
-        kind, _ = await self._reply(asyncio.get_running_loop().time() + START_S, None) or (None, b"")
+        try:
+            kind, _ = await self._reply(min(until_s, self._start_s), None) or (None, b"")
+        except WorkerFailed as error:
+            if error.why == "hung" and until_s < self._start_s:
+                raise WorkerFailed("late", "no worker was ready in time; ask again") from None
+            raise
         if kind is not Reply.READY:
             raise _garbled()
         self._is_ready = True

@@ -166,7 +166,7 @@ class RefereeCollector(Collector):
         queries = CounterMetricFamily(
             "referee_solver_queries",
             "Questions to SolverService by method and what became of them: proven, open (out of budget or time), "
-            "refused (what was asked cannot be), failed, or left (whoever asked did not wait).",
+            "refused (what was asked cannot be), limited (too many at one time), failed, or left (nobody waited).",
             labels=["method", "result"],
         )
         for (method, result), count in self._queries.settled.items():

@@ -22,7 +22,7 @@ from referee.service.fields import game_id_of
 from referee.service.guard import Calls, Gone, Outlet
 from referee.service.queries import Queries
 from referee.service.violations import in_words, violation_message
-from referee.table.errors import Draining, GameOver, MalformedMove, NotAwaited
+from referee.table.errors import Draining, GameOver, LimitReached, MalformedMove, NotAwaited
 from referee.table.house import House
 from referee.table.view import awaited_text
 from referee.v1 import solver_service_pb2 as pb
@@ -192,6 +192,9 @@ class SolverService:
             yield results.append
         except BadQuestion:
             results.append("refused")
+            raise
+        except LimitReached:
+            results.append("limited")
             raise
         except Exception as error:
             results.append("left" if isinstance(error, Gone) else "failed")

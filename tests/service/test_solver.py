@@ -27,6 +27,7 @@ from referee.service.server import Config, Server
 from referee.v1 import game_service_pb2 as games_pb
 from referee.v1 import solver_service_pb2 as pb
 from referee.v1 import solver_service_pb2_grpc as pb_grpc
+from referee.v1 import status_service_pb2, status_service_pb2_grpc
 from solver import requests
 from solver.claims import DistanceClaim, NoPlacementClaim, Place, Remove, StepClaim, Swap
 from solver.wire import message_of, placed_tiles
@@ -359,6 +360,10 @@ async def test_too_many_of_one_caller(tmp_path: Path) -> None:
             assert found.reason == "LIMIT"
             assert found.metadata == {"limit": "questions of one caller to the solver at one time"}
             assert found.retry_s > 0
+        status: Any = status_service_pb2_grpc.StatusServiceStub(client.channel)
+        shown = await status.GetStatus(status_service_pb2.GetStatusRequest(), metadata=bearer(client.organiser))
+        numbers = (shown.server.solver_workers, shown.server.solver_at_work, shown.server.solver_waiting)
+        assert numbers == (2, 1, MOST_OF_ONE - 1)
         play = await client.play()
         other = Asker(client, token_of(play, 0))
         assert (await other.ask("ProveMove", proving(ILLEGAL))).proof.finding == pb.FINDING_FAILS

@@ -17,6 +17,7 @@ import pytest
 
 from solver import workers
 from solver.workers import BadQuestion, WorkerFailed, WorkerFault, Workers
+from tests.waiting import until as facts
 
 JOBS = "tests.solver.jobs"
 LONG_S = 600.0
@@ -67,8 +68,7 @@ async def works(pool: Workers) -> None:
 
 async def gone(pool: Workers, pid: int) -> None:
     """Returns when the worker is no more."""
-    while pid in pool.pids:  # noqa: ASYNC110 - nobody is told
-        await asyncio.sleep(0)
+    await facts(lambda: pid not in pool.pids, "the worker is no more")
     assert not is_there(pid)
 
 
@@ -209,8 +209,8 @@ async def test_what_cannot_be_loaded_is_said() -> None:
 
 
 async def test_who_does_not_wait_any_longer_frees_the_worker_at_once(pool: Workers) -> None:
-    """Whether it is still being started, is at work, or has more to say."""
-    for method, answers_before in (("factors", 0), ("factors", 1), ("forever", 3)):
+    """Whether it is at work, or has more to say."""
+    for method, answers_before in (("factors", 1), ("forever", 3)):
         begun = asyncio.Event()
 
         async def listen(method: str, answers_before: int, begun: asyncio.Event) -> None:
@@ -223,8 +223,6 @@ async def test_who_does_not_wait_any_longer_frees_the_worker_at_once(pool: Worke
 
         listening = asyncio.create_task(listen(method, answers_before, begun))
         await begun.wait()
-        while not pool.pids:  # noqa: ASYNC110 - nobody is told
-            await asyncio.sleep(0)
         pids = pool.pids
         listening.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -232,6 +230,18 @@ async def test_who_does_not_wait_any_longer_frees_the_worker_at_once(pool: Worke
         for pid in pids:
             await gone(pool, pid)
     await works(pool)
+
+
+async def test_a_worker_that_gets_ready_is_there_for_the_next(pool: Workers) -> None:
+    """Whoever did not wait for it: who left, or had less time than a start takes."""
+    asking = asyncio.create_task(ask(pool, "echo"))
+    await facts(lambda: pool.pids, "it is started")
+    asking.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    assert await failed(pool, "echo", seconds=0) == ("late", "no worker was ready in time; ask again")
+    await works(pool)
+    assert (pool.started, pool.lost) == (1, {})
 
 
 async def test_signs_of_life(pool: Workers) -> None:
@@ -253,8 +263,7 @@ async def test_a_worker_is_told_less_than_there_is(pool: Workers) -> None:
 async def test_stopping(pool: Workers) -> None:
     """Whoever waits is told, and no process is left."""
     asking = [asyncio.create_task(failed(pool, "spin")) for _ in range(2)]
-    while pool.started < 2:  # noqa: ASYNC110 - nobody is told
-        await asyncio.sleep(0)
+    await facts(lambda: pool.started == 2, "both are started")
     pids = pool.pids
     await pool.stop()
     assert {why for why, _ in await asyncio.gather(*asking)} == {"died"}
