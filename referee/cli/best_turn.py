@@ -66,10 +66,8 @@ def best_turn(  # noqa: PLR0917 - typer reads options from the signature
     moves = [move_of(each, "moves") for each in found.moves]
     after = _after(before, moves)
     wall, _ = building.engine_layout(before).wall()
-    if svg is not None:
-        building.write_svg(svg, after, f"Best turn: wall {found.wall}")
     if as_json:
-        return building.write_json(
+        building.write_json(
             {
                 "moves": [written_move(each) for each in moves],
                 "wall_before": wall,
@@ -81,14 +79,17 @@ def best_turn(  # noqa: PLR0917 - typer reads options from the signature
                 "ms": spent,
             }
         )
-    lines = [
-        *(map(describe_move, moves) if moves else ["no move"]),
-        f"wall {wall} before, {found.wall} after; {found.tiles} {'tile' if found.tiles == 1 else 'tiles'}",
-        "proven: no legal turn is better"
-        if found.proven
-        else f"not proven: the budget ran out; no legal turn makes a longer wall than {found.bound}",
-    ]
-    return output.write("\n".join(lines) + "\n\n" + building.picture(after))
+    else:
+        lines = [
+            *(map(describe_move, moves) if moves else ["no move"]),
+            f"wall {wall} before, {found.wall} after; {found.tiles} {'tile' if found.tiles == 1 else 'tiles'}",
+            "proven: no legal turn is better"
+            if found.proven
+            else f"not proven: the budget ran out; no legal turn makes a longer wall than {found.bound}",
+        ]
+        output.write("\n".join(lines) + "\n\n" + building.picture(after))
+    if svg is not None:
+        building.write_svg(svg, after, f"Best turn: wall {found.wall}")
 
 
 def _after(layout: Mapping[Cell, str], moves: Iterable[TurnMove]) -> dict[Cell, str]:

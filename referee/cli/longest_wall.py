@@ -70,8 +70,6 @@ def longest_wall(  # noqa: PLR0917 - typer reads options from the signature
             lost = str(error)
     layout = layout_of(found.layout, "layout")
     region = found.region if found.HasField("region") else None
-    if svg is not None:
-        building.write_svg(svg, layout, f"Longest wall: {found.best}")
     if as_json:
         building.write_json(
             {
@@ -84,6 +82,8 @@ def longest_wall(  # noqa: PLR0917 - typer reads options from the signature
         )
     else:
         output.write(f"{_in_words(found)}\n\n{building.picture(layout)}")
+    if svg is not None:
+        building.write_svg(svg, layout, f"Longest wall: {found.best}")
     if lost:
         raise Failure(f"{lost}; the answer is what was found by then")
 

@@ -51,6 +51,12 @@ def test_a_turn_in_words_and_pictures(tmp_path: Path) -> None:
     assert "Longest wall: 6." in (ET.fromstring(svg.read_text()).findtext("{http://www.w3.org/2000/svg}desc") or "")
 
 
+def test_a_picture_that_cannot_be_written_costs_no_answer() -> None:
+    done = referee("best-turn", "--json", "--svg", "/nowhere/turn.svg", stdin=POSITION)
+    assert json.loads(done.stdout)["wall"] == 6
+    assert (done.returncode, done.stderr) == (2, "referee: /nowhere/turn.svg: No such file or directory\n")
+
+
 def test_the_position_from_a_file_or_options(tmp_path: Path) -> None:
     file = tmp_path / "position.json"
     file.write_text(json.dumps(json.loads(POSITION), indent=4))
@@ -132,7 +138,6 @@ def test_a_distance_from_options() -> None:
         ),
         ("best-turn", ["--layout", "{}", "--bought", "tower-12,tower-12"], "", "bought: tile tower-12 twice"),
         ("best-turn", ["--layout", '{"5,5":"tower-12"}'], "", "layout: "),
-        ("best-turn", ["--layout", "{}", "--svg", "/nowhere/x.svg"], "", "/nowhere/x.svg: No such file or directory"),
         ("rebuild-distance", ["--start", "{}"], '{"game":"alhambra"}', "position: goal is missing"),
         ("rebuild-distance", ["--start", "{}", "--goal", "[]"], "", "--goal: []; expected an object"),
         ("rebuild-distance", ["--start", "{}", "--goal", "{}", "--limit", "-1"], "", "--limit"),
