@@ -179,6 +179,21 @@ def test_no_tile_closes_a_pocket() -> None:
     assert slow_turns.best_turn({**START, **ring}, [], ["garden-1-E"]) == (words(found.moves), found.wall, found.tiles)
 
 
+def test_no_order_will_do() -> None:
+    """Two tiles fit into a corridor and lengthen the wall. The inner one can be walked to over the outer one alone, and
+    the outer one, if it comes first, shuts the cell of the inner one in.
+    """
+    arms = {(-1, 0): "tower-7-SW", (0, 1): "tower-1-EW", (2, 1): "tower-5-EW", (2, 0): "tower-6-NE"}
+    bend = START | arms | {(0, 2): "tower-2-SW", (1, 2): "tower-3-NS", (2, 2): "tower-4-ES"}
+    bought = ["garden-1-ESW", "garden-2-N"]
+    filled = bend | {(1, 1): bought[0], (1, 0): bought[1]}
+    assert slow_turns.legal(filled)
+    found = best_turn(without_fountain(bend), [], bought)
+    assert (words(found.moves), found.wall, found.tiles) == slow_turns.best_turn(bend, [], bought)
+    assert found.proven
+    assert found.wall < oracle.longest_wall(filled)
+
+
 @pytest.mark.parametrize("seed", [16, 19, 78])
 def test_a_pocket_that_only_several_tiles_close(seed: int) -> None:
     """Each of the tiles may be placed, and the wall would be longer with all of them, around a hole."""

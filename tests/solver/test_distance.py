@@ -136,6 +136,35 @@ def test_a_tile_is_parked_first() -> None:
     assert slow_turns.distance({**START, **start}, reserve, {**START, **goal}, 4) == 3
 
 
+BEND = {(0, 1): "tower-1-EW", (0, 2): "tower-2-SW", (1, 2): "tower-3-NS", (2, 2): "tower-4-ES", (2, 1): "tower-5-EW"}
+"""Around a corridor of two cells, the inner one with walls on three sides."""
+
+
+def ways_agree(start: Board, reserve: list[str], goal: Board, turns: int) -> None:
+    """The search finds a way of so many turns, and Z3 by itself finds one of these and none of fewer."""
+    found = distance(plain(start), reserve, plain(goal))
+    assert found.moves is not None
+    assert (len(found.moves), found.bound, found.proven) == (turns, turns, True)
+    assert walked(start, reserve, found.moves) == goal
+    stock = [(name, parse_tile(name).walls) for name in reserve]
+    assert way(named(start), stock, named(goal), turns - 1, Budget(DEFAULT_RLIMIT)) is None
+    assert way(named(start), stock, named(goal), turns, Budget(DEFAULT_RLIMIT)) is not None
+
+
+def test_a_tile_goes_and_comes_back() -> None:
+    """The inner tile can be walked to over the outer one alone, which would shut its cell in: the end has to open."""
+    reserve = ["tower-6-ESW", "tower-7"]
+    goal = BEND | {(1, 1): "tower-6-ESW", (1, 0): "tower-7"}
+    ways_agree(START | BEND, reserve, START | goal, 4)
+
+
+def test_a_tile_helps_on_a_cell_that_is_empty_before_and_after() -> None:
+    """The bridge between two columns moves from one end to the other; until then one in the middle has to do."""
+    cells = [(0, 1), (0, 2), (2, 0), (2, 1), (2, 2)]
+    columns = {cell: f"tower-{number}" for number, cell in enumerate(cells, 1)}
+    ways_agree(START | columns | {(1, 0): "garden-1"}, ["garden-2"], START | columns | {(1, 2): "garden-1"}, 4)
+
+
 def test_no_turns_at_all() -> None:
     assert distance({(0, 1): "tower-12"}, ["garden-10"], {(0, 1): "tower-12"}) == Distance((), 0, True)
 
