@@ -249,14 +249,16 @@ def candidates(claim: NoPlacementClaim) -> list[Cell]:
 
 def _judge_no_placement(claim: NoPlacementClaim, evidence: pb.NoPlacementEvidence) -> Place | None:
     """The first placement that is legal; None if there is none."""
-    judged = 0
-    for judged, (cell, numbers) in enumerate(zip(candidates(claim), evidence.cells, strict=False), 1):
-        broken, _ = _judge_step(f"({cell[0]}, {cell[1]})", claim.layout, step := Place(claim.tile, cell), numbers)
-        if not broken and judged == len(evidence.cells):
-            return step
-    if not judged == len(evidence.cells) == len(candidates(claim)):
+    cells, judged, step = candidates(claim), 0, None
+    for judged, (cell, numbers) in enumerate(zip(cells, evidence.cells, strict=False), 1):
+        step = Place(claim.tile, cell)
+        if not _judge_step(f"({cell[0]}, {cell[1]})", claim.layout, step, numbers)[0]:
+            break
+    else:
+        step = None
+    if judged < len(evidence.cells) or (step is None and judged < len(cells)):
         raise BadCertificate(f"no placement: {len(evidence.cells)} layouts, expected them up to the first legal one")
-    return None
+    return step
 
 
 def _judge_distance(claim: DistanceClaim, evidence: pb.DistanceEvidence) -> Checked:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from referee.alhambra.v1 import proof_pb2 as pb
 from referee.games.game import Cell, Violation
 from solver import evidence
-from solver.certificate import MAX_BYTES, BadCertificate, check
+from solver.certificate import MAX_BYTES, BadCertificate, candidates, check
 from solver.claims import (
     Add,
     Claim,
@@ -40,6 +40,15 @@ ROW = {(1, 0): "arcades-9", (2, 0): "garden-10-N", (3, 0): "tower-11"}
 # Around (1, 1); a tile on (0, 1) shuts it in but for the corner at (0, 2).
 HOOK = {(1, 0): "arcades-9", (2, 0): "garden-10", (2, 1): "tower-11", (2, 2): "tower-12", (1, 2): "chambers-10"}
 RING = {**HOOK, (0, 2): "chambers-11"}
+# Where seraglio-8-S could only lie at (0, -2), and would shut in (0, -1) but for a corner.
+POCKET = {
+    (-1, -1): "pavilion-5-NW",
+    (-1, 0): "chambers-7-SW",
+    (0, 1): "pavilion-4-ES",
+    (1, -2): "garden-8-NE",
+    (1, -1): "arcades-8-E",
+    (1, 0): "seraglio-6-ES",
+}
 HANDS = (((0, 3), (0, 4)), ((0, 9), (1, 2)), ((1, 2),))
 TURN: tuple[TurnMove, ...] = (Add("tower-12", (0, 1)), Place("pavilion-8", (4, 0)))
 IN_REACH = {**ROW, (4, 0): "pavilion-8"}
@@ -56,7 +65,7 @@ CLAIMS: tuple[Claim, ...] = (
     TurnClaim(ROW, ("tower-12",), ("pavilion-8", "garden-10"), (*TURN, Place("garden-10", (9, 9)))),
     TurnClaim(ROW, ("tower-12",), ("pavilion-8", "garden-10"), TURN),
     NoPlacementClaim(ROW, "pavilion-8"),
-    NoPlacementClaim(grown(random.Random(132)), "seraglio-8-S"),
+    NoPlacementClaim(POCKET, "seraglio-8-S"),
     HandOutClaim(HANDS, (Slot(0, "tower-12", 1), Slot(1, "garden-12-S", None))),
     HandOutClaim(HANDS, (Slot(0, "tower-12", 0), Slot(1, "garden-12-S", None))),
 )
@@ -173,6 +182,78 @@ def test_every_number_counts() -> None:
             numbers[:] = kept
         assert evidence.serialized(message) == data
     assert tried > 300
+
+
+def test_no_legal_cell_is_passed_over() -> None:
+    """Evidence for every cell, a legal one among them, does not prove that there is none."""
+    claim = NoPlacementClaim(ROW, "pavilion-8")
+    layouts = [evidence.of_layout({**ROW, cell: "pavilion-8"}) for cell in candidates(claim)]
+    assert len(layouts) > 2
+    for count in range(len(layouts) + 1):
+        message = pb.Certificate(claim=message_of(claim))
+        message.no_placement.cells.extend(layouts[:count])
+        message.no_placement.SetInParent()
+        if count == 1:
+            assert check(evidence.serialized(message)).counterexample == Place("pavilion-8", candidates(claim)[0])
+        else:
+            with pytest.raises(BadCertificate, match="up to the first legal one"):
+                check(evidence.serialized(message))
+
+
+def test_a_cell_left_out_leaves_it_open() -> None:
+    message = pb.Certificate.FromString(prove(NoPlacementClaim(POCKET, "seraglio-8-S")).certificate)
+    whole = evidence.serialized(message)
+    for cells in ([], [*message.no_placement.cells] * 2):
+        message = pb.Certificate.FromString(whole)
+        del message.no_placement.cells[:]
+        message.no_placement.cells.extend(cells)
+        with pytest.raises(BadCertificate, match="up to the first legal one"):
+            check(evidence.serialized(message))
+
+
+def test_layouts_of_a_turn_are_neither_too_few_nor_too_many() -> None:
+    whole = next(data for claim, data in zip(CLAIMS, certificates(), strict=False) if isinstance(claim, TurnClaim))
+    for count in (0, 1, 3):
+        message = pb.Certificate.FromString(whole)
+        layouts = [*message.turn.steps, *message.turn.steps][:count]
+        del message.turn.steps[:]
+        message.turn.steps.extend(layouts)
+        with pytest.raises(BadCertificate, match="turn: "):
+            check(evidence.serialized(message))
+
+
+@pytest.mark.parametrize(
+    ("turns", "moves", "below"),
+    [
+        (1, (Add("pavilion-8", (4, 0)),), 0),  # nothing about shorter ways
+        (1, (Add("pavilion-8", (4, 0)),), 2),  # a way that was refuted
+        (7, (Add("pavilion-8", (4, 0)),), 1),
+        (7, (), 7),  # too little refuted
+        (7, (), 0),
+        (0, (Add("pavilion-8", (4, 0)),), 0),  # more moves than claimed
+        (1, (Add("pavilion-8", (-1, 0)),), 1),  # elsewhere
+        (3, (Remove((1, 0)), Add("arcades-9", (1, 0)), Add("pavilion-8", (4, 0))), 3),  # cuts off the rest
+        (3, (Add("tower-12", (0, 1)), Remove((0, 1)), Add("pavilion-8", (4, 0))), 3),  # a tile from nowhere
+        (2, (Add("pavilion-8", (4, 0)), Swap("pavilion-8", (3, 0))), 2),  # a tile that lies already
+    ],
+)
+def test_distances_that_are_not_shown(turns: int, moves: tuple[Add | Remove | Swap, ...], below: int) -> None:
+    data = evidence.of_distance(DistanceClaim(ROW, ("pavilion-8",), IN_REACH, turns), moves, below)
+    with pytest.raises(BadCertificate):
+        check(data)
+
+
+def test_a_tile_that_was_taken_away_can_be_laid_again() -> None:
+    goal = {(1, 0): "arcades-9", (2, 0): "garden-10-N", (0, 1): "tower-11"}
+    claim = DistanceClaim(ROW, (), goal, 2)
+    checked = check(evidence.of_distance(claim, [Remove((3, 0)), Add("tower-11", (0, 1))], 2))
+    assert checked.holds
+    assert "fewer than 2" in checked.assumed
+
+
+def test_nobody_has_money_of_the_currency() -> None:
+    assert check(prove(HandOutClaim(HANDS, (Slot(3, "tower-12", None),))).certificate).holds
+    assert not check(prove(HandOutClaim(HANDS, (Slot(3, "tower-12", 0),))).certificate).holds
 
 
 def test_evidence_of_another_claim_is_refused() -> None:
