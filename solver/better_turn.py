@@ -25,7 +25,7 @@ from itertools import pairwise
 
 from referee.games.game import Cell
 from solver import cuts
-from solver.cnf import FALSE, TRUE, Clauses, is_true
+from solver.cnf import FALSE, TRUE, Clauses, is_true, spend
 from solver.walls.check import FOUNTAIN, IllegalLayout, beside, wall_length
 from solver.z3run import Budget
 
@@ -78,7 +78,7 @@ def improvement(
 
     Raises ``solver.z3run.OutOfBudget``, ``solver.z3run.SolverFailed``.
     """
-    question = _Question(layout, reserve, bought)
+    question = _Question(layout, reserve, bought, budget)
     question.better(*best)
     while (model := question.clauses.solve(budget)) is not None:
         if not (lacking := question.lacking(model)):
@@ -91,7 +91,7 @@ def improvement(
 class _Question:
     """The literals: ``rebuild`` and ``place`` choose, ``there`` and ``wall`` are the last layout, ``run`` its wall."""
 
-    def __init__(self, layout: Masks, reserve: Sequence[int], bought: Sequence[int]) -> None:
+    def __init__(self, layout: Masks, reserve: Sequence[int], bought: Sequence[int], budget: Budget) -> None:
         self.clauses = Clauses()
         self.layout = layout
         self.bought = bought
@@ -99,6 +99,7 @@ class _Question:
         self.clauses.at_most_one(list(self.rebuild.values()))
         self.removed = {each.at: literal for each, literal in self.rebuild.items() if each.mask is None}
         distance = _beside(layout, len(bought) + bool(reserve))
+        spend(budget, len(distance) * (1 + len(bought)) ** 2)
         self.free = sorted(distance)
         self.place = {
             (number, cell): self.clauses.new() for cell in (*self.free, *self.removed) for number in range(len(bought))

@@ -15,6 +15,17 @@ FALSE = -TRUE
 _BUDGET = ("canceled", "sat.canceled", "max. resource limit exceeded")
 
 
+LITERAL = 30
+"""What stating a literal costs of the budget: about as long as Z3 takes for so much of its own work."""
+
+
+def spend(budget: Budget, literals: int) -> None:
+    """For stating a question, which is work, too. Raises ``OutOfBudget``."""
+    budget.left -= LITERAL * literals
+    if budget.left <= 0:
+        raise OutOfBudget
+
+
 class Clauses:
     """A growing set of clauses. A literal is the number of a variable, negative if it is denied."""
 

@@ -19,12 +19,9 @@ from typing import TypeVar
 
 from referee.games.game import Cell
 from solver import cuts
-from solver.cnf import FALSE, TRUE, Clauses, is_true
+from solver.cnf import FALSE, TRUE, Clauses, is_true, spend
 from solver.walls.check import FOUNTAIN, beside
-from solver.z3run import Budget, OutOfBudget
-
-LITERAL = 30
-"""What a literal costs of the budget: about as long as Z3 takes for so much of its own work."""
+from solver.z3run import Budget
 
 Tile = tuple[str, int]
 """A name and its walls, bit ``1 << side``, sides clockwise from the north."""
@@ -90,10 +87,7 @@ class _Question:
         self.circles = circles(start, goal)
         self.slack = turns - least(start, goal)
         self.choices = self._choices()
-        # Stating the question is work, too, and long ways have long ones.
-        budget.left -= LITERAL * (turns + 1) * sum(map(len, self.choices.values()))
-        if budget.left <= 0:
-            raise OutOfBudget
+        spend(budget, (turns + 1) * sum(map(len, self.choices.values())))
         self._on: dict[tuple[int, Cell], dict[Tile | None, int]] = {}
         for turn in range(turns + 1):
             for cell in self.choices:
