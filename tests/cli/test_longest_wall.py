@@ -49,6 +49,7 @@ def test_no_tiles_make_no_wall() -> None:
     assert json.loads(done.stdout) == {"best": 0, "bound": 0, "proven": True, "region": None, "layout": {}}
 
 
+@pytest.mark.slow
 def test_a_budget_ends_the_search_with_the_best() -> None:
     done = referee("longest-wall", "--all", "--budget", "3", "--json")
     assert done.returncode == 0
@@ -59,6 +60,7 @@ def test_a_budget_ends_the_search_with_the_best() -> None:
     assert (judged["valid"], judged["wall"]) == (True, found["best"])
 
 
+@pytest.mark.slow
 def test_ctrl_c_at_a_terminal_keeps_the_best() -> None:
     with at_a_terminal("longest-wall", "--all", "--budget", "500", "--json") as terminal:
         terminal.wait_for("of 500 s")
@@ -73,6 +75,7 @@ def test_ctrl_c_at_a_terminal_keeps_the_best() -> None:
     assert (judged["valid"], judged["wall"]) == (True, found["best"])
 
 
+@pytest.mark.slow
 def test_ctrl_c_without_a_terminal() -> None:
     """The search is a process of its own: it has to end, too."""
     with subprocess.Popen(
@@ -93,6 +96,7 @@ def test_ctrl_c_without_a_terminal() -> None:
     assert not Path(f"/proc/{worker}").exists()
 
 
+@pytest.mark.slow
 def test_a_search_that_dies_leaves_what_it_found() -> None:
     with subprocess.Popen(
         [REFEREE, "longest-wall", "--all", "--budget", "500"],
