@@ -6,12 +6,12 @@ What an accepted certificate proves:
   where it does not. A rule that is not reported is obeyed: each tile has a way on foot and each empty cell a way out,
   along which the certificate's numbers fall. A rule that is reported is broken at the cells named and at no others: no
   way leads from any of them to a cell that has one. So there is no certificate of the contrary.
-- of a turn: the same up to its first move that breaks a rule; and the rules about reserve and bought tiles.
+- of a turn: the same up to its first move that breaks a rule, and the rules about reserve and bought tiles; of the
+  hand-out: all of it (ALH-F9).
 - of "no placement": each empty cell beside a tile breaks ALH-A2 or ALH-A4, or the tile there shuts a cell in (ALH-A5,
   ALH-A6). Every other cell touches no tile (ALH-A3), is taken (ALH-A9) or too far away (ALH-A8).
 - of a distance: a way of so many turns. That none is shorter was refuted by a solver, which cannot be checked here;
   ``Checked.assumed`` says so.
-- of the hand-out: all of it (ALH-F9).
 
 The layout that a claim starts from is taken to be legal, as the claim says: whoever has the game can see it.
 """
@@ -112,8 +112,7 @@ def _judge_step(
     where: str, layout: Layout, step: Step, evidence: pb.LayoutEvidence
 ) -> tuple[tuple[Violation, ...], Layout]:
     """Every rule of building that the step breaks, and the layout after it."""
-    at = step.at
-    early = None
+    at, early = step.at, None
     if isinstance(step, Place):
         if max(abs(at[0]), abs(at[1])) > MOST_TILES:
             early = Violation("ALH-A8", (at,))
@@ -249,16 +248,15 @@ def candidates(claim: NoPlacementClaim) -> list[Cell]:
 
 def _judge_no_placement(claim: NoPlacementClaim, evidence: pb.NoPlacementEvidence) -> Place | None:
     """The first placement that is legal; None if there is none."""
-    cells, judged, step = candidates(claim), 0, None
-    for judged, (cell, numbers) in enumerate(zip(cells, evidence.cells, strict=False), 1):
+    cells, legal = candidates(claim), None
+    for i, (cell, numbers) in enumerate(zip(cells, evidence.cells, strict=False), 1):
         step = Place(claim.tile, cell)
         if not _judge_step(f"({cell[0]}, {cell[1]})", claim.layout, step, numbers)[0]:
+            cells, legal = cells[:i], step
             break
-    else:
-        step = None
-    if judged < len(evidence.cells) or (step is None and judged < len(cells)):
-        raise BadCertificate(f"no placement: {len(evidence.cells)} layouts, expected them up to the first legal one")
-    return step
+    if len(evidence.cells) != len(cells):
+        raise BadCertificate(f"no placement: {len(evidence.cells)} layouts, expected {len(cells)}")
+    return legal
 
 
 def _judge_distance(claim: DistanceClaim, evidence: pb.DistanceEvidence) -> Checked:

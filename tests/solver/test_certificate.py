@@ -196,7 +196,7 @@ def test_no_legal_cell_is_passed_over() -> None:
         if count == 1:
             assert check(evidence.serialized(message)).counterexample == Place("pavilion-8", candidates(claim)[0])
         else:
-            with pytest.raises(BadCertificate, match="up to the first legal one"):
+            with pytest.raises(BadCertificate, match=r"no placement: \d+ layouts"):
                 check(evidence.serialized(message))
 
 
@@ -207,7 +207,7 @@ def test_a_cell_left_out_leaves_it_open() -> None:
         message = pb.Certificate.FromString(whole)
         del message.no_placement.cells[:]
         message.no_placement.cells.extend(cells)
-        with pytest.raises(BadCertificate, match="up to the first legal one"):
+        with pytest.raises(BadCertificate, match=r"no placement: \d+ layouts"):
             check(evidence.serialized(message))
 
 
@@ -235,6 +235,7 @@ def test_layouts_of_a_turn_are_neither_too_few_nor_too_many() -> None:
         (3, (Remove((1, 0)), Add("arcades-9", (1, 0)), Add("pavilion-8", (4, 0))), 3),  # cuts off the rest
         (3, (Add("tower-12", (0, 1)), Remove((0, 1)), Add("pavilion-8", (4, 0))), 3),  # a tile from nowhere
         (2, (Add("pavilion-8", (4, 0)), Swap("pavilion-8", (3, 0))), 2),  # a tile that lies already
+        (3, (Add("pavilion-8", (4, 0)), Add("pavilion-8", (5, 0)), Remove((5, 0))), 3),
     ],
 )
 def test_distances_that_are_not_shown(turns: int, moves: tuple[Add | Remove | Swap, ...], below: int) -> None:
@@ -249,6 +250,14 @@ def test_a_tile_that_was_taken_away_can_be_laid_again() -> None:
     checked = check(evidence.of_distance(claim, [Remove((3, 0)), Add("tower-11", (0, 1))], 2))
     assert checked.holds
     assert "fewer than 2" in checked.assumed
+
+
+def test_a_layout_that_broke_a_rule_before_proves_nothing() -> None:
+    layout = {(1, 0): "arcades-9", (2, 0): "tower-10-W"}
+    claim = StepClaim(layout, Place("pavilion-8", (0, 1)))
+    message = pb.Certificate(claim=message_of(claim), step=evidence.of_layout({**layout, (0, 1): "pavilion-8"}))
+    with pytest.raises(BadCertificate, match="expected a layout that was legal"):
+        check(evidence.serialized(message))
 
 
 def test_nobody_has_money_of_the_currency() -> None:
