@@ -40,7 +40,7 @@ def read(stream: BinaryIO, most: int = _PIECE) -> bytes:
     try:
         return stream.read1(most)  # type: ignore[attr-defined,no-any-return]
     except OSError as error:
-        name = "standard input" if stream is sys.stdin.buffer else stream.name
+        name = "standard input" if sys.stdin is not None and stream is sys.stdin.buffer else stream.name
         raise Failure(f"{name}: {error.strerror}", EXIT_USAGE) from None
 
 
