@@ -95,12 +95,15 @@ class Question:
             one, two, three, four = (self.occupied(cell) for cell in ((x, y), (x + 1, y), (x + 1, y + 1), (x, y + 1)))
             self._add(-one, -three, two, four)
             self._add(-two, -four, one, three)
+        # A way leads on from a tile, and from two. A box takes more than two to fill, unless it is as small; in a
+        # region two may be all: the fountain and a tile.
         for cell in self.cells:
-            # A way leads on from a tile, and from two.
             if len(self.cells) > 1:
                 self._add(-self._occupied[cell], *(self.passage(cell, side) for side in range(4)))
             for side in (1, 2):
-                if len(self.cells) > 2 and (other := beside(cell, side)) in self._occupied:
+                other = beside(cell, side)
+                all_there_is = len(self.cells) <= 2 if self._fountain else FOUNTAIN in (cell, other)
+                if other in self._occupied and not all_there_is:
                     beyond = [self.passage(cell, out) for out in range(4) if out != side]
                     beyond += [self.passage(other, out) for out in range(4) if out != (side + 2) % 4]
                     self._add(-self._occupied[cell], -self._occupied[other], *beyond)
@@ -150,6 +153,9 @@ class Question:
 
     def _counting(self) -> None:
         slack = self.walls - self.target
+        if slack < 0:
+            self._add(self._false)
+            return
         missing: list[int] = []  # a literal for every side that may be missing from the wall
         for mask, number in sorted(self.stock.items()):
             used = self._counter([self._tile[cell, mask] for cell in self.cells], number)

@@ -20,6 +20,9 @@ _STEP = 25
 _CLAUSE = 30
 """What a step of annealing and a clause are charged, in Z3's unit of work: they take about as long."""
 
+_CELLS = 1500
+"""Of all the places that are asked about in turn: about a gigabyte."""
+
 
 @dataclass(frozen=True, slots=True)
 class Wall:
@@ -113,8 +116,9 @@ class _Search:
         effort = 0
         while True:
             effort += 1
-            for target in sorted({self.bound, (self.best + self.bound + 1) // 2}, reverse=True):
-                yield from self._ask_everywhere(target, effort)
+            yield from self._ask_at(self.bound, effort, _CELLS)
+            if (halfway := (self.best + self.bound + 1) // 2) < self.bound:
+                yield from self._ask_at(halfway, effort, _CELLS // 4)
 
     def _anneal(self) -> Iterator[bool]:
         rng = random.Random(self.seed)  # noqa: S311 - a search, not a secret
@@ -123,22 +127,25 @@ class _Search:
                 self.budget.charge(256 * _STEP)
                 yield self._found(layout)
 
-    def _ask_everywhere(self, target: int, effort: int) -> Iterator[bool]:
-        """The open places, the likely ones first and the more of them the greater the effort."""
+    def _ask_at(self, target: int, effort: int, cells: int) -> Iterator[bool]:
+        """The open places, the likely ones first and longer, as many as have so many cells in all: they take memory."""
         places = [place for place in self.places if self.refuted[place] > target and self._holds(place, target)]
-        for place in places[: 8 * 2**effort]:
-            for _ in range(effort):
+        for i, place in enumerate(places):
+            cells -= _size(place)
+            if i and cells < 0:
+                break
+            for _ in range(effort * max(1, 4 - i // 2)):
                 if not self.best < target <= self.bound or self.refuted[place] <= target:
                     break
                 yield self._ask(place, target)
-        for key in [key for key in self.asking if not self.best < key[1] <= self.bound]:
+        for key in [key for key in self.asking if key[1] != self.bound or self.refuted[key[0]] <= key[1]]:
             del self.asking[key]
 
     def _holds(self, place: Box | int, target: int) -> bool:
         """Whether the place is large enough for as many tiles as the wall needs. If not, that is its refutation."""
         walls = sorted((mask.bit_count() for mask in self.masks), reverse=True)
         needed = next(count for count in range(len(walls) + 1) if sum(walls[:count]) >= target)
-        if isinstance(place, int) or place[0] * place[1] > needed:
+        if _size(place) > needed:
             return True
         self.refuted[place] = target
         return False
@@ -183,6 +190,10 @@ class _Search:
             names.setdefault(parse_tile(tile).walls, []).append(tile)
         layout = {cell: names[mask].pop() for cell, mask in sorted(self.layout.items())}
         return Wall(self.best, self.bound, self.best == self.bound, self.region, layout, done)
+
+
+def _size(place: Box | int) -> int:
+    return 2 * place * (place + 1) + 1 if isinstance(place, int) else place[0] * place[1]
 
 
 def boxes(size: int) -> list[Box]:

@@ -1,0 +1,262 @@
+"""The longest wall: what is found is legal, what is refuted does not exist, and evidence can be false."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Generator, Iterator
+from dataclasses import replace
+
+import pytest
+
+from referee.games.alhambra.layout import Layout
+from referee.games.alhambra.tiles import NAMES, parse_tile, tile_table
+from referee.games.alhambra.violations import layout_violations
+from referee.games.game import Cell
+from solver import drat
+from solver.walls import longest_wall, refutation
+from solver.walls.annealing import anneal
+from solver.walls.check import FOUNTAIN, IllegalLayout, beside, wall_length
+from solver.walls.cnf import Question
+from solver.walls.sat import Budget, answer
+
+TABLE = tile_table()
+KINDS = sorted({parse_tile(name).walls for name in NAMES})
+
+
+def layouts(masks: tuple[int, ...]) -> Iterator[dict[Cell, int]]:
+    """Every legal layout of some of the tiles: any that can be walked through is grown, then judged."""
+    seen = set()
+    todo: list[tuple[dict[Cell, int], tuple[int, ...]]] = [({}, tuple(sorted(masks)))]
+    while todo:
+        layout, left = todo.pop()
+        key = frozenset(layout.items())
+        if key in seen:
+            continue
+        seen.add(key)
+        try:
+            wall_length(layout)
+            yield layout
+        except IllegalLayout as error:
+            if "ALH-A2" in str(error):
+                continue  # no tile more mends it; a hole may be filled
+        cells = {FOUNTAIN, *layout}
+        for spot in {beside(cell, side) for cell in cells for side in range(4)} - cells:
+            for mask in set(left):
+                rest = list(left)
+                rest.remove(mask)
+                todo.append(({**layout, spot: mask}, tuple(rest)))
+
+
+def box_of(layout: dict[Cell, int]) -> tuple[int, int]:
+    xs, ys = zip(*layout, FOUNTAIN, strict=True)
+    return max(xs) - min(xs) + 1, max(ys) - min(ys) + 1
+
+
+def distance(layout: dict[Cell, int]) -> int:
+    return max((abs(x) + abs(y) for x, y in layout), default=0)
+
+
+def agree(masks: tuple[int, ...]) -> None:
+    """The clauses have a model exactly if the enumeration has a layout: in every box, and in every region."""
+    everything = [(box_of(layout), distance(layout), wall_length(layout)) for layout in layouts(masks)]
+    best = max(length for _, _, length in everything)
+    total = sum(mask.bit_count() for mask in masks)
+    shapes = [(w, h) for w in range(1, len(masks) + 2) for h in range(1, len(masks) + 3 - w)]
+    assert {box for box, _, _ in everything} <= set(shapes)
+    for shape in shapes:
+        here = max((length for box, _, length in everything if box == shape), default=0)
+        for target in range(max(1, here), min(best + 1, total) + 1):
+            found = answer(Question(masks, target, shape), Budget(None, None))
+            if found is None:
+                assert here < target, (masks, shape, target)
+            else:
+                assert wall_length(found) >= target
+                assert best >= target, (masks, shape, target)
+    for region in range(1, len(masks) + 1):
+        here = max(length for _, far, length in everything if far <= region)
+        for target in range(max(1, here), min(here + 1, total) + 1):
+            found = answer(Question(masks, target, region), Budget(None, None))
+            assert (found is not None) == (target <= here), (masks, region, target)
+    walls = list(longest_wall(names(masks), rlimit=10**9))
+    assert walls[-1].done
+    assert walls[-1].proven
+    assert walls[-1].best == walls[-1].bound == best
+
+
+def names(masks: tuple[int, ...]) -> list[str]:
+    left = list(NAMES)
+    chosen = []
+    for mask in masks:
+        chosen.append(next(name for name in left if parse_tile(name).walls == mask))
+        left.remove(chosen[-1])
+    return chosen
+
+
+def walls_of(rng: random.Random, count: int) -> tuple[int, ...]:
+    return tuple(parse_tile(name).walls for name in rng.sample(NAMES, count))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(8))
+def test_clauses_say_what_enumeration_finds(seed: int) -> None:
+    rng = random.Random(seed)
+    for count in (1, 2, 2, 3, 3):
+        agree(walls_of(rng, count))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_engine_agrees_with_every_layout_on_the_way(seed: int) -> None:
+    tiles = random.Random(seed).sample(NAMES, 8)
+    last = None
+    for wall in longest_wall(tiles, rlimit=20_000_000, seed=seed):
+        layout = Layout.of(TABLE, {cell: TABLE.numbers[name] for cell, name in wall.layout.items()})
+        assert not layout_violations(layout)
+        assert layout.wall()[0] == wall.best
+        assert set(wall.layout.values()) <= set(tiles)
+        assert len(set(wall.layout.values())) == len(wall.layout)
+        assert wall.best <= wall.bound
+        assert wall.proven == (wall.best == wall.bound)
+        assert last is None or (wall.best >= last.best and wall.bound <= last.bound and not last.done)
+        last = wall
+    assert last is not None
+    assert last.done
+
+
+def test_the_same_work_gives_the_same_answers() -> None:
+    tiles = random.Random(3).sample(NAMES, 12)
+    first, second = (list(longest_wall(tiles, rlimit=6_000_000, seed=7)) for _ in range(2))
+    assert first == second
+
+
+def test_five_tiles_close_a_wall() -> None:
+    """ALH-B6: a cross, one zero tile or the fountain in its middle, is walled all around."""
+    tiles = ["pavilion-2-NEW", "arcades-4-NES", "seraglio-3-ESW", "chambers-5-NSW"]
+    *_, wall = longest_wall(tiles, rlimit=10**8)
+    assert (wall.best, wall.bound, wall.proven) == (12, 12, True)
+    assert set(wall.layout) == {(0, -1), (1, 0), (0, 1), (-1, 0)}
+
+
+def test_a_region_limits_the_layouts() -> None:
+    row = ["pavilion-6-N", "pavilion-8", "seraglio-9", "arcades-8-N", "garden-10-N"]
+    *_, near = longest_wall(row, rlimit=10**9, region=1)
+    *_, anywhere = longest_wall(row, rlimit=10**9)
+    assert near.region == 1
+    assert near.proven
+    assert all(abs(x) + abs(y) <= 1 for x, y in near.layout)
+    assert anywhere.region is None
+    assert (near.best, anywhere.best) == (1, 3)
+
+
+def test_without_tiles_there_is_no_wall() -> None:
+    *_, wall = longest_wall([], rlimit=10**6)
+    assert (wall.best, wall.bound, wall.proven, wall.layout, wall.done) == (0, 0, True, {}, True)
+
+
+def test_closing_ends_the_search() -> None:
+    search = longest_wall(NAMES)
+    assert not next(search).done
+    assert isinstance(search, Generator)
+    search.close()
+    with pytest.raises(StopIteration):
+        next(search)
+
+
+def test_an_exhausted_budget_answers_with_what_is_known() -> None:
+    *_, wall = longest_wall(NAMES, rlimit=1)
+    assert wall.done
+    assert not wall.proven
+    assert wall.bound == 80
+
+
+@pytest.mark.parametrize(
+    ("tiles", "region", "words"),
+    [
+        (["garden"], None, "garden"),
+        (["tower-12-Q"], None, "tower-12-Q"),
+        (["tower-12", "tower-12"], None, "twice"),
+        (["tower-12"], -1, "region"),
+    ],
+)
+def test_bad_input_is_one_clear_line(tiles: list[str], region: int | None, words: str) -> None:
+    with pytest.raises(ValueError, match=words) as raised:
+        next(iter(longest_wall(tiles, region=region)))
+    assert "\n" not in str(raised.value)
+
+
+def test_annealing_finds_legal_layouts_as_long_as_it_says() -> None:
+    masks = walls_of(random.Random(1), 20)
+    found = [(length, layout) for length, layout in anneal(masks, random.Random(2), 5000) if layout]
+    assert found
+    assert all(wall_length(layout) == length for length, layout in found)
+
+
+TWO_SINGLES = ["pavilion-6-N", "chambers-9-S"]
+
+
+def test_evidence_is_checked_without_a_solver() -> None:
+    """Two single walls face apart and never join: the fountain has none and a tile's sides are one after another."""
+    evidence = refutation(TWO_SINGLES, 2)
+    assert evidence.check() > 0
+    with pytest.raises(ValueError, match="one part for every place"):
+        replace(evidence, parts=evidence.parts[1:]).check()
+
+
+def test_what_exists_is_not_refuted() -> None:
+    with pytest.raises(ValueError, match="found"):
+        refutation(TWO_SINGLES, 1)
+
+
+def test_a_false_proof_is_refused() -> None:
+    """Two ends that both point east, and a corner: eight walls, not in one."""
+    evidence = refutation(["arcades-4-NES", "tower-8-NES", "arcades-6-NE"], 8)
+    assert evidence.check() > 0
+    part = max(evidence.parts, key=lambda part: len(part.drat))
+    lines = part.drat.splitlines()
+    assert len(lines) > 100
+    free = f"-{part.dimacs.split()[2]} 0"  # follows from nothing
+    for bad in (["0"], [], [free, "0"], [*lines[:50], free, *lines[50:]]):
+        assert not drat_accepts(part.dimacs, bad), bad[:2]
+
+
+def drat_accepts(dimacs: str, lines: list[str]) -> bool:
+    try:
+        drat.check(dimacs, "\n".join(lines))
+    except drat.BadProof:
+        return False
+    return True
+
+
+# Every clause of three literals over three variables but none: no model, and not by unit propagation.
+EIGHT = "p cnf 3 8\n" + "".join(f"{a} {b} {c} 0\n" for a in (1, -1) for b in (2, -2) for c in (3, -3))
+
+
+def test_drat_by_hand() -> None:
+    proof = ["1 2 0", "1 -2 0", "1 0", "-1 2 0", "0"]
+    assert drat.check(EIGHT, "\n".join(proof)) == 5
+    short = ["1 0", "2 0", "0"]
+    assert drat.check(EIGHT, "\n".join(short)) == 3
+    for missing in range(3):
+        assert not drat_accepts(EIGHT, short[:missing] + short[missing + 1 :])
+    for bad in (["0"], ["1 2 0", "0"], ["1 0", "0"]):
+        with pytest.raises(drat.BadProof, match=f"line {len(bad)}: the clause without literals does not follow"):
+            drat.check(EIGHT, "\n".join(bad))
+    with pytest.raises(drat.BadProof, match="without the empty clause"):
+        drat.check(EIGHT, "1 2 0\n")
+    with pytest.raises(drat.BadProof, match="line 1"):
+        drat.check(EIGHT, "1 2\n")
+    with pytest.raises(ValueError, match="p cnf"):
+        drat.check("1 2 0\n", "0\n")
+
+
+def test_a_clause_that_was_deleted_is_not_used() -> None:
+    assert drat.check("p cnf 2 4\n1 2 0\n1 -2 0\n-1 2 0\n-1 -2 0\n", "1 0\n0\n") == 2
+    with pytest.raises(drat.BadProof):
+        drat.check("p cnf 2 4\n1 2 0\n1 -2 0\n-1 2 0\n-1 -2 0\n", "d 1 2 0\n1 0\n0\n")
+
+
+def test_a_new_variable_may_be_defined() -> None:
+    """RAT: clauses on a fresh variable change nothing about whether there is a model."""
+    cnf = "p cnf 2 4\n1 2 0\n1 -2 0\n-1 2 0\n-1 -2 0\n"
+    assert drat.check(cnf, "3 -1 0\n-3 1 0\n1 0\n0\n") == 4
+    with pytest.raises(drat.BadProof, match="line 3"):
+        drat.check("p cnf 2 2\n1 2 0\n-1 2 0\n", "3 -1 0\n-3 1 0\n3 0\n0\n")
