@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
 from collections import Counter
 
 import pytest
@@ -96,3 +98,12 @@ def test_a_wrong_statement_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     step = Place("pavilion-8", (0, -2))
     assert engine(layout, step) != broken_rules(layout, step)
     assert len(shrunk(layout, step, engine, broken_rules).layout) == 1
+
+
+@pytest.mark.slow
+def test_the_command_says_what_it_met() -> None:
+    command = [sys.executable, "-m", "tests.solver.differential", "--seed", "7", "--verdicts", "50"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "60 verdicts, 0 disagreements" in done.stdout
+    assert "legal " in done.stdout
