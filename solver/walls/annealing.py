@@ -33,8 +33,8 @@ def anneal(masks: Sequence[int], rng: random.Random, steps: int) -> Iterator[tup
     """
     board = _Board(masks)
     best = 0
-    hot = heat = 1.5
-    cold = 0.15
+    hot = heat = 1.0
+    cold = 0.3
     energy = board.energy()[0]
     for step in range(steps):
         if step % 256 == 0:

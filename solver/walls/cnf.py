@@ -208,7 +208,8 @@ class Question:
             return (beside(cell, side) for side in range(4) if not masks[cell] >> side & 1)
 
         for piece in _pieces(set(masks), ways):
-            for x, y in sorted(cell for cell in piece if masks[cell] == 0)[:1]:
+            open_ = sorted(cell for cell in piece if masks[cell] == 0)
+            for x, y in [FOUNTAIN] if not self._fountain and FOUNTAIN in piece else open_[:1]:
                 yield {(cx - x, cy - y): masks[cx, cy] for cx, cy in sorted(piece) if (cx, cy) != (x, y)}
 
     def contains(self, layout: Mapping[Cell, int]) -> bool:

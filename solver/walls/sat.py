@@ -12,7 +12,7 @@ import z3
 from referee.games.game import Cell
 from solver.walls.check import IllegalLayout, wall_length
 from solver.walls.cnf import Clause, Question
-from solver.z3run import OutOfBudget
+from solver.z3run import OutOfBudget, SolverFailed
 
 SLICE = 2_000_000
 """Z3's unit of work; about half a second. While a slice runs nothing else does: Ctrl-C is heard after it."""
@@ -75,7 +75,9 @@ class Asking:
         return {int(variable.name()[2:]) for variable in model.decls() if z3.is_true(model[variable])}
 
     def add(self, clauses: list[Clause]) -> None:
-        """The question lacked these."""
+        """The question lacked these. Raises ``SolverFailed`` if there are none: the same model would come for ever."""
+        if not clauses:
+            raise SolverFailed("a model that is no layout breaks no rule")
         self.question.clauses += clauses
         for clause in clauses:
             # A number names the variable that the DIMACS text calls so.

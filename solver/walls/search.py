@@ -163,8 +163,10 @@ class _Search:
             return self._lower()
         if model is None:
             return False
-        asking.add(asking.question.cuts(model))
-        return any(self._found(layout) for layout in asking.question.layouts(model))
+        improved = any([self._found(layout) for layout in asking.question.layouts(model)])  # noqa: C419 - all of them
+        if self.best < target:
+            asking.add(asking.question.cuts(model))
+        return improved
 
     def _lower(self) -> bool:
         bound = max(self.refuted.values()) - 1

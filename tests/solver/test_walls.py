@@ -97,10 +97,10 @@ def walls_of(rng: random.Random, count: int) -> tuple[int, ...]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(6))
 def test_clauses_say_what_enumeration_finds(seed: int) -> None:
     rng = random.Random(seed)
-    for count in (1, 2, 2, 3, 3):
+    for count in (1, 2, 2, 3):
         agree(walls_of(rng, count))
 
 
