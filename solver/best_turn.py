@@ -20,8 +20,8 @@ from referee.games.alhambra.tiles import NAMES, TileTable, parse_tile, tile_tabl
 from referee.games.game import Cell
 from solver.better_turn import improvement
 from solver.claims import Add, Layout, Place, Remove, Reserve, Swap, TurnClaim, TurnMove, check_claim
+from solver.judge import wall_length
 from solver.proving import check_legal
-from solver.walls.check import wall_length
 from solver.z3run import DEFAULT_RLIMIT, Budget, OutOfBudget, SolverFailed, seconds_left
 
 NODE = 200

@@ -26,7 +26,7 @@ from itertools import pairwise
 from referee.games.game import Cell
 from solver import cuts
 from solver.cnf import FALSE, TRUE, Clauses, is_true, spend
-from solver.walls.check import FOUNTAIN, IllegalLayout, beside, wall_length
+from solver.judge import FOUNTAIN, IllegalLayout, beside, wall_length
 from solver.z3run import Budget
 
 Masks = Mapping[Cell, int]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import product
 
 from referee.games.game import Cell
-from solver.walls.check import FOUNTAIN, beside
+from solver.judge import FOUNTAIN, beside
 
 Literal = Callable[[Cell], int]
 Clause = list[int]
@@ -21,7 +21,7 @@ def pockets(there: set[Cell], occupied: Literal) -> Iterator[Clause]:
     xs, ys = [x for x, _ in there], [y for _, y in there]
     left, right, top, bottom = min(xs) - 1, max(xs) + 1, min(ys) - 1, max(ys) + 1
     empty = set(product(range(left, right + 1), range(top, bottom + 1))) - there
-    for piece in _pieces(empty, lambda cell: [beside(cell, side) for side in range(4)]):
+    for piece in pieces(empty, lambda cell: [beside(cell, side) for side in range(4)]):
         if (left, top) not in piece:
             rim = {beside(cell, side) for cell in piece for side in range(4)} - piece
             yield [*map(occupied, sorted(piece)), *(-occupied(cell) for cell in sorted(rim))]
@@ -36,7 +36,7 @@ def cut_off(masks: Mapping[Cell, int], occupied: Literal, wall: Callable[[Cell, 
     def ways(cell: Cell) -> list[Cell]:
         return [beside(cell, side) for side in range(4) if not masks[cell] >> side & 1]
 
-    for piece in _pieces(set(masks), ways):
+    for piece in pieces(set(masks), ways):
         if FOUNTAIN in piece:
             continue
         clause = [-occupied(cell) for cell in sorted(piece)]
@@ -47,7 +47,7 @@ def cut_off(masks: Mapping[Cell, int], occupied: Literal, wall: Callable[[Cell, 
         yield clause
 
 
-def _pieces(cells: set[Cell], ways: Callable[[Cell], Iterable[Cell]]) -> Iterator[set[Cell]]:
+def pieces(cells: set[Cell], ways: Callable[[Cell], Iterable[Cell]]) -> Iterator[set[Cell]]:
     """The parts of the cells that hang together by ways."""
     left = set(cells)
     while left:

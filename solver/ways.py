@@ -20,7 +20,7 @@ from typing import TypeVar
 from referee.games.game import Cell
 from solver import cuts
 from solver.cnf import FALSE, TRUE, Clauses, is_true, spend
-from solver.walls.check import FOUNTAIN, beside
+from solver.judge import FOUNTAIN, beside
 from solver.z3run import Budget
 
 Tile = tuple[str, int]

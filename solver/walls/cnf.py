@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from referee.games.game import Cell
-from solver.walls.check import FOUNTAIN, Side, beside, following
+from solver.judge import FOUNTAIN, Side, beside, following
 
 Clause = tuple[int, ...]
 

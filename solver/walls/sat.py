@@ -10,7 +10,7 @@ from typing import Any
 import z3
 
 from referee.games.game import Cell
-from solver.walls.check import IllegalLayout, wall_length
+from solver.judge import IllegalLayout, wall_length
 from solver.walls.cnf import Clause, Question
 from solver.z3run import OutOfBudget, SolverFailed
 

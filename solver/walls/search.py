@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import math
 import random
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from referee.games.alhambra.tiles import parse_tile
 from referee.games.game import Cell, SetupError
+from solver.judge import IllegalLayout, wall_length
 from solver.walls.annealing import anneal
-from solver.walls.check import IllegalLayout, wall_length
 from solver.walls.cnf import Box, Question
-from solver.walls.sat import Asking, Budget
+from solver.walls.loops import Loop, shapes
+from solver.walls.sat import SLICE, Asking, Budget
 
 Masks = dict[Cell, int]
+
+_SLICES = 25
+"""Pieces of work that one shape of a closed wall is worth."""
 
 _STEP = 25
 _CLAUSE = 30
@@ -113,6 +118,8 @@ class _Search:
     def _work(self) -> Iterator[bool]:
         """A small piece of work an item: whether it improved anything."""
         yield from self._anneal()
+        if self.region is None:
+            yield from self._close()
         effort = 0
         while True:
             effort += 1
@@ -127,9 +134,21 @@ class _Search:
                 self.budget.charge(256 * _STEP)
                 yield self._found(layout)
 
+    def _close(self) -> Iterator[bool]:
+        """Walls that close and lack nothing. If there is none of a shape, that says nothing of other layouts."""
+        for shape in shapes(self.masks):
+            loop = Loop(self.masks, shape)
+            for _ in range(_SLICES):
+                layout, work = loop.step(self.budget.slice(SLICE))
+                self.budget.charge(max(1, work))
+                yield layout is not None and self._found(layout)
+                if loop.refuted or layout is not None:
+                    break
+
     def _ask_at(self, target: int, effort: int, cells: int) -> Iterator[bool]:
         """The open places, the likely ones first and longer, as many as have so many cells in all: they take memory."""
         places = [place for place in self.places if self.refuted[place] > target and self._holds(place, target)]
+        yield self._lower()
         for i, place in enumerate(places):
             cells -= _size(place)
             if i and cells < 0:
@@ -174,7 +193,9 @@ class _Search:
         return lower
 
     def _found(self, masks: Masks) -> bool:
-        """Whether this is a layout, and the best so far."""
+        """Whether this is a layout of the tiles, and the best so far."""
+        if Counter(masks.values()) - Counter(self.masks):
+            return False
         if self.region is not None and any(abs(x) + abs(y) > self.region for x, y in masks):
             return False
         try:

@@ -13,9 +13,9 @@ from referee.games.alhambra.tiles import NAMES, parse_tile, tile_table
 from referee.games.alhambra.violations import layout_violations
 from referee.games.game import Cell
 from solver import drat
+from solver.judge import FOUNTAIN, IllegalLayout, beside, wall_length
 from solver.walls import longest_wall, refutation
 from solver.walls.annealing import anneal
-from solver.walls.check import FOUNTAIN, IllegalLayout, beside, wall_length
 from solver.walls.cnf import Question
 from solver.walls.sat import Budget, answer
 
