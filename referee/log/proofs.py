@@ -6,6 +6,7 @@ Knows no game.
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import Any
 
 from referee.games.game import ForcedPass
@@ -61,7 +62,7 @@ def event_of(codec: Codec, tables: Any, entry: log_pb2.Entry, intent: log_pb2.In
 class _Claimed:
     """An entry and what it claims. Of claims the fingerprints are kept, as there may be many."""
 
-    __slots__ = ("is_wanted", "leaf", "rule_ids", "tries", "waiting")
+    __slots__ = ("is_wanted", "leaf", "opened", "rule_ids", "waiting")
 
     def __init__(self, entry: log_pb2.Entry, waiting: list[bytes], *, is_wanted: bool) -> None:
         self.leaf = b""
@@ -69,8 +70,12 @@ class _Claimed:
         """Why it was refused; None if it was accepted."""
         self.waiting = waiting
         """Claims without a certificate so far."""
-        self.tries = len(waiting)
-        """Certificates that may still be looked at: no more than claims, so that the work is bounded."""
+        self.opened = set[bytes]()
+        """Hashes of the certificates that were looked at: none is twice.
+
+        There is no limit to their number, as what proves nothing could be put first to hide what proves something. The
+        work grows with the bytes of the file, and those are limited.
+        """
         self.is_wanted = is_wanted
 
 
@@ -140,9 +145,10 @@ class Proofs:
             raise LogError(Code.PROOF, "a certificate", "none, as the entry claims nothing that can be proved")
         if proof.leaf != claimed.leaf:
             raise LogError(Code.PROOF, f"a certificate for leaf {proof.leaf.hex()}", claimed.leaf.hex())
-        if not claimed.tries:
+        digest = sha256(proof.certificate).digest()
+        if digest in claimed.opened or not claimed.waiting:
             raise LogError(Code.PROOF, "one more certificate", "one for each of the entry's claims")
-        claimed.tries -= 1
+        claimed.opened.add(digest)
         try:
             checked = self._provable.check(proof.certificate)
         except BadCertificate as error:

@@ -204,7 +204,7 @@ def test_a_frame_that_is_no_proof(payload: bytes) -> None:
 
 
 def test_doubled_certificates_are_not_looked_at() -> None:
-    """Whatever the number of frames, one certificate is checked for each claim."""
+    """Whatever the number of frames, each certificate is checked once, and none if nothing is left to prove."""
     played, frames = a_game(ALL)
     seq, calls = min(frames), list[bytes]()
 
@@ -223,10 +223,15 @@ def test_doubled_certificates_are_not_looked_at() -> None:
     junk = with_certificate(frames[seq][0], b"x" * 60_000)
     report = counting.audit(with_frames(played, changed(frames, seq, *[junk] * 500, frames[seq][0])))
     assert failing(report) == (Verdict.CORRUPT, Code.PROOF, seq)
-    assert len(calls) == sum(map(len, frames.values()))
-    assert report.proofs.failed == 501
+    assert len(calls) == sum(map(len, frames.values())) + 1
+    assert (report.proofs.failed, report.proofs.lacking) == (500, ())
     twice = counting.audit(with_frames(played, changed(frames, seq, *frames[seq] * 2)))
     assert failing(twice) == (Verdict.CORRUPT, Code.PROOF, seq)
+    calls.clear()
+    others = [with_certificate(frames[seq][0], b"%d" % number) for number in range(9)]
+    late = counting.audit(with_frames(played, changed(frames, seq, frames[seq][0], *others)))
+    assert failing(late) == (Verdict.CORRUPT, Code.PROOF, seq)
+    assert len(calls) == sum(map(len, frames.values()))
 
 
 def test_another_failure_decides_before_a_bad_certificate() -> None:
@@ -311,6 +316,13 @@ def test_an_engine_that_is_wrong_is_found_out() -> None:
     report = played.audit(with_frames(played, changed(frames, first, with_certificate(frames[first][0], b"x"))))
     assert report.verdict is Verdict.RULES
     assert report.proofs.failed == 2
+    # Nor do bad ones of the same entry, however many: junk, and what is true of another.
+    (frame,) = frames[slipped]
+    other = with_certificate(frame, proof_of(frames[first][0]).certificate)
+    junk = [with_certificate(frame, b"%d" % number) for number in range(20)]
+    report = played.audit(with_frames(played, changed(frames, slipped, *junk, other, other, frame)))
+    assert report.verdict is Verdict.RULES
+    assert report.proofs.failed == 23
 
 
 def a_game_with_a_slip(engines: Engines) -> tuple[Played, int]:
