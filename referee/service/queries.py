@@ -1,7 +1,8 @@
 """Questions to the solver: how many one caller may have, whose turn it is, and what became of them.
 
 Nobody waits for it who plays: workers are few, questions take long, and what comes first is not what matters more. So
-whose questions have fewest workers is next. Searches leave one worker to the others, if there is more than one.
+whose questions have fewest workers is next. If there is more than one worker, searches leave one to the others, and so
+does everybody who has one: the last that is free is for who has none.
 """
 
 from __future__ import annotations
@@ -90,11 +91,13 @@ class Queries:
             question.turn.set_result(None)
 
     def _next(self) -> _Question | None:
-        """Of whom has fewest workers, who came first."""
+        """Of whom has fewest workers, who came first; None if nobody may have the next worker."""
         searches = sum(question.is_search for question in self._at_work)
         may_search = searches < max(1, self.workers - 1)
         may_be_next = [question for question in self._waiting if may_search or not question.is_search]
         had = Counter(question.account for question in self._at_work)
+        if len(self._at_work) == self.workers - 1 > 0:
+            may_be_next = [question for question in may_be_next if not had[question.account]]
         return min(may_be_next, key=lambda question: had[question.account], default=None)
 
     def close(self) -> None:

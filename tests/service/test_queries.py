@@ -48,19 +48,31 @@ async def at_work(*questions: Asking) -> list[bool]:
 
 
 async def test_who_has_fewest_workers_is_next() -> None:
-    queries, (one, other) = Queries(2), (Account(), Account())
-    greedy = [Asking(queries, one) for _ in range(5)]
-    assert await at_work(*greedy) == [True, True, False, False, False]
+    queries, (one, other, third) = Queries(3), (Account(), Account(), Account())
+    greedy = [Asking(queries, one) for _ in range(4)]
+    assert await at_work(*greedy) == [True, True, False, False]
     modest = [Asking(queries, other) for _ in range(2)]
-    assert await at_work(*modest) == [False, False]
+    assert await at_work(*modest) == [True, False]
     await greedy[0].through()
-    assert await at_work(*modest, greedy[2]) == [True, False, False]
+    assert await at_work(*modest, *greedy[2:]) == [True, False, False, False], "the last one is for who has none"
     await greedy[1].through()
-    assert await at_work(*modest, greedy[2]) == [True, False, True], "who came first, of those who have as many"
-    assert (queries.at_work, queries.waiting) == (2, 3)
-    for question in (modest[0], greedy[2], modest[1], *greedy[3:]):
+    assert await at_work(*modest, *greedy[2:]) == [True, False, True, False], "who has fewest"
+    late = Asking(queries, third)
+    assert await at_work(late) == [True]
+    for question in (modest[0], late, greedy[2], modest[1], greedy[3]):
         await question.through()
     assert (queries.at_work, queries.waiting) == (0, 0)
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+async def test_nobody_has_all_workers(workers: int) -> None:
+    queries, one = Queries(workers), Account()
+    mine = [Asking(queries, one) for _ in range(workers + 1)]
+    assert sum(await at_work(*mine)) == max(1, workers - 1)
+    another = Asking(queries, Account())
+    assert await at_work(another) == [workers > 1]
+    for question in (*mine, another):
+        await question.through()
 
 
 @pytest.mark.parametrize(("workers", "searches"), [(1, 1), (2, 1), (3, 2)])
