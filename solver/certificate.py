@@ -10,8 +10,8 @@ What an accepted certificate proves:
   hand-out: all of it (ALH-F9).
 - of "no placement": each empty cell beside a tile breaks ALH-A2 or ALH-A4, or the tile there shuts a cell in (ALH-A5,
   ALH-A6). Every other cell touches no tile (ALH-A3), is taken (ALH-A9) or too far away (ALH-A8).
-- of a distance: a way of so many turns. That none is shorter was refuted by a solver, which cannot be checked here;
-  ``Checked.assumed`` says so.
+- of a distance: a way of so many turns. None is shorter than the number of cells that differ; that none is shorter
+  than claimed is else a solver's word, which cannot be checked here, and ``Checked.assumed`` says so.
 
 The layout that a claim starts from is taken to be legal, as the claim says: whoever has the game can see it.
 """
@@ -47,6 +47,7 @@ from solver.wire import claim_of, message_of, move_of
 
 MAX_BYTES = 64 * 1024
 _Ways = dict[Cell, list[Cell]]
+_Broken = tuple[Violation, ...]
 _NEVER = 1 << 32
 _FOUNTAIN: Cell = (0, 0)
 _SIDES = (("N", 0, -1, "S"), ("E", 1, 0, "W"), ("S", 0, 1, "N"), ("W", -1, 0, "E"))
@@ -108,9 +109,7 @@ def check(data: bytes) -> Checked:
 # One layout
 
 
-def _judge_step(
-    where: str, layout: Layout, step: Step, evidence: pb.LayoutEvidence
-) -> tuple[tuple[Violation, ...], Layout]:
+def _judge_step(where: str, layout: Layout, step: Step, evidence: pb.LayoutEvidence) -> tuple[_Broken, Layout]:
     """Every rule of building that the step breaks, and the layout after it."""
     at, early = step.at, None
     if isinstance(step, Place):
@@ -260,8 +259,8 @@ def _judge_no_placement(claim: NoPlacementClaim, evidence: pb.NoPlacementEvidenc
 
 
 def _judge_distance(claim: DistanceClaim, evidence: pb.DistanceEvidence) -> Checked:
-    """The way is walked; that none is shorter is taken on trust."""
-    layout, reserve = claim.start, {*claim.reserve}
+    """The way is walked; that none is shorter is taken on trust, unless a turn for each cell that differs is enough."""
+    walked, reserve = [claim.start], {*claim.reserve}
     moves, turns, below = len(evidence.moves), claim.turns, evidence.refuted_below
     if moves != len(evidence.steps):
         raise BadCertificate(f"distance: {len(evidence.steps)} layouts, expected {moves}, one for each move")
@@ -272,17 +271,18 @@ def _judge_distance(claim: DistanceClaim, evidence: pb.DistanceEvidence) -> Chec
             raise BadCertificate(str(error)) from None
         if not isinstance(move, Remove) and not (isinstance(move, Add | Swap) and move.tile in reserve):
             raise BadCertificate(f"moves[{i}]: {move}, expected a rebuild, with a tile of the reserve")
-        reserve |= {layout[move.at]} if move.at in layout else set()
         step = Place(move.tile, move.at) if isinstance(move, Add) else move
-        broken, layout = _judge_step(f"steps[{i}]", layout, step, numbers)
-        if broken:
-            raise BadCertificate(f"moves[{i}]: breaks {broken[0].rule_id}, expected a legal rebuild")
-        reserve -= {*layout.values()}
-    holds = (arrived := layout == claim.goal) and moves == turns
+        broken, after = _judge_step(f"steps[{i}]", walked[-1], step, numbers)
+        if broken or after in walked:
+            fault = f"breaks {broken[0].rule_id}" if broken else "leads back to an earlier layout"
+            raise BadCertificate(f"moves[{i}]: {fault}, expected a legal rebuild on a shortest way")
+        reserve, walked = (reserve | {*walked[-1].values()}) - {*after.values()}, [*walked, after]
+    holds = (arrived := walked[-1] == claim.goal) and moves == turns
     expected = turns if holds else 0 if arrived else turns + 1
     if moves > turns or (moves and not arrived) or below != expected:
         raise BadCertificate(f"distance: {moves} moves, refuted below {below}, expected what decides on {turns} turns")
-    return Checked(claim, holds, assumed=f"a solver refuted that fewer than {below} turns suffice" if below else "")
+    least = len({cell for cell, _ in claim.start.items() ^ claim.goal.items()})
+    return Checked(claim, holds, assumed=f"a solver refuted that fewer than {below} turns suffice" * (below > least))
 
 
 def _judge_hand_out(claim: HandOutClaim) -> tuple[Violation, ...]:
