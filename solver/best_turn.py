@@ -117,12 +117,9 @@ class _Search:
         self.rlimit = self.left = rlimit
         self.value = (-1, -1)
         self.moves: tuple[TurnMove, ...] = ()
+        self.complete = False
+        """Whether every layout that may be better was looked at. The first turn to it may be unknown all the same."""
         self._seen: set[tuple[Change, int]] = set()
-
-    @property
-    def complete(self) -> bool:
-        """Whether the search came to its end."""
-        return self.left >= 0
 
     @property
     def spent(self) -> int:
@@ -137,17 +134,18 @@ class _Search:
         )
 
     def best(self) -> _Found:
-        """The best turn; of equally good ones the first in the canonical order, if the search came to its end."""
+        """The best turn; of equally good ones the first in the canonical order, unless the budget ran out."""
         everything = (1 << len(self.bought)) - 1
         self._explore(self.start, frozenset(), everything, ())
         for change, board, move in self._rebuilds():
             self._explore(board, change, everything, (move,))
         wall, tiles = self.value
+        self.complete = self.left >= 0
         if self.complete:
             self._seen.clear()
             moves = self._first(self.start, frozenset(), everything)
             for change, board, move in self._rebuilds():
-                if moves is not None or not self.complete:
+                if moves is not None or self.left < 0:
                     break
                 rest = self._first(board, change, everything)
                 moves = None if rest is None else (move, *rest)
@@ -209,11 +207,15 @@ class _Search:
                     after = frozenset(each for each in change if each[0] != index)
                 yield i, cell, board.placed(tile, index), after
 
+    def _spend(self) -> None:
+        """For one layout. Less than nothing is left afterwards if that was too much, or the time is over."""
+        self.left = self.left - NODE if seconds_left() > 0 else -1
+
     def _explore(self, board: Board, change: Change, left: int, moves: tuple[TurnMove, ...]) -> None:
         """Keeps the best value of the layouts that can follow, and one way to it."""
-        if not self.complete or not self._new(change, left):
+        if self.left < 0 or not self._new(change, left):
             return
-        self.left = self.left - NODE if seconds_left() > 0 else -1
+        self._spend()
         wall, most = self._walls(board, left)
         tiles = len(board.tiles)
         if (wall, tiles) > self.value:
@@ -224,12 +226,12 @@ class _Search:
             self._explore(after, changed, left & ~(1 << i), (*moves, Place(self.bought[i], cell)))
 
     def _first(self, board: Board, change: Change, left: int) -> tuple[TurnMove, ...] | None:
-        """The first turn in the canonical order that makes the best value from here."""
+        """The first turn in the canonical order that makes the best value from here; None if the budget runs out."""
         wall, tiles = self.value
         missing = tiles - len(board.tiles)
-        if not 0 <= missing <= left.bit_count() or not self._new(change, left):
+        if self.left < 0 or not 0 <= missing <= left.bit_count() or not self._new(change, left):
             return None
-        self.left -= NODE
+        self._spend()
         length, most = self._walls(board, left)
         if missing == 0:
             kept = [name for i, name in enumerate(self.bought) if left >> i & 1]

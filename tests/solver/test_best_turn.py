@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import random
+from bisect import bisect_left
 
 import pytest
 
 from referee.games.alhambra.tiles import NAMES, parse_tile
 from referee.games.game import Cell
 from solver import cuts
-from solver.best_turn import BestTurn, best_turn
+from solver.best_turn import NODE, BestTurn, _Search, best_turn
 from solver.better_turn import Masks, Outcome, improvement
-from solver.claims import Add, Place, Remove, Reserve, Swap, TurnMove
+from solver.claims import Add, Place, Remove, Reserve, Swap, TurnClaim, TurnMove
 from solver.z3run import DEFAULT_RLIMIT, Budget, OutOfBudget
 from tests.games import oracle
 from tests.games.layouts import HABITS, grow
@@ -229,6 +230,26 @@ def test_an_exhausted_budget_answers_with_a_bound(seed: int, rlimit: int) -> Non
     assert not found.proven
     assert (found.wall, found.tiles) == (oracle.longest_wall(after), len(after) - 1)
     assert found.wall <= best.wall <= found.bound
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_first_of_the_best_turns_is_looked_for_within_the_budget(seed: int) -> None:
+    """What was looked at before that is known all the same."""
+    board, reserve, bought = position(f"first {seed}", 8, 1, 2)
+    claim = TurnClaim(without_fountain(board), tuple(sorted(reserve)), tuple(sorted(bought)), ())
+    best = best_turn(without_fountain(board), reserve, bought)
+
+    def searched(layouts: int) -> _Search:
+        search = _Search(claim, layouts * NODE)
+        search.best()
+        return search
+
+    enough = bisect_left(range(20_000), 1, key=lambda layouts: searched(layouts).complete)
+    assert searched(enough).left == -NODE, "not one layout more"
+    found = best_turn(without_fountain(board), reserve, bought, rlimit=2 * enough * NODE)
+    after = played(board, reserve, bought, found.moves)
+    assert (found.wall, found.tiles) == (oracle.longest_wall(after), len(after) - 1) == (best.wall, best.tiles)
+    assert found.bound == best.wall
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -253,14 +253,14 @@ def test_a_tile_that_was_taken_away_can_be_laid_again() -> None:
     assert checked.holds
     assert not checked.assumed, "two cells differ, and a turn changes one"
     claim = DistanceClaim(ROW, ("pavilion-8",), goal, 3)
-    way = [Swap("pavilion-8", (3, 0)), Remove((3, 0)), Add("tower-11", (0, 1))]
+    way = (Swap("pavilion-8", (3, 0)), Remove((3, 0)), Add("tower-11", (0, 1)))
     assert "fewer than 3" in check(evidence.of_distance(claim, way, 3)).assumed
 
 
 @pytest.mark.parametrize("turns", [2, 4])
 def test_a_way_in_circles_is_not_a_shortest_one(turns: int) -> None:
     claim = DistanceClaim({}, ("tower-12",), {}, turns)
-    way = [Add("tower-12", (1, 0)), Remove((1, 0))] * (turns // 2)
+    way = (Add("tower-12", (1, 0)), Remove((1, 0))) * (turns // 2)
     with pytest.raises(BadCertificate, match=r"moves\[1\]: leads back to an earlier layout"):
         check(evidence.of_distance(claim, way, turns))
 
