@@ -45,7 +45,10 @@ class Refutation:
     """Without a region, every box with ``w + h <= n + 2``: no layout of n tiles fills another one."""
 
     def check(self) -> int:
-        """Goes through every proof, without a solver; how many steps they have. Raises ``ValueError`` if one fails."""
+        """Goes through every proof; how many steps they have. Raises ``ValueError`` if one fails or a place is missing.
+
+        That the clauses are those of the tiles and the target is not checked: ``solver.walls.cnf`` is trusted.
+        """
         places = [self.region] if self.region is not None else sorted(boxes(len(self.tiles)))
         if sorted(str(part.where) for part in self.parts) != sorted(map(str, places)):
             raise ValueError("refutation: expected one part for every place that a layout can fill")
