@@ -62,7 +62,10 @@ async def test_every_fault_at_every_message_of_a_small_game(rigged: Rig) -> None
         name = f"{fault.name} {way.name} {number}"
         return partial(rigged.planned, name, [single(way, number, fault), no_fault], SMALL)
 
-    for _ in range(4):
+    # A message that a game did not have this time is tried in another; the last ones may come in no other game.
+    for _ in range(16):
+        if all(number > counts[way] - 3 for way, number, _ in missing):
+            break
         reports = [report async for report in each([game(*one) for one in missing], at_once=24)]
         assert not findings(reports)
         suffered = {one for report in reports for one in report.suffered}

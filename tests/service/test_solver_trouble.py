@@ -150,16 +150,15 @@ async def test_too_many_of_one_caller(tmp_path: Path) -> None:
 
 
 async def test_acts_go_on_while_no_worker_is_free(tmp_path: Path) -> None:
-    server = await Server.start(Config(tmp_path / "data", solver_workers=2))
+    server = await Server.start(Config(tmp_path / "data", solver_workers=1))
     async with connected(server.address, server.data.token_path.read_text().strip()) as client:
         asker, play = Asker(client), await client.play()
         await play.until_play()
         await server.workers.start()
-        await server.workers.start()
         for pid in server.workers.pids:
             os.kill(pid, signal.SIGSTOP)
         asked = [asyncio.create_task(refused(asker.ask("ProveMove", proving(LEGAL)))) for _ in range(3)]
-        await until(lambda: (server._queries.at_work, server._queries.waiting) == (2, 1), "they have come")
+        await until(lambda: (server._queries.at_work, server._queries.waiting) == (1, 2), "they have come")
         await play.steps(20)
         assert not any(task.done() for task in asked)
         await server.stop(grace_s=0)
