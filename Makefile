@@ -80,7 +80,7 @@ differential: $(GENERATED) ## Hold the engine against the solver, a million verd
 	@$(BIN)/python -m tests.solver.differential $(ARGS)
 
 theorems: $(GENERATED) ## Prove the theorems about the engine, the slow ones too (ARGS="--only no-pinch-5x5")
-	@$(BIN)/python -m solver.theorems --slow $(ARGS)
+	@$(BIN)/python -m solver.alhambra.theorems --slow $(ARGS)
 
 docs: $(GENERATED) ## Regenerate the documentation made from code
 	@$(BIN)/python -m tests.make_docs

@@ -6,10 +6,10 @@ from typing import Any, Final, Protocol
 
 from referee.alhambra.v1 import proof_pb2
 from referee.v1.solver_service_pb2 import ProveMoveRequest
-from solver import certificate, events
+from solver.alhambra import certificate, events
+from solver.alhambra.claims import Claim
+from solver.alhambra.wire import message_of
 from solver.certificate import Checked
-from solver.claims import Claim
-from solver.wire import message_of
 
 
 class Provable(Protocol):

@@ -14,11 +14,12 @@ from google.protobuf.message import DecodeError, Message
 from referee.games.game import Violation
 from referee.v1 import game_pb2
 from referee.v1 import solver_service_pb2 as pb
-from solver.best_turn import best_turn
-from solver.distance import distance
-from solver.proving import Proof, prove
-from solver.walls import longest_wall
-from solver.wire import claim_of, layout_of, move_message, placed_tiles
+from solver.alhambra.best_turn import best_turn
+from solver.alhambra.distance import distance
+from solver.alhambra.proving import prove
+from solver.alhambra.walls import longest_wall
+from solver.alhambra.wire import claim_of, layout_of, move_message, placed_tiles
+from solver.proof import Proof
 from solver.z3run import fused
 
 _MOST_TURNS = 200

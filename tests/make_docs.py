@@ -9,7 +9,7 @@ from pathlib import Path
 from referee.games import registry
 from referee.games.alhambra.tiles import NAMES, TYPES
 from referee.games.game import Kind, Rule
-from solver.theorems import THEOREMS
+from solver.alhambra.theorems import THEOREMS
 
 DOCS = Path(__file__).parent.parent / "docs"
 

@@ -11,9 +11,10 @@ from clients.sdk.channel import Security, bearer, open_channel
 from clients.sdk.errors import Distrust, answer_of, denied
 from referee.v1 import solver_service_pb2 as pb
 from referee.v1 import solver_service_pb2_grpc as pb_grpc
-from solver.certificate import BadCertificate, check
-from solver.claims import Claim, Layout
-from solver.wire import message_of, placed_tiles
+from solver.alhambra.certificate import check
+from solver.alhambra.claims import Claim, Layout
+from solver.alhambra.wire import message_of, placed_tiles
+from solver.certificate import BadCertificate
 
 CALL_S = 25.0
 """The referee answers a little earlier, with what it has found by then."""

@@ -15,8 +15,8 @@ from referee.notation.alhambra_claims import describe_move, written_move
 from referee.notation.alhambra_json import layout_names, tile_names, written_layout
 from referee.notation.strict_json import only
 from referee.v1 import solver_service_pb2 as pb
-from solver.claims import Add, Place, Remove, Swap, TurnMove
-from solver.wire import move_of, placed_tiles
+from solver.alhambra.claims import Add, Place, Remove, Swap, TurnMove
+from solver.alhambra.wire import move_of, placed_tiles
 
 _FIELDS = frozenset(("layout", "reserve", "bought"))
 

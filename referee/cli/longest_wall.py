@@ -16,7 +16,7 @@ from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.solving import NoAnswer, OutOfTime, Solver
 from referee.notation.alhambra_json import TABLE, tile_names, written_layout
 from referee.v1 import solver_service_pb2 as pb
-from solver.wire import layout_of
+from solver.alhambra.wire import layout_of
 
 _NO_LIMIT: Final = (1 << 63) - 1
 """Of work: the time limits it."""

@@ -21,8 +21,8 @@ from referee.notation.alhambra_claims import claim, describe, describe_move, wri
 from referee.notation.lines import Answerers, answer, encode, parse_object
 from referee.notation.strict_json import QueryError, shown
 from referee.v1 import solver_service_pb2 as pb
-from solver.certificate import BadCertificate, Checked, check
-from solver.claims import (
+from solver.alhambra.certificate import check
+from solver.alhambra.claims import (
     Claim,
     DistanceClaim,
     HandOutClaim,
@@ -33,7 +33,8 @@ from solver.claims import (
     Swap,
     TurnClaim,
 )
-from solver.wire import message_of
+from solver.alhambra.wire import message_of
+from solver.certificate import BadCertificate, Checked
 
 _MOST_BYTES: Final = 1 << 20
 """Of a certificate, or of an answer with one."""

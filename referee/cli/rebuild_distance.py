@@ -13,7 +13,7 @@ from referee.notation.alhambra_claims import describe_move, written_move
 from referee.notation.alhambra_json import layout_names, tile_names
 from referee.notation.strict_json import only, required
 from referee.v1 import solver_service_pb2 as pb
-from solver.wire import move_of, placed_tiles
+from solver.alhambra.wire import move_of, placed_tiles
 
 _FIELDS = frozenset(("start", "reserve", "goal"))
 

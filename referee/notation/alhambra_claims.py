@@ -23,7 +23,7 @@ from referee.games.alhambra.options import MAX_SEATS
 from referee.games.game import Cell
 from referee.notation.alhambra_json import cell, layout_names, tile_name, tile_names, written_layout
 from referee.notation.strict_json import QueryError, an_array, an_integer, an_object, only, required, shown
-from solver.claims import (
+from solver.alhambra.claims import (
     Add,
     Claim,
     DistanceClaim,

@@ -27,7 +27,7 @@ from referee.table.house import House
 from referee.table.view import awaited_text
 from referee.v1 import solver_service_pb2 as pb
 from referee.wire.strict import MalformedError
-from solver.claims import StepClaim
+from solver.alhambra.claims import StepClaim
 from solver.workers import BadQuestion, WorkerFailed, Workers
 
 RLIMIT = 4_000_000_000

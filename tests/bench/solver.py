@@ -22,10 +22,10 @@ from rich.table import Table
 
 from referee.games.alhambra.layout import Layout
 from referee.games.alhambra.tiles import NAMES, tile_table
-from solver.certificate import check
-from solver.claims import Place, Remove, Step, StepClaim, Swap
-from solver.proving import prove
-from solver.walls import Wall, longest_wall
+from solver.alhambra.certificate import check
+from solver.alhambra.claims import Place, Remove, Step, StepClaim, Swap
+from solver.alhambra.proving import prove
+from solver.alhambra.walls import Wall, longest_wall
 from tests.bench import solver_compare, solver_turns
 from tests.bench.measure import Figure
 

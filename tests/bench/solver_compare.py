@@ -19,9 +19,9 @@ from tempfile import TemporaryDirectory
 from rich.table import Table
 
 from referee.games.alhambra.tiles import NAMES, parse_tile
-from solver.walls import longest_wall
-from solver.walls.cnf import Question
-from solver.walls.sat import Asking, Budget
+from solver.alhambra.walls import longest_wall
+from solver.alhambra.walls.cnf import Question
+from solver.alhambra.walls.sat import Asking, Budget
 
 OTHERS = Path(__file__).parent.parent.parent / ".venv" / "compare" / "bin" / "python"
 SIZES = ((8, 3), (10, 3), (12, 4))

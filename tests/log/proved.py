@@ -19,7 +19,7 @@ from referee.log.intent import Author, Role, decode_intent
 from referee.log.merkle import leaf_hash
 from referee.log.proofs import encode_proof, event_of
 from referee.log.replay import Record, signed_part
-from solver.proving import prove
+from solver.alhambra.proving import prove
 from solver.registry import Provable, provable
 from tests.log.alhambra import CODEC, TABLES, alhambra, at_random
 from tests.log.games import Played, abort, join_and_reveal, seat_key, step

@@ -26,7 +26,7 @@ from referee.log.merkle import leaf_hash
 from referee.log.proofs import encode_proof
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Layer, Report, Verdict
-from solver.claims import HandOutClaim, StepClaim
+from solver.alhambra.claims import HandOutClaim, StepClaim
 from tests.log import evil, second
 from tests.log.alhambra import CODEC, HEADER, TABLES, alhambra, at_random
 from tests.log.games import SIGNER, Played, game_open, join_and_reveal, seat_key, start, step

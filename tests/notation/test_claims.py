@@ -24,7 +24,7 @@ from referee.games.alhambra.moves import (
 from referee.notation import alhambra
 from referee.notation.alhambra_claims import claim, describe, describe_move, move, written, written_move
 from referee.notation.strict_json import QueryError
-from solver.claims import Give, Place, Remove, StepClaim
+from solver.alhambra.claims import Give, Place, Remove, StepClaim
 from tests.games.layouts import engine_layout, random_boards
 from tests.inspect.questions import TABLE, names
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from referee.v1 import solver_service_pb2 as pb
 from solver import requests
-from solver.claims import Place, StepClaim
-from solver.wire import message_of
+from solver.alhambra.claims import Place, StepClaim
+from solver.alhambra.wire import message_of
 
 ANOTHER = StepClaim({}, Place("garden-10-N", (0, 1)))
 """Which does not hold."""

@@ -23,8 +23,8 @@ from referee.v1 import game_service_pb2 as games_pb
 from referee.v1 import solver_service_pb2 as pb
 from referee.v1 import solver_service_pb2_grpc as pb_grpc
 from solver import requests
-from solver.claims import DistanceClaim, NoPlacementClaim, Place, Remove, StepClaim, Swap
-from solver.wire import message_of, placed_tiles
+from solver.alhambra.claims import DistanceClaim, NoPlacementClaim, Place, Remove, StepClaim, Swap
+from solver.alhambra.wire import message_of, placed_tiles
 from tests.service.conftest import running
 from tests.service.player import Client, Play, bearer, refused, token_of
 

@@ -13,8 +13,8 @@ import typer
 from referee.games.alhambra.layout import Layout as Board
 from referee.games.alhambra.tiles import tile_table
 from referee.render.alhambra.boxes import text
-from solver.claims import Remove
-from solver.differential import STEPS_A_LAYOUT, Disagreement, compare
+from solver.alhambra.claims import Remove
+from solver.alhambra.differential import STEPS_A_LAYOUT, Disagreement, compare
 
 
 def main(

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from referee.alhambra.v1 import proof_pb2 as pb
 from referee.games.game import Cell, Violation
-from solver import evidence
-from solver.certificate import MAX_BYTES, BadCertificate, candidates, check
-from solver.claims import (
+from solver.alhambra import evidence
+from solver.alhambra.certificate import candidates, check
+from solver.alhambra.claims import (
     Add,
     Claim,
     DistanceClaim,
@@ -32,9 +32,10 @@ from solver.claims import (
     TurnClaim,
     TurnMove,
 )
-from solver.differential import engine, grown, steps
-from solver.proving import check_legal, prove
-from solver.wire import claim_of, message_of
+from solver.alhambra.differential import engine, grown, steps
+from solver.alhambra.proving import check_legal, prove
+from solver.alhambra.wire import claim_of, message_of
+from solver.certificate import MAX_BYTES, BadCertificate
 
 ROW = {(1, 0): "arcades-9", (2, 0): "garden-10-N", (3, 0): "tower-11"}
 # Around (1, 1); a tile on (0, 1) shuts it in but for the corner at (0, 2).
@@ -398,5 +399,5 @@ def test_claims_are_read_as_they_were_written() -> None:
 
 
 def test_no_solver_is_loaded() -> None:
-    program = "import sys, solver.certificate; sys.exit('z3' in sys.modules)"
+    program = "import sys, solver.alhambra.certificate; sys.exit('z3' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

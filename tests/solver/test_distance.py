@@ -9,10 +9,10 @@ import pytest
 
 from referee.games.alhambra.tiles import NAMES, parse_tile
 from referee.games.game import Cell
-from solver import certificate
-from solver.claims import Add, DistanceClaim, Remove, Swap
-from solver.distance import Distance, distance, prove
-from solver.ways import way
+from solver.alhambra import certificate
+from solver.alhambra.claims import Add, DistanceClaim, Remove, Swap
+from solver.alhambra.distance import Distance, distance, prove
+from solver.alhambra.ways import way
 from solver.z3run import DEFAULT_RLIMIT, Budget
 from tests.games import oracle
 from tests.games.layouts import HABITS, grow

@@ -20,10 +20,10 @@ from referee.games.alhambra.moves import (
 )
 from referee.games.alhambra.phases import Phase
 from referee.log.proofs import contradicts
-from solver import events
-from solver.certificate import check
-from solver.claims import Claim, HandOutClaim, Place, Remove, Slot, Step, StepClaim, Swap
-from solver.proving import prove
+from solver.alhambra import events
+from solver.alhambra.certificate import check
+from solver.alhambra.claims import Claim, HandOutClaim, Place, Remove, Slot, Step, StepClaim, Swap
+from solver.alhambra.proving import prove
 from tests.games.positions import TABLE, number, position
 
 TOWER, ARCH = number("tower-11"), number("tower-7-NEW")

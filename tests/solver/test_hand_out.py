@@ -16,11 +16,12 @@ from referee.games.alhambra.options import Options
 from referee.games.alhambra.state import State
 from referee.games.alhambra.tiles import NAMES, tile_table
 from referee.games.game import Violation
-from solver.certificate import BadCertificate, check
-from solver.claims import HandOutClaim, Slot
-from solver.hand_out import prove
-from solver.proving import prove as prove_any
-from solver.wire import message_of
+from solver.alhambra.certificate import check
+from solver.alhambra.claims import HandOutClaim, Slot
+from solver.alhambra.hand_out import prove
+from solver.alhambra.proving import prove as prove_any
+from solver.alhambra.wire import message_of
+from solver.certificate import BadCertificate
 
 TILES = ("garden-10-N", "tower-12", "arcades-9", "pavilion-8")
 HANDS = (((0, 9), (0, 3), (1, 5)), ((0, 6), (1, 5), (2, 1)), ((0, 6), (0, 5), (0, 1), (3, 2)))

@@ -7,10 +7,10 @@ from collections import Counter
 import pytest
 
 from referee.games.alhambra.tiles import NAMES
-from solver.judge import wall_length
-from solver.walls import longest_wall
-from solver.walls.loops import Loop, Shape, shapes
-from solver.walls.search import masks_of
+from solver.alhambra.judge import wall_length
+from solver.alhambra.walls import longest_wall
+from solver.alhambra.walls.loops import Loop, Shape, shapes
+from solver.alhambra.walls.search import masks_of
 
 WORK = 100_000_000
 AROUND = ("pavilion-2-NEW", "tower-8-NES", "seraglio-3-ESW", "chambers-5-NSW")

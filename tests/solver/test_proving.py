@@ -9,9 +9,9 @@ import pytest
 from referee.games.alhambra.layout import Layout as Board
 from referee.games.alhambra.tiles import NAMES, parse_tile, tile_table
 from referee.games.game import Violation
-from solver.building import Ground, obeys, walls_of
-from solver.certificate import candidates, check
-from solver.claims import (
+from solver.alhambra.building import Ground, obeys, walls_of
+from solver.alhambra.certificate import candidates, check
+from solver.alhambra.claims import (
     Add,
     Claim,
     DistanceClaim,
@@ -26,8 +26,8 @@ from solver.claims import (
     TurnClaim,
     TurnMove,
 )
-from solver.differential import grown
-from solver.proving import prove
+from solver.alhambra.differential import grown
+from solver.alhambra.proving import prove
 from solver.z3run import Budget, SolverFailed
 
 # Three tiles east of the fountain, the middle one with a wall to the north.

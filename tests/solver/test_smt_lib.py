@@ -6,9 +6,10 @@ import random
 
 import pytest
 
-from solver.claims import Claim, NoPlacementClaim, Place, Remove, StepClaim, TurnClaim
-from solver.differential import grown, steps
-from solver.proving import SmtFile, prove
+from solver.alhambra.claims import Claim, NoPlacementClaim, Place, Remove, StepClaim, TurnClaim
+from solver.alhambra.differential import grown, steps
+from solver.alhambra.proving import prove
+from solver.proof import SmtFile
 from solver.z3run import DEFAULT_RLIMIT, Budget
 
 cvc5 = pytest.importorskip("cvc5", reason="cvc5 is not installed: nobody else to ask")

@@ -18,9 +18,9 @@ from referee.games.alhambra.moves import (
 from referee.games.alhambra.phases import Phase
 from referee.games.alhambra.tiles import NAMES, tile_table
 from referee.games.game import Violation
-from solver.claims import Add, Give, Place, Remove, Reserve, Swap, TurnClaim, TurnMove
-from solver.differential import grown, steps
-from solver.proving import prove
+from solver.alhambra.claims import Add, Give, Place, Remove, Reserve, Swap, TurnClaim, TurnMove
+from solver.alhambra.differential import grown, steps
+from solver.alhambra.proving import prove
 from tests.games.positions import position
 
 NUMBERS = tile_table().numbers

@@ -13,11 +13,11 @@ from referee.games.alhambra.tiles import NAMES, parse_tile, tile_table
 from referee.games.alhambra.violations import layout_violations
 from referee.games.game import Cell
 from solver import drat
-from solver.judge import FOUNTAIN, IllegalLayout, beside, wall_length
-from solver.walls import longest_wall, refutation
-from solver.walls.annealing import anneal
-from solver.walls.cnf import Question
-from solver.walls.sat import Budget, answer
+from solver.alhambra.judge import FOUNTAIN, IllegalLayout, beside, wall_length
+from solver.alhambra.walls import longest_wall, refutation
+from solver.alhambra.walls.annealing import anneal
+from solver.alhambra.walls.cnf import Question
+from solver.alhambra.walls.sat import Budget, answer
 
 TABLE = tile_table()
 KINDS = sorted({parse_tile(name).walls for name in NAMES})

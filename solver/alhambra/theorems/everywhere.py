@@ -11,8 +11,8 @@ from typing import Final
 
 from referee.games.alhambra.layout import REACH, STRIDE, cell_of, index_of
 from referee.games.game import Cell
-from solver.theorems.engine import OPPOSITE, RING, SIDES, Bits, run_engine
-from solver.theorems.theorem import Theorem
+from solver.alhambra.theorems.engine import OPPOSITE, RING, SIDES, Bits, run_engine
+from solver.alhambra.theorems.theorem import Theorem
 
 _AROUND: Final = ((0, 0), *RING)
 _FACING: Final = {(step, OPPOSITE[side]) for side, step in SIDES.items()}

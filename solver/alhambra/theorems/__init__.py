@@ -1,14 +1,14 @@
 """Theorems about the engine of Alhambra: stated in words, proved by Z3 or by going through every case.
 
-They are about the code that decides moves, not about a copy of its rules: see ``solver.theorems.engine``.
+They are about the code that decides moves, not about a copy of its rules: see ``solver.alhambra.theorems.engine``.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from solver.theorems import boxes, counting, everywhere, windows
-from solver.theorems.theorem import Theorem, Undecided
+from solver.alhambra.theorems import boxes, counting, everywhere, windows
+from solver.alhambra.theorems.theorem import Theorem, Undecided
 
 __all__ = ["THEOREMS", "Theorem", "Undecided"]
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from solver import drat
-from solver.walls.cnf import Box, Question
-from solver.walls.sat import Budget, answer
-from solver.walls.search import boxes, masks_of
+from solver.alhambra.walls.cnf import Box, Question
+from solver.alhambra.walls.sat import Budget, answer
+from solver.alhambra.walls.search import boxes, masks_of
 from solver.z3run import SolverFailed
 
 _PLAIN = ["sat.simplify.delay=1000000000"] + [
@@ -47,7 +47,7 @@ class Refutation:
     def check(self) -> int:
         """Goes through every proof; how many steps they have. Raises ``ValueError`` if one fails or a place is missing.
 
-        That the clauses are those of the tiles and the target is not checked: ``solver.walls.cnf`` is trusted.
+        That the clauses are those of the tiles and the target is not checked: ``solver.alhambra.walls.cnf`` is trusted.
         """
         places = [self.region] if self.region is not None else sorted(boxes(len(self.tiles)))
         if sorted(str(part.where) for part in self.parts) != sorted(map(str, places)):

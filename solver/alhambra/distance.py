@@ -2,7 +2,7 @@
 
 Every turn adds a tile from the reserve, removes one to it, or swaps one with it, and leaves a legal layout. The tiles
 of the start and its reserve are all there are. A search with the engine's layouts finds a way; that there is none in
-fewer turns is Z3's word alone (``solver.ways``).
+fewer turns is Z3's word alone (``solver.alhambra.ways``).
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from referee.games.alhambra.layout import Layout as Board
 from referee.games.alhambra.layout import index_of
 from referee.games.alhambra.tiles import parse_tile
 from referee.games.game import Cell
-from solver import certificate
-from solver.best_turn import NODE, engine_table
-from solver.better_turn import rebuilds
-from solver.claims import Add, DistanceClaim, Layout, Remove, Swap, check_claim
-from solver.evidence import of_distance
-from solver.proving import Proof, check_legal
-from solver.ways import Tile, least, way
+from solver.alhambra import certificate
+from solver.alhambra.best_turn import NODE, engine_table
+from solver.alhambra.better_turn import rebuilds
+from solver.alhambra.claims import Add, DistanceClaim, Layout, Remove, Swap, check_claim
+from solver.alhambra.evidence import of_distance
+from solver.alhambra.proving import check_legal
+from solver.alhambra.ways import Tile, least, way
+from solver.proof import Proof
 from solver.z3run import DEFAULT_RLIMIT, Budget, OutOfBudget, SolverFailed, seconds_left
 
 DEEPEST = 300

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 
 from referee.games.game import Cell
+from solver.alhambra.cuts import pieces, pockets
+from solver.alhambra.judge import beside
 from solver.cnf import FALSE, TRUE, Clauses, is_true
-from solver.cuts import pieces, pockets
-from solver.judge import beside
 from solver.z3run import Budget, OutOfBudget
 
 Shape = tuple[int, Cell, int]

@@ -18,9 +18,9 @@ from functools import partial
 from typing import TypeVar
 
 from referee.games.game import Cell
-from solver import cuts
+from solver.alhambra import cuts
+from solver.alhambra.judge import FOUNTAIN, beside
 from solver.cnf import FALSE, TRUE, Clauses, is_true, spend
-from solver.judge import FOUNTAIN, beside
 from solver.z3run import Budget
 
 Tile = tuple[str, int]

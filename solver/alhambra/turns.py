@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from referee.games.game import Violation
-from solver.claims import Add, Remove, Swap, TurnClaim, TurnMove
+from solver.alhambra.claims import Add, Remove, Swap, TurnClaim, TurnMove
 
 
 def out_of_turn(first: bool, move: TurnMove, claim: TurnClaim, hand: Collection[str]) -> tuple[Violation, ...]:

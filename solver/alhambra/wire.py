@@ -8,7 +8,7 @@ from typing import Any
 from referee.alhambra.v1 import alhambra_pb2 as moves_pb
 from referee.alhambra.v1 import proof_pb2 as pb
 from referee.games.game import Cell
-from solver.claims import (
+from solver.alhambra.claims import (
     Add,
     Claim,
     DistanceClaim,

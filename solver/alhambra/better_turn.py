@@ -24,9 +24,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from referee.games.game import Cell
-from solver import cuts
+from solver.alhambra import cuts
+from solver.alhambra.judge import FOUNTAIN, IllegalLayout, beside, wall_length
 from solver.cnf import FALSE, TRUE, Clauses, is_true, spend
-from solver.judge import FOUNTAIN, IllegalLayout, beside, wall_length
 from solver.z3run import Budget
 
 Masks = Mapping[Cell, int]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from referee.games.game import Cell
-from solver.judge import FOUNTAIN, Side, beside, following
+from solver.alhambra.judge import FOUNTAIN, Side, beside, following
 
 Clause = tuple[int, ...]
 

@@ -17,10 +17,10 @@ from collections.abc import Collection, Iterable
 from referee.alhambra.v1 import proof_pb2 as pb
 from referee.games.alhambra.money import CURRENCIES
 from referee.games.game import Violation
-from solver import certificate
-from solver.claims import HandOutClaim, Slot, check_claim
-from solver.proving import Proof, SmtFile
-from solver.wire import message_of
+from solver.alhambra import certificate
+from solver.alhambra.claims import HandOutClaim, Slot, check_claim
+from solver.alhambra.wire import message_of
+from solver.proof import Proof, SmtFile
 from solver.z3run import DEFAULT_RLIMIT, Budget, OutOfBudget, SolverFailed
 
 

@@ -6,7 +6,8 @@ order Add, Remove, Swap, Place, Reserve, then by the tile's name, then by cell, 
 answer. Giving a tile to the neutral player is left out: the reserve is never worse for wall and tiles. A bought tile
 cannot be used in the rebuild (ALH-C8).
 
-A search with the engine's layouts finds the turn; that none is better is Z3's word alone (``solver.better_turn``).
+A search with the engine's layouts finds the turn; that none is better is Z3's word alone
+(``solver.alhambra.better_turn``).
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from referee.games.alhambra.layout import STRIDE, index_of
 from referee.games.alhambra.layout import Layout as Board
 from referee.games.alhambra.tiles import NAMES, TileTable, parse_tile, tile_table
 from referee.games.game import Cell
-from solver.better_turn import improvement
-from solver.claims import Add, Layout, Place, Remove, Reserve, Swap, TurnClaim, TurnMove, check_claim
-from solver.judge import wall_length
-from solver.proving import check_legal
+from solver.alhambra.better_turn import improvement
+from solver.alhambra.claims import Add, Layout, Place, Remove, Reserve, Swap, TurnClaim, TurnMove, check_claim
+from solver.alhambra.judge import wall_length
+from solver.alhambra.proving import check_legal
 from solver.z3run import DEFAULT_RLIMIT, Budget, OutOfBudget, SolverFailed, seconds_left
 
 NODE = 200

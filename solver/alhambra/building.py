@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 from referee.games.game import Cell, Violation
-from solver.claims import MOST_TILES, Layout, Place, Remove, Step, Swap, walls
+from solver.alhambra.claims import MOST_TILES, Layout, Place, Remove, Step, Swap, walls
 
 FOUNTAIN: Cell = (0, 0)
 _SIDES = "NESW"

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from referee.games.alhambra.tiles import parse_tile
 from referee.games.game import Cell, SetupError
-from solver.judge import IllegalLayout, wall_length
-from solver.walls.annealing import anneal
-from solver.walls.cnf import Box, Question
-from solver.walls.loops import Loop, shapes
-from solver.walls.sat import SLICE, Asking, Budget
+from solver.alhambra.judge import IllegalLayout, wall_length
+from solver.alhambra.walls.annealing import anneal
+from solver.alhambra.walls.cnf import Box, Question
+from solver.alhambra.walls.loops import Loop, shapes
+from solver.alhambra.walls.sat import SLICE, Asking, Budget
 
 Masks = dict[Cell, int]
 

@@ -1,4 +1,4 @@
-"""Proves the theorems and prints each: ``python -m solver.theorems [--slow] [--only NAME]``.
+"""Proves the theorems and prints each: ``python -m solver.alhambra.theorems [--slow] [--only NAME]``.
 
 Exit status 1 if one is refuted or undecided.
 """
@@ -10,12 +10,14 @@ import sys
 from textwrap import fill, indent
 from time import process_time
 
-from solver.theorems import THEOREMS, Theorem, Undecided
+from solver.alhambra.theorems import THEOREMS, Theorem, Undecided
 
 
 def main(arguments: list[str] | None = None) -> int:
     """The exit status."""
-    parser = argparse.ArgumentParser(prog="python -m solver.theorems", description="Theorems about the engine.")
+    parser = argparse.ArgumentParser(
+        prog="python -m solver.alhambra.theorems", description="Theorems about the engine."
+    )
     parser.add_argument("--slow", action="store_true", help="those too that take up to a minute")
     parser.add_argument("--only", metavar="NAME", action="append", help="this one; may be given several times")
     asked = parser.parse_args(arguments)

@@ -1,6 +1,6 @@
 """The engine against Z3: random and adversarial layouts, steps that are legal and steps that are not.
 
-Both have to name the same rules with the same cells. A verdict is half of a proof (``solver.proving.broken_rules``:
+Both have to name the same rules with the same cells. A verdict is half of a proof (``proving.broken_rules``:
 what is broken, and that nothing else is); one in ``PROVED`` is a whole one, with a certificate that is checked.
 Layouts are grown by the engine, and ``check_legal``, which is not the engine's, has to find them legal.
 """
@@ -18,9 +18,9 @@ from referee.games.alhambra.layout import index_of
 from referee.games.alhambra.tiles import NAMES, tile_table
 from referee.games.alhambra.violations import placement_violations, removal_violations, swap_violations
 from referee.games.game import Cell, Violation
-from solver.building import Ground, walls_of
-from solver.claims import Layout, Place, Remove, Step, StepClaim, Swap
-from solver.proving import broken_rules, check_legal, prove
+from solver.alhambra.building import Ground, walls_of
+from solver.alhambra.claims import Layout, Place, Remove, Step, StepClaim, Swap
+from solver.alhambra.proving import broken_rules, check_legal, prove
 from solver.z3run import DEFAULT_RLIMIT, Budget
 
 _TABLE = tile_table()

@@ -12,7 +12,7 @@ from referee.games.alhambra.moves import Event, MarketTiles, PlaceTile, RebuildA
 from referee.games.alhambra.phases import FREE, Phase
 from referee.games.alhambra.state import State
 from referee.games.game import Ending
-from solver.claims import Claim, HandOutClaim, Place, Remove, Slot, Step, StepClaim, Swap
+from solver.alhambra.claims import Claim, HandOutClaim, Place, Remove, Slot, Step, StepClaim, Swap
 
 _LAST_TILES = 6
 """With more in the bag no event can empty it (ALH-F4: the neutral player draws six at the most)."""

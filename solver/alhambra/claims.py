@@ -1,6 +1,7 @@
 """What can be asked to be proved about Alhambra's rules of building, as values.
 
-The messages of ``referee/alhambra/v1/proof.proto`` say the same to others; ``solver.wire`` turns one into the other.
+The messages of ``referee/alhambra/v1/proof.proto`` say the same to others; ``solver.alhambra.wire`` turns
+one into the other.
 """
 
 from __future__ import annotations

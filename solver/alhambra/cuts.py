@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import product
 
 from referee.games.game import Cell
-from solver.judge import FOUNTAIN, beside
+from solver.alhambra.judge import FOUNTAIN, beside
 
 Literal = Callable[[Cell], int]
 Clause = list[int]

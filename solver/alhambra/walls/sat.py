@@ -10,8 +10,8 @@ from typing import Any
 import z3
 
 from referee.games.game import Cell
-from solver.judge import IllegalLayout, wall_length
-from solver.walls.cnf import Clause, Question
+from solver.alhambra.judge import IllegalLayout, wall_length
+from solver.alhambra.walls.cnf import Clause, Question
 from solver.z3run import OutOfBudget, SolverFailed
 
 SLICE = 2_000_000

@@ -1,6 +1,6 @@
 """Makes the evidence of certificates: the least numbers of steps, counted outwards. No solver is needed for it.
 
-What they prove is for ``solver.certificate`` to find.
+What they prove is for ``solver.alhambra.certificate`` to find.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 
 from referee.alhambra.v1 import proof_pb2 as pb
 from referee.games.game import Cell
-from solver.building import FOUNTAIN, Ground, after, walls_of
-from solver.claims import Add, DistanceClaim, Layout, Place, Remove, Swap
-from solver.wire import message_of, move_message
+from solver.alhambra.building import FOUNTAIN, Ground, after, walls_of
+from solver.alhambra.claims import Add, DistanceClaim, Layout, Place, Remove, Swap
+from solver.alhambra.wire import message_of, move_message
 
 
 def of_layout(layout: Layout) -> pb.LayoutEvidence:

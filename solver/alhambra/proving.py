@@ -1,6 +1,6 @@
 """Proves or refutes claims about Alhambra's rules of building with Z3, and writes the certificates.
 
-Each layout is asked about twice (``solver.building``); the two answers, the rules that are broken according to the
+Each layout is asked about twice (``building``); the two answers, the rules that are broken according to the
 models, and what the solver-free checker reads out of the certificate have to agree, or ``SolverFailed`` is raised.
 """
 
@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 
 from referee.alhambra.v1 import proof_pb2 as pb
 from referee.games.game import Violation
-from solver import building, certificate
-from solver.claims import (
+from solver.alhambra import building, certificate
+from solver.alhambra.claims import (
     Add,
     Claim,
     DistanceClaim,
@@ -26,37 +26,11 @@ from solver.claims import (
     TurnClaim,
     check_claim,
 )
-from solver.evidence import least_steps, of_ground, serialized
-from solver.turns import left_over, out_of_turn
-from solver.wire import message_of
+from solver.alhambra.evidence import least_steps, of_ground, serialized
+from solver.alhambra.turns import left_over, out_of_turn
+from solver.alhambra.wire import message_of
+from solver.proof import Proof, SmtFile
 from solver.z3run import DEFAULT_RLIMIT, Budget, OutOfBudget, SolverFailed
-
-
-@dataclass(frozen=True, slots=True)
-class SmtFile:
-    """A question as SMT-LIB 2 text, and what every correct solver answers: "sat" or "unsat"."""
-
-    name: str
-    text: str
-    expected: str
-
-
-@dataclass(frozen=True, slots=True)
-class Proof:
-    """What was found out about a claim."""
-
-    claim: Claim
-    holds: bool | None
-    """None: the budget ran out first."""
-    violations: tuple[Violation, ...] = ()
-    """Every rule that is broken."""
-    core: tuple[str, ...] = ()
-    """A minimal set of instances of one broken rule that contradict the claim: rule id and cell each."""
-    certificate: bytes = b""
-    """Empty if undecided."""
-    smt_lib: tuple[SmtFile, ...] = ()
-    counterexample: Place | None = None
-    """The first placement that is legal, if it was claimed that there is none."""
 
 
 def prove(claim: Claim, *, rlimit: int = DEFAULT_RLIMIT, smt_lib: bool = False) -> Proof:
@@ -68,11 +42,11 @@ def prove(claim: Claim, *, rlimit: int = DEFAULT_RLIMIT, smt_lib: bool = False) 
     check_claim(claim)
     match claim:
         case DistanceClaim():
-            from solver import distance  # noqa: PLC0415 - it gives a Proof, so it imports this module
+            from solver.alhambra import distance  # noqa: PLC0415 - it gives a Proof, so it imports this module
 
             return distance.prove(claim, rlimit)
         case HandOutClaim():
-            from solver import hand_out  # noqa: PLC0415 - as above
+            from solver.alhambra import hand_out  # noqa: PLC0415 - as above
 
             return hand_out.prove(claim, rlimit=rlimit, smt_lib=smt_lib)
     questions = _Questions(Budget(rlimit))
