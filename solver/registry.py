@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
-from referee.alhambra.v1 import proof_pb2
+from referee.games import registry
+from referee.games.game import UnknownRules
 from referee.v1.solver_service_pb2 import ProveMoveRequest
-from solver.alhambra import certificate, events
-from solver.alhambra.claims import Claim
-from solver.alhambra.wire import message_of
 from solver.certificate import Checked
 
 
@@ -36,23 +34,10 @@ class Provable(Protocol):
         ...
 
 
-class _Alhambra:
-    claims = staticmethod(events.claims)
-    fingerprint = staticmethod(events.fingerprint)
-    check = staticmethod(certificate.check)
-
-    @staticmethod
-    def file() -> Any:
-        return proof_pb2.DESCRIPTOR
-
-    @staticmethod
-    def request(claim: Claim) -> ProveMoveRequest:
-        return ProveMoveRequest(alhambra=message_of(claim))
-
-
-_PROVABLE: Final[dict[tuple[str, int], Provable]] = {("alhambra", 1): _Alhambra()}
-
-
 def provable(rules_id: str, version: int) -> Provable | None:
-    """None for a game of which nothing can be proved."""
-    return _PROVABLE.get((rules_id, version))
+    """What ``PROVABLE`` of the game's ``provable`` has for this version; None for a game of which nothing can be."""
+    try:
+        found: dict[int, Provable] = registry.part(__package__, rules_id, "provable").PROVABLE
+    except UnknownRules:
+        return None
+    return found.get(version)

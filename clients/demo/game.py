@@ -17,9 +17,9 @@ from referee.games.alhambra import State
 from referee.log.entry import decode_entry
 from referee.log.intent import decode_intent
 from referee.log.note import VerifierKey
-from referee.notation.alhambra import describe
+from referee.notation.alhambra.words import describe
 from referee.v1.game_service_pb2 import WatchGameResponse
-from referee.wire.alhambra import CODEC
+from referee.wire.registry import codec
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,5 +94,5 @@ def _words(data: bytes, before: State) -> str:
     intent = decode_intent(entry.signed.intent)
     if intent.WhichOneof("act") != "move":
         return ""
-    move = CODEC.decode_move(intent.move, before.table)
+    move = codec("alhambra", 1).decode_move(intent.move, before.table)
     return f"{entry.seq:>4}  seat {intent.seat}: {describe(move, before)}"

@@ -11,8 +11,8 @@ import typer
 from referee.cli import building, output
 from referee.cli.solving import Solver
 from referee.games.game import Cell
-from referee.notation.alhambra_claims import describe_move, written_move
-from referee.notation.alhambra_json import layout_names, tile_names, written_layout
+from referee.notation.alhambra.claims import describe_move, written_move
+from referee.notation.alhambra.values import layout_names, tile_names, written_layout
 from referee.notation.strict_json import only
 from referee.v1 import solver_service_pb2 as pb
 from solver.alhambra.claims import Add, Place, Remove, Swap, TurnMove

@@ -17,7 +17,7 @@ from referee.cli.solving import NoAnswer
 from referee.games.alhambra.catalogue import CATALOGUE
 from referee.games.alhambra.layout import Layout
 from referee.games.game import Cell, Violation
-from referee.notation.alhambra_json import TABLE
+from referee.notation.alhambra.values import TABLE
 from referee.notation.lines import named_game, parse_object
 from referee.notation.sentences import sentence
 from referee.notation.strict_json import MAX_LINE_BYTES, QueryError

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from referee.cli import building, output
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.solving import NoAnswer, OutOfTime, Solver
-from referee.notation.alhambra_json import TABLE, tile_names, written_layout
+from referee.notation.alhambra.values import TABLE, tile_names, written_layout
 from referee.v1 import solver_service_pb2 as pb
 from solver.alhambra.wire import layout_of
 

@@ -17,7 +17,7 @@ from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
 from referee.cli.lines import Questions, Strict, batches, opened, read_all, write
 from referee.cli.solving import NoAnswer, Solver
 from referee.games.game import Cell
-from referee.notation.alhambra_claims import claim, describe, describe_move, written, written_move
+from referee.notation.alhambra.claims import claim, describe, describe_move, written, written_move
 from referee.notation.lines import Answerers, answer, encode, parse_object
 from referee.notation.strict_json import QueryError, shown
 from referee.v1 import solver_service_pb2 as pb

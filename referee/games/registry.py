@@ -1,8 +1,14 @@
-"""Every (rules id, version) that can be played or audited. A version, once here, stays and never changes."""
+"""Every (rules id, version) that can be played or audited. A version, once here, stays and never changes.
+
+This is the one place that lists the games. Every layer above has a module or package that bears the game's rules id,
+``referee.wire.alhambra`` for one, and finds it with ``part``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
+from importlib import import_module
 from typing import Any, Final
 
 from referee.games import alhambra
@@ -16,6 +22,11 @@ def games() -> Sequence[Any]:
     return tuple(_GAMES.values())
 
 
+def names() -> tuple[str, ...]:
+    """The rules ids, in the order of the registry, each once."""
+    return tuple(dict.fromkeys(rules_id for rules_id, _ in _GAMES))
+
+
 def get(rules_id: str, version: int = 0) -> Any:
     """The game; version 0 is the newest. Raises ``UnknownRules``."""
     if version == 0:
@@ -24,3 +35,20 @@ def get(rules_id: str, version: int = 0) -> Any:
         return _GAMES[rules_id, version]
     except KeyError:
         raise UnknownRules(f"no rules {rules_id!r}" + (f" version {version}" if version else "")) from None
+
+
+@cache
+def part(layer: str, rules_id: str, module: str = "") -> Any:
+    """What a layer has for the game: its module, or with ``module`` that module of its package.
+
+    Raises ``UnknownRules`` for a game that is not registered or that the layer has nothing for.
+    """
+    if rules_id not in names():
+        raise UnknownRules(f"no rules {rules_id!r}")
+    name = ".".join((layer, rules_id, *([module] if module else ())))
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not name.startswith(error.name):
+            raise
+        raise UnknownRules(f"no {layer.rpartition('.')[2]} for {rules_id!r}") from None

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from functools import cache
+from typing import Any
 
-from referee.notation import alhambra_inspect, lines
-
-_GAMES: Final[lines.Answerers] = {"alhambra": alhambra_inspect.answer}
+from referee.games import registry
+from referee.notation import lines
 
 
 def answer(line: bytes) -> dict[str, Any]:
     """The answer to one line; never raises."""
-    return lines.answer(line, _GAMES)
+    return lines.answer(line, _answerers())
+
+
+@cache
+def _answerers() -> lines.Answerers:
+    """``answer`` of each game's ``inspect``."""
+    return {name: registry.part(__package__, name, "inspect").answer for name in registry.names()}

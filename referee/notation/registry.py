@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
-from referee.games.game import UnknownRules
-from referee.notation import alhambra
+from referee.games import registry
 
 
 class Notation(Protocol):
@@ -18,12 +17,7 @@ class Notation(Protocol):
         """A line for each scoring round after the first ``held``, if the game has such."""
 
 
-_NOTATIONS: Final[dict[str, Notation]] = {"alhambra": alhambra}
-
-
 def notation(rules_id: str) -> Notation:
-    """Raises ``UnknownRules``."""
-    try:
-        return _NOTATIONS[rules_id]
-    except KeyError:
-        raise UnknownRules(f"no notation for {rules_id!r}") from None
+    """``words`` of the game's package. Raises ``UnknownRules``."""
+    found: Notation = registry.part(__package__, rules_id, "words")
+    return found

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
-from referee.games.game import UnknownRules
-from referee.render import alhambra
+from referee.games import registry
 
 
 class Renderer(Protocol):
@@ -19,12 +18,7 @@ class Renderer(Protocol):
         """The seat's board as a picture."""
 
 
-_RENDERERS: Final[dict[str, Renderer]] = {"alhambra": alhambra}
-
-
 def renderer(rules_id: str) -> Renderer:
-    """Raises ``UnknownRules``."""
-    try:
-        return _RENDERERS[rules_id]
-    except KeyError:
-        raise UnknownRules(f"no pictures for {rules_id!r}") from None
+    """The game's package. Raises ``UnknownRules``."""
+    found: Renderer = registry.part(__package__, rules_id)
+    return found

@@ -270,4 +270,4 @@ class Codec:
         return pb.DESCRIPTOR
 
 
-CODEC: Final = Codec()
+CODECS: Final = {1: Codec()}

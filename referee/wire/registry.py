@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 from google.protobuf.message import Message
 
+from referee.games import registry
 from referee.games.game import UnknownRules
-from referee.wire import alhambra
 
 
 class Codec(Protocol):
@@ -30,12 +30,10 @@ class Codec(Protocol):
         ...
 
 
-_CODECS: Final[dict[tuple[str, int], Codec]] = {("alhambra", 1): alhambra.CODEC}
-
-
 def codec(rules_id: str, version: int) -> Codec:
-    """Raises ``UnknownRules``."""
+    """What ``CODECS`` of the game's module has for this version. Raises ``UnknownRules``."""
+    codecs: dict[int, Codec] = registry.part(__package__, rules_id).CODECS
     try:
-        return _CODECS[rules_id, version]
+        return codecs[version]
     except KeyError:
         raise UnknownRules(f"no codec for {rules_id!r} version {version}") from None

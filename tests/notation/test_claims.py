@@ -21,8 +21,8 @@ from referee.games.alhambra.moves import (
     RebuildSwap,
     ReserveTile,
 )
-from referee.notation import alhambra
-from referee.notation.alhambra_claims import claim, describe, describe_move, move, written, written_move
+from referee.notation.alhambra import words as wording
+from referee.notation.alhambra.claims import claim, describe, describe_move, move, written, written_move
 from referee.notation.strict_json import QueryError
 from solver.alhambra.claims import Give, Place, Remove, StepClaim
 from tests.games.layouts import engine_layout, random_boards
@@ -86,7 +86,7 @@ def test_in_words() -> None:
 def test_moves_are_worded_as_those_of_a_game(event: Event, each: dict[str, Any]) -> None:
     state = registry.get("alhambra").new(2)
     assert isinstance(state, State)
-    assert describe_move(move(each, "move")) == alhambra.describe(event, state)
+    assert describe_move(move(each, "move")) == wording.describe(event, state)
     assert written_move(move(each, "move")) == each
 
 

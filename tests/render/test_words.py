@@ -22,7 +22,7 @@ from referee.games.alhambra.moves import (
     TakeMoney,
 )
 from referee.games.game import ForcedPass
-from referee.notation.alhambra import describe, rounds
+from referee.notation.alhambra.words import describe, rounds
 from tests.render.boards import TABLE
 from tests.render.positions import events
 

@@ -11,7 +11,7 @@ from referee.games.alhambra.scoring import NEUTRAL, score_round
 from referee.games.alhambra.tiles import TYPES
 from referee.games.alhambra.violations import layout_violations
 from referee.games.game import Violation
-from referee.notation.alhambra_json import TABLE, layout_numbers, tile_number
+from referee.notation.alhambra.values import TABLE, layout_numbers, tile_number
 from referee.notation.sentences import sentence
 from referee.notation.strict_json import QueryError, an_array, an_integer, an_object, only, required, shown
 

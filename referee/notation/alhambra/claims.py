@@ -21,7 +21,7 @@ from typing import Any, Final
 from referee.games.alhambra.money import CURRENCIES, KINDS, VALUES, card_name
 from referee.games.alhambra.options import MAX_SEATS
 from referee.games.game import Cell
-from referee.notation.alhambra_json import cell, layout_names, tile_name, tile_names, written_layout
+from referee.notation.alhambra.values import cell, layout_names, tile_name, tile_names, written_layout
 from referee.notation.strict_json import QueryError, an_array, an_integer, an_object, only, required, shown
 from solver.alhambra.claims import (
     Add,
