@@ -1,0 +1,1 @@
+"""Kingdomino / Královská zahrada."""

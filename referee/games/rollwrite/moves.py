@@ -1,0 +1,92 @@
+"""The events of Alhambra Roll & Write: what a seat decides and what the dice bring. Plain values; they judge nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from referee.games.game import ForcedPass
+
+Roll = tuple[int, int]
+"""What a blue and a yellow die show, 1 to 6 each, the blue one first."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeDice:
+    """Coins turn dice: what all four show afterwards, each colour ascending."""
+
+    blue: tuple[int, ...]
+    yellow: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Build:
+    """The building where a blue and a yellow die meet, by what they show."""
+
+    blue: int
+    yellow: int
+
+
+@dataclass(frozen=True, slots=True)
+class GetCoins:
+    """A coin for every pair of a blue and a yellow die that meets on a building."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuildSecond:
+    """For three coins, the building where the two dice meet that were not used."""
+
+
+@dataclass(frozen=True, slots=True)
+class EndBuilding:
+    """No second building."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeepPair:
+    """The pair that stays when all four dice were rolled; the others go to the next seat."""
+
+    blue: int
+    yellow: int
+
+
+@dataclass(frozen=True, slots=True)
+class StartSeat:
+    """Who starts."""
+
+    seat: int
+
+
+@dataclass(frozen=True, slots=True)
+class StartBuildings:
+    """A seat's rolls until it has three buildings."""
+
+    seat: int
+    rolls: tuple[Roll, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StartDice:
+    """A seat's dice: one pair, two for the start seat."""
+
+    seat: int
+    rolls: tuple[Roll, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Dice:
+    """What the seat on turn rolls when its action is over: one pair, or two."""
+
+    rolls: tuple[Roll, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VirtualBuildings:
+    """A virtual player's rolls: at the start until it has three buildings, then until it has one more."""
+
+    player: int
+    rolls: tuple[Roll, ...]
+
+
+Move = ChangeDice | Build | GetCoins | BuildSecond | EndBuilding | KeepPair
+Outcome = StartSeat | StartBuildings | StartDice | Dice | VirtualBuildings
+Event = Move | Outcome | ForcedPass
