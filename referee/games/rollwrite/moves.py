@@ -1,4 +1,4 @@
-"""The events of Alhambra Roll & Write: what a seat decides and what the dice bring. Plain values; they judge nothing."""
+"""The events of Alhambra Roll & Write: a seat decides, the dice bring. Plain values; they judge nothing."""
 
 from __future__ import annotations
 
