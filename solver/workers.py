@@ -21,6 +21,8 @@ MEMORY_MIB = 1024
 START_S = 60.0
 """For Python and the solver to be loaded, which takes a fraction of a second where nothing else is done."""
 _MOST_SLACK_S = 1.0
+_GONE_S = 5.0
+"""For a process that was killed to be gone."""
 _BUFFER_BYTES = 64 << 10
 _ENVIRONMENT = {"LC_ALL": "C.UTF-8"}
 _REPLIES = frozenset(Reply)
@@ -99,6 +101,8 @@ class Workers:
             else:
                 self.lost[why] += 1
                 worker.kill()
+                # Until it is gone it takes memory, and the turn of who asked has not ended.
+                await asyncio.wait({worker.ended}, timeout=_GONE_S)
 
     async def start(self) -> None:
         """One more, which waits for its first question. Raises ``WorkerFailed``, ``WorkerFault``."""
