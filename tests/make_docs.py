@@ -7,7 +7,6 @@ from itertools import groupby
 from pathlib import Path
 
 from referee.games import registry
-from referee.games.alhambra.tiles import NAMES, TYPES
 from referee.games.game import Kind, Rule
 from solver.alhambra.theorems import THEOREMS
 
@@ -22,10 +21,6 @@ KINDS = {
 
 INTRODUCTION = """\
 Made from the rule catalogue by `make docs`. {seats} seats, {rules} rules; functions are below `referee.games`.
-
-Citations name the rule texts by edition: CZ (Corfix/Queen 2003), RU (Russian edition), HU (Piatnik). BGA is the Board
-Game Arena implementation (thoun/bga-alhambra, 2021-01). "Decided" marks a question that the texts leave open,
-"follows" one that other rules answer.
 """
 
 
@@ -40,52 +35,21 @@ def _row(rule: Rule) -> str:
 def rules_page(rules_id: str, version: int) -> str:
     """The catalogue of a game as Markdown."""
     game = registry.get(rules_id, version)
+    page = registry.part("tests.rules_pages", rules_id)
     lines = [
         f"# Rules of {rules_id}, version {version}",
         "",
         INTRODUCTION.format(seats=f"{game.min_seats} to {game.max_seats}", rules=len(game.catalogue)),
+        page.CITATIONS,
         *(f"- **{kind.value}**: {meaning}" for kind, meaning in KINDS.items()),
         "",
         "| id | kind | rule | citation | held by |",
         "|---|---|---|---|---|",
         *map(_row, game.catalogue),
         "",
-        *_appendix(rules_id, version),
+        *page.appendix(),
     ]
     return "\n".join(lines)
-
-
-def _appendix(rules_id: str, version: int) -> list[str]:
-    """What a game's tables and options are."""
-    return alhambra_appendix() if (rules_id, version) == ("alhambra", 1) else []
-
-
-def alhambra_appendix() -> list[str]:
-    """The tiles by type, and the options by the names that each door gives them."""
-    tiles = [[name for name in NAMES if name.startswith(f"{type_}-")] for type_ in TYPES]
-    return [
-        "## Tiles",
-        "",
-        "A tile is named `type-cost-walls`, the walls in the order N E S W; a tile without walls is `type-cost`.",
-        "",
-        "| type | tiles |",
-        "|---|---|",
-        *(f"| {type_} | {', '.join(names)} |" for type_, names in zip(TYPES, tiles, strict=True)),
-        "",
-        "## Options",
-        "",
-        "A game is opened with them (`referee new --options`, message `referee.alhambra.v1.Options`); the defaults are",
-        "the decisions above.",
-        "",
-        "| rule | option | values |",
-        "|---|---|---|",
-        "| ALH-F1, ALH-F2 | `age_order` | seats from the youngest to the oldest; default 0, 1, 2, … |",
-        "| ALH-C13 | `max_turns` | 1 to 10000; default 400 |",
-        "| ALH-B6 | `loop_rule` | `LOOP_RULE_ONE_LESS`: a closed wall counts one less (`loop_one_less` in `inspect`) |",
-        "| ALH-F6 | `end_rule` | `END_RULE_BAG_EMPTY`: the game ends when the bag is empty (`end_when_bag_empty`) |",
-        "| ALH-C9 | `slot_currencies` | the currency of each slot, such as `CURRENCY_DUCAT`; each once |",
-        "",
-    ]
 
 
 THEOREMS_INTRODUCTION = """\
