@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Final
-from xml.sax.saxutils import escape, quoteattr
 
 from referee.games.alhambra import State
 from referee.games.alhambra.layout import Layout
@@ -13,11 +11,11 @@ from referee.games.alhambra.outline import Side, longest_wall
 from referee.games.alhambra.tiles import TYPES, E, N, S, W
 from referee.games.game import Cell
 from referee.render.alhambra.icons import COLOURS, ICONS
+from referee.render.svg import HEAD, INK, PALE, picture, words
 
 _CELL: Final = 100
 _MARGIN: Final = 46
 """Around the tiles: room for the numbers of rows and columns."""
-_HEAD: Final = 58
 _FOOT: Final = 62
 _MIN_WIDTH: Final = 580
 """What the line at the bottom needs."""
@@ -26,14 +24,8 @@ _BAR: Final = 11
 _CHIP: Final = 72
 """Width of an item at the bottom."""
 
-_PAPER: Final = "#f7f0e1"
-_INK: Final = "#3b2c20"
-_PALE: Final = "#a08f78"
 _STONE: Final = "#33271f"
 _GOLD: Final = "#f0a81c"
-
-_FONT: Final = "Georgia,'DejaVu Serif','Times New Roman',serif"
-_NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 # Each side's two ends, clockwise, and its bar, in a cell of 100 by 100.
 _ENDS: Final = {N: ((0, 0), (1, 0)), E: ((1, 0), (1, 1)), S: ((1, 1), (0, 1)), W: ((0, 1), (0, 0))}
@@ -57,27 +49,19 @@ def svg(layout: Layout, title: str = "Alhambra", *, wall_points: int | None = No
 
     ``wall_points``: what the wall scores, where the game's options make it another number than its length (ALH-B6).
     """
-    title = _NOT_XML.sub("\ufffd", title)
     cells = layout.cells()
     columns = [x for x, _ in cells] + [0]
     rows = [y for _, y in cells] + [0]
     across, down = max(columns) - min(columns) + 1, max(rows) - min(rows) + 1
     width = max(across * _CELL + 2 * _MARGIN, _MIN_WIDTH)
-    height = _HEAD + down * _CELL + 2 * _MARGIN + _FOOT
+    height = HEAD + down * _CELL + 2 * _MARGIN + _FOOT
     left = (width - across * _CELL) // 2
-    top = _HEAD + _MARGIN
+    top = HEAD + _MARGIN
     wall = longest_wall(layout)
     points = len(wall) if wall_points is None else wall_points
     shift = f"translate({left - min(columns) * _CELL} {top - min(rows) * _CELL})"
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}"',
-        f' role="img" aria-label={quoteattr(title)} font-family="{_FONT}">',
-        f"<title>{escape(title)}</title>",
-        f"<desc>{escape(_description(layout, points))}</desc>",
         _definitions(),
-        f'<rect width="{width}" height="{height}" rx="18" fill="{_PAPER}"/>',
-        f'<rect x="7" y="7" width="{width - 14}" height="{height - 14}" rx="13" fill="none" stroke="#d9c8a5"/>',
-        _headline(title, width),
         f'<g transform="{shift}">',
         *_numbers(range(min(columns), max(columns) + 1), range(min(rows), max(rows) + 1)),
         *_shadow([(0, 0), *cells]),
@@ -86,9 +70,8 @@ def svg(layout: Layout, title: str = "Alhambra", *, wall_points: int | None = No
         *(_tile(layout, cell, tile) for cell, tile in cells.items()),
         "</g>",
         *_foot(layout, points, width, height - _FOOT),
-        "</svg>",
     ]
-    return "\n".join(parts) + "\n"
+    return picture(title, _description(layout, points), width, height, parts)
 
 
 def seat_svg(state: State, seat: int, title: str) -> str:
@@ -115,26 +98,12 @@ def _definitions() -> str:
     return f"<defs>\n{grounds}{symbols}</defs>"
 
 
-def _text(x: float, y: float, words: str, size: int, *, colour: str = _INK, bold: bool = False) -> str:
-    weight = ' font-weight="bold"' if bold else ""
-    return (
-        f'<text x="{x:g}" y="{y:g}" font-size="{size}" fill="{colour}" text-anchor="middle"{weight}>'
-        f"{escape(words)}</text>"
-    )
-
-
-def _headline(title: str, width: int) -> str:
-    room = width // 19
-    shown = title if len(title) <= room else title[: room - 1] + "…"
-    return _text(width / 2, 46, shown, 28, bold=True)
-
-
 def _numbers(columns: range, rows: range) -> Iterable[str]:
     top, left = rows[0] * _CELL, columns[0] * _CELL
     for x in columns:
-        yield _text(x * _CELL + 50, top - 18, str(x), 17, colour=_PALE)
+        yield words(x * _CELL + 50, top - 18, str(x), 17, colour=PALE)
     for y in rows:
-        yield _text(left - 24, y * _CELL + 56, str(y), 17, colour=_PALE)
+        yield words(left - 24, y * _CELL + 56, str(y), 17, colour=PALE)
 
 
 def _shadow(cells: Iterable[Cell]) -> Iterable[str]:
@@ -182,7 +151,7 @@ def _tile(layout: Layout, cell: Cell, tile: int) -> str:
         f'<g transform="translate({x} {y})"><title>{layout.table.names[tile]} at {cell[0]},{cell[1]}</title>',
         _ground(0, 0, f"url(#alh-ground-{type_})", colours.ink),
         f'<use href="#alh-{type_}" x="27" y="22" width="52" height="52"/>',
-        _text(50, 85.5, type_, 11, colour=colours.ink),
+        words(50, 85.5, type_, 11, colour=colours.ink),
     ]
     if walls:
         drawn.append(f'<path d="{"".join(_BARS[side] for side in walls)}" fill="{_STONE}"/>')
@@ -190,7 +159,7 @@ def _tile(layout: Layout, cell: Cell, tile: int) -> str:
         drawn.append(f'<path d="{joints}" fill="none" stroke="#7d6a5a" stroke-width="1"/>')
     drawn += [
         f'<circle cx="23.5" cy="23.5" r="11.5" fill="#fff8e6" stroke="{colours.ink}" stroke-width="1.8"/>',
-        _text(23.5, 28.8, str(layout.table.costs[tile]), 15, colour=colours.ink, bold=True),
+        words(23.5, 28.8, str(layout.table.costs[tile]), 15, colour=colours.ink, bold=True),
         "</g>",
     ]
     return "".join(drawn)
@@ -208,13 +177,13 @@ def _foot(layout: Layout, wall: int, width: int, y: int) -> Iterable[str]:
             f'<g><title>{type_}: {count}</title><circle cx="{x + 20:g}" cy="{y + 20}" r="17" fill="{colours.chip}"'
             f' stroke="{colours.ink}" stroke-width="1.2"/>'
             f'<use href="#alh-{type_}" x="{x + 9:g}" y="{y + 8}" width="22" height="22"/>'
-            + _text(x + 54, y + 27, str(count), 20, colour=_INK if count else _PALE)
+            + words(x + 54, y + 27, str(count), 20, colour=INK if count else PALE)
             + "</g>"
         )
         x += _CHIP
     yield (
         f'<g><title>longest wall: {wall}</title><path d="M{x + 16:g} {y + 20}h34" stroke="{_GOLD}" stroke-width="22"'
         f' stroke-linecap="round"/><path d="M{x + 14:g} {y + 20}h38" stroke="{_STONE}" stroke-width="11"/>'
-        + _text(x + 80, y + 27, str(wall), 20, bold=True)
+        + words(x + 80, y + 27, str(wall), 20, bold=True)
         + "</g>"
     )

@@ -3,55 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from textwrap import TextWrapper
-from typing import Final
 
 from referee.games.alhambra import State
 from referee.games.alhambra.money import CURRENCIES, KINDS, card_name, total
 from referee.games.alhambra.phases import FREE, Phase
 from referee.games.alhambra.tiles import TYPES, tiles_of
-from referee.games.game import Chance, Decision, Forced, Over, Pending
 from referee.render.alhambra.boxes import text
-
-_WRAPPER: Final = TextWrapper(79, subsequent_indent="    ", break_on_hyphens=False)
+from referee.render.words import awaited, listed, wrapped
 
 
 def position_text(state: State, seats: Sequence[int] | None = None, *, ascii_only: bool = False) -> str:
     """The whole position, or with ``seats`` the table and these seats only; ends in a newline."""
-    lines = [*_wrapped(_table(state)), ""]
+    lines = [*wrapped(_table(state)), ""]
     for seat in range(state.seats) if seats is None else seats:
-        lines += [*_wrapped(_seat(state, seat)), "", text(state.layouts[seat], ascii_only=ascii_only)]
+        lines += [*wrapped(_seat(state, seat)), "", text(state.layouts[seat], ascii_only=ascii_only)]
     return "\n".join(lines)
 
 
 def _table(state: State) -> Iterable[str]:
     names = state.table.names
-    yield _awaited(state.pending()[0])
+    yield awaited(state.pending()[0])
     yield f"turns ended: {state.turns}; scoring rounds held: {state.scorings}"
     for slot, tile in enumerate(state.market):
         currency = CURRENCIES[state.options.slot_currencies[slot]]
         yield f"market {slot + 1} ({currency}): {'-' if tile == FREE else names[tile]}"
-    yield f"money row: {_listed(map(card_name, state.row))}"
+    yield f"money row: {listed(map(card_name, state.row))}"
     yield f"bag: {state.bag.bit_count()} tiles; money deck: {sum(state.deck)} cards, discards: {sum(state.discard)}"
     if state.seats == 2:
         yield f"neutral player: {state.neutral.bit_count() or 'no'} tiles"
         if state.neutral:
             yield f"  {_counts(state.neutral_counts())}"
-            yield f"  {_listed(names[tile] for tile in tiles_of(state.neutral))}"
-
-
-def _awaited(pending: Pending) -> str:
-    match pending:
-        case Decision(seat, kinds):
-            return f"seat {seat} to move: {', '.join(kind.replace('_', ' ') for kind in kinds)}"
-        case Chance(kind):
-            return f"awaiting chance: {kind.replace('_', ' ')}"
-        case Forced(seat):
-            return f"seat {seat} has no legal action"
-        case Over(ending, scores, places):
-            order = sorted(range(len(scores)), key=lambda seat: (places[seat], seat))
-            ranking = ", ".join(f"{places[seat]}. seat {seat} ({scores[seat]})" for seat in order)
-            return f"over ({ending.name.lower()}): {ranking}"
+            yield f"  {listed(names[tile] for tile in tiles_of(state.neutral))}"
 
 
 def _seat(state: State, seat: int) -> Iterable[str]:
@@ -60,20 +42,11 @@ def _seat(state: State, seat: int) -> Iterable[str]:
     start = "; start seat" if seat == state.start and state.phase >= Phase.FIRST_ROW else ""
     yield f"seat {seat}: {state.scores[seat]} points; wall {state.wall(seat)}{start}"
     yield f"  built: {_counts(state.counts(seat))}"
-    yield f"  hand, {total(hand)} money: {_listed(map(card_name, hand))}"
-    yield f"  reserve: {_listed(names[tile] for tile in tiles_of(state.reserves[seat]))}"
+    yield f"  hand, {total(hand)} money: {listed(map(card_name, hand))}"
+    yield f"  reserve: {listed(names[tile] for tile in tiles_of(state.reserves[seat]))}"
     waiting = state.won[seat] | (state.bought if seat == state.seat else 0)
     if waiting:
-        yield f"  to be placed: {_listed(names[tile] for tile in tiles_of(waiting))}"
-
-
-def _wrapped(lines: Iterable[str]) -> Iterable[str]:
-    """In lines that a terminal holds; what is too long goes on indented."""
-    return (short for line in lines for short in _WRAPPER.wrap(line))
-
-
-def _listed(names: Iterable[str]) -> str:
-    return " ".join(names) or "-"
+        yield f"  to be placed: {listed(names[tile] for tile in tiles_of(waiting))}"
 
 
 def _counts(counts: Sequence[int]) -> str:

@@ -1,0 +1,46 @@
+"""What every picture has: its paper, its words and what it tells those who cannot see it. Knows no game."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+from xml.sax.saxutils import escape, quoteattr
+
+HEAD: Final = 58
+"""Height of the title above a picture."""
+
+PAPER: Final = "#f7f0e1"
+INK: Final = "#3b2c20"
+PALE: Final = "#a08f78"
+
+_FONT: Final = "Georgia,'DejaVu Serif','Times New Roman',serif"
+_NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def picture(title: str, description: str, width: int, height: int, parts: Iterable[str]) -> str:
+    """A self-contained SVG: paper, headline and the parts; ``description`` says in words what they show."""
+    title = _NOT_XML.sub("\ufffd", title)
+    room = width // 19
+    headline = title if len(title) <= room else title[: room - 1] + "…"
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}"',
+        f' role="img" aria-label={quoteattr(title)} font-family="{_FONT}">',
+        f"<title>{escape(title)}</title>",
+        f"<desc>{escape(description)}</desc>",
+        f'<rect width="{width}" height="{height}" rx="18" fill="{PAPER}"/>',
+        f'<rect x="7" y="7" width="{width - 14}" height="{height - 14}" rx="13" fill="none" stroke="#d9c8a5"/>',
+        words(width / 2, 46, headline, 28, bold=True),
+        *parts,
+        "</svg>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def words(x: float, y: float, said: str, size: int, *, colour: str = INK, bold: bool = False) -> str:
+    """A line of text, centred at ``x``, its foot at ``y``."""
+    weight = ' font-weight="bold"' if bold else ""
+    return (
+        f'<text x="{x:g}" y="{y:g}" font-size="{size}" fill="{colour}" text-anchor="middle"{weight}>'
+        f"{escape(said)}</text>"
+    )

@@ -1,0 +1,36 @@
+"""Positions in words: what is awaited, in lines that a terminal holds. Knows no game."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from textwrap import TextWrapper
+from typing import Final
+
+from referee.games.game import Chance, Decision, Forced, Over, Pending
+
+_WRAPPER: Final = TextWrapper(79, subsequent_indent="    ", break_on_hyphens=False)
+
+
+def awaited(pending: Pending) -> str:
+    """``seat 0 to move: take money``, ``awaiting chance: hand``, ``over (rules): 1. seat 2 (48), …``."""
+    match pending:
+        case Decision(seat, kinds):
+            return f"seat {seat} to move: {', '.join(kind.replace('_', ' ') for kind in kinds)}"
+        case Chance(kind):
+            return f"awaiting chance: {kind.replace('_', ' ')}"
+        case Forced(seat):
+            return f"seat {seat} has no legal action"
+        case Over(ending, scores, places):
+            order = sorted(range(len(scores)), key=lambda seat: (places[seat], seat))
+            ranking = ", ".join(f"{places[seat]}. seat {seat} ({scores[seat]})" for seat in order)
+            return f"over ({ending.name.lower()}): {ranking}"
+
+
+def wrapped(lines: Iterable[str]) -> Iterable[str]:
+    """In lines that a terminal holds; what is too long goes on indented."""
+    return (short for line in lines for short in _WRAPPER.wrap(line))
+
+
+def listed(names: Iterable[str]) -> str:
+    """The names with spaces between them; a dash for none."""
+    return " ".join(names) or "-"
