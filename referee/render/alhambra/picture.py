@@ -10,7 +10,7 @@ from referee.games.alhambra.layout import Layout
 from referee.games.alhambra.outline import Side, longest_wall
 from referee.games.alhambra.tiles import TYPES, E, N, S, W
 from referee.games.game import Cell
-from referee.render.alhambra.icons import COLOURS, ICONS
+from referee.render.buildings import COLOURS, definitions, symbol
 from referee.render.svg import HEAD, INK, PALE, picture, words
 
 _CELL: Final = 100
@@ -43,6 +43,16 @@ _JOINTS: Final = {
     W: "M6 0V100M0 17h6M0 50h6M0 83h6M6 33h5M6 67h5",
 }
 
+# In a box of 60 by 60, as the buildings are.
+_FOUNTAIN: Final = """\
+<g fill="none" stroke="#4d9cc9" stroke-width="2.6" stroke-linecap="round">\
+<path d="M30 27V8M30 9C24 3 17 8 17 17M30 9c6-6 13-1 13 8M30 16c-3-4-7-2-7 4M30 16c3-4 7-2 7 4"/></g>
+<path d="M17 26h26c0 6-6 9-13 9s-13-3-13-9z" fill="#b9a88c"/><ellipse cx="30" cy="26" rx="13" ry="3" fill="#8ecae6"/>
+<path d="M27.5 34h5l1.5 9h-8z" fill="#a4917a"/>
+<path d="M3 43h54c0 10-12 15-27 15S3 53 3 43z" fill="#c9b89b"/><ellipse cx="30" cy="43" rx="27" ry="6" fill="#e2d4ba"/>
+<ellipse cx="30" cy="43.5" rx="22.5" ry="4.2" fill="#6bb3d9"/>
+<path d="M15 43.5c3-1.5 5 1 8 0M33 44.5c3-1.5 6 1 9 0" fill="none" stroke="#e6f5fc" stroke-width="1.3"/>"""
+
 
 def svg(layout: Layout, title: str = "Alhambra", *, wall_points: int | None = None) -> str:
     """The picture: tiles, walls, the longest wall in gold, and the counts below. For a legal layout.
@@ -61,7 +71,7 @@ def svg(layout: Layout, title: str = "Alhambra", *, wall_points: int | None = No
     points = len(wall) if wall_points is None else wall_points
     shift = f"translate({left - min(columns) * _CELL} {top - min(rows) * _CELL})"
     parts = [
-        _definitions(),
+        f"<defs>\n{definitions()}{symbol('fountain', _FOUNTAIN)}</defs>",
         f'<g transform="{shift}">',
         *_numbers(range(min(columns), max(columns) + 1), range(min(rows), max(rows) + 1)),
         *_shadow([(0, 0), *cells]),
@@ -84,18 +94,6 @@ def _description(layout: Layout, wall: int) -> str:
     names = layout.table.names
     tiles = "; ".join(f"{names[tile]} at {x},{y}" for (x, y), tile in layout.cells().items())
     return f"The fountain at 0,0. Tiles: {tiles or 'none'}. Longest wall: {wall}."
-
-
-def _definitions() -> str:
-    grounds = "".join(
-        f'<linearGradient id="alh-ground-{type_}" x1="0" y1="0" x2="0" y2="1">'
-        f'<stop stop-color="{colours.light}"/><stop offset="1" stop-color="{colours.deep}"/></linearGradient>\n'
-        for type_, colours in COLOURS.items()
-    )
-    symbols = "".join(
-        f'<symbol id="alh-{name}" viewBox="0 0 60 60">{drawing}</symbol>\n' for name, drawing in ICONS.items()
-    )
-    return f"<defs>\n{grounds}{symbols}</defs>"
 
 
 def _numbers(columns: range, rows: range) -> Iterable[str]:
