@@ -79,7 +79,7 @@ def _parse_signature(line: str) -> NoteSignature:
     if not line.startswith(_DASH) or not space:
         raise _bad(f"signature line {line!r}", "an em dash, a space, the key's name, a space, base64")
     _check_name(name)
-    value = _base64(encoded)
+    value = canonical_base64(encoded)
     if len(value) < 5:
         raise _bad(f"signature of {len(value)} bytes", "a key id of 4 bytes and a signature")
     return NoteSignature(name, value[:4], value[4:])
@@ -106,7 +106,7 @@ class VerifierKey:
         if not plus or not _HEX_ID.match(hex_id):
             raise _bad(f"verifier key {text!r}", "name+hex(key id)+base64(type and key)")
         _check_name(name)
-        value = _base64(encoded)
+        value = canonical_base64(encoded)
         if len(value) < 2:
             raise _bad("verifier key without a key")
         parsed = cls(name, value[0], value[1:])
@@ -161,7 +161,7 @@ class Checkpoint:
         _check_name(origin)
         if not _DECIMAL.match(lines[1]):
             raise _bad(f"size {lines[1]!r}", "a decimal number")
-        root = _base64(lines[2])
+        root = canonical_base64(lines[2])
         if len(root) != HASH_BYTES:
             raise _bad(f"root of {len(root)} bytes", f"{HASH_BYTES} bytes")
         return cls(origin, bytes.fromhex(game), int(lines[1]), root)
@@ -203,7 +203,8 @@ def _check_name(name: str) -> None:
         raise _bad(f"name {name!r}", "a name without spaces and plus signs")
 
 
-def _base64(text: str) -> bytes:
+def canonical_base64(text: str) -> bytes:
+    """The bytes. Raises ``LogError`` (``NOTE``) for any other than their one encoding."""
     try:
         value = a2b_base64(text.encode("ascii"), strict_mode=True)
     except (Base64Error, UnicodeEncodeError):

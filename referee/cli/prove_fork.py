@@ -1,0 +1,88 @@
+"""``referee prove-fork``: two things that the referee signed and that no one history can have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from referee.cli.arguments import verifier_key
+from referee.cli.failure import EXIT_FAILED, Failure
+from referee.log.errors import Code, LogError
+from referee.log.fork import Side, find_fork, read_side
+
+EXIT_CORRUPT, EXIT_UNTRUSTED_KEY = 4, 5
+"""As those of ``referee audit``."""
+_OUT = ("fork-a", "fork-b")
+
+
+def prove_fork(
+    first: Annotated[
+        Path, typer.Argument(metavar="A", help="A game file, a proof of one entry, or a receipt.", show_default=False)
+    ],
+    second: Annotated[Path, typer.Argument(metavar="B", help="Another of the same game.", show_default=False)],
+    key: Annotated[
+        str,
+        typer.Option(
+            metavar="VKEY",
+            help="The referee's verifier key: a .vkey file or its text, had from the referee.",
+            show_default=False,
+        ),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Write what proves it into this directory, as short as it can be: two files that prove-fork takes.",
+        ),
+    ] = None,
+) -> None:
+    """Proves that a referee signed two histories of one game: nobody but the holder of its key can make such a pair.
+
+    A and B are what two people were given: files of the game, receipts, or proofs that `referee proof` wrote. Whoever
+    has both, and the referee's verifier key, can repeat this; the proof does not depend on who shows it.
+
+    Exit codes: 0 FORK, proven; 1 NO FORK: nothing contradicts, or a file cannot be read; 4 a file is corrupt; 5 signed
+    by another referee than yours; 2 wrong usage.
+
+    Example: `referee prove-fork mine.gamelog yours.gamelog --key referee.vkey --out evidence`
+    """
+    verifier = verifier_key("--key", key)
+    sides = []
+    for path in (first, second):
+        try:
+            sides.append(read_side(path.read_bytes(), verifier))
+        except OSError as error:
+            raise Failure(f"{path}: {error.strerror}") from None
+        except LogError as error:
+            code = EXIT_UNTRUSTED_KEY if error.code is Code.UNTRUSTED_KEY else EXIT_CORRUPT
+            raise Failure(f"{path}: {error}", code) from None
+    a, b = sides
+    try:
+        fork = find_fork(a, b)
+    except LogError as error:
+        raise Failure(f"{second}: {error}; {first} is of that game") from None
+    for path, side in ((first, a), (second, b)):
+        known = "all of them known" if side.is_whole else f"{len(side.entries) or 'none'} of them known"
+        print(f"{path}: signed for {side.checkpoint.size} entries, {known}, root {side.checkpoint.root.hex()}")
+    if fork is None:
+        print("NO FORK: nothing in them contradicts")
+        raise typer.Exit(EXIT_FAILED)
+    print(f"FORK: {fork.what}")
+    print(f"game {a.checkpoint.game_id.hex()}, both signed by {verifier}")
+    if out is not None:
+        _write(out, a, b, fork.index)
+
+
+def _write(out: Path, a: Side, b: Side, index: int | None) -> None:
+    if index is None and a.checkpoint.size != b.checkpoint.size:
+        raise Failure("--out: a receipt and the longer file prove it only together; keep both as they are")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for name, side in zip(_OUT, (a, b), strict=True):
+            path = out / (f"{name}.tlog-proof" if index is not None else f"{name}.checkpoint")
+            path.write_bytes(side.note if index is None else side.evidence(index))
+            print(f"wrote {path}")
+    except OSError as error:
+        raise Failure(f"--out {out}: {error.strerror}") from None
