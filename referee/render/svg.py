@@ -1,4 +1,4 @@
-"""What every picture has: its paper, its words and what it tells those who cannot see it. Knows no game."""
+"""What every picture has: paper, words for those who cannot see it, the cells of a board. Knows no game."""
 
 from __future__ import annotations
 
@@ -7,6 +7,12 @@ from collections.abc import Iterable
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
+from referee.games.game import Cell
+
+CELL: Final = 100
+"""Side of a board's cell."""
+MARGIN: Final = 46
+"""Around a board: room for the numbers of its rows and columns."""
 HEAD: Final = 58
 """Height of the title above a picture."""
 
@@ -44,3 +50,18 @@ def words(x: float, y: float, said: str, size: int, *, colour: str = INK, bold: 
         f'<text x="{x:g}" y="{y:g}" font-size="{size}" fill="{colour}" text-anchor="middle"{weight}>'
         f"{escape(said)}</text>"
     )
+
+
+def numbers(columns: range, rows: range) -> Iterable[str]:
+    """Above and beside the cells of a board."""
+    top, left = rows[0] * CELL, columns[0] * CELL
+    for x in columns:
+        yield words(x * CELL + 50, top - 18, str(x), 17, colour=PALE)
+    for y in rows:
+        yield words(left - 24, y * CELL + 56, str(y), 17, colour=PALE)
+
+
+def shadow(cells: Iterable[Cell]) -> str:
+    """What the pieces on these cells throw on the paper."""
+    path = "".join(f"M{x * CELL} {y * CELL}h{CELL}v{CELL}h-{CELL}z" for x, y in cells)
+    return f'<path d="{path}" fill="#5b4630" fill-opacity=".28" transform="translate(5 7)"/>'

@@ -11,11 +11,8 @@ from referee.games.alhambra.outline import Side, longest_wall
 from referee.games.alhambra.tiles import TYPES, E, N, S, W
 from referee.games.game import Cell
 from referee.render.buildings import COLOURS, definitions, symbol
-from referee.render.svg import HEAD, INK, PALE, picture, words
+from referee.render.svg import CELL, HEAD, INK, MARGIN, PALE, numbers, picture, shadow, words
 
-_CELL: Final = 100
-_MARGIN: Final = 46
-"""Around the tiles: room for the numbers of rows and columns."""
 _FOOT: Final = 62
 _MIN_WIDTH: Final = 580
 """What the line at the bottom needs."""
@@ -30,10 +27,10 @@ _GOLD: Final = "#f0a81c"
 # Each side's two ends, clockwise, and its bar, in a cell of 100 by 100.
 _ENDS: Final = {N: ((0, 0), (1, 0)), E: ((1, 0), (1, 1)), S: ((1, 1), (0, 1)), W: ((0, 1), (0, 0))}
 _BARS: Final = {
-    N: f"M0 0H{_CELL}V{_BAR}H0z",
-    E: f"M{_CELL - _BAR} 0H{_CELL}V{_CELL}H{_CELL - _BAR}z",
-    S: f"M0 {_CELL - _BAR}H{_CELL}V{_CELL}H0z",
-    W: f"M0 0H{_BAR}V{_CELL}H0z",
+    N: f"M0 0H{CELL}V{_BAR}H0z",
+    E: f"M{CELL - _BAR} 0H{CELL}V{CELL}H{CELL - _BAR}z",
+    S: f"M0 {CELL - _BAR}H{CELL}V{CELL}H0z",
+    W: f"M0 0H{_BAR}V{CELL}H0z",
 }
 # The stones of a wall: short pale joints across the bar.
 _JOINTS: Final = {
@@ -63,18 +60,18 @@ def svg(layout: Layout, title: str = "Alhambra", *, wall_points: int | None = No
     columns = [x for x, _ in cells] + [0]
     rows = [y for _, y in cells] + [0]
     across, down = max(columns) - min(columns) + 1, max(rows) - min(rows) + 1
-    width = max(across * _CELL + 2 * _MARGIN, _MIN_WIDTH)
-    height = HEAD + down * _CELL + 2 * _MARGIN + _FOOT
-    left = (width - across * _CELL) // 2
-    top = HEAD + _MARGIN
+    width = max(across * CELL + 2 * MARGIN, _MIN_WIDTH)
+    height = HEAD + down * CELL + 2 * MARGIN + _FOOT
+    left = (width - across * CELL) // 2
+    top = HEAD + MARGIN
     wall = longest_wall(layout)
     points = len(wall) if wall_points is None else wall_points
-    shift = f"translate({left - min(columns) * _CELL} {top - min(rows) * _CELL})"
+    shift = f"translate({left - min(columns) * CELL} {top - min(rows) * CELL})"
     parts = [
         f"<defs>\n{definitions()}{symbol('fountain', _FOUNTAIN)}</defs>",
         f'<g transform="{shift}">',
-        *_numbers(range(min(columns), max(columns) + 1), range(min(rows), max(rows) + 1)),
-        *_shadow([(0, 0), *cells]),
+        *numbers(range(min(columns), max(columns) + 1), range(min(rows), max(rows) + 1)),
+        shadow([(0, 0), *cells]),
         *([_halo(wall)] if wall else []),
         _fountain(),
         *(_tile(layout, cell, tile) for cell, tile in cells.items()),
@@ -96,27 +93,14 @@ def _description(layout: Layout, wall: int) -> str:
     return f"The fountain at 0,0. Tiles: {tiles or 'none'}. Longest wall: {wall}."
 
 
-def _numbers(columns: range, rows: range) -> Iterable[str]:
-    top, left = rows[0] * _CELL, columns[0] * _CELL
-    for x in columns:
-        yield words(x * _CELL + 50, top - 18, str(x), 17, colour=PALE)
-    for y in rows:
-        yield words(left - 24, y * _CELL + 56, str(y), 17, colour=PALE)
-
-
-def _shadow(cells: Iterable[Cell]) -> Iterable[str]:
-    path = "".join(f"M{x * _CELL} {y * _CELL}h{_CELL}v{_CELL}h-{_CELL}z" for x, y in cells)
-    yield f'<path d="{path}" fill="#5b4630" fill-opacity=".28" transform="translate(5 7)"/>'
-
-
 def _halo(wall: list[Side]) -> str:
     """A golden line along the longest wall, half of it hidden by the tiles that come after."""
     points: list[str] = []
     for (x, y), side in wall:
         (x1, y1), (x2, y2) = _ENDS[side]
         if not points:
-            points.append(f"M{(x + x1) * _CELL} {(y + y1) * _CELL}")
-        points.append(f"L{(x + x2) * _CELL} {(y + y2) * _CELL}")
+            points.append(f"M{(x + x1) * CELL} {(y + y1) * CELL}")
+        points.append(f"L{(x + x2) * CELL} {(y + y2) * CELL}")
     return (
         f'<path d="{"".join(points)}" fill="none" stroke="{_GOLD}" stroke-width="22" stroke-linejoin="round"'
         ' stroke-linecap="round"/>'
@@ -125,8 +109,8 @@ def _halo(wall: list[Side]) -> str:
 
 def _ground(x: int, y: int, fill: str, line: str) -> str:
     return (
-        f'<rect x="{x}" y="{y}" width="{_CELL}" height="{_CELL}" fill="{fill}"/>'
-        f'<rect x="{x + 1}" y="{y + 1}" width="{_CELL - 2}" height="{_CELL - 2}" fill="none" stroke="{line}"'
+        f'<rect x="{x}" y="{y}" width="{CELL}" height="{CELL}" fill="{fill}"/>'
+        f'<rect x="{x + 1}" y="{y + 1}" width="{CELL - 2}" height="{CELL - 2}" fill="none" stroke="{line}"'
         ' stroke-opacity=".35" stroke-width="2"/>'
     )
 
@@ -144,7 +128,7 @@ def _tile(layout: Layout, cell: Cell, tile: int) -> str:
     type_ = TYPES[layout.table.types[tile]]
     colours = COLOURS[type_]
     walls = [side for side in (N, E, S, W) if layout.table.walls[tile] & side]
-    x, y = cell[0] * _CELL, cell[1] * _CELL
+    x, y = cell[0] * CELL, cell[1] * CELL
     drawn = [
         f'<g transform="translate({x} {y})"><title>{layout.table.names[tile]} at {cell[0]},{cell[1]}</title>',
         _ground(0, 0, f"url(#alh-ground-{type_})", colours.ink),
