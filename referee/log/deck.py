@@ -15,7 +15,8 @@ SEED_BYTES = 32
 COMMITMENT_BYTES = 32
 
 _DOMAIN = b"tile-referee/v1/"
-_LABEL = re.compile(r"[a-z0-9-]+(/[a-z0-9-]+)*\Z")
+LABEL = re.compile(r"[a-z0-9-]+(/[a-z0-9-]+)*\Z")
+"""What a dealer may ask for."""
 _BLOCK_WORDS = 8
 _WORDS = 1 << 32
 
@@ -48,7 +49,7 @@ class Deck:
 
     def words(self, label: str) -> Iterator[int]:
         """The label's stream, unsigned 32-bit numbers without end. Raises ``ValueError`` for a bad label."""
-        if not _LABEL.match(label):
+        if not LABEL.match(label):
             raise ValueError(f"label {label!r}; expected parts of a-z, 0-9 and -, separated by /")
         prefix = _DOMAIN + label.encode() + b"\0"
         counter = 0

@@ -1,0 +1,97 @@
+"""A game as somebody else would write it, registered nowhere; ``test_harness.py`` holds it to the contract.
+
+A die of 0 to 3 is rolled, and who is on turn takes so many stones of a heap or fewer, but one; with a 0 the seat passes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Any
+
+from referee.games.game import Chance, Decision, Ending, Forced, Kind, Over, Pending, Rule, Stream, Violation
+
+
+@dataclass(frozen=True)
+class Take:
+    stones: int
+
+
+@dataclass(frozen=True)
+class Die:
+    shows: int
+
+
+@dataclass
+class Heap:
+    taken: list[int]
+    stones: int
+    turns: int = 0
+    die: int = -1
+
+    def pending(self) -> tuple[Pending, ...]:
+        seat = self.turns % len(self.taken)
+        if not self.stones:
+            places = tuple(1 + sum(more > own for more in self.taken) for own in self.taken)
+            return (Over(Ending.RULES, tuple(self.taken), places),)
+        if self.die < 0:
+            return (Chance("die"),)
+        return (Decision(seat, ("take",)),) if self.die else (Forced(seat),)
+
+    def check(self, event: Any) -> tuple[Violation, ...]:
+        kind = {Take: Decision, Die: Chance}.get(type(event), Forced)
+        if not isinstance(self.pending()[0], kind):
+            return (Violation("HEAP-1"),)
+        if isinstance(event, Take) and not 1 <= event.stones <= min(self.die, self.stones):
+            return (Violation("HEAP-2"),)
+        return ()
+
+    def apply(self, event: Any) -> None:
+        if isinstance(event, Die):
+            self.die = event.shows
+            return
+        if isinstance(event, Take):
+            self.stones -= event.stones
+            self.taken[self.turns % len(self.taken)] += event.stones
+        self.turns, self.die = self.turns + 1, -1
+
+    def legal_moves(self) -> Iterator[Any]:
+        return (Take(n) for n in range(1, min(self.die, self.stones) + 1))
+
+    def chance_outcomes(self) -> Iterator[tuple[Any, int]]:
+        return ((Die(n), 1) for n in range(4) if self.stones and self.die < 0)
+
+    def observation(self, seat: int | None) -> Any:
+        return self.copy()
+
+    def copy(self) -> Heap:
+        return replace(self, taken=self.taken.copy())
+
+    def encode(self) -> bytes:
+        return bytes([*self.taken, self.stones, self.turns, self.die + 1])
+
+    def digest(self) -> bytes:
+        return sha256(self.encode()).digest()
+
+
+@dataclass
+class Dealer:
+    stream: Stream
+
+    def outcome(self, state: Any) -> Die:
+        return Die(self.stream.uniform(f"dice/{state.turns}", 4))
+
+
+class Game:
+    rules_id, version, min_seats, max_seats = "heap", 1, 1, 4
+    catalogue: Sequence[Rule] = (
+        Rule("HEAP-1", Kind.CONSTRAINT, "Only what is awaited.", "page 1", "heap.check"),
+        Rule("HEAP-2", Kind.CONSTRAINT, "One stone at least, at most what the die shows.", "page 1", "heap.check"),
+    )
+
+    def new(self, seats: int, options: int, tables: Any) -> Any:
+        return Heap([0] * seats, options)
+
+    def dealer(self, seats: int, options: int, tables: Any, stream: Stream) -> Any:
+        return Dealer(stream)
