@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from referee.cli import audits
 from referee.cli.arguments import public_key, verifier_key
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.log import audit as auditor
@@ -14,7 +15,10 @@ from referee.log.errors import LogError
 
 
 def audit(  # noqa: PLR0917 - typer reads options from the signature
-    file: Annotated[Path, typer.Argument(help="The game file (.gamelog).", show_default=False)],
+    file: Annotated[
+        Path,
+        typer.Argument(help="The game file (.gamelog), or a directory of some.", show_default=False),
+    ],
     key: Annotated[
         str,
         typer.Option(
@@ -37,7 +41,9 @@ def audit(  # noqa: PLR0917 - typer reads options from the signature
         list[Path] | None,
         typer.Option(metavar="FILE", help="A signed checkpoint that somebody was given in this game. Repeatable."),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Every layer as one JSON document.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Every layer as one JSON document; of a directory, one a line.")
+    ] = False,
 ) -> None:
     """Checks a game file offline and says what it proves.
 
@@ -57,7 +63,11 @@ def audit(  # noqa: PLR0917 - typer reads options from the signature
     - 10 UNDISCLOSED: the referee did not open its deck
     - 1 the file cannot be read; 2 a key or an option is not one
 
-    Example: `referee audit demo/3f0c….gamelog --key demo/3f0c….vkey --seat-key 0=alice.pem`
+    Of a directory every file gets a line, and the code is that of the gravest verdict (FORK, RULES, CORRUPT,
+    UNTRUSTED_KEY, STALE, UNDISCLOSED, UNSUPPORTED, PREFIX).
+
+    Examples: `referee audit demo/3f0c….gamelog --key demo/3f0c….vkey --seat-key 0=alice.pem`,
+    `referee audit tournament/ --key referee.vkey`
     """
     policy = auditor.Policy(
         verifier=verifier_key("--key", key),
@@ -65,6 +75,14 @@ def audit(  # noqa: PLR0917 - typer reads options from the signature
         scribe_keys=_numbered("--scribe-key", scribe_key or []),
         receipts=tuple(_read(path) for path in receipt or []),
     )
+    if file.is_dir():
+        if seat_key or scribe_key or receipt:
+            raise Failure(
+                "--seat-key, --scribe-key and --receipt: expected with one file, as they are one game's", EXIT_USAGE
+            )
+        if not (paths := audits.files_below(file)):
+            raise Failure(f"{file}: no {audits.SUFFIX} file in it")
+        raise typer.Exit(audits.tell(file, paths, policy, as_json=json))
     try:
         with file.open("rb") as stream:
             report = auditor.audit(stream, policy)

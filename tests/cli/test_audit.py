@@ -140,3 +140,44 @@ def test_what_is_wrong_is_one_line(files: tuple[Path, Path], words: list[str], c
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
     assert len(done.stderr) < 400
+
+
+# --- a directory ---------------------------------------------------------------------------------------------
+
+
+def test_a_directory_gets_a_line_a_file_and_the_gravest_code(played: Played, files: tuple[Path, Path]) -> None:
+    log, vkey = files
+    folder = log.parent / "games"
+    (folder / "second").mkdir(parents=True)
+    whole, cut = played.file(), played.file()[:-400]
+    bad = bytearray(whole)
+    bad[len(bad) // 2] ^= 1
+    for name, data in (("a", whole), ("second/b", cut), ("second/c", bytes(bad)), ("d", whole), ("e", whole)):
+        (folder / f"{name}.gamelog").write_bytes(data)
+    for number in range(6):  # enough for two processes
+        (folder / f"more-{number}.gamelog").write_bytes(whole)
+    (folder / "notes.txt").write_text("not a game")
+    done = referee("audit", folder, "--key", vkey)
+    lines = done.stdout.splitlines()
+    assert (done.returncode, done.stderr, len(lines)) == (4, "", 12)
+    assert lines[0] == f"COMPLETE      a.gamelog, {len(played.entries)} entries"
+    assert [line.split()[:2] for line in lines[-3:-1]] == [
+        ["PREFIX", "second/b.gamelog,"],
+        ["CORRUPT", "second/c.gamelog,"],
+    ]
+    assert lines[-1] == "11 files: 9 COMPLETE, 1 PREFIX, 1 CORRUPT"
+    done = referee("audit", folder, "--key", vkey, "--json")
+    reports = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [report["file"] for report in reports] == [line.split()[1].rstrip(",") for line in lines[:-1]]
+    assert {report["verdict"] for report in reports} == {"COMPLETE", "PREFIX", "CORRUPT"}
+    (folder / "second" / "c.gamelog").unlink()
+    assert referee("audit", folder, "--key", vkey).returncode == 3
+
+
+def test_a_directory_without_games_and_keys_of_one_game(files: tuple[Path, Path], tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    done = referee("audit", empty, "--key", files[1])
+    assert (done.returncode, done.stderr) == (1, f"referee: {empty}: no .gamelog file in it\n")
+    done = referee("audit", tmp_path, "--key", files[1], "--seat-key", f"0={seat_key(0).public.raw.hex()}")
+    assert (done.returncode, "expected one file" in done.stderr) == (2, True)
