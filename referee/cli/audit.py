@@ -77,9 +77,7 @@ def audit(  # noqa: PLR0917 - typer reads options from the signature
     )
     if file.is_dir():
         if seat_key or scribe_key or receipt:
-            raise Failure(
-                "--seat-key, --scribe-key and --receipt: expected with one file, as they are one game's", EXIT_USAGE
-            )
+            raise Failure("keys of seats and scribes, and receipts, are one game's; expected one file", EXIT_USAGE)
         if not (paths := audits.files_below(file)):
             raise Failure(f"{file}: no {audits.SUFFIX} file in it")
         raise typer.Exit(audits.tell(file, paths, policy, as_json=json))
