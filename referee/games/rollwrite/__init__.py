@@ -1,1 +1,36 @@
-"""Alhambra Roll & Write."""
+"""Alhambra Roll & Write, 1 to 5 seats, by the rules that docs/rules/rollwrite.md states."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from referee.games.game import Rule, Stream
+from referee.games.rollwrite.catalogue import CATALOGUE
+from referee.games.rollwrite.chance import Dealer
+from referee.games.rollwrite.options import MAX_SEATS, MIN_SEATS, Options
+from referee.games.rollwrite.sheet import TYPES, Sheet, sheet
+from referee.games.rollwrite.state import State
+
+
+class RollAndWrite:
+    """The registered game."""
+
+    rules_id = "rollwrite"
+    version = 1
+    min_seats = MIN_SEATS
+    max_seats = MAX_SEATS
+    catalogue: Sequence[Rule] = CATALOGUE
+
+    def new(self, seats: int, options: Options | None = None, tables: Sheet | None = None) -> State:
+        """The state before the first event. Raises ``SetupError``."""
+        return State(seats, options or Options(), tables or sheet())
+
+    def dealer(self, seats: int, options: Options | None, tables: Sheet | None, stream: Stream) -> Dealer:  # noqa: ARG002
+        """The dice that ``stream`` gives this game. Raises ``SetupError``."""
+        (options or Options()).for_seats(seats)
+        return Dealer(stream)
+
+
+GAME = RollAndWrite()
+
+__all__ = ["GAME", "TYPES", "Options", "Sheet", "State", "sheet"]

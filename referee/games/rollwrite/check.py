@@ -1,0 +1,201 @@
+"""Which rules an event breaks. Every one of them, and nothing is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, assert_never
+
+from referee.games.game import ForcedPass, Violation
+from referee.games.rollwrite.moves import (
+    Build,
+    BuildSecond,
+    ChangeDice,
+    Dice,
+    EndBuilding,
+    Event,
+    GetCoins,
+    KeepPair,
+    Move,
+    Outcome,
+    Roll,
+    StartBuildings,
+    StartDice,
+    StartSeat,
+    VirtualBuildings,
+)
+from referee.games.rollwrite.phases import CHANCE_KINDS, Phase
+from referee.games.rollwrite.sheet import FACES, TYPES, index_of
+
+if TYPE_CHECKING:
+    from referee.games.rollwrite.state import State
+
+START_BUILDINGS = 3
+"""RNW-1, RNW-6."""
+SECOND_COST = 3
+"""RNW-20."""
+
+
+def violations(state: State, event: Event) -> tuple[Violation, ...]:
+    """Every rule that the event breaks in this state."""
+    if isinstance(event, Move):
+        return _move(state, event)
+    if isinstance(event, ForcedPass):
+        return _not_awaited(state.phase)
+    return _outcome(state, event)
+
+
+def _not_awaited(phase: Phase) -> tuple[Violation, ...]:
+    """RNW-8: only what the game waits for; nobody passes."""
+    return (Violation("RNW-8", facts={"awaited": CHANCE_KINDS.get(phase, phase.name.lower())}),)
+
+
+def _move(state: State, event: Move) -> tuple[Violation, ...]:
+    phase = state.phase
+    match event:
+        case ChangeDice(blue, yellow):
+            if phase is Phase.SECOND:
+                return (Violation("RNW-19", facts={"found": "dice changed after the action"}),)
+            return _change_dice(state, blue, yellow) if phase is Phase.ACTION else _not_awaited(phase)
+        case Build(blue, yellow):
+            if phase is Phase.SECOND:
+                return (Violation("RNW-20", facts={"found": "a second building with dice of choice"}),)
+            return _build(state, blue, yellow) if phase is Phase.ACTION else _not_awaited(phase)
+        case GetCoins():
+            return () if phase is Phase.ACTION else _not_awaited(phase)
+        case BuildSecond():
+            return _build_second(state)
+        case EndBuilding():
+            return () if phase is Phase.SECOND else _not_awaited(phase)
+        case KeepPair(blue, yellow):
+            return _keep_pair(state, blue, yellow) if phase is Phase.KEEP else _not_awaited(phase)
+        case _:
+            assert_never(event)
+
+
+def change_cost(old: Sequence[int], new: Sequence[int]) -> int:
+    """RNW-19: the fewest steps from dice of a colour to others, both ascending: the lowest to the lowest."""
+    return sum(abs(a - b) for a, b in zip(old, new, strict=True))
+
+
+def _change_dice(state: State, blue: tuple[int, ...], yellow: tuple[int, ...]) -> tuple[Violation, ...]:
+    """RNW-19: once, four dice of 1 to 6, not those that lie there; RNW-22: for no more coins than there are."""
+    if state.changed:
+        return (Violation("RNW-19", facts={"found": "dice changed twice in a turn"}),)
+    own = state.blue[state.seat], state.yellow[state.seat]
+    for die, dice, lying in zip(("blue", "yellow"), (blue, yellow), own, strict=True):
+        if len(dice) != len(lying) or not all(_is_face(value) for value in dice) or list(dice) != sorted(dice):
+            facts = {"die": die, "found": _values(dice), "expected": "two values of 1 to 6, ascending"}
+            return (Violation("RNW-19", facts=facts),)
+    cost = change_cost(own[0], blue) + change_cost(own[1], yellow)
+    if not cost:
+        return (Violation("RNW-19", facts={"found": "no die changed"}),)
+    if cost > state.coins[state.seat]:
+        return (Violation("RNW-22", facts={"cost": cost, "coins": state.coins[state.seat]}),)
+    return ()
+
+
+def _build(state: State, blue: int, yellow: int) -> tuple[Violation, ...]:
+    """RNW-9: where two of the seat's dice meet; RNW-10: nothing is built there yet."""
+    if blue not in state.blue[state.seat] or yellow not in state.yellow[state.seat]:
+        return (Violation("RNW-9", facts={"blue": blue, "yellow": yellow, "dice": _dice(state)}),)
+    if state.built[state.seat] >> index_of(blue, yellow) & 1:
+        return (Violation("RNW-10", facts={"blue": blue, "yellow": yellow, "found": "built already"}),)
+    return ()
+
+
+def _build_second(state: State) -> tuple[Violation, ...]:
+    """RNW-20: only after a building, with the other two dice; RNW-22: for three coins."""
+    if state.phase is Phase.SECOND:
+        return ()
+    coins = state.coins[state.seat]
+    if state.phase is Phase.DICE and state.to_roll == 1 and coins < SECOND_COST:
+        return (Violation("RNW-22", facts={"cost": SECOND_COST, "coins": coins}),)
+    if state.phase in (Phase.ACTION, Phase.DICE, Phase.KEEP):
+        return (Violation("RNW-20", facts={"found": "no second building is possible now"}),)
+    return _not_awaited(state.phase)
+
+
+def _keep_pair(state: State, blue: int, yellow: int) -> tuple[Violation, ...]:
+    """RNW-17: a blue and a yellow die of those rolled."""
+    if blue not in state.blue[state.seat] or yellow not in state.yellow[state.seat]:
+        return (Violation("RNW-17", facts={"blue": blue, "yellow": yellow, "dice": _dice(state)}),)
+    return ()
+
+
+def _outcome(state: State, event: Outcome) -> tuple[Violation, ...]:
+    phase = state.phase
+    match event:
+        case StartSeat(seat) if phase is Phase.START_SEAT:
+            if not 0 <= seat < state.seats:
+                return (Violation("RNW-1", facts={"start": seat, "seats": state.seats}),)
+            return ()
+        case StartBuildings(seat, rolls) if phase is Phase.START_BUILDINGS:
+            return _due("RNW-1", "seat", seat, state.seat) + (_faces("RNW-1", rolls) or _start_buildings(rolls))
+        case StartDice(seat, rolls) if phase is Phase.START_DICE:
+            rule, pairs = ("RNW-3", 2) if state.seat == state.start else ("RNW-2", 1)
+            return _due("RNW-2", "seat", seat, state.seat) + _pairs(rule, rolls, pairs)
+        case Dice(rolls) if phase is Phase.DICE:
+            return _pairs("RNW-11" if state.to_roll == 1 else "RNW-17", rolls, state.to_roll)
+        case VirtualBuildings(player, rolls) if phase is Phase.VIRTUAL_START:
+            return _due("RNW-25", "player", player, state.player) + _pairs("RNW-6", rolls, START_BUILDINGS)
+        case VirtualBuildings(player, rolls) if phase is Phase.VIRTUAL:
+            found = _due("RNW-25", "player", player, state.player)
+            return found + (_faces("RNW-23", rolls) or _virtual_building(state, rolls))
+    return _not_awaited(phase)
+
+
+def _due(rule_id: str, who: str, found: int, expected: int) -> tuple[Violation, ...]:
+    """The rule that gives the order of rolling."""
+    return () if found == expected else (Violation(rule_id, facts={who: found, "expected": expected}),)
+
+
+def _faces(rule_id: str, rolls: tuple[Roll, ...]) -> tuple[Violation, ...]:
+    """A die shows 1 to 6."""
+    wrong = [roll for roll in rolls if not all(map(_is_face, roll))]
+    return (Violation(rule_id, facts={"rolled": _rolls(wrong), "expected": "1 to 6"}),) if wrong else ()
+
+
+def _pairs(rule_id: str, rolls: tuple[Roll, ...], expected: int) -> tuple[Violation, ...]:
+    """So many pairs of dice are rolled."""
+    if len(rolls) != expected:
+        return (Violation(rule_id, facts={"pairs": len(rolls), "expected": expected}),)
+    return _faces(rule_id, rolls)
+
+
+def _start_buildings(rolls: tuple[Roll, ...]) -> tuple[Violation, ...]:
+    """RNW-1: rolled again while the building stands, and no further than the third building."""
+    if len(set(rolls)) < START_BUILDINGS:
+        return (Violation("RNW-1", facts={"buildings": len(set(rolls)), "expected": START_BUILDINGS}),)
+    if len(set(rolls[:-1])) >= START_BUILDINGS:
+        return (Violation("RNW-1", facts={"found": "a roll after the third building", "rolled": _rolls(rolls)}),)
+    return ()
+
+
+def _virtual_building(state: State, rolls: tuple[Roll, ...]) -> tuple[Violation, ...]:
+    """RNW-23: rolled again while the type is full, and no further."""
+    full = [state.is_full(state.player, state.table.type_at(*roll)) for roll in rolls]
+    if not rolls or full[-1]:
+        last = TYPES[state.table.type_at(*rolls[-1])] if rolls else "no roll"
+        return (Violation("RNW-23", facts={"last": last, "expected": "a type with a free box"}),)
+    if not all(full[:-1]):
+        return (Violation("RNW-23", facts={"found": "a roll after the building", "rolled": _rolls(rolls)}),)
+    return ()
+
+
+# Events may hold any numbers: who makes them may have read them from anywhere.
+
+
+def _is_face(value: int) -> bool:
+    return 1 <= value <= FACES
+
+
+def _dice(state: State) -> str:
+    return f"blue {_values(state.blue[state.seat])}, yellow {_values(state.yellow[state.seat])}"
+
+
+def _values(dice: Sequence[int]) -> str:
+    return " ".join(map(str, dice)) or "no die"
+
+
+def _rolls(rolls: Sequence[Roll]) -> str:
+    return " ".join(f"{blue}/{yellow}" for blue, yellow in rolls)

@@ -1,0 +1,74 @@
+"""The legal moves of the seat on turn: the canonical ones, in canonical order."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from functools import cache
+from itertools import combinations_with_replacement
+from typing import Final
+
+from referee.games.rollwrite.check import change_cost
+from referee.games.rollwrite.moves import (
+    Build,
+    BuildSecond,
+    ChangeDice,
+    EndBuilding,
+    GetCoins,
+    KeepPair,
+    Move,
+)
+from referee.games.rollwrite.sheet import FACES, index_of
+
+Two = tuple[int, ...]
+"""What the two dice of a colour show, ascending."""
+
+GET_COINS: Final = GetCoins()
+SECOND: Final[tuple[Move, ...]] = (BuildSecond(), EndBuilding())
+
+_VALUES: Final = range(1, FACES + 1)
+_PAIRS: Final = tuple(combinations_with_replacement(_VALUES, 2))
+_CHANGES: Final = {(blue, yellow): ChangeDice(blue, yellow) for blue in _PAIRS for yellow in _PAIRS}
+"""Moves are values: each is made once."""
+
+
+@cache
+def _changes(blue: Two, yellow: Two) -> tuple[tuple[ChangeDice, ...], tuple[int, ...]]:
+    """RNW-19: what four dice can be turned to, by cost, then values; and the costs."""
+    priced = sorted(
+        (change_cost(blue, new_blue) + change_cost(yellow, new_yellow), new_blue, new_yellow)
+        for new_blue, new_yellow in _CHANGES
+    )[1:]
+    moves = tuple(_CHANGES[new_blue, new_yellow] for _, new_blue, new_yellow in priced)
+    return moves, tuple(cost for cost, _, _ in priced)
+
+
+def changes(blue: Two, yellow: Two, coins: int) -> tuple[ChangeDice, ...]:
+    """RNW-19, RNW-22: those for this many coins."""
+    moves, costs = _changes(blue, yellow)
+    return moves[: bisect_right(costs, coins)]
+
+
+@cache
+def _crossings(blue: Two, yellow: Two) -> tuple[tuple[int, Build], ...]:
+    """RNW-9: the cells where the dice meet, equal ones once, by blue, then yellow."""
+    return tuple((1 << index_of(b, y), Build(b, y)) for b in sorted(set(blue)) for y in sorted(set(yellow)))
+
+
+@cache
+def keeps(blue: Two, yellow: Two) -> tuple[KeepPair, ...]:
+    """RNW-17: the pairs of the dice, equal ones once, by blue, then yellow."""
+    return tuple(KeepPair(b, y) for b in sorted(set(blue)) for y in sorted(set(yellow)))
+
+
+@cache
+def combinations(blue: Two, yellow: Two) -> tuple[int, ...]:
+    """RNW-14: the cell of every pair of a blue and a yellow die, equal ones again, as sets of one cell."""
+    return tuple(1 << index_of(b, y) for b in blue for y in yellow)
+
+
+def actions(blue: Two, yellow: Two, coins: int, built: int) -> list[Move]:
+    """RNW-8: turned dice for this many coins, buildings, coins; ``built``: the set of cells that are built."""
+    moves: list[Move] = list(changes(blue, yellow, coins)) if coins else []
+    moves += [build for cell, build in _crossings(blue, yellow) if not built & cell]
+    moves.append(GET_COINS)
+    return moves

@@ -1,0 +1,153 @@
+"""Points: completed types, places, lines, coins. Knows counts and sets of cells, not games or sheets.
+
+Players are numbered: the seats, then the virtual players.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from referee.games.rollwrite.sheet import FACES, TYPES, index_of
+
+FIRST_PLACE: Final = (16, 8, 1)
+"""RNW-33: points of the three places for pavilions; one more for each type after it."""
+
+LINE_POINTS: Final = {4: 2, 5: 5, 6: 10}
+"""RNW-39: points of a row or column by its buildings."""
+
+COINS_PER_POINT: Final = 2
+"""RNW-40."""
+
+BONUS: Final = {2: 21, 3: 18, 4: 15}
+"""RNW-44: of each virtual player that a solo player plays against, by how many there are."""
+
+_VALUES: Final = range(1, FACES + 1)
+_LINES: Final = (
+    *(("blue", value, sum(1 << index_of(value, other) for other in _VALUES)) for value in _VALUES),
+    *(("yellow", value, sum(1 << index_of(other, value) for other in _VALUES)) for value in _VALUES),
+)
+"""The cells of each value of each die."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """These players take the places from ``place`` on together; each gets ``each`` points, rounded down."""
+
+    type: int
+    place: int
+    players: tuple[int, ...]
+    points: tuple[int, ...]
+    """Of the places that they take, as far as there are any; ``each`` is their sum's share."""
+    each: int
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A row or column with at least four buildings: those with this value of this die."""
+
+    die: str
+    """``blue`` or ``yellow``."""
+    value: int
+    buildings: int
+    points: int
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """What a player has in the end."""
+
+    types: tuple[int, ...]
+    """Points of each type, those for its completion among them."""
+    lines: tuple[Line, ...]
+    coins: int
+    """Points for coins."""
+    bonus: int
+    """RNW-44."""
+    total: int
+
+
+def place_points(type_: int) -> tuple[int, ...]:
+    """RNW-33: points of the three places of a type."""
+    return tuple(points + type_ for points in FIRST_PLACE)
+
+
+def share(type_: int, taken: int, players: tuple[int, ...]) -> Share:
+    """RNW-27 to RNW-29, RNW-34: these players take the next places together, after ``taken`` places are gone.
+
+    They share the sum of the places' points, rounded down; places beyond the third are worth nothing.
+    """
+    points = place_points(type_)[taken : taken + len(players)]
+    return Share(type_, taken + 1, players, points, sum(points) // len(players))
+
+
+def share_places(type_: int, counts: Sequence[int], awarded: Collection[int] = ()) -> list[Share]:
+    """RNW-33 to RNW-36, RNW-38: who shares the places of a type that are left at the end.
+
+    ``counts``: each player's buildings of the type. ``awarded``: players who completed it before; their places are
+    gone, and they take no other.
+    """
+    shares = []
+    taken = len(awarded)
+    for count in sorted({count for player, count in enumerate(counts) if player not in awarded}, reverse=True):
+        if count == 0 or taken >= len(FIRST_PLACE):
+            break
+        tied = tuple(player for player, own in enumerate(counts) if own == count and player not in awarded)
+        shares.append(share(type_, taken, tied))
+        taken += len(tied)
+    return shares
+
+
+def lines_of(built: int) -> tuple[Line, ...]:
+    """RNW-39: the rows and columns of a set of cells that give points: by blue, then by yellow."""
+    found = []
+    for die, value, cells in _LINES:
+        buildings = (built & cells).bit_count()
+        if points := LINE_POINTS.get(buildings, 0):
+            found.append(Line(die, value, buildings, points))
+    return tuple(found)
+
+
+def score_sheet(
+    counts: Sequence[Sequence[int]],
+    *,
+    built: Sequence[int] = (),
+    coins: Sequence[int] = (),
+    awarded: Sequence[Mapping[int, int]] = ({},) * len(TYPES),
+    virtual: Collection[int] = (),
+    against: bool = False,
+) -> tuple[list[Score], list[Share]]:
+    """RNW-33 to RNW-41, RNW-44: every player's points, and who shares which places at the end.
+
+    ``counts``: of each player, its buildings by type. ``built``, ``coins``: of the first players, their sets of cells
+    and unspent coins. ``awarded``: of each type, who completed it in the game and got how much for it; a virtual
+    player with 0, unless it scores. ``virtual``: players that take places and score only in ``against``, there with
+    the bonus of their number.
+    """
+    shares = [
+        line
+        for type_ in range(len(TYPES))
+        for line in share_places(type_, [own[type_] for own in counts], awarded[type_])
+    ]
+    bonus = BONUS[len(virtual)] if against else 0
+    scores = []
+    for player in range(len(counts)):
+        if player in virtual and not against:
+            scores.append(Score((0,) * len(TYPES), (), 0, 0, 0))
+            continue
+        types = [awarded[type_].get(player, 0) for type_ in range(len(TYPES))]
+        for line in shares:
+            if player in line.players:
+                types[line.type] += line.each
+        lines = lines_of(built[player]) if player < len(built) else ()
+        for_coins = coins[player] // COINS_PER_POINT if player < len(coins) else 0
+        own_bonus = bonus if player in virtual else 0
+        total = sum(types) + sum(line.points for line in lines) + for_coins + own_bonus
+        scores.append(Score(tuple(types), lines, for_coins, own_bonus, total))
+    return scores, shares
+
+
+def place_of(score: int, scores: Collection[int]) -> int:
+    """RNW-41: 1 for the most points; equal points are equal places, and nothing breaks the tie."""
+    return 1 + sum(other > score for other in scores)

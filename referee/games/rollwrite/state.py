@@ -1,0 +1,454 @@
+"""A game of Alhambra Roll & Write in progress: what is awaited and what each event does.
+
+Whether an event may happen is asked in ``check.py``; here it has happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Final, cast
+
+from referee.games.game import Chance, Decision, Ending, Over, Pending, Violation
+from referee.games.rollwrite import chance, check, encoding, listing
+from referee.games.rollwrite.check import SECOND_COST
+from referee.games.rollwrite.moves import (
+    Build,
+    BuildSecond,
+    ChangeDice,
+    Dice,
+    EndBuilding,
+    Event,
+    GetCoins,
+    KeepPair,
+    Move,
+    Outcome,
+    Roll,
+    StartBuildings,
+    StartDice,
+    StartSeat,
+    VirtualBuildings,
+)
+from referee.games.rollwrite.options import Options
+from referee.games.rollwrite.phases import ACTIONS, CHANCE_KINDS, KEEPING, SECOND_BUILDING, Phase
+from referee.games.rollwrite.scoring import Score, Share, place_of, score_sheet, share
+from referee.games.rollwrite.sheet import START_COINS, TYPES, Sheet, index_of
+
+ROUNDS: Final = {3: 18, 4: 15, 5: 12}
+"""RNW-42, RNW-43: by the number of players, the virtual ones among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Award:
+    """RNW-26 to RNW-31: who completed a type in a round, and what each of them gets for it."""
+
+    type: int
+    round: int
+    seats: tuple[int, ...]
+    virtual: tuple[int, ...]
+    place: int
+    """The first of the places that they take."""
+    each: int
+    """Lost for virtual players, unless they score (RNW-31, RNW-45)."""
+
+
+class State:
+    """The whole public state; nothing in it is secret."""
+
+    __slots__ = (
+        "awards",
+        "blue",
+        "built",
+        "changed",
+        "circled",
+        "coins",
+        "first",
+        "options",
+        "phase",
+        "player",
+        "round",
+        "rounds",
+        "seat",
+        "seats",
+        "start",
+        "table",
+        "to_roll",
+        "turns",
+        "virtual",
+        "yellow",
+    )
+
+    def __init__(self, seats: int, options: Options, table: Sheet) -> None:
+        """Before the first event (RNW-4, RNW-42, RNW-43). Raises ``SetupError``."""
+        self.options = options.for_seats(seats)
+        virtual = self.options.virtual_players or 0
+        self.table = table
+        self.seats = seats
+        self.rounds = ROUNDS[max(seats + virtual, 3)]
+        self.round = 0
+        """1 is the first; 0 before it."""
+        self.turns = 0
+        """Turns completed, of all seats."""
+        self.start = self.seat = self.options.start_seat or 0
+        """The start seat; 0 until it is known."""
+        self.built = [0] * seats
+        """The cells of each seat's buildings, a set of 36 bits by ``sheet.index_of``."""
+        self.coins = [START_COINS] * seats
+        """Circled and not spent."""
+        self.circled = [START_COINS] * seats
+        """RNW-16: circled in all."""
+        self.blue: list[tuple[int, ...]] = [()] * seats
+        """What the blue dice on each seat's sheet show, ascending. As many as yellow ones: none to two."""
+        self.yellow: list[tuple[int, ...]] = [()] * seats
+        self.virtual = [[0] * len(TYPES) for _ in range(virtual)]
+        """RNW-6: buildings of each virtual player by type."""
+        self.player = 0
+        """The virtual player whose dice are rolled."""
+        self.changed = False
+        """RNW-19: whether dice were changed in this turn."""
+        self.first: tuple[int, int] | None = None
+        """The dice of this turn's first building."""
+        self.to_roll = 0
+        """Pairs of dice that are awaited now from the seat."""
+        self.awards: list[Award] = []
+        """Completed types, in the order of their completion, then of the types."""
+        declared = seats == 1 or self.options.start_seat is not None
+        self.phase = Phase.START_BUILDINGS if declared else Phase.START_SEAT
+
+    # What is awaited
+
+    def pending(self) -> tuple[Pending, ...]:
+        """One thing at a time: a decision, an outcome, or the result."""
+        phase = self.phase
+        if phase is Phase.ACTION:
+            return (Decision(self.seat, ACTIONS[1:] if self.changed else ACTIONS),)
+        kind = CHANCE_KINDS.get(phase)
+        if kind is not None:
+            return (Chance(kind),)
+        if phase is Phase.KEEP:
+            return (Decision(self.seat, KEEPING),)
+        if phase is Phase.SECOND:
+            return (Decision(self.seat, SECOND_BUILDING),)
+        return (self._result(),)
+
+    def check(self, event: Event) -> tuple[Violation, ...]:
+        """Every rule that the event breaks; empty means legal."""
+        return check.violations(self, event)
+
+    def legal_moves(self) -> Iterator[Move]:
+        """Canonical moves in canonical order: turned dice by cost, buildings by blue, then yellow, coins."""
+        phase, seat = self.phase, self.seat
+        if phase is Phase.ACTION:
+            coins = 0 if self.changed else self.coins[seat]
+            return iter(listing.actions(self.blue[seat], self.yellow[seat], coins, self.built[seat]))
+        if phase is Phase.KEEP:
+            return iter(listing.keeps(self.blue[seat], self.yellow[seat]))
+        return iter(listing.SECOND if phase is Phase.SECOND else ())
+
+    def chance_outcomes(self) -> Iterator[tuple[Outcome, int]]:
+        """Outcomes that can come next, equally likely: ``chance.outcomes`` says which stand for many."""
+        return chance.outcomes(self)
+
+    def observation(self, seat: int | None) -> State:  # noqa: ARG002 - everybody may see all of it
+        """All of it: there is no secret."""
+        return self.copy()
+
+    def is_full(self, player: int, type_: int) -> bool:
+        """RNW-23: whether the virtual player has all buildings of the type."""
+        return self.virtual[player][type_] >= self.table.boxes[type_]
+
+    # What happens
+
+    def apply(self, event: Event) -> None:
+        """Moves on to the next thing awaited. The event has passed ``check``."""
+        match event:
+            case Dice(rolls):
+                self._dice(rolls)
+            case ChangeDice(blue, yellow):
+                self._change_dice(blue, yellow)
+            case Build(blue, yellow):
+                self._build(blue, yellow)
+            case GetCoins():
+                self._get_coins()
+            case KeepPair(blue, yellow):
+                self._keep_pair(blue, yellow)
+            case EndBuilding():
+                self._end_building()
+            case BuildSecond():
+                self._build_second()
+            case VirtualBuildings(_, rolls):
+                self._virtual_buildings(rolls)
+            case StartDice(_, rolls):
+                self._start_dice(rolls)
+            case StartBuildings(_, rolls):
+                self._start_buildings(rolls)
+            case StartSeat(seat):
+                self.start = self.seat = seat
+                self.phase = Phase.START_BUILDINGS
+
+    # The set-up
+
+    def _start_buildings(self, rolls: tuple[Roll, ...]) -> None:
+        """RNW-1: the start seat first, then clockwise; then the virtual players (RNW-6)."""
+        for roll in rolls:
+            self.built[self.seat] |= 1 << index_of(*roll)
+        self.seat = self._left()
+        if self.seat == self.start:
+            self._await_virtual(Phase.VIRTUAL_START)
+
+    def _await_virtual(self, phase: Phase) -> None:
+        """RNW-25: in the order of their rows; what follows if there is none, or when all have rolled."""
+        if self.player < len(self.virtual):
+            self.phase = phase
+            return
+        self.player = 0
+        if phase is Phase.VIRTUAL:
+            self._end_round()
+        else:
+            self.phase = Phase.START_DICE
+            self.to_roll = 2
+
+    def _virtual_buildings(self, rolls: tuple[Roll, ...]) -> None:
+        """RNW-6: a value rolled again is another building of the type; RNW-23: a full type takes none."""
+        for roll in rolls:
+            type_ = self.table.type_at(*roll)
+            if not self.is_full(self.player, type_):
+                self.virtual[self.player][type_] += 1
+        self.player += 1
+        self._await_virtual(self.phase)
+
+    def _start_dice(self, rolls: tuple[Roll, ...]) -> None:
+        """RNW-2, RNW-3: a pair for every seat, another for the start seat, who begins."""
+        self._place(rolls)
+        self.seat = self._left()
+        self.to_roll = 1
+        if self.seat == self.start:
+            self._begin_round()
+
+    def _begin_round(self) -> None:
+        """RNW-42: the start seat begins each."""
+        self.round += 1
+        self.to_roll = 0
+        self.phase = Phase.ACTION
+
+    # A turn
+
+    def _left(self) -> int:
+        """RNW-18: the seat to the left, clockwise."""
+        return (self.seat + 1) % self.seats
+
+    def _place(self, rolls: tuple[Roll, ...]) -> None:
+        """Rolled dice to those on the sheet of the seat on turn."""
+        seat = self.seat
+        self.blue[seat] = tuple(sorted((*self.blue[seat], *[blue for blue, _ in rolls])))
+        self.yellow[seat] = tuple(sorted((*self.yellow[seat], *[yellow for _, yellow in rolls])))
+
+    def _change_dice(self, blue: tuple[int, ...], yellow: tuple[int, ...]) -> None:
+        """RNW-13, RNW-19: a die keeps its new value, whoever has it next."""
+        seat = self.seat
+        cost = check.change_cost(self.blue[seat], blue) + check.change_cost(self.yellow[seat], yellow)
+        self.coins[seat] -= cost
+        self.blue[seat], self.yellow[seat] = blue, yellow
+        self.changed = True
+
+    def _build(self, blue: int, yellow: int) -> None:
+        """RNW-9, RNW-20: a second building is asked for only where one is possible."""
+        seat = self.seat
+        self.built[seat] |= 1 << index_of(blue, yellow)
+        self.first = blue, yellow
+        if self.coins[seat] >= SECOND_COST and not self.built[seat] >> index_of(*self._unused()) & 1:
+            self.phase = Phase.SECOND
+        else:
+            self._end_building()
+
+    def _unused(self) -> Roll:
+        """RNW-11, RNW-20: the dice that the first building did not use."""
+        blue, yellow = cast("Roll", self.first)
+        return _other(self.blue[self.seat], blue), _other(self.yellow[self.seat], yellow)
+
+    def _build_second(self) -> None:
+        """RNW-20: for three coins; then all four dice are rolled."""
+        self.built[self.seat] |= 1 << index_of(*self._unused())
+        self.coins[self.seat] -= SECOND_COST
+        self._roll_all()
+
+    def _end_building(self) -> None:
+        """RNW-11: the dice not used go on as they are, then the used ones are rolled, unless it was the last turn.
+
+        RNW-24: with one seat they stay.
+        """
+        if self._is_last_turn():
+            self._end_turn()
+            return
+        seat, (blue, yellow) = self.seat, self._unused()
+        self.blue[seat] = self.yellow[seat] = ()
+        self._hand_on(blue, yellow)
+        if self.round == self.rounds:
+            self._end_turn()
+        else:
+            self.to_roll = 1
+            self.phase = Phase.DICE
+
+    def _get_coins(self) -> None:
+        """RNW-14 to RNW-16: one for each pair of dice that meets on a building, as far as the track reaches."""
+        seat = self.seat
+        built = self.built[seat]
+        cells = listing.combinations(self.blue[seat], self.yellow[seat])
+        gain = min(sum([built & cell != 0 for cell in cells]), self.table.coin_track - self.circled[seat])
+        self.coins[seat] += gain
+        self.circled[seat] += gain
+        self._roll_all()
+
+    def _roll_all(self) -> None:
+        """RNW-17, RNW-20: all four dice, unless nobody needs them any more."""
+        if self._is_last_turn():
+            self._end_turn()
+            return
+        self.blue[self.seat] = self.yellow[self.seat] = ()
+        self.to_roll = 2
+        self.phase = Phase.DICE
+
+    def _dice(self, rolls: tuple[Roll, ...]) -> None:
+        """RNW-11, RNW-17: to the sheet; of four, a pair goes on, RNW-24: unless there is one seat."""
+        self._place(rolls)
+        if self.to_roll == 2 and self.seats > 1:
+            self.to_roll = 0
+            self.phase = Phase.KEEP
+        else:
+            self._end_turn()
+
+    def _keep_pair(self, blue: int, yellow: int) -> None:
+        """RNW-17: the other pair goes to the left as it is."""
+        seat = self.seat
+        others = _other(self.blue[seat], blue), _other(self.yellow[seat], yellow)
+        self.blue[seat], self.yellow[seat] = (blue,), (yellow,)
+        self._hand_on(*others)
+        self._end_turn()
+
+    def _hand_on(self, blue: int, yellow: int) -> None:
+        """RNW-11, RNW-13, RNW-18: a pair as it lies there, to the seat on the left, with one seat to itself."""
+        to = self._left()
+        self.blue[to] = tuple(sorted((*self.blue[to], blue)))
+        self.yellow[to] = tuple(sorted((*self.yellow[to], yellow)))
+
+    def _is_last_turn(self) -> bool:
+        """RNW-42: whether the game ends with this turn."""
+        return self.round == self.rounds and self._left() == self.start
+
+    def _end_turn(self) -> None:
+        """RNW-18: the seat on the left is next; RNW-23: after the last of the round the virtual players."""
+        self.turns += 1
+        self.changed = False
+        self.first = None
+        self.to_roll = 0
+        self.seat = self._left()
+        if self.seat == self.start:
+            self._await_virtual(Phase.VIRTUAL)
+        else:
+            self.phase = Phase.ACTION
+
+    # The end of a round, and of the game
+
+    def _end_round(self) -> None:
+        """RNW-26: what was completed in the round is awarded; RNW-32: before the game ends, too."""
+        for type_ in range(len(TYPES)):
+            self._award(type_)
+        if self.round == self.rounds:
+            self.phase = Phase.OVER
+        else:
+            self._begin_round()
+
+    def _award(self, type_: int) -> None:
+        """RNW-27 to RNW-31: who completed the type in this round takes the next places together."""
+        boxes = self.table.boxes[type_]
+        before = self._completed(type_)
+        finished = tuple(
+            player for player, counts in enumerate(self.all_counts()) if counts[type_] >= boxes and player not in before
+        )
+        if not finished:
+            return
+        taken = share(type_, len(before), finished)
+        seats = tuple(player for player in finished if player < self.seats)
+        virtual = tuple(player - self.seats for player in finished if player >= self.seats)
+        self.awards.append(Award(type_, self.round, seats, virtual, taken.place, taken.each))
+
+    def _completed(self, type_: int) -> dict[int, int]:
+        """Who completed the type in an earlier round and how many points each got; virtual players after the seats."""
+        against = self.options.against
+        points: dict[int, int] = {}
+        for award in self.awards:
+            if award.type == type_:
+                points |= dict.fromkeys(award.seats, award.each)
+                points |= {self.seats + player: award.each * against for player in award.virtual}
+        return points
+
+    def counts(self, seat: int) -> list[int]:
+        """The seat's buildings by type."""
+        return self.table.counts(self.built[seat])
+
+    def all_counts(self) -> list[list[int]]:
+        """Buildings by type of every seat, then of every virtual player."""
+        return [*map(self.table.counts, self.built), *self.virtual]
+
+    def score(self) -> tuple[list[Score], list[Share]]:
+        """RNW-33 to RNW-41: the points of every player, were the game over now, and who shares which places."""
+        return score_sheet(
+            self.all_counts(),
+            built=self.built,
+            coins=self.coins,
+            awarded=[self._completed(type_) for type_ in range(len(TYPES))],
+            virtual=range(self.seats, self.seats + len(self.virtual)),
+            against=self.options.against,
+        )
+
+    @property
+    def scores(self) -> list[int]:
+        """Every seat's points, were the game over now."""
+        return [score.total for score in self.score()[0][: self.seats]]
+
+    @property
+    def virtual_scores(self) -> list[int]:
+        """RNW-44: every virtual player's points, were the game over now; 0 unless they score."""
+        return [score.total for score in self.score()[0][self.seats :]]
+
+    def _result(self) -> Over:
+        """RNW-41, RNW-46: virtual players that score take places, too."""
+        totals = [score.total for score in self.score()[0]]
+        if not self.options.against:
+            totals = totals[: self.seats]
+        scores = totals[: self.seats]
+        return Over(Ending.RULES, tuple(scores), tuple(place_of(score, totals) for score in scores))
+
+    def __repr__(self) -> str:
+        return f"<Roll & Write: {self.phase.name.lower()}, seat {self.seat}, round {self.round}, {self.turns} turns>"
+
+    # Copies and encoding
+
+    def copy(self) -> State:
+        """Independent of this one."""
+        new = State.__new__(State)
+        for name in State.__slots__:
+            setattr(new, name, getattr(self, name))
+        new.built = self.built.copy()
+        new.coins = self.coins.copy()
+        new.circled = self.circled.copy()
+        new.blue = self.blue.copy()
+        new.yellow = self.yellow.copy()
+        new.virtual = [counts.copy() for counts in self.virtual]
+        new.awards = self.awards.copy()
+        return new
+
+    def encode(self) -> bytes:
+        """The canonical encoding, as docs/rollwrite-state.md gives it."""
+        return encoding.encode(self)
+
+    def digest(self) -> bytes:
+        """SHA-256 of ``encode()``."""
+        return sha256(self.encode()).digest()
+
+
+def _other(dice: tuple[int, ...], used: int) -> int:
+    """The die of two that is not the used one, by what they show."""
+    low, high = dice
+    return high if low == used else low
