@@ -1,0 +1,136 @@
+"""Which rules an event breaks. Every one of them, and nothing is changed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, assert_never
+
+from referee.games.game import Cell, ForcedPass, Violation
+from referee.games.kingdomino.kingdom import in_frame
+from referee.games.kingdomino.moves import (
+    ChooseDomino,
+    DiscardDomino,
+    Event,
+    FirstOrder,
+    Line,
+    PlaceCastle,
+    PlaceDomino,
+)
+from referee.games.kingdomino.phases import CHANCE_KINDS, Phase
+from referee.games.kingdomino.piles import all_kings
+
+if TYPE_CHECKING:
+    from referee.games.kingdomino.state import State
+
+Found = tuple[Violation, ...]
+
+
+def violations(state: State, event: Event) -> Found:
+    """Every rule that the event breaks in this state."""
+    phase = state.phase
+    match event:
+        case PlaceCastle(column, row):
+            return _castle(state, column, row) if phase is Phase.CASTLE else _no_castle(phase)
+        case ChooseDomino(domino):
+            return _choose(state, domino) if phase is Phase.CHOOSE else _out_of_place(phase)
+        case PlaceDomino(domino, left, right):
+            return _place(state, domino, left, right) if phase is Phase.PLACE else _out_of_place(phase)
+        case DiscardDomino(domino):
+            return _discard(state, domino) if phase is Phase.PLACE else _out_of_place(phase)
+        case FirstOrder(seats):
+            return _first_order(state, seats) if phase is Phase.FIRST_ORDER else _not_awaited(phase)
+        case Line(dominoes):
+            return _line(state, dominoes) if phase is Phase.LINE else _not_awaited(phase)
+        case ForcedPass():
+            return _not_awaited(phase)
+        case _:
+            assert_never(event)
+
+
+def _not_awaited(phase: Phase) -> Found:
+    """KDO-9: only what the course of the game has next."""
+    return (Violation("KDO-9", facts={"awaited": CHANCE_KINDS.get(phase, phase.name.lower())}),)
+
+
+def _out_of_place(phase: Phase) -> Found:
+    """KDO-7: a domino is placed, then one is chosen."""
+    if phase is Phase.PLACE:
+        return (Violation("KDO-7", facts={"awaited": "the king's domino to be placed"}),)
+    if phase is Phase.CHOOSE:
+        return (Violation("KDO-7", facts={"awaited": "a domino to be chosen"}),)
+    return _not_awaited(phase)
+
+
+def _no_castle(phase: Phase) -> Found:
+    """KDO-17: a castle is placed once, before anything else, and only in a fixed frame."""
+    return (Violation("KDO-17", facts={"awaited": CHANCE_KINDS.get(phase, phase.name.lower())}),)
+
+
+def _castle(state: State, column: int, row: int) -> Found:
+    """KDO-17: on a cell of the frame."""
+    size = state.options.size()
+    if in_frame(size, (column, row)):
+        return ()
+    return (Violation("KDO-17", facts={"column": column, "row": row, "frame": f"{size}x{size}"}),)
+
+
+def _choose(state: State, number: int) -> Found:
+    """KDO-5: a domino of the line that carries no king."""
+    if number not in state.offer:
+        return (Violation("KDO-5", facts={"domino": number, "found": "not in the line"}),)
+    if number in state.claims:
+        return (Violation("KDO-5", facts={"domino": number, "claimed_by_seat": state.claims[number]}),)
+    return ()
+
+
+def _due(state: State, number: int) -> Found:
+    """KDO-6: the domino under the king whose turn it is."""
+    due = state.due().number
+    return () if number == due else (Violation("KDO-6", facts={"domino": number, "due": due}),)
+
+
+def _place(state: State, number: int, left: Cell, right: Cell) -> Found:
+    """KDO-14 to KDO-19, also for a domino that is not due."""
+    kingdom = state.kingdoms[state.seat]
+    domino = state.table.get(number)
+    wrong = kingdom.misplaced(left, right) if domino is None else kingdom.violations(domino, left, right)
+    return _due(state, number) + wrong
+
+
+def _discard(state: State, number: int) -> Found:
+    """KDO-13: only where no placement is legal; the violation names the cells of one."""
+    found = _due(state, number)
+    domino = state.table.get(number)
+    if domino is None:
+        return found
+    for ax, ay, bx, by in state.kingdoms[state.seat].placements(domino)[:1]:
+        found += (Violation("KDO-13", ((ax, ay), (bx, by)), {"domino": number, "found": "a place where it fits"}),)
+    return found
+
+
+def _first_order(state: State, seats: tuple[int, ...]) -> Found:
+    """KDO-4: every king once, in any order."""
+    if Counter(seats) == Counter(all_kings(state.seats)):
+        return ()
+    return (Violation("KDO-4", facts={"order": _words(seats), "kings": _words(all_kings(state.seats))}),)
+
+
+def _line(state: State, numbers: tuple[int, ...]) -> Found:
+    """KDO-3: as many as a line has, ascending; KDO-12: of the table, each once in a game."""
+    found = []
+    size = state.line_size()
+    if len(numbers) != size:
+        found.append(Violation("KDO-3", facts={"dominoes": len(numbers), "expected": size}))
+    if list(numbers) != sorted(numbers):
+        found.append(Violation("KDO-3", facts={"line": _words(numbers), "expected": "ascending numbers"}))
+    if unknown := [number for number in numbers if state.table.get(number) is None]:
+        found.append(Violation("KDO-12", facts={"dominoes": _words(unknown), "found": "not in the table"}))
+    known = [number for number in numbers if state.table.get(number) is not None]
+    twice = [number for i, number in enumerate(known) if not state.unseen >> number & 1 or number in known[:i]]
+    if twice:
+        found.append(Violation("KDO-12", facts={"dominoes": _words(twice), "found": "already drawn"}))
+    return tuple(found)
+
+
+def _words(numbers: tuple[int, ...] | list[int]) -> str:
+    return " ".join(map(str, numbers)) or "nothing"

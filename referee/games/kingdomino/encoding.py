@@ -1,0 +1,53 @@
+"""The canonical encoding of a position, which every entry's digest is made from: docs/kingdomino-state.md."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from struct import Struct
+from typing import TYPE_CHECKING
+
+from referee.games.kingdomino.kingdom import Kingdom
+
+if TYPE_CHECKING:
+    from referee.games.kingdomino.state import State
+
+NOBODY = 255
+"""No seat; no castle."""
+
+_head = Struct(">5BHBQ").pack
+_domino = Struct(">B4b").pack
+
+
+def encode(state: State) -> bytes:
+    """The bytes; their SHA-256 is the position's digest."""
+    parts = [
+        b"KDO\x01",
+        _head(
+            state.seats,
+            state.phase,
+            state.seat,
+            state.options.size(),
+            state.lines,
+            state.turns,
+            state.lines_in_all,
+            state.unseen,
+        ),
+        _list(state.order),
+        _list([number for king in state.kings for number in king]),
+        _list([number for domino in state.offer for number in (domino, state.claims.get(domino, NOBODY))]),
+        _list(state.removed),
+    ]
+    for kingdom, discarded in zip(state.kingdoms, state.discarded, strict=True):
+        parts += (_kingdom(kingdom), _list(discarded))
+    return b"".join(parts)
+
+
+def _list(numbers: Sequence[int]) -> bytes:
+    """How many bytes follow, then a byte a number."""
+    return bytes((len(numbers), *numbers))
+
+
+def _kingdom(kingdom: Kingdom) -> bytes:
+    castle = kingdom.castle or (NOBODY, NOBODY)
+    dominoes = [_domino(number, *left, *right) for number, left, right in sorted(kingdom.dominoes)]
+    return bytes((*castle, len(dominoes))) + b"".join(dominoes)

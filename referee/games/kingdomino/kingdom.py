@@ -1,0 +1,308 @@
+"""One kingdom: the castle and the dominoes around it, as a value that never changes.
+
+A set of cells is one integer, a bit a cell, so what may be laid where is asked of every cell at once. Bits ascend by x,
+then y, so lists made from them are in canonical order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cache
+from typing import Final, NamedTuple
+
+from referee.games.game import Cell, SetupError, Violation
+from referee.games.kingdomino.dominoes import TERRAINS, Domino
+
+SIZES: Final = (5, 7)
+"""KDO-16, KDO-29: cells of the frame's side."""
+
+STRIDE: Final = 16
+"""Bits a column: 15 cells and a margin that is always empty."""
+
+_REACH: Final = 7
+"""One cell farther than a domino can lie from the castle: there it may still touch others."""
+
+CASTLE: Final = (0, 0)
+
+
+def index_of(cell: Cell) -> int:
+    """The bit number of a cell that is ``near``."""
+    return (cell[0] + 8) * STRIDE + cell[1] + 8
+
+
+def near(cell: Cell) -> bool:
+    """Whether the cell has a bit: those of every frame have, and those beside them."""
+    return -_REACH <= cell[0] <= _REACH and -_REACH <= cell[1] <= _REACH
+
+
+def beside(left: Cell, right: Cell) -> bool:
+    """KDO-19: whether the cells have a side in common."""
+    return abs(left[0] - right[0]) + abs(left[1] - right[1]) == 1
+
+
+_CELLS: Final = tuple((index // STRIDE - 8, index % STRIDE - 8) for index in range(STRIDE * STRIDE))
+
+# Neighbours in the order in which their cells ascend.
+_STEPS: Final = (-STRIDE, -1, 1, STRIDE)
+_NEAR: Final = tuple(sum(1 << index + step for step in _STEPS if index + step >= 0) for index in range(STRIDE * STRIDE))
+"""For every cell the set of its neighbours."""
+
+_HALVES: Final = tuple(
+    (_CELLS[index % 256], _CELLS[(index + step) % 256]) for index in range(STRIDE * STRIDE) for step in _STEPS
+)
+"""The cells of a code: 4 times the left half's bit number, and the step to the right half."""
+
+_CASTLE_BIT: Final = 1 << index_of(CASTLE)
+
+
+def cells_of(bits: int) -> Iterator[Cell]:
+    """The cells of a set, by x, then y."""
+    while bits:
+        low = bits & -bits
+        yield _CELLS[low.bit_length() - 1]
+        bits ^= low
+
+
+def _rectangle(west: int, north: int, size: int) -> int:
+    """The square of this side with this north-west corner, as far as its cells are near."""
+    return sum(
+        1 << index_of((x, y)) for x in range(west, west + size) for y in range(north, north + size) if near((x, y))
+    )
+
+
+@cache
+def _windows(size: int) -> tuple[int, ...]:
+    """KDO-16, relative: for each cell, the cells that a square of this size can hold together with it."""
+    return tuple(_rectangle(x - size + 1, y - size + 1, 2 * size - 1) for x, y in _CELLS)
+
+
+class Area(NamedTuple):
+    """KDO-20: squares of one terrain that hang together. ``cells`` ascend by x, then y."""
+
+    terrain: int
+    squares: int
+    crowns: int
+    cells: tuple[Cell, ...]
+
+
+Placed = tuple[int, Cell, Cell]
+"""A domino's number and the cells of its left and its right half."""
+
+
+class Kingdom:
+    """Dominoes around the castle at (0, 0). They may lie anywhere; only the rules keep them in order."""
+
+    __slots__ = ("castle", "dominoes", "frame_size", "_areas", "_room", "_touch")
+
+    def __init__(self, frame_size: int, castle: Cell | None = None) -> None:
+        """The castle alone. ``castle``: its column and row in a fixed frame; None: the frame is relative.
+
+        Raises ``SetupError`` for another size than 5 or 7 and for a castle outside the frame.
+        """
+        if frame_size not in SIZES:
+            raise SetupError(f"frame: expected 5 or 7 cells, got {frame_size}")
+        if castle is not None and not in_frame(frame_size, castle):
+            raise SetupError(
+                f"castle: expected column and row from 0 to {frame_size - 1}, got {castle[0]}, {castle[1]}"
+            )
+        self.frame_size = frame_size
+        self.castle = castle
+        self.dominoes: tuple[Placed, ...] = ()
+        """In the order in which they were placed."""
+        self._areas: tuple[tuple[tuple[int, int], ...], ...] = ((),) * len(TERRAINS)
+        """For each terrain its areas: cells and crowns."""
+        self._room = self._frame() & ~_CASTLE_BIT
+        """Empty cells that a half may lie on."""
+        self._touch = (_NEAR[index_of(CASTLE)],) * len(TERRAINS)
+        """KDO-14: for each terrain, the neighbours of its cells and of the castle."""
+
+    def _frame(self) -> int:
+        """KDO-16: the cells that the castle's place leaves."""
+        if self.castle is None:
+            return _windows(self.frame_size)[index_of(CASTLE)]
+        column, row = self.castle
+        return _rectangle(-column, -row, self.frame_size)
+
+    # Placing
+
+    def placed(self, domino: Domino, left: Cell, right: Cell) -> Kingdom:
+        """With the domino on two empty neighbouring cells that are ``near``.
+
+        KDO-19: of a domino with equal halves either may be the left one; it is kept as the smaller cell.
+        """
+        number, left_half, right_half = domino
+        if right < left and left_half == right_half:
+            left, right = right, left
+        first, second = index_of(left), index_of(right)
+        new = Kingdom.__new__(Kingdom)
+        new.frame_size = self.frame_size
+        new.castle = self.castle
+        new.dominoes = (*self.dominoes, (number, left, right))
+        areas, touch = [*self._areas], [*self._touch]
+        for (terrain, crowns), index in ((left_half, first), (right_half, second)):
+            areas[terrain] = _joined(areas[terrain], index, crowns)
+            touch[terrain] |= _NEAR[index]
+        new._areas, new._touch = tuple(areas), tuple(touch)
+        room = self._room & ~(1 << first | 1 << second)
+        if self.castle is None:
+            windows = _windows(self.frame_size)
+            room &= windows[first] & windows[second]
+        new._room = room
+        return new
+
+    def _steps(self, domino: Domino) -> tuple[int, int, int, int]:
+        """KDO-13, KDO-14, KDO-16: the left half's cells with room to the west, north, south and east of them.
+
+        KDO-19: with equal halves only south and east, the smaller cell on the left.
+        """
+        _, left, right = domino
+        room = self._room
+        left_touches, right_touches = self._touch[left[0]] & room, self._touch[right[0]] & room
+        down, across = room & room >> 1, room & room >> STRIDE
+        south = down & (left_touches | right_touches >> 1)
+        east = across & (left_touches | right_touches >> STRIDE)
+        if left == right:
+            return 0, 0, south, east
+        north = down << 1 & (left_touches | right_touches << 1)
+        west = across << STRIDE & (left_touches | right_touches << STRIDE)
+        return west, north, south, east
+
+    def codes(self, domino: Domino) -> list[int]:
+        """The legal placements in canonical order; ``halves_of`` gives the cells of each."""
+        codes = []
+        for step, cells in enumerate(self._steps(domino), start=-4):
+            bits = cells
+            while bits:
+                low = bits & -bits
+                codes.append(low.bit_length() * 4 + step)
+                bits ^= low
+        codes.sort()
+        return codes
+
+    def placements(self, domino: Domino) -> list[tuple[int, int, int, int]]:
+        """KDO-13 to KDO-19: legal placements as x and y of the left and the right half, ascending.
+
+        Of the two encodings of a domino with equal halves, the smaller one.
+        """
+        return [(*left, *right) for left, right in map(_HALVES.__getitem__, self.codes(domino))]
+
+    def fits(self, domino: Domino) -> bool:
+        """KDO-13: whether there is a legal placement."""
+        return any(self._steps(domino))
+
+    def violations(self, domino: Domino, left: Cell, right: Cell) -> tuple[Violation, ...]:
+        """KDO-14, KDO-16, KDO-18, KDO-19: every rule of placing that is broken. The cells may be any numbers."""
+        found = self.misplaced(left, right)
+        halves = ((left, domino.left), (right, domino.right))
+        if not any(near(cell) and self._touch[half.terrain] >> index_of(cell) & 1 for cell, half in halves):
+            names = {"left": TERRAINS[domino.left.terrain], "right": TERRAINS[domino.right.terrain]}
+            found = (Violation("KDO-14", (left, right), names), *found)
+        return found
+
+    def misplaced(self, left: Cell, right: Cell) -> tuple[Violation, ...]:
+        """KDO-16, KDO-18, KDO-19: what is wrong with the cells whatever the domino."""
+        found = []
+        if outside := self._outside(left, right):
+            frame = f"{self.frame_size}x{self.frame_size}"
+            found.append(Violation("KDO-16", outside, {"frame": frame}))
+        taken = self._occupied()
+        covered = tuple(cell for cell in dict.fromkeys((left, right)) if near(cell) and taken >> index_of(cell) & 1)
+        if covered:
+            found.append(Violation("KDO-18", covered, {"found": "a cell that is taken"}))
+        if not beside(left, right):
+            found.append(Violation("KDO-19", (left, right), {"found": "cells that have no side in common"}))
+        return tuple(found)
+
+    def _outside(self, left: Cell, right: Cell) -> tuple[Cell, ...]:
+        """KDO-16: the halves that do not fit into the frame; in a relative one perhaps only both together."""
+        frame = self._frame()
+        if self.castle is None:
+            windows = _windows(self.frame_size)
+            for cell in cells_of(self._occupied()):
+                frame &= windows[index_of(cell)]
+        outside = tuple(
+            cell for cell in dict.fromkeys((left, right)) if not (near(cell) and frame >> index_of(cell) & 1)
+        )
+        if outside or self.castle is not None:
+            return outside
+        apart = max(abs(left[0] - right[0]), abs(left[1] - right[1]))
+        return (left, right) if apart >= self.frame_size else ()
+
+    # What it is worth
+
+    def areas(self) -> list[Area]:
+        """KDO-20: by terrain, then by first cell."""
+        found = [
+            Area(terrain, bits.bit_count(), crowns, tuple(cells_of(bits)))
+            for terrain, areas in enumerate(self._areas)
+            for bits, crowns in areas
+        ]
+        return sorted(found, key=lambda area: (area.terrain, area.cells))
+
+    def score(self) -> int:
+        """KDO-20, KDO-25: squares times crowns, area by area; bonuses are not the kingdom's."""
+        points = 0
+        for areas in self._areas:
+            for bits, crowns in areas:
+                if crowns:
+                    points += bits.bit_count() * crowns
+        return points
+
+    def largest_area(self) -> int:
+        """KDO-21: squares of the largest area, crowns or not."""
+        return max((bits.bit_count() for areas in self._areas for bits, _ in areas), default=0)
+
+    def crowns(self) -> int:
+        """KDO-22: crowns of the whole kingdom."""
+        return sum(crowns for areas in self._areas for _, crowns in areas)
+
+    def is_central(self) -> bool:
+        """KDO-27: whether it has the frame's full size both ways, with the castle in the middle."""
+        arm = self.frame_size // 2
+        cells = list(cells_of(self._occupied()))
+        return all(
+            min(cell[axis] for cell in cells) == -arm and max(cell[axis] for cell in cells) == arm for axis in (0, 1)
+        )
+
+    def _occupied(self) -> int:
+        taken = _CASTLE_BIT
+        for areas in self._areas:
+            for bits, _ in areas:
+                taken |= bits
+        return taken
+
+    def __eq__(self, other: object) -> bool:
+        """Kingdoms are equal if they look the same, whatever the order in which the dominoes came."""
+        return isinstance(other, Kingdom) and self._look() == other._look()
+
+    def __hash__(self) -> int:
+        return hash(self._look())
+
+    def _look(self) -> tuple[int, Cell | None, tuple[Placed, ...]]:
+        return self.frame_size, self.castle, tuple(sorted(self.dominoes))
+
+    def __repr__(self) -> str:
+        return f"<Kingdom: {len(self.dominoes)} dominoes, {self.score()} points>"
+
+
+def in_frame(size: int, castle: Cell) -> bool:
+    """KDO-17: whether this column and row are the frame's."""
+    return 0 <= castle[0] < size and 0 <= castle[1] < size
+
+
+def halves_of(code: int) -> tuple[Cell, Cell]:
+    """The cells of the left and the right half."""
+    return _HALVES[code]
+
+
+def _joined(areas: tuple[tuple[int, int], ...], index: int, crowns: int) -> tuple[tuple[int, int], ...]:
+    """KDO-20: a square more, in one area with all that it touches."""
+    bits, around = 1 << index, _NEAR[index]
+    apart = []
+    for area in areas:
+        if area[0] & around:
+            bits |= area[0]
+            crowns += area[1]
+        else:
+            apart.append(area)
+    return (*apart, (bits, crowns))

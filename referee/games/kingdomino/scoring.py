@@ -1,0 +1,52 @@
+"""Points beyond the areas, and places. What a kingdom itself is worth is ``Kingdom.score``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from referee.games.kingdomino.kingdom import Kingdom
+from referee.games.kingdomino.options import Central, Options
+
+CENTRAL_POINTS: Final = 10
+HARMONY_POINTS: Final = 5
+
+
+class Standing(NamedTuple):
+    """What a seat is ranked by, the first difference counts."""
+
+    points: int
+    """KDO-20, KDO-24: bonuses included."""
+    largest_area: int
+    """KDO-21."""
+    crowns: int
+    """KDO-22."""
+
+
+def central_bonus(kingdom: Kingdom, options: Options) -> int:
+    """KDO-27."""
+    middle = options.size() // 2
+    match options.central:
+        case Central.KINGDOM:
+            earned = kingdom.is_central()
+        case Central.FRAME:
+            earned = kingdom.castle == (middle, middle)
+        case _:
+            earned = False
+    return CENTRAL_POINTS if earned else 0
+
+
+def harmony_bonus(discarded: Sequence[int], options: Options) -> int:
+    """KDO-28: nothing was discarded so far."""
+    return HARMONY_POINTS if options.harmony and not discarded else 0
+
+
+def places(standings: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """KDO-21 to KDO-23: 1 for the best standing; what is equal in everything is an equal place."""
+    return tuple(1 + sum(other > own for other in standings) for own in standings)
+
+
+def dynasty(games: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """KDO-26: each seat's sum and its place; ``games``: the points of all seats, game by game."""
+    sums = tuple(map(sum, zip(*games, strict=True)))
+    return sums, places([(points,) for points in sums])
