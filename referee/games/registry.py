@@ -11,10 +11,10 @@ from functools import cache
 from importlib import import_module
 from typing import Any, Final
 
-from referee.games import alhambra, rollwrite
+from referee.games import alhambra, kingdomino, rollwrite
 from referee.games.game import UnknownRules
 
-_GAMES: Final = {(game.rules_id, game.version): game for game in (alhambra.GAME, rollwrite.GAME)}
+_GAMES: Final = {(game.rules_id, game.version): game for game in (alhambra.GAME, kingdomino.GAME, rollwrite.GAME)}
 
 
 def games() -> Sequence[Any]:
