@@ -203,7 +203,7 @@ COMPLETION: Final = (
     _rule(
         28,
         _S,
-        "state.State._award",
+        "awards.awards_of_round",
         "Who completes a type in a later round gets the second or third place; after the third there is nothing.",
         "SK build, last free box",
     ),
@@ -217,14 +217,14 @@ COMPLETION: Final = (
     _rule(
         30,
         _S,
-        "state.State._completed",
+        "awards.completed",
         "A virtual player that completes a type takes the place, and nobody gets its points.",
         "SK changes for 2 players",
     ),
     _rule(
         31,
         _S,
-        "state.State._award",
+        "awards.awards_of_round",
         "A virtual player that completes a type in the same round as a seat shares with it, and its share is lost.",
         "Decided, as at the end of the game",
     ),
@@ -313,7 +313,7 @@ VARIANTS: Final = (
     _rule(
         45,
         _S,
-        "state.State._completed",
+        "awards.completed",
         "Played against them, virtual players get the points of types that they complete in the game.",
         "Decided: all points for buildings, like ordinary players",
     ),

@@ -26,20 +26,22 @@ GET_COINS: Final = GetCoins()
 SECOND: Final[tuple[Move, ...]] = (BuildSecond(), EndBuilding())
 
 _VALUES: Final = range(1, FACES + 1)
-_PAIRS: Final = tuple(combinations_with_replacement(_VALUES, 2))
+_PAIRS: Final[tuple[Two, ...]] = tuple(combinations_with_replacement(_VALUES, 2))
 _CHANGES: Final = {(blue, yellow): ChangeDice(blue, yellow) for blue in _PAIRS for yellow in _PAIRS}
 """Moves are values: each is made once."""
 
 
 @cache
+def _costs(dice: Two) -> tuple[tuple[int, Two], ...]:
+    """RNW-19: what two dice of a colour can be turned to, and its cost."""
+    return tuple((change_cost(dice, new), new) for new in _PAIRS)
+
+
+@cache
 def _changes(blue: Two, yellow: Two) -> tuple[tuple[ChangeDice, ...], tuple[int, ...]]:
-    """RNW-19: what four dice can be turned to, by cost, then values; and the costs."""
-    priced = sorted(
-        (change_cost(blue, new_blue) + change_cost(yellow, new_yellow), new_blue, new_yellow)
-        for new_blue, new_yellow in _CHANGES
-    )[1:]
-    moves = tuple(_CHANGES[new_blue, new_yellow] for _, new_blue, new_yellow in priced)
-    return moves, tuple(cost for cost, _, _ in priced)
+    """RNW-19: what four dice can be turned to, by cost, then values, but for what they show; and the costs."""
+    priced = sorted((b + y, new_b, new_y) for b, new_b in _costs(blue) for y, new_y in _costs(yellow))[1:]
+    return tuple([_CHANGES[new_b, new_y] for _, new_b, new_y in priced]), tuple([cost for cost, _, _ in priced])
 
 
 def changes(blue: Two, yellow: Two, coins: int) -> tuple[ChangeDice, ...]:

@@ -6,12 +6,12 @@ Whether an event may happen is asked in ``check.py``; here it has happened.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final, cast
 
 from referee.games.game import Chance, Decision, Ending, Over, Pending, Violation
 from referee.games.rollwrite import chance, check, encoding, listing
+from referee.games.rollwrite.awards import Award, awards_of_round, completed
 from referee.games.rollwrite.check import SECOND_COST
 from referee.games.rollwrite.moves import (
     Build,
@@ -32,25 +32,11 @@ from referee.games.rollwrite.moves import (
 )
 from referee.games.rollwrite.options import Options
 from referee.games.rollwrite.phases import ACTIONS, CHANCE_KINDS, KEEPING, SECOND_BUILDING, Phase
-from referee.games.rollwrite.scoring import Score, Share, place_of, score_sheet, share
+from referee.games.rollwrite.scoring import Score, Share, place_of, score_sheet
 from referee.games.rollwrite.sheet import START_COINS, TYPES, Sheet, index_of
 
 ROUNDS: Final = {3: 18, 4: 15, 5: 12}
 """RNW-42, RNW-43: by the number of players, the virtual ones among them."""
-
-
-@dataclass(frozen=True, slots=True)
-class Award:
-    """RNW-26 to RNW-31: who completed a type in a round, and what each of them gets for it."""
-
-    type: int
-    round: int
-    seats: tuple[int, ...]
-    virtual: tuple[int, ...]
-    place: int
-    """The first of the places that they take."""
-    each: int
-    """Lost for virtual players, unless they score (RNW-31, RNW-45)."""
 
 
 class State:
@@ -352,36 +338,11 @@ class State:
 
     def _end_round(self) -> None:
         """RNW-26: what was completed in the round is awarded; RNW-32: before the game ends, too."""
-        for type_ in range(len(TYPES)):
-            self._award(type_)
+        self.awards += awards_of_round(self.awards, self.round, self.all_counts(), self.table.boxes, self.seats)
         if self.round == self.rounds:
             self.phase = Phase.OVER
         else:
             self._begin_round()
-
-    def _award(self, type_: int) -> None:
-        """RNW-27 to RNW-31: who completed the type in this round takes the next places together."""
-        boxes = self.table.boxes[type_]
-        before = self._completed(type_)
-        finished = tuple(
-            player for player, counts in enumerate(self.all_counts()) if counts[type_] >= boxes and player not in before
-        )
-        if not finished:
-            return
-        taken = share(type_, len(before), finished)
-        seats = tuple(player for player in finished if player < self.seats)
-        virtual = tuple(player - self.seats for player in finished if player >= self.seats)
-        self.awards.append(Award(type_, self.round, seats, virtual, taken.place, taken.each))
-
-    def _completed(self, type_: int) -> dict[int, int]:
-        """Who completed the type in an earlier round and how many points each got; virtual players after the seats."""
-        against = self.options.against
-        points: dict[int, int] = {}
-        for award in self.awards:
-            if award.type == type_:
-                points |= dict.fromkeys(award.seats, award.each)
-                points |= {self.seats + player: award.each * against for player in award.virtual}
-        return points
 
     def counts(self, seat: int) -> list[int]:
         """The seat's buildings by type."""
@@ -397,7 +358,7 @@ class State:
             self.all_counts(),
             built=self.built,
             coins=self.coins,
-            awarded=[self._completed(type_) for type_ in range(len(TYPES))],
+            awarded=completed(self.awards, self.seats, self.options.against),
             virtual=range(self.seats, self.seats + len(self.virtual)),
             against=self.options.against,
         )
