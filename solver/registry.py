@@ -17,6 +17,10 @@ class Provable(Protocol):
         """What the event claims, from the position before it; two things at the most, often nothing."""
         ...
 
+    def is_of_move(self, claim: Any) -> bool:
+        """Whether it is the claim that the event itself is legal; others are about what it leads to."""
+        ...
+
     def fingerprint(self, claim: Any) -> bytes:
         """32 bytes, the same for equal claims."""
         ...

@@ -1,4 +1,4 @@
-"""What a worker answers: from a method of SolverService and its request to its answers.
+"""What a worker answers: from a method of SolverService and its request to its answers. Knows no game.
 
 A question that cannot be answered as it is asked is a ``ValueError`` of one line. What takes longer than there is time
 is answered with what was found by then.
@@ -11,19 +11,16 @@ from typing import Any, Final
 
 from google.protobuf.message import DecodeError, Message
 
-from referee.games.game import Violation
+from referee.games import registry
+from referee.games.game import UnknownRules, Violation
 from referee.v1 import game_pb2
 from referee.v1 import solver_service_pb2 as pb
-from solver.alhambra.best_turn import best_turn
-from solver.alhambra.distance import distance
-from solver.alhambra.proving import prove
-from solver.alhambra.walls import longest_wall
-from solver.alhambra.wire import claim_of, layout_of, move_message, placed_tiles
 from solver.proof import Proof
 from solver.z3run import fused
 
-_MOST_TURNS = 200
-"""Of a way from one layout to another."""
+Method = tuple[type[Message], Callable[[Any, float], Iterator[Message]]]
+"""The class of a request, and what answers one within so many seconds."""
+
 _FINDINGS = {True: pb.FINDING_HOLDS, False: pb.FINDING_FAILS, None: pb.FINDING_UNDECIDED}
 
 
@@ -41,9 +38,13 @@ def answers(method: str, data: bytes, seconds: float) -> Iterator[bytes]:
 
 
 def _prove_move(request: pb.ProveMoveRequest, _: float) -> Iterator[Message]:
-    if not request.HasField("alhambra"):
+    """The game whose claim it is has ``claim_of`` in its ``wire``, and ``prove`` in its ``proving``."""
+    game = request.WhichOneof("claim")
+    if game is None:
         raise ValueError("claim: none is set, expected one of a game")
-    found = prove(claim_of(request.alhambra), smt_lib=request.smt_lib, **_rlimit(request.budget))
+    claim = registry.part(__package__, game, "wire").claim_of(getattr(request, game))
+    more = {"rlimit": request.budget.rlimit} if request.budget.rlimit else {}
+    found = registry.part(__package__, game, "proving").prove(claim, smt_lib=request.smt_lib, **more)
     yield pb.ProveMoveResponse(proof=_proof(found))
 
 
@@ -66,46 +67,15 @@ def _violation(violation: Violation) -> game_pb2.Violation:
     )
 
 
-def _find_best_turn(request: pb.FindBestTurnRequest, _: float) -> Iterator[Message]:
-    layout = layout_of(request.layout, "layout")
-    found = best_turn(layout, request.reserve, request.bought, **_rlimit(request.budget))
-    yield pb.FindBestTurnResponse(
-        moves=map(move_message, found.moves),
-        wall=found.wall,
-        tiles=found.tiles,
-        bound=found.bound,
-        proven=found.proven,
-    )
+def _methods() -> dict[str, Method]:
+    """With the ``SEARCHES`` of each game's ``searches``."""
+    found: dict[str, Method] = {"ProveMove": (pb.ProveMoveRequest, _prove_move)}
+    for game in registry.names():
+        try:
+            found |= registry.part(__package__, game, "searches").SEARCHES
+        except UnknownRules:
+            continue  # nothing is searched in it
+    return found
 
 
-def _find_longest_wall(request: pb.FindLongestWallRequest, seconds: float) -> Iterator[Message]:
-    rlimit = request.budget.rlimit or None
-    for wall in longest_wall(list(request.tiles), seconds=seconds, rlimit=rlimit, seed=request.seed):
-        yield pb.FindLongestWallResponse(
-            best=wall.best,
-            bound=wall.bound,
-            proven=wall.proven,
-            region=wall.region,
-            layout=placed_tiles(wall.layout),
-            done=wall.done,
-        )
-
-
-def _rebuild_distance(request: pb.RebuildDistanceRequest, _: float) -> Iterator[Message]:
-    start, goal = layout_of(request.start, "start"), layout_of(request.goal, "goal")
-    limit = {"limit": min(request.limit, _MOST_TURNS)} if request.limit else {}
-    found = distance(start, request.reserve, goal, **limit, **_rlimit(request.budget))
-    yield pb.RebuildDistanceResponse(moves=map(move_message, found.moves or ()), bound=found.bound, proven=found.proven)
-
-
-def _rlimit(budget: pb.Budget) -> dict[str, int]:
-    """Nothing for what the function itself gives."""
-    return {"rlimit": budget.rlimit} if budget.rlimit else {}
-
-
-_METHODS: Final[dict[str, tuple[type[Message], Callable[[Any, float], Iterator[Message]]]]] = {
-    "ProveMove": (pb.ProveMoveRequest, _prove_move),
-    "FindBestTurn": (pb.FindBestTurnRequest, _find_best_turn),
-    "FindLongestWall": (pb.FindLongestWallRequest, _find_longest_wall),
-    "RebuildDistance": (pb.RebuildDistanceRequest, _rebuild_distance),
-}
+_METHODS: Final = _methods()

@@ -27,7 +27,6 @@ from referee.table.house import House
 from referee.table.view import awaited_text
 from referee.v1 import solver_service_pb2 as pb
 from referee.wire.strict import MalformedError
-from solver.alhambra.claims import StepClaim
 from solver.workers import BadQuestion, WorkerFailed, Workers
 
 RLIMIT = 4_000_000_000
@@ -100,7 +99,7 @@ class SolverService:
         opened = record.opened
         provable = self._house.means.engines.provable(opened.rules_id, opened.rules_version)
         for claim in provable.claims(course.state, move) if provable is not None else ():
-            if provable is not None and isinstance(claim, StepClaim):
+            if provable is not None and provable.is_of_move(claim):
                 return provable.request(claim), violations
         return None, violations
 

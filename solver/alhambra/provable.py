@@ -7,7 +7,7 @@ from typing import Any, Final
 from referee.alhambra.v1 import proof_pb2
 from referee.v1.solver_service_pb2 import ProveMoveRequest
 from solver.alhambra import certificate, events
-from solver.alhambra.claims import Claim
+from solver.alhambra.claims import Claim, StepClaim
 from solver.alhambra.wire import message_of
 
 
@@ -17,6 +17,10 @@ class Alhambra:
     claims = staticmethod(events.claims)
     fingerprint = staticmethod(events.fingerprint)
     check = staticmethod(certificate.check)
+
+    @staticmethod
+    def is_of_move(claim: Claim) -> bool:
+        return isinstance(claim, StepClaim)
 
     @staticmethod
     def file() -> Any:

@@ -210,6 +210,7 @@ def test_doubled_certificates_are_not_looked_at() -> None:
 
     class Counting:
         claims = staticmethod(PROVABLE.claims)
+        is_of_move = staticmethod(PROVABLE.is_of_move)
         fingerprint = staticmethod(PROVABLE.fingerprint)
         request = staticmethod(PROVABLE.request)
         file = staticmethod(PROVABLE.file)
