@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import permutations, product
+from collections.abc import Callable, Iterable, Iterator
+from itertools import product
 from typing import TYPE_CHECKING, Final
 
 from referee.games.game import SetupError, Stream
@@ -23,37 +23,62 @@ from referee.games.rollwrite.sheet import CELLS, FACES, dice_of
 if TYPE_CHECKING:
     from referee.games.rollwrite.state import State
 
-ROLLS: Final[tuple[Roll, ...]] = tuple(map(dice_of, range(CELLS)))
+Rolls = tuple[Roll, ...]
+
+ROLLS: Final[Rolls] = tuple(map(dice_of, range(CELLS)))
 """What a pair of dice can show."""
+
+MOST_AGAIN: Final = 3
+"""Rolls that do not count, in the lists of outcomes."""
 
 
 def outcomes(state: State) -> Iterator[tuple[Outcome, int]]:
-    """What can come next, all equally likely. Lists of rolls are the shortest that lead to their position.
+    """What can come next, with weights as the likelihoods are: lazily, the shortest lists of rolls first.
 
-    RNW-1, RNW-23: a roll that does not count is rolled again, as often as it takes. Such lists have no end; but
-    what does not count leaves no trace, so each stands for the list without it, and those are as likely as each
-    other. ``check`` admits them all.
+    RNW-1, RNW-23: what does not count is rolled again, as often as it takes. Lists with up to ``MOST_AGAIN`` such rolls
+    are here; longer ones are legal, too, and lead to the position of the list without such rolls, as all do.
     """
-    match state.phase:
+    phase, due = state.phase, state.to_roll
+    match phase:
         case Phase.START_SEAT:
-            found: Iterator[Outcome] = map(StartSeat, range(state.seats))
+            return ((StartSeat(seat), 1) for seat in range(state.seats))
         case Phase.START_BUILDINGS:
-            found = (StartBuildings(state.seat, rolls) for rolls in permutations(ROLLS, START_BUILDINGS))
+            return ((StartBuildings(state.seat, rolls), weight) for rolls, weight in _with_repeats(_start_buildings))
         case Phase.VIRTUAL_START:
-            found = (VirtualBuildings(state.player, rolls) for rolls in product(ROLLS, repeat=START_BUILDINGS))
+            return ((VirtualBuildings(state.player, rolls), 1) for rolls in product(ROLLS, repeat=START_BUILDINGS))
         case Phase.START_DICE:
-            found = (StartDice(state.seat, rolls) for rolls in product(ROLLS, repeat=state.to_roll))
+            return ((StartDice(state.seat, rolls), 1) for rolls in product(ROLLS, repeat=due))
         case Phase.DICE:
-            found = (Dice(rolls) for rolls in product(ROLLS, repeat=state.to_roll))
+            return ((Dice(rolls), 1) for rolls in product(ROLLS, repeat=due))
         case Phase.VIRTUAL:
-            found = (
-                VirtualBuildings(state.player, (roll,))
-                for roll in ROLLS
-                if not state.is_full(state.player, state.table.type_at(*roll))
-            )
+            full: list[Roll] = []
+            free: list[Roll] = []
+            for roll in ROLLS:
+                (full if state.is_full(state.player, state.table.type_at(*roll)) else free).append(roll)
+            lists = _with_repeats(lambda again: product(*([full] * again), free))
+            return ((VirtualBuildings(state.player, rolls), weight) for rolls, weight in lists)
         case _:
-            found = iter(())
-    return ((outcome, 1) for outcome in found)
+            return iter(())
+
+
+def _with_repeats(lists: Callable[[int], Iterable[Rolls]]) -> Iterator[tuple[Rolls, int]]:
+    """The lists with no roll that does not count, with one and so on; each such roll makes a list 36 times rarer."""
+    for again in range(MOST_AGAIN + 1):
+        for rolls in lists(again):
+            yield rolls, len(ROLLS) ** (MOST_AGAIN - again)
+
+
+def _start_buildings(again: int, before: Rolls = ()) -> Iterator[Rolls]:
+    """RNW-1: every list that goes on like this until the third building, with so many rolls more that repeat one."""
+    built = len(set(before))
+    if built == START_BUILDINGS:
+        if not again:
+            yield before
+        return
+    for roll in ROLLS:
+        repeats = roll in before
+        if again >= repeats:
+            yield from _start_buildings(again - repeats, (*before, roll))
 
 
 class Dealer:
@@ -70,7 +95,7 @@ class Dealer:
         uniform = self._stream.uniform
         return uniform(label + "blue", FACES) + 1, uniform(label + "yellow", FACES) + 1
 
-    def _rolls(self, pairs: int) -> tuple[Roll, ...]:
+    def _rolls(self, pairs: int) -> Rolls:
         return tuple([self._roll() for _ in range(pairs)])
 
     def outcome(self, state: State) -> Outcome:
@@ -90,14 +115,14 @@ class Dealer:
                 return VirtualBuildings(state.player, self._virtual_building(state))
         raise SetupError("no outcome is awaited")
 
-    def _start_buildings(self) -> tuple[Roll, ...]:
+    def _start_buildings(self) -> Rolls:
         """RNW-1: again until there are three buildings."""
         rolls: list[Roll] = []
         while len(set(rolls)) < START_BUILDINGS:
             rolls.append(self._roll())
         return tuple(rolls)
 
-    def _virtual_building(self, state: State) -> tuple[Roll, ...]:
+    def _virtual_building(self, state: State) -> Rolls:
         """RNW-23: again while the type is full."""
         rolls = [self._roll()]
         while state.is_full(state.player, state.table.type_at(*rolls[-1])):
