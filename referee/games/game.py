@@ -155,6 +155,9 @@ class Game(Protocol):
     min_seats: int
     max_seats: int
     catalogue: Sequence[Rule]
+    declares_tables: bool
+    """Whether a game may be opened with other tables than the version's own; they may then have a ``remark``, text that
+    every report repeats."""
 
     def new(self, seats: int, options: Any, tables: Any) -> State:
         """The state before the first event. Raises ``SetupError``."""

@@ -320,7 +320,12 @@ class _Auditor:
             scores=tuple(end.scores) if end is not None else (),
             places=tuple(end.places) if end is not None else (),
             proofs=proofs,
-            remarks=(*self._recoveries(), *self.remarks, *proofs.remarks()),
+            remarks=(
+                *(course.about_tables() if course is not None else ()),
+                *self._recoveries(),
+                *self.remarks,
+                *proofs.remarks(),
+            ),
         )
 
     def _recoveries(self) -> list[str]:

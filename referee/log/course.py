@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
+from hashlib import sha256
 from typing import Any, TypeVar
 
 from referee.games.game import Chance, Dealer, Decision, Forced, ForcedPass, Over, Pending, SetupError, State
@@ -55,7 +56,9 @@ class Course:
         self.game, self.codec = engines.get(opened.rules_id, opened.rules_version)
         self.options = _decoded("options", self.codec.decode_options, opened.options)
         self.tables = _decoded("tables", self.codec.decode_tables, opened.tables)
-        if opened.tables != _guarded(lambda: self.codec.encode_tables(None)):
+        self.own_tables = opened.tables == _guarded(lambda: self.codec.encode_tables(None))
+        """Whether they are those that the version has where nobody declares others."""
+        if not (self.own_tables or self.game.declares_tables):
             # Rules with other tables are other rules, and need a version of their own.
             what = f"tables that are not those of {opened.rules_id} version {opened.rules_version}"
             raise LogError(Code.RULES, what, "the version's own", entry=0)
@@ -75,6 +78,12 @@ class Course:
             return {} if self.options == default else {"options": self.options}
         names = [field.name for field in fields(default)]
         return {n: getattr(self.options, n) for n in names if getattr(self.options, n) != getattr(default, n)}
+
+    def about_tables(self) -> list[str]:
+        """What every report has to say about them, a line each; often nothing."""
+        declared = [] if self.own_tables else [f"declared tables, SHA-256 {sha256(self.opened.tables).hexdigest()}"]
+        remark = getattr(self.tables, "remark", "")
+        return [*declared, *([remark] if remark else [])]
 
     def digest(self) -> bytes:
         """Of the position now."""

@@ -27,6 +27,7 @@ class RulesService:
                 min_seats=game.min_seats,
                 max_seats=game.max_seats,
                 rules_hash=rules_hash(game.catalogue),
+                declares_tables=game.declares_tables,
             )
         return response
 

@@ -1,6 +1,6 @@
 """A game as somebody else would write it, registered nowhere; ``test_harness.py`` holds it to the contract.
 
-A die of 0 to 3 is rolled, and who is on turn takes so many stones of a heap or fewer, but one; with a 0 the seat passes.
+A die of 0 to 3 is rolled, and who is on turn takes so many stones of a heap or fewer; with a 0 the seat passes.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Dealer:
 
 
 class Game:
-    rules_id, version, min_seats, max_seats = "heap", 1, 1, 4
+    rules_id, version, min_seats, max_seats, declares_tables = "heap", 1, 1, 4, False
     catalogue: Sequence[Rule] = (
         Rule("HEAP-1", Kind.CONSTRAINT, "Only what is awaited.", "page 1", "heap.check"),
         Rule("HEAP-2", Kind.CONSTRAINT, "One stone at least, at most what the die shows.", "page 1", "heap.check"),

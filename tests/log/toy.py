@@ -114,6 +114,7 @@ class Toy:
     version = 1
     min_seats = 1
     max_seats = 4
+    declares_tables = False
     catalogue = (
         Rule("TOY-1", Kind.CONSTRAINT, "A card is turned over once.", "page 1", "toy.check"),
         Rule("TOY-2", Kind.CONSTRAINT, "Take no more than the card says.", "page 1", "toy.check"),

@@ -74,8 +74,13 @@ async def test_legal_moves(play: Play) -> None:
 
 
 async def test_rules(client: Client) -> None:
-    (rules,) = (await client.rules.ListRules(rules_pb.ListRulesRequest())).rules
-    assert (rules.rules_id, rules.rules_version, rules.min_seats, rules.max_seats) == ("alhambra", 1, 2, 6)
+    listed = (await client.rules.ListRules(rules_pb.ListRulesRequest())).rules
+    assert [(r.rules_id, r.rules_version, r.min_seats, r.max_seats, r.declares_tables) for r in listed] == [
+        ("alhambra", 1, 2, 6, False),
+        ("kingdomino", 1, 2, 4, True),
+        ("rollwrite", 1, 1, 5, True),
+    ]
+    rules = listed[0]
     assert rules.rules_hash == rules_hash(registry.get("alhambra").catalogue)
     catalogue = (await client.rules.GetCatalogue(rules_pb.GetCatalogueRequest(rules_id="alhambra"))).rules
     assert len(catalogue) == len({rule.id for rule in catalogue}) == len(registry.get("alhambra").catalogue)

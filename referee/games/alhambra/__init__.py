@@ -20,6 +20,7 @@ class Alhambra:
     min_seats = MIN_SEATS
     max_seats = MAX_SEATS
     catalogue: Sequence[Rule] = CATALOGUE
+    declares_tables = False
 
     def new(self, seats: int, options: Options | None = None, tables: TileTable | None = None) -> State:
         """The state before the first event. Raises ``SetupError``."""
