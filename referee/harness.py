@@ -115,8 +115,8 @@ def check_game(
       come when a seat decides, nor the reverse, nor a pass beside moves;
     - looking, listing, observing, encoding, describing and drawing change nothing and do not raise;
     - ``copy`` and ``observation`` are independent; ``digest`` is SHA-256 of ``encode`` and changes with every event;
-    - the dealer's outcomes are legal, and among ``chance_outcomes`` where these are few; its labels are well-formed
-      and asked for once;
+    - the dealer's outcomes are legal, and where ``chance_outcomes`` are few they are among them or lead to the same
+      position as one of them; its labels are well-formed and asked for once;
     - events, options and tables have one encoding, which the codec reads and every other of which it refuses;
     - the game ends, with a place for every seat that fits the scores;
     - the bytes of the events alone lead to the same positions again.
@@ -281,8 +281,12 @@ class _Checker:
         for possible, weight in listed[:_LOOK]:
             _demand(type(weight) is int and weight > 0, f"{possible!r} has weight {weight!r}")
             _demand(state.check(possible) == (), f"{possible!r} is listed and refused")
-        among = len(listed) > _LOOK or any(possible == outcome for possible, _ in listed)
-        _demand(among, f"the dealer brings {outcome!r}, which is not listed")
+        if len(listed) > _LOOK or any(possible == outcome for possible, _ in listed):
+            return
+        # It may be told at greater length, with rolls that did not count.
+        after = _after(state, outcome)
+        among = any(_after(state, possible) == after for possible, _ in listed)
+        _demand(among, f"the dealer brings {outcome!r}; neither it is listed nor one that leads where it leads")
 
     # Bytes
 
@@ -348,6 +352,13 @@ class _Checker:
         ranked = sorted(zip(places, scores, strict=True))
         fits = all(better >= score for (_, better), (_, score) in pairwise(ranked))
         _demand(fits, f"places {places} do not fit scores {scores}")
+
+
+def _after(state: State, event: Any) -> bytes:
+    """The position that the event leads to."""
+    twin = state.copy()
+    twin.apply(event)
+    return twin.digest()
 
 
 def _value(seen: Any) -> Any:

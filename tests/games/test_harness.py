@@ -140,7 +140,7 @@ DEFECTS: dict[str, tuple[type, str, Any, str]] = {
         Heap,
         "chance_outcomes",
         lambda was: lambda self: (pair for pair in was(self) if pair[0].shows),
-        "which is not listed",
+        "neither it is listed",
     ),
     "a weight of none": (
         Heap,

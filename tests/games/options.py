@@ -1,0 +1,64 @@
+"""Every combination of options that a game of each rules can be opened with, for so many seats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import permutations, product
+from typing import Any
+
+from referee.games.alhambra import Options as AlhambraOptions
+from referee.games.game import SetupError
+from referee.games.kingdomino import Options as KingdominoOptions
+from referee.games.kingdomino.options import Central, Draw, Frame
+from referee.games.rollwrite import Options as RollwriteOptions
+
+Values = Mapping[str, Sequence[Any]]
+BOTH = (False, True)
+
+
+def _alhambra(seats: int) -> Values:
+    return {
+        "age_order": [(), tuple(reversed(range(seats)))],
+        "max_turns": [400, 30],
+        "loop_one_less": BOTH,
+        "end_when_bag_empty": BOTH,
+        "slot_currencies": [(0, 1, 2, 3), (2, 0, 3, 1)],
+    }
+
+
+def _kingdomino(seats: int) -> Values:
+    kings = [seat for seat in range(seats) for _ in range(2 if seats == 2 else 1)]
+    return {
+        "frame": list(Frame),
+        "first_order": list(Draw),
+        "declared_order": [(), *sorted(set(permutations(kings)))],
+        "central": list(Central),
+        "harmony": BOTH,
+        "mighty_duel": BOTH,
+        "wider_offer": BOTH,
+        "dynasty": BOTH,
+    }
+
+
+def _rollwrite(seats: int) -> Values:
+    return {"start_seat": [None, *range(seats)], "virtual_players": [None, 2, 3, 4], "against": BOTH}
+
+
+GAMES: dict[str, tuple[Callable[..., Any], Callable[[int], Values]]] = {
+    "alhambra": (AlhambraOptions, _alhambra),
+    "kingdomino": (KingdominoOptions, _kingdomino),
+    "rollwrite": (RollwriteOptions, _rollwrite),
+}
+
+
+def legal(rules_id: str, seats: int) -> Iterator[Any]:
+    """Each that ``for_seats`` lets pass; of what can be any number or order, some."""
+    make, values_for = GAMES[rules_id]
+    values = values_for(seats)
+    for chosen in product(*values.values()):
+        options = make(**dict(zip(values, chosen, strict=True)))
+        try:
+            options.for_seats(seats)
+        except SetupError:
+            continue
+        yield options

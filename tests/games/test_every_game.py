@@ -1,0 +1,79 @@
+"""Every registered game keeps its contract, with any number of seats and any options that go together."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import fields
+from typing import Any
+
+import pytest
+
+from referee.games import registry
+from referee.games.game import SetupError
+from referee.harness import Played, by_kind, check_game, evenly
+from tests.games.options import GAMES, legal
+
+SEATS = [
+    (name, seats)
+    for name in registry.names()
+    for seats in range(registry.get(name).min_seats, registry.get(name).max_seats + 1)
+]
+
+
+def play(rules_id: str, seats: int, options: Any, seed: int) -> Played:
+    return check_game(
+        registry.get(rules_id),
+        seats,
+        random.Random(f"{rules_id} {seats} {options} {seed}"),
+        options=options,
+        choose=(evenly, by_kind)[seed % 2],
+    )
+
+
+def sample(rules_id: str, seats: int, count: int) -> list[Any]:
+    """So many of the legal options, the defaults among them."""
+    every = list(legal(rules_id, seats))
+    rng = random.Random(f"{rules_id} {seats}")
+    return [GAMES[rules_id][0](), *rng.sample(every, min(count - 1, len(every)))]
+
+
+@pytest.mark.parametrize(("rules_id", "seats"), SEATS)
+def test_whole_games_pass_the_harness(rules_id: str, seats: int) -> None:
+    for seed, options in enumerate(sample(rules_id, seats, 2)):
+        play(rules_id, seats, options, seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("rules_id", "seats"), SEATS)
+def test_options_that_go_together(rules_id: str, seats: int) -> None:
+    for seed, options in enumerate(sample(rules_id, seats, 2 if rules_id == "alhambra" else 10)):
+        play(rules_id, seats, options, seed)
+
+
+@pytest.mark.parametrize(("rules_id", "seats"), SEATS)
+def test_all_options_can_be_opened(rules_id: str, seats: int) -> None:
+    """What ``for_seats`` lets pass a game can be set up with, and the codec keeps all of it."""
+    game, codec = registry.get(rules_id), registry.part("referee.wire", rules_id).CODECS[1]
+    seen = set()
+    for options in legal(rules_id, seats):
+        data = codec.encode_options(options)
+        assert codec.decode_options(data) == options
+        assert data not in seen
+        seen.add(data)
+        game.new(seats, options, None).digest()
+    assert seen
+
+
+@pytest.mark.parametrize("rules_id", registry.names())
+def test_every_option_is_varied(rules_id: str) -> None:
+    """An option that is added and not tried would be missing here."""
+    make, values_for = GAMES[rules_id]
+    assert {field.name for field in fields(make())} == set(values_for(3))
+
+
+@pytest.mark.parametrize("rules_id", registry.names())
+def test_no_other_number_of_seats(rules_id: str) -> None:
+    game = registry.get(rules_id)
+    for seats in (-1, 0, game.min_seats - 1, game.max_seats + 1, 255):
+        with pytest.raises(SetupError, match="seats"):
+            game.new(seats, None, None)

@@ -1,0 +1,87 @@
+"""Games of the registered rules for the tests: opened like the toy's, played at random, fixed by a seed."""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+from typing import Any
+
+from referee.games import registry as rules
+from referee.games.game import Decision
+from referee.log import intent
+from referee.log.deck import Deck
+from referee.log.engines import installed
+from referee.log.errors import RulesError
+from referee.log.header import build_header
+from referee.log.intent import Author, Role
+from referee.wire import registry as codecs
+from referee.wire.registry import Codec
+from tests.log import games
+from tests.log.games import Choose, Played, join_and_reveal, seat_key, start, step
+
+
+@cache
+def header(rules_id: str) -> bytes:
+    """That of every game of these rules in the tests."""
+    game = rules.get(rules_id)
+    return build_header(rules_id, game.version, game.catalogue, codec(rules_id).signed_file(), "tests")
+
+
+def codec(rules_id: str) -> Codec:
+    """Of the newest version."""
+    return codecs.codec(rules_id, rules.get(rules_id).version)
+
+
+def at_random(seed: int) -> Choose:
+    """Any of the options, the same for equal seeds."""
+    chooser = random.Random(seed)
+    return lambda _, options: chooser.choice(options)
+
+
+def opened(rules_id: str, *, label: str = "drawn", series: Any = None, **kind: Any) -> Played:
+    """A game that nobody has joined yet; ``kind`` as in ``games.game_open``, ``label`` of what a scribe declares."""
+    game = rules.get(rules_id)
+    tables = codec(rules_id).encode_tables(None)
+    opened = games.game_open(header(rules_id), rules=(rules_id, game.version), tables=tables, **kind)
+    if series is not None:
+        opened.series.CopyFrom(series)
+    played = start(opened, header=header(rules_id), engines=installed())
+    course = played.record.course
+    played.drawn = game.dealer(len(opened.seats), course.options, course.tables, Deck(games.seed(label)))
+    return played
+
+
+def attempt(played: Played, move: Any) -> bool:
+    """The seat on turn tries the move; what the rules forbid is recorded."""
+    record = played.record
+    (awaited,) = record.course.pending()
+    assert isinstance(awaited, Decision)
+    data = record.course.codec.encode_move(move, record.course.tables)
+    signed = intent.move(record.place, Author(Role.SEAT, awaited.seat), seat_key(awaited.seat), data)
+    try:
+        record.check(signed)
+    except RulesError as error:
+        played.keep(record.refuse(signed, error, played.clock()))
+        return True
+    return False
+
+
+def play_with_attempts(played: Played, seed: int, every: int = 3, acts: int = 100_000) -> Played:
+    """In every third turn the seat first tries what it may not: a move that somebody made before. Whole, or so long."""
+    join_and_reveal(played)
+    choose, course = at_random(seed), played.record.course
+    made: list[Any] = []
+
+    def remember(record: Any, options: list[Any]) -> Any:
+        made.append(choose(record, options))
+        return made[-1]
+
+    for number in range(acts):
+        if number % every == 0 and made and isinstance(course.pending()[0], Decision):
+            state: Any = course.state
+            wrong = next((move for move in made if state.check(move)), None)
+            if wrong is not None:
+                assert attempt(played, wrong)
+        if not step(played, remember):
+            break
+    return played

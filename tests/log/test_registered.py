@@ -1,0 +1,180 @@
+"""Whole games of all registered rules through the log: dealt, declared, scribed; audited, tampered with."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any
+
+import pytest
+
+from referee.games import registry
+from referee.log.deck import Deck
+from referee.log.engines import installed
+from referee.log.entry import decode_entry
+from referee.log.errors import Code, LogError
+from referee.log.intent import decode_intent
+from referee.log.replay import Record
+from referee.log.v1 import log_pb2
+from referee.log.verdict import Layer, Verdict
+from tests.log import evil, games
+from tests.log.games import Played, abort, join_and_reveal, play, step
+from tests.log.registered import at_random, codec, header, opened, play_with_attempts
+
+NAMES = registry.names()
+_GAMES: dict[str, Played] = {}
+
+
+def dealt(rules_id: str) -> Played:
+    """A dealt game of two, played to its end; made once."""
+    if rules_id not in _GAMES:
+        _GAMES[rules_id] = play(opened(rules_id), at_random(2))
+    return _GAMES[rules_id]
+
+
+def seat_counts() -> list[tuple[str, int]]:
+    return [
+        (name, seats)
+        for name in NAMES
+        for game in (registry.get(name),)
+        for seats in sorted({game.min_seats, 3, game.max_seats})
+    ]
+
+
+KINDS: dict[str, dict[str, Any]] = {
+    "dealt": {},
+    "dealt, one scribed": {"scribed": (1,)},
+    "declared": {"dealt": False},
+    "declared, all scribed": {"dealt": False, "scribed": (0, 1, 2, 3, 4, 5)},
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("rules_id", "seats"), seat_counts())
+def test_whole_games(rules_id: str, seats: int, kind: str) -> None:
+    terms = dict(KINDS[kind])
+    if "scribed" in terms:
+        terms["scribed"] = tuple(seat for seat in terms["scribed"] if seat < seats)
+        if terms["scribed"] == ():
+            terms["scribed"] = (0,) if "dealt" in terms else ()
+    played = play(opened(rules_id, seats=seats, **terms), at_random(1))
+    report = played.audit()
+    assert report.verdict is Verdict.COMPLETE, report.as_text()
+    assert report.ending in ("ENDING_RULES", "ENDING_STALLED")
+    assert report.deck_checked == (report.chance == "dealt")
+    assert report.remarks == ()
+    assert len(report.scores) == len(report.places) == seats
+    assert Record.replay(played.entries).head == played.record.head
+
+
+@pytest.mark.parametrize("rules_id", NAMES)
+def test_attempts_are_recorded(rules_id: str) -> None:
+    played = play_with_attempts(opened(rules_id, recorded=True), seed=3)
+    refused = [entry for entry in evil.entries(played) if entry.HasField("refused")]
+    assert len(refused) >= 5
+    known = {rule.id for rule in registry.get(rules_id).catalogue}
+    assert all(entry.refused.rule_ids and known.issuperset(entry.refused.rule_ids) for entry in refused)
+    report = played.audit()
+    assert report.verdict is Verdict.COMPLETE, report.as_text()
+
+    def lie(changed: list[log_pb2.Entry]) -> None:
+        """The first refusal names another rule than is broken."""
+        at = next(i for i, entry in enumerate(changed) if entry.HasField("refused"))
+        other = next(rule for rule in sorted(known) if rule not in changed[at].refused.rule_ids)
+        changed[at].refused.rule_ids[:] = [other]
+
+    assert played.audit(evil.forged(played, lie, players=True)).verdict is Verdict.RULES
+
+
+@pytest.mark.parametrize("acts", [0, 1, 7, 20])
+@pytest.mark.parametrize("rules_id", NAMES)
+def test_a_game_can_be_aborted_at_any_time(rules_id: str, acts: int) -> None:
+    for is_dealt in (True, False):
+        played = opened(rules_id, dealt=is_dealt)
+        if acts:
+            join_and_reveal(played)
+        for _ in range(acts):
+            assert step(played, at_random(acts))
+        report = abort(played).audit()
+        assert (report.verdict, report.ending) == (Verdict.COMPLETE, "ENDING_ABORTED"), report.as_text()
+        assert report.scores == ()
+
+
+@pytest.mark.parametrize("rules_id", NAMES)
+def test_labels_in_use(rules_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every label that the deck is asked for is asked for once, when its entry is recomputed."""
+    played, asked, words = dealt(rules_id), list[str](), Deck.words
+
+    def spy(deck: Deck, label: str) -> Any:
+        asked.append(label)
+        return words(deck, label)
+
+    monkeypatch.setattr(Deck, "words", spy)
+    record = Record.replay(played.entries, secret=games.SECRET)
+    assert record.head == played.record.head
+    assert asked
+    assert len(asked) == len(set(asked))
+
+
+@pytest.mark.parametrize("rules_id", NAMES)
+def test_no_outcome_but_the_decks(rules_id: str) -> None:
+    """Another outcome that the rules allow, everything signed again: the deck shows it at the entry."""
+    played = dealt(rules_id)
+    record = Record(decode_entry(played.entries[0]).open)
+    others: list[tuple[int, bytes]] = []
+    for at, data in enumerate(played.entries):
+        entry = decode_entry(data)
+        if entry.HasField("chance"):
+            course = record.course
+            listed = (outcome for outcome, _ in islice(course.state.chance_outcomes(), 50))
+            encoded = (course.codec.encode_outcome(outcome, course.tables) for outcome in listed)
+            others += [(at, other) for other in encoded if other != entry.chance.outcome][:1]
+        record.read(data)
+    assert len(others) >= 3
+    for at, other in (others[0], others[len(others) // 2], others[-1]):
+
+        def edit(changed: list[log_pb2.Entry], at: int = at, other: bytes = other) -> None:
+            changed[at].chance.outcome = other
+
+        report = played.audit(evil.forged(played, edit, players=True))
+        assert report.verdict is Verdict.RULES
+        deck = next(finding for finding in report.findings if finding.layer is Layer.DECK)
+        assert (deck.code, deck.entry) == (Code.DECK, at)
+
+
+@pytest.mark.parametrize("rules_id", NAMES)
+def test_no_move_but_the_seats(rules_id: str) -> None:
+    """A legal move put in the place of a legal one: the position is as good, the signature is not."""
+    played = dealt(rules_id)
+    record = Record(decode_entry(played.entries[0]).open)
+    choices: list[tuple[int, bytes]] = []
+    for at, data in enumerate(played.entries):
+        entry = decode_entry(data)
+        if entry.HasField("signed") and (act := decode_intent(entry.signed.intent)).HasField("move"):
+            course = record.course
+            moves = (course.codec.encode_move(move, course.tables) for move in course.state.legal_moves())
+            choices += [(at, move) for move in moves if move != act.move][:1]
+        record.read(data)
+    at, other = choices[len(choices) // 2]
+
+    def edit(changed: list[log_pb2.Entry]) -> None:
+        act = decode_intent(changed[at].signed.intent)
+        act.move = other
+        changed[at].signed.intent = act.SerializeToString(deterministic=True)
+
+    report = played.audit(evil.forged(played, edit))
+    assert report.verdict is Verdict.CORRUPT
+    authors = next(finding for finding in report.findings if finding.layer is Layer.AUTHORS)
+    assert (authors.code, authors.entry) == (Code.AUTHOR_SIGNATURE, at)
+
+
+@pytest.mark.parametrize("rules_id", NAMES)
+def test_no_tables_but_the_versions(rules_id: str) -> None:
+    """Whatever bit of them is another."""
+    tables = codec(rules_id).encode_tables(None)
+    version = registry.get(rules_id).version
+    for at in range(0, len(tables), max(1, len(tables) // 25)):
+        changed = tables[:at] + bytes([tables[at] ^ 1]) + tables[at + 1 :]
+        terms = games.game_open(header(rules_id), rules=(rules_id, version), tables=changed)
+        with pytest.raises(LogError) as caught:
+            games.start(terms, header=header(rules_id), engines=installed())
+        assert caught.value.code in (Code.RULES, Code.MALFORMED)
