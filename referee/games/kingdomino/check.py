@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
-from referee.games.game import Cell, ForcedPass, Violation
+from referee.games.game import Cell, Violation
 from referee.games.kingdomino.kingdom import in_frame
 from referee.games.kingdomino.moves import (
     ChooseDomino,
@@ -41,10 +41,7 @@ def violations(state: State, event: Event) -> Found:
             return _first_order(state, seats) if phase is Phase.FIRST_ORDER else _not_awaited(phase)
         case Line(dominoes):
             return _line(state, dominoes) if phase is Phase.LINE else _not_awaited(phase)
-        case ForcedPass():
-            return _not_awaited(phase)
-        case _:
-            assert_never(event)
+    return _not_awaited(phase)
 
 
 def _not_awaited(phase: Phase) -> Found:

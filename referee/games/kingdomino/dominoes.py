@@ -96,7 +96,9 @@ class DominoTable:
         return self.dominoes[number - 1] if 1 <= number <= len(self.dominoes) else None
 
 
-@lru_cache(maxsize=16)
 def domino_table(dominoes: tuple[Domino, ...] = DOMINOES) -> DominoTable:
     """The table with these dominoes; one object for equal ones. Raises ``SetupError``."""
-    return DominoTable(dominoes)
+    return _table(dominoes)
+
+
+_table = lru_cache(maxsize=16)(DominoTable)
