@@ -1,0 +1,1 @@
+"""Roll & Write in words and as JSON."""
