@@ -8,11 +8,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from referee.games import registry
 from referee.notation.inspect import answer
 from referee.notation.lines import Lines, encode
 from referee.notation.strict_json import MAX_LINE_BYTES
 
 ASK = b'{"game":"alhambra"'
+GAMES = " or ".join(f'"{name}"' for name in sorted(registry.names()))
 
 
 @pytest.mark.parametrize(
@@ -24,9 +26,9 @@ ASK = b'{"game":"alhambra"'
         (b"{}{}", "line: not JSON at character 3: Extra data"),
         (b"[]", "line: []; expected an object"),
         (b"null", "line: null; expected an object"),
-        (b"{}", 'game is missing; expected "alhambra"'),
-        (b'{"game":"chess"}', 'game: "chess"; expected "alhambra"'),
-        (b'{"game":["alhambra"]}', 'game: ["alhambra"]; expected "alhambra"'),
+        (b"{}", f"game is missing; expected {GAMES}"),
+        (b'{"game":"chess"}', f'game: "chess"; expected {GAMES}'),
+        (b'{"game":["alhambra"]}', f'game: ["alhambra"]; expected {GAMES}'),
         (b'{"game":"alhambra","game":"alhambra"}', 'duplicate key "game"'),
         (b'{"game":"alhambra","layout":{"1,0":"tower-12","1,0":"tower-12"}}', 'duplicate key "1,0"'),
         (ASK + b',"layout":NaN}', "NaN is not JSON; expected a number"),

@@ -79,7 +79,7 @@ def test_the_second_building_is_named() -> None:
 
 @pytest.mark.parametrize("seats", [1, 2, 5])
 def test_different_moves_of_a_position_have_different_words(seats: int) -> None:
-    kinds = set()
+    kinds: set[str] = set()
 
     def watch(state: Any) -> None:
         if isinstance(state.pending()[0], Decision):
