@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from referee.cli import building, output
-from referee.cli.solving import Solver
+from referee.cli.solving import Rlimit, Solver
 from referee.games.game import Cell
 from referee.notation.alhambra.claims import describe_move, written_move
 from referee.notation.alhambra.values import layout_names, tile_names, written_layout
@@ -28,7 +28,7 @@ def best_turn(  # noqa: PLR0917 - typer reads options from the signature
         str | None, typer.Option(metavar="TILES", help="Tiles in the reserve: tower-12,garden-10")
     ] = None,
     bought: Annotated[str | None, typer.Option(metavar="TILES", help="Tiles that were bought in this turn.")] = None,
-    rlimit: building.Rlimit = None,
+    rlimit: Rlimit = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
     svg: building.Svg = None,
 ) -> None:

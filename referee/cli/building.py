@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,12 +14,10 @@ from referee.cli import output
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.lines import opened, read_all
 from referee.cli.solving import NoAnswer
-from referee.games.alhambra.catalogue import CATALOGUE
 from referee.games.alhambra.layout import Layout
-from referee.games.game import Cell, Violation
+from referee.games.game import Cell
 from referee.notation.alhambra.values import TABLE
 from referee.notation.lines import named_game, parse_object
-from referee.notation.sentences import sentence
 from referee.notation.strict_json import MAX_LINE_BYTES, QueryError
 from referee.render.alhambra import svg, text
 
@@ -29,24 +27,7 @@ Position = Annotated[
         metavar="[FILE]", help="Where the position is, a JSON object; without it, or for -, standard input."
     ),
 ]
-Rlimit = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N",
-        min=1,
-        max=(1 << 32) - 1,
-        help="How much work may be done, in Z3's unit: the same everywhere for the same question and build.",
-        show_default=False,
-    ),
-]
 Svg = Annotated[Path | None, typer.Option("--svg", metavar="OUT", help="Write the layout as a picture, too.")]
-
-_RULES = {rule.id: rule for rule in CATALOGUE}
-
-
-def reasons(violations: Iterable[Violation]) -> list[str]:
-    """Each rule that is broken, with the cells and the catalogue's text."""
-    return [sentence(violation, _RULES) for violation in violations]
 
 
 def engine_layout(layout: Mapping[Cell, str]) -> Layout:

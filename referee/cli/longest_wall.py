@@ -13,7 +13,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from referee.cli import building, output
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.cli.solving import NoAnswer, OutOfTime, Solver
+from referee.cli.solving import NoAnswer, OutOfTime, Rlimit, Solver
 from referee.notation.alhambra.values import TABLE, tile_names, written_layout
 from referee.v1 import solver_service_pb2 as pb
 from solver.alhambra.wire import layout_of
@@ -32,7 +32,7 @@ def longest_wall(  # noqa: PLR0917 - typer reads options from the signature
     budget: Annotated[
         float, typer.Option(metavar="SECONDS", min=0.1, max=1e6, help="Search no longer than this.")
     ] = 60.0,
-    rlimit: building.Rlimit = None,
+    rlimit: Rlimit = None,
     seed: Annotated[int, typer.Option(metavar="N", min=0, max=(1 << 31) - 1, help="Of the search.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
     svg: building.Svg = None,

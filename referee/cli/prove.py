@@ -1,10 +1,14 @@
-"""``referee prove``: claims about the rules of building proved or refuted, and certificates checked, a line each."""
+"""``referee prove``: claims about the rules of games proved or refuted, and certificates checked, a line each.
+
+Knows no game: how its claims are written is in its package of ``referee.notation``, what they look like in that of
+``referee.render``, and how certificates are checked in that of ``solver``.
+"""
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from time import perf_counter
@@ -12,29 +16,18 @@ from typing import Annotated, Any, BinaryIO, Final
 
 import typer
 
-from referee.cli.building import Rlimit, picture, reasons
+from referee.cli import output
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
 from referee.cli.lines import Questions, Strict, batches, opened, read_all, write
-from referee.cli.solving import NoAnswer, Solver
-from referee.games.game import Cell
-from referee.notation.alhambra.claims import claim, describe, describe_move, written, written_move
+from referee.cli.solving import NoAnswer, Rlimit, Solver
+from referee.games import registry
+from referee.games.game import Violation
 from referee.notation.lines import Answerers, answer, encode, parse_object
+from referee.notation.sentences import sentence
 from referee.notation.strict_json import QueryError, shown
 from referee.v1 import solver_service_pb2 as pb
-from solver.alhambra.certificate import check
-from solver.alhambra.claims import (
-    Claim,
-    DistanceClaim,
-    HandOutClaim,
-    NoPlacementClaim,
-    Place,
-    Remove,
-    StepClaim,
-    Swap,
-    TurnClaim,
-)
-from solver.alhambra.wire import message_of
 from solver.certificate import BadCertificate, Checked
+from solver.registry import Provable, provable
 
 _MOST_BYTES: Final = 1 << 20
 """Of a certificate, or of an answer with one."""
@@ -57,15 +50,17 @@ def prove(  # noqa: PLR0917 - typer reads options from the signature
         Path | None, typer.Option("--smt-lib", metavar="DIR", help="Write the questions put to Z3 there, as SMT-LIB 2.")
     ] = None,
 ) -> None:
-    """Prove or refute claims about the rules of building: a JSON object a line in, one a line out, in the same order.
+    """Prove or refute claims about the rules of games: a JSON object a line in, one a line out, in the same order.
 
-    A layout is as for `referee inspect`. That a tile may be placed, removed or swapped:
+    A layout or kingdom is as for `referee inspect`. That a tile may be placed, removed or swapped, or a domino placed:
 
         {"game":"alhambra","layout":{},"action":{"place":"tower-12","at":[1,0]}}
         {"game":"alhambra","layout":{"1,0":"tower-12"},
         "action":{"remove":[1,0]}}
         {"game":"alhambra","layout":{"1,0":"tower-12"},
         "action":{"swap":"garden-10-N","at":[1,0]}}
+        {"game":"kingdomino","frame":{"size":5,"castle":[2,2]},
+        "kingdom":[[20,1,0,2,0]],"place":[48,0,1,0,2]}
 
     The answer has "verdict" (legal, illegal, or undecided if the budget ran out), "rules" (every rule that is broken),
     "reasons" (the same in words, with the cells), "core" (one minimal set of facts that contradict the claim),
@@ -80,6 +75,8 @@ def prove(  # noqa: PLR0917 - typer reads options from the signature
         "goal":{"1,0":"tower-12"},"turns":1}}
         {"game":"alhambra","hand_out":{"hands":[["denar-3"],[]],
         "slots":[{"currency":"denar","tile":"tower-12","seat":0}]}}
+        {"game":"kingdomino","frame":{"size":5,"castle":null},
+        "kingdom":[],"discard":48}
 
     Moves of a turn: add, remove, swap, place, reserve, give. An "id" comes back with the answer; a line that cannot be
     answered gets {"error":"…","line":N}, and the rest goes on; the exit code is 0 all the same, unless --strict is
@@ -111,13 +108,13 @@ class _Prover:
         self._folder = smt_lib
         self._text = text
         self.line = 0
-        self.games: Answerers = {"alhambra": self._alhambra}
+        self.games: Answerers = {game: partial(self._answer, game) for game in _provables()}
 
-    def _alhambra(self, question: dict[str, Any]) -> dict[str, Any]:
-        about = claim(question)
-        request = pb.ProveMoveRequest(
-            alhambra=message_of(about), budget=pb.Budget(rlimit=self._rlimit or 0), smt_lib=self._folder is not None
-        )
+    def _answer(self, game: str, question: dict[str, Any]) -> dict[str, Any]:
+        about = _notation(game).claim(question)
+        request = _provables()[game].request(about)
+        request.budget.rlimit = self._rlimit or 0
+        request.smt_lib = self._folder is not None
         start = perf_counter()
         try:
             proof = self._solver.ask("ProveMove", request, pb.ProveMoveResponse).proof
@@ -127,16 +124,17 @@ class _Prover:
         found = None
         if proof.finding != pb.FINDING_UNDECIDED:
             # What is passed on was looked at here, too.
-            found = check(proof.certificate)
+            found = _provables()[game].check(proof.certificate)
             if found.claim != about or found.holds != (proof.finding == pb.FINDING_HOLDS):
                 raise Failure(f"line {self.line}: proof and certificate differ; that is a defect of this program")
         files = self._written(proof.smt_lib)
         if self._text:
             more = [f"one core: {' '.join(proof.core)}"] if proof.core else []
             more += [f"wrote {name}" for name in files]
-            return {"text": _told(about, found, [*more, f"certificate: {len(proof.certificate)} bytes; {spent:g} ms"])}
+            more.append(f"certificate: {len(proof.certificate)} bytes; {spent:g} ms")
+            return {"text": _told(game, about, found, more)}
         return {
-            **_fields(about, found),
+            **_fields(game, about, found),
             "core": [*proof.core],
             "certificate": base64.b64encode(proof.certificate).decode("ascii") if found else None,
             "ms": spent,
@@ -229,60 +227,70 @@ def _alone(data: bytes) -> bytes:
 
 
 def _checked(data: bytes, *, text: bool) -> dict[str, Any]:
-    try:
-        found = check(data)
-    except BadCertificate as error:
-        raise QueryError(str(error)) from None
-    if text:
-        return {"text": _told(found.claim, found, [f"certificate: {len(data)} bytes"])}
-    return {**_fields(found.claim, found), "claim": {"game": "alhambra", **written(found.claim)}}
+    """A certificate does not name its game; no bytes are one of two."""
+    faults = []
+    for game, checker in _provables().items():
+        try:
+            found = checker.check(data)
+        except BadCertificate as error:
+            faults.append(f"as one of {game}: {error}")
+            continue
+        if text:
+            return {"text": _told(game, found.claim, found, [f"certificate: {len(data)} bytes"])}
+        return {
+            **_fields(game, found.claim, found),
+            "claim": {"game": game, **_notation(game).written(found.claim)},
+        }
+    raise QueryError(f"certificate: {'; '.join(faults)}")
 
 
 # Both
 
 
-def _fields(about: Claim, found: Checked | None) -> dict[str, Any]:
+@cache
+def _provables() -> dict[str, Provable]:
+    """What can be proved of the newest version of each game of which anything can."""
+    found = {game: provable(game, registry.get(game).version) for game in registry.names()}
+    return {game: part for game, part in found.items() if part is not None}
+
+
+def _notation(game: str) -> Any:
+    return registry.part("referee.notation", game, "claims")
+
+
+def _fields(game: str, about: Any, found: Checked | None) -> dict[str, Any]:
     violations = found.violations if found else ()
+    counterexample = found.counterexample if found else None
     return {
-        "verdict": _verdict(about, found),
+        "verdict": _verdict(game, about, found),
         "rules": list(dict.fromkeys(violation.rule_id for violation in violations)),
-        "reasons": reasons(violations),
-        **({"counterexample": written_move(found.counterexample)} if found and found.counterexample else {}),
+        "reasons": _reasons(game, violations),
+        **({"counterexample": _notation(game).written_move(counterexample)} if counterexample else {}),
         **({"assumed": found.assumed} if found and found.assumed else {}),
     }
 
 
-def _verdict(about: Claim, found: Checked | None) -> str:
+def _verdict(game: str, about: Any, found: Checked | None) -> str:
     if found is None:
         return "undecided"
-    if isinstance(about, StepClaim | TurnClaim):
+    if _notation(game).is_of_move(about):
         return "legal" if found.holds else "illegal"
     return "holds" if found.holds else "fails"
 
 
-def _told(about: Claim, found: Checked | None, more: list[str]) -> str:
+def _reasons(game: str, violations: Iterable[Violation]) -> list[str]:
+    """Each rule that is broken, with the cells and the catalogue's text."""
+    rules = {rule.id: rule for rule in registry.get(game).catalogue}
+    return [sentence(violation, rules) for violation in violations]
+
+
+def _told(game: str, about: Any, found: Checked | None, more: list[str]) -> str:
     """The claim and its verdict, why, and pictures."""
-    fields = _fields(about, found)
-    lines = [f"{describe(about)}: {fields['verdict']}", *fields["reasons"]]
+    notation, fields = _notation(game), _fields(game, about, found)
+    lines = [f"{notation.describe(about)}: {fields['verdict']}", *fields["reasons"]]
     if found and found.counterexample:
-        lines.append(f"counterexample: {describe_move(found.counterexample)}")
+        lines.append(f"counterexample: {notation.describe_move(found.counterexample)}")
     if "assumed" in fields:
         lines.append(f"not checked, but refuted by a solver: {fields['assumed']}")
-    return "\n".join([*lines, *more]) + "\n\n" + "\n".join(map(picture, _shown(about)))
-
-
-def _shown(about: Claim) -> list[Mapping[Cell, str]]:
-    """The layouts that show what it is about: after a step, where it can be taken."""
-    match about:
-        case StepClaim(layout, Place(tile, at)) if at not in layout and at != (0, 0):
-            return [{**layout, at: tile}]
-        case StepClaim(layout, Swap(tile, at)) if at in layout:
-            return [{**layout, at: tile}]
-        case StepClaim(layout, Remove(at)):
-            return [{cell: tile for cell, tile in layout.items() if cell != at}]
-        case DistanceClaim(start, _, goal, _):
-            return [start, goal]
-        case HandOutClaim():
-            return []
-        case StepClaim(layout) | TurnClaim(layout) | NoPlacementClaim(layout):
-            return [layout]
+    pictures = registry.part("referee.render", game, "claims").pictures(about, ascii_only=not output.has_lines())
+    return "\n".join([*lines, *more]) + "\n\n" + "\n".join(pictures)

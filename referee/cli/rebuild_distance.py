@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from referee.cli import building, output
-from referee.cli.solving import Solver
+from referee.cli.solving import Rlimit, Solver
 from referee.notation.alhambra.claims import describe_move, written_move
 from referee.notation.alhambra.values import layout_names, tile_names
 from referee.notation.strict_json import only, required
@@ -28,7 +28,7 @@ def rebuild_distance(  # noqa: PLR0917 - typer reads options from the signature
         str | None, typer.Option(metavar="JSON", help="The layout to reach; with --start no FILE is needed.")
     ] = None,
     limit: Annotated[int, typer.Option(metavar="N", min=1, max=1000, help="Look at no more turns than this.")] = 30,
-    rlimit: building.Rlimit = None,
+    rlimit: Rlimit = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
 ) -> None:
     """Find the fewest rebuild turns from one layout to another; a turn adds, removes or swaps one tile.

@@ -9,12 +9,24 @@ import asyncio
 import sys
 from collections.abc import AsyncGenerator, Generator, Iterator
 from contextlib import contextmanager
-from typing import Final, Self, TypeVar
+from typing import Annotated, Final, Self, TypeVar
 
+import typer
 from google.protobuf.message import Message
 
 from referee.notation.strict_json import QueryError
 from solver.workers import BadQuestion, WorkerFailed, WorkerFault, Workers
+
+Rlimit = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        min=1,
+        max=(1 << 32) - 1,
+        help="How much work may be done, in Z3's unit: the same everywhere for the same question and build.",
+        show_default=False,
+    ),
+]
 
 _MEMORY_MIB: Final = 4096
 _FUSE_SECONDS: Final = 3600.0

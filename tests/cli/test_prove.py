@@ -328,5 +328,5 @@ def test_help_shows_its_examples_and_they_are_answered() -> None:
         question, length = json.JSONDecoder().raw_decode(shown[start:])
         questions.append(question)
         start = shown.find('{"game"', start + length)
-    assert len(questions) == 7
+    assert len(questions) == 9
     assert not [answer for answer in prove(questions) if "error" in answer]

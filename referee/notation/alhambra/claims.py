@@ -55,6 +55,11 @@ def claim(question: dict[str, Any]) -> Claim:
     return _FORMS[named[0]](question)
 
 
+def is_of_move(about: Claim) -> bool:
+    """Whether it is that a move is legal, or a whole turn."""
+    return isinstance(about, StepClaim | TurnClaim)
+
+
 def _step(question: dict[str, Any]) -> Claim:
     only(question, frozenset(("layout", "action")))
     step = move(question["action"], "action", ("place", "remove", "swap"))

@@ -1,0 +1,147 @@
+"""Claims about Kingdomino's rules of placement: as JSON has them, and in words. Judges nothing.
+
+A question has one of two forms; the frame and the kingdom are as ``inspect`` has them, the castle at 0,0:
+
+    {"frame":FRAME,"kingdom":[PLACED,…],"place":PLACED}    the domino may be placed so
+    {"frame":FRAME,"kingdom":[PLACED,…],"discard":NUMBER}  it may be placed nowhere
+
+    FRAME: {"size":5,"castle":[column,row]}, the castle null in a relative frame; PLACED: [number,ax,ay,bx,by]
+
+Dominoes are those of the default table; ``"dominoes":{"48":["wheat","mine:2"]}`` states the halves of others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from referee.games.game import SetupError
+from referee.games.kingdomino.dominoes import COUNT, DOMINOES, Domino, parse_half
+from referee.notation.strict_json import QueryError, an_array, an_integer, an_object, only, required, shown
+from solver.kingdomino.claims import SIZES, Claim, DiscardClaim, Frame, Kingdom, Placed, PlacementClaim
+
+_FIELDS: Final = ("frame", "kingdom", "dominoes")
+_FORMS: Final = ("place", "discard")
+_REACH: Final = 99
+"""How far from the castle a cell may be named; no kingdom gets there."""
+_NUMBERS: Final = {str(domino.number): domino for domino in DOMINOES}
+
+_Table = Mapping[int, Domino]
+
+
+def claim(question: dict[str, Any]) -> Claim:
+    """What the question claims. Raises ``QueryError``."""
+    named = [form for form in _FORMS if form in question]
+    if len(named) != 1:
+        found = " and ".join(named) or "none"
+        raise QueryError(f"claim: {found}; expected exactly one of {', '.join(_FORMS)}")
+    (form,) = named
+    only(question, frozenset((*_FIELDS, form)))
+    table = _dominoes(question.get("dominoes", {}))
+    kingdom = Kingdom(frame(required(question, "frame", "line")), _kingdom(question.get("kingdom", []), table))
+    if form == "place":
+        return PlacementClaim(kingdom, _placed(question[form], form, table))
+    return DiscardClaim(kingdom, _domino(question[form], form, table))
+
+
+def is_of_move(about: Claim) -> bool:
+    """Whether it is that a move is legal."""
+    return isinstance(about, PlacementClaim)
+
+
+def frame(value: Any, where: str = "frame") -> Frame:
+    """From ``{"size":5,"castle":[2,2]}``. Raises ``QueryError``."""
+    fields = an_object(value, where)
+    only(fields, frozenset(("size", "castle")), where)
+    size = required(fields, "size", where)
+    if type(size) is not int or size not in SIZES:
+        raise QueryError(f"{where}.size: {shown(size)}; expected 5 or 7")
+    castle = required(fields, "castle", where)
+    if castle is None:
+        return Frame(size, None)
+    cell = an_array(castle, f"{where}.castle")
+    if len(cell) != 2:
+        raise QueryError(f"{where}.castle: {shown(castle)}; expected [column,row], or null for a relative frame")
+    column, row = (an_integer(number, 0, size - 1, f"{where}.castle[{i}]") for i, number in enumerate(cell))
+    return Frame(size, (column, row))
+
+
+def _dominoes(value: Any) -> _Table:
+    """The default table, with other halves where they are stated."""
+    table = {domino.number: domino for domino in DOMINOES}
+    for number, halves in an_object(value, "dominoes").items():
+        where = f"dominoes.{number}"
+        if number not in _NUMBERS:
+            raise QueryError(f"dominoes: {shown(number)}; expected the number of a domino, 1 to {COUNT}")
+        names = an_array(halves, where)
+        if len(names) != 2 or not all(type(name) is str for name in names):
+            raise QueryError(f'{where}: {shown(halves)}; expected two halves, such as ["wheat","mine:2"]')
+        try:
+            left, right = map(parse_half, names)
+        except SetupError as error:
+            raise QueryError(f"{where}: {error}") from None
+        table[int(number)] = Domino(int(number), left, right)
+    return table
+
+
+def _kingdom(value: Any, table: _Table) -> tuple[Placed, ...]:
+    return tuple(_placed(each, f"kingdom[{i}]", table) for i, each in enumerate(an_array(value, "kingdom")))
+
+
+def _placed(value: Any, where: str, table: _Table) -> Placed:
+    numbers = an_array(value, where)
+    if len(numbers) != 5:
+        raise QueryError(f"{where}: {shown(value)}; expected [domino,ax,ay,bx,by]")
+    ax, ay, bx, by = (an_integer(numbers[i], -_REACH, _REACH, f"{where}[{i}]") for i in range(1, 5))
+    return Placed(_domino(numbers[0], f"{where}[0]", table), (ax, ay), (bx, by))
+
+
+def _domino(value: Any, where: str, table: _Table) -> Domino:
+    return table[an_integer(value, 1, COUNT, where)]
+
+
+# And back
+
+
+def written(about: Claim) -> dict[str, Any]:
+    """The question that claims it."""
+    kingdom = about.kingdom
+    mine = about.placed.domino if isinstance(about, PlacementClaim) else about.domino
+    others = {
+        str(domino.number): [str(domino.left), str(domino.right)]
+        for domino in sorted([*(placed.domino for placed in kingdom.dominoes), mine])
+        if domino != DOMINOES[domino.number - 1]
+    }
+    castle = kingdom.frame.castle
+    return {
+        "frame": {"size": kingdom.frame.size, "castle": None if castle is None else [*castle]},
+        "kingdom": [*map(written_placed, kingdom.dominoes)],
+        **({"dominoes": others} if others else {}),
+        **(written_move(about.placed) if isinstance(about, PlacementClaim) else {"discard": mine.number}),
+    }
+
+
+def written_move(placed: Placed) -> dict[str, Any]:
+    """``{"place":[48,1,0,2,0]}``."""
+    return {"place": written_placed(placed)}
+
+
+def written_placed(placed: Placed) -> list[int]:
+    """``[48,1,0,2,0]``: the number, and the cells of the left and the right half."""
+    return [placed.domino.number, *placed.left, *placed.right]
+
+
+# In words
+
+
+def describe(about: Claim) -> str:
+    """The claim on one line: ``place 48 wheat/mine:3 1,0 2,0``, ``no place for 48 wheat/mine:3``."""
+    if isinstance(about, PlacementClaim):
+        return describe_move(about.placed)
+    return f"no place for {about.domino}"
+
+
+def describe_move(placed: Placed) -> str:
+    """``place 48 wheat/mine:3 1,0 2,0``."""
+    (ax, ay), (bx, by) = placed.left, placed.right
+    return f"place {placed.domino} {ax},{ay} {bx},{by}"
