@@ -7,7 +7,7 @@ is gone through forwards, with two watched literals for each clause.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 
 class BadProof(ValueError):
@@ -41,6 +41,25 @@ def check(dimacs: str, proof: str) -> int:
             return steps
         checker.add(clause)
     raise BadProof("the proof ends without the empty clause")
+
+
+def following(dimacs: str, steps: Iterable[str]) -> tuple[list[str], bool]:
+    """Of the clauses to add, a line each, those that follow by unit propagation from the ones before; and whether the
+    last of them is empty. Those after it, and those that do not follow, are left out.
+    """
+    clauses, variables = _cnf(dimacs)
+    checker = _Checker(variables)
+    for clause in clauses:
+        checker.add(clause)
+    kept = []
+    for number, line in enumerate(steps, 1):
+        clause = _clause(line, f"line {number}")
+        if checker.implied(clause):
+            kept.append(line)
+            checker.add(clause)
+            if not clause:
+                return kept, True
+    return kept, False
 
 
 def _cnf(text: str) -> tuple[list[list[int]], int]:

@@ -17,6 +17,10 @@ DEFAULT_RLIMIT = 50_000_000
 MAX_MEMORY_MB = 1024
 LONGEST_S = 1e6
 """More than that is for ever."""
+UNLIMITED = 2**62
+"""Of Z3's unit: more than is ever done."""
+LITERAL = 30
+"""What stating a literal costs of the budget: about as long as Z3 takes for so much of its own work."""
 
 
 class OutOfBudget(Exception):
@@ -60,53 +64,88 @@ def seconds_left() -> float:
 
 
 class Budget:
-    """Work that may be done, for several questions together.
+    """Work that may be done, in Z3's unit, for several questions together; and the time for it.
 
     They have a context of Z3 for themselves: what was asked before in this process changes nothing, so that the same
     questions take exactly the same work.
     """
 
-    def __init__(self, rlimit: int) -> None:
-        self.left = rlimit
+    def __init__(self, rlimit: int | None, seconds: float | None = None) -> None:
+        """None is no limit. ``seconds``, from now on, is one more fuse."""
+        self.left = UNLIMITED if rlimit is None else rlimit
+        self._until = inf if seconds is None else monotonic() + seconds
         self._context: z3.Context | None = None
 
-    def ask(self, text: str, *, model: bool = False, core: bool = False) -> Answer:
-        """Z3's answer to SMT-LIB text. Raises ``OutOfBudget`` and ``SolverFailed``."""
-        seconds = seconds_left()
-        if self.left <= 0 or seconds <= 0:
+    @property
+    def spent(self) -> bool:
+        """Whether no work is left, or no time."""
+        return self.left <= 0 or self.seconds_left() <= 0
+
+    def seconds_left(self) -> float:
+        """Until the first fuse blows."""
+        return min(self._until - monotonic(), seconds_left())
+
+    def state(self, literals: int) -> None:
+        """For stating a question of so many literals, which is work, too. Raises ``OutOfBudget``."""
+        self.left -= LITERAL * literals
+        if self.left <= 0:
             raise OutOfBudget
-        self._context = self._context or z3.Context()
-        solver = z3.SimpleSolver(ctx=self._context)
-        solver.set(rlimit=min(self.left, 2**32 - 1), max_memory=MAX_MEMORY_MB, random_seed=0)
-        if seconds < LONGEST_S:
-            solver.set(timeout=int(1000 * seconds) + 1)
-        if core:
-            solver.set("core.minimize", True)
-        if model:
-            solver.set("phase_selection", 1)  # true first: what is broken is found at once, not bit by bit
+
+    def check(self, solver: z3.Solver, text: str, at_most: int = UNLIMITED) -> z3.CheckSatResult:
+        """Tells the solver the text and asks it, for so much of the work at most.
+
+        ``z3.unknown`` only if that was not enough. Raises ``OutOfBudget`` before it asks, and ``SolverFailed``.
+        """
+        if self.spent:
+            raise OutOfBudget
+        limit = min(self.left, at_most)
+        solver.set(rlimit=max(1, min(limit, _MOST_RLIMIT)))
+        if (seconds := self.seconds_left()) < LONGEST_S:
+            solver.set(timeout=max(1, int(1000 * seconds) + 1))
         try:
             solver.from_string(text)
             before = _count(solver)
             result = solver.check()
-            self.left -= _count(solver) - before
+            done = _count(solver) - before
         except z3.Z3Exception as error:
             raise SolverFailed(f"Z3 failed: {_first_line(error)}") from None
-        if result == z3.unknown:
-            if (reason := solver.reason_unknown()) in _BUDGET:
-                self.left = 0
-                raise OutOfBudget
+        self.left -= done
+        # What it says of a limit depends on where the limit was met.
+        if (
+            result == z3.unknown
+            and (reason := solver.reason_unknown()) not in _LIMITS
+            and done < limit
+            and not self.spent
+        ):
             raise SolverFailed(f"Z3 gave no answer: {reason}")
+        return result
+
+    def ask(self, text: str, *, model: bool = False, core: bool = False) -> Answer:
+        """Z3's answer to SMT-LIB text. Raises ``OutOfBudget`` and ``SolverFailed``."""
+        self._context = self._context or z3.Context()
+        solver = z3.SimpleSolver(ctx=self._context)
+        solver.set(max_memory=MAX_MEMORY_MB, random_seed=0)
+        if core:
+            solver.set("core.minimize", True)
+        if model:
+            solver.set("phase_selection", 1)  # true first: what is broken is found at once, not bit by bit
+        result = self.check(solver, text)
+        if result == z3.unknown:
+            self.left = 0
+            raise OutOfBudget
         if result == z3.unsat:
             names = sorted(str(name) for name in solver.unsat_core()) if core else ()
             return Answer(False, core=tuple(names))
         return Answer(True, true=_true(solver.model()) if model else frozenset())
 
 
-_BUDGET = ("canceled", "timeout", "max. resource limit exceeded")
+_LIMITS = ("canceled", "sat.canceled", "timeout", "max. resource limit exceeded")
+_MOST_RLIMIT = 2**32 - 1
 
 
-def _count(solver: z3.SimpleSolver) -> int:
-    return int(solver.statistics().get_key_value("rlimit count"))
+def _count(solver: z3.Solver) -> int:
+    """0 before there was anything to count."""
+    return next((int(value) for key, value in solver.statistics() if key == "rlimit count"), 0)
 
 
 def _true(model: z3.ModelRef) -> frozenset[str]:

@@ -56,7 +56,7 @@ def best_turn(
     check_claim(claim)
     check_legal("layout", layout)
     budget = Budget(rlimit)
-    search = _Search(claim, budget.left // 2)
+    search = _Search(claim, rlimit // 2)
     found = search.best()
     budget.left = rlimit - search.spent
     bound = found.wall if search.complete else search.walls_at_hand()

@@ -26,7 +26,8 @@ from itertools import pairwise
 from referee.games.game import Cell
 from solver.alhambra import cuts
 from solver.alhambra.judge import FOUNTAIN, IllegalLayout, beside, wall_length
-from solver.cnf import FALSE, TRUE, Clauses, is_true, spend
+from solver.cnf import FALSE, TRUE, Clauses, is_true
+from solver.sat import Sat
 from solver.z3run import Budget
 
 Masks = Mapping[Cell, int]
@@ -80,7 +81,8 @@ def improvement(
     """
     question = _Question(layout, reserve, bought, budget)
     question.better(*best)
-    while (model := question.clauses.solve(budget)) is not None:
+    sat = Sat(question.clauses)
+    while (model := sat.solve(budget)) is not None:
         if not (lacking := question.lacking(model)):
             return question.outcome(model)
         for clause in lacking:
@@ -99,7 +101,7 @@ class _Question:
         self.clauses.at_most_one(list(self.rebuild.values()))
         self.removed = {each.at: literal for each, literal in self.rebuild.items() if each.mask is None}
         distance = _beside(layout, len(bought) + bool(reserve))
-        spend(budget, len(distance) * (1 + len(bought)) ** 2)
+        budget.state(len(distance) * (1 + len(bought)) ** 2)
         self.free = sorted(distance)
         self.place = {
             (number, cell): self.clauses.new() for cell in (*self.free, *self.removed) for number in range(len(bought))
@@ -253,11 +255,11 @@ class _Question:
     def better(self, wall: int, tiles: int, rebuilt: bool) -> None:
         """Asks for a longer wall, or as long a one and more tiles, or both the same and no rebuild."""
         clauses = self.clauses
-        sides = clauses.at_least(self.counted, wall + 1)
+        sides = clauses.count(self.counted, wall + 1, up=False)
         added = clauses.any_of([literal for each, literal in self.rebuild.items() if each.at not in self.layout])
         removed = clauses.any_of(list(self.removed.values()))
         more = max(0, tiles + 1 - (len(self.layout) - 1))
-        count = clauses.at_least([*self.placed, added, -removed], more)
+        count = clauses.count([*self.placed, added, -removed], more, up=False)
         longer, fuller, plainer = clauses.new(), clauses.new(), clauses.new() if rebuilt else FALSE
         clauses.add(sides[wall])
         clauses.add(longer, fuller, plainer)
@@ -272,7 +274,7 @@ class _Question:
     def lacking(self, model: frozenset[int]) -> list[list[int]]:
         """The instances of ALH-A5 and ALH-A6 that the model breaks."""
         there = {cell for cell, literal in self.there.items() if is_true(literal, model)}
-        return list(cuts.pockets(there, lambda cell: self.there.get(cell, FALSE)))
+        return [pocket.clause(lambda cell: self.there.get(cell, FALSE)) for pocket in cuts.pockets(there)]
 
     def outcome(self, model: frozenset[int]) -> Outcome:
         """The turn of a model that lacks nothing."""

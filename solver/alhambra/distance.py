@@ -57,7 +57,7 @@ def distance(
     if not {*goal.values()} <= {*start.values(), *reserve} or _apart(claim):
         return Distance(None, limit + 1, True)
     budget = Budget(rlimit)
-    search = _Search(claim, budget.left // 2)
+    search = _Search(claim, rlimit // 2)
     moves = search.shortest(limit)
     budget.left = rlimit - search.spent
     bound = search.bound

@@ -20,7 +20,8 @@ from typing import TypeVar
 from referee.games.game import Cell
 from solver.alhambra import cuts
 from solver.alhambra.judge import FOUNTAIN, beside
-from solver.cnf import FALSE, TRUE, Clauses, is_true, spend
+from solver.cnf import FALSE, TRUE, Clauses, is_true
+from solver.sat import Sat
 from solver.z3run import Budget
 
 Tile = tuple[str, int]
@@ -35,7 +36,8 @@ def way(start: Tiles, reserve: Sequence[Tile], goal: Tiles, turns: int, budget: 
     None if Z3 refutes that there are any. Raises ``solver.z3run.OutOfBudget``, ``solver.z3run.SolverFailed``.
     """
     question = _Question(start, reserve, goal, turns, budget)
-    while (model := question.clauses.solve(budget)) is not None:
+    sat = Sat(question.clauses)
+    while (model := sat.solve(budget)) is not None:
         layouts = [question.layout(turn, model) for turn in range(turns + 1)]
         if not question.mend(layouts):
             return layouts
@@ -87,7 +89,7 @@ class _Question:
         self.circles = circles(start, goal)
         self.slack = turns - least(start, goal)
         self.choices = self._choices()
-        spend(budget, (turns + 1) * sum(map(len, self.choices.values())))
+        budget.state((turns + 1) * sum(map(len, self.choices.values())))
         self._on: dict[tuple[int, Cell], dict[Tile | None, int]] = {}
         for turn in range(turns + 1):
             for cell in self.choices:
@@ -187,23 +189,7 @@ class _Question:
             for circle in self.circles:
                 whole.append(still := self.clauses.new())
                 self.clauses.add(still, *(-self._on[turn, cell][self.start[cell]] for cell in circle))
-            self._at_most([*(-literal for literal in same), *whole], self.turns - turn)
-
-    def _at_most(self, literals: Sequence[int], most: int) -> None:
-        """A sequential counter (Sinz 2005)."""
-        before: list[int] = []
-        for literal in literals:
-            after = []
-            for count in range(min(len(before) + 1, most)):
-                was = before[count] if count < len(before) else FALSE
-                less = before[count - 1] if count else TRUE
-                now = self.clauses.new()
-                self.clauses.add(-was, now)
-                self.clauses.add(-literal, -less, now)
-                after.append(now)
-            if len(before) == most:
-                self.clauses.add(-literal, -before[-1] if before else FALSE)
-            before = after
+            self.clauses.at_most([*(-literal for literal in same), *whole], self.turns - turn)
 
     # Reading models
 
@@ -231,5 +217,7 @@ class _Question:
     def _lacking(self, masks: Mapping[Cell, int], turn: int) -> Iterator[list[int]]:
         """The instances that a layout breaks, stated for the one after so many turns."""
         occupied = partial(self._there, turn)
-        yield from cuts.pockets(set(masks), occupied)
-        yield from cuts.cut_off(masks, occupied, lambda cell, side: self._walled(turn, cell, side))
+        for pocket in cuts.pockets(set(masks)):
+            yield pocket.clause(occupied)
+        for cut_off in cuts.cut_off(masks):
+            yield cut_off.clause(occupied, partial(self._walled, turn), lambda _: FALSE)

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,9 +20,9 @@ from tempfile import TemporaryDirectory
 from rich.table import Table
 
 from referee.games.alhambra.tiles import NAMES, parse_tile
-from solver.alhambra.walls import longest_wall
-from solver.alhambra.walls.cnf import Question
-from solver.alhambra.walls.sat import Asking, Budget
+from solver.alhambra.wall_clauses import Question
+from solver.alhambra.walls import asking, longest_wall
+from solver.z3run import Budget, OutOfBudget
 
 OTHERS = Path(__file__).parent.parent.parent / ".venv" / "compare" / "bin" / "python"
 SIZES = ((8, 3), (10, 3), (12, 4))
@@ -56,16 +57,10 @@ def instances(seeds: range, seconds: float) -> Iterator[Instance]:
 
 def learnt(masks: list[int], target: int, region: int, seconds: float) -> str | None:
     """The clauses with all that had to be added; None if the time is over first."""
-    asking = Asking(Question(masks, target, region), 0)
-    budget = Budget.of(None, seconds)
-    while not budget.spent:
-        model = asking.step(budget)
-        if model is not None:
-            if not (cuts := asking.question.cuts(model)):
-                return asking.question.dimacs()
-            asking.add(cuts)
-        if asking.unsatisfiable:
-            return asking.question.dimacs()
+    question = Question(masks, target, region)
+    with suppress(OutOfBudget):
+        asking.answer(question, Budget(None, seconds))
+        return question.clauses.dimacs()
     return None
 
 

@@ -203,7 +203,7 @@ def test_a_pocket_that_only_several_tiles_close(seed: int) -> None:
     assert best.proven
     question = masks(board), walls(reserve), walls(bought)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cuts, "pockets", lambda there, occupied: iter(()))
+        patch.setattr(cuts, "pockets", lambda there: iter(()))
         outcome = improvement(*question, (best.wall, best.tiles, True), Budget(DEFAULT_RLIMIT))
     # Without the instances of the rule there is a better turn, and it is illegal.
     assert outcome is not None

@@ -8,9 +8,10 @@ import pytest
 
 from referee.games.alhambra.tiles import NAMES
 from solver.alhambra.judge import wall_length
+from solver.alhambra.refutation import masks_of
 from solver.alhambra.walls import longest_wall
 from solver.alhambra.walls.loops import Loop, Shape, shapes
-from solver.alhambra.walls.search import masks_of
+from solver.z3run import Budget
 
 WORK = 100_000_000
 AROUND = ("pavilion-2-NEW", "tower-8-NES", "seraglio-3-ESW", "chambers-5-NSW")
@@ -20,7 +21,7 @@ AROUND = ("pavilion-2-NEW", "tower-8-NES", "seraglio-3-ESW", "chambers-5-NSW")
 def found(tiles: tuple[str, ...]) -> dict[tuple[int, int], int] | None:
     masks = masks_of(tiles)
     for shape in shapes(masks):
-        layout, _ = Loop(masks, shape).step(WORK)
+        layout = Loop(masks, shape).step(Budget(WORK))
         if layout is not None:
             assert not Counter(layout.values()) - Counter(masks), "more tiles than there are"
             return layout
@@ -60,7 +61,7 @@ def test_a_square_that_is_too_small_is_refuted() -> None:
     masks = masks_of(AROUND)
     small: Shape = (4, (1, 1), 2)
     loop = Loop(masks, small)
-    assert loop.step(WORK)[0] is None
+    assert loop.step(Budget(WORK)) is None
     assert loop.refuted
 
 

@@ -12,10 +12,11 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 
 from referee.games.game import Cell
-from solver.alhambra.cuts import pieces, pockets
+from solver.alhambra.cuts import around, pieces, pockets
 from solver.alhambra.judge import beside
-from solver.cnf import FALSE, TRUE, Clauses, is_true
-from solver.z3run import Budget, OutOfBudget
+from solver.cnf import FALSE, Clauses, is_true
+from solver.sat import Sat
+from solver.z3run import UNLIMITED, Budget
 
 Shape = tuple[int, Cell, int]
 """Turns about the middle that leave it as it is, 2 or 4; twice the middle's x and y; cells in a row of the
@@ -69,6 +70,7 @@ class Loop:
             self._occupied[cell] = self._clauses.any_of(kinds)
         self._building()
         self._counting(stock)
+        self._sat = Sat(self._clauses)
 
     def _orbit(self, cell: Cell) -> set[Cell]:
         found = {cell}
@@ -112,45 +114,31 @@ class Loop:
 
     def _number(self, literals: Sequence[int], number: int, *, exactly: bool) -> None:
         """So many of them are true, or at most so many."""
-        row = [TRUE] + [FALSE] * (number + 1)
-        for literal in literals:
-            before, row = row, [TRUE]
-            for count in range(1, number + 2):
-                more = self._clauses.new()
-                self._clauses.add(-before[count], more)
-                self._clauses.add(-before[count - 1], -literal, more)
-                self._clauses.add(-more, before[count], literal)
-                self._clauses.add(-more, before[count - 1])
-                row.append(more)
+        row = self._clauses.count(literals, number + 1)
         self._clauses.add(-row[number + 1])
         if exactly:
             self._clauses.add(row[number])
 
-    def step(self, work: int) -> tuple[dict[Cell, int] | None, int]:
-        """So much more work in Z3's unit at most: masks by cell, the fountain left out, if found; and the work done.
+    def step(self, budget: Budget, at_most: int = UNLIMITED) -> dict[Cell, int] | None:
+        """For so much work at most, in Z3's unit: masks by cell, the fountain left out, if there is a layout.
 
-        Afterwards ``refuted`` may be true: no layout has the shape.
+        Afterwards ``refuted`` may be true: no layout has the shape. Raises ``OutOfBudget``, ``SolverFailed``.
         """
-        budget = Budget(work)
-        try:
-            while (model := self._clauses.solve(budget)) is not None:
-                there = {cell for cell in self._cells if is_true(self._at(cell), model)}
-                if not self._cut(there):
-                    return _around_a_fountain(there), work - budget.left
-        except OutOfBudget:
-            return None, work
-        self.refuted = True
-        return None, work - budget.left
+        least = budget.left - at_most
+        while budget.left > least and (model := self._sat.step(budget, budget.left - least)) is not None:
+            there = {cell for cell in self._cells if is_true(self._at(cell), model)}
+            if not self._cut(there):
+                return _around_a_fountain(there)
+        self.refuted = self._sat.refuted
+        return None
 
     def _cut(self, there: set[Cell]) -> bool:
         """Adds what the model lacks: its holes are none, or its pieces hang together. Whether it lacks anything."""
-        lacking = [*pockets(there, self._at)]
+        lacking = [pocket.clause(self._at) for pocket in pockets(there)]
         apart = [*pieces(there, _beside)]
         if len(apart) > 1:
             # A piece has not all the tiles with walls, as the others have outer sides, too. So it goes on somewhere.
-            for piece in apart:
-                rim = {at for cell in piece for at in _beside(cell)} - piece
-                lacking.append([*(-self._at(cell) for cell in sorted(piece)), *map(self._at, sorted(rim))])
+            lacking += [[*(-self._at(cell) for cell in piece), *map(self._at, around(piece))] for piece in apart]
         for clause in lacking:
             self._clauses.add(*clause)
         return bool(lacking)

@@ -6,17 +6,18 @@ import math
 import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from referee.games.alhambra.tiles import parse_tile
-from referee.games.game import Cell, SetupError
+from referee.games.game import Cell
 from solver.alhambra.judge import IllegalLayout, wall_length
+from solver.alhambra.refutation import boxes, masks_of
+from solver.alhambra.wall_clauses import Box, Masks, Question
 from solver.alhambra.walls.annealing import anneal
-from solver.alhambra.walls.cnf import Box, Question
+from solver.alhambra.walls.asking import SLICE, Asking
 from solver.alhambra.walls.loops import Loop, shapes
-from solver.alhambra.walls.sat import SLICE, Asking, Budget
-
-Masks = dict[Cell, int]
+from solver.z3run import Budget, OutOfBudget
 
 _SLICES = 25
 """Pieces of work that one shape of a closed wall is worth."""
@@ -69,19 +70,7 @@ def longest_wall(
         raise ValueError(f"region: expected a number of steps, 0 or more, got {region}")
     if region is not None and region >= len(tiles):
         region = None  # no tile gets farther
-    return _Search(tiles, masks, Budget.of(rlimit, seconds), seed, region).run()
-
-
-def masks_of(tiles: Sequence[str]) -> list[int]:
-    """The walls of the tiles. Raises ``ValueError``."""
-    try:
-        masks = [parse_tile(tile).walls for tile in tiles]
-    except SetupError as error:
-        raise ValueError(str(error)) from None
-    for i, tile in enumerate(tiles):
-        if tile in tiles[:i]:
-            raise ValueError(f"tile {tile}: given twice, expected different tiles")
-    return masks
+    return _Search(tiles, masks, Budget(rlimit, seconds), seed, region).run()
 
 
 class _Search:
@@ -101,18 +90,19 @@ class _Search:
         self.best = 0
         self.layout: Masks = {}
         self.bound = sum(mask.bit_count() for mask in masks)
-        self.places: list[Box | int] = [*boxes(len(masks))] if region is None else [region]
+        self.places: list[Box | int] = [*_likely(len(masks))] if region is None else [region]
         self.refuted = dict.fromkeys(self.places, self.bound + 1)
         """By place: it holds no wall of so many sides."""
         self.asking: dict[tuple[Box | int, int], Asking] = {}
 
     def run(self) -> Iterator[Wall]:
         yield self._wall()
-        for improved in self._work():
-            if improved:
-                yield self._wall()
-            if self.best == self.bound or self.budget.spent:
-                break
+        with suppress(OutOfBudget):
+            for improved in self._work():
+                if improved:
+                    yield self._wall()
+                if self.best == self.bound or self.budget.spent:
+                    break
         yield self._wall(done=True)
 
     def _work(self) -> Iterator[bool]:
@@ -131,7 +121,7 @@ class _Search:
         rng = random.Random(self.seed)  # noqa: S311 - a search, not a secret
         for _ in range(3):
             for _, layout in anneal(self.masks, rng, 20_000):
-                self.budget.charge(256 * _STEP)
+                self.budget.left -= 256 * _STEP
                 yield self._found(layout)
 
     def _close(self) -> Iterator[bool]:
@@ -139,8 +129,7 @@ class _Search:
         for shape in shapes(self.masks):
             loop = Loop(self.masks, shape)
             for _ in range(_SLICES):
-                layout, work = loop.step(self.budget.slice(SLICE))
-                self.budget.charge(max(1, work))
+                layout = loop.step(self.budget, SLICE)
                 yield layout is not None and self._found(layout)
                 if loop.refuted or layout is not None:
                     break
@@ -173,19 +162,14 @@ class _Search:
         asking = self.asking.get((place, target))
         if asking is None:
             question = Question(self.masks, target, place)
-            self.budget.charge(len(question.clauses) * _CLAUSE)
+            self.budget.left -= len(question.clauses) * _CLAUSE
             asking = self.asking[place, target] = Asking(question, self.seed)
-        model = asking.step(self.budget)
-        if asking.unsatisfiable:
+        found = asking.step(self.budget)
+        if asking.refuted:
             self.refuted[place] = target
             del self.asking[place, target]
             return self._lower()
-        if model is None:
-            return False
-        improved = any([self._found(layout) for layout in asking.question.layouts(model)])  # noqa: C419 - all of them
-        if self.best < target:
-            asking.add(asking.question.cuts(model))
-        return improved
+        return any([self._found(layout) for layout in found])  # noqa: C419 - all of them
 
     def _lower(self) -> bool:
         bound = max(self.refuted.values()) - 1
@@ -219,11 +203,10 @@ def _size(place: Box | int) -> int:
     return 2 * place * (place + 1) + 1 if isinstance(place, int) else place[0] * place[1]
 
 
-def boxes(size: int) -> list[Box]:
-    """All that so many tiles and the fountain can fill from side to side, the likely ones first."""
-    shapes = [(w, h) for w in range(1, size + 2) for h in range(1, size + 3 - w)]
+def _likely(size: int) -> list[Box]:
+    """The boxes, the likely ones first."""
 
     def unlikely(width: int, height: int) -> float:
         return abs(math.log(width * height / (1.75 * (size + 1)))) + 0.7 * abs(math.log(width / height))
 
-    return sorted(shapes, key=lambda box: (unlikely(*box), box))
+    return sorted(boxes(size), key=lambda box: (unlikely(*box), box))
