@@ -1,4 +1,4 @@
-"""``referee inspect``: answers questions about layouts and scores, a JSON object a line. No server, no game."""
+"""``referee inspect``: answers questions about boards and scores, a JSON object a line. No server, no game."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from referee.notation.lines import encode
 
 
 def inspect(file: Questions = None, strict: Strict = False) -> None:
-    """Answer questions about layouts and scores: a JSON object a line in, one a line out, in the same order.
+    """Answer questions about boards and scores: a JSON object a line in, one a line out, in the same order.
 
     A layout: tiles by cell, "x,y" with x to the east and y to the south; the fountain at 0,0 is implied.
 
@@ -32,6 +32,23 @@ def inspect(file: Questions = None, strict: Strict = False) -> None:
 
         {"points":[20,3],
         "lines":[{"type":"tower","place":1,"players":[0],"each":13}]}
+
+    A kingdom: its dominoes in the order in which they were placed, each [number,ax,ay,bx,by] with the cells of its left
+    and its right half; x to the east, y to the south, the castle at 0,0. The frame's size is 5 or 7; "castle" is the
+    castle's [column,row] in a fixed frame, counted from 0 in the north-west, or null for a relative frame.
+
+        {"game":"kingdomino","frame":{"size":5,"castle":[0,0]},
+        "kingdom":[[48,1,0,1,1]],"domino":44}
+
+        {"valid":true,"violations":[],"score":3,
+        "areas":[{"terrain":"wheat","squares":1,"crowns":0},
+        {"terrain":"mine","squares":1,"crowns":3}],
+        "largest_area":1,"crowns":3,"placements":[[0,1,0,2],[0,2,0,1]]}
+
+    "domino" is optional: one that is to be placed; without it the answer has no placements. A domino with equal halves
+    has one name for each placement, the smaller one. The dominoes are those of a game, 1 to 48. A kingdom against the
+    rules is answered with valid false and what its first bad placement breaks: "placement" is its place in the array,
+    from 0. The score has no bonuses in it.
 
     An "id" (a string, number, true, false or null) comes back with the answer. A line that cannot be answered gets
     {"error":"…"}, and the rest goes on; the exit code is 0 all the same, unless --strict is given.

@@ -1,0 +1,1 @@
+"""Kingdomino in words and as JSON."""

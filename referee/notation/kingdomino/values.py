@@ -1,0 +1,45 @@
+"""Kingdomino's frames, dominoes and cells as JSON has them. Reads strictly; judges nothing."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from referee.games.game import Cell
+from referee.games.kingdomino.dominoes import COUNT
+from referee.games.kingdomino.kingdom import SIZES, Placed
+from referee.notation.strict_json import QueryError, an_array, an_integer, an_object, only, required, shown
+
+_FRAME: Final = frozenset(("size", "castle"))
+_REACH: Final = 99
+"""How far from the castle a cell may be named; no kingdom gets there."""
+
+
+def frame(value: Any, where: str) -> tuple[int, Cell | None]:
+    """Size, and the castle's column and row or None, of ``{"size":5,"castle":[2,2]}``. Raises ``QueryError``."""
+    fields = an_object(value, where)
+    only(fields, _FRAME, where)
+    size = required(fields, "size", where)
+    if type(size) is not int or size not in SIZES:
+        raise QueryError(f"{where}.size: {shown(size)}; expected {' or '.join(map(str, SIZES))}")
+    castle = required(fields, "castle", where)
+    if castle is None:
+        return size, None
+    numbers = an_array(castle, f"{where}.castle")
+    if len(numbers) != 2:
+        raise QueryError(f"{where}.castle: {shown(castle)}; expected [column,row], or null for a relative frame")
+    column, row = (an_integer(number, 0, size - 1, f"{where}.castle[{i}]") for i, number in enumerate(numbers))
+    return size, (column, row)
+
+
+def placed(value: Any, where: str) -> Placed:
+    """A domino's number and the cells of its halves, of ``[48,1,0,2,0]``. Raises ``QueryError``."""
+    numbers = an_array(value, where)
+    if len(numbers) != 5:
+        raise QueryError(f"{where}: {shown(value)}; expected [domino,ax,ay,bx,by]")
+    ax, ay, bx, by = (an_integer(numbers[i], -_REACH, _REACH, f"{where}[{i}]") for i in range(1, 5))
+    return domino_number(numbers[0], f"{where}[0]"), (ax, ay), (bx, by)
+
+
+def domino_number(value: Any, where: str) -> int:
+    """Raises ``QueryError``."""
+    return an_integer(value, 1, COUNT, where)

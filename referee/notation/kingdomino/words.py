@@ -1,0 +1,74 @@
+"""Kingdomino's events in words, one line each. Prints only; it judges nothing."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from referee.games.game import Cell, ForcedPass
+from referee.games.kingdomino import State
+from referee.games.kingdomino.dominoes import TERRAINS
+from referee.games.kingdomino.moves import (
+    ChooseDomino,
+    DiscardDomino,
+    Event,
+    FirstOrder,
+    Line,
+    PlaceCastle,
+    PlaceDomino,
+)
+from referee.games.kingdomino.phases import Phase
+from referee.games.kingdomino.scoring import central_bonus, harmony_bonus
+
+
+def describe(event: Event, state: State) -> str:
+    """``castle 2,2``, ``choose 48 wheat/mine:3``, ``place 48 wheat/mine:3 0,1 1,1``, ``line: 3 17 22``, ….
+
+    A domino's number comes with what is on its left and its right half; the cells after it are of the same halves.
+    ``state``: the position before the event.
+    """
+    match event:
+        case PlaceCastle(column, row):
+            return f"castle {column},{row}"
+        case ChooseDomino(domino):
+            return f"choose {_domino(domino, state)}"
+        case PlaceDomino(domino, left, right):
+            return f"place {_domino(domino, state)} {_cell(left)} {_cell(right)}"
+        case DiscardDomino(domino):
+            return f"discard {_domino(domino, state)}"
+        case FirstOrder(seats):
+            return f"first order: {' '.join(map(str, seats))}"
+        case Line(dominoes):
+            return f"line: {' '.join(map(str, dominoes))}"
+        case ForcedPass():
+            return "pass"
+        case _:
+            assert_never(event)
+
+
+def rounds(state: State, held: int) -> list[str]:
+    """Kingdomino scores once, at its end; a line for each seat: ``seat 0: wheat 5x2, mine 3x4, harmony 5: 27 points``.
+
+    ``5x2``: squares and crowns of an area; those without a crown are left out.
+    """
+    if state.phase is not Phase.OVER or held:
+        return []
+    return [f"seat {seat}: {scored(state, seat)}: {state.score(seat)} points" for seat in range(state.seats)]
+
+
+def scored(state: State, seat: int) -> str:
+    """What the seat has points for, or ``nothing``."""
+    kingdom = state.kingdoms[seat]
+    parts = [f"{TERRAINS[area.terrain]} {area.squares}x{area.crowns}" for area in kingdom.areas() if area.crowns]
+    if middle := central_bonus(kingdom, state.options):
+        parts.append(f"castle in the middle {middle}")
+    if harmony := harmony_bonus(state.discarded[seat], state.options):
+        parts.append(f"harmony {harmony}")
+    return ", ".join(parts) or "nothing"
+
+
+def _domino(number: int, state: State) -> str:
+    return str(state.table.dominoes[number - 1])
+
+
+def _cell(cell: Cell) -> str:
+    return f"{cell[0]},{cell[1]}"
