@@ -244,8 +244,7 @@ class Kingdom:
         points = 0
         for areas in self._areas:
             for bits, crowns in areas:
-                if crowns:
-                    points += bits.bit_count() * crowns
+                points += bits.bit_count() * crowns
         return points
 
     def largest_area(self) -> int:
