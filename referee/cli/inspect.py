@@ -50,6 +50,58 @@ def inspect(file: Questions = None, strict: Strict = False) -> None:
     rules is answered with valid false and what its first bad placement breaks: "placement" is its place in the array,
     from 0. The score has no bonuses in it.
 
+    A turn of Roll & Write: the seat's buildings, each [blue,yellow] by the dice that meet there, its four dice, and its
+    coins, those not spent. What it can do, in the order of the game's own list of moves; "second": with the three coins
+    that are left, a second building is then possible.
+
+        {"game":"rollwrite","built":[[1,1]],
+        "dice":{"blue":[1,1],"yellow":[1,6]},"coins":1}
+
+        {"sheet":"rw-default-1",
+        "remark":
+        "sheet rw-default-1 is this referee's own layout, not the printed one",
+        "actions":[
+        {"action":"change_dice","blue":[1,1],"yellow":[1,5],"cost":1},
+        {"action":"change_dice","blue":[1,1],"yellow":[2,6],"cost":1},
+        {"action":"change_dice","blue":[1,2],"yellow":[1,6],"cost":1},
+        {"action":"build","blue":1,"yellow":6,"type":"tower","second":false},
+        {"action":"get_coins","coins":2}]}
+
+    Optional: "circled", the coins circled in all, which the track limits (without it those that there are, at least 3);
+    and in this and the next question "sheet", "rw-default-1" or {"grid":…,"boxes":…,"coin_track":…,"rows_are":…}: the
+    grid six rows of six types, as printed, whose rows are the "blue" or the "yellow" dice; the boxes by type. A sheet
+    that breaks a constraint is refused with the constraint's name. The types are pavilion, seraglio, arcades, chambers,
+    garden, tower.
+
+    Points of Roll & Write, when the game is over: the buildings of 1 to 5 players, whatever their names, by type.
+
+        {"game":"rollwrite","score":{
+        "counts":{"Ani":{"tower":7},"Eva":{"tower":5},"Dirk":{"tower":4}},
+        "virtual":["Dirk"],"awarded":{"tower":{"Ani":21}},"coins":{"Eva":3}}}
+
+        {"sheet":"rw-default-1",
+        "remark":
+        "sheet rw-default-1 is this referee's own layout, not the printed one",
+        "points":{
+        "Ani":{"pavilion":0,"seraglio":0,"arcades":0,"chambers":0,
+        "garden":0,"tower":21,"lines":0,"coins":0,"total":21},
+        "Eva":{"pavilion":0,"seraglio":0,"arcades":0,"chambers":0,
+        "garden":0,"tower":13,"lines":0,"coins":1,"total":14},
+        "Dirk":{"pavilion":0,"seraglio":0,"arcades":0,"chambers":0,
+        "garden":0,"tower":0,"lines":0,"coins":0,"total":0}},
+        "winners":["Ani"],
+        "explained":["pavilion: nobody has one","seraglio: nobody has one",
+        "arcades: nobody has one","chambers: nobody has one",
+        "garden: nobody has one",
+        "tower: Ani has it already: 21; Eva 2nd: 13; Dirk 3rd: 6, not given",
+        "lines: nobody","coins: Eva 3 left: 1"]}
+
+    Optional: "virtual", the players who take places and get no points; "awarded", by type, who completed it in the game
+    and got how much for it then (a virtual player 0), whose count of the type then does not matter; "built", a player's
+    buildings, each [blue,yellow], which must match its counts and give the points for lines; "coins", a player's coins
+    that are not spent. "against":true, with 2 to 4 virtual players and one other: virtual players get points, and a
+    bonus, which the answer has, too.
+
     An "id" (a string, number, true, false or null) comes back with the answer. A line that cannot be answered gets
     {"error":"…"}, and the rest goes on; the exit code is 0 all the same, unless --strict is given.
     """

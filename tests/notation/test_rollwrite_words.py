@@ -100,7 +100,7 @@ def test_completed_types() -> None:
     told = [
         "round 9: tower completed by seat 1, 21 points",
         "round 9: garden completed by seat 0 and seat 1, 16 points each",
-        "round 11: tower completed by virtual 0, 13 points, not given to virtual 0",
+        "round 11: tower completed by virtual 0, 13 points, not given",
         "round 12: pavilion completed by seat 0 and virtual 0, 12 points each, not given to virtual 0",
     ]
     assert rounds(state, 0) == told

@@ -66,6 +66,8 @@ class Scored:
             words = f"{self._named(share.players)} share {_and(places)}: {sum_} / {len(share.players)}"
             words += f" = {share.each} each"
         lost = [player for player in share.players if player in self.losers]
+        if len(lost) == len(share.players):
+            return words + ", not given"
         return words + (f", not given to {self._named(lost)}" if lost else "")
 
     def _lines(self, player: int) -> str:

@@ -103,9 +103,12 @@ def scored(state: State) -> Scored:
 
 def _award(award: Award, *, against: bool) -> str:
     who = [*_seats(award.seats), *_virtual(award.virtual)]
-    points = f"{award.each} points" + (" each" if len(who) > 1 else "")
-    lost = f", not given to {' and '.join(_virtual(award.virtual))}" if award.virtual and not against else ""
-    return f"round {award.round}: {TYPES[award.type]} completed by {' and '.join(who)}, {points}{lost}"
+    words = f"round {award.round}: {TYPES[award.type]} completed by {' and '.join(who)}, {award.each} points"
+    if len(who) > 1:
+        words += " each"
+    if award.virtual and not against:
+        words += f", not given to {' and '.join(_virtual(award.virtual))}" if award.seats else ", not given"
+    return words
 
 
 def _seats(seats: Iterable[int]) -> list[str]:
