@@ -228,7 +228,17 @@ class Kingdom:
         apart = max(abs(left[0] - right[0]), abs(left[1] - right[1]))
         return (left, right) if apart >= self.frame_size else ()
 
+    @property
+    def room(self) -> int:
+        """KDO-16, KDO-18: the empty cells that a half may lie on, as a set for ``cells_of``."""
+        return self._room
+
     # What it is worth
+
+    @property
+    def area_sets(self) -> tuple[tuple[tuple[int, int], ...], ...]:
+        """KDO-20: for each terrain its areas, each as the set of its cells and its crowns; faster than ``areas``."""
+        return self._areas
 
     def areas(self) -> list[Area]:
         """KDO-20: by terrain, then by first cell."""
