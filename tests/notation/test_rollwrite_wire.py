@@ -262,8 +262,8 @@ def see(state: Any) -> None:
 @pytest.mark.parametrize(
     ("seats", "chosen"),
     [
-        *((seats, Options()) for seats in range(2, 6)),
-        *((1, Options(virtual_players=virtual, against=True)) for virtual in (2, 3)),
+        *((seats, Options()) for seats in range(1, 6)),
+        *((1, Options(virtual_players=virtual, against=True)) for virtual in (2, 3, 4)),
         (4, Options(start_seat=2)),
     ],
     ids=str,
