@@ -1,0 +1,272 @@
+"""Whole games of Roll & Write at random: the harness, the slow game beside the engine, and what holds at every step."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from referee.games.game import Chance, Ending, Over
+from referee.games.rollwrite import GAME, TYPES, Options, State
+from referee.games.rollwrite.moves import Build, BuildSecond, ChangeDice, EndBuilding, Event, GetCoins, KeepPair
+from referee.games.rollwrite.phases import Phase
+from referee.games.rollwrite.sheet import index_of
+from referee.log.deck import Deck
+from tests.games.rollwrite_positions import SHEET, slow_table_of, table_of, words
+from tests.games.slow_rollwrite import CELLS, TRACK, SlowGame
+from tests.harness import Choose, Shuffler, by_kind, check_game, evenly
+
+TABLES = [
+    pytest.param(seats, options, id=f"{seats}{'' if options == Options() else f'-{n}'}")
+    for n, (seats, options) in enumerate(
+        [
+            *((seats, Options()) for seats in range(1, 6)),
+            (5, Options(start_seat=3)),
+            (2, Options(start_seat=1)),
+            (1, Options(virtual_players=2, against=True)),
+            (1, Options(virtual_players=3, against=True)),
+            (1, Options(virtual_players=3)),
+            (1, Options(virtual_players=4, against=True)),
+        ]
+    )
+]
+"""Seats and options."""
+
+
+def canonical(state: State, move: Any) -> tuple[Any, ...]:
+    """The place of a move in the canonical order."""
+    match move:
+        case ChangeDice(blue, yellow):
+            return 0, price(state, move), blue, yellow
+        case Build(blue, yellow):
+            return 1, blue, yellow
+        case GetCoins():
+            return (2,)
+        case KeepPair(blue, yellow):
+            return blue, yellow
+    return ([BuildSecond, EndBuilding].index(type(move)),)
+
+
+def price(state: State, move: ChangeDice) -> int:
+    """Coins for it: each die to the one that it becomes, by the cheaper of the two ways in each colour."""
+    seat = state.seat
+    return sum(
+        min(abs(a - c) + abs(b - d), abs(a - d) + abs(b - c))
+        for (a, b), (c, d) in ((state.blue[seat], move.blue), (state.yellow[seat], move.yellow))
+    )
+
+
+def builder(rng: random.Random, state: Any, moves: Sequence[Any]) -> Any:
+    """Builds whenever it can, twice if it can, so that types are completed."""
+    for kinds in ((BuildSecond,), (Build,)):
+        wanted = [move for move in moves if isinstance(move, kinds)]
+        if wanted and rng.random() < 0.95:
+            return rng.choice(wanted)
+    return by_kind(rng, state, moves)
+
+
+def hoarder(rng: random.Random, state: Any, moves: Sequence[Any]) -> Any:
+    """Builds first, then gets coins, so that the track comes to its end."""
+    wanted = [move for move in moves if isinstance(move, GetCoins if state.round > 4 else Build)]
+    return rng.choice(wanted) if wanted else by_kind(rng, state, moves)
+
+
+def collector(rng: random.Random, state: Any, moves: Sequence[Any]) -> Any:
+    """Builds what it has most of, and turns dice for it."""
+    counts = state.counts(state.seat)
+    built = state.built[state.seat]
+
+    def best_build(blue: Sequence[int], yellow: Sequence[int]) -> int:
+        cells = [(b, y) for b in blue for y in yellow if not built >> index_of(b, y) & 1]
+        return max((10 * counts[SHEET.type_at(*cell)] for cell in cells), default=0)
+
+    def worth(move: Any) -> int:
+        match move:
+            case Build(blue, yellow):
+                return best_build([blue], [yellow])
+            case ChangeDice(two_blue, two_yellow):
+                return best_build(two_blue, two_yellow) - 12 * price(state, move)
+            case BuildSecond():
+                return 1
+        return 0
+
+    points = {move: worth(move) for move in moves}
+    return rng.choice([move for move in moves if points[move] == max(points.values())])
+
+
+CHOICES: dict[str, Choose] = {
+    "evenly": evenly,
+    "by kind": by_kind,
+    "builder": builder,
+    "hoarder": hoarder,
+    "collector": collector,
+}
+
+
+def pairs(state: State) -> list[int]:
+    """Pairs of dice on each sheet."""
+    assert list(map(len, state.blue)) == list(map(len, state.yellow))
+    return list(map(len, state.blue))
+
+
+def watch(state: State) -> None:
+    """What holds before every event of a legal game."""
+    assert all(1 <= value <= 6 for dice in (*state.blue, *state.yellow) for value in dice)
+    assert all(list(dice) == sorted(dice) for dice in (*state.blue, *state.yellow))
+    if state.phase is Phase.ACTION and state.round < state.rounds:
+        assert pairs(state) == [2 if seat == state.seat else 1 for seat in range(state.seats)]
+    elif state.phase in (Phase.ACTION, Phase.SECOND, Phase.KEEP):
+        assert pairs(state)[state.seat] == 2
+    if state.phase is Phase.DICE:
+        assert sum(pairs(state)) + state.to_roll <= state.seats + 1
+    moves = list(state.legal_moves())
+    assert moves == sorted(moves, key=lambda move: canonical(state, move)), "not in canonical order"
+    for seat in range(state.seats):
+        assert 0 <= state.coins[seat] <= state.circled[seat] <= TRACK
+        assert sum(state.counts(seat)) == state.built[seat].bit_count()
+    for own in state.virtual:
+        assert all(count <= boxes for count, boxes in zip(own, SHEET.boxes, strict=True))
+    assert state.round <= state.rounds
+    if state.phase is Phase.ACTION:
+        assert state.turns == (state.round - 1) * state.seats + (state.seat - state.start) % state.seats
+        rolled = state.round - 1
+        assert [sum(own) for own in state.virtual] == [3 + rolled] * len(state.virtual)
+        assert all(rolled + 3 >= own.bit_count() >= 0 or state.circled[seat] for seat, own in enumerate(state.built))
+
+
+def check_end(state: State) -> None:
+    """What holds at the end: every place of a type went at most once, and no more points than there are."""
+    assert state.turns == state.rounds * state.seats
+    for type_ in range(len(TYPES)):
+        awards = [award for award in state.awards if award.type == type_]
+        winners = [player for award in awards for player in (*award.seats, *(p + state.seats for p in award.virtual))]
+        assert len(winners) == len(set(winners))
+        assert [award.round for award in awards] == sorted({award.round for award in awards})
+        given = sum(points.types[type_] for points in state.score()[0])
+        assert given <= (16 + type_) + (8 + type_) + (1 + type_)
+
+
+@pytest.mark.parametrize(("seats", "options"), TABLES)
+def test_random_games_pass_the_harness(seats: int, options: Options) -> None:
+    rng = random.Random(f"{seats} {options}")
+    for choose in (by_kind, rng.choice([evenly, builder, hoarder])):
+        played = check_game(GAME, seats, rng, options=options, choose=choose, watch=watch)  # type: ignore[arg-type]
+        assert played.over.ending is Ending.RULES
+        assert len({*played.digests}) == len(played.digests), "two positions of a game have one digest"
+        check_end(played.state)  # type: ignore[arg-type]
+
+
+class Beside:
+    """The engine and the slow game fed with the same events; equal tables, equal moves."""
+
+    def __init__(self, seats: int, options: Options) -> None:
+        self.state = GAME.new(seats, options)
+        self.slow = SlowGame(seats, options.start_seat, options.virtual_players, options.against)
+
+    def compare(self) -> None:
+        assert table_of(self.state) == slow_table_of(self.slow)
+        listed = [words(move) for move in self.state.legal_moves()]
+        assert len(listed) == len(set(listed))
+        if self.state.phase is not Phase.ACTION or self.state.coins[self.state.seat] <= 2:
+            assert set(listed) == self.slow.legal()
+
+    def happen(self, event: Event) -> None:
+        assert self.state.check(event) == ()
+        self.state.apply(event)
+        self.slow.happen(words(event))
+        self.compare()
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize(("seats", "options"), TABLES)
+def test_games_run_like_the_slow_game(seats: int, options: Options, choice: str) -> None:
+    """Dice, coins, awards, points: all of the table after every event, and the moves while they are few enough."""
+    rng = random.Random(f"beside {seats} {options} {choice}")
+    game = Beside(seats, options)
+    game.compare()
+    dealer = GAME.dealer(seats, options, None, Shuffler(rng))
+    while not isinstance(awaited := game.state.pending()[0], Over):
+        if isinstance(awaited, Chance):
+            game.happen(dealer.outcome(game.state))
+        else:
+            game.happen(CHOICES[choice](rng, game.state, list(game.state.legal_moves())))
+    totals = game.slow.totals()
+    assert awaited.scores == tuple(totals[seat] for seat in game.slow.seats)
+    rivals = list(totals.values()) if options.against else [totals[seat] for seat in game.slow.seats]
+    assert awaited.places == tuple(1 + sum(other > score for other in rivals) for score in awaited.scores)
+    check_end(game.state)
+
+
+def test_types_are_completed_in_some_of_these_games() -> None:
+    """So that the games beside each other say something of awards."""
+    rng = random.Random(8)
+    awards = []
+    for _ in range(12):
+        game = Beside(1, Options(virtual_players=4, against=True))
+        dealer = GAME.dealer(1, game.state.options, None, Shuffler(rng))
+        while not isinstance(game.state.pending()[0], Over):
+            moves = list(game.state.legal_moves())
+            event = builder(rng, game.state, moves) if moves else dealer.outcome(game.state)
+            game.state.apply(event)
+            game.slow.happen(words(event))
+        assert table_of(game.state) == slow_table_of(game.slow)
+        awards += game.state.awards
+    assert len(awards) >= 5
+
+
+def test_the_slow_game_has_the_default_sheet() -> None:
+    assert {cell: TYPES[SHEET.type_at(*cell)] for cell in CELLS} == CELLS
+    assert SHEET.coin_track == TRACK
+
+
+# The dealer
+
+
+class Labels:
+    """A stream that keeps the labels; some numbers are given."""
+
+    def __init__(self, rng: random.Random, numbers: dict[str, int]) -> None:
+        self.rng = rng
+        self.numbers = numbers
+        self.asked: list[tuple[str, int]] = []
+
+    def permutation(self, label: str, n: int) -> list[int]:
+        raise AssertionError
+
+    def uniform(self, label: str, n: int) -> int:
+        self.asked.append((label, n))
+        return self.numbers.get(label, self.rng.randrange(n))
+
+
+def test_every_die_has_a_label_of_its_own_in_the_order_of_rolling() -> None:
+    """As docs/rollwrite-state.md says."""
+    rng = random.Random(5)
+    for seats in (1, 2, 4):
+        stream = Labels(rng, {f"dice/{n}/{die}": 0 for n in (0, 1) for die in ("blue", "yellow")})
+        state = GAME.new(seats)
+        dealer = GAME.dealer(seats, None, None, stream)
+        rolls: list[tuple[int, int]] = []
+        while not isinstance(awaited := state.pending()[0], Over):
+            if isinstance(awaited, Chance):
+                outcome = dealer.outcome(state)
+                rolls += getattr(outcome, "rolls", ())
+                state.apply(outcome)
+            else:
+                state.apply(rng.choice(list(state.legal_moves())))
+        labels = [("start", seats)] * (seats > 1)
+        labels += [(f"dice/{n}/{die}", 6) for n in range(len(rolls)) for die in ("blue", "yellow")]
+        assert stream.asked == labels
+        assert rolls[:2] == [(1, 1), (1, 1)], "the second is rolled again, and each has its own label"
+
+
+def test_a_committed_deck_rolls_the_dice() -> None:
+    deck = Deck(bytes(32))
+    state = GAME.new(3)
+    dealer = GAME.dealer(3, None, None, deck)
+    state.apply(dealer.outcome(state))
+    assert state.start == deck.uniform("start", 3)
+    event = dealer.outcome(state)
+    wanted = [tuple(deck.uniform(f"dice/{n}/{die}", 6) + 1 for die in ("blue", "yellow")) for n in range(3)]
+    assert list(event.rolls)[:3] == wanted  # type: ignore[union-attr]
