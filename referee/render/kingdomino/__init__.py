@@ -1,0 +1,9 @@
+"""Kingdomino on paper: a kingdom as text or SVG, a position as text."""
+
+from __future__ import annotations
+
+from referee.render.kingdomino.boxes import text
+from referee.render.kingdomino.picture import seat_svg, svg
+from referee.render.kingdomino.position import position_text
+
+__all__ = ["position_text", "seat_svg", "svg", "text"]

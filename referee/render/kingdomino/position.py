@@ -1,0 +1,44 @@
+"""A position of Kingdomino as text: what lies on the table and every seat's kingdom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from referee.games.kingdomino import State
+from referee.render.kingdomino.boxes import text
+from referee.render.words import awaited, listed, wrapped
+
+
+def position_text(state: State, seats: Sequence[int] | None = None, *, ascii_only: bool = False) -> str:
+    """The whole position, or with ``seats`` the table and these seats only; ends in a newline."""
+    lines = [*wrapped(_table(state)), ""]
+    for seat in range(state.seats) if seats is None else seats:
+        kingdom = text(state.kingdoms[seat], state.table, ascii_only=ascii_only)
+        lines += [*wrapped(_seat(state, seat)), "", kingdom]
+    return "\n".join(lines)
+
+
+def _table(state: State) -> Iterable[str]:
+    dominoes = state.table.dominoes
+    yield awaited(state.pending()[0])
+    yield f"lines drawn: {state.lines} of {state.lines_in_all}; dominoes to come: {state.undrawn()}"
+    if state.order and state.lines <= 1:
+        yield f"first order: {listed(map(str, state.order))}"
+    for number, seat in state.kings:
+        yield f"to be placed: {dominoes[number - 1]}, seat {seat}"
+    for number in state.offer:
+        seat_on_it = state.claims.get(number)
+        yield f"line: {dominoes[number - 1]}, {'free' if seat_on_it is None else f'seat {seat_on_it}'}"
+    if state.removed:
+        yield f"left over and removed: {listed(map(str, state.removed))}"
+
+
+def _seat(state: State, seat: int) -> Iterable[str]:
+    kingdom = state.kingdoms[seat]
+    bonus = state.score(seat) - kingdom.score()
+    points = f"{state.score(seat)} points" + (f", {bonus} of them bonus" if bonus else "")
+    yield f"seat {seat}: {points}; largest area {kingdom.largest_area()}; crowns {kingdom.crowns()}"
+    if kingdom.castle is not None:
+        yield f"  castle in column {kingdom.castle[0]}, row {kingdom.castle[1]} of the frame"
+    if state.discarded[seat]:
+        yield f"  discarded: {listed(map(str, state.discarded[seat]))}"
