@@ -112,14 +112,22 @@ def last_round(
     return state
 
 
-def random_states(rng: random.Random, seats: int, options: Options | None = None) -> Iterable[State]:
-    """Every position of a random game; each is a copy."""
+def random_states(
+    rng: random.Random, seats: int, options: Options | None = None, castle: Cell | None = None
+) -> Iterable[State]:
+    """Every position of a random game; each is a copy. ``castle``: where all castles are placed, if not at random."""
     state = GAME.new(seats, options)
     dealer = GAME.dealer(seats, options, None, Shuffler(rng))
     while True:
         yield state.copy()
         awaited = state.pending()[0]
+        event: Any
         if isinstance(awaited, Over):
             return
-        event: Any = dealer.outcome(state) if isinstance(awaited, Chance) else rng.choice(list(state.legal_moves()))
+        if isinstance(awaited, Chance):
+            event = dealer.outcome(state)
+        elif state.phase is Phase.CASTLE and castle is not None:
+            event = PlaceCastle(*castle)
+        else:
+            event = rng.choice(list(state.legal_moves()))
         state.apply(event)

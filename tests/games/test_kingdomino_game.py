@@ -1,0 +1,222 @@
+"""Whole games of Kingdomino at random: the harness, a slow draft beside the engine, and what holds at every step."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from referee.games.game import Ending, SetupError
+from referee.games.kingdomino import GAME, DominoTable, Options, State
+from referee.games.kingdomino.dominoes import Domino
+from referee.games.kingdomino.moves import ChooseDomino, DiscardDomino, FirstOrder, Line, PlaceCastle, PlaceDomino
+from referee.games.kingdomino.options import Central, Draw, Frame
+from referee.games.kingdomino.phases import Phase
+from referee.games.kingdomino.piles import all_kings, numbers_of
+from tests.games.kingdomino_positions import TABLE, domino, names, random_states, slow
+from tests.harness import Choose, Shuffler, check_game, evenly
+
+OPTIONS = {
+    "default": Options(),
+    "relative": Options(frame=Frame.RELATIVE),
+    "bonuses": Options(first_order=Draw.KINGS, central=Central.KINGDOM, harmony=True),
+    "frame bonus": Options(central=Central.FRAME, harmony=True, dynasty=True),
+    "wider": Options(wider_offer=True, frame=Frame.RELATIVE, harmony=True),
+    "duel": Options(mighty_duel=True, central=Central.KINGDOM),
+    "relative duel": Options(mighty_duel=True, frame=Frame.RELATIVE, first_order=Draw.KINGS),
+    "declared": Options(wider_offer=True, declared_order=(0,)),
+}
+
+
+def greedy(rng: random.Random, state: Any, moves: Sequence[Any]) -> Any:
+    """Castles in the middle, the best points now, dear dominoes: kingdoms grow full."""
+
+    def worth(move: Any) -> float:
+        if isinstance(move, PlaceDomino):
+            kingdom = state.kingdoms[state.seat].placed(state.due(), move.left, move.right)
+            return float(kingdom.score()) + rng.random()
+        return move.domino if isinstance(move, ChooseDomino) else rng.random()
+
+    return max(moves, key=worth)
+
+
+def cramped(rng: random.Random, state: Any, moves: Sequence[Any]) -> Any:
+    """Castles in the corner, the first place that there is: much is discarded."""
+    return moves[0]
+
+
+CHOICES: dict[str, Choose] = {"evenly": evenly, "greedy": greedy, "cramped": cramped}
+
+
+def playable() -> Iterable[tuple[int, str, Options]]:
+    for seats in (2, 3, 4):
+        for name, options in OPTIONS.items():
+            declared = all_kings(seats)[::-1] if options.declared_order else ()
+            try:
+                yield seats, name, replace(options, declared_order=declared).for_seats(seats)
+            except SetupError:
+                continue
+
+
+def watch(state: Any) -> None:
+    """What holds before every event of a legal game."""
+    where = [number for made in state.kingdoms for number, _, _ in made.dominoes]
+    where += [number for numbers in state.discarded for number in numbers]
+    where += [number for number, _ in state.kings]
+    where += [*state.offer, *state.removed, *numbers_of(state.unseen)]
+    assert sorted(where) == list(range(1, 49)), "a domino was lost or doubled"
+    assert state.kings == sorted(state.kings)
+    assert state.offer == sorted(state.offer)
+    assert state.claims.keys() <= set(state.offer)
+    assert state.undrawn() <= state.unseen.bit_count()
+    moves = list(state.legal_moves())
+    if state.phase is Phase.PLACE:
+        halves = names(state.due())
+        listed = [(*m.left, *m.right) for m in moves if isinstance(m, PlaceDomino)]
+        assert listed == slow(state.kingdoms[state.seat]).placements(halves)
+        assert moves == (moves if listed else [DiscardDomino(state.due().number)])
+    elif state.phase is Phase.CHOOSE:
+        assert [move.domino for move in moves] == [number for number in state.offer if number not in state.claims]
+    elif state.phase is Phase.CASTLE:
+        size = state.options.size()
+        assert moves == [PlaceCastle(column, row) for column in range(size) for row in range(size)]
+
+
+def worth(state: State) -> list[tuple[int, int, int]]:
+    """Each seat's points, largest area and crowns by the slow checker."""
+    found = []
+    for made, discarded in zip(state.kingdoms, state.discarded, strict=True):
+        slowly = slow(made)
+        points = slowly.score() + (5 if state.options.harmony and not discarded else 0)
+        middle = (made.frame_size // 2,) * 2
+        central = {Central.NO: False, Central.KINGDOM: slowly.is_central(), Central.FRAME: made.castle == middle}
+        points += 10 if central[state.options.central] else 0
+        found.append((points, slowly.largest_area(), slowly.crowns()))
+    return found
+
+
+GAMES = [pytest.param(*game, id=f"{game[0]}-{game[1].replace(' ', '-')}") for game in playable()]
+
+
+@pytest.mark.parametrize(("seats", "name", "options"), GAMES)
+def test_random_games_pass_the_harness(seats: int, name: str, options: Options) -> None:
+    rng = random.Random(f"{seats} {name}")
+    choose = list(CHOICES.values())[(seats + list(OPTIONS).index(name)) % 3]
+    played = check_game(GAME, seats, rng, options=options, choose=choose, watch=watch)  # type: ignore[arg-type]
+    assert isinstance(played.state, State)
+    over = played.over
+    assert over.ending is Ending.RULES
+    assert len({*played.digests}) == len(played.digests), "two positions of a game have one digest"
+    ranked = worth(played.state)
+    assert list(over.scores) == [points for points, _, _ in ranked]
+    assert list(over.places) == [1 + sum(other > own for other in ranked) for own in ranked]
+    each = options.dominoes(seats) // options.line(seats) * (2 if seats == 2 else 1)
+    assert [len(k.dominoes) + len(d) for k, d in zip(played.state.kingdoms, played.state.discarded, strict=True)] == [
+        each
+    ] * seats
+
+
+def slow_draft(
+    seats: int, castles: bool, order: Sequence[int], lines: int, choices: Sequence[int]
+) -> list[tuple[int, str, int]]:
+    """Who acts when, from the rule text: seat, what, and the domino."""
+    acts = [(seat, "castle", 0) for seat in range(seats)] if castles else []
+    picks = iter(choices)
+    row = []
+    for seat in order:
+        row.append((next(picks), seat))
+        acts.append((seat, "choose", row[-1][0]))
+    for _ in range(lines - 1):
+        chosen = []
+        for number, seat in sorted(row):
+            chosen.append((next(picks), seat))
+            acts += [(seat, "place", number), (seat, "choose", chosen[-1][0])]
+        row = chosen
+    acts += [(seat, "place", number) for number, seat in sorted(row)]
+    assert not list(picks)
+    return acts
+
+
+@pytest.mark.parametrize(("seats", "name", "options"), GAMES)
+def test_games_run_like_the_slow_draft(seats: int, name: str, options: Options) -> None:
+    rng = random.Random(f"draft {seats} {name}")
+    acts: list[tuple[int, str, int]] = []
+
+    def note(rng: random.Random, state: Any, moves: Sequence[Any]) -> Any:
+        move = evenly(rng, state, moves)
+        match move:
+            case PlaceCastle():
+                acts.append((state.seat, "castle", 0))
+            case ChooseDomino(number):
+                acts.append((state.seat, "choose", number))
+            case PlaceDomino(number) | DiscardDomino(number):
+                acts.append((state.seat, "place", number))
+        return move
+
+    played = check_game(GAME, seats, rng, options=options, choose=note)  # type: ignore[arg-type]
+    assert isinstance(played.state, State)
+    orders = [event.seats for event in played.events if isinstance(event, FirstOrder)]
+    lines = [event.dominoes for event in played.events if isinstance(event, Line)]
+    choices = [number for _, what, number in acts if what == "choose"]
+    order = orders[0] if orders else options.declared_order
+    assert acts == slow_draft(seats, options.frame is Frame.FIXED, order, len(lines), choices)
+    drawn = [number for line in lines for number in line]
+    assert played.state.removed == [number for number in drawn if number not in choices]
+    assert len(drawn) == len({*drawn}) == options.dominoes(seats)
+
+
+def test_no_domino_comes_more_often_than_another() -> None:
+    """Which dominoes are in a game of two, and in which line they come, is even: 24 of 48 in each of 400 games."""
+    seen: Counter[int] = Counter()
+    first: Counter[int] = Counter()
+    for seed in range(400):
+        state = GAME.new(2, Options(frame=Frame.RELATIVE))
+        dealer = GAME.dealer(2, state.options, None, Shuffler(random.Random(seed)))
+        state.apply(dealer.outcome(state))
+        for _ in range(6):
+            line = dealer.outcome(state)
+            assert isinstance(line, Line)
+            seen.update(line.dominoes)
+            if not state.lines:
+                first.update(line.dominoes)
+            state.lines += 1
+    assert min(seen[number] for number in range(1, 49)) > 150
+    assert max(seen.values()) < 250
+    assert min(first[number] for number in range(1, 49)) > 10
+
+
+def test_placements_in_random_play_are_more_in_a_relative_frame() -> None:
+    """Both ways of naming equal halves counted, other implementations have 10.65 a turn, 9.29, and 5.05 in a corner."""
+    means = {}
+    for name, castle in (("relative", None), ("middle", (2, 2)), ("corner", (0, 0))):
+        counts: list[int] = []
+        for seed in range(60):
+            rng = random.Random(seed)
+            options = Options(frame=Frame.FIXED if castle else Frame.RELATIVE)
+            for state in random_states(rng, 4, options, castle):
+                if state.phase is Phase.PLACE:
+                    piece = state.due()
+                    ways = 2 if piece.left == piece.right else 1
+                    counts.append(ways * len(state.kingdoms[state.seat].placements(piece)))
+        means[name] = sum(counts) / len(counts)
+    assert means["relative"] > means["middle"] > means["corner"]
+    assert means["corner"] == pytest.approx(5.05, abs=0.4)
+    assert means["middle"] == pytest.approx(9.29, abs=0.4)
+    assert means["relative"] == pytest.approx(10.65, abs=0.4)
+
+
+def test_a_declared_table_is_played_with() -> None:
+    """The numbers are the table's, and so are the halves that are laid."""
+    turned = DominoTable([Domino(number, right, left) for number, left, right in TABLE.dominoes])
+    state = GAME.new(4, Options(frame=Frame.RELATIVE), turned)
+    assert state.table.dominoes[47].left == domino(48).right
+    state.apply(FirstOrder((0, 1, 2, 3)))
+    state.apply(Line((45, 46, 47, 48)))
+    for number in (48, 47, 46, 45):
+        state.apply(ChooseDomino(number))
+    state.apply(Line((1, 2, 3, 4)))
+    assert state.due() == Domino(45, domino(45).right, domino(45).left)
