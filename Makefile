@@ -17,6 +17,9 @@ SIGNED_BASELINE := proto/baseline/signed.binpb
 # What is ours; somebody's own bot may lie beside it.
 CODE := referee solver clients tests hatch_build.py
 
+# The game of `demo` and `arena`.
+GAME := alhambra
+
 # Two levels of installation: playing needs less than developing.
 RUNTIME := .venv/runtime.stamp
 DEV := .venv/dev.stamp
@@ -32,14 +35,14 @@ help: ## Show this list
 
 setup: $(GENERATED) ## Install everything, development tools included, into .venv
 
-demo: $(RUNTIME) ## Watch a game from deal to verified log (ARGS="--bots greedy,planner")
-	@$(BIN)/python -m clients.demo $(ARGS)
+demo: $(RUNTIME) ## Watch a game from deal to verified log (GAME=kingdomino ARGS="--bots greedy,random")
+	@$(BIN)/python -m clients.demo --game $(GAME) $(ARGS)
 
 serve: $(RUNTIME) ## Run the referee
 	@$(BIN)/referee serve
 
-arena: $(RUNTIME) ## Let the bots play each other (ARGS="--bots planner,greedy --games 20")
-	@$(BIN)/python -m clients.arena $(ARGS)
+arena: $(RUNTIME) ## Let the bots play each other (GAME=kingdomino ARGS="--seats 4 --games 20")
+	@$(BIN)/python -m clients.arena --game $(GAME) $(ARGS)
 
 test: $(GENERATED) ## Run all tests
 	@$(BIN)/python -m pytest -n 2

@@ -21,9 +21,11 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from clients.bots import BOTS, UnknownBot, load
+from clients.bots import UnknownBot, load, names
 from clients.match import IllegalMove, Outcome, play_game
 from referee.cli.output import accept_every_character
+from referee.games import registry
+from referee.games.game import SetupError, UnknownRules
 
 
 @dataclass(slots=True)
@@ -77,22 +79,22 @@ def wilson(score: float, games: int, z: float = 1.96) -> tuple[float, float]:
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def groups(names: Sequence[str], seats: int) -> Iterator[tuple[str, ...]]:
+def groups(bots: Sequence[str], seats: int) -> Iterator[tuple[str, ...]]:
     """Who meets whom: everybody everybody else, in groups of ``seats``; too few bots fill the table in turn."""
-    if len(names) >= seats:
-        yield from combinations(names, seats)
+    if len(bots) >= seats:
+        yield from combinations(bots, seats)
     else:
-        yield tuple(islice(cycle(names), seats))
+        yield tuple(islice(cycle(bots), seats))
 
 
-def game(task: tuple[tuple[str, ...], int, int]) -> Outcome:
+def play(task: tuple[str, tuple[str, ...], int, int]) -> Outcome:
     """One game of a group: its number gives the deal and who sits where. Results are by entrant, not by seat."""
-    names, seed, number = task
-    seats = len(names)
+    game, group, seed, number = task
+    seats = len(group)
     deal, turn = divmod(number, seats)
     order = [(seat + turn) % seats for seat in range(seats)]
-    bots = [load(names[who], seed=mix(seed, deal, turn, who)) for who in order]
-    outcome = play_game(bots, seed=mix(seed, deal))
+    bots = [load(group[who], game, mix(seed, deal, turn, who)) for who in order]
+    outcome = play_game(bots, mix(seed, deal), game)
     by_entrant = [order.index(who) for who in range(seats)]
     return Outcome(
         tuple(outcome.scores[seat] for seat in by_entrant),
@@ -112,8 +114,9 @@ def mix(*numbers: int) -> int:
 
 
 def tournament(
-    names: Sequence[str],
+    bots: Sequence[str],
     *,
+    game: str = "alhambra",
     games: int,
     seats: int = 2,
     seed: int = 1,
@@ -121,15 +124,15 @@ def tournament(
     progress: Progress | None = None,
 ) -> list[Group]:
     """All groups, ``games`` games each."""
-    met = list(groups(names, seats))
+    met = list(groups(bots, seats))
     played: list[Group] = []
     task = progress.add_task("", total=games * len(met)) if progress else None
     with ProcessPoolExecutor(processes) as pool:
         for group_names in met:
             group = Group([Record(name) for name in group_names])
             began = time.perf_counter()
-            tasks = [(group_names, seed, number) for number in range(games)]
-            results = map(game, tasks) if processes == 1 else pool.map(game, tasks, chunksize=2)
+            tasks = [(game, group_names, seed, number) for number in range(games)]
+            results = map(play, tasks) if processes == 1 else pool.map(play, tasks, chunksize=2)
             for outcome in results:
                 for who, record in enumerate(group.records):
                     record.add(outcome, who)
@@ -141,12 +144,12 @@ def tournament(
     return played
 
 
-def table(played: Sequence[Group], seats: int, seed: int) -> Table:
+def table(played: Sequence[Group], game: str, seats: int, seed: int) -> Table:
     """The results for people; fits into 80 columns."""
     games = sum(len(group.outcomes) for group in played)
     pace = games / max(1e-9, sum(group.seconds for group in played))
     shown = Table(
-        title=f"Alhambra, {seats} seats, seed {seed}",
+        title=f"{game}, {seats} seat{'s' * (seats > 1)}, seed {seed}",
         caption=f"{games} games, {pace:.1f} games/s",
         title_justify="left",
         caption_justify="left",
@@ -173,34 +176,57 @@ def table(played: Sequence[Group], seats: int, seed: int) -> Table:
     return shown
 
 
-def arena(
+def arena(  # noqa: PLR0917 - typer reads options from the signature
+    game: Annotated[str, typer.Option(help=f"One of {', '.join(registry.names())}.")] = "alhambra",
     games: Annotated[int, typer.Option(min=1, help="Games of each group.")] = 200,
-    bots: Annotated[str, typer.Option(help="Names, or module:attribute of your own, separated by commas.")] = ",".join(
-        reversed(BOTS)
-    ),
-    seats: Annotated[int, typer.Option(min=2, max=6, help="Seats at a table.")] = 2,
+    bots: Annotated[
+        str | None,
+        typer.Option(
+            help="Names, or module:attribute of your own, separated by commas.",
+            show_default="all of the game, the best first",
+        ),
+    ] = None,
+    seats: Annotated[int, typer.Option(min=1, help="Seats at a table.")] = 2,
     seed: Annotated[int, typer.Option(min=0, help="Of the deals and of what bots leave to chance.")] = 1,
     processes: Annotated[int, typer.Option(min=1, help="Processes that play.")] = os.cpu_count() or 1,
 ) -> None:
     """Lets bots play each other and prints who won how often.
 
-    A deal is played once from each seat. A draw counts half. Exit code 2: an unknown bot.
+    A deal is played once from each seat. A draw counts half. Exit code 2: an unknown game or bot, or too many seats.
     """
     console = Console()
-    names = [name.strip() for name in bots.split(",") if name.strip()]
     try:
-        for name in names or [""]:
-            load(name)
-    except UnknownBot as error:
-        console.print(f"arena: {error}", style="red", highlight=False)
-        raise typer.Exit(2) from error
+        entrants = _entrants(game, bots, seats)
+    except UnknownRules as error:
+        raise typer.Exit(_failed(console, f"{error}: there are {', '.join(registry.names())}", 2)) from error
+    except (UnknownBot, SetupError) as error:
+        raise typer.Exit(_failed(console, str(error), 2)) from error
     try:
         with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
-            played = tournament(names, games=games, seats=seats, seed=seed, processes=processes, progress=progress)
+            played = tournament(
+                entrants, game=game, games=games, seats=seats, seed=seed, processes=processes, progress=progress
+            )
     except IllegalMove as error:
-        console.print(f"arena: {error}", style="red", highlight=False)
-        raise typer.Exit(1) from error
-    console.print(table(played, seats, seed))
+        raise typer.Exit(_failed(console, str(error), 1)) from error
+    console.print(table(played, game, seats, seed))
+
+
+def _entrants(game: str, bots: str | None, seats: int) -> Sequence[str]:
+    """Who plays. Raises ``UnknownRules``, ``UnknownBot`` and ``SetupError``."""
+    rules = registry.get(game)
+    if not rules.min_seats <= seats <= rules.max_seats:
+        raise SetupError(f"{seats} seats: {game} has {rules.min_seats} to {rules.max_seats}")
+    if bots is None:
+        return names(game)[::-1]
+    entrants = [name for word in bots.split(",") if (name := word.strip())]
+    for name in entrants or [""]:
+        load(name, game)
+    return entrants
+
+
+def _failed(console: Console, why: str, code: int) -> int:
+    console.print(f"arena: {why}", style="red", highlight=False, markup=False, soft_wrap=True)
+    return code
 
 
 if __name__ == "__main__":

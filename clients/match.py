@@ -6,6 +6,7 @@ import random
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from clients.bots.bot import Bot
 from referee.games import registry
@@ -49,11 +50,14 @@ class IllegalMove(ValueError):
     """A bot chose what the rules forbid."""
 
 
-def play_game(bots: Sequence[Bot], seed: int, rules_id: str = "alhambra") -> Outcome:
-    """The bots in order of their seats, on the deal of this seed. Raises ``IllegalMove``."""
+def play_game(bots: Sequence[Bot], seed: int, rules_id: str = "alhambra", options: Any = None) -> Outcome:
+    """The bots in order of their seats, on the deal of this seed. Raises ``IllegalMove`` and ``SetupError``.
+
+    ``options``: of the game; ``None``: its defaults.
+    """
     game = registry.get(rules_id)
-    state = game.new(len(bots), None, None)
-    dealer = game.dealer(len(bots), None, None, SeededStream(seed))
+    state = game.new(len(bots), options, None)
+    dealer = game.dealer(len(bots), options, None, SeededStream(seed))
     decisions = [0] * len(bots)
     thought = [0.0] * len(bots)
     while True:

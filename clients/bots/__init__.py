@@ -1,13 +1,7 @@
-"""Players for Alhambra, from one that knows nothing to one that plans its whole turn."""
+"""Players: one that plays every game at random, and for each game a package with better ones in ``BOTS``."""
 
 from __future__ import annotations
 
-from clients.bots.bot import Bot, UnknownBot, load
-from clients.bots.greedy import Greedy
-from clients.bots.planner import Planner
-from clients.bots.random_bot import RandomBot
+from clients.bots.bot import Bot, MakeBot, UnknownBot, load, maker, names
 
-BOTS = ("random", "greedy", "planner")
-"""Names that ``load`` knows, the weakest first."""
-
-__all__ = ["BOTS", "Bot", "Greedy", "Planner", "RandomBot", "UnknownBot", "load"]
+__all__ = ["Bot", "MakeBot", "UnknownBot", "load", "maker", "names"]

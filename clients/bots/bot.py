@@ -8,6 +8,10 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Protocol
 
+from clients.bots.random_bot import RandomBot
+from referee.games import registry
+from referee.games.game import UnknownRules
+
 
 class Bot(Protocol):
     """A player. The one method is all that an author writes."""
@@ -15,8 +19,15 @@ class Bot(Protocol):
     def choose(self, observation: Any, legal_moves: Sequence[Any]) -> Any:
         """The move to make. ``observation`` is the bot's own copy of the game, ``legal_moves`` is never empty.
 
-        For Alhambra they are a ``referee.games.alhambra.State`` and its moves; ``observation.seat`` is the bot's own.
+        They are the ``State`` and the moves of ``referee.games.<game>``; ``observation.seat`` is the bot's own.
         """
+
+
+MakeBot = Callable[[str], Bot]
+"""A bot for the game of this rules id."""
+
+
+_OR_OWN = "module:attribute for one of your own"
 
 
 class UnknownBot(ValueError):
@@ -30,27 +41,52 @@ class _Chooser:
     choose: Callable[[Any, Sequence[Any]], Any]
 
 
-def load(name: str, seed: int | None = None) -> Bot:
-    """One of ours by its name, or ``module:attribute`` for somebody's own. Raises ``UnknownBot``.
+def names(rules_id: str) -> tuple[str, ...]:
+    """Our bots of the game, the weakest first. Raises ``UnknownRules``."""
+    registry.get(rules_id)
+    return "random", *_of(rules_id)
 
-    The attribute is a class that needs no arguments, an object with ``choose``, or a function like ``choose``. It is
-    imported, so it runs: name only code that you trust.
+
+def load(name: str, rules_id: str = "alhambra", seed: int | None = None) -> Bot:
+    """One of ours for this game by its name, or somebody's own as ``module:attribute``.
+
+    That is a class that needs no arguments, an object with ``choose``, or a function like ``choose``. It is imported,
+    so it runs: name only code that you trust. Raises ``UnknownBot``, and ``UnknownRules`` for a game that there is not.
     """
-    # Here, as these modules know this one.
-    from clients.bots.greedy import Greedy  # noqa: PLC0415
-    from clients.bots.planner import Planner  # noqa: PLC0415
-    from clients.bots.random_bot import RandomBot  # noqa: PLC0415
+    if ":" in name:
+        return _imported(name)
+    there = names(rules_id)
+    if name not in there:
+        raise UnknownBot(f"no bot {name!r} for {rules_id}: there are {', '.join(there)}; {_OR_OWN}")
+    return RandomBot(random.Random(seed)) if name == "random" else _of(rules_id)[name]()
 
-    ours: dict[str, Callable[[], Bot]] = {
-        "random": lambda: RandomBot(random.Random(seed)),
-        "greedy": Greedy,
-        "planner": Planner,
-    }
-    if name in ours:
-        return ours[name]()
-    module, colon, attribute = name.partition(":")
-    if not colon:
-        raise UnknownBot(f"no bot {name!r}: there are {', '.join(ours)}, or module:attribute for one of your own")
+
+def maker(name: str, seed: int | None = None) -> MakeBot:
+    """``load`` for a game that is not known yet.
+
+    Raises ``UnknownBot`` at once for a name that no game has, and for somebody's own bot that cannot be imported.
+    """
+    if ":" in name:
+        bot = _imported(name)
+        return lambda _: bot
+    games = registry.names()
+    if not any(name in names(rules_id) for rules_id in games):
+        there = "; ".join(f"{', '.join(names(rules_id))} ({rules_id})" for rules_id in games)
+        raise UnknownBot(f"no bot {name!r}: there are {there}; {_OR_OWN}")
+    return lambda rules_id: load(name, rules_id, seed)
+
+
+def _of(rules_id: str) -> dict[str, Callable[[], Bot]]:
+    """The game's own bots; a game may be without."""
+    try:
+        bots: dict[str, Callable[[], Bot]] = registry.part(__package__, rules_id).BOTS
+    except UnknownRules:
+        return {}
+    return bots
+
+
+def _imported(name: str) -> Bot:
+    module, _, attribute = name.partition(":")
     if module.endswith(".py"):
         dotted = module.removesuffix(".py").removeprefix("./").replace("/", ".")
         raise UnknownBot(f"no bot {name!r}: write {dotted}:{attribute}")

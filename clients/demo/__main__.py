@@ -1,4 +1,4 @@
-"""``python -m clients.demo``: a referee, three bots with their own keys, and a log that is checked without trust."""
+"""``python -m clients.demo``: a referee, bots with their own keys, and a log that is checked without trust."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import signal
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import which
@@ -15,15 +16,18 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from clients.bots import BOTS, UnknownBot, load
-from clients.demo import game
+from clients.bots import UnknownBot, load, names
 from clients.demo.children import ChildFailed, Children
+from clients.demo.game import play
 from clients.demo.screen import Screen, show_result
+from clients.demo.show import show
 from clients.sdk.errors import ClientError
 from clients.sdk.organiser import Opened, organiser
 from referee.cli.output import accept_every_character
-from referee.games.alhambra.options import MAX_SEATS, MIN_SEATS
-from referee.render import alhambra as render
+from referee.games import registry
+from referee.games.game import UnknownRules
+from referee.log.replay import Record
+from referee.render.registry import renderer
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,30 +40,38 @@ class Files:
 
 
 def demo(
-    bots: Annotated[str, typer.Option(help="Who plays, by seat: names, or module:attribute of your own.")] = ",".join(
-        BOTS
-    ),
+    game: Annotated[str, typer.Option(help=f"One of {', '.join(registry.names())}.")] = "alhambra",
+    bots: Annotated[
+        str | None,
+        typer.Option(
+            help="Who plays, by seat: names, or module:attribute of your own.", show_default="all of the game"
+        ),
+    ] = None,
     seed: Annotated[
         int, typer.Option(min=0, help="Of what bots leave to chance. The deal is nobody's choice: it has no seed.")
     ] = 1,
     out: Annotated[Path, typer.Option(help="The folder for log, key and pictures.")] = Path("demo"),
 ) -> None:
-    """Plays a game of Alhambra between bots over gRPC, then checks its log offline.
+    """Plays a game between bots over gRPC, then checks its log offline.
 
     Exit codes: 0 the log is COMPLETE; 1 something failed, and it is said what; 2 wrong words; 130 stopped by Ctrl-C.
     """
     console = Console()
-    names = [name.strip() for name in bots.split(",")]
     sys.path.insert(0, str(Path.cwd()))
     try:
-        for name in names:
-            load(name)
+        players = names(game) if bots is None else [name.strip() for name in bots.split(",")]
+        for name in players:
+            load(name, game)
+    except UnknownRules as error:
+        raise typer.Exit(_failed(console, f"{error}: there are {', '.join(registry.names())}", 2)) from error
     except UnknownBot as error:
         raise typer.Exit(_failed(console, str(error), 2)) from error
-    if not MIN_SEATS <= len(names) <= MAX_SEATS:
-        raise typer.Exit(_failed(console, f"{len(names)} bots: expected {MIN_SEATS} to {MAX_SEATS}", 2))
+    rules = registry.get(game)
+    if not rules.min_seats <= len(players) <= rules.max_seats:
+        expected = f"{rules.min_seats} to {rules.max_seats}"
+        raise typer.Exit(_failed(console, f"{len(players)} bots: {game} is for {expected}", 2))
     try:
-        code = asyncio.run(_demo(console, names, seed, out))
+        code = asyncio.run(_demo(console, game, players, seed, out))
     except (ChildFailed, ClientError, OSError) as error:
         code = _failed(console, str(error), 1)
     except (KeyboardInterrupt, asyncio.CancelledError):
@@ -72,29 +84,26 @@ def _failed(console: Console, why: str, code: int) -> int:
     return code
 
 
-async def _demo(console: Console, bots: list[str], seed: int, out: Path) -> int:
+async def _demo(console: Console, game: str, bots: Sequence[str], seed: int, out: Path) -> int:
     began = time.monotonic()
     _stop_on_sigterm()
     with TemporaryDirectory(prefix="tile-referee-") as folder:
         async with Children(Path(folder)) as children:
             address, token = await _start_referee(children, Path(folder))
             async with organiser(address, token) as organising:
-                opened = await organising.open_game("alhambra", len(bots))
+                opened = await organising.open_game(game, len(bots))
                 console.print(f"Game {opened.game_id} at {address}.", highlight=False)
-                console.print(f"{_listed(bots)} play, each in a process and with a key of its own.", highlight=False)
-                with Screen(console, bots) as screen:
-                    played = await game.play(children, opened, bots, seed, screen)
+                console.print(f"Players, each a process with a key of its own: {', '.join(bots)}.", highlight=False)
+                shown = show(game, bots)
+                with Screen(console, shown, bots) as screen:
+                    record = await play(children, opened, bots, seed, screen)
                 files = _files(out, opened, len(bots))
                 await organising.save_log(opened.game_id, files.log)
-            _draw(files, opened, played)
-            show_result(console, bots, played.state, played.rounds)
-            took = f"{played.entries} signed entries in {time.monotonic() - began:.1f} s."
+            _draw(files, opened, record)
+            show_result(console, shown, bots, record)
+            took = f"{record.size} signed entries in {time.monotonic() - began:.1f} s."
             console.print(f"{took} The audit, without the referee:", highlight=False)
-            return await _audit(console, children, files, out)
-
-
-def _listed(bots: list[str]) -> str:
-    return f"{', '.join(bots[:-1])} and {bots[-1]}"
+            return await _audit(console, children, files, out, game)
 
 
 def _stop_on_sigterm() -> None:
@@ -123,10 +132,11 @@ def _files(out: Path, opened: Opened, seats: int) -> Files:
     return Files(name.with_suffix(".gamelog"), name.with_suffix(".vkey"), boards)
 
 
-def _draw(files: Files, opened: Opened, played: game.Played) -> None:
+def _draw(files: Files, opened: Opened, record: Record) -> None:
     files.verifier.write_text(opened.verifier + "\n", encoding="utf-8")
     for seat, path in enumerate(files.boards):
-        path.write_text(render.svg(played.state.layouts[seat]), encoding="utf-8")
+        picture = renderer(record.opened.rules_id).seat_svg(record.course.state, seat, f"Seat {seat} at the end")
+        path.write_text(picture, encoding="utf-8")
 
 
 def _command(name: str) -> str:
@@ -137,7 +147,7 @@ def _command(name: str) -> str:
     return str(path.relative_to(Path.cwd())) if path.is_relative_to(Path.cwd()) else str(path)
 
 
-async def _audit(console: Console, children: Children, files: Files, out: Path) -> int:
+async def _audit(console: Console, children: Children, files: Files, out: Path, game: str) -> int:
     """Runs the auditor as anybody would; it needs the file and the key, and no referee."""
     words = ["audit", str(files.log), "--key", str(files.verifier)]
     auditor = await children.start("auditor", words)
@@ -145,13 +155,13 @@ async def _audit(console: Console, children: Children, files: Files, out: Path) 
     console.print(auditor.output.read_text(encoding="utf-8").rstrip(), highlight=False, markup=False, soft_wrap=True)
     if code:
         return _failed(console, f"the auditor ended with exit code {code}", 1)
-    console.print(f"\nIn {out}/: the log, the referee's verifier key, and every Alhambra as a picture.")
+    console.print(f"\nIn {out}/: the log, the referee's verifier key, and a picture of every seat's board.")
     console.print("Try next:")
     referee, python = _command("referee"), _command("python")
     for line in (
         f"{referee} show {files.log} --moves",
         f"{referee} audit {files.log} --key {files.verifier} --json",
-        f"{python} -m clients.arena --bots planner,greedy",
+        f"{python} -m clients.arena --game {game}",
     ):
         console.print(f"  {line}", style="bold", highlight=False, markup=False, soft_wrap=True)
     return 0

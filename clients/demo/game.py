@@ -1,37 +1,26 @@
-"""The demo's game: referee, organiser, bots and a spectator who checks everything. Shows it; writes no files."""
+"""The demo's game: bots in processes, a spectator who checks everything. Shows it; writes no files, knows no rules."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any
 
 from clients.demo.children import Child, Children
-from clients.demo.rounds import Round, Rounds
 from clients.demo.screen import Screen
 from clients.join import format_join
 from clients.sdk.connection import Connection
 from clients.sdk.ledger import Ledger
 from clients.sdk.organiser import Opened
-from referee.games.alhambra import State
 from referee.log.entry import decode_entry
 from referee.log.intent import decode_intent
 from referee.log.note import VerifierKey
-from referee.notation.alhambra.words import describe
+from referee.log.replay import Record
+from referee.notation.registry import notation
 from referee.v1.game_service_pb2 import WatchGameResponse
-from referee.wire.registry import codec
 
 
-@dataclass(frozen=True, slots=True)
-class Played:
-    """A finished game as the spectator saw it."""
-
-    state: State
-    rounds: tuple[Round, ...]
-    entries: int
-
-
-async def play(children: Children, opened: Opened, bots: Sequence[str], seed: int, screen: Screen) -> Played:
+async def play(children: Children, opened: Opened, bots: Sequence[str], seed: int, screen: Screen) -> Record:
     """Starts the bots, watches until the end and sees them out. Raises ``ChildFailed`` and ``ClientError``."""
     players: list[Child] = []
     for join, bot in zip(opened.joins, bots, strict=True):
@@ -54,39 +43,27 @@ async def play(children: Children, opened: Opened, bots: Sequence[str], seed: in
         await asyncio.gather(game, failure, return_exceptions=True)
 
 
-async def _watch(opened: Opened, screen: Screen) -> Played:
+async def _watch(opened: Opened, screen: Screen) -> Record:
     """Follows the game without a token: as everybody can, and checking what everybody can check."""
     ledger = Ledger(opened.game_id, VerifierKey.parse(opened.verifier))
-    rounds = Rounds()
-    before: State | None = None
+    before: Any = None
 
     async def show(message: WatchGameResponse) -> None:
         nonlocal before
         if not message.HasField("commit"):
             return
-        state = _alhambra(ledger)
         # An act comes first in its commit; what follows from it at once is drawn and dealt.
-        if before is not None and (words := _words(message.commit.entries[0], before)):
+        if before is not None and (words := _words(message.commit.entries[0], ledger.record, before)):
             screen.moved(words)
         screen.show(ledger.record)
-        for held in rounds.went_on(state):
-            points = ", ".join(map(str, held.points))
-            screen.say(f"Scoring round {held.number} after turn {state.turns}: {points} points.")
-        before = state.copy()
+        before = ledger.record.course.state.copy()
 
     async with Connection(opened.joins[0].address, opened.game_id) as connection:
         await connection.watch(ledger, show)
-    return Played(_alhambra(ledger), tuple(rounds.held), ledger.size)
+    return ledger.record
 
 
-def _alhambra(ledger: Ledger) -> State:
-    state = ledger.record.course.state
-    if not isinstance(state, State):
-        raise TypeError(f"expected a game of Alhambra, got {state!r}")
-    return state
-
-
-def _words(data: bytes, before: State) -> str:
+def _words(data: bytes, record: Record, before: Any) -> str:
     """What the entry says, if it is a move."""
     entry = decode_entry(data)
     if entry.WhichOneof("event") != "signed":
@@ -94,5 +71,5 @@ def _words(data: bytes, before: State) -> str:
     intent = decode_intent(entry.signed.intent)
     if intent.WhichOneof("act") != "move":
         return ""
-    move = codec("alhambra", 1).decode_move(intent.move, before.table)
-    return f"{entry.seq:>4}  seat {intent.seat}: {describe(move, before)}"
+    move = record.course.codec.decode_move(intent.move, record.course.tables)
+    return f"{entry.seq:>4}  seat {intent.seat}: {notation(record.opened.rules_id).describe(move, before)}"

@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from clients.bots.bot import Bot
+from clients.bots.bot import Bot, MakeBot
 from clients.join import Join, parse_join
 from clients.sdk.channel import Security
 from clients.sdk.connection import SILENCE_S, Connection, Cut
@@ -49,7 +49,7 @@ class Player:
     def __init__(
         self,
         join: Join,
-        bot: Bot,
+        bot: Bot | MakeBot,
         *,
         key: PrivateKey | None = None,
         verifier: VerifierKey | None = None,
@@ -58,9 +58,13 @@ class Player:
         on_commit: Callable[[Ledger], None] | None = None,
         security: Security | None = None,
     ) -> None:
-        """``key``: a fresh one if none is given. ``on_commit`` is called after every commit, to show progress."""
+        """``key``: a fresh one if none is given. ``on_commit`` is called after every commit, to show progress.
+
+        ``bot``: itself, or what makes it once the game is known, before the seat is taken.
+        """
         self.join = join
-        self.bot = bot
+        self._make_bot: MakeBot = (lambda _: bot) if hasattr(bot, "choose") else bot
+        self._bot: Bot | None = None
         self.key = key or PrivateKey.generate()
         self.ledger = Ledger(join.game_id, verifier)
         self.connection = Connection(
@@ -140,6 +144,8 @@ class Player:
     async def _due(self) -> SignedIntent | None:
         record, seat = self.ledger.record, self.join.seat
         joined = record.course.joins.get(seat)
+        if self._bot is None:
+            self._bot = self._make_bot(record.opened.rules_id)
         if joined is None and record.phase is Phase.JOINING:
             if seat >= len(record.opened.seats) or record.opened.seats[seat].scribed:
                 raise Denied(f"seat {seat} cannot be taken: there is none, or a scribe enters its moves")
@@ -153,20 +159,20 @@ class Player:
         if record.phase is Phase.PLAYING and any(
             isinstance(awaited, Decision) and awaited.seat == seat for awaited in record.course.pending()
         ):
-            move = await self._chosen()
+            move = await self._chosen(self._bot)
             return intent.move(record.place, Author(Role.SEAT, seat), self.key, move)
         return None
 
-    async def _chosen(self) -> bytes:
+    async def _chosen(self, bot: Bot) -> bytes:
         """Asks the bot, in a thread, as it may think for long. Raises ``BadMove``."""
         course = self.ledger.record.course
         moves: tuple[Any, ...] = tuple(course.state.legal_moves())
-        move = await asyncio.to_thread(self.bot.choose, course.state.observation(self.join.seat), moves)
+        move = await asyncio.to_thread(bot.choose, course.state.observation(self.join.seat), moves)
         try:
             data = course.codec.encode_move(move, course.tables)
         except Exception as error:
             raise BadMove(f"the bot chose {move!r}, which is not a move of this game") from error
-        if move not in moves:  # legal all the same, perhaps: the list leaves out payments with a card to spare
+        if move not in moves:  # legal all the same, perhaps: a list may leave some out
             violations = course.state.check(move)
             texts = {rule.id: rule.text for rule in course.game.catalogue}
             broken = "; ".join(f"{violation.rule_id}: {texts.get(violation.rule_id)}" for violation in violations)
@@ -189,7 +195,7 @@ class Player:
 
 async def play_async(
     join: str | Join,
-    bot: Bot,
+    bot: Bot | MakeBot,
     *,
     key_file: Path | None = None,
     verifier: str | None = None,
@@ -212,7 +218,7 @@ async def play_async(
 
 def play(
     join: str | Join,
-    bot: Bot,
+    bot: Bot | MakeBot,
     *,
     key_file: Path | None = None,
     verifier: str | None = None,
@@ -222,6 +228,7 @@ def play(
 ) -> GameResult:
     """Takes the seat of a join string and plays the game to its end; the bot is asked for every move.
 
+    ``bot``: itself, or what makes it once the game is known: ``clients.bots.maker`` finds ours by name.
     ``key_file``: where the seat's private key is kept, so that a bot that was stopped can be started again; without
     it the key dies with the process. ``verifier``: the referee's verifier key, to check what it signs. ``security``:
     as the environment says, if not given. Raises ``JoinError`` and ``ClientError``, and whatever the bot raises.

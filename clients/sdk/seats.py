@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
-from clients.bots.bot import Bot
+from clients.bots.bot import MakeBot
 from clients.join import Join
 from clients.sdk.channel import Security
 from clients.sdk.connection import Connection
@@ -19,7 +19,7 @@ Ended = Callable[[str, GameResult | Exception], None]
 async def play_all(
     address: str,
     token: str,
-    make_bot: Callable[[], Bot],
+    make_bot: MakeBot,
     on_end: Ended,
     *,
     key_file: Path | None = None,
@@ -45,7 +45,7 @@ async def play_all(
         if message.HasField("turn") and message.game_id not in players:
             join = Join(address, message.game_id, message.turn.seat, token)
             player = play_async(
-                join, make_bot(), key_file=key_file, verifier=verifier, patience_s=patience_s, security=security
+                join, make_bot, key_file=key_file, verifier=verifier, patience_s=patience_s, security=security
             )
             players[message.game_id] = asyncio.create_task(player)
             players[message.game_id].add_done_callback(lambda done: ended(message.game_id, done))

@@ -12,23 +12,25 @@ from typing import Annotated
 import typer
 
 from clients import BadMove, ClientError, Distrust, GameResult, Join, JoinError, parse_join, play
-from clients.bots import UnknownBot, load
+from clients.bots import UnknownBot, maker, names
 from clients.sdk.channel import Security
 from clients.sdk.ledger import Ledger
 from referee.cli.arguments import verifier_key
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
 from referee.cli.remote import SendInClear, TlsCa, TlsCert, TlsKey
+from referee.games import registry
 from referee.log.steps import Phase
 
 EXIT_BOT = 3
 EXIT_DISTRUST = 4
+_THERE_ARE = "; ".join(f"in {rules_id} {', '.join(names(rules_id))}" for rules_id in registry.names())
 
 
 def bot(  # noqa: PLR0917 - typer reads options from the signature
     name: Annotated[
         str,
         typer.Argument(
-            help="random, greedy or planner; or module:attribute of your own, found from the current directory.",
+            help=f"{_THERE_ARE}; or module:attribute of your own, found from the current directory.",
             show_default=False,
         ),
     ],
@@ -71,7 +73,7 @@ def bot(  # noqa: PLR0917 - typer reads options from the signature
 
     - 0 the game is over, whoever won
     - 1 the referee was away too long, or does not admit this seat
-    - 2 the words are wrong: no such bot, not a join string
+    - 2 the words are wrong: no such bot of this game, not a join string
     - 3 the bot failed: an illegal move, or an exception, which is shown
     - 4 the referee's log contradicts its signatures, the rules or itself
     """
@@ -79,7 +81,7 @@ def bot(  # noqa: PLR0917 - typer reads options from the signature
     vkey = str(verifier_key("--verifier", verifier)) if verifier is not None else None
     sys.path.insert(0, str(Path.cwd()))
     try:
-        player = load(name, seed)
+        player = maker(name, seed)
     except UnknownBot as error:
         raise Failure(str(error), EXIT_USAGE) from error
     try:
@@ -92,6 +94,8 @@ def bot(  # noqa: PLR0917 - typer reads options from the signature
             on_commit=_Progress(seat.seat),
             security=Security(tls_ca, tls_cert, tls_key, insecure),
         )
+    except UnknownBot as error:  # of this game; the seat is still free
+        raise Failure(str(error), EXIT_USAGE) from error
     except BadMove as error:
         raise Failure(str(error), EXIT_BOT) from error
     except Distrust as error:

@@ -9,8 +9,11 @@ from typing import Any
 import pytest
 
 from clients.arena import groups, tournament, wilson
-from clients.bots import BOTS, Bot, UnknownBot, load
+from clients.bots import Bot, UnknownBot, load, maker, names
+from clients.bots.alhambra.planner import Planner
 from clients.match import IllegalMove, play_game
+from referee.games import registry
+from referee.games.game import UnknownRules
 
 
 class Watched:
@@ -29,21 +32,26 @@ class Watched:
         return move
 
 
-@pytest.mark.parametrize("name", BOTS)
-@pytest.mark.parametrize("seats", [2, 3, 6])
-def test_a_bot_chooses_from_the_list_to_the_end(name: str, seats: int) -> None:
-    bots = [Watched(load(name, seed)) for seed in range(seats)]
-    outcome = play_game(bots, seed=seats)
-    assert min(outcome.places) == 1
-    assert [bot.asked for bot in bots] == list(outcome.decisions)
+GAMES = [(game.rules_id, name) for game in registry.games() for name in names(game.rules_id)]
+
+
+@pytest.mark.parametrize(("game", "name"), GAMES)
+def test_a_bot_chooses_from_the_list_to_the_end(game: str, name: str) -> None:
+    """At the smallest and the largest table, and at one of three."""
+    rules = registry.get(game)
+    for seats in sorted({rules.min_seats, 3, rules.max_seats}):
+        bots = [Watched(load(name, game, seed)) for seed in range(seats)]
+        outcome = play_game(bots, seats, game)
+        assert min(outcome.places) == 1
+        assert [bot.asked for bot in bots] == list(outcome.decisions)
 
 
 def test_the_same_seed_gives_the_same_game() -> None:
-    games = [play_game([load("random", 1), load("greedy"), load("planner")], seed=7) for _ in range(2)]
+    games = [play_game([load("random", seed=1), load("greedy"), load("planner")], seed=7) for _ in range(2)]
     assert games[0].scores == games[1].scores
     assert games[0].decisions == games[1].decisions
     others = [
-        play_game([load("random", chance), load("greedy")], seed=deal) for chance, deal in ((1, 7), (1, 8), (2, 7))
+        play_game([load("random", seed=chance), load("greedy")], deal) for chance, deal in ((1, 7), (1, 8), (2, 7))
     ]
     assert len({game.scores for game in others}) == 3
 
@@ -79,13 +87,27 @@ def test_a_bot_of_ones_own_is_a_function_a_class_or_an_object() -> None:
         ("alphago", "random, greedy, planner"),
         ("no_such_module:Bot", "No module named"),
         (f"{__name__}:Absent", "no attribute 'Absent'"),
-        (f"{__name__}:BOTS", "no method choose"),
+        (f"{__name__}:GAMES", "no method choose"),
         (":", "no bot"),
     ],
 )
 def test_an_unknown_bot_is_explained(name: str, said: str) -> None:
     with pytest.raises(UnknownBot, match=said):
         load(name)
+    with pytest.raises(UnknownBot, match=said):
+        maker(name)
+
+
+def test_a_bot_belongs_to_its_games() -> None:
+    with pytest.raises(UnknownRules, match="chess"):
+        load("random", "chess")
+    with pytest.raises(UnknownBot, match="no bot 'planner' for kingdomino: there are random, greedy, "):
+        load("planner", "kingdomino")
+    make = maker("planner")
+    assert isinstance(make("alhambra"), Planner)
+    with pytest.raises(UnknownBot, match="no bot 'planner' for kingdomino"):
+        make("kingdomino")
+    assert maker(f"{__name__}:Cheat")("kingdomino") is not None
 
 
 def test_a_bot_that_cannot_be_imported_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

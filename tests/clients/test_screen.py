@@ -1,71 +1,98 @@
-"""What the demo shows of a game: rounds that add up to the scores, and a screen that 80 columns hold."""
+"""What the demo shows of a game: figures that add up to the scores, and a screen that 80 columns and 24 lines hold."""
 
 from __future__ import annotations
 
 import asyncio
 import io
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 from rich.console import Console
 
 from clients import play_async
-from clients.bots import load
-from clients.demo.rounds import Rounds
-from clients.demo.screen import Screen, rounds_table, show_result
+from clients.bots import load, names
+from clients.demo.alhambra import Show as Alhambra
+from clients.demo.screen import Screen
+from clients.demo.show import Show, show
 from clients.match import SeededStream
 from clients.sdk.ledger import Ledger
 from clients.sdk.organiser import organiser
-from referee.games.alhambra import GAME, State
+from referee.games import registry
 from referee.games.game import Chance, Decision, ForcedPass, Over
 from tests.clients.referee_process import Referee
 
-BOTS = ("random", "greedy", "planner", "mine:MyVeryOwnPlayer", "greedy", "random")
+BOTS = ("random", "greedy", "planner", "mine:Own", "greedy", "random")
 
 
-def played(seats: int, seed: int) -> tuple[State, Rounds]:
-    """A whole game in this process."""
-    state, rounds = GAME.new(seats), Rounds()
-    dealer = GAME.dealer(seats, None, None, SeededStream(seed))
-    bot = load("greedy")
+def played(game: str, seats: int, seed: int, look: Callable[[Show, Any], None] | None = None) -> tuple[Any, Show]:
+    """A whole game in this process: its last state, and the show that saw it; ``look`` is called at every move."""
+    rules = registry.get(game)
+    state, shown = rules.new(seats, None, None), show(game, BOTS[:seats])
+    dealer = rules.dealer(seats, None, None, SeededStream(seed))
+    bot = load("greedy", game)
     while not isinstance(awaited := state.pending()[0], Over):
         if isinstance(awaited, Chance):
             state.apply(dealer.outcome(state))
         elif isinstance(awaited, Decision):
+            if look is not None:
+                look(shown, state)
             state.apply(bot.choose(state.observation(awaited.seat), tuple(state.legal_moves())))
         else:
             state.apply(ForcedPass(state.seat))
-        rounds.went_on(state)
-    return state, rounds
+        shown.went_on(state)
+    return state, shown
 
 
 @pytest.mark.parametrize("seats", [2, 3, 6])
 def test_rounds_add_up_to_the_scores(seats: int) -> None:
-    for seed in range(5):
-        state, rounds = played(seats, seed)
-        numbers = [held.number for held in rounds.held]
+    for seed in range(3):
+        state, shown = played("alhambra", seats, seed)
+        assert isinstance(shown, Alhambra)
+        numbers = [held.number for held in shown.rounds]
         assert numbers in ([1, 2, 3], [1, 3])
-        assert [sum(points) for points in zip(*(held.points for held in rounds.held), strict=True)] == state.scores
-        for held in rounds.held:
+        assert [sum(points) for points in zip(*(held.points for held in shown.rounds), strict=True)] == state.scores
+        for held in shown.rounds:
             assert [sum(earned) + wall for earned, wall in zip(held.earned, held.walls, strict=True)] == [*held.points]
 
 
-@pytest.mark.parametrize("seats", [2, 6])
-def test_results_fit_into_80_columns(seats: int) -> None:
-    state, rounds = played(seats, 1)
+GAMES = [
+    (rules.rules_id, seats) for rules in registry.games() for seats in sorted({rules.min_seats, 3, rules.max_seats})
+]
+
+
+@pytest.mark.parametrize(("game", "seats"), GAMES)
+def test_what_is_live_leaves_room_for_the_rest_of_80_columns_and_24_lines(game: str, seats: int) -> None:
+    console = Console(file=io.StringIO(), width=73, force_terminal=True, record=True)
+
+    def look(shown: Show, state: Any) -> None:
+        console.print(shown.position(state))
+        picture = console.export_text()
+        assert "…" not in picture
+        assert len(picture.splitlines()) <= 16, picture
+
+    played(game, seats, 1, look)
+
+
+@pytest.mark.parametrize(("game", "seats"), GAMES)
+def test_results_fit_into_80_columns(game: str, seats: int) -> None:
+    state, shown = played(game, seats, 1)
     console = Console(file=io.StringIO(), width=80, force_terminal=True, record=True)
-    show_result(console, BOTS[:seats], state, rounds.held)
+    shown.result(console, state)
     said = console.export_text()
     assert max(map(len, said.splitlines())) <= 80
     assert str(max(state.scores)) in said
-    console.print(rounds_table(BOTS[:seats], rounds.held))
-    assert "…" not in console.export_text()
+    assert "…" not in said
 
 
-async def test_the_live_picture_of_every_moment_fits_into_80_columns(referee: Referee) -> None:
+@pytest.mark.parametrize("game", registry.names())
+async def test_the_live_picture_of_every_moment(referee: Referee, game: str) -> None:
     async with organiser(referee.address, referee.token) as organising:
-        opened = await organising.open_game("alhambra", 2)
+        opened = await organising.open_game(game, 2)
     console = Console(file=io.StringIO(), width=80, record=True)
-    screen = Screen(console, BOTS[1:3])
+    bots = names(game)[:2]
+    shown = show(game, bots)
+    screen = Screen(console, shown, bots)
     pictures = []
 
     def look(ledger: Ledger) -> None:
@@ -73,8 +100,10 @@ async def test_the_live_picture_of_every_moment_fits_into_80_columns(referee: Re
         pictures.append(console.export_text())
 
     await asyncio.gather(
-        play_async(opened.joins[0], load("greedy"), on_commit=look), play_async(opened.joins[1], load("greedy"))
+        play_async(opened.joins[0], load("greedy", game), on_commit=look),
+        play_async(opened.joins[1], load("greedy", game)),
     )
+    assert shown.title in pictures[0]
     assert "0 of 2 seats have joined" in pictures[0]
     assert "1 of 2 seats have opened their seeds" in pictures[3]
     assert "the game is over" in pictures[-1]

@@ -15,7 +15,7 @@ import grpc
 import pytest
 
 from clients import BadMove, ClientError, Denied, Distrust, GameResult, Join, Unreachable, play, play_all, play_async
-from clients.bots import load
+from clients.bots import load, maker
 from clients.sdk.connection import Connection
 from clients.sdk.errors import Answer, denied
 from clients.sdk.ledger import Ledger
@@ -63,7 +63,7 @@ async def test_a_whole_game(referee: Referee, tmp_path: Path) -> None:
     opened = await open_game(referee)
     results = await asyncio.gather(
         *(
-            play_async(join, load(name, 1), verifier=opened.verifier)
+            play_async(join, load(name, seed=1), verifier=opened.verifier)
             for join, name in zip(opened.joins, ("random", "greedy", "planner"), strict=True)
         )
     )
@@ -329,9 +329,7 @@ async def test_one_token_plays_every_game_of_its_principal(referee: Referee, tmp
 
         network = Network(referee.address, cutting(20_000))
         async with network as address:
-            ani = asyncio.create_task(
-                play_all(address, token, lambda: load("greedy"), on_end, key_file=tmp_path / "key")
-            )
+            ani = asyncio.create_task(play_all(address, token, maker("greedy"), on_end, key_file=tmp_path / "key"))
             others = [play_async(_seat(referee, game, 1), load("greedy")) for game in created]
             results = [await others[0]]
             created.append(await client.create(2, principals=["", "ani"]))
@@ -353,7 +351,7 @@ def _seat(referee: Referee, game: pb.CreateGameResponse, seat: int) -> Join:
 
 async def test_a_token_that_is_none_plays_nothing(referee: Referee) -> None:
     with pytest.raises(Denied, match="does not know this token"):
-        await play_all(referee.address, "A" * 43, lambda: load("greedy"), lambda *_: None)
+        await play_all(referee.address, "A" * 43, maker("greedy"), lambda *_: None)
 
 
 async def test_a_store_that_fails_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

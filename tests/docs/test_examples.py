@@ -23,7 +23,7 @@ def test_the_bot_plays(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     (tmp_path / "mybot.py").write_text(code[0].removeprefix("```python\n").removesuffix("```"))
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delitem(sys.modules, "mybot", raising=False)
-    over = play_game([load("mybot:choose"), load("random", 1)], seed=3)
+    over = play_game([load("mybot:choose"), load("random", seed=1)], seed=3)
     assert len(over.scores) == 2
 
 

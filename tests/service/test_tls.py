@@ -55,7 +55,7 @@ async def test_bots_play_over_tls(tmp_path: Path, authority: Authority) -> None:
             opened = await organising.open_game("alhambra", 2)
         joins = [parse_join(f"{address}/{j.game_id}/{j.seat}#{j.token}") for j in opened.joins]
         assert joins == list(opened.joins), "the join string says that TLS is needed"
-        results = await asyncio.gather(*(play_async(join, load("random", 1), security=trusting) for join in joins))
+        results = await asyncio.gather(*(play_async(join, load("random", seed=1), security=trusting) for join in joins))
         assert results[0].entries == results[1].entries
         assert results[0].ending == "RULES"
 
@@ -75,7 +75,7 @@ async def test_whoever_is_not_vouched_for_gets_no_token(tmp_path: Path, authorit
         distrusting = Security(ca=other.path)
         join = parse_join(f"grpcs://{secure.address}/{'0' * 32}/0#{'x' * 43}")
         with pytest.raises(Denied, match="nobody that is trusted vouches"):  # and not Unreachable, much later
-            await play_async(join, load("random", 1), security=distrusting)
+            await play_async(join, load("random", seed=1), security=distrusting)
         trust = ("--server", f"grpcs://{secure.address}", "--tls-ca", other.path)
         (tmp_path / "token").write_text("x" * 43)
         for words in (("fetch", "0" * 32), ("status", "--once", "--token-file", tmp_path / "token")):
@@ -117,8 +117,8 @@ async def test_a_certificate_is_a_principal(tmp_path: Path, authority: Authority
             join = Join(f"grpcs://{server.address}", play.id, 1, play.created.seat_tokens[1])
             mine = Join(f"grpcs://{server.address}", play.id, 0, "")
             results = await asyncio.gather(
-                play_async(mine, load("random", 1), security=secured(ani)),
-                play_async(join, load("random", 2), security=secured(stranger)),
+                play_async(mine, load("random", seed=1), security=secured(ani)),
+                play_async(join, load("random", seed=2), security=secured(stranger)),
             )
             assert results[0].entries == results[1].entries
 

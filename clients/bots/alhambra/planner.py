@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from clients.bots.placing import best_placing
-from clients.bots.valuation import WEIGHTS, Valuation, Weights
+from clients.bots.alhambra.placing import best_placing
+from clients.bots.alhambra.valuation import WEIGHTS, Valuation, Weights
 from referee.games.alhambra import State
 from referee.games.alhambra.layout import index_of
 from referee.games.alhambra.money import VALUES, total

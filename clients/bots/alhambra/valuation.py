@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from clients.bots.outlook import Outlook
+from clients.bots.alhambra.outlook import Outlook
 from referee.games.alhambra import State
 from referee.games.alhambra.layout import Layout
 from referee.games.alhambra.money import VALUE, VALUES, sums

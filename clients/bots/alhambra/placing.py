@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from clients.bots.valuation import Valuation
+from clients.bots.alhambra.valuation import Valuation
 from referee.games.alhambra.layout import Layout, cells_of, index_of
 from referee.games.alhambra.moves import Disposal, GiveTile, PlaceTile, ReserveTile
 from referee.games.alhambra.tiles import bits_of, tiles_of
