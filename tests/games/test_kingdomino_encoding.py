@@ -30,11 +30,11 @@ class Reader:
         self.at += struct.calcsize(">" + layout)
         return values[0] if len(values) == 1 else values
 
-    def list(self) -> list[int]:
+    def numbers(self) -> list[int]:
         return [self.take("B") for _ in range(self.take("B"))]
 
     def pairs(self) -> list[tuple[int, int]]:
-        numbers = self.list()
+        numbers = self.numbers()
         return list(zip(numbers[::2], numbers[1::2], strict=True))
 
 
@@ -50,15 +50,15 @@ def read(data: bytes) -> dict[str, Any]:
     assert reader.take("4s") == bytes.fromhex("4B 44 4F 01")
     names = ["seats", "phase", "seat", "size", "lines", "turns", "lines in all", "unseen"]
     found: dict[str, Any] = dict(zip(names, reader.take("5BHBQ"), strict=True))
-    found["order"] = reader.list()
+    found["order"] = reader.numbers()
     found["kings"] = reader.pairs()
     found["offer"] = reader.pairs()
-    found["removed"] = reader.list()
+    found["removed"] = reader.numbers()
     found["each"] = []
     for _ in range(found["seats"]):
         seat = Seat(reader.take("2B"))
         seat.dominoes = [reader.take("B4b") for _ in range(reader.take("B"))]
-        seat.discarded = reader.list()
+        seat.discarded = reader.numbers()
         assert [number for number, *_ in seat.dominoes] == sorted({number for number, *_ in seat.dominoes})
         found["each"].append(seat)
     assert reader.at == len(data), "bytes left over"
