@@ -1,0 +1,40 @@
+"""Reads counting files: blocks of lines, a keyword and its values on each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass
+class Entry:
+    """One position with its counts."""
+
+    id: str
+    comments: list[str] = field(default_factory=list)
+    lines: dict[str, list[str]] = field(default_factory=dict)
+    play: list[tuple[str, ...]] = field(default_factory=list)
+    nodes: dict[int, int] = field(default_factory=dict)
+
+    def words(self, keyword: str, default: Sequence[str] = ()) -> list[str]:
+        return self.lines.get(keyword, list(default))
+
+
+def read(path: Path) -> Iterator[Entry]:
+    """The entries of a file."""
+    for block in path.read_text(encoding="utf-8").split("\n\n"):
+        lines = [line.split(" ") for line in block.splitlines() if line and not line.startswith("#")]
+        if not lines:
+            continue
+        assert lines[0][0] == "id", lines[0]
+        entry = Entry(lines[0][1], [line for line in block.splitlines() if line.startswith("#")])
+        for keyword, *values in lines[1:]:
+            if keyword == "play":
+                entry.play.append(tuple(values))
+            elif keyword == "nodes":
+                entry.nodes[int(values[0])] = int(values[1])
+            else:
+                assert keyword not in entry.lines, keyword
+                entry.lines[keyword] = values
+        yield entry
