@@ -1,0 +1,9 @@
+"""Roll & Write on paper: a seat's sheet as text or SVG, a position as text."""
+
+from __future__ import annotations
+
+from referee.render.rollwrite.grid import text
+from referee.render.rollwrite.picture import seat_svg
+from referee.render.rollwrite.position import position_text
+
+__all__ = ["position_text", "seat_svg", "text"]

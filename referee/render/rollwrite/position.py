@@ -1,0 +1,48 @@
+"""A position of Roll & Write as text: the sheet's name, the round, completed types, and what every seat has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from referee.games.rollwrite import TYPES, State
+from referee.games.rollwrite.phases import Phase
+from referee.render.rollwrite.grid import ABBREVIATIONS, text
+from referee.render.words import awaited, listed, wrapped
+
+
+def position_text(state: State, seats: Sequence[int] | None = None, *, ascii_only: bool = False) -> str:
+    """The whole position, or with ``seats`` the table and these seats only; ends in a newline."""
+    lines = [*wrapped(_table(state)), ""]
+    for seat in range(state.seats) if seats is None else seats:
+        drawn = text(state.table, state.built[seat], state.blue[seat], state.yellow[seat], ascii_only=ascii_only)
+        lines += [*wrapped(_seat(state, seat)), "", drawn]
+    return "\n".join(lines)
+
+
+def _table(state: State) -> Iterable[str]:
+    yield awaited(state.pending()[0])
+    yield state.table.remark or f"sheet {state.table.name}"
+    yield f"round {state.round} of {state.rounds}; turns ended: {state.turns}"
+    for award in state.awards:
+        who = [f"seat {seat}" for seat in award.seats] + [f"virtual {player}" for player in award.virtual]
+        yield f"completed in round {award.round}: {TYPES[award.type]} by {' and '.join(who)}, {award.each} points"
+    scores = state.virtual_scores
+    for player, counts in enumerate(state.virtual):
+        points = f"{scores[player]} points; " if state.options.against else ""
+        yield f"virtual {player}: {points}{_counts(state, counts)}"
+
+
+def _seat(state: State, seat: int) -> Iterable[str]:
+    start = "; start seat" if seat == state.start and state.phase > Phase.START_SEAT else ""
+    coins = f"coins {state.coins[seat]}, circled {state.circled[seat]} of {state.table.coin_track}"
+    now = "" if state.phase is Phase.OVER else " now"
+    yield f"seat {seat}: {state.scores[seat]} points{now}; {coins}{start}"
+    yield f"  built: {_counts(state, state.counts(seat))}"
+    blue, yellow = (listed(map(str, dice[seat])) for dice in (state.blue, state.yellow))
+    yield f"  dice: blue {blue}, yellow {yellow}"
+
+
+def _counts(state: State, counts: Sequence[int]) -> str:
+    """Of each type what is built, and how many boxes there are."""
+    boxes = zip(ABBREVIATIONS, counts, state.table.boxes, strict=True)
+    return ", ".join(f"{name} {count}/{most}" for name, count, most in boxes)
