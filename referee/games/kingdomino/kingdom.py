@@ -63,6 +63,7 @@ def cells_of(bits: int) -> Iterator[Cell]:
         bits ^= low
 
 
+@cache
 def _rectangle(west: int, north: int, size: int) -> int:
     """The square of this side with this north-west corner, as far as its cells are near."""
     return sum(

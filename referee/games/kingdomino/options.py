@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from enum import Enum
+from enum import StrEnum
 
 from referee.games.game import SetupError
 
 MIN_SEATS, MAX_SEATS = 2, 4
 
 
-class Frame(Enum):
+class Frame(StrEnum):
     """KDO-16: what every domino has to fit into."""
 
     FIXED = "fixed"
@@ -20,7 +20,7 @@ class Frame(Enum):
     """Any square of its size, wherever the castle lies in it in the end."""
 
 
-class Draw(Enum):
+class Draw(StrEnum):
     """KDO-4: how the order of the first choice is drawn."""
 
     SEAT = "seat"
@@ -29,7 +29,7 @@ class Draw(Enum):
     """King by king."""
 
 
-class Central(Enum):
+class Central(StrEnum):
     """KDO-27: when a castle in the middle gives 10 points."""
 
     NO = "no"
