@@ -1,0 +1,96 @@
+"""``referee show`` on games of Roll & Write: dealt, declared, and on a declared sheet."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from referee.cli.story import Story
+from referee.games import registry
+from referee.games.rollwrite import Options, Sheet, State, sheet
+from referee.log.deck import Deck
+from referee.log.engines import installed
+from referee.log.replay import Record
+from referee.notation.rollwrite.words import rounds
+from referee.render.rollwrite import position_text, seat_svg
+from tests.cli.command import referee
+from tests.log import games
+from tests.log.games import Played, game_open, play, start
+from tests.log.registered import at_random, codec, header, opened
+
+GAME, WIRE = registry.get("rollwrite"), codec("rollwrite")
+HEADER = header("rollwrite")
+
+
+def last_state(played: Played) -> State:
+    state = Record.replay(played.entries).course.state
+    assert isinstance(state, State)
+    return state
+
+
+@pytest.fixture(scope="module")
+def played() -> Played:
+    return play(opened("rollwrite", seats=2), at_random(3))
+
+
+@pytest.fixture(scope="module")
+def whole(played: Played, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("show") / "whole.gamelog"
+    file.write_bytes(played.file())
+    return file
+
+
+def test_the_last_position(played: Played, whole: Path) -> None:
+    done = referee("show", whole)
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert lines[0] == f"game {played.record.game_id.hex()}: rollwrite, version 1"
+    assert sheet().remark in lines
+    assert any(line.startswith("end (rules): seat ") for line in lines)
+    assert done.stdout.endswith("\n\n" + position_text(last_state(played)))
+
+
+def test_an_earlier_position_of_one_seat_with_its_picture(played: Played, whole: Path, tmp_path: Path) -> None:
+    state = Record.replay(played.entries[:61]).course.state
+    assert isinstance(state, State)
+    done = referee("show", whole, "--at", "60", "--seat", "1", "--svg", tmp_path / "one.svg")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("\n\n" + position_text(state, [1]))
+    drawn = (tmp_path / "one.svg").read_text()
+    assert drawn == seat_svg(state, 1, "Seat 1 after entry 60")
+    ET.fromstring(drawn)
+
+
+def test_moves_have_a_line_for_every_entry_and_the_end_is_explained(played: Played, whole: Path) -> None:
+    lines = referee("show", whole, "--moves").stdout.split("\n\n")[1].splitlines()
+    numbered = [line for line in lines if line[:3].strip()]
+    told = [line.strip() for line in lines if not line[:3].strip()]
+    assert [int(line[:3]) for line in numbered] == list(range(len(played.entries)))
+    assert told == rounds(last_state(played), 0)
+    words = [line[5:] for line in numbered]
+    starts = [line for line in words if line.startswith("chance: start ")]
+    assert [line.split()[2].rstrip(":") for line in starts] == ["seat", "buildings", "buildings", "dice", "dice"]
+    kinds = {line.split(": ")[1].split()[0] for line in words if line.startswith("seat ")}
+    assert {"build", "get", "keep"} <= kinds
+    assert any(line.startswith("chance: virtual 0: ") for line in words)
+
+
+def test_a_declared_sheet_and_declared_dice() -> None:
+    table = Sheet("club-evening", sheet().grid[::-1], sheet().boxes, 30, "yellow")
+    options = Options(virtual_players=3, against=True)
+    signed = {"tables": WIRE.encode_tables(table), "options": WIRE.encode_options(options)}
+    opening = game_open(HEADER, rules=("rollwrite", 1), seats=1, dealt=False, **signed)
+    running = start(opening, header=HEADER, engines=installed())
+    running.drawn = GAME.dealer(1, options, table, Deck(games.seed("drawn")))
+    play(running, at_random(5))
+    story = Story.read(BytesIO(running.file()))
+    told = story.header()
+    assert "options: virtual_players 3, against True" in told
+    assert not any("not the printed one" in line for line in told)
+    assert any(line.startswith("chance: dice: ") and line.endswith(" (by scribe 1)") for line in story.moves)
+    assert position_text(last_state(running)).splitlines()[1] == "sheet club-evening"
+    final = story.numbered_moves()[-20:]
+    assert any("final: bonus: virtual 0 18; virtual 1 18; virtual 2 18" in line for line in final)
