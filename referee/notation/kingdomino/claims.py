@@ -17,13 +17,12 @@ from typing import Any, Final
 
 from referee.games.game import SetupError
 from referee.games.kingdomino.dominoes import COUNT, DOMINOES, Domino, parse_half
-from referee.notation.strict_json import QueryError, an_array, an_integer, an_object, only, required, shown
-from solver.kingdomino.claims import SIZES, Claim, DiscardClaim, Frame, Kingdom, Placed, PlacementClaim
+from referee.notation.kingdomino.values import domino_number, frame, placed
+from referee.notation.strict_json import QueryError, an_array, an_object, only, required, shown
+from solver.kingdomino.claims import Claim, DiscardClaim, Frame, Kingdom, Placed, PlacementClaim
 
 _FIELDS: Final = ("frame", "kingdom", "dominoes")
 _FORMS: Final = ("place", "discard")
-_REACH: Final = 99
-"""How far from the castle a cell may be named; no kingdom gets there."""
 _NUMBERS: Final = {str(domino.number): domino for domino in DOMINOES}
 
 _Table = Mapping[int, Domino]
@@ -38,32 +37,16 @@ def claim(question: dict[str, Any]) -> Claim:
     (form,) = named
     only(question, frozenset((*_FIELDS, form)))
     table = _dominoes(question.get("dominoes", {}))
-    kingdom = Kingdom(frame(required(question, "frame", "line")), _kingdom(question.get("kingdom", []), table))
+    frame_ = Frame(*frame(required(question, "frame", "line"), "frame"))
+    kingdom = Kingdom(frame_, _kingdom(question.get("kingdom", []), table))
     if form == "place":
         return PlacementClaim(kingdom, _placed(question[form], form, table))
-    return DiscardClaim(kingdom, _domino(question[form], form, table))
+    return DiscardClaim(kingdom, table[domino_number(question[form], form)])
 
 
 def is_of_move(about: Claim) -> bool:
     """Whether it is that a move is legal."""
     return isinstance(about, PlacementClaim)
-
-
-def frame(value: Any, where: str = "frame") -> Frame:
-    """From ``{"size":5,"castle":[2,2]}``. Raises ``QueryError``."""
-    fields = an_object(value, where)
-    only(fields, frozenset(("size", "castle")), where)
-    size = required(fields, "size", where)
-    if type(size) is not int or size not in SIZES:
-        raise QueryError(f"{where}.size: {shown(size)}; expected 5 or 7")
-    castle = required(fields, "castle", where)
-    if castle is None:
-        return Frame(size, None)
-    cell = an_array(castle, f"{where}.castle")
-    if len(cell) != 2:
-        raise QueryError(f"{where}.castle: {shown(castle)}; expected [column,row], or null for a relative frame")
-    column, row = (an_integer(number, 0, size - 1, f"{where}.castle[{i}]") for i, number in enumerate(cell))
-    return Frame(size, (column, row))
 
 
 def _dominoes(value: Any) -> _Table:
@@ -89,15 +72,8 @@ def _kingdom(value: Any, table: _Table) -> tuple[Placed, ...]:
 
 
 def _placed(value: Any, where: str, table: _Table) -> Placed:
-    numbers = an_array(value, where)
-    if len(numbers) != 5:
-        raise QueryError(f"{where}: {shown(value)}; expected [domino,ax,ay,bx,by]")
-    ax, ay, bx, by = (an_integer(numbers[i], -_REACH, _REACH, f"{where}[{i}]") for i in range(1, 5))
-    return Placed(_domino(numbers[0], f"{where}[0]", table), (ax, ay), (bx, by))
-
-
-def _domino(value: Any, where: str, table: _Table) -> Domino:
-    return table[an_integer(value, 1, COUNT, where)]
+    number, left, right = placed(value, where)
+    return Placed(table[number], left, right)
 
 
 # And back
