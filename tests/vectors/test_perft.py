@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 
 from referee.games import registry
+from referee.games.kingdomino import domino_table
 from tests.vectors.entries import Entry, read
 from tests.vectors.perft import FOLDER, Counter, counter, files
+from tests.vectors.slow_draft import HALVES
 
 FILES = files()
 QUICK = 20_000
@@ -57,6 +59,10 @@ def test_every_game_has_its_files() -> None:
     for folder in {file.parent for file in FILES}:
         assert (folder / "README.md").exists()
     assert FOLDER in {file.parent.parent for file in FILES}
+
+
+def test_the_dominoes_are_the_engines() -> None:
+    assert {domino.number: (str(domino.left), str(domino.right)) for domino in domino_table().dominoes} == HALVES
 
 
 @pytest.mark.parametrize(("counter", "entry", "depth", "nodes"), COUNTS)

@@ -1,0 +1,5 @@
+"""Whole games written down with all that can be seen of them, so that a change of the rules shows.
+
+For every event: what is awaited; the position's digest; what is new in the position, after a dot what everybody sees;
+legal moves, or their number and a hash of their bytes; after ``>`` the event in words; its bytes.
+"""
