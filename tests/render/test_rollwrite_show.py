@@ -81,8 +81,14 @@ def test_moves_have_a_line_for_every_entry_and_the_end_is_explained(played: Play
 def test_a_declared_sheet_and_declared_dice() -> None:
     table = Sheet("club-evening", sheet().grid[::-1], sheet().boxes, 30, "yellow")
     options = Options(virtual_players=3, against=True)
-    signed = {"tables": WIRE.encode_tables(table), "options": WIRE.encode_options(options)}
-    opening = game_open(HEADER, rules=("rollwrite", 1), seats=1, dealt=False, **signed)
+    opening = game_open(
+        HEADER,
+        rules=("rollwrite", 1),
+        seats=1,
+        dealt=False,
+        tables=WIRE.encode_tables(table),
+        options=WIRE.encode_options(options),
+    )
     running = start(opening, header=HEADER, engines=installed())
     running.drawn = GAME.dealer(1, options, table, Deck(games.seed("drawn")))
     play(running, at_random(5))

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from referee.games.rollwrite import TYPES, Options, Sheet, sheet
+from referee.games.rollwrite.awards import Award
 from referee.games.rollwrite.sheet import index_of
 from referee.render.rollwrite import position_text, text
 from referee.render.rollwrite.grid import ABBREVIATIONS
@@ -80,6 +81,18 @@ def test_rows_of_yellow_dice() -> None:
 def test_the_sheet_is_named() -> None:
     assert "not the printed one" in position_text(position(2, 30)).splitlines()[1]
     assert position_text(position(2, 30, table=TURNED)).splitlines()[1] == "sheet turned"
+
+
+def test_completed_types() -> None:
+    state = position(2, 30)
+    state.awards = [Award(5, 9, (1,), (), 1, 21), Award(4, 10, (0,), (0,), 1, 16), Award(5, 11, (), (0,), 2, 13)]
+    assert [line for line in position_text(state).splitlines() if line.startswith("completed")] == [
+        "completed in round 9: tower by seat 1, 21 points for seat 1",
+        "completed in round 10: garden by seat 0 and virtual 0, 16 points for seat 0",
+        "completed in round 11: tower by virtual 0",
+    ]
+    state = position(1, -1, AGAINST)
+    assert "\ncompleted in round 14: pavilion by virtual 0, 16 points for virtual 0\n" in position_text(state)
 
 
 @pytest.mark.parametrize("seats", [1, 2, 5])

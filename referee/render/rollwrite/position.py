@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from referee.games.rollwrite import TYPES, State
+from referee.games.rollwrite.awards import Award
 from referee.games.rollwrite.phases import Phase
 from referee.render.rollwrite.grid import ABBREVIATIONS, text
 from referee.render.words import awaited, listed, wrapped
@@ -24,12 +25,19 @@ def _table(state: State) -> Iterable[str]:
     yield state.table.remark or f"sheet {state.table.name}"
     yield f"round {state.round} of {state.rounds}; turns ended: {state.turns}"
     for award in state.awards:
-        who = [f"seat {seat}" for seat in award.seats] + [f"virtual {player}" for player in award.virtual]
-        yield f"completed in round {award.round}: {TYPES[award.type]} by {' and '.join(who)}, {award.each} points"
+        yield _award(award, against=state.options.against)
     scores = state.virtual_scores
     for player, counts in enumerate(state.virtual):
         points = f"{scores[player]} points; " if state.options.against else ""
         yield f"virtual {player}: {points}{_counts(state, counts)}"
+
+
+def _award(award: Award, *, against: bool) -> str:
+    seats = [f"seat {seat}" for seat in award.seats]
+    players = [*seats, *(f"virtual {player}" for player in award.virtual)]
+    words = f"completed in round {award.round}: {TYPES[award.type]} by {' and '.join(players)}"
+    paid = players if against else seats
+    return words + (f", {award.each} points for {' and '.join(paid)}" if paid else "")
 
 
 def _seat(state: State, seat: int) -> Iterable[str]:
