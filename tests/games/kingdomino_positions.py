@@ -6,9 +6,9 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from referee.games.game import Cell, Chance, Over
+from referee.games.game import Cell, Chance, Decision, Over
 from referee.games.kingdomino import GAME, DominoTable, Options, State, domino_table
-from referee.games.kingdomino.dominoes import Domino
+from referee.games.kingdomino.dominoes import DOMINOES, Domino, parse_half
 from referee.games.kingdomino.kingdom import Kingdom, Placed
 from referee.games.kingdomino.moves import ChooseDomino, FirstOrder, Line, PlaceCastle
 from referee.games.kingdomino.options import Frame
@@ -131,3 +131,77 @@ def random_states(
         else:
             event = rng.choice(list(state.legal_moves()))
         state.apply(event)
+
+
+def declared(*pieces: str) -> DominoTable:
+    """A table whose first dominoes are these; the others are the default's."""
+    halves = [tuple(map(parse_half, piece.split())) for piece in pieces]
+    first = [Domino(number, left, right) for number, (left, right) in enumerate(halves, start=1)]
+    return DominoTable([*first, *DOMINOES[len(first) :]])
+
+
+def before_the_order(seats: int) -> State:
+    """A relative frame, so nothing comes before it."""
+    return GAME.new(seats, RELATIVE)
+
+
+def choosing() -> State:
+    """Seat 2 has to choose from 10 20 30 40; kings of seats 0 and 1 stand on 10 and 30."""
+    state = opening(4)
+    for event in (Line((10, 20, 30, 40)), ChooseDomino(10), ChooseDomino(30)):
+        state.apply(event)
+    return state
+
+
+def second_round() -> State:
+    """Seat 0 is on turn with domino 10, seat 1 has 20, 2 has 30, 3 has 40; the new line is 1 2 3 4."""
+    state = drafted(opening(4), (10, 20, 30, 40))
+    state.apply(Line((1, 2, 3, 4)))
+    return state
+
+
+SHUT_IN: Sequence[Placed] = [(46, (1, 0), (2, 0)), (3, (0, 1), (0, 2))]
+"""Swamp, mine and forest around a castle in the corner."""
+
+
+def full_board() -> State:
+    """Domino 2, wheat on both halves, fits nowhere."""
+    return placing(2, SHUT_IN, castle=(0, 0))
+
+
+def awaited(state: State) -> tuple[int, str]:
+    """Seat and kind of the one decision that is awaited."""
+    (pending,) = state.pending()
+    assert isinstance(pending, Decision), pending
+    (kind,) = pending.kinds
+    return pending.seat, kind
+
+
+def over(state: State) -> Over:
+    (pending,) = state.pending()
+    assert isinstance(pending, Over), pending
+    return pending
+
+
+def next_line(state: State) -> State:
+    """The line of the lowest numbers that did not come yet."""
+    assert state.pending() == (Chance("line"),)
+    event, _ = next(state.chance_outcomes())
+    state.apply(event)
+    return state
+
+
+def played(state: State) -> list[tuple[int, str, int]]:
+    """Plays on to the end with the first legal move always: seat, kind and domino of every move."""
+    moves: list[tuple[int, str, int]] = []
+    while not isinstance(state.pending()[0], Over):
+        assert len(moves) < 1_000, "the game does not end"
+        if isinstance(state.pending()[0], Chance):
+            next_line(state)
+            continue
+        seat, kind = awaited(state)
+        listed: list[Any] = list(state.legal_moves())
+        assert listed, "nothing can be done"
+        moves.append((seat, kind, listed[0].domino))
+        state.apply(listed[0])
+    return moves

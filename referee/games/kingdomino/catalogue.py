@@ -30,8 +30,8 @@ DRAFT: Final = (
         _T,
         "options.Options.dominoes",
         "24 dominoes are played with two seats, 36 with three, all 48 with four; the others are removed unseen.",
-        "CZ Příprava hry, first note. Decided: the table of dominoes is a declared part of the game, as the text's "
-        "examples show dominoes that its 48 do not have",
+        "CZ Příprava hry, first note. Decided: the table of dominoes is a declared part of the game, as the examples "
+        "show some that are not among the 48 of Kingdomino",
     ),
     _rule(
         3,
