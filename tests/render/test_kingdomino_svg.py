@@ -9,8 +9,6 @@ from itertools import count
 from xml.etree import ElementTree as ET
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from referee.games.game import Cell
 from referee.games.kingdomino.dominoes import TERRAINS, domino_table
@@ -129,15 +127,6 @@ def test_equal_kingdoms_give_equal_bytes() -> None:
         [sys.executable, "-c", words], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": "7"}
     )
     assert done.stdout == svg(SMALL, TABLE) + "\n"
-
-
-@given(st.text())
-def test_any_title(title: str) -> None:
-    root = parsed(svg(SMALL, TABLE, title))
-    assert root[0].tag == f"{SVG}title"
-    shown = str(root[0].text or "")
-    assert len(shown) == len(title) or "\r" in title
-    assert not any(ord(mark) < 32 and mark not in "\t\n\r" for mark in shown)
 
 
 def test_nothing_from_elsewhere() -> None:
