@@ -219,8 +219,9 @@ VARIANTS: Final = (
         26,
         _S,
         "scoring.dynasty",
-        "Dynasty: three games, the most points in all win; equal sums share the victory.",
-        "CZ Varianty hry, Dynastie. Decided: nothing breaks a tie of sums",
+        "Dynasty: three games, the most points in all win; equal sums share the victory. The order of the first choice "
+        "moves on by one seat from game to game.",
+        "CZ Varianty hry, Dynastie. Decided: nothing breaks a tie of sums; nobody chooses first in all games",
     ),
     _rule(
         27,
