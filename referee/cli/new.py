@@ -10,29 +10,31 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, TextIO
+from typing import Annotated, TextIO
 
 import grpc
 import typer
-from google.protobuf import json_format
-from google.protobuf.message import Message
-from google.protobuf.message_factory import GetMessageClass
 
 from clients.join import format_join
 from clients.sdk.channel import Security, bearer, open_channel
-from referee.cli.arguments import cut, public_key
+from referee.cli.arguments import public_key
 from referee.cli.failure import EXIT_USAGE, Failure
+from referee.cli.options import options as game_options
+from referee.cli.options import options_of_games
 from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, refused, security, token_of
+from referee.cli.series import game_before, next_options, place
 from referee.games import registry
 from referee.games.game import UnknownRules
+from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.service.data import TOKEN_FILE
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc
 from referee.wire import strict
-from referee.wire.registry import codec
 
 _TIMEOUT_S = 15
+_RULES = "alhambra"
+"""The game, unless another is named."""
 
 
 class Proofs(StrEnum):
@@ -44,8 +46,12 @@ class Proofs(StrEnum):
 
 
 def new(  # noqa: PLR0917 - typer reads options from the signature
-    seats: Annotated[int, typer.Option(min=1, help="How many play.")] = 2,
-    rules: Annotated[str, typer.Option(help="Which game.")] = "alhambra",
+    seats: Annotated[
+        int | None, typer.Option(min=1, help="How many play.", show_default="as few as the game allows")
+    ] = None,
+    rules: Annotated[
+        str | None, typer.Option(help=f"Which game: {', '.join(registry.names())}.", show_default=_RULES)
+    ] = None,
     server: Server = DEFAULT_SERVER,
     data: Annotated[
         Path, typer.Option(metavar="DIR", help="The referee's data directory; its organiser token is used.")
@@ -55,7 +61,10 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
     ] = None,
     age_order: Annotated[
         str | None,
-        typer.Option(metavar="SEATS", help="From the youngest to the oldest, such as 2,0,1; 0,1,2,… if not given."),
+        typer.Option(
+            metavar="SEATS",
+            help="Of a game that asks for it: from the youngest to the oldest, such as 2,0,1; 0,1,2,… if not given.",
+        ),
     ] = None,
     principal: Annotated[
         list[str] | None,
@@ -69,8 +78,17 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
         str | None,
         typer.Option(
             metavar="JSON",
-            help="""The game's options, such as '{"max_turns": 200}'. Of alhambra: loop_rule (LOOP_RULE_ONE_LESS), """
-            "end_rule (END_RULE_BAG_EMPTY), max_turns, slot_currencies.",
+            help=f"""The game's options, such as '{{"max_turns": 200}}'. {options_of_games()}.""",
+        ),
+    ] = None,
+    series: Annotated[
+        bool, typer.Option("--series", help="The game is the first of a series, such as a dynasty.")
+    ] = False,
+    series_of: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The game goes on with a series: the file of the game before. Rules, seats and options are as there.",
         ),
     ] = None,
     declare: Annotated[
@@ -108,9 +126,13 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
     Exit codes: 0 opened; 1 the referee cannot be reached, or refuses; 2 wrong usage.
 
     Examples: `referee new --seats 3 --age-order 2,0,1`,
+    `referee new --rules kingdomino --options '{"dynasty": true}' --series`, `referee new --series-of first.gamelog`,
     `referee new --seats 4 --declare scribe.pem --scribed 1 --scribed 3 --out joins.txt`
     """
-    request = pb.CreateGameRequest(rules_id=rules, options=_options(rules, options, age_order))
+    previous = None if series_of is None else game_before(series_of)
+    rules, seats = _game(rules, seats, previous)
+    message = game_options(rules, b"" if previous is None else next_options(previous), options, age_order)
+    request = pb.CreateGameRequest(rules_id=rules, options=strict.encode(message), series=place(previous, first=series))
     scribed = scribed or []
     for seat in scribed:
         if not 0 <= seat < seats:
@@ -161,49 +183,18 @@ async def _create(server: str, secured: Security, token: str, request: pb.Create
             raise Failure(str(refused(server, error)).replace("(no game can be set up: ", "(")) from None
 
 
-def _options(rules: str, text: str | None, age_order: str | None) -> bytes:
+def _game(rules: str | None, seats: int | None, previous: Record | None) -> tuple[str, int]:
+    """Rules and seats: as they are given or, of a series, as they were. Raises ``Failure``."""
+    if previous is not None:
+        known = previous.opened.rules_id, len(previous.opened.seats)
+        if (rules or known[0], seats or known[1]) != known:
+            raise Failure(f"--series-of: the game before is one of {known[0]} with {known[1]} seats", EXIT_USAGE)
+        return known
+    rules = rules or _RULES
     try:
-        wire = codec(rules, registry.get(rules).version)
+        return rules, seats or registry.get(rules).min_seats
     except UnknownRules as error:
-        known = ", ".join(sorted({game.rules_id for game in registry.games()}))
-        raise Failure(f"--rules {rules}: {error}; expected one of {known}", EXIT_USAGE) from None
-    message = GetMessageClass(wire.signed_file().message_types_by_name["Options"])()
-    if text is not None:
-        _set_options(message, text)
-    if age_order is not None:
-        try:
-            json_format.ParseDict({"age_order": [int(seat) for seat in age_order.split(",")]}, message)
-        except (json_format.ParseError, ValueError):
-            raise Failure(f"--age-order {age_order!r}: expected seats, such as 2,0,1", EXIT_USAGE) from None
-    return strict.encode(message)
-
-
-def _set_options(message: Message, text: str) -> None:
-    """From JSON. One after the other: what protobuf says of a whole message is for programmers."""
-    try:
-        options = json.loads(text)
-    except ValueError as error:
-        raise Failure(f"--options: not JSON ({error})", EXIT_USAGE) from None
-    if not isinstance(options, dict):
-        raise Failure("--options: expected a JSON object, such as '{\"max_turns\": 200}'", EXIT_USAGE)
-    fields = message.DESCRIPTOR.fields_by_name
-    for name, value in options.items():
-        if name not in fields:
-            raise Failure(f"--options: no option {cut(name)!r}; expected some of {', '.join(fields)}", EXIT_USAGE)
-        try:
-            json_format.ParseDict({name: value}, message)
-        except json_format.ParseError:
-            shown = cut(json.dumps(value))
-            raise Failure(f"--options: {name} is {shown}; expected {_kind(fields[name])}", EXIT_USAGE) from None
-
-
-def _kind(field: Any) -> str:
-    """What an option can be."""
-    several = "a list of " if field.is_repeated else ""
-    if field.enum_type is None:
-        return f"{several}numbers" if several else "a number"
-    names = [value.name for value in field.enum_type.values if value.number]
-    return several + ", ".join(names) if several else " or ".join(names)
+        raise Failure(f"--rules {rules}: {error}; expected one of {', '.join(registry.names())}", EXIT_USAGE) from None
 
 
 @contextmanager

@@ -20,9 +20,9 @@ Two = tuple[int, ...]
 class Weights:
     """In points."""
 
-    to_spend: float = 0.5
+    to_spend: float = 0.6
     """What a coin is worth beyond its points at the end, as long as there are turns to spend it in."""
-    turns: float = 3.0
+    turns: float = 6.0
     """With so many turns to come there are enough of them."""
     handed_on: float = 0.1
     """Points lost with a pair of dice that the next seat can build with."""

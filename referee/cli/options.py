@@ -1,0 +1,100 @@
+"""A game's options as JSON on the command line: what there is, from the game's own message, and what was meant."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from google.protobuf import json_format
+from google.protobuf.message import Message
+from google.protobuf.message_factory import GetMessageClass
+
+from referee.cli.arguments import cut
+from referee.cli.failure import EXIT_USAGE, Failure
+from referee.games import registry
+from referee.wire.registry import codec
+
+_AGE_ORDER = "age_order"
+
+
+def options_of_games() -> str:
+    """Every game's options, for a help text."""
+    games = []
+    for rules_id in registry.names():
+        fields = _options(rules_id).DESCRIPTOR.fields
+        games.append(f"{rules_id}: {', '.join(f'{field.name} ({_kind(field)})' for field in fields)}")
+    return "; ".join(games)
+
+
+def options(rules_id: str, data: bytes, text: str | None, age_order: str | None) -> Message:
+    """The game's Options: those encoded in ``data``, then what the JSON and the words say. Raises ``Failure``."""
+    message = _options(rules_id)
+    message.ParseFromString(data)
+    if text is not None:
+        _set(message, _object(text))
+    if age_order is not None:
+        _set_age_order(rules_id, message, age_order)
+    return message
+
+
+def _options(rules_id: str) -> Message:
+    """The defaults."""
+    wire = codec(rules_id, registry.get(rules_id).version)
+    return GetMessageClass(wire.signed_file().message_types_by_name["Options"])()
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise Failure(f"--options: not JSON ({error})", EXIT_USAGE) from None
+    if not isinstance(found, dict):
+        raise Failure("--options: expected a JSON object, such as '{\"max_turns\": 200}'", EXIT_USAGE)
+    return found
+
+
+def _set(message: Message, values: dict[str, Any]) -> None:
+    """One after the other: what protobuf says of a whole message is for programmers."""
+    fields = message.DESCRIPTOR.fields_by_name
+    for name, value in values.items():
+        if name not in fields:
+            raise Failure(f"--options: no option {cut(name)!r}; expected some of {', '.join(fields)}", EXIT_USAGE)
+        message.ClearField(name)
+        try:
+            json_format.ParseDict({name: value}, message)
+        except json_format.ParseError:
+            known = False
+        else:
+            known = _is_known(fields[name], getattr(message, name), value)
+        if not known:
+            shown = cut(json.dumps(value))
+            raise Failure(f"--options: {name} is {shown}; expected {_kind(fields[name])}", EXIT_USAGE)
+
+
+def _is_known(field: Any, found: Any, value: Any) -> bool:
+    """Whether an option's value has a name: protobuf takes any number for one, and true for 1."""
+    if field.enum_type is None:
+        return True
+    numbers, values = (found, value) if field.is_repeated else ([found], [value])
+    named = field.enum_type.values_by_number
+    return all(number in named for number in numbers) and not any(isinstance(each, bool) for each in values)
+
+
+def _set_age_order(rules_id: str, message: Message, age_order: str) -> None:
+    if _AGE_ORDER not in message.DESCRIPTOR.fields_by_name:
+        raise Failure(f"--age-order: {rules_id} does not ask for the seats' ages", EXIT_USAGE)
+    message.ClearField(_AGE_ORDER)
+    try:
+        json_format.ParseDict({_AGE_ORDER: [int(seat) for seat in age_order.split(",")]}, message)
+    except (json_format.ParseError, ValueError):
+        raise Failure(f"--age-order {age_order!r}: expected seats, such as 2,0,1", EXIT_USAGE) from None
+
+
+def _kind(field: Any) -> str:
+    """What an option can be."""
+    if field.enum_type is not None:
+        names = [value.name for value in field.enum_type.values if value.number]
+        return f"a list of {', '.join(names)}" if field.is_repeated else " or ".join(names)
+    if field.type == field.TYPE_BOOL:
+        return "true or false"
+    return "a list of numbers" if field.is_repeated else "a number"

@@ -1,0 +1,56 @@
+"""Games of a series: each log names the one before it, by the hash of its last entry."""
+
+from __future__ import annotations
+
+import secrets
+from pathlib import Path
+
+from referee.cli.failure import EXIT_USAGE, Failure
+from referee.cli.story import Story
+from referee.games import registry
+from referee.games.game import UnknownRules
+from referee.log.errors import LogError
+from referee.log.replay import Record
+from referee.log.v1 import log_pb2
+
+_ID_BYTES = 16
+
+
+def game_before(file: Path) -> Record:
+    """The game that another one is to follow, read from its file to the last entry. Raises ``Failure``."""
+    try:
+        with file.open("rb") as stream:
+            story = Story.read(stream)
+    except OSError as error:
+        raise Failure(f"--series-of {file}: {error.strerror}", EXIT_USAGE) from None
+    except LogError as error:
+        raise Failure(f"--series-of {file}: {error}", EXIT_USAGE) from None
+    record = story.record
+    if record is None or not story.ended or record.course.end is None:
+        raise Failure(f"--series-of {file}: expected the file of a game that is over", EXIT_USAGE)
+    if not record.opened.HasField("series"):
+        raise Failure(f"--series-of {file}: this game is of no series; expected one opened with --series", EXIT_USAGE)
+    return record
+
+
+def next_options(record: Record) -> bytes:
+    """The options of the game that follows, encoded: as they were, unless the rules say how they go on."""
+    try:
+        rules = registry.part("referee.games", record.opened.rules_id, "series")
+    except UnknownRules:
+        return record.opened.options
+    found: bytes = record.course.codec.encode_options(rules.next_options(record.course.state))
+    return found
+
+
+def place(record: Record | None, *, first: bool) -> log_pb2.Series | None:
+    """The place in its series of a game: after this one, or the first of a new series; None: it is of none.
+
+    Raises ``Failure`` for both.
+    """
+    if record is None:
+        return log_pb2.Series(id=secrets.token_bytes(_ID_BYTES), index=0) if first else None
+    if first:
+        raise Failure("--series and --series-of: expected one of them", EXIT_USAGE)
+    before = record.opened.series
+    return log_pb2.Series(id=before.id, index=before.index + 1, previous_head=record.head)

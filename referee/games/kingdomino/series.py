@@ -1,0 +1,16 @@
+"""KDO-26: what the next game of a series has of the one before it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from referee.games.kingdomino.options import Draw, Options
+from referee.games.kingdomino.state import State
+
+
+def next_options(state: State) -> Options:
+    """KDO-26: in a dynasty the order of the first choice is declared, as it was, with every seat's left neighbour."""
+    if not state.options.dynasty:
+        return state.options
+    order = tuple((seat + 1) % state.seats for seat in state.order)
+    return replace(state.options, first_order=Draw.SEAT, declared_order=order)

@@ -1,0 +1,158 @@
+"""``referee new`` for every game: options from its own message, what the referee refuses by name, games of a series."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clients import parse_join, play_async
+from clients.bots import load
+from clients.sdk.organiser import organiser
+from referee.cli.failure import Failure
+from referee.cli.options import options, options_of_games
+from referee.cli.series import game_before
+from referee.games import registry
+from referee.kingdomino.v1 import kingdomino_pb2
+from referee.rollwrite.v1 import rollwrite_pb2
+from tests.cli.command import referee
+from tests.clients.referee_process import Referee
+
+
+def test_the_help_names_every_option() -> None:
+    text = options_of_games()
+    for rules_id in registry.names():
+        for field in options(rules_id, b"", None, None).DESCRIPTOR.fields:
+            assert f"{field.name} (" in text
+    assert "harmony (true or false)" in text
+    assert "central (CENTRAL_RULE_KINGDOM or CENTRAL_RULE_FRAME)" in text
+    assert "start_seat (a number)" in text
+    assert "declared_order (a list of numbers)" in text
+
+
+def test_json_is_set_upon_what_is_there() -> None:
+    before = kingdomino_pb2.Options(dynasty=True, declared_order=[1, 2, 0])
+    text = '{"declared_order": [2, 0, 1], "frame": "FRAME_RULE_RELATIVE", "harmony": true}'
+    assert options("kingdomino", before.SerializeToString(), text, None) == kingdomino_pb2.Options(
+        dynasty=True, declared_order=[2, 0, 1], frame=kingdomino_pb2.FRAME_RULE_RELATIVE, harmony=True
+    )
+    assert options("rollwrite", b"", '{"start_seat": 0}', None) == rollwrite_pb2.Options(start_seat=0)
+
+
+@pytest.mark.parametrize(
+    ("rules", "text", "said"),
+    [
+        ("kingdomino", '{"frame": "RELATIVE"}', '--options: frame is "RELATIVE"; expected FRAME_RULE_RELATIVE'),
+        ("kingdomino", '{"frame": 7}', "--options: frame is 7; expected FRAME_RULE_RELATIVE"),
+        ("kingdomino", '{"harmony": 1}', "--options: harmony is 1; expected true or false"),
+        ("kingdomino", '{"declared_order": "0"}', '--options: declared_order is "0"; expected a list of numbers'),
+        ("kingdomino", '{"max_turns": 1}', "--options: no option 'max_turns'; expected some of frame, first_order, "),
+        ("rollwrite", '{"start_seat": -1}', "--options: start_seat is -1; expected a number"),
+        ("rollwrite", '{"solo": true}', "--options: solo is true; expected SOLO_RULE_AGAINST"),
+        (
+            "alhambra",
+            '{"slot_currencies": [1, 9]}',
+            "--options: slot_currencies is [1, 9]; expected a list of CURRENCY_",
+        ),
+        ("rollwrite", "[]", "--options: expected a JSON object"),
+    ],
+)
+def test_an_option_that_is_none(rules: str, text: str, said: str) -> None:
+    with pytest.raises(Failure, match=f"^{re.escape(said)}"):
+        options(rules, b"", text, None)
+
+
+def test_ages_are_asked_for_in_alhambra_only() -> None:
+    assert list(options("alhambra", b"", None, "2,0,1").age_order) == [2, 0, 1]  # type: ignore[attr-defined]
+    for rules in ("kingdomino", "rollwrite"):
+        with pytest.raises(Failure, match=f"--age-order: {rules} does not ask for the seats' ages"):
+            options(rules, b"", None, "0,1")
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Referee]:
+    server = Referee(tmp_path_factory.mktemp("referee"))
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--rules", "kingdomino", "--seats", "5"), "seats: expected 2 to 4, got 5"),
+        (("--rules", "rollwrite", "--seats", "6"), "seats: expected 1 to 5, got 6"),
+        (
+            ("--rules", "kingdomino", "--seats", "4", "--options", '{"wider_offer": true}'),
+            "wider_offer: a variant for 2 or 3 seats, got 4 (KDO-30)",
+        ),
+        (
+            ("--rules", "kingdomino", "--options", '{"wider_offer": true, "mighty_duel": true}'),
+            "wider_offer with mighty_duel: 48 dominoes do not make lines of 5 (KDO-31)",
+        ),
+    ],
+)
+def test_what_the_referee_refuses_is_named(running: Referee, words: tuple[str, ...], said: str) -> None:
+    done = referee("new", "--server", running.address, "--data", running.folder, *words)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.endswith(f"expected a game that can be set up ({said})\n")
+
+
+async def play_new(running: Referee, folder: Path, *words: str | Path) -> Path:
+    """Opens a game with these words, plays it to its end and fetches its file."""
+    new = ("new", "--server", running.address, "--data", running.folder)
+    done = await asyncio.to_thread(referee, *new, *words)
+    assert (done.returncode, done.stderr) == (0, "")
+    joins = [parse_join(line) for line in re.findall(r"^seat \d: (.*)$", done.stdout, re.MULTILINE)]
+    await asyncio.gather(*(play_async(join, load("random", seed=join.seat)) for join in joins))
+    file = folder / f"{joins[0].game_id}.gamelog"
+    async with organiser(running.address, running.token) as organising:
+        await organising.save_log(joins[0].game_id, file)
+    return file
+
+
+@pytest.mark.slow
+async def test_a_dynasty(running: Referee, tmp_path: Path) -> None:
+    """Three games, each bound to the one before; KDO-26: the order of the first choice moves on by one seat."""
+    words = ("--rules", "kingdomino", "--seats", "3", "--options", '{"dynasty": true, "harmony": true}', "--series")
+    files = [await play_new(running, tmp_path, *words)]
+    files += [await play_new(running, tmp_path, "--series-of", files[-1])]
+    files += [await play_new(running, tmp_path, "--series-of", files[-1])]
+    records = [game_before(file) for file in files]
+    series = [record.opened.series for record in records]
+    assert len(series[0].id) == 16
+    assert {each.id for each in series} == {series[0].id}
+    assert [each.index for each in series] == [0, 1, 2]
+    assert [each.previous_head for each in series] == [b"", records[0].head, records[1].head]
+    states: list[Any] = [record.course.state for record in records]
+    assert all(state.options.harmony and state.options.dynasty for state in states)
+    first = states[0].order
+    assert [state.order for state in states] == [tuple((seat + turn) % 3 for seat in first) for turn in range(3)]
+
+    for more, said in (
+        (("--rules", "alhambra"), "the game before is one of kingdomino with 3 seats"),
+        (("--seats", "2"), "the game before is one of kingdomino with 3 seats"),
+        (("--series",), "--series and --series-of: expected one of them"),
+    ):
+        done = referee("new", "--series-of", files[0], *more)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert said in done.stderr
+
+
+@pytest.mark.slow
+async def test_only_a_game_of_a_series_that_is_over_is_followed(running: Referee, tmp_path: Path) -> None:
+    alone = await play_new(running, tmp_path, "--rules", "rollwrite")
+    done = referee("new", "--series-of", alone)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "this game is of no series; expected one opened with --series" in done.stderr
+    (tmp_path / "begun").write_bytes(alone.read_bytes()[:-40])
+    for file, said in ((tmp_path / "begun", "of a game that is over"), (Path(__file__), ""), (tmp_path, "directory")):
+        done = referee("new", "--series-of", file)
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+        assert f"--series-of {file}: " in done.stderr
+        assert said in done.stderr
