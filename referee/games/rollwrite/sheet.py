@@ -105,7 +105,11 @@ class Sheet:
             )
         if self.rows_are not in DICE:
             raise SetupError(f"{where}: rows_are: {self.rows_are!r}, expected blue or yellow")
-        if self.name == DEFAULT and (self.grid, self.coin_track) != (_DEFAULT_GRID, _DEFAULT_COIN_TRACK):
+        if self.name == DEFAULT and (self.grid, self.coin_track, self.rows_are) != (
+            _DEFAULT_GRID,
+            _DEFAULT_COIN_TRACK,
+            "blue",
+        ):
             raise SetupError(f"{where}: name: the default's, and this is another sheet")
         masks = [sum(1 << i for i, other in enumerate(self.grid) if other == type_) for type_ in range(len(TYPES))]
         object.__setattr__(self, "masks", tuple(masks))
