@@ -18,9 +18,9 @@ from referee.cli import output
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
 
 COMMANDS = (
-    *("serve", "keys", "new", "token", "status", "bot", "fetch", "show", "audit", "inspect", "recover"),
+    *("serve", "keys", "new", "token", "status", "bot", "fetch", "show", "audit", "dynasty", "inspect", "recover"),
     *("proof", "prove-fork"),
-    *("prove", "best-turn", "longest-wall", "rebuild-distance"),
+    *("prove", "best-turn", "longest-wall", "best-kingdom", "rebuild-distance"),
 )
 
 

@@ -42,8 +42,13 @@ def picture(layout: Mapping[Cell, str]) -> str:
 
 def write_svg(path: Path, layout: Mapping[Cell, str], title: str) -> None:
     """Raises ``Failure``."""
+    write_text(path, svg(engine_layout(layout), title))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Raises ``Failure``."""
     try:
-        path.write_text(svg(engine_layout(layout), title), encoding="utf-8")
+        path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise Failure(f"{path}: {error.strerror}", EXIT_USAGE) from None
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
-from time import monotonic
+from collections.abc import Sequence
+from contextlib import closing
 from typing import Annotated, Final, TypeAlias
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from referee.cli import building, output
 from referee.cli.failure import EXIT_USAGE, Failure
+from referee.cli.progress import display
 from referee.cli.solving import NoAnswer, OutOfTime, Rlimit, Solver
 from referee.notation.alhambra.values import TABLE, tile_names, written_layout
 from referee.v1 import solver_service_pb2 as pb
@@ -56,7 +54,7 @@ def longest_wall(  # noqa: PLR0917 - typer reads options from the signature
     request = pb.FindLongestWallRequest(tiles=chosen, budget=pb.Budget(rlimit=rlimit or _NO_LIMIT), seed=seed)
     found = Wall(bound=_walls_on(chosen))
     lost = ""
-    with building.telling(), Solver() as solver, _display(budget) as show:
+    with building.telling(), Solver() as solver, display(budget, _known) as show:
         try:
             with closing(solver.search("FindLongestWall", request, Wall, budget)) as search:
                 for news in search:
@@ -104,54 +102,6 @@ def _in_words(wall: Wall) -> str:
 
 def _within(wall: Wall) -> str:
     return f" within {wall.region} steps of the fountain" if wall.HasField("region") else ""
-
-
-# What is shown meanwhile
-
-
-class _Lines:
-    """A line for everything new."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        self._start = monotonic()
-        self._last = ""
-
-    def __call__(self, wall: Wall) -> None:
-        words = _known(wall)
-        if words != self._last:
-            self._last = words
-            self._say(f"{monotonic() - self._start:6.1f} s  {words}")
-
-    def stopped(self) -> None:
-        """By Ctrl-C."""
-        self._say(f"stopped after {monotonic() - self._start:.1f} s; the best so far:")
-
-    def _say(self, words: str) -> None:
-        self._console.print(words, highlight=False, markup=False, soft_wrap=True)
-
-
-class _Bar(_Lines):
-    """The same in one line that changes, and how much of the time is over."""
-
-    def __init__(self, console: Console, progress: Progress, seconds: float) -> None:
-        super().__init__(console)
-        self._progress = progress
-        self._task = progress.add_task("", total=seconds)
-
-    def __call__(self, wall: Wall) -> None:
-        self._progress.update(self._task, completed=monotonic() - self._start, description=_known(wall))
-
-
-@contextmanager
-def _display(seconds: float) -> Iterator[_Lines]:
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield _Lines(console)
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn(f"of {seconds:g} s"))
-    with Progress(*columns, console=console, transient=True) as progress:
-        yield _Bar(console, progress, seconds)
 
 
 def _known(wall: Wall) -> str:

@@ -65,6 +65,7 @@ PERMISSIONS: Final = {
     "referee.v1.SolverService/ExplainMove": KNOWN,
     "referee.v1.SolverService/FindBestTurn": KNOWN,
     "referee.v1.SolverService/FindLongestWall": KNOWN,
+    "referee.v1.SolverService/FindBestKingdom": KNOWN,
     "referee.v1.SolverService/RebuildDistance": KNOWN,
 }
 """Any one of the scopes is enough."""

@@ -46,7 +46,7 @@ class Bounds:
 
     rlimit: int = RLIMIT
     search_s: float = SEARCH_S
-    """For the search for the longest wall; what is not streamed has the time of every call."""
+    """For a search that is streamed; what is not has the time of every call."""
     beat_s: float = 10.0
     """Of silence, before a search says again what it has."""
 
@@ -135,15 +135,24 @@ class SolverService:
         return await self._answer("RebuildDistance", request, pb.RebuildDistanceResponse(), caller)
 
     async def FindLongestWall(self, request: pb.FindLongestWallRequest, caller: Caller, outlet: Outlet) -> None:
+        await self._search("FindLongestWall", request, pb.FindLongestWallResponse, caller, outlet)
+
+    async def FindBestKingdom(self, request: pb.FindBestKingdomRequest, caller: Caller, outlet: Outlet) -> None:
+        await self._search("FindBestKingdom", request, pb.FindBestKingdomResponse, caller, outlet)
+
+    async def _search(
+        self, method: str, request: Any, response_class: type[Any], caller: Caller, outlet: Outlet
+    ) -> None:
+        """What comes is sent on, and again when nothing new does."""
         seconds = min(self._bounds.search_s, outlet.remaining_s())
         request.budget.rlimit = request.budget.rlimit or self._bounds.rlimit
-        last: pb.FindLongestWallResponse | None = None
-        with self._settling("FindLongestWall") as settle:
+        last: Any = None
+        with self._settling(method) as settle:
             try:
-                async with aclosing(self._ask("FindLongestWall", request, caller, seconds, is_search=True)) as answers:
+                async with aclosing(self._ask(method, request, caller, seconds, is_search=True)) as answers:
                     async for answer in answers:
                         if answer is not None:
-                            last = pb.FindLongestWallResponse.FromString(answer)
+                            last = response_class.FromString(answer)
                         if last is not None:
                             await outlet.send(answer or last.SerializeToString())
             except WorkerFailed as error:

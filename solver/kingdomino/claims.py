@@ -82,16 +82,12 @@ def check_claim(claim: Claim) -> None:
 
     Whether the kingdom obeys the rules is asked by ``solver.kingdomino.legal``.
     """
-    frame, dominoes = claim.kingdom.frame, claim.kingdom.dominoes
-    if frame.size not in SIZES:
-        raise ValueError(f"frame: size {frame.size}, expected 5 or 7")
-    if frame.castle is not None and not all(0 <= at < frame.size for at in frame.castle):
-        at = f"column {frame.castle[0]}, row {frame.castle[1]}"
-        raise ValueError(f"frame: the castle in {at}, expected 0 to {frame.size - 1}")
+    dominoes = claim.kingdom.dominoes
+    check_frame(claim.kingdom.frame)
     mine = claim.placed.domino if isinstance(claim, PlacementClaim) else claim.domino
     where = "placed" if isinstance(claim, PlacementClaim) else "discard"
     for name, domino in (*((f"kingdom[{i}]", placed.domino) for i, placed in enumerate(dominoes)), (where, mine)):
-        _check_domino(name, domino)
+        check_domino(name, domino)
     numbers = [*(placed.domino.number for placed in dominoes), mine.number]
     if len(set(numbers)) < len(numbers):
         twice = next(number for i, number in enumerate(numbers) if number in numbers[:i])
@@ -102,7 +98,17 @@ def check_claim(claim: Claim) -> None:
                 raise ValueError(f"placed: the cell ({cell[0]}, {cell[1]}), expected numbers of 32 bits")
 
 
-def _check_domino(where: str, domino: Domino) -> None:
+def check_frame(frame: Frame) -> None:
+    """Raises ``ValueError``, one line, for a frame that cannot be."""
+    if frame.size not in SIZES:
+        raise ValueError(f"frame: size {frame.size}, expected 5 or 7")
+    if frame.castle is not None and not all(0 <= at < frame.size for at in frame.castle):
+        at = f"column {frame.castle[0]}, row {frame.castle[1]}"
+        raise ValueError(f"frame: the castle in {at}, expected 0 to {frame.size - 1}")
+
+
+def check_domino(where: str, domino: Domino) -> None:
+    """Raises ``ValueError``, one line, for a number or a half that no table has."""
     if not 1 <= domino.number <= COUNT:
         raise ValueError(f"{where}: domino {domino.number}, expected 1 to {COUNT}")
     for half in (domino.left, domino.right):

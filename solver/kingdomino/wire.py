@@ -28,7 +28,7 @@ def claim_of(message: pb.Claim) -> Claim:
             kingdom = _kingdom_of(message.placement.kingdom)
             claim = PlacementClaim(kingdom, placed_of(message.placement.placed, "placed"))
         case "discard":
-            claim = DiscardClaim(_kingdom_of(message.discard.kingdom), _domino_of(message.discard.domino))
+            claim = DiscardClaim(_kingdom_of(message.discard.kingdom), domino_of(message.discard.domino))
         case _:
             raise ValueError("claim: none is set, expected one")
     check_claim(claim)
@@ -43,13 +43,13 @@ def message_of(claim: Claim) -> pb.Claim:
                 placement=pb.PlacementClaim(kingdom=_kingdom_message(kingdom), placed=placed_message(placed))
             )
         case DiscardClaim(kingdom, domino):
-            return pb.Claim(discard=pb.DiscardClaim(kingdom=_kingdom_message(kingdom), domino=_domino_message(domino)))
+            return pb.Claim(discard=pb.DiscardClaim(kingdom=_kingdom_message(kingdom), domino=domino_message(domino)))
 
 
 def placed_of(message: pb.PlacedDomino, where: str) -> Placed:
     """Raises ``ValueError`` for a cell that is missing."""
     return Placed(
-        _domino_of(message.domino),
+        domino_of(message.domino),
         cell_of(message, "left", f"{where}.left"),
         cell_of(message, "right", f"{where}.right"),
     )
@@ -58,7 +58,7 @@ def placed_of(message: pb.PlacedDomino, where: str) -> Placed:
 def placed_message(placed: Placed) -> pb.PlacedDomino:
     """With its halves."""
     return pb.PlacedDomino(
-        domino=_domino_message(placed.domino), left=cell_message(placed.left), right=cell_message(placed.right)
+        domino=domino_message(placed.domino), left=cell_message(placed.left), right=cell_message(placed.right)
     )
 
 
@@ -106,7 +106,8 @@ def _kingdom_message(kingdom: Kingdom) -> pb.Kingdom:
     return pb.Kingdom(frame=frame_message(kingdom.frame), dominoes=placed_dominoes(kingdom.dominoes))
 
 
-def _domino_of(message: moves_pb.Domino) -> Domino:
+def domino_of(message: moves_pb.Domino) -> Domino:
+    """With its halves; what they are is not judged."""
     return Domino(message.number, _half_of(message.left), _half_of(message.right))
 
 
@@ -114,7 +115,8 @@ def _half_of(message: moves_pb.Half) -> Half:
     return Half(message.terrain - 1, message.crowns)
 
 
-def _domino_message(domino: Domino) -> moves_pb.Domino:
+def domino_message(domino: Domino) -> moves_pb.Domino:
+    """With its halves."""
     return moves_pb.Domino(number=domino.number, left=_half_message(domino.left), right=_half_message(domino.right))
 
 

@@ -61,7 +61,11 @@ def test_who_may_what() -> None:
             Scope.AUDIT: {"GetStatus"},
             Scope.ADMIN: {"GetStatus", "IssueToken", "RevokeToken", "ListTokens"},
         }.get(scope, set())
-        solver = {"ProveMove", "ExplainMove", "FindBestTurn", "FindLongestWall", "RebuildDistance"} if scope else set()
+        solver = (
+            {"ProveMove", "ExplainMove", "FindBestTurn", "FindLongestWall", "FindBestKingdom", "RebuildDistance"}
+            if scope
+            else set()
+        )
         reading = {method.rpartition("/")[2] for method, scopes in PERMISSIONS.items() if scopes == EVERYBODY}
         assert allowed == reading | extra | solver
 

@@ -1,0 +1,137 @@
+"""``referee best-kingdom``: the best kingdom that some dominoes can make, found and proven."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated, Final, TypeAlias
+
+import typer
+
+from referee.cli import building, output
+from referee.cli.failure import EXIT_USAGE, Failure
+from referee.cli.progress import display
+from referee.cli.solving import NoAnswer, OutOfTime, Rlimit, Solver
+from referee.games.kingdomino.dominoes import COUNT, DOMINOES, Domino, domino_table
+from referee.notation.kingdomino.claims import written_placed
+from referee.render.kingdomino import svg as drawn
+from referee.render.kingdomino.claims import board, picture
+from referee.v1 import solver_service_pb2 as pb
+from solver.kingdomino.claims import Frame
+from solver.kingdomino.wire import domino_message, frame_message, placed_of
+
+_NO_LIMIT: Final = (1 << 63) - 1
+"""Of work: the time limits it."""
+_FRAME: Final = re.compile("([57])(?::fixed:([0-6]),([0-6]))?", re.ASCII)
+
+Answer: TypeAlias = pb.FindBestKingdomResponse
+
+
+def best_kingdom(  # noqa: PLR0917 - typer reads options from the signature
+    dominoes: Annotated[
+        str | None, typer.Option(metavar="NUMBERS", help="Dominoes to build of: 3,12,48", show_default=False)
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="All 48 dominoes.")] = False,
+    frame: Annotated[
+        str, typer.Option(metavar="FRAME", help="5 or 7 cells; with the castle in a fixed frame, 5:fixed:COLUMN,ROW.")
+    ] = "5",
+    budget: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0.1, max=1e6, help="Search no longer than this.")
+    ] = 60.0,
+    rlimit: Rlimit = None,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, max=(1 << 31) - 1, help="Of the search.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
+    svg: Annotated[
+        Path | None, typer.Option("--svg", metavar="OUT", help="Write the kingdom as a picture, too.")
+    ] = None,
+) -> None:
+    """Find the kingdom with most points that some dominoes can make, and prove it if the time allows.
+
+    Dominoes may be left out. Bonuses do not count.
+
+    `referee best-kingdom --dominoes 3,12,19,41,48 --frame 5:fixed:2,2 --svg kingdom.svg`
+
+    What is known on the way is shown on standard error: the best kingdom so far, and a bound that none exceeds. Ctrl-C
+    stops the search and keeps the best. With --json:
+
+        {"best":6,"bound":6,"proven":true,"kingdom":[[48,1,0,2,0],[47,3,0,3,1]]}
+
+    A domino of the kingdom is its number, then x and y of its left and of its right half, the castle at 0,0; they are
+    in an order in which they may be placed. Proven true: no kingdom of these dominoes in this frame has more points.
+    """
+    if (dominoes is None) != every:
+        raise Failure("dominoes: expected either --dominoes NUMBERS or --all", EXIT_USAGE)
+    square, chosen = _frame(frame), DOMINOES if every else _dominoes(building.listed(dominoes) or [])
+    request = pb.FindBestKingdomRequest(
+        dominoes=map(domino_message, chosen),
+        frame=frame_message(square),
+        budget=pb.Budget(rlimit=rlimit or _NO_LIMIT),
+        seed=seed,
+    )
+    found = Answer(bound=_worth_of_all(chosen))
+    lost = ""
+    with building.telling(), Solver() as solver, display(budget, _known) as show:
+        try:
+            with closing(solver.search("FindBestKingdom", request, Answer, budget)) as search:
+                for news in search:
+                    found = news or found
+                    show(found)
+        except KeyboardInterrupt:
+            show.stopped()
+        except OutOfTime:
+            pass  # the budget was used up in the middle of something
+        except NoAnswer as error:
+            lost = str(error)
+    placed = [placed_of(each, "kingdom") for each in found.kingdom]
+    if as_json:
+        kingdom = [written_placed(each) for each in placed]
+        building.write_json({"best": found.best, "bound": found.bound, "proven": found.proven, "kingdom": kingdom})
+    else:
+        output.write(f"{_in_words(found)}\n\n{picture(square, placed, ascii_only=not output.has_lines())}")
+    if svg is not None:
+        building.write_text(svg, drawn(board(square, placed), domino_table(), f"Best kingdom: {found.best}"))
+    if lost:
+        raise Failure(f"{lost}; the answer is what was found by then")
+
+
+def _frame(text: str) -> Frame:
+    """Raises ``Failure``."""
+    match = _FRAME.fullmatch(text)
+    if match is None:
+        raise Failure(f"--frame {text}: expected 5, 7, 5:fixed:COLUMN,ROW or 7:fixed:COLUMN,ROW", EXIT_USAGE)
+    size, column, row = match.groups()
+    if column is None:
+        return Frame(int(size), None)
+    if max(column, row) >= size:
+        raise Failure(f"--frame {text}: expected column and row from 0 to {int(size) - 1}", EXIT_USAGE)
+    return Frame(int(size), (int(column), int(row)))
+
+
+def _dominoes(names: Iterable[str]) -> list[Domino]:
+    """Of the default table. Raises ``Failure``."""
+    found: list[Domino] = []
+    for name in names:
+        if not (name.isascii() and name.isdecimal() and len(name) < 4 and 1 <= int(name) <= COUNT):
+            raise Failure(f"--dominoes: {name}; expected numbers from 1 to {COUNT}, such as 3,12,48", EXIT_USAGE)
+        if (domino := DOMINOES[int(name) - 1]) in found:
+            raise Failure(f"--dominoes: {name} twice; expected each domino once", EXIT_USAGE)
+        found.append(domino)
+    return found
+
+
+def _worth_of_all(dominoes: Iterable[Domino]) -> int:
+    """If all squares of a terrain were one area: no kingdom has more."""
+    halves = [half for domino in dominoes for half in (domino.left, domino.right)]
+    return sum(one.crowns for one in halves for other in halves if one.terrain == other.terrain)
+
+
+def _in_words(found: Answer) -> str:
+    if found.proven:
+        return f"best kingdom {found.best} points, proven: no kingdom of these dominoes has more"
+    return f"best kingdom found {found.best} points, not proven: none of these dominoes has more than {found.bound}"
+
+
+def _known(found: Answer) -> str:
+    return f"{found.best} points, bound {found.bound}"
