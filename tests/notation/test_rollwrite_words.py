@@ -120,7 +120,7 @@ def test_the_end_is_explained() -> None:
     state.awards = [Award(0, 9, (), (0,), 1, 16)]
     state.coins = [7, 0]
     assert rounds(state, 1) == [
-        "final: pavilion: virtual 0 has it already: 0",
+        "final: pavilion: virtual 0 has it already, not given",
         "final: seraglio: seat 0 1st: 17",
         "final: arcades: seat 0 and virtual 0 share 1st and 2nd: (18 + 10) / 2 = 14 each, not given to virtual 0",
         "final: chambers: seat 0 1st: 19",

@@ -45,7 +45,10 @@ class Scored:
 
     def _type(self, type_: int) -> str:
         already = self.awarded[type_]
-        words = [f"{self.names[player]} has it already: {points}" for player, points in already.items()]
+        words = [
+            f"{self.names[player]} has it already" + (", not given" if player in self.losers else f": {points}")
+            for player, points in already.items()
+        ]
         placed = set(already)
         for share in self.shares:
             if share.type == type_:
