@@ -1,4 +1,4 @@
-"""Questions about layouts and scores, and their answers. Knows no game."""
+"""Questions about boards and scores, and their answers. Knows no game."""
 
 from __future__ import annotations
 
