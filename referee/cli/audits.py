@@ -24,7 +24,7 @@ SUFFIX = ".gamelog"
 UNREADABLE = "UNREADABLE"
 _FILES_A_PROCESS = 4
 """For fewer a process does not pay for its start."""
-_GRAVITY = (
+GRAVITY = (
     Verdict.FORK,
     Verdict.RULES,
     Verdict.CORRUPT,
@@ -34,6 +34,7 @@ _GRAVITY = (
     Verdict.UNSUPPORTED,
     Verdict.PREFIX,
 )
+"""Of several verdicts the first of these decides the exit code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +91,7 @@ def tell(folder: Path, paths: Sequence[Path], policy: Policy, *, as_json: bool) 
         write(f"{len(paths)} {'file' if len(paths) == 1 else 'files'}: {listed}\n")
     if found[UNREADABLE]:
         return 1
-    return next((int(verdict) for verdict in _GRAVITY if found[verdict.name]), int(Verdict.COMPLETE))
+    return next((int(verdict) for verdict in GRAVITY if found[verdict.name]), int(Verdict.COMPLETE))
 
 
 def _as_text(one: Audited, folder: Path) -> str:

@@ -1,0 +1,210 @@
+"""``referee dynasty``: three games of Kingdomino whose points are added."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Final, cast
+
+import typer
+
+from referee.cli.arguments import verifier_key
+from referee.cli.audits import GRAVITY
+from referee.cli.failure import Failure
+from referee.cli.output import write
+from referee.games.kingdomino import Options, State
+from referee.games.kingdomino.options import Draw
+from referee.games.kingdomino.scoring import dynasty as added
+from referee.games.kingdomino.series import next_options
+from referee.log import file
+from referee.log.audit import Policy, audit
+from referee.log.errors import LogError
+from referee.log.replay import Record
+from referee.log.verdict import Report, Verdict
+
+GAMES: Final = 3
+RULES: Final = "kingdomino"
+
+
+def dynasty(
+    first: Annotated[Path, typer.Argument(help="The file of the first game.", show_default=False)],
+    second: Annotated[Path, typer.Argument(help="Of the second.", show_default=False)],
+    third: Annotated[Path, typer.Argument(help="Of the third.", show_default=False)],
+    verifier: Annotated[
+        str | None,
+        typer.Option(
+            metavar="VKEY",
+            help="The referee's verifier key: a .vkey file or its text, had from the referee. Without it nothing is "
+            "COMPLETE.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+) -> None:
+    """Adds up a dynasty: audits its three games, checks that they belong together, and tells points and places.
+
+    They belong together if they are games 1, 2 and 3 of one series, each naming the last entry of the one before; if
+    seats and options are the same, dynasty among them; and if the first order moves on by one seat each time (KDO-26).
+    Equal sums share the place.
+
+    The exit code is that of the gravest verdict, as `referee audit` has them: 0 COMPLETE; 8 RULES also for games that
+    do not belong together. 1 a file cannot be read; 2 the key is not one.
+
+    Example: `referee dynasty one.gamelog two.gamelog three.gamelog --verifier referee.vkey`
+    """
+    policy = Policy(None if verifier is None else verifier_key("--verifier", verifier))
+    games = [_read(path, policy) for path in (first, second, third)]
+    told = _Told(games, [*_failed(games), *_apart(games)])
+    write(told.as_json() if as_json else told.as_text())
+    raise typer.Exit(int(told.verdict))
+
+
+@dataclass(frozen=True, slots=True)
+class _Game:
+    path: Path
+    report: Report
+    record: Record | None
+    """Replayed from its entries; None if they cannot be."""
+
+
+def _read(path: Path, policy: Policy) -> _Game:
+    """Raises ``Failure``."""
+    try:
+        with path.open("rb") as stream:
+            report = audit(stream, policy)
+            stream.seek(0)
+            try:
+                record = Record.replay(file.entries(stream))
+            except LogError:
+                record = None  # the report says why
+    except OSError as error:
+        raise Failure(f"{path}: {error.strerror}") from None
+    return _Game(path, report, record)
+
+
+@dataclass(frozen=True, slots=True)
+class _Fault:
+    """Why there is no result: of which file, what, and what it makes of the verdict."""
+
+    path: Path
+    what: str
+    verdict: Verdict
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.what}"
+
+
+def _failed(games: Sequence[_Game]) -> Iterator[_Fault]:
+    for game in games:
+        if (decisive := game.report.decisive) is not None:
+            yield _Fault(game.path, f"{game.report.verdict.name}, {decisive}", game.report.verdict)
+
+
+def _apart(games: Sequence[_Game]) -> Iterator[_Fault]:
+    """Why they are not the three games of one dynasty."""
+    before: Record | None = None
+    for index, game in enumerate(games):
+        if game.record is None:
+            return
+        for what in _of_none(game.record) or _misplaced(game.record, index, before):
+            yield _Fault(game.path, what, Verdict.RULES)
+        before = game.record
+
+
+def _of_none(record: Record) -> list[str]:
+    """Why it is no game of a dynasty."""
+    opened, options = record.opened, record.course.options
+    if opened.rules_id != RULES:
+        return [f"a game of {opened.rules_id}; expected one of {RULES}"]
+    found = []
+    if not options.dynasty:
+        found.append("the option dynasty is not set (KDO-26)")
+    if not opened.HasField("series"):
+        found.append("the game is of no series")
+    if record.course.end is not None and not record.course.end.scores:
+        found.append("the game ended without a result")
+    return found
+
+
+def _misplaced(record: Record, index: int, before: Record | None) -> Iterator[str]:
+    """Why it is not game ``index`` of the series that the game before it belongs to."""
+    series = record.opened.series
+    if series.index != index:
+        yield f"game {series.index + 1} of its series; expected game {index + 1}"
+        return
+    if before is None or before.opened.rules_id != RULES:
+        return
+    if series.id != before.opened.series.id:
+        yield f"of series {series.id.hex()}; expected {before.opened.series.id.hex()}"
+    if series.previous_head != before.head:
+        yield f"follows a game that ends in {series.previous_head.hex()}; the one before ends in {before.head.hex()}"
+    seats, expected_seats = list(record.opened.seats), list(before.opened.seats)
+    if len(seats) != len(expected_seats):
+        yield f"{len(seats)} seats; expected {len(expected_seats)}, as in the game before"
+        return
+    if [seat.player for seat in seats] != [seat.player for seat in expected_seats]:
+        yield "the seats are other players' than in the game before"
+    state, expected = cast("State", record.course.state), next_options(cast("State", before.course.state))
+    if _but_for_the_order(state.options) != _but_for_the_order(expected):
+        yield "the options are others than in the game before"
+    if state.order and expected.declared_order and state.order != expected.declared_order:
+        found, due = (" ".join(map(str, order)) for order in (state.order, expected.declared_order))
+        yield f"the kings chose first in the order {found}; expected {due}, a seat on from the game before (KDO-26)"
+    if record.opened.tables != before.opened.tables:
+        yield "the dominoes are others than in the game before"
+
+
+def _but_for_the_order(options: Options) -> Options:
+    return replace(options, first_order=Draw.SEAT, declared_order=())
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What the three games come to."""
+
+    games: list[_Game]
+    faults: list[_Fault]
+
+    @property
+    def verdict(self) -> Verdict:
+        found = {fault.verdict for fault in self.faults}
+        return next((verdict for verdict in GRAVITY if verdict in found), Verdict.COMPLETE)
+
+    def sums(self) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+        """Each seat's points and place; None for games that do not belong together, or are not over."""
+        scores = [game.report.scores for game in self.games if game.record is not None]
+        apart = any(fault.verdict is Verdict.RULES for fault in self.faults)
+        return None if apart or len(scores) < GAMES or not all(scores) else added(scores)
+
+    def as_text(self) -> str:
+        lines = [self.verdict.name, *(f"  {fault}" for fault in self.faults)]
+        for number, game in enumerate(self.games, start=1):
+            identity = game.report.game_id.hex() if game.report.game_id else "unknown"
+            scores = " ".join(map(str, game.report.scores)) or "none"
+            lines.append(f"game {number}, {identity}: points {scores}")
+        if (sums := self.sums()) is not None:
+            ranked = enumerate(zip(*sums, strict=True))
+            lines += [f"seat {seat}: {points} points, place {place}" for seat, (points, place) in ranked]
+        return "".join(f"{line}\n" for line in lines)
+
+    def as_json(self) -> str:
+        sums = self.sums()
+        value = {
+            "verdict": self.verdict.name,
+            "exit_code": int(self.verdict),
+            "faults": [{"file": str(fault.path), "what": fault.what} for fault in self.faults],
+            "games": [
+                {
+                    "file": str(game.path),
+                    "game_id": game.report.game_id.hex() if game.report.game_id else None,
+                    "verdict": game.report.verdict.name,
+                    "scores": list(game.report.scores),
+                }
+                for game in self.games
+            ],
+            "points": None if sums is None else list(sums[0]),
+            "places": None if sums is None else list(sums[1]),
+        }
+        return json.dumps(value, indent=2) + "\n"
