@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from typing import Any
 
 import grpc
+from google.protobuf.message import Message
 
 from clients.sdk.channel import Security, bearer, open_channel
 from clients.sdk.errors import Distrust, answer_of, denied
+from referee.games import registry
+from referee.games.game import UnknownRules
+from referee.games.kingdomino.dominoes import Domino
 from referee.v1 import solver_service_pb2 as pb
 from referee.v1 import solver_service_pb2_grpc as pb_grpc
-from solver.alhambra.certificate import check
-from solver.alhambra.claims import Claim, Layout
-from solver.alhambra.wire import message_of, placed_tiles
+from solver.alhambra.claims import Layout
+from solver.alhambra.wire import placed_tiles
 from solver.certificate import BadCertificate
+from solver.kingdomino.claims import Frame
+from solver.kingdomino.wire import domino_message, frame_message
+from solver.registry import Provable, provable
 
 CALL_S = 25.0
 """The referee answers a little earlier, with what it has found by then."""
@@ -28,28 +35,36 @@ class Solver:
     """
 
     def __init__(self, channel: grpc.aio.Channel, token: str, *, call_s: float = CALL_S) -> None:
-        """``call_s``: for every call but ``longest_wall``."""
+        """``call_s``: for every call but those that are streamed."""
         self._stub = pb_grpc.SolverServiceStub(channel)
         self._metadata = bearer(token)
         self._call_s = call_s
 
-    async def prove(self, claim: Claim, *, rlimit: int = 0, smt_lib: bool = False) -> pb.Proof:
-        """Whether the claim holds. Raises ``Distrust`` if the certificate does not prove what the referee says."""
-        request = pb.ProveMoveRequest(alhambra=message_of(claim), budget=_budget(rlimit), smt_lib=smt_lib)
+    async def prove(self, rules_id: str, claim: Any, *, rlimit: int = 0, smt_lib: bool = False) -> pb.Proof:
+        """Whether the claim holds. ``claim``: one of the game's ``solver.<game>.claims``.
+
+        Raises ``Distrust`` if the certificate does not prove what the referee says, ``UnknownRules`` for a game of
+        which nothing can be proved.
+        """
+        game = _provable(rules_id)
+        request = game.request(claim)
+        request.budget.CopyFrom(_budget(rlimit))
+        request.smt_lib = smt_lib
         with _told():
             response = await self._stub.ProveMove(request, timeout=self._call_s, metadata=self._metadata)
         proof = response.proof
         if proof.finding != pb.FINDING_UNDECIDED:
-            _check(proof, claim)
+            _check(game, proof, claim)
         return proof
 
-    async def explain(self, game_id: str, move: bytes, *, rlimit: int = 0) -> pb.ExplainMoveResponse:
-        """Why a move would be refused now. ``move``: as in an intent. Raises ``Distrust`` as ``prove`` does."""
+    async def explain(self, rules_id: str, game_id: str, move: bytes, *, rlimit: int = 0) -> pb.ExplainMoveResponse:
+        """Why a move would be refused now. ``move``: as in an intent of this game. Raises what ``prove`` does."""
+        game = _provable(rules_id)
         request = pb.ExplainMoveRequest(game_id=game_id, move=move, budget=_budget(rlimit))
         with _told():
             response = await self._stub.ExplainMove(request, timeout=self._call_s, metadata=self._metadata)
         if response.proof.certificate:
-            _check(response.proof, None)
+            _check(game, response.proof, None)
         return response
 
     async def best_turn(
@@ -67,12 +82,27 @@ class Solver:
     ) -> AsyncGenerator[pb.FindLongestWallResponse]:
         """Every improvement of the wall or its bound; the last one is ``done``. Closing it ends the search."""
         request = pb.FindLongestWallRequest(tiles=tiles, budget=_budget(rlimit), seed=seed)
-        stream = self._stub.FindLongestWall(request, timeout=seconds, metadata=self._metadata)
-        last: pb.FindLongestWallResponse | None = None
+        async for response in self._news(self._stub.FindLongestWall, request, seconds):
+            yield response
+
+    async def best_kingdom(
+        self, dominoes: Iterable[Domino], frame: Frame, *, seconds: float, rlimit: int = 0, seed: int = 0
+    ) -> AsyncGenerator[pb.FindBestKingdomResponse]:
+        """Every improvement of the kingdom or its bound; the last one is ``done``. Closing it ends the search."""
+        request = pb.FindBestKingdomRequest(
+            dominoes=map(domino_message, dominoes), frame=frame_message(frame), budget=_budget(rlimit), seed=seed
+        )
+        async for response in self._news(self._stub.FindBestKingdom, request, seconds):
+            yield response
+
+    async def _news(self, method: Any, request: Message, seconds: float) -> AsyncGenerator[Any]:
+        """What comes again is a sign of life, and is left out."""
+        stream = method(request, timeout=seconds, metadata=self._metadata)
+        last: Message | None = None
         try:
             with _told():
                 async for response in stream:
-                    if response != last:  # what comes again is a sign of life
+                    if response != last:
                         yield response
                     last = response
         finally:
@@ -108,10 +138,18 @@ def _told() -> Iterator[None]:
         raise denied(answer_of(error)) from None
 
 
-def _check(proof: pb.Proof, claim: Claim | None) -> None:
-    """``claim``: what was asked, if it is known."""
+def _provable(rules_id: str) -> Provable:
+    """Of the newest version. Raises ``UnknownRules``."""
+    found = provable(rules_id, registry.get(rules_id).version)
+    if found is None:
+        raise UnknownRules(f"nothing can be proved of {rules_id!r}")
+    return found
+
+
+def _check(game: Provable, proof: pb.Proof, claim: Any) -> None:
+    """``claim``: what was asked, or None."""
     try:
-        checked = check(proof.certificate)
+        checked = game.check(proof.certificate)
     except BadCertificate as error:
         raise Distrust(f"the referee sent a certificate that proves nothing: {error}", in_doubt=True) from None
     if checked.holds != _FINDINGS.get(proof.finding) or (claim is not None and claim != checked.claim):

@@ -17,6 +17,7 @@ import structlog
 
 from referee.alhambra.v1 import alhambra_pb2, proof_pb2
 from referee.games.alhambra.moves import RebuildRemove
+from referee.kingdomino.v1 import proof_pb2 as kingdomino_pb
 from referee.log import intent
 from referee.log.intent import Author, Place, Role, SignedIntent
 from referee.log.v1 import log_pb2
@@ -117,6 +118,8 @@ async def ask_for_more(twin: Twin) -> None:
         await twin.call("scribe", f"SolverService/{method}", question)
     wall = solver_pb.FindLongestWallRequest(tiles=["garden-10-N"])
     await twin.read_all("scribe", "SolverService/FindLongestWall", wall, 99)
+    kingdom = solver_pb.FindBestKingdomRequest(frame=kingdomino_pb.Frame(size=5))
+    await twin.read_all("scribe", "SolverService/FindBestKingdom", kingdom, 99)
     for name in ("GetGame", "ListLegalMoves"):
         for bad in (b"", b"\xff", pb.GetGameRequest(game_id="?"), pb.GetGameRequest(game_id="0" * 32)):
             await twin.call(nobody, f"GameService/{name}", bad)

@@ -226,7 +226,7 @@ async def test_a_disagreement_is_an_incident(tmp_path: Path, logged: StringIO) -
         found = await refused(Asker(client).ask("ExplainMove", pb.ExplainMoveRequest(game_id=play.id, move=move)))
         assert (found.reason, set(found.metadata)) == ("INTERNAL", {"incident"})
         with pytest.raises(Distrust, match="proves something else"):
-            await Solver(client.channel, client.organiser).prove(LEGAL)
+            await Solver(client.channel, client.organiser).prove("alhambra", LEGAL)
     (line,) = [line for line in lines_of(logged) if line["event"] == "engine and solver disagree"]
     assert (line["level"], line["game"], line["move"]) == ("error", play.id, move.hex())
     assert line["what"] == "refused by ALH-D1, and proved to be against ALH-A2, ALH-A4"
@@ -244,11 +244,11 @@ def lines_of(logged: StringIO) -> Iterator[dict[str, Any]]:
 async def test_the_client(tmp_path: Path) -> None:
     async with solving(tmp_path) as (_, client, _):
         solver = Solver(client.channel, client.organiser)
-        assert (await solver.prove(LEGAL)).finding == pb.FINDING_HOLDS
-        proof = await solver.prove(ILLEGAL, smt_lib=True)
+        assert (await solver.prove("alhambra", LEGAL)).finding == pb.FINDING_HOLDS
+        proof = await solver.prove("alhambra", ILLEGAL, smt_lib=True)
         assert proof.finding == pb.FINDING_FAILS
         assert {file.expected for file in proof.smt_lib} <= {"sat", "unsat"}
-        assert (await solver.prove(LEGAL, rlimit=1)).finding == pb.FINDING_UNDECIDED
+        assert (await solver.prove("alhambra", LEGAL, rlimit=1)).finding == pb.FINDING_UNDECIDED
         turn = await solver.best_turn(LAYOUT, ["tower-12"], ["garden-8-NW"])
         assert turn.proven
         walls = [wall async for wall in solver.longest_wall(list(WALL.tiles), seconds=60)]
@@ -258,7 +258,7 @@ async def test_the_client(tmp_path: Path) -> None:
         assert (len(way.moves), way.proven) == (1, True)
         play = await client.play()
         await play.until_play()
-        explained = await solver.explain(play.id, play.a_move())
+        explained = await solver.explain("alhambra", play.id, play.a_move())
         assert not explained.violations
         with pytest.raises(Denied, match="UNKNOWN_GAME"):
-            await solver.explain("0" * 32, b"")
+            await solver.explain("alhambra", "0" * 32, b"")
