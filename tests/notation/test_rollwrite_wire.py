@@ -198,6 +198,7 @@ PAVILIONS = [i for i, type_ in enumerate(GRID) if type_ == 1]
         ({"grid": [*GRID[:35], 0]}, "grid[35]", "no type"),
         ({"sheet": "Mine"}, "", "name 'Mine'"),
         ({"sheet": ""}, "", "name ''"),
+        ({"sheet": "x" * 41}, "", "up to 40 lower-case letters"),
         ({"sheet": "mine", "grid": GRID[:35]}, "", "sheet mine: cells: "),
         ({"sheet": "mine", "grid": []}, "", "sheet mine: cells: "),
         ({"sheet": "mine", "boxes": [5, 5, 6, 6, 7]}, "", "sheet mine: boxes: "),

@@ -43,6 +43,8 @@ _DEFAULT_GRID: Final = tuple(
 _DEFAULT_BOXES: Final = (5, 5, 6, 6, 7, 7)
 _DEFAULT_COIN_TRACK: Final = 20
 
+MAX_NAME: Final = 40
+"""Characters of a sheet's name, which every report repeats."""
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*\Z")
 
 
@@ -85,8 +87,9 @@ class Sheet:
     """The set of cells of each type."""
 
     def __post_init__(self) -> None:
-        if not _NAME.match(self.name):
-            raise SetupError(f"sheet: name {self.name!r}; expected lower-case letters, digits and hyphens")
+        if len(self.name) > MAX_NAME or not _NAME.match(self.name):
+            name = self.name[: MAX_NAME + 1]
+            raise SetupError(f"sheet: name {name!r}; expected up to {MAX_NAME} lower-case letters, digits and hyphens")
         where = f"sheet {self.name}"
         if len(self.grid) != CELLS or not set(self.grid) <= set(range(len(TYPES))):
             raise SetupError(f"{where}: cells: expected {CELLS} cells of {len(TYPES)} types, got {len(self.grid)}")
