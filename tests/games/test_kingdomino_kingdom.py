@@ -22,6 +22,7 @@ from referee.games.kingdomino.dominoes import (
 from referee.games.kingdomino.kingdom import Kingdom
 from tests.games.kingdomino_positions import TABLE, domino, kingdom, names, random_kingdom, slow
 from tests.games.slow_kingdomino import SlowKingdom, sides
+from tests.rules import Mutation
 
 FRAMES: list[tuple[int, Cell | None]] = [
     (5, None), (5, (2, 2)), (5, (0, 0)), (5, (4, 1)), (7, None), (7, (3, 3)), (7, (6, 0)), (7, (2, 5)),
@@ -38,6 +39,7 @@ def cells(rng: random.Random, taken: list[Cell]) -> tuple[Cell, Cell]:
         left = rng.choice(WILD), rng.choice((0, *WILD))
     x, y = left
     odd = [(x + 1, y + 1), (x, y), (x + 2, y), (-x, -y), near, (rng.choice(WILD), y), rng.choice(taken)]
+    odd += [(x + rng.choice((-7, -5, 5, 7)), y), (x, y + rng.choice((-7, -5, 5, 7)))]
     right = rng.choice(odd) if rng.random() < 0.15 else rng.choice(sides(left))
     return (left, right) if rng.random() < 0.5 else (right, left)
 
@@ -95,6 +97,39 @@ def test_a_hundred_thousand_cases_agree_with_the_slow_checker() -> None:
     verdicts = Counter(compare(random.Random(2), 4_000, 25))
     assert verdicts.total() == 100_000
     assert min(verdicts.values()) > 10_000
+
+
+SLIPS = {
+    "any half may touch for the other": Mutation(
+        "kingdom.Kingdom.violations",
+        "self._touch[half.terrain]",
+        "(self._touch[domino.left.terrain] | self._touch[domino.right.terrain])",
+    ),
+    "the same in lists": Mutation(
+        "kingdom.Kingdom._steps",
+        "left_touches, right_touches = self._touch[left[0]] & room, self._touch[right[0]] & room",
+        "left_touches = right_touches = (self._touch[left[0]] | self._touch[right[0]]) & room",
+    ),
+    "only the left half touches": Mutation(
+        "kingdom.Kingdom._steps", "left_touches | right_touches >> STRIDE", "left_touches"
+    ),
+    "only the first half moves a relative frame": Mutation(
+        "kingdom.Kingdom.placed", "windows[first] & windows[second]", "windows[first]"
+    ),
+    "halves too far apart for any frame": Mutation(
+        "kingdom.Kingdom._outside", "apart >= self.frame_size", "apart > self.frame_size"
+    ),
+    "an area forgets those that it does not join": Mutation("kingdom._joined", "apart.append(area)", "pass"),
+    "taken cells may be covered": Mutation("kingdom.Kingdom.placed", "~(1 << first | 1 << second)", "~(1 << first)"),
+    "the castle has no touch": Mutation("kingdom.Kingdom.__init__", "(_NEAR[index_of(CASTLE)],)", "(0,)"),
+}
+
+
+@pytest.mark.parametrize("mutation", SLIPS.values(), ids=SLIPS)
+def test_the_slow_checker_finds_a_slip(mutation: Mutation) -> None:
+    """Some are those of other implementations."""
+    with mutation.applied("referee.games.kingdomino"), pytest.raises(AssertionError):
+        list(compare(random.Random(1), 150, 25))
 
 
 def test_every_pair_of_cells_around_a_kingdom_agrees() -> None:
