@@ -224,6 +224,12 @@ def six_columns_in_a_relative_frame() -> Broken:
     return Broken(state, PlaceDomino(2, (-1, 0), (-2, 0)), PlaceDomino(2, (-1, 0), (-1, 1)), {(-2, 0)})
 
 
+@violates("KDO-16")
+def halves_that_fit_into_a_relative_frame_one_by_one_only() -> Broken:
+    state = placing(2, [(1, (1, 0), (2, 0))], RELATIVE)
+    return Broken(state, PlaceDomino(2, (-1, 0), (4, 0)), None, {(-1, 0), (4, 0)}, ["KDO-19"])
+
+
 @violates("KDO-17")
 def a_castle_outside_the_frame() -> Broken:
     return Broken(GAME.new(4), PlaceCastle(5, 0), PlaceCastle(4, 0))

@@ -230,6 +230,7 @@ def test_a_discarded_domino_is_out_and_the_king_goes_on() -> None:
     Mutation("kingdom.Kingdom.placed", "room &= windows[first] & windows[second]", "pass"),
     Mutation("kingdom.Kingdom._frame", "_rectangle(-column, -row, self.frame_size)", "_rectangle(-2, -2, 5)"),
     Mutation("kingdom.Kingdom._frame", "if self.castle is None:", "if True:"),
+    Mutation("kingdom.Kingdom._outside", "apart >= self.frame_size", "apart > self.frame_size"),
 )
 def test_the_frame_is_fixed_or_follows_what_is_laid() -> None:
     row = [(1, (1, 0), (2, 0))]
@@ -238,6 +239,9 @@ def test_the_frame_is_fixed_or_follows_what_is_laid() -> None:
     assert (-2, 0, -1, 0) in kingdom(row, castle=None).placements(domino(2))
     longer = kingdom([*row, (2, (3, 0), (4, 0))], castle=None)
     assert all(0 <= ax <= 4 and 0 <= bx <= 4 for ax, _, bx, _ in longer.placements(domino(48)))
+    for apart, broken in ((4, {"KDO-19"}), (5, {"KDO-16", "KDO-19"})):
+        found = kingdom(row, castle=None).violations(domino(2), (-1, 0), (apart - 1, 0))
+        assert {violation.rule_id for violation in found} == broken
     corner = kingdom(castle=(0, 4)).placements(domino(48))
     assert {cell for ax, ay, bx, by in corner for cell in ((ax, ay), (bx, by))} == {
         (0, -1), (0, -2), (1, -1), (1, 0), (2, 0),

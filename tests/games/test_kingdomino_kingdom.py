@@ -116,9 +116,6 @@ SLIPS = {
     "only the first half moves a relative frame": Mutation(
         "kingdom.Kingdom.placed", "windows[first] & windows[second]", "windows[first]"
     ),
-    "halves too far apart for any frame": Mutation(
-        "kingdom.Kingdom._outside", "apart >= self.frame_size", "apart > self.frame_size"
-    ),
     "an area forgets those that it does not join": Mutation("kingdom._joined", "apart.append(area)", "pass"),
     "taken cells may be covered": Mutation("kingdom.Kingdom.placed", "~(1 << first | 1 << second)", "~(1 << first)"),
     "the castle has no touch": Mutation("kingdom.Kingdom.__init__", "(_NEAR[index_of(CASTLE)],)", "(0,)"),
