@@ -11,6 +11,7 @@ import pytest
 
 from referee.games.game import Chance, ForcedPass, Over
 from referee.games.rollwrite import GAME, Options, State
+from referee.games.rollwrite.check import change_cost
 from referee.games.rollwrite.moves import (
     Build,
     BuildSecond,
@@ -141,6 +142,11 @@ def test_dice_are_turned_to_all_that_coins_reach_step_by_step(coins: int) -> Non
         slow.awaited = ("action", "0")
         assert {words(move) for move in state.legal_moves()} == slow.legal()
     assert len(list(position(coins=[20]).legal_moves())) == 440 + 4 + 1
+
+
+def test_the_price_of_two_dice_is_the_least_of_both_ways() -> None:
+    for (a, b), (c, d) in product(TWO, repeat=2):
+        assert change_cost((a, b), (c, d)) == min(abs(a - c) + abs(b - d), abs(a - d) + abs(b - c))
 
 
 @pytest.mark.parametrize("event", [None, "pass", 7, (1, 2), object()])

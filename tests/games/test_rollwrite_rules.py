@@ -904,7 +904,7 @@ def test_the_most_points_win_and_equal_points_share() -> None:
     "RNW-42",
     Mutation("state.State._begin_round", "self.round += 1", "self.round += 2"),
     Mutation("state.State._end_round", "if self.round == self.rounds:", "if self.round == self.rounds - 1:"),
-    Mutation("state.State.__init__", "max(seats + virtual, 3)", "max(seats, 3)"),
+    Mutation("state.State.__init__", "ROUNDS[seats + virtual]", "ROUNDS[max(seats, 3)]"),
 )
 def test_there_are_12_15_or_18_rounds_and_the_start_seat_begins_each() -> None:
     assert [GAME.new(seats).rounds for seats in range(1, 6)] == [18, 18, 18, 15, 12]
@@ -921,7 +921,7 @@ def test_there_are_12_15_or_18_rounds_and_the_start_seat_begins_each() -> None:
 
 @mutated(
     "RNW-43",
-    Mutation("state.State.__init__", "seats + virtual", "seats + 2"),
+    Mutation("state.State.__init__", "ROUNDS[seats + virtual]", "ROUNDS[max(seats, 3)]"),
 )
 def test_virtual_players_count_for_the_rounds_of_a_solo_game() -> None:
     assert [GAME.new(1, Options(virtual_players=number)).rounds for number in (2, 3, 4)] == [18, 15, 12]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, Final, assert_never
 
 from referee.games.game import ForcedPass, Violation
 from referee.games.rollwrite.moves import (
@@ -29,9 +29,9 @@ from referee.games.rollwrite.sheet import FACES, TYPES, index_of
 if TYPE_CHECKING:
     from referee.games.rollwrite.state import State
 
-START_BUILDINGS = 3
+START_BUILDINGS: Final = 3
 """RNW-1, RNW-6."""
-SECOND_COST = 3
+SECOND_COST: Final = 3
 """RNW-20."""
 
 
@@ -73,7 +73,10 @@ def _move(state: State, event: Move) -> tuple[Violation, ...]:
 
 
 def change_cost(old: Sequence[int], new: Sequence[int]) -> int:
-    """RNW-19: the fewest steps from dice of a colour to others, both ascending: the lowest to the lowest."""
+    """RNW-19: the fewest steps from dice of a colour to others, both ascending.
+
+    The lowest becomes the lowest: where two dice would pass each other, they save steps by exchanging their ends.
+    """
     return sum(abs(a - b) for a, b in zip(old, new, strict=True))
 
 

@@ -71,7 +71,7 @@ class State:
         virtual = self.options.virtual_players or 0
         self.table = table
         self.seats = seats
-        self.rounds = ROUNDS[max(seats + virtual, 3)]
+        self.rounds = ROUNDS[seats + virtual]
         self.round = 0
         """1 is the first; 0 before it."""
         self.turns = 0
