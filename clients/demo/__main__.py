@@ -69,7 +69,9 @@ def demo(
     rules = registry.get(game)
     if not rules.min_seats <= len(players) <= rules.max_seats:
         expected = f"{rules.min_seats} to {rules.max_seats}"
-        raise typer.Exit(_failed(console, f"{len(players)} bots: {game} is for {expected}", 2))
+        raise typer.Exit(
+            _failed(console, f"{len(players)} {'bot' if len(players) == 1 else 'bots'}: {game} is for {expected}", 2)
+        )
     try:
         code = asyncio.run(_demo(console, game, players, seed, out))
     except (ChildFailed, ClientError, OSError) as error:
@@ -155,7 +157,7 @@ async def _audit(console: Console, children: Children, files: Files, out: Path, 
     console.print(auditor.output.read_text(encoding="utf-8").rstrip(), highlight=False, markup=False, soft_wrap=True)
     if code:
         return _failed(console, f"the auditor ended with exit code {code}", 1)
-    console.print(f"\nIn {out}/: the log, the referee's verifier key, and a picture of every seat's board.")
+    console.print(f"\nIn {out}/: the log, the referee's verifier key, and every board as a picture.")
     console.print("Try next:")
     referee, python = _command("referee"), _command("python")
     for line in (

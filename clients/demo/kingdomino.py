@@ -32,11 +32,15 @@ class Show:
 
     def __init__(self, bots: Sequence[str]) -> None:
         self._bots = bots
-        self._discards = 0
+        self._discards = [0] * len(bots)
 
     def went_on(self, state: State) -> list[str]:
-        known, self._discards = self._discards, sum(map(len, state.discarded))
-        return [f"Before turn {state.turns + 1}: a domino that fits nowhere is discarded."] * (self._discards - known)
+        known, self._discards = self._discards, [len(numbers) for numbers in state.discarded]
+        return [
+            f"Seat {seat} discards domino {number}, which fits nowhere."
+            for seat, numbers in enumerate(state.discarded)
+            for number in numbers[known[seat] :]
+        ]
 
     def status(self, state: State) -> str:
         return f"line {state.lines} of {state.lines_in_all}"

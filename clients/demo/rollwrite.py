@@ -118,13 +118,16 @@ def _dice(state: State, seat: int) -> Text:
 
 
 def _grid(state: State, built: int) -> Text:
-    """``pa``: a pavilion is built; a dot: nothing."""
+    """``p``: a pavilion is built; a dot: nothing."""
     rows = []
     for first in range(0, CELLS, FACES):
         row = Text()
         for cell in range(first, first + FACES):
             type_ = state.table.grid[cell]
-            row.append(TYPES[type_][:2] if built >> cell & 1 else "· ", COLOURS[type_] if built >> cell & 1 else "dim")
+            if built >> cell & 1:
+                row.append(f"{TYPES[type_][0]} ", COLOURS[type_])
+            else:
+                row.append("· ", "dim")
         rows.append(row)
     return Text("\n").join(rows)
 

@@ -7,7 +7,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from uuid import uuid4
 
@@ -61,18 +61,31 @@ def demo(tmp_path: Path) -> Iterator[Demo]:
     demo.check_gone()
 
 
-@pytest.mark.parametrize("bots", ["random,greedy,planner", "greedy,planner"])
-def test_a_game_from_deal_to_verified_log(demo: Demo, bots: str) -> None:
-    process = demo.start("--bots", bots)
-    said, _ = process.communicate()
-    assert process.returncode == 0, said
-    assert re.findall(r"^ round (\d)", said, re.MULTILINE) == ["1", "2", "3"]
-    assert "\nCOMPLETE\n" in said
+@pytest.mark.parametrize(
+    ("game", "words", "seats", "said"),
+    [
+        ("alhambra", (), 3, r"^ round 1\b(.|\n)*^ round 2\b(.|\n)*^ round 3\b"),
+        ("kingdomino", ("--game", "kingdomino"), 3, "^points of the areas by terrain"),
+        ("kingdomino", ("--game", "kingdomino", "--bots", "greedy,greedy,builder,random"), 4, "^3 random|   3 random"),
+        ("rollwrite", ("--game", "rollwrite"), 3, "^sheet rw-default-1 .* not the printed one"),
+        ("rollwrite", ("--game", "rollwrite", "--bots", "planner"), 1, "^ virtual 1 "),
+    ],
+)
+def test_a_game_from_deal_to_verified_log(demo: Demo, game: str, words: Sequence[str], seats: int, said: str) -> None:
+    process = demo.start(*words)
+    told, _ = process.communicate()
+    assert process.returncode == 0, told
+    assert re.search(said, told, re.MULTILINE)
+    assert "\nCOMPLETE\n" in told
     [log], [key] = demo.out.glob("*.gamelog"), demo.out.glob("*.vkey")
     with log.open("rb") as file:
         report = audit(file, Policy(VerifierKey.parse(key.read_text().strip())))
     assert report.verdict is Verdict.COMPLETE
-    assert [path.read_text()[:4] for path in demo.out.glob("*.svg")] == ["<svg"] * len(bots.split(","))
+    assert f"{game} version 1" in report.as_text()
+    pictures = [path.read_text() for path in sorted(demo.out.glob("*.svg"))]
+    assert [re.findall(r"<title>(Seat \d) at the end</title>", picture) for picture in pictures] == [
+        [f"Seat {seat}"] for seat in range(seats)
+    ]
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 130)])
@@ -99,9 +112,19 @@ def test_a_child_that_fails_is_quoted(demo: Demo, tmp_path: Path) -> None:
     assert "RuntimeError: I cannot think" in said
 
 
-@pytest.mark.parametrize("bots", ["alphago,greedy", "greedy", ",".join(["greedy"] * 7)])
-def test_wrong_words(demo: Demo, bots: str) -> None:
-    process = demo.start("--bots", bots)
-    said, _ = process.communicate()
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--bots", "alphago,greedy"), "no bot 'alphago' for alhambra: there are random, greedy, planner;"),
+        (("--bots", "greedy"), "1 bot: alhambra is for 2 to 6"),
+        (("--bots", ",".join(["greedy"] * 7)), "7 bots: alhambra is for 2 to 6"),
+        (("--game", "kingdomino", "--bots", "planner,greedy"), "no bot 'planner' for kingdomino: there are "),
+        (("--game", "chess"), "no rules 'chess': there are alhambra, kingdomino, rollwrite"),
+    ],
+)
+def test_wrong_words(demo: Demo, words: Sequence[str], said: str) -> None:
+    process = demo.start(*words)
+    told, _ = process.communicate()
     assert process.returncode == 2
-    assert said.startswith("demo: ")
+    assert told.startswith(f"demo: {said}")
+    assert len(told.splitlines()) == 1
