@@ -93,7 +93,7 @@ Placed = tuple[int, Cell, Cell]
 class Kingdom:
     """Dominoes around the castle at (0, 0). They may lie anywhere; only the rules keep them in order."""
 
-    __slots__ = ("castle", "dominoes", "frame_size", "_areas", "_room", "_touch")
+    __slots__ = ("area_sets", "castle", "dominoes", "frame_size", "room", "_touch")
 
     def __init__(self, frame_size: int, castle: Cell | None = None) -> None:
         """The castle alone. ``castle``: its column and row in a fixed frame; None: the frame is relative.
@@ -110,10 +110,10 @@ class Kingdom:
         self.castle = castle
         self.dominoes: tuple[Placed, ...] = ()
         """In the order in which they were placed."""
-        self._areas: tuple[tuple[tuple[int, int], ...], ...] = ((),) * len(TERRAINS)
-        """For each terrain its areas: cells and crowns."""
-        self._room = self._frame() & ~_CASTLE_BIT
-        """Empty cells that a half may lie on."""
+        self.area_sets: tuple[tuple[tuple[int, int], ...], ...] = ((),) * len(TERRAINS)
+        """KDO-20: for each terrain its areas, each as the set of its cells and its crowns; faster than ``areas``."""
+        self.room = self._frame() & ~_CASTLE_BIT
+        """KDO-16, KDO-18: the empty cells that a half may lie on, as a set for ``cells_of``."""
         self._touch = (_NEAR[index_of(CASTLE)],) * len(TERRAINS)
         """KDO-14: for each terrain, the neighbours of its cells and of the castle."""
 
@@ -139,16 +139,16 @@ class Kingdom:
         new.frame_size = self.frame_size
         new.castle = self.castle
         new.dominoes = (*self.dominoes, (number, left, right))
-        areas, touch = [*self._areas], [*self._touch]
+        areas, touch = [*self.area_sets], [*self._touch]
         for (terrain, crowns), index in ((left_half, first), (right_half, second)):
             areas[terrain] = _joined(areas[terrain], index, crowns)
             touch[terrain] |= _NEAR[index]
-        new._areas, new._touch = tuple(areas), tuple(touch)
-        room = self._room & ~(1 << first | 1 << second)
+        new.area_sets, new._touch = tuple(areas), tuple(touch)
+        room = self.room & ~(1 << first | 1 << second)
         if self.castle is None:
             windows = _windows(self.frame_size)
             room &= windows[first] & windows[second]
-        new._room = room
+        new.room = room
         return new
 
     def _steps(self, domino: Domino) -> tuple[int, int, int, int]:
@@ -157,7 +157,7 @@ class Kingdom:
         KDO-19: with equal halves only south and east, the smaller cell on the left.
         """
         _, left, right = domino
-        room = self._room
+        room = self.room
         left_touches, right_touches = self._touch[left[0]] & room, self._touch[right[0]] & room
         down, across = room & room >> 1, room & room >> STRIDE
         south = down & (left_touches | right_touches >> 1)
@@ -229,23 +229,13 @@ class Kingdom:
         apart = max(abs(left[0] - right[0]), abs(left[1] - right[1]))
         return (left, right) if apart >= self.frame_size else ()
 
-    @property
-    def room(self) -> int:
-        """KDO-16, KDO-18: the empty cells that a half may lie on, as a set for ``cells_of``."""
-        return self._room
-
     # What it is worth
-
-    @property
-    def area_sets(self) -> tuple[tuple[tuple[int, int], ...], ...]:
-        """KDO-20: for each terrain its areas, each as the set of its cells and its crowns; faster than ``areas``."""
-        return self._areas
 
     def areas(self) -> list[Area]:
         """KDO-20: by terrain, then by first cell."""
         found = [
             Area(terrain, bits.bit_count(), crowns, tuple(cells_of(bits)))
-            for terrain, areas in enumerate(self._areas)
+            for terrain, areas in enumerate(self.area_sets)
             for bits, crowns in areas
         ]
         return sorted(found, key=lambda area: (area.terrain, area.cells))
@@ -253,18 +243,18 @@ class Kingdom:
     def score(self) -> int:
         """KDO-20, KDO-25: squares times crowns, area by area; bonuses are not the kingdom's."""
         points = 0
-        for areas in self._areas:
+        for areas in self.area_sets:
             for bits, crowns in areas:
                 points += bits.bit_count() * crowns
         return points
 
     def largest_area(self) -> int:
         """KDO-21: squares of the largest area, crowns or not."""
-        return max((bits.bit_count() for areas in self._areas for bits, _ in areas), default=0)
+        return max((bits.bit_count() for areas in self.area_sets for bits, _ in areas), default=0)
 
     def crowns(self) -> int:
         """KDO-22: crowns of the whole kingdom."""
-        return sum(crowns for areas in self._areas for _, crowns in areas)
+        return sum(crowns for areas in self.area_sets for _, crowns in areas)
 
     def is_central(self) -> bool:
         """KDO-27: whether it has the frame's full size both ways, with the castle in the middle."""
@@ -276,7 +266,7 @@ class Kingdom:
 
     def _occupied(self) -> int:
         taken = _CASTLE_BIT
-        for areas in self._areas:
+        for areas in self.area_sets:
             for bits, _ in areas:
                 taken |= bits
         return taken
