@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from itertools import islice
 from typing import Any
 
@@ -61,7 +62,7 @@ def test_whole_games(rules_id: str, seats: int, kind: str) -> None:
     assert report.verdict is Verdict.COMPLETE, report.as_text()
     assert report.ending in ("ENDING_RULES", "ENDING_STALLED")
     assert report.deck_checked == (report.chance == "dealt")
-    assert report.remarks == ()
+    assert report.remarks == tuple(played.record.course.about_tables())
     assert len(report.scores) == len(report.places) == seats
     assert Record.replay(played.entries).head == played.record.head
 
@@ -168,13 +169,21 @@ def test_no_move_but_the_seats(rules_id: str) -> None:
 
 
 @pytest.mark.parametrize("rules_id", NAMES)
-def test_no_tables_but_the_versions(rules_id: str) -> None:
-    """Whatever bit of them is another."""
-    tables = codec(rules_id).encode_tables(None)
-    version = registry.get(rules_id).version
+def test_no_other_tables_unseen(rules_id: str) -> None:
+    """Whatever bit of them is another: they are refused or, where a table may declare its own, named in the report."""
+    game, tables = registry.get(rules_id), codec(rules_id).encode_tables(None)
+    refused: set[Code] = set()
     for at in range(0, len(tables), max(1, len(tables) // 25)):
         changed = tables[:at] + bytes([tables[at] ^ 1]) + tables[at + 1 :]
-        terms = games.game_open(header(rules_id), rules=(rules_id, version), tables=changed)
-        with pytest.raises(LogError) as caught:
-            games.start(terms, header=header(rules_id), engines=installed())
-        assert caught.value.code in (Code.RULES, Code.MALFORMED)
+        terms = games.game_open(header(rules_id), rules=(rules_id, game.version), tables=changed)
+        try:
+            played = games.start(terms, header=header(rules_id), engines=installed())
+        except LogError as error:
+            refused.add(error.code)
+            continue
+        assert game.declares_tables
+        report = abort(played).audit()
+        assert report.verdict is Verdict.COMPLETE
+        assert any(sha256(changed).hexdigest() in remark for remark in report.remarks)
+    assert refused
+    assert refused <= {Code.RULES, Code.MALFORMED}

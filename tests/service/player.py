@@ -94,7 +94,7 @@ class Client:
         self.rules: Any = rules_service_pb2_grpc.RulesServiceStub(self.channel)
 
     async def create(self, seats: int = 2, scribed: tuple[int, ...] = (), **fields: Any) -> pb.CreateGameResponse:
-        request = pb.CreateGameRequest(rules_id="alhambra", **fields)
+        request = pb.CreateGameRequest(**{"rules_id": "alhambra", **fields})
         request.seats.extend(log_pb2.Seat(scribed=seat in scribed) for seat in range(seats))
         response: pb.CreateGameResponse = await self.games.CreateGame(request, metadata=bearer(self.organiser))
         return response

@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 
-from referee.games.alhambra import Options
+from referee.games import alhambra, kingdomino, registry, rollwrite
+from referee.games.kingdomino.options import Frame
 from referee.log.audit import Policy, audit
+from referee.log.entry import decode_entry
+from referee.log.file import entries
 from referee.log.note import VerifierKey
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
@@ -18,23 +21,40 @@ from referee.v1 import game_service_pb2 as pb
 from referee.wire.registry import codec
 from tests.service.player import OTHER_SCRIBE, SCRIBE, Client, bearer, seat_key
 
-SHORT = codec("alhambra", 1).encode_options(Options(max_turns=30))
+RECORDED = log_pb2.Terms(illegal_moves=log_pb2.ILLEGAL_MOVE_POLICY_RECORDED)
+SCRIBES = [SCRIBE.public.raw, OTHER_SCRIBE.public.raw]
+DECLARING = SCRIBE.public.raw
+
+
+def options(chosen: Any) -> bytes:
+    """Encoded; the game is the one whose options they are."""
+    rules_id = type(chosen).__module__.split(".")[2]
+    return codec(rules_id, 1).encode_options(chosen)
+
+
+SHORT = options(alhambra.Options(max_turns=30))
+DUEL = options(kingdomino.Options(Frame.RELATIVE, mighty_duel=True))
+ORDER = options(kingdomino.Options(declared_order=(1, 2, 0), wider_offer=True))
+AGAINST = options(rollwrite.Options(virtual_players=3, against=True))
 KINDS: dict[str, tuple[int, dict[str, Any]]] = {
-    "dealt, 2 seats": (2, {}),
-    "dealt, 3 seats, attempts recorded": (
-        3,
-        {"terms": log_pb2.Terms(illegal_moves=log_pb2.ILLEGAL_MOVE_POLICY_RECORDED)},
-    ),
-    "dealt, 6 seats": (6, {}),
-    "declared, 3 seats": (3, {"declaring_scribe_key": SCRIBE.public.raw}),
-    "declared, 2 seats, both scribed": (
+    "alhambra: dealt, 2 seats": (2, {}),
+    "alhambra: dealt, 3 seats, attempts recorded": (3, {"terms": RECORDED}),
+    "alhambra: dealt, 6 seats": (6, {}),
+    "alhambra: declared, 3 seats": (3, {"declaring_scribe_key": DECLARING}),
+    "alhambra: declared, 2 seats, both scribed, stalled": (
         2,
-        {"declaring_scribe_key": SCRIBE.public.raw, "scribed": (0, 1), "options": SHORT},
+        {"declaring_scribe_key": DECLARING, "scribed": (0, 1), "options": SHORT},
     ),
-    "dealt, 2 seats, one scribed": (
-        2,
-        {"scribe_keys": [SCRIBE.public.raw, OTHER_SCRIBE.public.raw], "scribed": (1,)},
-    ),
+    "alhambra: dealt, 2 seats, one scribed": (2, {"scribe_keys": SCRIBES, "scribed": (1,)}),
+    "kingdomino: dealt, 4 seats, attempts recorded": (4, {"terms": RECORDED}),
+    "kingdomino: dealt, a mighty duel, one scribed": (2, {"scribe_keys": SCRIBES, "scribed": (0,), "options": DUEL}),
+    "kingdomino: declared, 3 seats": (3, {"declaring_scribe_key": DECLARING, "options": ORDER}),
+    "kingdomino: declared, 2 seats, both scribed": (2, {"declaring_scribe_key": DECLARING, "scribed": (0, 1)}),
+    "rollwrite: dealt, 1 seat": (1, {}),
+    "rollwrite: dealt, 5 seats, attempts recorded": (5, {"terms": RECORDED}),
+    "rollwrite: dealt, 3 seats, one scribed": (3, {"scribe_keys": SCRIBES, "scribed": (2,)}),
+    "rollwrite: declared, 1 seat against three": (1, {"declaring_scribe_key": DECLARING, "options": AGAINST}),
+    "rollwrite: declared, 2 seats, both scribed": (2, {"declaring_scribe_key": DECLARING, "scribed": (0, 1)}),
 }
 
 
@@ -42,12 +62,12 @@ KINDS: dict[str, tuple[int, dict[str, Any]]] = {
 @pytest.mark.parametrize("kind", KINDS)
 async def test_a_whole_game_audits_complete(client: Client, kind: str) -> None:
     seats, fields = KINDS[kind]
-    play = await client.play(seats, **fields)
+    play = await client.play(seats, rules_id=kind.partition(":")[0], **fields)
     await play.to_the_end()
     game: game_pb2.Game = (await client.games.GetGame(pb.GetGameRequest(game_id=play.id))).game
     assert game.state == game_pb2.GAME_STATE_OVER
     assert game.result == play.record.course.end
-    stalled = "options" in fields
+    stalled = "stalled" in kind
     assert game.result.ending == (log_pb2.ENDING_STALLED if stalled else log_pb2.ENDING_RULES)
     assert (game.size, game.head) == (play.record.size, play.record.head)
     policy = Policy(
@@ -60,8 +80,13 @@ async def test_a_whole_game_audits_complete(client: Client, kind: str) -> None:
     assert report.deck_checked == play.record.course.dealt
 
 
-async def test_a_running_game_audits_as_a_prefix(client: Client) -> None:
-    play = await client.play()
+def test_every_game_is_played() -> None:
+    assert {kind.partition(":")[0] for kind in KINDS} == set(registry.names())
+
+
+@pytest.mark.parametrize("rules_id", registry.names())
+async def test_a_running_game_audits_as_a_prefix(client: Client, rules_id: str) -> None:
+    play = await client.play(rules_id=rules_id)
     for _ in range(12):
         await play.step()
         report = audit(BytesIO(await client.log(play.id)), Policy(VerifierKey.parse(play.created.verifier_key)))
@@ -69,9 +94,36 @@ async def test_a_running_game_audits_as_a_prefix(client: Client) -> None:
         assert report.signed_entries == report.entries == play.record.size
 
 
-async def test_an_aborted_game_opens_its_seed(client: Client) -> None:
+@pytest.mark.parametrize("rules_id", registry.names())
+async def test_what_a_seat_may_not_do_is_answered_and_recorded(client: Client, rules_id: str) -> None:
+    """A move that somebody made before: well-formed, and against the rules by now."""
+    play = await client.play(rules_id=rules_id, terms=RECORDED)
+    await play.until_play()
+    made: list[Any] = []
+    attempts = 0
+    while attempts < 3:
+        course = play.record.course
+        wrong = next((move for move in made if course.state.check(move)), None)
+        if wrong is not None:
+            seat, data = play.seat_on_turn(), course.codec.encode_move(wrong, course.tables)
+            response = await play.submit(play.move(seat, data), play.created.seat_tokens[seat])
+            broken = [violation.rule_id for violation in response.refused.violations]
+            assert broken == [violation.rule_id for violation in course.state.check(wrong)]
+            await play.catch_up(response.refused.recorded.size)
+            attempts += 1
+        made += course.state.legal_moves()
+        await play.step()
+    await client.games.AbortGame(pb.AbortGameRequest(game_id=play.id), metadata=bearer(client.organiser))
+    data = await client.log(play.id)
+    assert [decode_entry(entry).WhichOneof("event") for entry in entries(BytesIO(data))].count("refused") == attempts
+    report = audit(BytesIO(data), Policy(VerifierKey.parse(play.created.verifier_key)))
+    assert report.verdict is Verdict.COMPLETE, report.as_text()
+
+
+@pytest.mark.parametrize("rules_id", registry.names())
+async def test_an_aborted_game_opens_its_seed(client: Client, rules_id: str) -> None:
     for steps in (0, 3, 9):
-        play = await client.play()
+        play = await client.play(rules_id=rules_id)
         await play.steps(steps)
         request = pb.AbortGameRequest(game_id=play.id)
         response = await client.games.AbortGame(request, metadata=bearer(client.organiser))
