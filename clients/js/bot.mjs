@@ -31,7 +31,7 @@ function chooser(seed) {
     z ^= z + Math.imul(z ^ (z >>> 7), z | 61);
     return ((z ^ (z >>> 14)) >>> 0) / 2 ** 32;
   };
-  // To see what a move is: decode("referee.alhambra.v1.Move", move), from protocol.mjs.
+  // To see what a move is: decode("referee.kingdomino.v1.Move", move), from protocol.mjs.
   return (moves) => moves[Math.floor(random() * moves.length)];
 }
 

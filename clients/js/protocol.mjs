@@ -1,7 +1,7 @@
 // The messages, read from the .proto files when the program starts. Bytes are Buffers, enums their names, 64-bit
 // numbers are numbers (none here exceeds 2^53); a message that is not there is null.
 
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import grpc from "@grpc/grpc-js";
 import loader from "@grpc/proto-loader";
@@ -12,8 +12,13 @@ const PROTO = process.env.REFEREE_PROTO ?? fileURLToPath(new URL("../../proto", 
 if (!existsSync(`${PROTO}/referee/v1/game_service.proto`))
   throw new Error(`no referee/v1/game_service.proto in ${PROTO}: set REFEREE_PROTO to the folder with the protocol`);
 
+/** Of every game: what is signed and what lies in the log, referee.<game>.v1. */
+const games = readdirSync(`${PROTO}/referee`)
+  .map((name) => `referee/${name}/v1/${name}.proto`)
+  .filter((file) => existsSync(`${PROTO}/${file}`));
+
 const definition = loader.loadSync(
-  ["referee/v1/game_service.proto", "referee/alhambra/v1/alhambra.proto", "google_rpc.proto"],
+  ["referee/v1/game_service.proto", "google_rpc.proto", ...games],
   { includeDirs: [PROTO, HERE], keepCase: true, longs: Number, enums: String, defaults: true, oneofs: true },
 );
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from clients import format_join, play_async
-from clients.bots import load
+from clients.bots import load, names
 from clients.sdk.organiser import Opened, organiser
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
@@ -69,6 +69,30 @@ async def test_a_game_to_its_end(opened: Opened, tmp_path: Path, source: str) ->
     result = await other
     assert f"(seat 0: {result.scores[0]}, seat 1: {result.scores[1]})" in done.stdout
     assert done.stdout.startswith("Seat 0 came ")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("game", "seats"), [("kingdomino", 3), ("rollwrite", 1), ("rollwrite", 3)])
+async def test_the_bots_of_every_game_by_their_names(referee: Referee, tmp_path: Path, game: str, seats: int) -> None:
+    async with organiser(referee.address, referee.token) as organising:
+        opened = await organising.open_game(game, seats)
+    bots = names(game)[-seats:]
+    done = await asyncio.gather(*(run(tmp_path, bot, "--join", line(opened, seat)) for seat, bot in enumerate(bots)))
+    assert [each.returncode for each in done] == [0] * seats, done
+    assert {each.stdout.split("(")[1] for each in done} == {done[0].stdout.split("(")[1]}
+
+
+async def test_a_bot_of_another_game_leaves_the_seat_free(referee: Referee, tmp_path: Path) -> None:
+    async with organiser(referee.address, referee.token) as organising:
+        opened = await organising.open_game("rollwrite", 1)
+    done = await run(tmp_path, "builder", "--join", line(opened))
+    assert done.returncode == 2
+    assert done.stderr == (
+        "referee: no bot 'builder' for rollwrite: there are random, greedy, planner; "
+        "module:attribute for one of your own\n"
+    )
+    done = await run(tmp_path, "mine:first", "--join", line(opened))
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,8 @@ from clients.bots.alhambra.planner import Planner
 from clients.match import IllegalMove, play_game
 from referee.games import registry
 from referee.games.game import UnknownRules
+
+ROOT = Path(__file__).parents[2]
 
 
 class Watched:
@@ -139,7 +143,49 @@ def test_better_bots_win() -> None:
     assert group.records[0].score == 10
 
 
-def test_the_arena_gives_the_same_results_with_more_processes() -> None:
-    one, two = (tournament(("greedy", "random"), games=6, seats=3, seed=5, processes=n) for n in (1, 2))
+@pytest.mark.slow
+def test_the_builder_earns_45_points_among_random_bots() -> None:
+    """The mean over all seats; it is some four points more, the means of so many games are within two of each other."""
+    [group] = tournament(("builder", *["random"] * 3), game="kingdomino", games=100, seats=4, seed=3)
+    assert group.records[0].points / 100 >= 45
+    assert group.records[0].score >= 90
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("game", "best"), [("kingdomino", "builder"), ("rollwrite", "planner")])
+def test_better_bots_win_in_the_other_games_too(game: str, best: str) -> None:
+    [group] = tournament((best, "greedy"), game=game, games=60, seed=3)
+    assert group.records[0].score >= 36
+    [group] = tournament(("greedy", "random"), game=game, games=50, seed=3)
+    assert group.records[0].score >= 40
+
+
+@pytest.mark.parametrize("game", registry.names())
+def test_the_arena_gives_the_same_results_with_more_processes(game: str) -> None:
+    one, two = (tournament(("greedy", "random"), game=game, games=6, seats=3, seed=5, processes=n) for n in (1, 2))
     assert [o.scores for o in one[0].outcomes] == [o.scores for o in two[0].outcomes]
+    assert len({o.scores for o in one[0].outcomes}) == 6
     assert sum(r.score for r in one[0].records) == pytest.approx(6)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["--game", "rollwrite", "--seats", "1", "--games", "2", "--bots", "random"], 0, "rollwrite, 1 seat, seed 1"),
+        (["--game", "kingdomino", "--games", "2"], 0, "builder"),
+        (["--game", "chess"], 2, "arena: no rules 'chess': there are alhambra, kingdomino, rollwrite"),
+        (["--game", "kingdomino", "--seats", "5"], 2, "arena: 5 seats: kingdomino has 2 to 4"),
+        (
+            ["--game", "kingdomino", "--bots", "planner"],
+            2,
+            "arena: no bot 'planner' for kingdomino: there are random, ",
+        ),
+        (["--bots", ""], 2, "arena: no bot ''"),
+    ],
+)
+def test_the_arena_says_what_it_can_play(words: list[str], code: int, said: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "clients.arena", *words], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+    assert done.returncode == code, done.stderr
+    assert said in done.stdout

@@ -20,10 +20,14 @@ from clients import GameResult, Join, play_async
 from clients.bots import load
 from clients.sdk.channel import Security
 from clients.sdk.organiser import Opened, organiser
+from referee.alhambra.v1 import alhambra_pb2
+from referee.games import registry
+from referee.kingdomino.v1 import kingdomino_pb2
 from referee.log.audit import Policy, audit
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, VerifierKey
 from referee.log.verdict import Verdict
+from referee.rollwrite.v1 import rollwrite_pb2
 from referee.service.tls import Certificates, Tls
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc
@@ -44,9 +48,9 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Node:
     return Node(tmp_path_factory.mktemp("node"))
 
 
-async def open_game(referee: Referee, seats: int = 3) -> Opened:
+async def open_game(referee: Referee, seats: int = 3, game: str = "alhambra") -> Opened:
     async with organiser(referee.address, referee.token) as organising:
-        return await organising.open_game("alhambra", seats)
+        return await organising.open_game(game, seats)
 
 
 async def ended(bot: Process) -> tuple[int | None, str, str]:
@@ -84,6 +88,16 @@ async def test_a_whole_game(referee: Referee, node: Node, tmp_path: Path) -> Non
     others = await asyncio.gather(*(play_async(join, load("greedy")) for join in opened.joins[1:]))
     key = PrivateKey.load(tmp_path / "key").public
     await check(referee, opened, bot, others, tmp_path, seat_keys={0: key.raw})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("game", ["kingdomino", "rollwrite"])
+async def test_it_plays_what_it_has_never_heard_of(referee: Referee, node: Node, tmp_path: Path, game: str) -> None:
+    """The legal moves come with every turn."""
+    opened = await open_game(referee, game=game)
+    bot = await node.bot(opened.joins[0], "--seed", "1", "--verifier", opened.verifier)
+    others = await asyncio.gather(*(play_async(join, load("greedy", game)) for join in opened.joins[1:]))
+    await check(referee, opened, bot, others, tmp_path)
 
 
 @pytest.mark.slow
@@ -264,6 +278,27 @@ def test_what_it_signs_is_what_the_vectors_say(node: Node) -> None:
     names = ("join_body", "join_signature", "move_body", "move_pae", "move_signature")
     assert json.loads(node.command("--input-type=module", "--eval", program, stdin=json.dumps(given))) == [
         vectors[name] for name in names
+    ]
+
+
+def test_it_reads_the_moves_of_every_game(node: Node) -> None:
+    moves = {
+        "alhambra": alhambra_pb2.Move(reserve_tile=alhambra_pb2.ReserveTile(tile="tower-9")),
+        "kingdomino": kingdomino_pb2.Move(choose_domino=kingdomino_pb2.ChooseDomino(domino=48)),
+        "rollwrite": rollwrite_pb2.Move(build=rollwrite_pb2.Build(blue=3, yellow=5)),
+    }
+    assert list(moves) == list(registry.names())
+    program = """
+        import { readFileSync } from "node:fs";
+        import { decode } from "./protocol.mjs";
+        const read = ([game, move]) => decode(`referee.${game}.v1.Move`, Buffer.from(move, "hex"));
+        console.log(JSON.stringify(Object.entries(JSON.parse(readFileSync(0))).map(read)));
+    """
+    given = json.dumps({game: move.SerializeToString().hex() for game, move in moves.items()})
+    assert json.loads(node.command("--input-type=module", "--eval", program, stdin=given)) == [
+        {"reserve_tile": {"tile": "tower-9"}, "move": "reserve_tile"},
+        {"choose_domino": {"domino": 48}, "move": "choose_domino"},
+        {"build": {"blue": 3, "yellow": 5}, "move": "build"},
     ]
 
 

@@ -19,17 +19,17 @@ class Weights:
     """The same of the crowns on them."""
     preference: float = 1.3
     """How much more of a terrain comes than chance brings, as dominoes are chosen."""
-    border: float = 1.5
+    border: float = 1.2
     """Squares that an area can gain for each empty cell beside it."""
     hole: float = 4.3
     """Points lost with an empty cell that has no empty neighbour."""
-    odd: float = 4.0
+    odd: float = 2.4
     """Points lost with the last cell of an empty region of an odd size."""
     fit: float = 6.0
     """Points lost if none of the dominoes to come fits, in proportion."""
     unplaced: float = 5.0
     """Points lost with a domino that has to be discarded."""
-    later: float = 0.42
+    later: float = 0.46
     """Points that it costs to be one place later in the order of the next round."""
 
 
