@@ -10,20 +10,27 @@ from typing import Annotated
 
 import typer
 
+from referee.games import registry
 from referee.games.alhambra.layout import Layout as Board
 from referee.games.alhambra.tiles import tile_table
 from referee.render.alhambra.boxes import text
 from solver.alhambra.claims import Remove
-from solver.alhambra.differential import STEPS_A_LAYOUT, Disagreement, compare
+from solver.alhambra.differential import Disagreement
+
+STEPS = 20
+"""Verdicts of a seed, in every game."""
 
 
 def main(
+    game: Annotated[str, typer.Option(help="alhambra or kingdomino.")] = "alhambra",
     seed: Annotated[int, typer.Option(min=0, help="Of the first layout; those that follow have the next ones.")] = 0,
     verdicts: Annotated[int, typer.Option(min=1, help="How many.")] = 1_000_000,
     processes: Annotated[int, typer.Option(min=1, help="At a time.")] = 2,
 ) -> None:
     """Engine and solver have to name the same rules and cells. Exit code 1: they did not."""
-    seeds = range(seed, seed - (-verdicts // STEPS_A_LAYOUT))
+    compare = registry.part("solver", game, "differential").compare
+    shown = picture if game == "alhambra" else str
+    seeds = range(seed, seed - (-verdicts // STEPS))
     met: Counter[str] = Counter()
     failed, done, began = 0, 0, time.monotonic()
     with get_context("spawn").Pool(processes, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
@@ -32,17 +39,17 @@ def main(
                 met += rules
                 failed += len(found)
                 for disagreement in found:
-                    print(f"seed {seeds[done - 1]}: {picture(disagreement)}\n")
+                    print(f"seed {seeds[done - 1]}: {shown(disagreement)}\n")
                 if done % 500 == 0:
-                    rate = done * STEPS_A_LAYOUT / (time.monotonic() - began)
+                    rate = done * STEPS / (time.monotonic() - began)
                     print(
-                        f"seed {seeds[done - 1]}: {done * STEPS_A_LAYOUT} verdicts, {rate:.0f}/s, {failed} wrong",
+                        f"seed {seeds[done - 1]}: {done * STEPS} verdicts, {rate:.0f}/s, {failed} wrong",
                         flush=True,
                     )
         except KeyboardInterrupt:
-            print(f"stopped; to go on: make differential ARGS='--seed {seed + done}'")
+            print(f"stopped; to go on: make differential ARGS='--game {game} --seed {seed + done}'")
     print(", ".join(f"{rule} {count}" for rule, count in sorted(met.items())))
-    print(f"{done * STEPS_A_LAYOUT} verdicts, {failed} disagreements, {time.monotonic() - began:.0f} s")
+    print(f"{done * STEPS} verdicts, {failed} disagreements, {time.monotonic() - began:.0f} s")
     raise typer.Exit(1 if failed or done < len(seeds) else 0)
 
 
