@@ -1,16 +1,49 @@
-"""The rules alone, on one core."""
+"""The rules alone, on one core: the parts that take most of the time, and whole games.
+
+A floor is what is left when nothing has to be found out: the same results made, the same dominoes laid, the same events
+applied.
+"""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
 
 from referee.games import registry
 from referee.games.alhambra.layout import Layout, index_of
 from referee.games.alhambra.tiles import tile_table
 from referee.games.game import Chance, ForcedPass, Over
-from tests.bench.measure import Figure, rate
-from tests.harness import Shuffler
+from referee.games.kingdomino import domino_table
+from referee.games.kingdomino.dominoes import Domino
+from referee.games.kingdomino.kingdom import Kingdom
+from referee.harness import Shuffler
+from tests.bench.measure import Figure, against, rate
+
+GAMES = {"alhambra": (3, 60, 10), "kingdomino": (4, 400, 40), "rollwrite": (4, 300, 40)}
+"""Of each game: seats, the least complete games a second, games in a batch."""
+Laid = list[tuple[Domino, tuple[int, int], tuple[int, int]]]
+
+
+def figures() -> Iterator[Figure]:
+    """Of every game its parts and whole games."""
+    yield from alhambra_figures()
+    yield from kingdomino_figures()
+    for rules_id in registry.names():
+        yield from whole_games(rules_id)
+
+
+def _both(
+    name: str, work: Callable[[], int], target: float, bare_name: str, bare: Callable[[], int]
+) -> Iterator[Figure]:
+    """How many a second, and beside it the ratio to a floor of the same run."""
+    measured = against(name, work, bare, 0)
+    yield Figure(name, measured.value, target)
+    yield replace(measured, name=f"    of {bare_name}", target=None)
+
+
+# Alhambra
 
 
 def layouts(tiles: int, count: int) -> list[Layout]:
@@ -33,25 +66,8 @@ def fresh(layouts_: list[Layout]) -> list[Layout]:
     return [Layout(layout.table, layout.tiles) for layout in layouts_]
 
 
-def play(seats: int, rng: random.Random) -> int:
-    """A whole game of moves picked evenly from the complete list; returns how many events it had."""
-    game = registry.get("alhambra")
-    state = game.new(seats)
-    dealer = game.dealer(seats, None, None, Shuffler(rng))
-    for events in range(1_000_000):
-        match state.pending()[0]:
-            case Over():
-                return events
-            case Chance():
-                state.apply(dealer.outcome(state))
-            case _:
-                moves = list(state.legal_moves())
-                state.apply(rng.choice(moves) if moves else ForcedPass(state.seat))
-    raise AssertionError("the game does not end")
-
-
-def figures() -> Iterator[Figure]:
-    """Legal cells, longest wall, whole games."""
+def alhambra_figures() -> Iterator[Figure]:
+    """Legal cells, longest wall."""
     boards, walls = layouts(16, 100), range(1, 15)
 
     def legal_cells() -> int:
@@ -72,13 +88,115 @@ def figures() -> Iterator[Figure]:
         return len(boards) * len(walls)
 
     made = 1 / rate(making)
-    yield Figure("legal cells of a tile, 16-tile layout", 1 / (1 / rate(legal_cells) - made), 60_000)
-    yield Figure("longest wall, 16-tile layout", 1 / (1 / rate(longest_wall) - made), 100_000)
+    yield Figure("alhambra: legal cells of a tile, 16-tile layout", 1 / (1 / rate(legal_cells) - made), 60_000)
+    yield Figure("alhambra: longest wall, 16-tile layout", 1 / (1 / rate(longest_wall) - made), 100_000)
+
+
+# Kingdomino
+
+
+def kingdom(rng: random.Random, dominoes: int) -> tuple[Kingdom, Laid]:
+    """So many dominoes drawn at random, each laid anywhere where it fits in a relative frame; and how they lie."""
+    table, found, laid = domino_table().dominoes, Kingdom(5), Laid()
+    for domino in rng.sample(table, dominoes):
+        if places := found.placements(domino):
+            ax, ay, bx, by = rng.choice(places)
+            laid.append((domino, (ax, ay), (bx, by)))
+            found = found.placed(*laid[-1])
+    return found, laid
+
+
+def kingdomino_figures() -> Iterator[Figure]:
+    """Placements of a domino, kingdoms, scores."""
+    rng, dominoes = random.Random(1), domino_table().dominoes[::4]
+    boards = [kingdom(rng, 6)[0] for _ in range(100)]
+    lists = [board.placements(domino) for board in boards for domino in dominoes]
+
+    def placements() -> int:
+        for board in boards:
+            for domino in dominoes:
+                board.placements(domino)
+        return len(lists)
+
+    def the_same_lists() -> int:
+        for places in lists:
+            [(ax, ay, bx, by) for ax, ay, bx, by in places]
+        return len(lists)
+
+    name = "kingdomino: legal placements of a domino, 6 dominoes lie"
+    yield from _both(name, placements, 60_000, "making the same lists", the_same_lists)
+
+    made = [kingdom(random.Random(seed), 12) for seed in range(200)]
+
+    def kingdoms() -> int:
+        again = random.Random(2)
+        for _ in made:
+            kingdom(again, 12)
+        return len(made)
+
+    def the_same_kingdoms() -> int:
+        for _, laid in made:
+            found = Kingdom(5)
+            for domino, left, right in laid:
+                found = found.placed(domino, left, right)
+        return len(made)
+
+    name = "kingdomino: random kingdoms of 12 dominoes"
+    yield from _both(name, kingdoms, 4_000, "laying the dominoes where they lie", the_same_kingdoms)
+
+    full = [found for found, _ in made]
+    areas = [[(area.squares, area.crowns) for area in found.areas()] for found in full]
+
+    def scores() -> int:
+        for found in full:
+            found.score()
+        return len(full)
+
+    def sums() -> int:
+        for known in areas:
+            sum([squares * crowns for squares, crowns in known])
+        return len(full)
+
+    yield from _both("kingdomino: score of such a kingdom", scores, 100_000, "adding up its areas", sums)
+
+
+# Whole games
+
+
+def play(seats: int, rng: random.Random, rules_id: str = "alhambra") -> list[Any]:
+    """A whole game of moves picked evenly from the complete list; returns its events."""
+    game = registry.get(rules_id)
+    state = game.new(seats)
+    dealer = game.dealer(seats, None, None, Shuffler(rng))
+    events: list[Any] = []
+    while not isinstance(awaited := state.pending()[0], Over):
+        if isinstance(awaited, Chance):
+            events.append(dealer.outcome(state))
+        else:
+            moves = list(state.legal_moves())
+            events.append(rng.choice(moves) if moves else ForcedPass(state.seat))
+        state.apply(events[-1])
+    return events
+
+
+def whole_games(rules_id: str) -> Iterator[Figure]:
+    """Complete random games, every list of moves made in full."""
+    seats, target, batch = GAMES[rules_id]
+    game, rng = registry.get(rules_id), random.Random(3)
+    played = [play(seats, rng, rules_id) for _ in range(batch)]
 
     def games() -> int:
-        rng = random.Random(3)
-        for _ in range(20):
-            play(3, rng)
-        return 20
+        again = random.Random(3)
+        for _ in played:
+            play(seats, again, rules_id)
+        return batch
 
-    yield Figure("random complete 3-player games", rate(games), 60)
+    def the_same_games() -> int:
+        for events in played:
+            state = game.new(seats)
+            for event in events:
+                state.apply(event)
+        return batch
+
+    name = f"{rules_id}: random complete {seats}-seat games"
+    yield from _both(name, games, target, "applying the same events", the_same_games)

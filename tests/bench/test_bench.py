@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 
 import pytest
 
-from tests.bench import acts, shares
+from referee.games import registry
+from tests.bench import acts, rules, shares
+from tests.bench.measure import Figure
 
 _ACTS = """
 import asyncio, json
@@ -22,6 +25,29 @@ def test_every_step_of_an_act_is_timed() -> None:
     shares.game(steps, 0)
     assert steps.acts == len(acts.script(0))
     assert set(steps.spent) == {"decode", "verify", "rules", "entry", "sign", "encode"}
+
+
+@pytest.mark.slow
+def test_figures_of_the_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every game has whole games with a target, and beside its figures what they are held against."""
+    once: list[float] = []
+
+    def rate(work: Callable[[], int]) -> float:
+        once.append(work())
+        return len(once)
+
+    def against(name: str, work: Callable[[], int], bare: Callable[[], int], target: float) -> Figure:
+        return Figure(name, work(), target, bare())
+
+    monkeypatch.setattr(rules, "rate", rate)
+    monkeypatch.setattr(rules, "against", against)
+    found = list(rules.figures())
+    assert min(once) > 0
+    for rules_id in registry.names():
+        own = [figure for figure in found if figure.name.startswith(f"{rules_id}: ")]
+        assert "complete" in own[-1].name
+        assert all(figure.target for figure in own)
+    assert sum(figure.floor is not None for figure in found) >= 3 + len(registry.names())
 
 
 @pytest.mark.slow
