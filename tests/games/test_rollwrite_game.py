@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from referee.games.game import Chance, Ending, Over
+from referee.games.game import Chance, Ending, Over, SetupError
 from referee.games.rollwrite import GAME, TYPES, Options, State
 from referee.games.rollwrite.moves import Build, BuildSecond, ChangeDice, EndBuilding, Event, GetCoins, KeepPair
 from referee.games.rollwrite.phases import Phase
 from referee.games.rollwrite.sheet import index_of
 from referee.log.deck import Deck
-from tests.games.rollwrite_positions import SHEET, slow_table_of, table_of, words
+from tests.games.rollwrite_positions import SHEET, position, slow_table_of, table_of, words
 from tests.games.slow_rollwrite import CELLS, TRACK, SlowGame
 from tests.harness import Choose, Shuffler, by_kind, check_game, evenly
 
@@ -270,3 +270,34 @@ def test_a_committed_deck_rolls_the_dice() -> None:
     event = dealer.outcome(state)
     wanted = [tuple(deck.uniform(f"dice/{n}/{die}", 6) + 1 for die in ("blue", "yellow")) for n in range(3)]
     assert list(event.rolls)[:3] == wanted  # type: ignore[union-attr]
+
+
+def test_nothing_is_rolled_for_a_seat_that_decides() -> None:
+    with pytest.raises(SetupError, match="no outcome is awaited"):
+        GAME.dealer(3, None, None, Shuffler(random.Random(1))).outcome(position())
+
+
+@pytest.mark.parametrize(
+    ("seats", "options", "what"),
+    [
+        (0, Options(), "seats: expected 1 to 5, got 0"),
+        (6, Options(), "seats: expected 1 to 5, got 6"),
+        (3, Options(start_seat=3), "start_seat: expected 0 to 2, got 3"),
+        (3, Options(start_seat=-1), "start_seat: expected 0 to 2, got -1"),
+        (2, Options(virtual_players=2), "virtual_players: a variant for 1 seat, got 2"),
+        (2, Options(against=True), "against: a variant for 1 seat, got 2"),
+        (1, Options(virtual_players=1), "virtual_players: expected 2, 3 or 4, got 1"),
+        (1, Options(virtual_players=5), "virtual_players: expected 2, 3 or 4, got 5"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(seats: int, options: Options, what: str) -> None:
+    for refuse in (GAME.new, lambda *args: GAME.dealer(*args, None, Shuffler(random.Random(1)))):
+        with pytest.raises(SetupError, match=f"^{what}$"):
+            refuse(seats, options)
+
+
+def test_a_declared_start_seat_is_not_drawn() -> None:
+    state = GAME.new(4, Options(start_seat=2))
+    assert (state.phase, state.start, state.seat) == (Phase.START_BUILDINGS, 2, 2)
+    assert (GAME.new(4).phase, GAME.new(1).phase) == (Phase.START_SEAT, Phase.START_BUILDINGS)
+    assert "start_buildings, seat 2" in repr(state)
