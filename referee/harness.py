@@ -96,6 +96,7 @@ def check_game(
     rng: random.Random,
     *,
     options: Any = None,
+    tables: Any = None,
     codec: Codec | None = None,
     notation: Notation | None = None,
     renderer: Renderer | None = None,
@@ -105,8 +106,9 @@ def check_game(
 ) -> Played:
     """Plays one game to its end and returns it. ``watch`` is called with the state before every event, and at the end.
 
-    What is not given of codec, notation and renderer is that of the registered game; a game that is not registered
-    needs at least its codec, and is asked for words and pictures if these are given.
+    Options and tables that are not given are the defaults. What is not given of codec, notation and renderer is that of
+    the registered game; a game that is not registered needs at least its codec, and is asked for words and pictures if
+    these are given.
 
     A game that passes a number of these, at all seats and options, has shown that
 
@@ -127,7 +129,7 @@ def check_game(
     codec = codec or registered_codec(game.rules_id, game.version)
     notation = notation or _known(registered_notation, game.rules_id)
     renderer = renderer or _known(registered_renderer, game.rules_id)
-    checker = _Checker(game, seats, rng, options, codec, notation, renderer)
+    checker = _Checker(game, seats, rng, options, tables, codec, notation, renderer)
     played = Played(checker.start())
     try:
         checker.play(played, choose, watch, most_events)
@@ -160,6 +162,7 @@ class _Checker:
     seats: int
     rng: random.Random
     options: Any
+    tables: Any
     codec: Codec
     notation: Notation | None
     renderer: Renderer | None
@@ -168,7 +171,7 @@ class _Checker:
         codec = self.codec
         self.rules = {rule.id for rule in self.game.catalogue}
         _demand(len(self.rules) == len(self.game.catalogue), "two rules have one id")
-        self.tables = self._one_encoding(codec.encode_tables, codec.decode_tables, codec.encode_tables(None))
+        self.tables = self._one_encoding(codec.encode_tables, codec.decode_tables, codec.encode_tables(self.tables))
         data = b"" if self.options is None else codec.encode_options(self.options)
         self.options = self._one_encoding(codec.encode_options, codec.decode_options, data)
         self.moves: dict[type, Any] = {}

@@ -5,60 +5,91 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-import pytest
-
-from referee.games.alhambra.moves import TakeMoney
-from referee.log import intent
-from referee.log.errors import RulesError
-from referee.log.intent import Author, Role
+from referee.games.kingdomino import Options as Kingdomino
+from referee.games.kingdomino.options import Central, Draw, Frame
+from referee.games.rollwrite import Options as Rollwrite
 from tests.frozen.report import report_of
-from tests.log.alhambra import CODEC, TABLES, alhambra, at_random
-from tests.log.games import SIGNER, Played, abort, join_and_reveal, play, seat_key, step
+from tests.games.options import own_dominoes, own_sheet
+from tests.log.games import SIGNER, Played, abort, join_and_reveal, play, step
+from tests.log.registered import at_random, codec, opened, play_with_attempts
 
-HERE = Path(__file__).parent
-
-
-def with_refused_attempts(played: Played) -> Played:
-    """In every third turn the seat tries what it may not: money that does not lie there."""
-    join_and_reveal(played)
-    record, choose = played.record, at_random(11)
-    for number in range(100_000):
-        state: Any = record.course.state
-        if number % 3 == 0 and state.phase.name == "ACTION":
-            missing = next(kind for kind in range(36) if kind not in state.row)
-            data = CODEC.encode_move(TakeMoney((missing,)), TABLES)
-            signed = intent.move(record.place, Author(Role.SEAT, state.seat), seat_key(state.seat), data)
-            with pytest.raises(RulesError) as refused:
-                record.check(signed)
-            played.keep(record.refuse(signed, refused.value, played.clock()))
-        if not step(played, choose):
-            return played
-    raise AssertionError("the game does not end")
+HERE: Final = Path(__file__).parent
 
 
-def games() -> dict[str, Played]:
-    """Every kind of log that this version writes."""
-    aborted = alhambra(seats=2)
-    return {
-        "alhambra-1-dealt-3": play(alhambra(seats=3), at_random(7)),
-        "alhambra-1-dealt-2-attempts": with_refused_attempts(alhambra(seats=2, recorded=True)),
-        "alhambra-1-declared-6": play(alhambra(seats=6, dealt=False, scribed=(0, 1, 2, 3, 4, 5)), at_random(8)),
-        "alhambra-1-dealt-4-scribed": play(alhambra(seats=4, scribed=(1, 2)), at_random(9)),
-        "alhambra-1-aborted": abort(aborted),
-    }
+def _played(rules_id: str, seed: int, **kind: Any) -> Callable[[], Played]:
+    return lambda: play(opened(rules_id, **kind), at_random(seed))
+
+
+def _attempted(rules_id: str, seed: int, **kind: Any) -> Callable[[], Played]:
+    """In every third turn the seat first tries what it may not."""
+    return lambda: play_with_attempts(opened(rules_id, recorded=True, **kind), seed)
+
+
+def _aborted(rules_id: str, seed: int, acts: int) -> Callable[[], Played]:
+    def some() -> Played:
+        played = opened(rules_id)
+        if acts:
+            join_and_reveal(played)
+        for _ in range(acts):
+            step(played, at_random(seed))
+        return abort(played)
+
+    return some
+
+
+def _kingdomino(**options: Any) -> bytes:
+    return codec("kingdomino").encode_options(Kingdomino(**options))
+
+
+def _rollwrite(**options: Any) -> bytes:
+    return codec("rollwrite").encode_options(Rollwrite(**options))
+
+
+ALL: Final = (0, 1, 2, 3, 4, 5)
+DUEL: Final = {"frame": Frame.RELATIVE, "first_order": Draw.KINGS, "mighty_duel": True}
+WIDER: Final = {"declared_order": (1, 2, 0), "wider_offer": True, "central": Central.KINGDOM, "harmony": True}
+GAMES: Final[dict[str, Callable[[], Played]]] = {
+    "alhambra-1-dealt-3": _played("alhambra", 7, seats=3),
+    "alhambra-1-dealt-2-attempts": _attempted("alhambra", 11),
+    "alhambra-1-declared-6": _played("alhambra", 8, seats=6, dealt=False, scribed=ALL),
+    "alhambra-1-dealt-4-scribed": _played("alhambra", 9, seats=4, scribed=(1, 2)),
+    "alhambra-1-aborted": _aborted("alhambra", 0, 0),
+    "kingdomino-1-dealt-4": _played("kingdomino", 1, seats=4),
+    "kingdomino-1-dealt-2-duel-attempts": _attempted("kingdomino", 2, options=_kingdomino(**DUEL)),
+    "kingdomino-1-declared-3-wider-scribed": _played(
+        "kingdomino", 3, seats=3, dealt=False, scribed=ALL[:3], options=_kingdomino(**WIDER)
+    ),
+    "kingdomino-1-dealt-2-own-dominoes": _played(
+        "kingdomino", 4, tables=codec("kingdomino").encode_tables(own_dominoes())
+    ),
+    "kingdomino-1-aborted": _aborted("kingdomino", 5, 20),
+    "rollwrite-1-dealt-5": _played("rollwrite", 1, seats=5),
+    "rollwrite-1-dealt-2-attempts": _attempted("rollwrite", 2),
+    "rollwrite-1-declared-3-scribed": _played("rollwrite", 3, seats=3, dealt=False, scribed=ALL[:3]),
+    "rollwrite-1-dealt-1-against": _played(
+        "rollwrite", 4, seats=1, options=_rollwrite(virtual_players=4, against=True)
+    ),
+    "rollwrite-1-dealt-3-own-sheet": _played(
+        "rollwrite", 5, seats=3, tables=codec("rollwrite").encode_tables(own_sheet())
+    ),
+    "rollwrite-1-aborted": _aborted("rollwrite", 6, 20),
+}
+"""Every kind of log that this version writes."""
 
 
 def main() -> None:
     """Writes what is missing."""
     (HERE / "referee.vkey").write_text(f"{SIGNER.verifier}\n")
-    for name, played in games().items():
+    for name, make in GAMES.items():
         log = HERE / f"{name}.gamelog"
         if log.exists():
             print(f"{log.name} is frozen")
             continue
+        played = make()
         log.write_bytes(played.file())
         log.with_suffix(".json").write_text(report_of(log))
         print(f"wrote {log.name}, {len(played.entries)} entries, {log.stat().st_size} bytes")

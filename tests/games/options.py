@@ -1,16 +1,19 @@
-"""Every combination of options that a game of each rules can be opened with, for so many seats."""
+"""What a game of each rules can be opened with: every combination of options, tables of one's own."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import permutations, product
 from typing import Any
 
 from referee.games.alhambra import Options as AlhambraOptions
 from referee.games.game import SetupError
+from referee.games.kingdomino import DominoTable, domino_table
 from referee.games.kingdomino import Options as KingdominoOptions
 from referee.games.kingdomino.options import Central, Draw, Frame
 from referee.games.rollwrite import Options as RollwriteOptions
+from referee.games.rollwrite.sheet import Sheet, sheet
 
 Values = Mapping[str, Sequence[Any]]
 BOTH = (False, True)
@@ -62,3 +65,15 @@ def legal(rules_id: str, seats: int) -> Iterator[Any]:
         except SetupError:
             continue
         yield options
+
+
+def own_dominoes() -> DominoTable:
+    """Not the version's own: the last domino has its crowns on the other half."""
+    *others, last = domino_table().dominoes
+    turned = last._replace(left=last.left._replace(crowns=3), right=last.right._replace(crowns=0))
+    return domino_table((*others, turned))
+
+
+def own_sheet() -> Sheet:
+    """Not the version's own: another name, and a shorter coin track."""
+    return replace(sheet(), name="short-track", coin_track=9)

@@ -11,7 +11,7 @@ import pytest
 from referee.games import registry
 from referee.games.game import SetupError
 from referee.harness import Played, by_kind, check_game, evenly
-from tests.games.options import GAMES, legal
+from tests.games.options import GAMES, legal, own_dominoes, own_sheet
 
 SEATS = [
     (name, seats)
@@ -62,6 +62,18 @@ def test_all_options_can_be_opened(rules_id: str, seats: int) -> None:
         seen.add(data)
         game.new(seats, options, None).digest()
     assert seen
+
+
+@pytest.mark.parametrize("tables", [own_dominoes(), own_sheet()], ids=lambda tables: type(tables).__name__)
+def test_tables_of_ones_own(tables: Any) -> None:
+    rules_id = type(tables).__module__.split(".")[2]
+    game = registry.get(rules_id)
+    assert game.declares_tables
+    rng = random.Random(rules_id)
+    for seats in (game.min_seats, game.max_seats):
+        played = check_game(game, seats, rng, tables=tables)
+        state: Any = played.state
+        assert state.table == tables
 
 
 @pytest.mark.parametrize("rules_id", registry.names())

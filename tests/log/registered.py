@@ -14,6 +14,7 @@ from referee.log.engines import installed
 from referee.log.errors import RulesError
 from referee.log.header import build_header
 from referee.log.intent import Author, Role
+from referee.log.v1 import log_pb2
 from referee.wire import registry as codecs
 from referee.wire.registry import Codec
 from tests.log import games
@@ -38,16 +39,16 @@ def at_random(seed: int) -> Choose:
     return lambda _, options: chooser.choice(options)
 
 
-def opened(rules_id: str, *, label: str = "drawn", series: Any = None, **kind: Any) -> Played:
-    """A game that nobody has joined yet; ``kind`` as in ``games.game_open``, ``label`` of what a scribe declares."""
+def opened(rules_id: str, *, tables: bytes = b"", series: log_pb2.Series | None = None, **kind: Any) -> Played:
+    """A game that nobody has joined yet; ``kind`` as in ``games.game_open``; without tables with the version's own."""
     game = rules.get(rules_id)
-    tables = codec(rules_id).encode_tables(None)
+    tables = tables or codec(rules_id).encode_tables(None)
     opened = games.game_open(header(rules_id), rules=(rules_id, game.version), tables=tables, **kind)
     if series is not None:
         opened.series.CopyFrom(series)
     played = start(opened, header=header(rules_id), engines=installed())
     course = played.record.course
-    played.drawn = game.dealer(len(opened.seats), course.options, course.tables, Deck(games.seed(label)))
+    played.drawn = game.dealer(len(opened.seats), course.options, course.tables, Deck(games.seed("drawn")))
     return played
 
 
