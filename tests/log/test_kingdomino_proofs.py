@@ -1,0 +1,170 @@
+"""Certificates in a game of Kingdomino: every placement and discard of an audited log, and an engine that is wrong."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from referee.games import registry as rules
+from referee.games.game import Decision, Violation
+from referee.games.kingdomino.moves import DiscardDomino, PlaceDomino
+from referee.games.kingdomino.phases import Phase
+from referee.games.kingdomino.state import State
+from referee.log.engines import installed
+from referee.log.entry import decode_entry
+from referee.log.errors import Code
+from referee.log.intent import decode_intent
+from referee.log.merkle import leaf_hash
+from referee.log.proofs import encode_proof, event_of
+from referee.log.replay import Record, signed_part
+from referee.log.v1 import log_pb2
+from referee.log.verdict import Layer, Verdict
+from solver.kingdomino.claims import DiscardClaim, PlacementClaim
+from solver.kingdomino.proving import prove
+from solver.registry import Provable, provable
+from tests.log import registered
+from tests.log.games import Played, join_and_reveal, start, step
+from tests.log.proved import with_frames
+from tests.log.registered import at_random, attempt
+
+ALL = log_pb2.PROOF_POLICY_ALL
+
+
+def known() -> Provable:
+    found = provable("kingdomino", 1)
+    assert found is not None
+    return found
+
+
+@cache
+def a_game(seed: int = 2) -> tuple[Played, dict[int, Any]]:
+    """A whole game of two, dealt, attempts recorded; and what its entries claim."""
+    played = registered.opened("kingdomino", seats=2, recorded=True, proofs=ALL)
+    join_and_reveal(played)
+    rng, choose = random.Random(seed), at_random(seed)
+    while True:
+        (awaited,) = played.record.course.pending()
+        state: Any = played.record.course.state
+        if isinstance(awaited, Decision) and state.phase is Phase.PLACE:
+            attempt(played, an_attempt(state, rng))
+        if not step(played, choose):
+            return played, claims(played)
+
+
+def an_attempt(state: State, rng: random.Random) -> Any:
+    """What the rules forbid, for one reason or another."""
+    number = state.due().number
+    while True:
+        x, y = rng.randint(-4, 4), rng.randint(-4, 4)
+        tries: list[Any] = [
+            DiscardDomino(number),
+            PlaceDomino(number, (x, y), (x + 1, y)),
+            PlaceDomino(number, (x, y), (x, y)),
+        ]
+        move = rng.choice(tries)
+        if state.check(move):
+            return move
+
+
+def claims(played: Played) -> dict[int, Any]:
+    """What each entry claims, entries without a claim left out."""
+    found: dict[int, Any] = {}
+    record: Record | None = None
+    for seq, data in enumerate(played.entries):
+        entry = decode_entry(data)
+        if record is None:
+            record = Record(entry.open, engines=played.engines)
+        else:
+            signed = signed_part(entry)
+            act = decode_intent(signed.intent) if signed is not None else None
+            event = event_of(record.course.codec, record.course.tables, entry, act)
+            if event is not None:
+                for claim in known().claims(record.course.state, event):
+                    found[seq] = claim
+        record.read(data)
+    return found
+
+
+def frames(played: Played, made: dict[int, Any]) -> dict[int, list[bytes]]:
+    return {
+        seq: [encode_proof(seq, leaf_hash(played.entries[seq]), prove(claim).certificate)]
+        for seq, claim in made.items()
+    }
+
+
+def test_every_verdict_of_a_game_is_proved() -> None:
+    played, made = a_game()
+    report = played.audit(with_frames(played, frames(played, made)))
+    assert report.verdict is Verdict.COMPLETE, report.as_text()
+    assert (report.proofs.policy, report.proofs.checked, report.proofs.lacking) == ("ALL", len(made), ())
+    assert set(played.audit().proofs.lacking) == set(made), "without them each is missed"
+
+
+def test_the_claims_are_those_of_the_entries() -> None:
+    """Every one of the 24 dominoes is placed or discarded; and every attempt was refused."""
+    played, made = a_game()
+    refused = {seq for seq, data in enumerate(played.entries) if decode_entry(data).HasField("refused")}
+    assert len(set(made) - refused) == 24
+    kinds = Counter((type(claim), seq in refused) for seq, claim in made.items())
+    assert set(kinds) == {(kind, told) for kind in (PlacementClaim, DiscardClaim) for told in (True, False)}
+    assert len({known().fingerprint(claim) for claim in made.values()}) == len(set(map(repr, made.values())))
+    for seq, claim in made.items():
+        checked = known().check(prove(claim).certificate)
+        assert checked.holds is (seq not in refused)
+        assert known().fingerprint(checked.claim) == known().fingerprint(claim)
+        assert known().is_of_move(claim)
+        if seq in refused:
+            told = tuple(decode_entry(played.entries[seq]).refused.rule_ids)
+            assert tuple(sorted({violation.rule_id for violation in checked.violations})) == told
+
+
+class Lenient(State):
+    """An engine that forgot a rule: nobody has to place."""
+
+    __slots__ = ()
+
+    def check(self, event: Any) -> tuple[Violation, ...]:
+        return tuple(v for v in super().check(event) if v.rule_id != "KDO-13")
+
+
+class LenientGame:
+    def __getattr__(self, name: str) -> Any:
+        return getattr(rules.get("kingdomino", 1), name)
+
+    def new(self, seats: int, options: Any, tables: Any) -> Lenient:
+        return Lenient(seats, options, tables)
+
+
+def test_an_engine_that_is_wrong_is_found_out() -> None:
+    """Its own auditor finds nothing wrong with a discard; the certificate of it does."""
+    engines = replace(installed(), game=lambda rules_id, version: LenientGame())
+    honest = registered.opened("kingdomino", seats=2, proofs=ALL)
+    played = start_with(honest, engines)
+    join_and_reveal(played)
+
+    def discards(record: Any, options: list[Any]) -> Any:
+        state = record.course.state
+        return DiscardDomino(state.due().number) if state.phase is Phase.PLACE else options[0]
+
+    state: Any = played.record.course.state
+    while state.phase is not Phase.PLACE:
+        assert step(played, discards)
+    assert step(played, discards)
+    (slipped,) = made = claims(played)
+    assert played.audit().verdict is Verdict.PREFIX
+    report = played.audit(with_frames(played, frames(played, made)))
+    (failure,) = [finding for finding in report.findings if not finding.is_shortfall]
+    assert (report.verdict, failure.layer, failure.code, failure.entry) == (
+        *(Verdict.RULES, Layer.PROOFS, Code.DISPROVED),
+        slipped,
+    )
+    assert "accepted, and proved to be against KDO-13" in report.as_text()
+
+
+def start_with(honest: Played, engines: Any) -> Played:
+    """The same game, by another engine."""
+    opened = decode_entry(honest.entries[0]).open
+    return start(log_pb2.GameOpen.FromString(opened), header=honest.header, engines=engines)
