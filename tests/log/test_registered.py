@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from hashlib import sha256
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,6 +24,7 @@ from tests.log.games import Played, abort, join_and_reveal, play, step
 from tests.log.registered import at_random, codec, header, opened, play_with_attempts
 
 NAMES = registry.names()
+DOCS = Path(__file__).parent.parent.parent / "docs"
 _GAMES: dict[str, Played] = {}
 
 
@@ -102,7 +105,7 @@ def test_a_game_can_be_aborted_at_any_time(rules_id: str, acts: int) -> None:
 
 @pytest.mark.parametrize("rules_id", NAMES)
 def test_labels_in_use(rules_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every label that the deck is asked for is asked for once, when its entry is recomputed."""
+    """Every label that the deck is asked for is asked for once, and documented; numbers in it may be any."""
     played, asked, words = dealt(rules_id), list[str](), Deck.words
 
     def spy(deck: Deck, label: str) -> Any:
@@ -114,6 +117,13 @@ def test_labels_in_use(rules_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert record.head == played.record.head
     assert asked
     assert len(asked) == len(set(asked))
+    pages = [DOCS / "log-format.md", DOCS / f"{rules_id}-state.md"]
+    named = {label for page in pages for label in re.findall(r"`([a-z0-9/-]+)`", page.read_text(encoding="utf-8"))}
+    assert {numbered(label) for label in asked} <= {numbered(label) for label in named}
+
+
+def numbered(label: str) -> str:
+    return re.sub(r"\b(\d+|n)\b", "0", label)
 
 
 @pytest.mark.parametrize("rules_id", NAMES)
