@@ -375,3 +375,38 @@ def test_exactly_this_rule_is_broken(rule_id: str, case: Callable[[], Broken]) -
     if broken.legal is not None:
         assert broken.state.check(broken.legal) == ()
     assert broken.state.digest() == before
+
+
+@pytest.mark.parametrize(
+    ("case", "facts"),
+    [
+        (a_start_seat_that_is_none, {"start": 3, "seats": 3}),
+        (another_seat_s_buildings, {"seat": 0, "expected": 1}),
+        (two_buildings_only, {"buildings": 2, "expected": 3}),
+        (a_die_that_shows_seven, {"rolled": "7/1", "expected": "1 to 6"}),
+        (one_pair_for_the_start_seat, {"pairs": 1, "expected": 2}),
+        (a_move_before_the_dice, {"awaited": "dice"}),
+        (a_pass, {"awaited": "action"}),
+        (a_building_where_no_dice_meet, {"blue": 1, "yellow": 2, "dice": "blue 1 2, yellow 3 4"}),
+        (a_die_kept_that_was_not_rolled, {"blue": 2, "yellow": 3, "dice": "blue 2 3, yellow 4 5"}),
+        (
+            dice_in_descending_order,
+            {"die": "blue", "found": "5 3", "expected": "two values of 1 to 6, ascending"},
+        ),
+        (dice_turned_for_more_coins_than_there_are, {"cost": 3, "coins": 2}),
+        (a_second_building_for_two_coins, {"cost": 3, "coins": 2}),
+        (rolls_that_stop_at_a_full_type, {"last": "pavilion", "expected": "a type with a free box"}),
+        (rolls_that_go_on_after_the_building, {"found": "a roll after the building", "rolled": "1/1 2/6"}),
+        (no_roll_at_all, {"last": "no roll", "expected": "a type with a free box"}),
+        (the_second_virtual_player_first, {"player": 1, "expected": 0}),
+    ],
+)
+def test_a_violation_says_what_was_found(case: Callable[[], Broken], facts: dict[str, str | int]) -> None:
+    broken = case()
+    (violation,) = broken.state.check(broken.event)
+    assert violation.facts == facts
+
+
+def test_no_die_at_all_is_told_as_such() -> None:
+    (violation,) = turning().check(ChangeDice((), (1, 6)))
+    assert violation.facts["found"] == "no die"
