@@ -10,7 +10,7 @@ breaks it is answered with the clause that forbids it, until a model is a kingdo
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from itertools import product
+from itertools import combinations, combinations_with_replacement, product
 
 from referee.games.game import Cell
 from referee.games.kingdomino.dominoes import Domino
@@ -51,13 +51,6 @@ class Question:
             ways[(i, 0), left].append(literal)
             ways[(i, 1), right].append(literal)
         self._at = {key: self.clauses.any_of(literals) for key, literals in ways.items()}
-        self._of = {
-            (terrain, cell): self.clauses.any_of(
-                [self._at[half, cell] for half, mine in self._terrain.items() if mine == terrain]
-            )
-            for terrain in sorted({*self._terrain.values()})
-            for cell in self._cells
-        }
         self._laid = []
         for i in range(len(dominoes)):
             mine = [literal for (k, _, _), literal in self._places.items() if k == i]
@@ -65,29 +58,63 @@ class Question:
             self._laid.append(self.clauses.any_of(mine))
         for cell in self._cells:
             self.clauses.at_most_one([self._at[half, cell] for half in self._terrain])
+        self._touches = [
+            self.clauses.any_of([self._at[(i, k), cell] for k in (0, 1) for cell in beside(CASTLE) if cell in inside])
+            for i in range(len(dominoes))
+        ]
+        self._side = dict(self._sides())
         self._together = dict(self._pairs())
-        for half, terrain in self._terrain.items():
-            linked = [literal for pair, literal in self._together.items() if half in pair and pair[0] != pair[1]]
-            if linked:
-                some = self.clauses.any_of(linked)
-                for cell in self._cells:
-                    near = [self._of[terrain, there] for there in beside(cell) if there in inside]
-                    self.clauses.add(-some, -self._at[half, cell], *near)
-        lacking = [-literal for (half, _), literal in self._together.items() for _ in range(self._crowns(half))]
+        for (one, other), literal in self._together.items():
+            if one != other:
+                self._grow(literal, {one})
+                self._grow(literal, {other})
+        for i in range(len(dominoes)):
+            self._reach({i})
+        lacking = [
+            -literal for pair, literal in self._together.items() for half in {*pair} for _ in range(self._crowns(half))
+        ]
         self.clauses.at_most(lacking, len(lacking) - target)
 
     def _crowns(self, half: _Half) -> int:
         domino = self._dominoes[half[0]]
         return (domino.right if half[1] else domino.left).crowns
 
+    def _sides(self) -> Iterator[tuple[tuple[_Half, _Half], int]]:
+        """Two halves of a terrain: a literal that implies that they have a side in common."""
+        for one, other in combinations(self._terrain, 2):
+            if self._terrain[one] == self._terrain[other]:
+                if one[0] == other[0]:
+                    yield (one, other), self._laid[one[0]]
+                    continue
+                literal = self.clauses.new()
+                self.clauses.add(-literal, self._laid[one[0]])
+                for cell in self._cells:
+                    near = [self._at[other, there] for there in beside(cell) if (other, there) in self._at]
+                    self.clauses.add(-literal, -self._at[one, cell], *near)
+                yield (one, other), literal
+
     def _pairs(self) -> Iterator[tuple[tuple[_Half, _Half], int]]:
-        """Each half with crowns and each of its terrain, itself among them: a literal that both are in one area."""
-        for one, terrain in self._terrain.items():
-            for other in [half for half, mine in self._terrain.items() if mine == terrain and self._crowns(one)]:
+        """Two halves of a terrain, or one twice, with a crown: a literal that implies that they are in one area."""
+        for one, other in combinations_with_replacement(self._terrain, 2):
+            if self._terrain[one] == self._terrain[other] and (self._crowns(one) or self._crowns(other)):
                 literal = self.clauses.new()
                 self.clauses.add(-literal, self._laid[one[0]])
                 self.clauses.add(-literal, self._laid[other[0]])
                 yield (one, other), literal
+
+    def _grow(self, together: int, area: Collection[_Half]) -> None:
+        """Of two halves, one of them in the area: they are together only if it has a side in common with more."""
+        self.clauses.add(-together, *self._beyond(area))
+
+    def _reach(self, lost: Collection[int]) -> None:
+        """Dominoes that are laid touch the castle, or one of them has a side in common with others."""
+        halves = [(i, k) for i in lost for k in (0, 1)]
+        unlaid, touches = [-self._laid[i] for i in sorted(lost)], [self._touches[i] for i in sorted(lost)]
+        self.clauses.add(*unlaid, *touches, *self._beyond(halves))
+
+    def _beyond(self, halves: Collection[_Half]) -> list[int]:
+        """That a half of these has a side in common with one that is not."""
+        return [literal for (one, other), literal in self._side.items() if (one in halves) != (other in halves)]
 
     def kingdom(self, model: Collection[int]) -> tuple[Placed, ...]:
         """That the model is, if nothing cuts it: its dominoes in an order in which they may be placed."""
@@ -103,45 +130,24 @@ class Question:
 
     def cuts(self, model: Collection[int]) -> None:
         """Adds the clauses that the model breaks, as it is no kingdom of so many points."""
-        where = {half: cell for (half, cell), literal in self._at.items() if literal in model}
-        halves = {cell: half for half, cell in where.items()}
-        areas = {half: self._area(half, where, halves) for half in where}
+        halves = {cell: half for (half, cell), literal in self._at.items() if literal in model}
+        areas = {half: self._area(cell, halves) for cell, half in halves.items()}
         for (one, other), literal in self._together.items():
-            if literal in model and where[other] not in areas[one]:
-                self._cut(one, other, literal, areas[one])
-        self._reach(self.placed(model))
+            if literal in model and other not in areas[one]:
+                self._grow(literal, areas[one])
+                self._grow(literal, areas[other])
+        placed = self.placed(model)
+        laid = {each.domino.number for each in in_order(placed)}
+        lost = {i for i, domino in enumerate(self._dominoes) if self._laid[i] in model and domino.number not in laid}
+        if lost:
+            self._reach(lost)
 
-    def _area(self, half: _Half, where: dict[_Half, Cell], halves: dict[Cell, _Half]) -> frozenset[Cell]:
-        area, todo = {where[half]}, [where[half]]
+    def _area(self, cell: Cell, halves: dict[Cell, _Half]) -> set[_Half]:
+        """The halves of the area."""
+        terrain, seen, todo = self._terrain[halves[cell]], {cell}, [cell]
         while todo:
-            for cell in beside(todo.pop()):
-                if cell not in area and cell in halves and self._terrain[halves[cell]] == self._terrain[half]:
-                    area.add(cell)
-                    todo.append(cell)
-        return frozenset(area)
-
-    def _cut(self, one: _Half, other: _Half, together: int, area: frozenset[Cell]) -> None:
-        """With one in the area and the other not, they are together only if the area grows over its rim."""
-        terrain = self._terrain[one]
-        rim = {cell for inner in area for cell in beside(inner)} - area
-        grown = [self._of[terrain, cell] for cell in sorted(rim) if (terrain, cell) in self._of]
-        there = [self._at[other, cell] for cell in sorted(area)]
-        for cell in sorted(area):
-            self.clauses.add(-together, -self._at[one, cell], *there, *grown)
-
-    def _reach(self, placed: list[Placed]) -> None:
-        """Dominoes that cannot be laid lie elsewhere, or there is more beside one of them."""
-        lost = [each for each in placed if each not in in_order(placed)]
-        if not lost:
-            return
-        taken = {cell for each in lost for cell, _ in each.squares()}
-        numbers = {domino.number: i for i, domino in enumerate(self._dominoes)}
-        elsewhere = [-self._places[numbers[each.domino.number], each.left, each.right] for each in lost]
-        beyond = {
-            self._of[half.terrain, near]
-            for each in lost
-            for cell, half in each.squares()
-            for near in beside(cell)
-            if near not in taken and (half.terrain, near) in self._of
-        }
-        self.clauses.add(*elsewhere, *sorted(beyond))
+            for near in beside(todo.pop()):
+                if near not in seen and near in halves and self._terrain[halves[near]] == terrain:
+                    seen.add(near)
+                    todo.append(near)
+        return {halves[near] for near in seen}
