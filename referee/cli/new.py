@@ -21,6 +21,7 @@ from referee.cli.arguments import public_key
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.options import options as game_options
 from referee.cli.options import options_of_games
+from referee.cli.options import tables as game_tables
 from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, refused, security, token_of
 from referee.cli.series import game_before, next_options, place
 from referee.games import registry
@@ -81,6 +82,13 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
             help=f"""The game's options, such as '{{"max_turns": 200}}'. {options_of_games()}.""",
         ),
     ] = None,
+    tables: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Dominoes or a sheet of your own, as JSON of the game's Tables message; without it the default.",
+        ),
+    ] = None,
     series: Annotated[
         bool, typer.Option("--series", help="The game is the first of a series, such as a dynasty.")
     ] = False,
@@ -88,7 +96,8 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="The game goes on with a series: the file of the game before. Rules, seats and options are as there.",
+            help="The game goes on with a series: the file of the game before. Rules, seats, options and tables are as "
+            "there.",
         ),
     ] = None,
     declare: Annotated[
@@ -133,6 +142,7 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
     rules, seats = _game(rules, seats, previous)
     message = game_options(rules, b"" if previous is None else next_options(previous), options, age_order)
     request = pb.CreateGameRequest(rules_id=rules, options=strict.encode(message), series=place(previous, first=series))
+    request.tables = _tables(rules, tables, previous)
     scribed = scribed or []
     for seat in scribed:
         if not 0 <= seat < seats:
@@ -195,6 +205,13 @@ def _game(rules: str | None, seats: int | None, previous: Record | None) -> tupl
         return rules, seats or registry.get(rules).min_seats
     except UnknownRules as error:
         raise Failure(f"--rules {rules}: {error}; expected one of {', '.join(registry.names())}", EXIT_USAGE) from None
+
+
+def _tables(rules: str, file: Path | None, previous: Record | None) -> bytes:
+    """Those of the file or, of a series, as they were; empty: the default. Raises ``Failure``."""
+    if file is not None:
+        return game_tables(rules, file)
+    return b"" if previous is None else previous.opened.tables
 
 
 @contextmanager

@@ -1,8 +1,9 @@
-"""A game's options as JSON on the command line: what there is, from the game's own message, and what was meant."""
+"""A game's options and tables as JSON: what there is, from the game's own messages, and what was meant."""
 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 from google.protobuf import json_format
@@ -12,6 +13,7 @@ from google.protobuf.message_factory import GetMessageClass
 from referee.cli.arguments import cut
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.games import registry
+from referee.wire import strict
 from referee.wire.registry import codec
 
 _AGE_ORDER = "age_order"
@@ -37,10 +39,37 @@ def options(rules_id: str, data: bytes, text: str | None, age_order: str | None)
     return message
 
 
+def tables(rules_id: str, file: Path) -> bytes:
+    """The game's Tables, encoded, from a file that has them as JSON. Raises ``Failure``."""
+    if not registry.get(rules_id).declares_tables:
+        raise Failure(f"--tables {file}: {rules_id} is always played with its own", EXIT_USAGE)
+    message = _message(rules_id, "Tables")
+    try:
+        json_format.Parse(file.read_text(encoding="utf-8"), message)
+        codec(rules_id, registry.get(rules_id).version).decode_tables(data := strict.encode(message))
+    except OSError as error:
+        raise Failure(f"--tables {file}: {error.strerror}", EXIT_USAGE) from None
+    except UnicodeDecodeError:
+        raise Failure(f"--tables {file}: not UTF-8", EXIT_USAGE) from None
+    except json_format.ParseError as error:
+        known = ", ".join(message.DESCRIPTOR.fields_by_name)
+        raise Failure(
+            f"--tables {file}: expected {known} as JSON ({' '.join(str(error).split())})", EXIT_USAGE
+        ) from None
+    except strict.MalformedError as error:
+        where = f"{error.path}: " if error.path else ""
+        raise Failure(f"--tables {file}: {where}{error.what}; expected {error.expected}", EXIT_USAGE) from None
+    return data
+
+
 def _options(rules_id: str) -> Message:
     """The defaults."""
+    return _message(rules_id, "Options")
+
+
+def _message(rules_id: str, name: str) -> Message:
     wire = codec(rules_id, registry.get(rules_id).version)
-    return GetMessageClass(wire.signed_file().message_types_by_name["Options"])()
+    return GetMessageClass(wire.signed_file().message_types_by_name[name])()
 
 
 def _object(text: str) -> dict[str, Any]:

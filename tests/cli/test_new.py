@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from google.protobuf.json_format import MessageToDict, MessageToJson
 
 from clients import parse_join, play_async
 from clients.bots import load
 from clients.sdk.organiser import organiser
 from referee.cli.failure import Failure
-from referee.cli.options import options, options_of_games
+from referee.cli.options import options, options_of_games, tables
 from referee.cli.series import game_before
 from referee.games import registry
 from referee.kingdomino.v1 import kingdomino_pb2
 from referee.rollwrite.v1 import rollwrite_pb2
+from referee.wire.registry import codec as wire
 from tests.cli.command import referee
 from tests.clients.referee_process import Referee
 
@@ -73,6 +76,28 @@ def test_ages_are_asked_for_in_alhambra_only() -> None:
             options(rules, b"", None, "0,1")
 
 
+def test_a_sheet_of_ones_own(tmp_path: Path) -> None:
+    """As JSON of its message; one that breaks a constraint is refused by the constraint's name."""
+    codec = wire("rollwrite", 1)
+    own = rollwrite_pb2.Tables.FromString(codec.encode_tables(None))
+    own.sheet, own.coin_track = "mine-1", 12
+    file = tmp_path / "sheet.json"
+    file.write_text(MessageToJson(own))
+    assert codec.decode_tables(tables("rollwrite", file)).coin_track == 12
+    for change, said in (
+        ({"coin_track": 6}, "sheet mine-1: coin_track: 6, expected 7 to 255 coins"),
+        ({"grid": [1] * 36}, "sheet mine-1: boxes: 5 of pavilion, expected one for each of its 36 cells"),
+        ({"colour": 1}, "expected sheet, grid, boxes, coin_track, rows_are as JSON ("),
+    ):
+        file.write_text(json.dumps(MessageToDict(own, preserving_proto_field_name=True) | change))
+        with pytest.raises(Failure, match=f"^--tables {re.escape(f'{file}: {said}')}"):
+            tables("rollwrite", file)
+    with pytest.raises(Failure, match="alhambra is always played with its own"):
+        tables("alhambra", file)
+    with pytest.raises(Failure, match="No such file"):
+        tables("kingdomino", tmp_path / "none")
+
+
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Referee]:
     server = Referee(tmp_path_factory.mktemp("referee"))
@@ -120,7 +145,10 @@ async def play_new(running: Referee, folder: Path, *words: str | Path) -> Path:
 async def test_a_dynasty(running: Referee, tmp_path: Path) -> None:
     """Three games, each bound to the one before; KDO-26: the order of the first choice moves on by one seat."""
     words = ("--rules", "kingdomino", "--seats", "3", "--options", '{"dynasty": true, "harmony": true}', "--series")
-    files = [await play_new(running, tmp_path, *words)]
+    dominoes = kingdomino_pb2.Tables.FromString(wire("kingdomino", 1).encode_tables(None))
+    dominoes.dominoes[0].left.crowns = 3
+    (tmp_path / "dominoes.json").write_text(MessageToJson(dominoes))
+    files = [await play_new(running, tmp_path, *words, "--tables", tmp_path / "dominoes.json")]
     files += [await play_new(running, tmp_path, "--series-of", files[-1])]
     files += [await play_new(running, tmp_path, "--series-of", files[-1])]
     records = [game_before(file) for file in files]
@@ -131,6 +159,7 @@ async def test_a_dynasty(running: Referee, tmp_path: Path) -> None:
     assert [each.previous_head for each in series] == [b"", records[0].head, records[1].head]
     states: list[Any] = [record.course.state for record in records]
     assert all(state.options.harmony and state.options.dynasty for state in states)
+    assert {record.opened.tables for record in records} == {dominoes.SerializeToString(deterministic=True)}
     first = states[0].order
     assert [state.order for state in states] == [tuple((seat + turn) % 3 for seat in first) for turn in range(3)]
 
