@@ -29,7 +29,7 @@ EXAMPLES = examples()
 
 def test_there_are_examples_of_every_command() -> None:
     commands = " ".join(command for command, _ in EXAMPLES)
-    for command in ("prove", "prove --check", "best-turn", "rebuild-distance", "longest-wall"):
+    for command in ("prove", "prove --check", "best-turn", "rebuild-distance", "longest-wall", "best-kingdom"):
         assert f"referee {command}" in commands
 
 
