@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from referee.games.game import Chance, Ending, Over, SetupError
+from referee.games.game import Chance, Decision, Ending, Over, SetupError
 from referee.games.rollwrite import GAME, TYPES, Options, State
 from referee.games.rollwrite.moves import Build, BuildSecond, ChangeDice, EndBuilding, Event, GetCoins, KeepPair
 from referee.games.rollwrite.phases import Phase
@@ -111,6 +111,17 @@ def pairs(state: State) -> list[int]:
     return list(map(len, state.blue))
 
 
+KINDS = {
+    (Phase.ACTION, False): ("change_dice", "build", "get_coins"),
+    (Phase.ACTION, True): ("build", "get_coins"),
+    (Phase.KEEP, False): ("keep_pair",),
+    (Phase.KEEP, True): ("keep_pair",),
+    (Phase.SECOND, False): ("build_second", "end_building"),
+    (Phase.SECOND, True): ("build_second", "end_building"),
+}
+"""Moves that are awaited, by the phase and whether dice were turned."""
+
+
 def watch(state: State) -> None:
     """What holds before every event of a legal game."""
     assert all(1 <= value <= 6 for dice in (*state.blue, *state.yellow) for value in dice)
@@ -121,8 +132,14 @@ def watch(state: State) -> None:
         assert pairs(state)[state.seat] == 2
     if state.phase is Phase.DICE:
         assert sum(pairs(state)) + state.to_roll <= state.seats + 1
+    assert bool(state.to_roll) is (state.phase in (Phase.START_DICE, Phase.DICE))
     moves = list(state.legal_moves())
     assert moves == sorted(moves, key=lambda move: canonical(state, move)), "not in canonical order"
+    match state.pending():
+        case (Decision(seat, kinds),):
+            assert seat == state.seat
+            assert kinds == KINDS[state.phase, state.changed]
+            assert {type(move).__name__.lower() for move in moves} <= {kind.replace("_", "") for kind in kinds}
     for seat in range(state.seats):
         assert 0 <= state.coins[seat] <= state.circled[seat] <= TRACK
         assert sum(state.counts(seat)) == state.built[seat].bit_count()

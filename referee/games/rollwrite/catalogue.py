@@ -93,7 +93,8 @@ TURN: Final = (
         12,
         _D,
         "state.State._hand_on",
-        "Before every turn exactly the seat whose turn it is has four dice, and every other has two.",
+        "Before every turn exactly the seat whose turn it is has four dice, and every other has two, or fewer once it "
+        "has had its last turn.",
         "SK build, end of the turn",
     ),
     _rule(
