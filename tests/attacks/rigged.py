@@ -1,0 +1,82 @@
+"""Games that a dishonest referee plays from the start: from a deck of its own, or past the rules."""
+
+from __future__ import annotations
+
+import struct
+from copy import deepcopy
+from functools import cache
+from typing import Any
+
+from referee.games.game import Dealer, Decision, Over, Stream
+from referee.log import intent
+from referee.log.deck import Deck, deck_key
+from referee.log.intent import Author, Role
+from tests.attacks.corpus import TABLES
+from tests.log import games
+from tests.log.games import Played, abort, join_and_reveal, seat_key, step
+from tests.log.registered import at_random
+
+
+class _Stacked:
+    """A game that is dealt from another deck than the committed one."""
+
+    def __init__(self, game: Any, deck: Deck) -> None:
+        self._game = game
+        self._deck = deck
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._game, name)
+
+    def dealer(self, seats: int, options: Any, tables: Any, stream: Stream) -> Dealer:
+        dealer: Dealer = self._game.dealer(seats, options, tables, self._deck)
+        return dealer
+
+
+@cache
+def stacked(table: str, r: bytes = games.seed("a deck that the referee likes")) -> Played | None:
+    """A dealt game from the deck of this r; disclosed is the one that was committed to."""
+    played = TABLES[table].open()
+    record = played.record
+    if not record.course.dealt:
+        return None
+    seeds = [games.seed(f"p {seat}") for seat in range(len(record.opened.seats))]
+    deck = Deck(deck_key(r, record.game_id, seeds))
+    record.course.game = _Stacked(record.course.game, deck)
+    return TABLES[table].play(played)
+
+
+@cache
+def misruled(table: str) -> tuple[Played, int] | None:
+    """A game with a move against the rules in it, ended after that, and the move's entry."""
+    played = TABLES[table].open()
+    join_and_reveal(played)
+    course: Any = played.record.course
+    choose = at_random(1)
+    seen: list[Any] = []
+    for _ in range(40):
+        awaited = course.pending()[0]
+        if isinstance(awaited, Decision):
+            for move in seen:
+                if course.state.check(move) and _can_be_applied(course.state, move):
+                    data = course.codec.encode_move(move, course.tables)
+                    signed = intent.move(
+                        played.record.place, Author(Role.SEAT, awaited.seat), seat_key(awaited.seat), data
+                    )
+                    course._check_rules = lambda event: None
+                    played.admit(signed)
+                    return abort(played), len(played.entries) - 3 + (not course.dealt)
+            seen += list(course.state.legal_moves())[:20]
+        if not step(played, choose):
+            break
+    return None
+
+
+def _can_be_applied(state: Any, move: Any) -> bool:
+    """Whether the engine stands what its ``check`` forbids."""
+    after = deepcopy(state)
+    try:
+        after.apply(move)
+        after.digest()
+        return not any(isinstance(awaited, Over) for awaited in after.pending())
+    except (ArithmeticError, AssertionError, LookupError, ValueError, struct.error):
+        return False
