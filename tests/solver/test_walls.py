@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Generator, Iterator
 
 import pytest
@@ -14,8 +15,8 @@ from referee.games.game import Cell
 from solver.alhambra.judge import FOUNTAIN, IllegalLayout, beside, wall_length
 from solver.alhambra.wall_clauses import Question
 from solver.alhambra.walls import longest_wall
-from solver.alhambra.walls.annealing import anneal
 from solver.alhambra.walls.asking import answer
+from solver.alhambra.walls.winding import wind
 from solver.z3run import Budget
 
 TABLE = tile_table()
@@ -182,8 +183,36 @@ def test_bad_input_is_one_clear_line(tiles: list[str], region: int | None, words
     assert "\n" not in str(raised.value)
 
 
-def test_annealing_finds_legal_layouts_as_long_as_it_says() -> None:
-    masks = walls_of(random.Random(1), 20)
-    found = [(length, layout) for length, layout in anneal(masks, random.Random(2), 5000) if layout]
-    assert found
-    assert all(wall_length(layout) == length for length, layout in found)
+@pytest.mark.parametrize("seed", range(8))
+def test_winding_misses_no_row_if_all_are_kept(seed: int) -> None:
+    """The longest wall among the layouts whose tiles waste no wall, by enumeration."""
+    rng = random.Random(seed)
+    masks = walls_of(rng, 4)
+    found = [layout for _, layout in wind(masks, rng, 10**6, whole=False) if layout]
+    thrifty = [
+        length
+        for layout in layouts(masks)
+        if (length := wall_length(layout)) == sum(map(int.bit_count, layout.values()))
+    ]
+    assert max(map(wall_length, found), default=0) == max(thrifty)
+    assert all(not Counter(layout.values()) - Counter(masks) for layout in found)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_winding_finds_layouts_without_waste(seed: int) -> None:
+    masks = walls_of(random.Random(seed), 25)
+    lengths = []
+    for _, layout in wind(masks, random.Random(seed), 50, whole=True):
+        if layout:
+            assert not Counter(layout.values()) - Counter(masks)
+            lengths.append(wall_length(layout))
+            assert lengths[-1] == sum(mask.bit_count() for mask in layout.values())
+    assert max(lengths) > 25
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_wall_of_twenty_tiles(seed: int) -> None:
+    """Proven without a question: the layout has all the walls that there are."""
+    *_, wall = longest_wall(random.Random(seed).sample(NAMES, 20), rlimit=20_000_000)
+    assert wall.proven
+    assert wall.region is None

@@ -14,17 +14,19 @@ from referee.games.game import Cell
 from solver.alhambra.judge import IllegalLayout, wall_length
 from solver.alhambra.refutation import boxes, masks_of
 from solver.alhambra.wall_clauses import Box, Masks, Question
-from solver.alhambra.walls.annealing import anneal
 from solver.alhambra.walls.asking import SLICE, Asking
 from solver.alhambra.walls.loops import Loop, shapes
+from solver.alhambra.walls.winding import wind
 from solver.z3run import Budget, OutOfBudget
 
 _SLICES = 25
 """Pieces of work that one shape of a closed wall is worth."""
 
-_STEP = 25
-_CLAUSE = 30
-"""What a step of annealing and a clause are charged, in Z3's unit of work: they take about as long."""
+_STATE, _CLAUSE = 100, 30
+"""What a state of winding and a clause are charged, in Z3's unit of work: they take about as long."""
+
+_WIDTHS = (100, 300, 1000)
+"""Of the beams, one after the other; the last one again in turn with the questions."""
 
 _CELLS = 1500
 """Of all the places that are asked about in turn: about a gigabyte."""
@@ -74,7 +76,7 @@ def longest_wall(
 
 
 class _Search:
-    """Layouts from below by annealing and from models; the bound from above by questions without a model.
+    """Layouts from below by winding and from models; the bound from above by questions without a model.
 
     All layouts lie in a box with ``w + h <= n + 2``, as they have ``n + 1`` cells that hang together. What is asked is
     whether a box holds a wall of so many sides: once at the bound, where yes ends the search and no in every box
@@ -107,22 +109,28 @@ class _Search:
 
     def _work(self) -> Iterator[bool]:
         """A small piece of work an item: whether it improved anything."""
-        yield from self._anneal()
+        rng = random.Random(self.seed)  # noqa: S311 - a search, not a secret
+        yield from self._wind(rng, _WIDTHS[0])
         if self.region is None:
             yield from self._close()
+        for width in _WIDTHS:
+            yield from self._wind(rng, width)
+            yield from self._wind(rng, width, whole=False)
         effort = 0
         while True:
             effort += 1
+            before = self.budget.left
             yield from self._ask_at(self.bound, effort, _CELLS)
             if (halfway := (self.best + self.bound + 1) // 2) < self.bound:
                 yield from self._ask_at(halfway, effort, _CELLS // 4)
+            until = self.budget.left - (before - self.budget.left)
+            while self.budget.left > until:
+                yield from self._wind(rng, _WIDTHS[-1])
 
-    def _anneal(self) -> Iterator[bool]:
-        rng = random.Random(self.seed)  # noqa: S311 - a search, not a secret
-        for _ in range(3):
-            for _, layout in anneal(self.masks, rng, 20_000):
-                self.budget.left -= 256 * _STEP
-                yield self._found(layout)
+    def _wind(self, rng: random.Random, width: int, *, whole: bool = True) -> Iterator[bool]:
+        for looked_at, layout in wind(self.masks, rng, width, whole=whole):
+            self.budget.left -= looked_at * _STATE
+            yield self._found(layout)
 
     def _close(self) -> Iterator[bool]:
         """Walls that close and lack nothing. If there is none of a shape, that says nothing of other layouts."""
