@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from referee.cli import application
 from referee.games.kingdomino import Options
 from referee.games.kingdomino.options import Draw
 from referee.games.kingdomino.series import next_options
@@ -50,34 +51,42 @@ def written(folder: Path, games: list[Played]) -> list[Path]:
     return paths
 
 
-def told(folder: Path, games: list[Played]) -> tuple[int, list[str], dict[str, Any]]:
-    """Exit code, lines, and the same as JSON."""
-    paths = written(folder, games)
-    key = ("--verifier", str(SIGNER.verifier))
-    text, as_json = referee("dynasty", *paths, *key), referee("dynasty", *paths, *key, "--json")
-    assert text.stderr == as_json.stderr == ""
-    assert text.returncode == as_json.returncode
-    found = json.loads(as_json.stdout)
-    assert found["exit_code"] == text.returncode
-    return text.returncode, text.stdout.splitlines(), found
+def told(paths: list[Path], *words: str) -> tuple[int, list[str]]:
+    """Exit code and lines, with the referee's key."""
+    done = referee("dynasty", *paths, "--verifier", str(SIGNER.verifier), *words)
+    assert done.stderr == ""
+    return done.returncode, done.stdout.splitlines()
 
 
-@pytest.mark.parametrize("seats", [2, 4])
-def test_three_games_are_added_up(seats: int, tmp_path: Path) -> None:
-    games = dynasty(seats)
-    code, lines, found = told(tmp_path, games)
+def points_of(games: list[Played]) -> list[list[int]]:
     ends = [played.record.course.end for played in games]
-    scores = [list(end.scores) for end in ends if end is not None]
-    sums = [sum(points) for points in zip(*scores, strict=True)]
-    assert (code, lines[0], found["verdict"], found["faults"]) == (0, "COMPLETE", "COMPLETE", [])
-    assert [game["scores"] for game in found["games"]] == scores
+    return [list(end.scores) for end in ends if end is not None]
+
+
+def test_three_games_are_added_up(tmp_path: Path) -> None:
+    games = dynasty()
+    code, lines = told(written(tmp_path, games))
+    scores = points_of(games)
+    first, second = (sum(points) for points in zip(*scores, strict=True))
+    ids = [played.record.game_id.hex() for played in games]
+    assert code == 0
+    assert lines == [
+        "COMPLETE",
+        *(f"game {number}, {ids[number - 1]}: points {a} {b}" for number, (a, b) in enumerate(scores, start=1)),
+        f"seat 0: {first} points, place {1 + (second > first)}",
+        f"seat 1: {second} points, place {1 + (first > second)}",
+    ]
+
+
+def test_three_games_as_json(tmp_path: Path) -> None:
+    games = dynasty(4)
+    code, lines = told(written(tmp_path, games), "--json")
+    found = json.loads("\n".join(lines))
+    sums = [sum(points) for points in zip(*points_of(games), strict=True)]
+    assert (code, found["exit_code"], found["verdict"], found["faults"]) == (0, 0, "COMPLETE", [])
+    assert [game["scores"] for game in found["games"]] == points_of(games)
     assert found["points"] == sums
     assert found["places"] == [1 + sum(other > own for other in sums) for own in sums]
-    assert lines[1] == f"game 1, {games[0].record.game_id.hex()}: points {' '.join(map(str, scores[0]))}"
-    assert lines[4:] == [
-        f"seat {seat}: {points} points, place {place}"
-        for seat, (points, place) in enumerate(zip(sums, found["places"], strict=True))
-    ]
 
 
 def test_games_without_a_result_have_no_sum(tmp_path: Path) -> None:
@@ -86,10 +95,10 @@ def test_games_without_a_result_have_no_sum(tmp_path: Path) -> None:
         played = a_game(index, aborted[-1] if aborted else None, options=Options(dynasty=True))
         join_and_reveal(played)
         aborted.append(abort(played))
-    done = referee("dynasty", *written(tmp_path, aborted), "--verifier", str(SIGNER.verifier))
-    assert done.returncode == 8
-    assert done.stdout.count("ended without a result") == 3
-    assert "seat 0" not in done.stdout
+    code, lines = told(written(tmp_path, aborted))
+    assert code == 8
+    assert sum("ended without a result" in line for line in lines) == 3
+    assert not any(line.startswith("seat ") for line in lines)
 
 
 def test_without_a_key_nothing_is_complete(tmp_path: Path) -> None:
@@ -179,10 +188,12 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
-def test_games_that_do_not_belong_together(case: Any, tmp_path: Path) -> None:
-    done = referee("dynasty", *written(tmp_path, case()), "--verifier", str(SIGNER.verifier))
-    lines = done.stdout.splitlines()
-    assert (done.returncode, done.stderr, lines[0]) == (8, "", "RULES")
+def test_games_that_do_not_belong_together(case: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The command itself, without a process for each case."""
+    words = ["dynasty", *map(str, written(tmp_path, case())), "--verifier", str(SIGNER.verifier)]
+    code = application(["dynasty"])(words, standalone_mode=False)
+    lines = capsys.readouterr().out.splitlines()
+    assert (code, lines[0]) == (8, "RULES")
     faults = [line for line in lines[1:] if line.startswith("  ")]
     for expected in CASES[case]:
         assert any(expected in line for line in faults), faults
@@ -190,9 +201,10 @@ def test_games_that_do_not_belong_together(case: Any, tmp_path: Path) -> None:
 
 
 def test_why_there_is_no_result_as_json(tmp_path: Path) -> None:
-    code, lines, found = told(tmp_path, wrong_order())
-    assert [f"  {fault['file']}: {fault['what']}" for fault in found["faults"]] == lines[1:3]
+    code, lines = told(written(tmp_path, wrong_order()), "--json")
+    found = json.loads("\n".join(lines))
     assert (code, found["verdict"], found["points"], found["places"]) == (8, "RULES", None, None)
+    assert [Path(fault["file"]).name for fault in found["faults"]] == ["2.gamelog", "3.gamelog"]
 
 
 def test_what_an_audit_finds_is_told(tmp_path: Path) -> None:

@@ -44,9 +44,10 @@ def test_whole_games_pass_the_harness(rules_id: str, seats: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("rules_id", "seats"), SEATS)
+@pytest.mark.parametrize(("rules_id", "seats"), [(name, seats) for name, seats in SEATS if name != "alhambra"])
 def test_options_that_go_together(rules_id: str, seats: int) -> None:
-    for seed, options in enumerate(sample(rules_id, seats, 2 if rules_id == "alhambra" else 10)):
+    """More of them; Alhambra's are played in ``test_alhambra_game``."""
+    for seed, options in enumerate(sample(rules_id, seats, 7)[1:]):
         play(rules_id, seats, options, seed)
 
 

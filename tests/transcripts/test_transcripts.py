@@ -9,7 +9,7 @@ import pytest
 from referee.games import registry
 from tests.transcripts.games import HERE, TRANSCRIPTS, Transcript, text_of
 
-UPDATE = "if the rules were meant to change, run `python -m tests.transcripts` and read the difference"
+UPDATE = "if the rules or their words were meant to change, run `python -m tests.transcripts` and read the difference"
 MOST_BYTES = 150_000
 
 
