@@ -44,7 +44,7 @@ def describe(event: Event, state: State) -> str:  # noqa: PLR0912 - one case an 
         case GetCoins():
             return "get coins" + (f" ({gain(state)})" if state.phase is Phase.ACTION else "")
         case BuildSecond():
-            return "build second" + (f" {_second(state)}" if state.phase is Phase.SECOND else "")
+            return "build second" + (f" {_building(second(state), state)}" if state.phase is Phase.SECOND else "")
         case EndBuilding():
             return "end building"
         case KeepPair(blue, yellow):
@@ -119,11 +119,12 @@ def _virtual(players: Iterable[int]) -> list[str]:
     return [f"virtual {player}" for player in players]
 
 
-def _second(state: State) -> str:
+def second(state: State) -> Roll:
+    """Where the seat on turn can build a second time."""
     after = state.copy()
     after.apply(BuildSecond())
     (cell,) = cells_of(after.built[state.seat] & ~state.built[state.seat])
-    return _building(cell, state)
+    return cell
 
 
 def _building(cell: Roll, state: State) -> str:

@@ -1,0 +1,61 @@
+"""What is wrong with a text: where, what was found, what was expected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+
+from referee.games.game import Rule, Violation
+from referee.notation.sentences import sentence
+
+
+class Kind(StrEnum):
+    """The three ways in which a text can be wrong."""
+
+    SYNTAX = "syntax"
+    """It is not written as the grammar has it, or names what the game does not have."""
+    ILLEGAL = "illegal"
+    """It says what the rules forbid, or what is not so."""
+    AMBIGUOUS = "ambiguous"
+    """A short form that can mean several moves."""
+
+
+class NotationError(Exception):
+    """The first thing that is wrong. ``line`` and ``column`` count from 1; nothing behind them was read."""
+
+    def __init__(
+        self,
+        kind: Kind,
+        where: tuple[int, int],
+        what: str,
+        expected: str = "",
+        violations: Sequence[Violation] = (),
+    ) -> None:
+        super().__init__(kind, where, what, expected)
+        self.kind = kind
+        self.line, self.column = where
+        self.what = what
+        self.expected = expected
+        self.violations = tuple(violations)
+
+    @property
+    def rule_ids(self) -> tuple[str, ...]:
+        """Of what is illegal, the rules that it breaks: ascending, without repeats; none where it is no rule's."""
+        return tuple(sorted({violation.rule_id for violation in self.violations}))
+
+    def moved(self, line: int, column: int) -> NotationError:
+        """The same of a piece of a line that begins at this line and column."""
+        self.line, self.column = line, self.column + column - 1
+        return self
+
+    def __str__(self) -> str:
+        expected = f"; expected {self.expected}" if self.expected else ""
+        return f"line {self.line}, column {self.column}: {self.kind}: {self.what}{expected}"
+
+
+def illegal(
+    where: tuple[int, int], words: str, violations: Sequence[Violation], rules: Mapping[str, Rule]
+) -> NotationError:
+    """What these words break. ``rules``: the catalogue by id."""
+    reasons = "; ".join(sentence(violation, rules) for violation in violations)
+    return NotationError(Kind.ILLEGAL, where, f"{words}: {reasons}", violations=violations)

@@ -1,0 +1,155 @@
+"""The grammar of each game's text, and what Lark says of a text that does not fit it. Knows no game."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+from lark import Lark, Token, Tree
+from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedToken
+from lark.lexer import PatternStr
+
+from referee.games import registry
+from referee.notation.errors import Kind, NotationError
+
+COMMON: Final = Path(__file__).with_name("text.lark")
+MAX_CHARACTERS: Final = 1 << 20
+"""Of a text; twenty times what the longest game needs."""
+
+_TERMINALS: Final = {
+    "NAME": "a name",
+    "STRING": "a value in quotes",
+    "INT": "a number",
+    "CELL": "a cell, such as 1,-2",
+    "_NL": "the end of the line",
+    "$END": "the end of the text",
+}
+_WORD: Final = re.compile(r'"[^"\r\n]*"?|[^\s"\[\](){};:]+|.', re.DOTALL)
+_WORD_BEFORE: Final = re.compile(r"[^\s\"\[\](){};:]*\Z")
+_MOST_SHOWN: Final = 40
+
+
+class _Apart:
+    """Between the lexer and the parser: two words, or numbers, need a blank between them."""
+
+    always_accept = ()
+
+    def process(self, stream: Iterator[Token]) -> Iterator[Token]:
+        before = None
+        for token in stream:
+            if before is not None and before.end_pos == token.start_pos and before[-1].isalnum() and token[0].isalnum():
+                raise syntax_error(token, f"{shown(token)} right after {shown(before)}", "a blank between them")
+            before = token
+            yield token
+
+
+class Grammar:
+    """The grammar of one game's texts."""
+
+    def __init__(self, rules_id: str) -> None:
+        """Raises ``UnknownRules``."""
+        game = registry.part(__package__, rules_id, "text")
+        self.own = Path(game.__file__).with_name("text.lark").read_text(encoding="utf-8")
+        self._terminals: dict[str, str] = {**_TERMINALS, **game.TERMINALS}
+        self._lark = Lark(
+            f"{COMMON.read_text(encoding='utf-8')}\n{self.own}",
+            start=["text", "act", "position"],
+            parser="lalr",
+            propagate_positions=True,
+            postlex=_Apart(),
+        )
+
+    def parse(self, text: str, start: str = "text") -> Tree[Token]:
+        """Raises ``NotationError``."""
+        if len(text) > MAX_CHARACTERS:
+            raise NotationError(Kind.SYNTAX, (1, 1), "the text is too long", f"at most {MAX_CHARACTERS} characters")
+        try:
+            return self._lark.parse(text, start)
+        except UnexpectedInput as error:
+            raise self._told(error, text) from None
+
+    def _told(self, error: UnexpectedInput, text: str) -> NotationError:
+        names: Iterable[str] = ()
+        at = len(text)
+        if isinstance(error, UnexpectedToken):
+            names = error.accepts or error.expected
+            if error.token.type != "$END":
+                at = _begin(text, error.token.start_pos or 0)
+        elif isinstance(error, UnexpectedCharacters):
+            position: Any = error.pos_in_stream
+            names, at = error.allowed or (), _begin(text, position)
+        found = _WORD.match(text, at)
+        if found is None:
+            what = "the text ends"
+        else:
+            what = "the line ends" if found[0] in "\r\n" else f"found {shown(found[0])}"
+        return NotationError(Kind.SYNTAX, place(text, at), what, self._expected(names))
+
+    def _expected(self, names: Iterable[str]) -> str:
+        """The words first, then what is described, each once."""
+        words, described = set(), set()
+        for name in names:
+            if name in self._terminals:
+                described.add(self._terminals[name])
+                continue
+            pattern = self._lark.get_terminal(name).pattern
+            if isinstance(pattern, PatternStr):
+                words.add(pattern.value)
+        return either([*sorted(words), *sorted(described)])
+
+
+def _begin(text: str, at: int) -> int:
+    """Where the word begins that a character is in."""
+    if _WORD_BEFORE.match(text[at]) is None:
+        return at
+    before = _WORD_BEFORE.search(text, max(0, at - _MOST_SHOWN), at)
+    return before.start() if before else at
+
+
+@cache
+def grammar(rules_id: str) -> Grammar:
+    """Raises ``UnknownRules``."""
+    return Grammar(rules_id)
+
+
+def place(text: str, at: int) -> tuple[int, int]:
+    """Line and column of a character."""
+    before = text[:at]
+    return before.count("\n") + 1, at - (before.rfind("\n") + 1) + 1
+
+
+def either(words: Iterable[str]) -> str:
+    """``a, b or c``."""
+    *some, last = list(words) or [""]
+    return f"{', '.join(some)} or {last}" if some else last
+
+
+def shown(text: str) -> str:
+    """So much of what was found as an error repeats."""
+    text = str(text)
+    return repr(text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 1] + "…")
+
+
+def syntax_error(token: Any, what: str, expected: str) -> NotationError:
+    """About a token, or a tree."""
+    return NotationError(Kind.SYNTAX, place_of(token), what, expected)
+
+
+def place_of(token: Any) -> tuple[int, int]:
+    """Line and column of a token, or a tree."""
+    meta = token.meta if isinstance(token, Tree) else token
+    return meta.line, meta.column
+
+
+def numbers(tokens: Iterable[Any]) -> tuple[int, ...]:
+    """Of INT tokens."""
+    return tuple(map(int, tokens))
+
+
+def cell(token: str) -> tuple[int, int]:
+    """Of a CELL or a pair of dice."""
+    x, _, y = token.partition(",")
+    return int(x), int(y)

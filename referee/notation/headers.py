@@ -1,0 +1,206 @@
+"""A text's headers: which game, how many seats, what differs from the default. Knows no game.
+
+Headers that every game has begin with a capital letter. The others are the game's options, by their names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from typing import Any, Final, get_args, get_type_hints
+
+from referee.games import registry
+from referee.games.game import SetupError, State
+from referee.notation.errors import Kind, NotationError
+from referee.notation.grammar import either, place, place_of, shown, syntax_error
+
+EVENT, ROUND, TABLE = "Event", "Round", "Table"
+_NUMBERS: Final = {EVENT: (1 << 64) - 1, ROUND: (1 << 32) - 1, TABLE: (1 << 32) - 1}
+"""Of a tournament, and the largest of each that a log has."""
+
+RUNNING, ABORTED, FAULT = "*", "aborted", "referee fault"
+WITHOUT_SCORES: Final = (RUNNING, ABORTED, FAULT)
+"""Results of games that the rules have not ended."""
+
+_NUMBER: Final = re.compile(r"(0|[1-9][0-9]{0,19})\Z", re.ASCII)
+_GAME: Final = re.compile(r'(?:[ \t\r\n]|;[^\r\n]*|\{[^{}]*\})*(?P<header>\[[ \t]*Game[ \t]*"(?P<name>[^"\r\n]*)")?')
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What a game is opened with."""
+
+    rules_id: str
+    version: int
+    seats: int
+    options: Any
+    tables: Any = None
+    """None: the version's own."""
+    event: int | None = None
+    round: int | None = None
+    table: int | None = None
+
+    @property
+    def game(self) -> Any:
+        """The rules. Raises ``UnknownRules``."""
+        return registry.get(self.rules_id, self.version)
+
+    def start(self) -> State:
+        """The position before the first event. Raises ``SetupError``."""
+        state: State = self.game.new(self.seats, self.options, self.tables)
+        return state
+
+
+def named_game(text: str) -> str:
+    """Of which game the text is, which its first header says. Raises ``NotationError``."""
+    found = _GAME.match(text)
+    if found is None or found["header"] is None:
+        at = place(text, found.end() if found else 0)
+        raise NotationError(Kind.SYNTAX, at, "the text does not say of which game it is", '[Game "…"] first')
+    if found["name"] not in registry.names():
+        at = place(text, found.start("name"))
+        raise NotationError(Kind.SYNTAX, at, f"game {shown(found['name'])}", either(registry.names()))
+    return found["name"]
+
+
+# Printing
+
+
+def write(setup: Setup) -> list[str]:
+    """A line for each; options and tables only if they are not as they are by default."""
+    values = {"Game": setup.rules_id, "Version": str(setup.version), "Seats": str(setup.seats)}
+    numbers = {EVENT: setup.event, ROUND: setup.round, TABLE: setup.table}
+    values |= {name: str(number) for name, number in numbers.items() if number is not None}
+    default = type(setup.options)()
+    for name in _options(type(default)):
+        if (value := getattr(setup.options, name)) != getattr(default, name):
+            values[name] = _written(value)
+    if setup.tables is not None:
+        text = registry.part(__package__, setup.rules_id, "text")
+        values[text.TABLES] = text.write_tables(setup.tables)
+    return [line(name, value) for name, value in values.items()]
+
+
+def line(name: str, value: str) -> str:
+    """``[Seats "2"]``."""
+    return f'[{name} "{value}"]'
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+# Reading
+
+
+class Headers:
+    """The headers of a text by name, each with the token of its value. Raises ``NotationError``."""
+
+    def __init__(self, rules_id: str, trees: Sequence[Any]) -> None:
+        self._rules_id = rules_id
+        self._text = registry.part(__package__, rules_id, "text")
+        game = registry.get(rules_id)
+        self._options_type = type(game.new(game.min_seats).options)
+        self._options = _options(self._options_type)
+        known = ["Game", "Version", "Seats", *_NUMBERS, *self._options]
+        known += [*([self._text.TABLES] if self._text.TABLES else []), "Position", "Result"]
+        self.values: dict[str, Any] = {}
+        for tree in trees:
+            name, value = tree.children
+            if name not in known:
+                raise syntax_error(name, f"header {shown(name)}", either(known))
+            if name in self.values:
+                raise syntax_error(name, f"header {name} again", "each header once")
+            self.values[name] = value
+        self.line = trees[0].meta.line
+
+    def text(self, name: str) -> str | None:
+        """The value without its quotes; None if there is none."""
+        return self.values[name][1:-1] if name in self.values else None
+
+    def wrong(self, name: str, expected: str) -> NotationError:
+        """About a header's value."""
+        return syntax_error(self.values[name], f"{name} {self.values[name]}", expected)
+
+    def setup(self) -> Setup:
+        """Raises ``NotationError``."""
+        versions = [str(game.version) for game in registry.games() if game.rules_id == self._rules_id]
+        version = self.text("Version")
+        if version is not None and version not in versions:
+            raise self.wrong("Version", either(versions))
+        game = registry.get(self._rules_id, int(version or 0))
+        if "Seats" not in self.values:
+            raise NotationError(Kind.SYNTAX, (self.line, 1), "header Seats is missing", '[Seats "…"]')
+        seats = self._number("Seats", game.max_seats)
+        setup = Setup(
+            rules_id=self._rules_id,
+            version=game.version,
+            seats=seats,
+            options=self._options_type(**dict(self._chosen())),
+            tables=self._tables(),
+            event=self._tournament(EVENT),
+            round=self._tournament(ROUND),
+            table=self._tournament(TABLE),
+        )
+        try:
+            setup.start()
+        except SetupError as error:
+            raise self._not_set_up(error) from None
+        return setup
+
+    def _chosen(self) -> Iterator[tuple[str, Any]]:
+        for name, hint in self._options.items():
+            if (text := self.text(name)) is not None:
+                yield name, self._option(name, hint, text)
+
+    def _option(self, name: str, hint: Any, text: str) -> Any:
+        if hint is bool:
+            if text not in ("yes", "no"):
+                raise self.wrong(name, "yes or no")
+            return text == "yes"
+        if isinstance(hint, type) and issubclass(hint, StrEnum):
+            if text not in list(hint):
+                raise self.wrong(name, either(hint))
+            return hint(text)
+        words = text.split(" ") if tuple[int, ...] == hint else [text]
+        if not all(_NUMBER.match(word) and len(word) < 10 for word in words):
+            raise self.wrong(name, "numbers, such as 1 0" if tuple[int, ...] == hint else "a number")
+        return tuple(map(int, words)) if tuple[int, ...] == hint else int(text)
+
+    def _tables(self) -> Any:
+        name = self._text.TABLES
+        if not name or (text := self.text(name)) is None:
+            return None
+        try:
+            return self._text.read_tables(text)
+        except SetupError as error:
+            raise NotationError(Kind.SYNTAX, place_of(self.values[name]), f"{name}: {error}") from None
+
+    def _tournament(self, name: str) -> int | None:
+        return self._number(name, _NUMBERS[name]) if name in self.values else None
+
+    def _number(self, name: str, most: int) -> int:
+        text = self.text(name) or ""
+        if not _NUMBER.match(text) or int(text) > most:
+            raise self.wrong(name, f"a number up to {most}")
+        return int(text)
+
+    def _not_set_up(self, error: SetupError) -> NotationError:
+        """At the option that it begins with, or at the seats."""
+        name = str(error).partition(":")[0].partition(" ")[0]
+        value = self.values.get(name, self.values["Seats"])
+        return NotationError(Kind.ILLEGAL, place_of(value), f"no game can be set up: {error}")
+
+
+def _options(kind: type[Any]) -> Mapping[str, Any]:
+    """The type of each option by its name, the type itself where it may be None."""
+    hints = get_type_hints(kind)
+    return {field.name: _needed(hints[field.name]) for field in fields(kind)}
+
+
+def _needed(hint: Any) -> Any:
+    return next((arg for arg in get_args(hint) if arg is int), hint) if hint == int | None else hint

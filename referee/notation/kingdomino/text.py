@@ -1,0 +1,86 @@
+"""Kingdomino's events read from its grammar (text.lark), and tables of one's own. Judges nothing."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from referee.games.game import SetupError
+from referee.games.kingdomino import DominoTable, State, domino_table
+from referee.games.kingdomino.catalogue import CATALOGUE
+from referee.games.kingdomino.dominoes import Domino, parse_half
+from referee.games.kingdomino.moves import (
+    ChooseDomino,
+    DiscardDomino,
+    Event,
+    FirstOrder,
+    Line,
+    PlaceCastle,
+    PlaceDomino,
+)
+from referee.notation.grammar import cell, numbers, shown, syntax_error
+from referee.notation.kingdomino.words import describe
+from referee.notation.short import the_only
+
+RULES: Final = {rule.id: rule for rule in CATALOGUE}
+TERMINALS: Final = {
+    "HALVES": "what is on the domino, such as wheat/mine:3",
+    "PHASE": "a phase: castle, first_order, line, place, choose, over",
+}
+
+TABLES: Final = "Dominoes"
+"""The header with dominoes of one's own: left and right half of each, from number 1 on."""
+
+
+def write_tables(tables: DominoTable) -> str:
+    """``wheat/wheat wheat/wheat forest/forest …``."""
+    return " ".join(f"{domino.left}/{domino.right}" for domino in tables.dominoes)
+
+
+def read_tables(text: str) -> DominoTable:
+    """Raises ``SetupError``."""
+    dominoes = []
+    for number, word in enumerate(text.split(" "), start=1):
+        left, slash, right = word.partition("/")
+        if not slash:
+            raise SetupError(f"domino {number} {shown(word)}: expected left and right half, such as wheat/mine:3")
+        dominoes.append(Domino(number, parse_half(left), parse_half(right)))
+    return domino_table(tuple(dominoes))
+
+
+def event(tree: Any, state: State) -> Event:
+    """The event that is meant in this position. Raises ``NotationError``."""
+    children = tree.children
+    match tree.data:
+        case "castle":
+            return PlaceCastle(*cell(children[0]))
+        case "choose":
+            return ChooseDomino(_domino(children[0], state))
+        case "place":
+            return _place(tree, state)
+        case "discard":
+            return DiscardDomino(_domino(children[0], state))
+        case "first_order":
+            return FirstOrder(numbers(children))
+        case "line":  # in any order: it is laid out by the numbers
+            return Line(tuple(sorted(numbers(children))))
+    raise AssertionError(tree.data)
+
+
+def _place(tree: Any, state: State) -> PlaceDomino:
+    """Without cells where there is one way to place it."""
+    domino, left, right = tree.children
+    number = _domino(domino, state)
+    if left is not None:
+        return PlaceDomino(number, cell(left), cell(right))
+    moves = [move for move in state.legal_moves() if isinstance(move, PlaceDomino) and move.domino == number]
+    return the_only(tree, f"place {number}", moves, [describe(move, state) for move in moves])
+
+
+def _domino(tree: Any, state: State) -> int:
+    """Its number; what is written of its halves has to be so. Raises ``NotationError``."""
+    number, halves = int(tree.children[0]), tree.children[1]
+    if halves is not None and (domino := state.table.get(number)) is not None:
+        there = f"{domino.left}/{domino.right}"
+        if halves != there:
+            raise syntax_error(halves, f"domino {number} with {halves}", there)
+    return number

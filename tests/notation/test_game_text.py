@@ -1,0 +1,215 @@
+"""Whole games as text: what is printed is read as the same game, and what is wrong is told with its place."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from referee.games.game import Decision
+from referee.notation.errors import Kind, NotationError
+from referee.notation.game_text import GameText, line, read, read_line, write
+from referee.notation.headers import ABORTED, RUNNING, Setup
+from referee.notation.registry import notation
+from tests.notation.setups import PLAIN, SETUPS, name_of, play, text_of
+
+
+@pytest.mark.parametrize("setup", SETUPS[:7] + SETUPS[7:-12:9] + SETUPS[-12:], ids=name_of)
+def test_a_game_is_read_as_it_was_printed(setup: Setup) -> None:
+    played = play(setup, seed=1)
+    game = text_of(setup, played)
+    text = write(game)
+    reading = read(text)
+    assert reading.game == game
+    assert reading.state.digest() == played.state.digest()
+    assert write(reading.game) == text
+
+
+@pytest.mark.parametrize("setup", SETUPS, ids=name_of)
+def test_headers_alone_are_read_as_they_were_printed(setup: Setup) -> None:
+    game = GameText(setup, ())
+    assert read(write(game)).game == game
+
+
+@pytest.mark.parametrize("setup", PLAIN, ids=name_of)
+def test_every_legal_move_of_every_position_is_read_as_it_was_printed(setup: Setup) -> None:
+    """Of a position with many moves some of each kind."""
+    seen = set()
+
+    def watch(state: Any) -> None:
+        before = state.digest()
+        kinds: dict[type, int] = {}
+        for move in state.legal_moves():
+            kinds[type(move)] = kinds.get(type(move), 0) + 1
+            if kinds[type(move)] <= 3:
+                assert read_line(setup.rules_id, state, line(setup.rules_id, state, move)) == move
+                seen.add(type(move))
+        assert state.digest() == before
+
+    play(setup, seed=5, watch=watch)
+    assert len(seen) >= 4
+
+
+@pytest.mark.parametrize("setup", PLAIN, ids=name_of)
+def test_a_game_may_break_off_anywhere(setup: Setup) -> None:
+    played = play(setup, seed=2)
+    for length in (0, 1, len(played.events) // 2, len(played.events) - 1):
+        for result in (RUNNING, ABORTED):
+            game = GameText(setup, tuple(played.events[:length]), result)
+            assert read(write(game)).game == game
+
+
+@pytest.mark.parametrize("setup", PLAIN, ids=name_of)
+def test_blanks_comments_ends_of_lines_and_what_may_be_left_out_change_nothing(setup: Setup) -> None:
+    game = text_of(setup, play(setup, seed=3))
+    text = write(game)
+    assert read(text.replace("\n", "\r\n")).game == game
+    assert read(text.rstrip("\n")).game == game
+    assert read(text.replace("\n", " \t; as played\n\n{and\nread}")).game == game
+    assert read(re.sub(r"^\[(Version|Result) .*\n", "", text, flags=re.MULTILINE)).game == game
+    assert read(re.sub(r"(?<=\d) (?:[a-z]+(:\d)?/[a-z]+(:\d)?)|\((?:slot )?\d\) ?", "", text)).game == game
+    assert read(re.sub(r"\b(build(?: second)?) [a-z]+ (?=\d,)", r"\1 ", text)).game == game
+
+
+@pytest.mark.parametrize("setup", PLAIN, ids=name_of)
+def test_every_kind_of_event_is_in_some_game(setup: Setup) -> None:
+    """Otherwise the tests above would show less than they say."""
+    from referee.games import registry
+
+    moves = registry.part("referee.games", setup.rules_id, "moves")
+    kinds = set((moves.Move | moves.Outcome).__args__)
+    played = {type(event) for seed in range(3) for event in play(setup, seed).events}
+    if setup.rules_id == "rollwrite":
+        played |= {type(event) for event in play(replace(setup, seats=2), 3).events}
+    assert kinds <= played
+
+
+# What is wrong
+
+KINGS = '[Game "kingdomino"]\n[Seats "2"]\n'
+CHOSEN = (
+    f"{KINGS}0: castle 2,2\n1: castle 2,2\nfirst order: 0 1 0 1\nline: 3 5 17 22\n"
+    "0: choose 3\n1: choose 5\n0: choose 17\n1: choose 22\nline: 33 34 35 36\n"
+)
+TILES = '[Game "alhambra"]\n[Seats "2"]\n'
+DICE = '[Game "rollwrite"]\n[Seats "2"]\n[start_seat "0"]\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", 'line 1, column 1: syntax: the text does not say of which game it is; expected [Game "…"] first'),
+        ('; so\n [Game "go"]', "line 2, column 9: syntax: game 'go'; expected alhambra, kingdomino or rollwrite"),
+        ('[Game "kingdomino"]', 'line 1, column 1: syntax: header Seats is missing; expected [Seats "…"]'),
+        (f'{KINGS}[Version "2"]', 'line 3, column 10: syntax: Version "2"; expected 1'),
+        (f'{KINGS}[Seats "2"]', "line 3, column 2: syntax: header Seats again; expected each header once"),
+        (f'{KINGS}[harmony "true"]', 'line 3, column 10: syntax: harmony "true"; expected yes or no'),
+        (f'{KINGS}[frame "round"]', 'line 3, column 8: syntax: frame "round"; expected fixed or relative'),
+        (f'{KINGS}[declared_order "0,1"]', "expected numbers, such as 1 0"),
+        (f'{KINGS}[Round "x"]', 'line 3, column 8: syntax: Round "x"; expected a number up to 4294967295'),
+        (f'{KINGS}[Dominoes "wheat"]', "line 3, column 11: syntax: Dominoes: domino 1 'wheat': expected left and"),
+        (f'{DICE}[Sheet "mine"]', "line 4, column 8: syntax: Sheet: sheet: coin track ''"),
+        (f'{TILES}[Dominoes "x"]', "line 3, column 2: syntax: header 'Dominoes'; expected Game, Version, Seats"),
+        (f"{KINGS}0: castel 2,2", "line 3, column 4: syntax: found 'castel'; expected castle, choose, discard, pass"),
+        (f"{KINGS}0: castle", "line 3, column 10: syntax: the line ends; expected a cell, such as 1,-2"),
+        (f"{KINGS}0: castle 2,2 9", "line 3, column 15: syntax: found '9'; expected the end of the line"),
+        (f"{KINGS}0: castle2,2", "line 3, column 10: syntax: '2,2' right after 'castle'; expected a blank between"),
+        (f"{KINGS}first order: 0101", "line 3, column 15: syntax: '101' right after '0'; expected a blank"),
+        (f"{KINGS}{{open", "line 3, column 1: syntax: found '{'"),
+        (f"{CHOSEN}0: place 3 wheat/mine", "line 12, column 12: syntax: domino 3 with wheat/mine; expected forest/"),
+        (f"{TILES}neutral: tower-8", "line 3, column 10: syntax: there is no tile tower-8; expected tower-8-NES"),
+        (f"{TILES}0: take denar-10", "line 3, column 9: syntax: found 'denar-10'; expected a card, such as denar-3"),
+        (f"{DICE}start buildings 0: 1,1 1,7", "line 4, column 24: syntax: found '1,7'; expected a blue and a yellow"),
+        (f"{DICE}start buildings 0: tower 1,1", "line 4, column 20: syntax: tower 1,1; expected garden 1,1"),
+    ],
+)
+def test_syntax(text: str, message: str) -> None:
+    error = refused(text)
+    assert error.kind is Kind.SYNTAX
+    assert error.rule_ids == ()
+    assert message in str(error)
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "rules"),
+    [
+        (f"{KINGS}0: castle 9,2", "line 3, column 1: illegal: 0: castle 9,2: KDO-17 (column: 9", ("KDO-17",)),
+        (f"{CHOSEN}0: place 5 9,9 9,9", "line 12, column 1: illegal: 0: place 5 forest/forest 9,9 9,9: KDO-6", None),
+        (f"{KINGS}1: castle 2,2", "line 3, column 1: illegal: seat 1 acts; expected seat 0: place castle", ()),
+        (f"{KINGS}line: 1 2 3 4", "line 3, column 1: illegal: chance; expected seat 0: place castle", ()),
+        (f"{TILES}0: take denar-1", "expected what was drawn or rolled: neutral tiles", ()),
+        (f"{KINGS}0: pass", "line 3, column 1: illegal: 0: pass: KDO-9", ("KDO-9",)),
+        (f"{CHOSEN}0: place 5", "line 12, column 4: illegal: place 5: no legal move begins so", ()),
+        (f'{KINGS}[Result "1 2"]', 'line 3, column 9: illegal: result "1 2"; expected *, aborted or referee fault', ()),
+        (f'{KINGS}[mighty_duel "yes"]\n[wider_offer "yes"]', "line 4, column 14: illegal: no game can be set up", ()),
+        ('[Game "kingdomino"]\n[Seats "1"]', "line 2, column 8: illegal: no game can be set up: seats", ()),
+    ],
+)
+def test_illegal(text: str, message: str, rules: tuple[str, ...] | None) -> None:
+    error = refused(text)
+    assert error.kind is Kind.ILLEGAL
+    assert message in str(error)
+    assert rules is None or error.rule_ids == rules
+
+
+def test_a_purchase_of_what_is_not_there_names_the_rule() -> None:
+    setup = PLAIN[0]
+    played = play(setup, seed=2)
+    state: Any = setup.start()
+    for event in played.events:
+        if isinstance(state.pending()[0], Decision):
+            break
+        state.apply(event)
+    away = next(name for name in state.table.names if state.table.numbers[name] not in state.market)
+    with pytest.raises(NotationError) as caught:
+        read_line("alhambra", state, f"{state.seat}: buy {away} with denar-1")
+    assert caught.value.rule_ids == ("ALH-C6",)
+
+
+def test_nothing_follows_the_end() -> None:
+    for setup in PLAIN:
+        text = write(text_of(setup, play(setup, seed=4)))
+        assert "expected nothing after the end" in str(refused(text + "0: pass\n"))
+        wrong = re.sub(r'Result "\d+', 'Result "1000', text)
+        assert "illegal: result" in str(refused(wrong))
+
+
+def test_ambiguous() -> None:
+    error = refused(f"{CHOSEN}0: place 3")
+    assert error.kind is Kind.AMBIGUOUS
+    assert (error.line, error.column) == (12, 4)
+    assert "place 3 can be 12 moves; expected place 3 forest/forest -2,0 -1,0; place 3" in str(error)
+
+
+@pytest.mark.parametrize("setup", PLAIN[:2], ids=name_of)
+def test_a_short_form_is_the_one_move_that_it_can_be(setup: Setup) -> None:
+    """And is refused, with the moves, where there are more."""
+    found = {"one": 0, "many": 0}
+
+    def watch(state: Any) -> None:
+        moves = [move for move in state.legal_moves() if type(move).__name__ in {"PlaceTile", "PlaceDomino"}]
+        short: dict[str, list[Any]] = {}
+        for move in moves:
+            words = notation(setup.rules_id).describe(move, state)
+            short.setdefault(" ".join(words.split()[:2]), []).append(move)
+        for words, meant in short.items():
+            if len(meant) == 1:
+                assert read_line(setup.rules_id, state, f"{state.seat}: {words}") == meant[0]
+                found["one"] += 1
+            else:
+                with pytest.raises(NotationError) as caught:
+                    read_line(setup.rules_id, state, f"{state.seat}: {words}")
+                assert caught.value.kind is Kind.AMBIGUOUS
+                found["many"] += 1
+
+    for seed in range(3):
+        play(setup, seed, watch)
+    assert min(found.values()) > 0
+
+
+def refused(text: str) -> NotationError:
+    with pytest.raises(NotationError) as caught:
+        read(text)
+    return caught.value
