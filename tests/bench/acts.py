@@ -27,6 +27,7 @@ from nacl.signing import SigningKey
 
 from referee.games import registry
 from referee.games.game import Chance, Forced, ForcedPass, Over
+from referee.harness import Shuffler
 from referee.log import intent
 from referee.log.intent import Author, Place, Role, SignedIntent
 from referee.log.keys import PrivateKey
@@ -35,7 +36,6 @@ from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc as pb_grpc
 from referee.wire.registry import codec as codec_of
 from tests.bench.measure import Figure
-from tests.harness import Shuffler
 
 SEATS = 3
 SCRIPTS = 4

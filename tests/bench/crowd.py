@@ -23,12 +23,12 @@ from referee.alhambra.v1 import alhambra_pb2
 from referee.games import registry
 from referee.games.alhambra.moves import RebuildAdd, RebuildRemove
 from referee.games.game import Chance, Over
+from referee.harness import Shuffler
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc as pb_grpc
 from referee.wire.registry import codec as codec_of
 from tests.bench.acts import REFEREE, SEATS, Stream, desks, opened, processor_s, rate, running
 from tests.bench.measure import Figure
-from tests.harness import Shuffler
 
 GAMES, BEGUN = 2000, 25
 FAR, NEAR = 9_800, 100

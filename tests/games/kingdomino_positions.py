@@ -13,8 +13,8 @@ from referee.games.kingdomino.kingdom import Kingdom, Placed
 from referee.games.kingdomino.moves import ChooseDomino, FirstOrder, Line, PlaceCastle
 from referee.games.kingdomino.options import Frame
 from referee.games.kingdomino.phases import Phase
+from referee.harness import Shuffler
 from tests.games.slow_kingdomino import SlowKingdom
-from tests.harness import Shuffler
 
 TABLE = domino_table()
 MIDDLE: Cell = (2, 2)

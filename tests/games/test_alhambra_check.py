@@ -31,11 +31,11 @@ from referee.games.alhambra.phases import Phase
 from referee.games.alhambra.piles import scoring_cards_fit
 from referee.games.alhambra.tiles import tiles_of
 from referee.games.game import Cell, Chance, Forced, ForcedPass, Over
+from referee.harness import Shuffler
 from tests.games import oracle
 from tests.games.positions import TABLE, counts, position
 from tests.games.test_alhambra_game import CHOICES, options_for, watch
 from tests.games.words import kind_of, kinds
-from tests.harness import Shuffler
 
 WILD = (-1, -2, 54, 55, 63, 64, 255, 256, -(1 << 40), 1 << 40, -(1 << 200), 1 << 200)
 

@@ -13,7 +13,7 @@ import pytest
 from referee.games import registry
 from referee.games.alhambra.state import State
 from referee.games.game import Chance, ForcedPass, Over
-from tests.harness import Shuffler
+from referee.harness import Shuffler
 
 
 @dataclass

@@ -24,9 +24,9 @@ from referee.games.alhambra.moves import (
 from referee.games.alhambra.phases import FREE, Phase
 from referee.games.alhambra.tiles import tile_table, tiles_of
 from referee.games.game import Chance, Ending, Forced, ForcedPass, Over
+from referee.harness import Choose, Shuffler, by_kind, check_game, evenly
 from tests.games.slow_alhambra import SlowGame
 from tests.games.words import slow_game, slow_table_of, table_of, words
-from tests.harness import Choose, Shuffler, by_kind, check_game, evenly
 
 TABLE = tile_table()
 

@@ -25,10 +25,10 @@ from referee.games.kingdomino.moves import (
 from referee.games.kingdomino.options import Draw, Frame, kings_of
 from referee.games.kingdomino.phases import Phase
 from referee.games.kingdomino.piles import numbers_of
+from referee.harness import Shuffler
 from tests.games.kingdomino_positions import RELATIVE, TABLE, names, opening, random_states, slow
 from tests.games.slow_kingdomino import sides
 from tests.games.test_kingdomino_game import CHOICES, watch
-from tests.harness import Shuffler
 
 WILD = (-1, -2, 0, 49, 50, 63, 64, 255, 256, -(1 << 40), 1 << 40, -(1 << 200), 1 << 200)
 RULES = {rule.id for rule in CATALOGUE}

@@ -17,8 +17,8 @@ from referee.games.kingdomino.moves import ChooseDomino, DiscardDomino, FirstOrd
 from referee.games.kingdomino.options import Central, Draw, Frame
 from referee.games.kingdomino.phases import Phase
 from referee.games.kingdomino.piles import all_kings, numbers_of
+from referee.harness import Choose, Shuffler, check_game, evenly
 from tests.games.kingdomino_positions import TABLE, domino, names, random_states, slow
-from tests.harness import Choose, Shuffler, check_game, evenly
 
 OPTIONS = {
     "default": Options(),

@@ -12,8 +12,8 @@ import pytest
 from referee.games import registry
 from referee.games.game import Chance, Over
 from referee.games.rollwrite import Options, State
+from referee.harness import Shuffler
 from tests.games.test_rollwrite_game import CHOICES
-from tests.harness import Shuffler
 
 
 class Reader:

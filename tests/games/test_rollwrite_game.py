@@ -13,10 +13,10 @@ from referee.games.rollwrite import GAME, TYPES, Options, State
 from referee.games.rollwrite.moves import Build, BuildSecond, ChangeDice, EndBuilding, Event, GetCoins, KeepPair
 from referee.games.rollwrite.phases import Phase
 from referee.games.rollwrite.sheet import index_of
+from referee.harness import Choose, Shuffler, by_kind, check_game, evenly
 from referee.log.deck import Deck
 from tests.games.rollwrite_positions import SHEET, position, slow_table_of, table_of, words
 from tests.games.slow_rollwrite import CELLS, TRACK, SlowGame
-from tests.harness import Choose, Shuffler, by_kind, check_game, evenly
 
 TABLES = [
     pytest.param(seats, options, id=f"{seats}{'' if options == Options() else f'-{n}'}")
