@@ -315,10 +315,11 @@ async def _seen(_: object) -> None:
 
 
 async def test_one_token_plays_every_game_of_its_principal(referee: Referee, tmp_path: Path) -> None:
-    """Through a network that cuts, and also a game that is opened while others are played."""
+    """Through a network that cuts, also games of other rules, and one that is opened while others are played."""
     async with connected(referee.address, referee.token) as client:
         token = (await Office(client).issue("ani", access.SCOPE_PLAY)).secret
-        created = [await client.create(2, principals=["ani", ""]) for _ in range(2)]
+        games = ("alhambra", "kingdomino")
+        created = [await client.create(2, rules_id=game, principals=["ani", ""]) for game in games]
         ended: dict[str, GameResult | Exception] = {}
         is_over = asyncio.Event()
 
@@ -330,7 +331,7 @@ async def test_one_token_plays_every_game_of_its_principal(referee: Referee, tmp
         network = Network(referee.address, cutting(20_000))
         async with network as address:
             ani = asyncio.create_task(play_all(address, token, maker("greedy"), on_end, key_file=tmp_path / "key"))
-            others = [play_async(_seat(referee, game, 1), load("greedy")) for game in created]
+            others = [play_async(_seat(referee, game, 1), maker("greedy")) for game in created]
             results = [await others[0]]
             created.append(await client.create(2, principals=["", "ani"]))
             results += await asyncio.gather(*others[1:], play_async(_seat(referee, created[2], 0), load("greedy")))

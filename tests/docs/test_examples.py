@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import re
 import sys
+from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from clients.bots import load
 from clients.match import play_game
+from referee.games import registry
 from tests.cli.command import referee
 
 ROOT = Path(__file__).parent.parent.parent
@@ -25,6 +30,30 @@ def test_the_bot_plays(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.delitem(sys.modules, "mybot", raising=False)
     over = play_game([load("mybot:choose"), load("random", seed=1)], seed=3)
     assert len(over.scores) == 2
+
+
+@pytest.mark.parametrize(
+    ("heading", "game"),
+    [("Alhambra", "alhambra"), ("Kingdomino", "kingdomino"), ("Alhambra Roll & Write", "rollwrite")],
+)
+def test_what_a_bot_gets_is_there(heading: str, game: str) -> None:
+    """Attributes and moves of the tables in docs/bots.md; those that begin with a dot are the table's."""
+    page = (ROOT / "docs" / "bots.md").read_text()
+    section = page.split(f"\n### {heading}\n")[1].split("\n#")[0]
+    common = page.split("\nOf every game there are\n")[1].split("\n### ")[0]
+    attributes, moves = section.split("\n| move |")
+    cells = [line.split(" | ")[0] for line in (common + attributes).splitlines() if line.startswith("| `")]
+    rules = registry.get(game)
+    state = rules.new(rules.max_seats, None, None)
+    names = re.findall(r"`([a-z_.]+)", " ".join(cells))
+    assert len(names) > 12
+    for name in names:
+        attrgetter(f"table{name}" if name.startswith(".") else name)(state)
+    module = import_module(f"referee.games.{game}.moves")
+    documented = re.findall(r"`([A-Z]\w+)\(([\w, ]*)\)", moves.split("\n\n")[0])
+    assert {name for name, _ in documented} == {move.__name__ for move in get_args(module.Move)}
+    for name, fields in documented:
+        assert [field.name for field in dataclasses.fields(getattr(module, name))] == re.findall(r"\w+", fields)
 
 
 def test_the_question_is_answered_as_shown() -> None:
