@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from referee.games import registry
+from tests.frozen.make import GAMES
 from tests.frozen.report import HERE, report_of
 
 LOGS = sorted(HERE.glob("*.gamelog"))
 
 
-def test_there_are_frozen_logs() -> None:
-    assert len(LOGS) >= 5
+@pytest.mark.parametrize("game", registry.games(), ids=lambda game: game.rules_id)
+def test_there_are_frozen_logs_of_every_version(game: Any) -> None:
+    """Dealt, declared, with attempts, aborted: each that the maker makes, and they are what they are named."""
+    name = f"{game.rules_id}-{game.version}-"
+    own = [log.stem for log in LOGS if log.stem.startswith(name)]
+    assert set(own) >= {made for made in GAMES if made.startswith(name)}
+    for kind in ("dealt", "declared", "scribed", "attempts", "aborted"):
+        assert any(kind in stem for stem in own), kind
 
 
 @pytest.mark.parametrize("log", LOGS, ids=lambda log: log.stem)
