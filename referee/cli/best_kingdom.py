@@ -19,6 +19,7 @@ from referee.notation.kingdomino.claims import written_placed
 from referee.render.kingdomino import svg as drawn
 from referee.render.kingdomino.claims import board, picture
 from referee.v1 import solver_service_pb2 as pb
+from solver.kingdomino.bounds import whole
 from solver.kingdomino.claims import Frame
 from solver.kingdomino.wire import domino_message, frame_message, placed_of
 
@@ -70,7 +71,7 @@ def best_kingdom(  # noqa: PLR0917 - typer reads options from the signature
         budget=pb.Budget(rlimit=rlimit or _NO_LIMIT),
         seed=seed,
     )
-    found = Answer(bound=_worth_of_all(chosen))
+    found = Answer(bound=whole(chosen))
     lost = ""
     with building.telling(), Solver() as solver, display(budget, _known) as show:
         try:
@@ -119,12 +120,6 @@ def _dominoes(names: Iterable[str]) -> list[Domino]:
             raise Failure(f"--dominoes: {name} twice; expected each domino once", EXIT_USAGE)
         found.append(domino)
     return found
-
-
-def _worth_of_all(dominoes: Iterable[Domino]) -> int:
-    """If all squares of a terrain were one area: no kingdom has more."""
-    halves = [half for domino in dominoes for half in (domino.left, domino.right)]
-    return sum(one.crowns for one in halves for other in halves if one.terrain == other.terrain)
 
 
 def _in_words(found: Answer) -> str:

@@ -77,8 +77,11 @@ class _Search:
         self._seed = seed
         half = frame.size // 2 + 1
         castles = [(x, y) for x in range(half) for y in range(x, half)] if frame.castle is None else [frame.castle]
-        self._bounds: dict[Cell, int] = {at: most(dominoes, capacity(frame.size, at)) for at in castles}
+        choices = {room: most(dominoes, room) for room in {capacity(frame.size, at) for at in castles}}
+        self._bounds = {at: choices[capacity(frame.size, at)][0] for at in castles}
         """By the castle's cell: no kingdom with the castle there has more points."""
+        self._choices = {at: choices[capacity(frame.size, at)][1] for at in castles}
+        """As many dominoes as there is room for, that might be worth most."""
         self._asking: dict[Cell, tuple[int, Question, Sat]] = {}
         self._best = 0
         self._placed: tuple[Placed, ...] = ()
@@ -119,8 +122,10 @@ class _Search:
         return [at for at, bound in self._bounds.items() if bound == self._bound]
 
     def _anneal(self) -> Iterator[bool]:
-        at, steps = self._rng.choice(self._open()), _STEPS * len(self._dominoes)
-        for value, placed in anneal(self._dominoes, self._frame.size, at, self._rng, steps):
+        at = self._rng.choice(self._open())
+        dominoes = self._choices[at] if self._rng.random() < 0.5 else self._dominoes
+        steps = _STEPS * len(dominoes)
+        for value, placed in anneal(dominoes, self._frame.size, at, self._rng, steps):
             if value > self._best:
                 self._improve(value, placed)
                 yield True

@@ -98,9 +98,7 @@ def test_a_bound_that_is_not_attained_is_refuted() -> None:
 def test_twelve_dominoes(seed: int) -> None:
     dominoes = random.Random(seed).sample(DOMINOES, 12)
     found = best(dominoes, Frame(5, None), rlimit=1_000_000_000)
-    halves = [half for each in dominoes for half in (each.left, each.right)]
-    whole = sum(one.crowns for one in halves for other in halves if one.terrain == other.terrain)
-    assert found.best == whole
+    assert found.best == bounds.whole(dominoes)
     assert found.proven
 
 
@@ -148,15 +146,24 @@ def test_how_many_dominoes_a_frame_holds(size: int, castle: Cell, room: int) -> 
         assert len({cell for slot in slots for cell in slot} - {castle}) == 2 * len(slots) == 2 * room
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(30))
 def test_a_bound_is_not_too_low(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    dominoes = random.Random(seed).sample(DOMINOES, 9)
-    exact = bounds.most(dominoes, 5)
-    assert exact == max(bounds.most(chosen, 5) for chosen in combinations(dominoes, 5))
-    monkeypatch.setattr(bounds, "_MOST_CHOICES", 0)
-    assert bounds.most(dominoes, 5) >= exact
-    monkeypatch.setattr(bounds, "_MOST_BOXES", 3)
-    assert bounds.most(dominoes, 5) >= exact
+    """Nor too high, where the search for the best choice comes to its end."""
+    rng = random.Random(seed)
+    dominoes, room = rng.sample(DOMINOES, 9), rng.randint(1, 8)
+    exact = max(bounds.whole(choice) for choice in combinations(dominoes, room))
+    bound, chosen = bounds.most(dominoes, room)
+    assert bound == bounds.whole(chosen) == exact
+    assert len(chosen) == len({each.number for each in chosen} & {each.number for each in dominoes}) == room
+    for boxes in (0, 1, 3):
+        monkeypatch.setattr(bounds, "_MOST_BOXES", boxes)
+        assert bounds.most(dominoes, room)[0] >= exact
+
+
+def test_twelve_of_all() -> None:
+    bound, chosen = bounds.most(DOMINOES, 12)
+    assert bound == bounds.whole(chosen) == 128
+    assert bounds.most(DOMINOES, 48) == (bounds.whole(DOMINOES), [*DOMINOES])
 
 
 def test_what_cannot_be_laid_is_left_out() -> None:
