@@ -31,7 +31,8 @@ Choose = Callable[[random.Random, State, Sequence[Any]], Any]
 
 _T = TypeVar("_T")
 _LOOK: Final = 100
-"""Outcomes of chance that are looked at; where there are more, the dealer's is not looked for among them."""
+"""Outcomes of chance that are looked at; where there are more, the dealer's is not looked for among them. Also moves
+whose words are compared."""
 _PICTURES: Final = 16
 """The position is drawn before every so many events; it takes longer than all the rest."""
 
@@ -115,7 +116,8 @@ def check_game(
     - one thing is awaited at a time; a decision has moves, all legal, none listed twice; nothing else has any;
     - ``check`` answers for every event at any time, with rules of the catalogue, and changes nothing; chance cannot
       come when a seat decides, nor the reverse, nor a pass beside moves;
-    - looking, listing, observing, encoding, describing and drawing change nothing and do not raise;
+    - looking, listing, observing, encoding, describing and drawing change nothing and do not raise; every event has its
+      words on one line, and no two moves have the same;
     - ``copy`` and ``observation`` are independent; ``digest`` is SHA-256 of ``encode`` and changes with every event;
     - the dealer's outcomes are legal, and where ``chance_outcomes`` are few they are among them or lead to the same
       position as one of them; its labels are well-formed and asked for once;
@@ -291,13 +293,22 @@ class _Checker:
         among = any(_after(state, possible) == after for possible, _ in listed)
         _demand(among, f"the dealer brings {outcome!r}; neither it is listed nor one that leads where it leads")
 
-    # Bytes
+    # Words and bytes
+
+    def _words(self, state: State, event: Any) -> None:
+        """The event's words are a line; of the moves that are listed no two have the same."""
+        if self.notation is None:
+            return
+        words = self.notation.describe(event, state)
+        _demand(words and words.isprintable(), f"{event!r} is described as {words!r}; expected one line")
+        described: dict[str, Any] = {}
+        for move in islice(state.legal_moves(), _LOOK):
+            other = described.setdefault(self.notation.describe(move, state), move)
+            _demand(other == move, f"{other!r} and {move!r} are described alike")
 
     def _bytes(self, state: State, event: Any) -> bytes:
-        """The event's bytes, after its words."""
-        if self.notation is not None:
-            words = self.notation.describe(event, state)
-            _demand(words and words.isprintable(), f"{event!r} is described as {words!r}; expected one line")
+        """The event's bytes, which are read as the event and as nothing else."""
+        self._words(state, event)
         codec, tables = self.codec, self.tables
         match self._awaited(state):
             case Forced():

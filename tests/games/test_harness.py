@@ -19,7 +19,7 @@ class Words:
     """Words for the game that is registered nowhere."""
 
     def describe(self, event: Any, state: Any) -> str:
-        return {Take: "take", Die: "die", ForcedPass: "pass"}[type(event)]
+        return f"take {event.stones}" if isinstance(event, Take) else {Die: "die", ForcedPass: "pass"}[type(event)]
 
     def rounds(self, state: Any, held: int) -> list[str]:
         return []
@@ -169,6 +169,12 @@ DEFECTS: dict[str, tuple[type, str, Any, str]] = {
     ),
     "no position": (Codec, "position", lambda was: lambda self, state: None, "no message"),
     "two lines": (Words, "describe", lambda was: lambda self, event, state: "take\n1", "one line"),
+    "the same words": (
+        Words,
+        "describe",
+        lambda was: lambda self, event, state: was(self, event, state).split()[0],
+        "are described alike",
+    ),
     "no words": (Words, "describe", lambda was: lambda self, event, state: "", "one line"),
     "boxes in ASCII": (Pictures, "position_text", lambda was: lambda self, *_, **__: "┏\n", "not ASCII"),
     "places upside down": (
