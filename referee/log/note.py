@@ -46,10 +46,10 @@ class Note:
     signatures: tuple[NoteSignature, ...]
 
     @classmethod
-    def parse(cls, data: bytes) -> Note:
-        """Raises ``LogError``."""
-        if len(data) > MAX_NOTE_BYTES:
-            raise _bad(f"note of {len(data)} bytes", f"at most {MAX_NOTE_BYTES}")
+    def parse(cls, data: bytes, most: int = MAX_NOTE_BYTES) -> Note:
+        """``most``: bytes. Raises ``LogError``."""
+        if len(data) > most:
+            raise _bad(f"note of {len(data)} bytes", f"at most {most}")
         try:
             whole = data.decode()
         except UnicodeDecodeError:
