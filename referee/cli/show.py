@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from referee.cli import output
+from referee.cli import output, texts
+from referee.cli.arguments import verifier_key
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.story import Story
-from referee.games.game import UnknownRules
-from referee.log.errors import Code, LogError
+from referee.log.errors import LogError
 from referee.log.frames import MAGIC
-from referee.log.replay import Record
+from referee.log.note import VerifierKey
 from referee.log.verdict import Finding, Verdict
+from referee.notation import game_text
+from referee.notation.game_text import GameText, Reading
 from referee.render.registry import renderer
 
+_TEXT = re.compile(rb"\s*[\[;{]")
+"""A text begins with a header, or a comment."""
 _NAME_BYTES = 4
 """Of MAGIC; the others tell of versions and of damage."""
 
 
-def show(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A game file.")],
+def show(  # noqa: PLR0917 - typer reads options from the signature
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A game file, or a text that --notation printed.")],
     at: Annotated[
         int | None, typer.Option("--at", metavar="N", min=0, help="The position after entry N; the rest is not read.")
     ] = None,
@@ -33,21 +39,74 @@ def show(
         str | None,
         typer.Option("--svg", metavar="OUT", help="Write the boards as SVG: a directory, or a name with {seat} in it."),
     ] = None,
+    as_text: Annotated[
+        bool, typer.Option("--notation", help="Only the game as text, which referee record makes a log from.")
+    ] = False,
+    sign: Annotated[
+        Path | None, typer.Option("--sign", metavar="KEY", help="With --notation: as a note signed with this key.")
+    ] = None,
+    name: Annotated[str | None, typer.Option("--name", help="The name under which it is signed.")] = None,
+    key: Annotated[
+        str | None, typer.Option(metavar="VKEY", help="Of a text: the verifier key that has to have signed it.")
+    ] = None,
 ) -> None:
     """Show what a game file tells: who plays under which rules, and the position after its last entry.
 
     Examples: `referee show game.gamelog --moves`, `referee show game.gamelog --at 120 --seat 1 --svg board.svg`,
-    `referee show game.gamelog --svg pictures/`
+    `referee show game.gamelog --svg pictures/`, `referee show game.gamelog --notation --sign club.pem --name club`
 
     Every entry shown was replayed, with signatures of seats, rules and positions; the referee's own signature and the
     deck are for referee audit. A file that is not whole, or wrong, ends with one line and the exit code that referee
     audit gives: 3 cut off (what is there is shown), 4 damaged, 8 against the rules, 9 not supported.
     """
+    if (sign is None) != (name is None) or (sign is not None and not as_text):
+        raise Failure("--sign and --name: expected both, with --notation", EXIT_USAGE)
+    shown, torn = _read(file, at, None if key is None else verifier_key("--key", key))
+    if as_text:
+        text = game_text.write(shown.game)
+        if sign is not None and name is not None:
+            text = _signed(text, name, sign)
+        output.write(text)
+    else:
+        seats = range(shown.game.setup.seats)
+        if seat is not None and seat not in seats:
+            raise Failure(f"{file}: --seat {seat}: the game has seats 0 to {len(seats) - 1}", EXIT_USAGE)
+        chosen = list(seats) if seat is None else [seat]
+        told = _text(shown, chosen, moves=moves)
+        if svg is not None:
+            _write_pictures(svg, shown, chosen)
+        output.write(told)
+    if torn is not None:
+        raise _failure(file, torn)
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What a file tells, whichever its kind."""
+
+    game: GameText
+    state: Any
+    """The last position."""
+    header: list[str]
+    moves: list[str]
+    last: str
+    """What led to the position, for the title of a picture."""
+
+
+def _read(file: Path, at: int | None, verifier: VerifierKey | None) -> tuple[_Shown, LogError | None]:
+    """And what a torn file lacks. Raises ``Failure``."""
     try:
         with file.open("rb") as stream:
-            if not _is_game_file(stream):
+            if _is_game_file(stream):
+                if verifier is not None:
+                    raise Failure(f"{file}: --key is for texts; game files are for referee audit", EXIT_USAGE)
+                story = Story.read(stream, at)
+            elif not _TEXT.match(stream.peek()):
                 raise Failure(f"{file}: not a game file", int(Verdict.CORRUPT))
-            story = Story.read(stream, at)
+            else:
+                if at is not None:
+                    raise Failure(f"{file}: --at is for game files", EXIT_USAGE)
+                return _of_text(texts.read(file, verifier)), None
     except OSError as error:
         raise Failure(f"{file}: {error.strerror}", EXIT_USAGE) from None
     except LogError as error:
@@ -56,19 +115,23 @@ def show(
     assert record is not None  # noqa: S101 - or read would have raised
     if at is not None and at >= len(story.moves):
         raise Failure(f"{file}: --at {at}: the file has entries 0 to {len(story.moves) - 1}", EXIT_USAGE)
-    seats = range(len(record.opened.seats))
-    if seat is not None and seat not in seats:
-        raise Failure(f"{file}: --seat {seat}: the game has seats 0 to {len(seats) - 1}", EXIT_USAGE)
-    chosen = list(seats) if seat is None else [seat]
+    game = texts.of_story(story, record)
+    last = f"entry {record.size - 1}"
+    return _Shown(game, record.course.state, story.header(), story.numbered_moves(), last), story.torn
+
+
+def _of_text(reading: Reading) -> _Shown:
+    head, _, events = game_text.write(reading.game).rstrip().partition("\n\n")
+    last = f"event {len(reading.game.events)}"
+    return _Shown(reading.game, reading.state, head.split("\n"), events.split("\n"), last)
+
+
+def _signed(text: str, name: str, path: Path) -> str:
+    """Raises ``Failure``."""
     try:
-        shown = _text(story, record, chosen, moves=moves)
-    except UnknownRules as error:
-        raise _failure(file, LogError(Code.UNSUPPORTED, str(error))) from None
-    if svg is not None:
-        _write_pictures(svg, record, chosen)
-    output.write(shown)
-    if story.torn is not None:
-        raise _failure(file, story.torn)
+        return texts.signed(text, name, texts.private_key("--sign", path))
+    except LogError as error:
+        raise Failure(f"--name: {error.what}; expected {error.expected}", EXIT_USAGE) from None
 
 
 def _is_game_file(stream: BufferedReader) -> bool:
@@ -80,27 +143,27 @@ def _failure(file: Path, error: LogError) -> Failure:
     return Failure(f"{file}: {error}", int(Finding.of(error).verdict))
 
 
-def _text(story: Story, record: Record, seats: list[int], *, moves: bool) -> str:
-    draw = renderer(record.opened.rules_id)
-    parts = ["\n".join(story.header())]
+def _text(shown: _Shown, seats: list[int], *, moves: bool) -> str:
+    draw = renderer(shown.game.setup.rules_id)
+    parts = ["\n".join(shown.header)]
     if moves:
-        parts.append("\n".join(story.numbered_moves()))
-    parts.append(draw.position_text(record.course.state, seats, ascii_only=not output.has_lines()))
+        parts.append("\n".join(shown.moves))
+    parts.append(draw.position_text(shown.state, seats, ascii_only=not output.has_lines()))
     return "\n\n".join(parts)
 
 
-def _write_pictures(out: str, record: Record, seats: list[int]) -> None:
+def _write_pictures(out: str, shown: _Shown, seats: list[int]) -> None:
     """Into a directory, to names made from one with {seat}, or to the one name that one seat needs."""
     if out.endswith("/") or Path(out).is_dir():
         out = f"{out.rstrip('/') or '/'}/seat-{{seat}}.svg"
     elif "{seat}" not in out and len(seats) > 1:
         raise Failure(f"--svg {out}: expected a directory (pictures/), a name with {{seat}}, or --seat", EXIT_USAGE)
-    draw = renderer(record.opened.rules_id)
+    draw = renderer(shown.game.setup.rules_id)
     for seat in seats:
         path = Path(out.replace("{seat}", str(seat)))
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            title = f"Seat {seat} after entry {record.size - 1}"
-            path.write_text(draw.seat_svg(record.course.state, seat, title), encoding="utf-8")
+            title = f"Seat {seat} after {shown.last}"
+            path.write_text(draw.seat_svg(shown.state, seat, title), encoding="utf-8")
         except OSError as error:
             raise Failure(f"{path}: {error.strerror}", EXIT_USAGE) from None

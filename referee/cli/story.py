@@ -6,7 +6,7 @@ import dataclasses
 from datetime import UTC, datetime
 from typing import Any, BinaryIO
 
-from referee.games.game import Decision, Forced, UnknownRules
+from referee.games.game import Decision, Forced, ForcedPass, UnknownRules
 from referee.log import file
 from referee.log.entry import decode_entry
 from referee.log.errors import Code, LogError
@@ -25,6 +25,8 @@ class Story:
     def __init__(self) -> None:
         self.record: Record | None = None
         self.moves: list[str] = []
+        self.events: list[Any] = []
+        """What happened in the game: moves, outcomes and forced passes, as the rules have them."""
         self.ended = False
         """END was read: the file cannot go on."""
         self.torn: LogError | None = None
@@ -133,11 +135,16 @@ class Story:
     def _line(self, record: Record, entry: log_pb2.Entry, turn: int | None) -> str:
         kind = entry.WhichOneof("event")
         if (signed := signed_part(entry)) is not None:
+            happened = len(self.events)
             words = self._act(record, decode_intent(signed.intent), turn)
-            return words if kind == "signed" else f"refused ({', '.join(entry.refused.rule_ids)}): {words}"
+            if kind == "signed":
+                return words
+            del self.events[happened:]
+            return f"refused ({', '.join(entry.refused.rule_ids)}): {words}"
         if kind == "chance":
             return f"chance: {self._outcome(record, entry.chance.outcome)}"
         if kind == "forced_pass":
+            self.events.append(ForcedPass(entry.forced_pass.seat))
             return f"seat {entry.forced_pass.seat}: has no legal action and passes"
         if kind == "end":
             return _end(entry.end)
@@ -151,6 +158,7 @@ class Story:
         act = intent.WhichOneof("act")
         if act == "move":
             move = record.course.codec.decode_move(intent.move, record.course.tables)
+            self.events.append(move)
             by = f"seat {turn}" if turn is not None else author
             return f"{by}: {self._words(move)}" + ("" if by == author else f" (by {author})")
         if act == "declare":
@@ -158,7 +166,8 @@ class Story:
         return f"{author}: " + {"join": "joins", "reveal": "opens its seed"}.get(str(act), str(act))
 
     def _outcome(self, record: Record, data: bytes) -> str:
-        return self._words(record.course.codec.decode_outcome(data, record.course.tables))
+        self.events.append(record.course.codec.decode_outcome(data, record.course.tables))
+        return self._words(self.events[-1])
 
     def _words(self, event: Any) -> str:
         return self._notation.describe(event, self._before) if self._notation else str(event)

@@ -20,8 +20,8 @@ EVENT, ROUND, TABLE = "Event", "Round", "Table"
 _NUMBERS: Final = {EVENT: (1 << 64) - 1, ROUND: (1 << 32) - 1, TABLE: (1 << 32) - 1}
 """Of a tournament, and the largest of each that a log has."""
 
-RUNNING, ABORTED, FAULT = "*", "aborted", "referee fault"
-WITHOUT_SCORES: Final = (RUNNING, ABORTED, FAULT)
+RUNNING, ABORTED, FAULT, STALLED = "*", "aborted", "referee fault", "stalled"
+WITHOUT_SCORES: Final = (RUNNING, ABORTED, FAULT, STALLED)
 """Results of games that the rules have not ended."""
 
 _NUMBER: Final = re.compile(r"(0|[1-9][0-9]{0,19})\Z", re.ASCII)

@@ -142,7 +142,7 @@ def test_syntax(text: str, message: str) -> None:
         (f"{TILES}0: take denar-1", "expected what was drawn or rolled: neutral tiles", ()),
         (f"{KINGS}0: pass", "line 3, column 1: illegal: 0: pass: KDO-9", ("KDO-9",)),
         (f"{CHOSEN}0: place 5", "line 12, column 4: illegal: place 5: no legal move begins so", ()),
-        (f'{KINGS}[Result "1 2"]', 'line 3, column 9: illegal: result "1 2"; expected *, aborted or referee fault', ()),
+        (f'{KINGS}[Result "1 2"]', 'line 3, column 9: illegal: result "1 2"; expected *, aborted, referee fault or stalled', ()),
         (f'{KINGS}[mighty_duel "yes"]\n[wider_offer "yes"]', "line 4, column 14: illegal: no game can be set up", ()),
         ('[Game "kingdomino"]\n[Seats "1"]', "line 2, column 8: illegal: no game can be set up: seats", ()),
     ],

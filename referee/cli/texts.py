@@ -1,0 +1,89 @@
+"""Games as text: files of them, signed or not, and what a log says as text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from referee.cli.failure import EXIT_USAGE, Failure
+from referee.cli.story import Story
+from referee.log.errors import Code, LogError
+from referee.log.keys import PrivateKey
+from referee.log.note import Note, NoteSignature, VerifierKey
+from referee.log.replay import Record
+from referee.log.v1 import log_pb2
+from referee.log.verdict import Finding, Verdict
+from referee.notation import game_text
+from referee.notation.errors import Kind, NotationError
+from referee.notation.game_text import GameText, Reading
+from referee.notation.grammar import MAX_CHARACTERS
+from referee.notation.headers import RUNNING, Setup
+
+_MOST_BYTES = 4 * MAX_CHARACTERS
+_SIGNED = b"\n\n\xe2\x80\x94 "
+"""A blank line and an em dash begin the signatures of a note."""
+
+
+def read(path: Path, verifier: VerifierKey | None = None) -> Reading:
+    """The game of a file. With a key, it has to be signed by it; without one, signatures are not looked at.
+
+    Raises ``Failure``: 2 for what cannot be read, 8 for what the rules forbid, and the codes of ``referee audit``.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(_MOST_BYTES + 1)
+        note = Note.parse(data, _MOST_BYTES) if _SIGNED in data else None
+        if verifier is not None:
+            if note is None:
+                raise LogError(Code.NOTE, "the text is not signed", f"a signature by {verifier.name}")
+            verifier.check(note)
+        return game_text.read(data.decode() if note is None else note.text)
+    except OSError as error:
+        raise Failure(f"{path}: {error.strerror}", EXIT_USAGE) from None
+    except UnicodeDecodeError as error:
+        raise Failure(f"{path}: byte {error.start} is not UTF-8", EXIT_USAGE) from None
+    except LogError as error:
+        raise Failure(f"{path}: {error}", int(Finding.of(error).verdict)) from None
+    except NotationError as error:
+        code = int(Verdict.RULES) if error.kind is Kind.ILLEGAL else EXIT_USAGE
+        raise Failure(f"{path}: {error}", code) from None
+
+
+def of_story(story: Story, record: Record) -> GameText:
+    """What a log's entries say of the game: all but who signed what, and what was refused."""
+    opened, course = record.opened, record.course
+    setup = Setup(
+        rules_id=opened.rules_id,
+        version=opened.rules_version,
+        seats=len(opened.seats),
+        options=course.options,
+        tables=None if course.own_tables else course.tables,
+        event=opened.event_id if opened.HasField("event_id") else None,
+        round=opened.round if opened.HasField("round") else None,
+        table=opened.table if opened.HasField("table") else None,
+    )
+    return GameText(setup, tuple(story.events), _result(course.end))
+
+
+def _result(end: log_pb2.GameEnd | None) -> str:
+    if end is None:
+        return RUNNING
+    if end.scores:
+        return " ".join(map(str, end.scores))
+    return log_pb2.Ending.Name(end.ending).removeprefix("ENDING_").lower().replace("_", " ")
+
+
+def signed(text: str, name: str, key: PrivateKey) -> str:
+    """The text as a signed note. No text of a game can be taken for a checkpoint, which has three lines."""
+    signer = VerifierKey.of(name, key.public)
+    signature = NoteSignature(name, signer.id, key.sign(text.encode()))
+    return Note(text, (signature,)).encode().decode()
+
+
+def private_key(option: str, path: Path) -> PrivateKey:
+    """Raises ``Failure``."""
+    try:
+        return PrivateKey.load(path)
+    except OSError as error:
+        raise Failure(f"{option} {path}: {error.strerror}", EXIT_USAGE) from None
+    except LogError as error:
+        raise Failure(f"{option} {error.what}; expected {error.expected}", EXIT_USAGE) from None

@@ -1,0 +1,153 @@
+"""``referee record`` and ``referee show --notation`` as their users run them: between texts and logs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from referee.log.keys import PrivateKey
+from referee.log.note import VerifierKey
+from referee.notation.game_text import GameText, write
+from referee.notation.headers import ABORTED, Setup
+from tests.cli.command import referee
+from tests.log import registered
+from tests.log.games import play
+from tests.notation.setups import PLAIN, SETUPS, name_of, text_of
+from tests.notation.setups import play as played
+
+ORIGIN = "club.example"
+
+
+@pytest.fixture(scope="module")
+def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with the keys of a scribe and of a referee."""
+    folder = tmp_path_factory.mktemp("keys")
+    for name in ("scribe", "referee"):
+        PrivateKey.generate().save(folder / f"{name}.pem")
+    return folder
+
+
+def verifier(keys: Path, name: str = "referee") -> str:
+    return str(VerifierKey.of(ORIGIN, PrivateKey.load(keys / f"{name}.pem").public))
+
+
+def recorded(keys: Path, text: Path, out: Path) -> tuple[int, str, str]:
+    made = ("--key", keys / "scribe.pem", "--referee-key", keys / "referee.pem", "--origin", ORIGIN)
+    done = referee("record", text, *made, "--out", out)
+    return done.returncode, done.stdout, done.stderr
+
+
+def own_tables(setup: Setup) -> bool:
+    return setup.tables is not None
+
+
+@pytest.mark.parametrize("setup", [*PLAIN, *filter(own_tables, SETUPS), SETUPS[5]], ids=name_of)
+def test_a_text_becomes_a_log_that_is_complete_and_says_the_same(setup: Setup, keys: Path, tmp_path: Path) -> None:
+    text, out = tmp_path / "game.txt", tmp_path / "game.gamelog"
+    text.write_text(write(text_of(setup, played(setup, seed=6))), encoding="utf-8")
+    code, told, _ = recorded(keys, text, out)
+    assert code == 0
+    assert f"verifier key {verifier(keys)}" in told
+    scribe = PrivateKey.load(keys / "scribe.pem").public.raw.hex()
+    done = referee("audit", out, "--key", verifier(keys), "--scribe-key", f"0={scribe}")
+    assert done.stdout.startswith("COMPLETE\n")
+    assert referee("show", out, "--notation").stdout == text.read_text(encoding="utf-8")
+
+
+def test_a_text_that_breaks_off_becomes_a_prefix_and_an_aborted_game_is_complete(keys: Path, tmp_path: Path) -> None:
+    setup = PLAIN[1]
+    events = tuple(played(setup, seed=7).events[:20])
+    for game, code, verdict in ((GameText(setup, events), 3, "PREFIX"), (GameText(setup, events, ABORTED), 0, "COMPL")):
+        text, out = tmp_path / f"{verdict}.txt", tmp_path / f"{verdict}.gamelog"
+        text.write_text(write(game), encoding="utf-8")
+        assert recorded(keys, text, out)[0] == 0
+        done = referee("audit", out, "--key", verifier(keys))
+        assert (done.returncode, done.stdout[:5]) == (code, verdict[:5])
+        assert referee("show", out, "--notation").stdout == text.read_text(encoding="utf-8")
+
+
+def test_the_first_thing_that_is_wrong_stops_it_and_nothing_is_written(keys: Path, tmp_path: Path) -> None:
+    head = '[Game "kingdomino"]\n[Seats "2"]\n'
+    start = f"{head}0: castle 2,2\n1: castle 2,2\nfirst order: 0 1 0 1\nline: 3 5 17 22\n"
+    out = tmp_path / "game.gamelog"
+    for name, content, code, message in (
+        ("syntax", f"{head}0: castel 2,2\n", 2, "line 3, column 4: syntax: found 'castel'; expected castle, choose"),
+        (
+            "illegal",
+            f"{start}0: choose 4\n1: choose 4",
+            8,
+            "line 7, column 1: illegal: 0: choose 4 forest/forest: KDO-5",
+        ),
+        ("stalled", f'{head}[Result "stalled"]\n', 2, "only a log that is full ends so"),
+        ("latin", f"{head}; \udce4\n", 2, "byte 34 is not UTF-8"),
+    ):
+        text = tmp_path / name
+        text.write_text(content, encoding="utf-8", errors="surrogateescape")
+        found, told, wrong = recorded(keys, text, out)
+        assert (found, told) == (code, "")
+        assert f"referee: {text}: {message}" in wrong or message in wrong
+        assert wrong.count("\n") == 1
+        assert not out.exists()
+
+
+def test_one_key_for_both_and_a_file_that_is_there(keys: Path, tmp_path: Path) -> None:
+    text = tmp_path / "game.txt"
+    text.write_text(write(GameText(PLAIN[2], ())), encoding="utf-8")
+    key = keys / "scribe.pem"
+    done = referee("record", text, "--key", key, "--referee-key", key, "--out", tmp_path / "one")
+    assert (done.returncode, done.stderr) == (2, "referee: --key and --referee-key: the same key; expected two\n")
+    out = tmp_path / "there"
+    out.write_text("mine", encoding="ascii")
+    assert recorded(keys, text, out)[0] == 1
+    assert out.read_text(encoding="ascii") == "mine"
+
+
+def test_the_text_of_a_dealt_game_with_refused_attempts_is_that_of_what_was_played(tmp_path: Path) -> None:
+    game = registered.play_with_attempts(registered.opened("kingdomino", seats=2, recorded=True), seed=3)
+    file, text = tmp_path / "game.gamelog", tmp_path / "game.txt"
+    file.write_bytes(game.file())
+    assert "refused (KDO-" in referee("show", file, "--moves").stdout
+    done = referee("show", file, "--notation")
+    assert (done.returncode, done.stderr) == (0, "")
+    text.write_text(done.stdout, encoding="utf-8")
+    shown = referee("show", text, "--moves", "--seat", "1", "--svg", tmp_path / "one.svg")
+    assert shown.returncode == 0
+    assert shown.stdout.startswith(done.stdout.split("\n\n")[0])
+    assert "Seat 1 after event" in (tmp_path / "one.svg").read_text(encoding="utf-8")
+
+
+def test_a_signed_text_is_checked(keys: Path, tmp_path: Path) -> None:
+    game = play(registered.opened("alhambra", seats=4), registered.at_random(1))
+    file, text = tmp_path / "game.gamelog", tmp_path / "game.txt"
+    file.write_bytes(game.file())
+    plain = referee("show", file, "--notation").stdout
+    done = referee("show", file, "--notation", "--sign", keys / "referee.pem", "--name", ORIGIN)
+    assert done.stdout.startswith(f"{plain}\n\u2014 {ORIGIN} ")
+    text.write_text(done.stdout, encoding="utf-8")
+    for options in ((), ("--key", verifier(keys))):
+        again = referee("show", text, "--notation", *options)
+        assert (again.returncode, again.stdout) == (0, plain)
+    other = referee("show", text, "--key", verifier(keys, "scribe"))
+    assert (other.returncode, "UNTRUSTED_KEY" in other.stderr) == (5, True)
+    text.write_text(re.sub("^; round 1", "; Round 1", done.stdout, flags=re.MULTILINE), encoding="utf-8")
+    forged = referee("show", text, "--key", verifier(keys))
+    assert (forged.returncode, "NOTE_SIGNATURE" in forged.stderr) == (4, True)
+    text.write_text(plain, encoding="utf-8")
+    bare = referee("show", text, "--key", verifier(keys))
+    assert (bare.returncode, "no signatures under the note" in bare.stderr) == (4, True)
+
+
+def test_options_that_do_not_fit_together(keys: Path, tmp_path: Path) -> None:
+    text = tmp_path / "game.txt"
+    text.write_text(write(GameText(PLAIN[2], ())), encoding="utf-8")
+    for options, message in (
+        (("--sign", keys / "referee.pem"), "--sign and --name: expected both, with --notation"),
+        (("--notation", "--name", "x"), "--sign and --name: expected both"),
+        (("--at", "3"), "--at is for game files"),
+        (("--notation", "--sign", keys / "referee.pem", "--name", "a b"), "--name: name 'a b'"),
+        (("--notation", "--sign", keys / "none.pem", "--name", "a"), "No such file"),
+    ):
+        done = referee("show", text, *options)
+        assert (done.returncode, message in done.stderr) == (2, True), done.stderr
