@@ -24,8 +24,8 @@ _STEP = 120
 """What a step of annealing is charged, in Z3's unit of work: they take about as long."""
 _SLICE = 2_000_000
 """Z3's unit of work; about half a second."""
-_MOST_PLACES = 6_000
-"""Of dominoes in a frame, for a question that Z3 is asked: others take more memory and time than there are."""
+_MOST_PLACES = 2_500
+"""Of dominoes in a frame, for what Z3 is asked: more takes half a gigabyte for each of the castle's cells."""
 
 
 @dataclass(frozen=True, slots=True)
