@@ -31,10 +31,10 @@ Choose = Callable[[random.Random, State, Sequence[Any]], Any]
 
 _T = TypeVar("_T")
 _LOOK: Final = 100
-"""Outcomes of chance that are looked at; where there are more, the dealer's is not looked for among them. Also moves
-whose words are compared."""
-_PICTURES: Final = 16
-"""The position is drawn before every so many events; it takes longer than all the rest."""
+"""Outcomes of chance that are looked at; where there are more, the dealer's is not looked for among them."""
+_SELDOM: Final = 13
+"""Before every so many events what takes longest: the position is drawn, the words of all moves are compared. An odd
+number, as what is awaited often alternates."""
 
 
 class ContractError(AssertionError):
@@ -190,7 +190,7 @@ class _Checker:
             _demand(len(played.events) < most_events, "the game does not end")
             if watch is not None:
                 watch(state)
-            self._look(state, pictures=len(played.events) % _PICTURES == 0)
+            self._look(state, seldom=len(played.events) % _SELDOM == 0)
             event = self._event(state, choose)
             played.wire.append(self._bytes(state, event))
             self._step(state, event)
@@ -198,7 +198,7 @@ class _Checker:
             played.digests.append(state.digest())
         if watch is not None:
             watch(state)
-        self._look(state, pictures=True)
+        self._look(state, seldom=True)
         self._result(played.over)
         _demand(next(state.legal_moves(), None) is None, "a move is listed though the game is over")
         _demand(next(state.chance_outcomes(), None) is None, "an outcome is listed though the game is over")
@@ -226,14 +226,19 @@ class _Checker:
 
     # Before an event
 
-    def _look(self, state: State, *, pictures: bool) -> None:
-        """Everything that can be asked of a position. It changes nothing."""
+    def _look(self, state: State, *, seldom: bool) -> None:
+        """Everything that can be asked of a position. It changes nothing. ``seldom``: also what takes long."""
         before = state.digest()
         _demand(before == sha256(state.encode()).digest(), "the digest is not SHA-256 of the encoding")
         _demand(isinstance(self.codec.position(state), Message), "the codec's position is no message")
         for seat in (None, *range(self.seats)):
             state.observation(seat)
-        if self.renderer is not None and pictures:
+        if self.notation is not None and seldom:
+            described: dict[str, Any] = {}
+            for move in state.legal_moves():
+                other = described.setdefault(self.notation.describe(move, state), move)
+                _demand(other == move, f"{other!r} and {move!r} are described alike")
+        if self.renderer is not None and seldom:
             text = self.renderer.position_text(state)
             _demand(text.endswith("\n"), "the position as text does not end in a newline")
             text = self.renderer.position_text(state, (0,), ascii_only=True)
@@ -296,15 +301,9 @@ class _Checker:
     # Words and bytes
 
     def _words(self, state: State, event: Any) -> None:
-        """The event's words are a line; of the moves that are listed no two have the same."""
-        if self.notation is None:
-            return
-        words = self.notation.describe(event, state)
-        _demand(words and words.isprintable(), f"{event!r} is described as {words!r}; expected one line")
-        described: dict[str, Any] = {}
-        for move in islice(state.legal_moves(), _LOOK):
-            other = described.setdefault(self.notation.describe(move, state), move)
-            _demand(other == move, f"{other!r} and {move!r} are described alike")
+        if self.notation is not None:
+            words = self.notation.describe(event, state)
+            _demand(words and words.isprintable(), f"{event!r} is described as {words!r}; expected one line")
 
     def _bytes(self, state: State, event: Any) -> bytes:
         """The event's bytes, which are read as the event and as nothing else."""
