@@ -31,12 +31,7 @@ def read(path: Path, verifier: VerifierKey | None = None) -> Reading:
     try:
         with path.open("rb") as file:
             data = file.read(_MOST_BYTES + 1)
-        note = Note.parse(data, _MOST_BYTES) if _SIGNED in data else None
-        if verifier is not None:
-            if note is None:
-                raise LogError(Code.NOTE, "the text is not signed", f"a signature by {verifier.name}")
-            verifier.check(note)
-        return game_text.read(data.decode() if note is None else note.text)
+        return game_text.read(_text(data, verifier))
     except OSError as error:
         raise Failure(f"{path}: {error.strerror}", EXIT_USAGE) from None
     except UnicodeDecodeError as error:
@@ -46,6 +41,18 @@ def read(path: Path, verifier: VerifierKey | None = None) -> Reading:
     except NotationError as error:
         code = int(Verdict.RULES) if error.kind is Kind.ILLEGAL else EXIT_USAGE
         raise Failure(f"{path}: {error}", code) from None
+
+
+def _text(data: bytes, verifier: VerifierKey | None) -> str:
+    """Without what was signed under it. Raises ``LogError``, ``UnicodeDecodeError``."""
+    if _SIGNED not in data:
+        if verifier is not None:
+            raise LogError(Code.NOTE, "the text is not signed", f"a signature by {verifier.name}")
+        return data.decode()
+    note = Note.parse(data, _MOST_BYTES)
+    if verifier is not None:
+        verifier.check(note)
+    return note.text
 
 
 def of_story(story: Story, record: Record) -> GameText:
