@@ -32,15 +32,14 @@ def dynasty(
     first: Annotated[Path, typer.Argument(help="The file of the first game.", show_default=False)],
     second: Annotated[Path, typer.Argument(help="Of the second.", show_default=False)],
     third: Annotated[Path, typer.Argument(help="Of the third.", show_default=False)],
-    verifier: Annotated[
-        str | None,
+    key: Annotated[
+        str,
         typer.Option(
             metavar="VKEY",
-            help="The referee's verifier key: a .vkey file or its text, had from the referee. Without it nothing is "
-            "COMPLETE.",
+            help="The referee's verifier key: a .vkey file or its text, had from the referee.",
             show_default=False,
         ),
-    ] = None,
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Adds up a dynasty: audits its three games, checks that they belong together, and tells points and places.
@@ -52,9 +51,9 @@ def dynasty(
     The exit code is that of the gravest verdict, as `referee audit` has them: 0 COMPLETE; 8 RULES also for games that
     do not belong together. 1 a file cannot be read; 2 the key is not one.
 
-    Example: `referee dynasty one.gamelog two.gamelog three.gamelog --verifier referee.vkey`
+    Example: `referee dynasty one.gamelog two.gamelog three.gamelog --key referee.vkey`
     """
-    policy = Policy(None if verifier is None else verifier_key("--verifier", verifier))
+    policy = Policy(verifier_key("--key", key))
     games = [_read(path, policy) for path in (first, second, third)]
     told = _Told(games, [*_failed(games), *_apart(games)])
     write(told.as_json() if as_json else told.as_text())

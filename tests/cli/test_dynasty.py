@@ -53,7 +53,7 @@ def written(folder: Path, games: list[Played]) -> list[Path]:
 
 def told(paths: list[Path], *words: str) -> tuple[int, list[str]]:
     """Exit code and lines, with the referee's key."""
-    done = referee("dynasty", *paths, "--verifier", str(SIGNER.verifier), *words)
+    done = referee("dynasty", *paths, "--key", str(SIGNER.verifier), *words)
     assert done.stderr == ""
     return done.returncode, done.stdout.splitlines()
 
@@ -101,13 +101,11 @@ def test_games_without_a_result_have_no_sum(tmp_path: Path) -> None:
     assert not any(line.startswith("seat ") for line in lines)
 
 
-def test_without_a_key_nothing_is_complete(tmp_path: Path) -> None:
-    """But the points are told."""
-    done = referee("dynasty", *written(tmp_path, dynasty()))
-    assert (done.returncode, done.stdout.splitlines()[0]) == (5, "UNTRUSTED_KEY")
-    assert "seat 1: " in done.stdout
+def test_another_referees_key(tmp_path: Path) -> None:
     other = VerifierKey.of("other.example", key("other").public)
-    assert referee("dynasty", *written(tmp_path, dynasty()), "--verifier", str(other)).returncode == 5
+    done = referee("dynasty", *written(tmp_path, dynasty()), "--key", str(other))
+    assert (done.returncode, done.stdout.splitlines()[0]) == (5, "UNTRUSTED_KEY")
+    assert "seat 1: " in done.stdout, "the points are told"
 
 
 def wrong_order() -> list[Played]:
@@ -190,7 +188,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
 def test_games_that_do_not_belong_together(case: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The command itself, without a process for each case."""
-    words = ["dynasty", *map(str, written(tmp_path, case())), "--verifier", str(SIGNER.verifier)]
+    words = ["dynasty", *map(str, written(tmp_path, case())), "--key", str(SIGNER.verifier)]
     code = application(["dynasty"])(words, standalone_mode=False)
     lines = capsys.readouterr().out.splitlines()
     assert (code, lines[0]) == (8, "RULES")
@@ -214,11 +212,11 @@ def test_what_an_audit_finds_is_told(tmp_path: Path) -> None:
     damaged = bytearray(games[1].file())
     damaged[2000] ^= 1
     paths[2].write_bytes(cut)
-    done = referee("dynasty", *paths, "--verifier", str(SIGNER.verifier))
+    done = referee("dynasty", *paths, "--key", str(SIGNER.verifier))
     assert done.returncode == 3
     assert "3.gamelog: PREFIX, INCOMPLETE" in done.stdout
     paths[1].write_bytes(damaged)
-    done = referee("dynasty", *paths, "--verifier", str(SIGNER.verifier))
+    done = referee("dynasty", *paths, "--key", str(SIGNER.verifier))
     assert done.returncode == 4
     assert "2.gamelog: CORRUPT, " in done.stdout
     assert "seat 0" not in done.stdout
@@ -229,7 +227,7 @@ def test_what_is_wrong_is_one_line(tmp_path: Path) -> None:
     for words, code, message in (
         ([*paths[:2], "nowhere.gamelog"], 1, "nowhere.gamelog: No such file or directory"),
         (paths[:2], 2, "Missing argument"),
-        ([*paths, "--verifier", "nonsense"], 2, "--verifier nonsense: "),
+        ([*paths, "--key", "nonsense"], 2, "--key nonsense: "),
     ):
         done = referee("dynasty", *words)
         assert (done.returncode, done.stdout) == (code, "")
