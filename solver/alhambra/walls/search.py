@@ -25,8 +25,8 @@ _SLICES = 25
 _STATE, _CLAUSE = 100, 30
 """What a state of winding and a clause are charged, in Z3's unit of work: they take about as long."""
 
-_WIDTHS = (100, 300, 1000)
-"""Of the beams, one after the other; the last one again in turn with the questions."""
+_NARROW, _WIDE, _TIMES = 100, 1000, 6
+"""Widths of beams: of the first, and of those after it, which are that many before anything is asked."""
 
 _CELLS = 1500
 """Of all the places that are asked about in turn: about a gigabyte."""
@@ -110,12 +110,12 @@ class _Search:
     def _work(self) -> Iterator[bool]:
         """A small piece of work an item: whether it improved anything."""
         rng = random.Random(self.seed)  # noqa: S311 - a search, not a secret
-        yield from self._wind(rng, _WIDTHS[0])
+        yield from self._wind(rng, _NARROW)
         if self.region is None:
             yield from self._close()
-        for width in _WIDTHS:
-            yield from self._wind(rng, width)
-            yield from self._wind(rng, width, whole=False)
+        yield from self._wind(rng, _NARROW, whole=False)
+        for _ in range(_TIMES):
+            yield from self._wind(rng, _WIDE)
         effort = 0
         while True:
             effort += 1
@@ -125,7 +125,7 @@ class _Search:
                 yield from self._ask_at(halfway, effort, _CELLS // 4)
             until = self.budget.left - (before - self.budget.left)
             while self.budget.left > until:
-                yield from self._wind(rng, _WIDTHS[-1])
+                yield from self._wind(rng, _WIDE)
 
     def _wind(self, rng: random.Random, width: int, *, whole: bool = True) -> Iterator[bool]:
         for looked_at, layout in wind(self.masks, rng, width, whole=whole):

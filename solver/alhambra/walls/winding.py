@@ -41,8 +41,8 @@ _EDGE, _MARGIN = _rim(1), _rim(2)
 
 _SPREAD = 0.05
 """What a step from the first tile, squared, weighs against a tile that is owed."""
-_NOISE = 10.0
-"""The most that chance weighs: much, as what is best for a while is seldom best in the end."""
+_NOISE = 5.0, 30.0
+"""The most that chance weighs, from search to search: much, as what is best for a while is seldom best in the end."""
 
 _Row = tuple["_Row", int, int] | None
 """The tiles of the row, the last one first: what was before, cell, walls."""
@@ -78,6 +78,7 @@ class _Beam:
     def __init__(self, masks: Sequence[int], rng: Random, width: int, whole: bool) -> None:
         stock = Counter(masks)
         self.rng = rng
+        self.noise = rng.uniform(*_NOISE)
         self.width = width
         self.whole = whole
         self.plain = stock[0] + 1
@@ -129,7 +130,7 @@ class _Beam:
         for step in _FACING[kind]:
             empty |= 1 << cell + step
         x, y = cell % _ROW - _ROW // 2, cell // _ROW - _ROW // 2
-        badness = owed.bit_count() + _SPREAD * (x * x + y * y) + _NOISE * self.rng.random()
+        badness = owed.bit_count() + _SPREAD * (x * x + y * y) + self.noise * self.rng.random()
         left = (*state.left[:kind], state.left[kind] - 1, *state.left[kind + 1 :])
         length = state.length + len(_FACING[kind])
         row = state.row, cell, _MASKS[kind]
