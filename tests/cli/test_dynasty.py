@@ -223,10 +223,11 @@ def test_what_an_audit_finds_is_told(tmp_path: Path) -> None:
 
 
 def test_what_is_wrong_is_one_line(tmp_path: Path) -> None:
-    paths = written(tmp_path, dynasty())
+    paths, vkey = written(tmp_path, dynasty()), str(SIGNER.verifier)
     for words, code, message in (
-        ([*paths[:2], "nowhere.gamelog"], 1, "nowhere.gamelog: No such file or directory"),
-        (paths[:2], 2, "Missing argument"),
+        ([*paths[:2], "nowhere.gamelog", "--key", vkey], 1, "nowhere.gamelog: No such file or directory"),
+        ([*paths[:2], "--key", vkey], 2, "Missing argument"),
+        (paths, 2, "Missing option '--key'"),
         ([*paths, "--key", "nonsense"], 2, "--key nonsense: "),
     ):
         done = referee("dynasty", *words)
