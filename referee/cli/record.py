@@ -22,6 +22,7 @@ from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
+from referee.notation import game_text
 from referee.notation.game_text import GameText
 from referee.notation.headers import ABORTED, FAULT, RUNNING, STALLED
 from referee.service.data import DEFAULT_ORIGIN
@@ -66,7 +67,7 @@ def record(
         raise Failure("--key and --referee-key: the same key; expected two", EXIT_USAGE)
     try:
         signer = CheckpointSigner(origin, referee)
-        game = texts.read(text).game
+        game = texts.read(text, game_text.read).game
         if game.result == STALLED:
             raise Failure(f'{text}: [Result "{STALLED}"]: only a log that is full ends so', EXIT_USAGE)
         recorder = _Recorder(game, scribe)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from io import BufferedReader
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -18,8 +20,9 @@ from referee.log.errors import LogError
 from referee.log.frames import MAGIC
 from referee.log.note import VerifierKey
 from referee.log.verdict import Finding, Verdict
-from referee.notation import game_text
-from referee.notation.game_text import GameText, Reading
+from referee.notation import game_text, headers, position_text
+from referee.notation.game_text import Reading
+from referee.notation.position_text import Position
 from referee.render.registry import renderer
 
 _TEXT = re.compile(rb"\s*[\[;{]")
@@ -29,7 +32,7 @@ _NAME_BYTES = 4
 
 
 def show(  # noqa: PLR0917 - typer reads options from the signature
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A game file, or a text that --notation printed.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A game file, or a text as docs/notation.md has it.")],
     at: Annotated[
         int | None, typer.Option("--at", metavar="N", min=0, help="The position after entry N; the rest is not read.")
     ] = None,
@@ -42,8 +45,9 @@ def show(  # noqa: PLR0917 - typer reads options from the signature
     as_text: Annotated[
         bool, typer.Option("--notation", help="Only the game as text, which referee record makes a log from.")
     ] = False,
+    as_position: Annotated[bool, typer.Option("--position", help="Only the last position as text.")] = False,
     sign: Annotated[
-        Path | None, typer.Option("--sign", metavar="KEY", help="With --notation: as a note signed with this key.")
+        Path | None, typer.Option("--sign", metavar="KEY", help="Such a text as a note signed with this key.")
     ] = None,
     name: Annotated[str | None, typer.Option("--name", help="The name under which it is signed.")] = None,
     key: Annotated[
@@ -59,16 +63,18 @@ def show(  # noqa: PLR0917 - typer reads options from the signature
     deck are for referee audit. A file that is not whole, or wrong, ends with one line and the exit code that referee
     audit gives: 3 cut off (what is there is shown), 4 damaged, 8 against the rules, 9 not supported.
     """
-    if (sign is None) != (name is None) or (sign is not None and not as_text):
-        raise Failure("--sign and --name: expected both, with --notation", EXIT_USAGE)
+    if as_text and as_position:
+        raise Failure("--notation and --position: expected one of them", EXIT_USAGE)
+    if (sign is None) != (name is None) or (sign is not None and not (as_text or as_position)):
+        raise Failure("--sign and --name: expected both, with --notation or --position", EXIT_USAGE)
     shown, torn = _read(file, at, None if key is None else verifier_key("--key", key))
-    if as_text:
-        text = game_text.write(shown.game)
+    if as_text or as_position:
+        text = shown.text() if as_text else position_text.write(shown.position)
         if sign is not None and name is not None:
             text = _signed(text, name, sign)
         output.write(text)
     else:
-        seats = range(shown.game.setup.seats)
+        seats = range(shown.position.setup.seats)
         if seat is not None and seat not in seats:
             raise Failure(f"{file}: --seat {seat}: the game has seats 0 to {len(seats) - 1}", EXIT_USAGE)
         chosen = list(seats) if seat is None else [seat]
@@ -84,9 +90,10 @@ def show(  # noqa: PLR0917 - typer reads options from the signature
 class _Shown:
     """What a file tells, whichever its kind."""
 
-    game: GameText
-    state: Any
-    """The last position."""
+    position: Position
+    """The last one."""
+    text: Callable[[], str]
+    """The game in notation; of a text with a position, that."""
     header: list[str]
     moves: list[str]
     last: str
@@ -106,7 +113,7 @@ def _read(file: Path, at: int | None, verifier: VerifierKey | None) -> tuple[_Sh
             else:
                 if at is not None:
                     raise Failure(f"{file}: --at is for game files", EXIT_USAGE)
-                return _of_text(texts.read(file, verifier)), None
+                return _of_text(texts.read(file, _either, verifier)), None
     except OSError as error:
         raise Failure(f"{file}: {error.strerror}", EXIT_USAGE) from None
     except LogError as error:
@@ -117,13 +124,25 @@ def _read(file: Path, at: int | None, verifier: VerifierKey | None) -> tuple[_Sh
         raise Failure(f"{file}: --at {at}: the file has entries 0 to {len(story.moves) - 1}", EXIT_USAGE)
     game = texts.of_story(story, record)
     last = f"entry {record.size - 1}"
-    return _Shown(game, record.course.state, story.header(), story.numbered_moves(), last), story.torn
+    position = Position(game.setup, record.course.state)
+    text = partial(game_text.write, game)
+    return _Shown(position, text, story.header(), story.numbered_moves(), last), story.torn
 
 
-def _of_text(reading: Reading) -> _Shown:
-    head, _, events = game_text.write(reading.game).rstrip().partition("\n\n")
-    last = f"event {len(reading.game.events)}"
-    return _Shown(reading.game, reading.state, head.split("\n"), events.split("\n"), last)
+def _either(text: str) -> Reading | Position:
+    """A game, or a position. Raises ``NotationError``."""
+    found, _ = game_text.parse(text)
+    return position_text.read(text) if "Position" in found.values else game_text.read(text)
+
+
+def _of_text(read: Reading | Position) -> _Shown:
+    if isinstance(read, Position):
+        return _Shown(read, partial(position_text.write, read), headers.write(read.setup), [], "what led to it")
+    text = game_text.write(read.game)
+    head, _, events = text.rstrip().partition("\n\n")
+    position = Position(read.game.setup, read.state)
+    last = f"event {len(read.game.events)}"
+    return _Shown(position, partial(game_text.write, read.game), head.split("\n"), events.split("\n"), last)
 
 
 def _signed(text: str, name: str, path: Path) -> str:
@@ -144,11 +163,11 @@ def _failure(file: Path, error: LogError) -> Failure:
 
 
 def _text(shown: _Shown, seats: list[int], *, moves: bool) -> str:
-    draw = renderer(shown.game.setup.rules_id)
+    draw = renderer(shown.position.setup.rules_id)
     parts = ["\n".join(shown.header)]
-    if moves:
+    if moves and shown.moves:
         parts.append("\n".join(shown.moves))
-    parts.append(draw.position_text(shown.state, seats, ascii_only=not output.has_lines()))
+    parts.append(draw.position_text(shown.position.state, seats, ascii_only=not output.has_lines()))
     return "\n\n".join(parts)
 
 
@@ -158,12 +177,12 @@ def _write_pictures(out: str, shown: _Shown, seats: list[int]) -> None:
         out = f"{out.rstrip('/') or '/'}/seat-{{seat}}.svg"
     elif "{seat}" not in out and len(seats) > 1:
         raise Failure(f"--svg {out}: expected a directory (pictures/), a name with {{seat}}, or --seat", EXIT_USAGE)
-    draw = renderer(shown.game.setup.rules_id)
+    draw = renderer(shown.position.setup.rules_id)
     for seat in seats:
         path = Path(out.replace("{seat}", str(seat)))
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             title = f"Seat {seat} after {shown.last}"
-            path.write_text(draw.seat_svg(shown.state, seat, title), encoding="utf-8")
+            path.write_text(draw.seat_svg(shown.position.state, seat, title), encoding="utf-8")
         except OSError as error:
             raise Failure(f"{path}: {error.strerror}", EXIT_USAGE) from None

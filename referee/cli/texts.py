@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.story import Story
@@ -12,26 +14,26 @@ from referee.log.note import Note, NoteSignature, VerifierKey
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Finding, Verdict
-from referee.notation import game_text
 from referee.notation.errors import Kind, NotationError
-from referee.notation.game_text import GameText, Reading
+from referee.notation.game_text import GameText
 from referee.notation.grammar import MAX_CHARACTERS
 from referee.notation.headers import RUNNING, Setup
 
+_T = TypeVar("_T")
 _MOST_BYTES = 4 * MAX_CHARACTERS
 _SIGNED = b"\n\n\xe2\x80\x94 "
 """A blank line and an em dash begin the signatures of a note."""
 
 
-def read(path: Path, verifier: VerifierKey | None = None) -> Reading:
-    """The game of a file. With a key, it has to be signed by it; without one, signatures are not looked at.
+def read(path: Path, reader: Callable[[str], _T], verifier: VerifierKey | None = None) -> _T:
+    """What ``reader`` makes of a file. With a key, it has to be signed by it; without one, no signature is looked at.
 
     Raises ``Failure``: 2 for what cannot be read, 8 for what the rules forbid, and the codes of ``referee audit``.
     """
     try:
         with path.open("rb") as file:
             data = file.read(_MOST_BYTES + 1)
-        return game_text.read(_text(data, verifier))
+        return reader(_text(data, verifier))
     except OSError as error:
         raise Failure(f"{path}: {error.strerror}", EXIT_USAGE) from None
     except UnicodeDecodeError as error:

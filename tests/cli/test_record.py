@@ -139,11 +139,24 @@ def test_a_signed_text_is_checked(keys: Path, tmp_path: Path) -> None:
     assert (bare.returncode, "the text is not signed" in bare.stderr) == (4, True)
 
 
+def test_a_position_is_printed_and_drawn(tmp_path: Path) -> None:
+    game = play(registered.opened("kingdomino", seats=3), registered.at_random(2))
+    file, text = tmp_path / "game.gamelog", tmp_path / "position.txt"
+    file.write_bytes(game.file())
+    done = referee("show", file, "--position", "--at", "40")
+    assert done.stdout.startswith('[Game "kingdomino"]\n[Version "1"]\n[Seats "3"]\n[Position "')
+    text.write_text(done.stdout, encoding="utf-8")
+    board = referee("show", file, "--at", "40").stdout.split("\n\n", 1)[1]
+    assert referee("show", text).stdout.endswith(board)
+    assert referee("show", text, "--position").stdout == done.stdout
+    assert referee("show", text, "--notation").stdout == done.stdout
+
+
 def test_options_that_do_not_fit_together(keys: Path, tmp_path: Path) -> None:
     text = tmp_path / "game.txt"
     text.write_text(write(GameText(PLAIN[2], ())), encoding="utf-8")
     for options, message in (
-        (("--sign", keys / "referee.pem"), "--sign and --name: expected both, with --notation"),
+        (("--sign", keys / "referee.pem"), "--sign and --name: expected both, with --notation or --position"),
         (("--notation", "--name", "x"), "--sign and --name: expected both"),
         (("--at", "3"), "--at is for game files"),
         (("--notation", "--sign", keys / "referee.pem", "--name", "a b"), "--name: name 'a b'"),

@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from referee.games.game import Decision
 from referee.notation.errors import Kind, NotationError
@@ -142,7 +144,11 @@ def test_syntax(text: str, message: str) -> None:
         (f"{TILES}0: take denar-1", "expected what was drawn or rolled: neutral tiles", ()),
         (f"{KINGS}0: pass", "line 3, column 1: illegal: 0: pass: KDO-9", ("KDO-9",)),
         (f"{CHOSEN}0: place 5", "line 12, column 4: illegal: place 5: no legal move begins so", ()),
-        (f'{KINGS}[Result "1 2"]', 'line 3, column 9: illegal: result "1 2"; expected *, aborted, referee fault or stalled', ()),
+        (
+            f'{KINGS}[Result "1 2"]',
+            'line 3, column 9: illegal: result "1 2"; expected *, aborted, referee fault',
+            (),
+        ),
         (f'{KINGS}[mighty_duel "yes"]\n[wider_offer "yes"]', "line 4, column 14: illegal: no game can be set up", ()),
         ('[Game "kingdomino"]\n[Seats "1"]', "line 2, column 8: illegal: no game can be set up: seats", ()),
     ],
@@ -207,6 +213,35 @@ def test_a_short_form_is_the_one_move_that_it_can_be(setup: Setup) -> None:
     for seed in range(3):
         play(setup, seed, watch)
     assert min(found.values()) > 0
+
+
+TEXTS = [write(text_of(setup, play(setup, seed=9))) for setup in PLAIN]
+
+
+@given(st.data())
+def test_an_altered_text_is_refused_or_is_a_game(data: st.DataObject) -> None:
+    """Words and characters left out, doubled or taken from elsewhere: nothing but the one error is raised."""
+    words = re.findall(r"\w+|\W", data.draw(st.sampled_from(TEXTS)))
+    pieces = words[: data.draw(st.integers(1, 300))]
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(0, len(pieces)))
+        new = st.lists(st.one_of(st.sampled_from(words[:300]), st.text(max_size=2)), max_size=3)
+        pieces[at : at + data.draw(st.integers(0, 3))] = data.draw(new)
+    altered = "".join(pieces)
+    game, error = tried(altered)
+    if error is not None:
+        assert 1 <= error.line <= altered.count("\n") + 2
+        assert str(error).isprintable()
+    else:
+        assert game is not None
+        assert read(write(game)).game == game
+
+
+def tried(text: str) -> tuple[GameText | None, NotationError | None]:
+    try:
+        return read(text).game, None
+    except NotationError as error:
+        return None, error
 
 
 def refused(text: str) -> NotationError:

@@ -1,0 +1,143 @@
+"""A position of Roll & Write as one line. What is read fits its sheet; that a game can lead to it is not asked.
+
+action seat 0 start 0 round 1 turns 0 roll 0 player 0 | coins 3 of 3 blue 1 4 yellow 2 6 built 1,1 3,4 5,5
+    | coins … | virtual 1 0 0 1 1 0 | award tower round 9 seats 1 virtual
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NoReturn
+
+from referee.games.rollwrite import TYPES, State
+from referee.games.rollwrite.awards import Award
+from referee.games.rollwrite.phases import Phase
+from referee.games.rollwrite.scoring import share
+from referee.games.rollwrite.sheet import START_COINS, cells_of, index_of
+from referee.notation.errors import Kind, NotationError
+from referee.notation.grammar import cell, numbers, place_of
+
+_PAIRS = {Phase.ACTION: (2,), Phase.SECOND: (2,), Phase.KEEP: (2,), Phase.START_DICE: (0,)}
+"""Of dice on the sheet of the seat on turn."""
+_TO_ROLL = {Phase.START_DICE: (1, 2), Phase.DICE: (1, 2)}
+
+
+def write(state: State) -> str:
+    """The line."""
+    head = f"{state.phase.name.lower()} seat {state.seat} start {state.start} round {state.round} turns {state.turns}"
+    head += f" roll {state.to_roll} player {state.player}" + (" changed" if state.changed else "")
+    if state.first is not None:
+        head += f" first {_pair(state.first)}"
+    parts = [head]
+    for seat in range(state.seats):
+        dice = (_words("blue", state.blue[seat]), _words("yellow", state.yellow[seat]))
+        built = _words("built", map(_pair, cells_of(state.built[seat])))
+        parts.append(" ".join((f"coins {state.coins[seat]} of {state.circled[seat]}", *dice, built)))
+    parts += [_words("virtual", counts) for counts in state.virtual]
+    for award in state.awards:
+        who = (_words("seats", award.seats), _words("virtual", award.virtual))
+        parts.append(" ".join((f"award {TYPES[award.type]} round {award.round}", *who)))
+    return " | ".join(parts)
+
+
+def _words(first: str, rest: Iterable[Any]) -> str:
+    return " ".join((first, *map(str, rest)))
+
+
+def _pair(dice: tuple[int, int]) -> str:
+    return f"{dice[0]},{dice[1]}"
+
+
+def read(tree: Any, state: State) -> None:
+    """Into a state before the first event. Raises ``NotationError``."""
+    phase, seat, start, round_, turns, roll, player, changed, first, *rest = tree.children
+    state.phase = Phase[phase.upper()]
+    state.seat, state.start = (_below(token, state.seats) for token in (seat, start))
+    state.round = _below(round_, state.rounds + 1)
+    state.turns = _below(turns, state.rounds * state.seats + 1)
+    state.to_roll = _below(roll, 3)
+    state.player = _below(player, max(1, len(state.virtual)))
+    state.changed = changed is not None
+    state.first = None if first is None else cell(first.children[0])
+    parts: dict[str, list[Any]] = {"seat": [], "virtual": [], "award": []}
+    for part in rest:
+        parts[part.data].append(part)
+    for name, expected in (("seat", state.seats), ("virtual", len(state.virtual))):
+        if len(parts[name]) != expected:
+            _refuse(tree, f"{len(parts[name])} parts for {name}", str(expected))
+    for number, part in enumerate(parts["seat"]):
+        _seat(part, number, state)
+    for number, part in enumerate(parts["virtual"]):
+        state.virtual[number] = [_below(token, state.table.boxes[i] + 1) for i, token in enumerate(part.children)]
+    for part in parts["award"]:
+        _award(part, state)
+    _check_phase(tree, state)
+
+
+def _below(token: Any, limit: int) -> int:
+    if int(token) >= limit:
+        _refuse(token, f"found {token}", f"at most {limit - 1}")
+    return int(token)
+
+
+def _seat(tree: Any, seat: int, state: State) -> None:
+    """RNW-4, RNW-16: coins that the track has; as many blue dice as yellow ones."""
+    coins, circled, blue, yellow, built = tree.children
+    state.circled[seat] = _below(circled, state.table.coin_track + 1)
+    if state.circled[seat] < START_COINS:
+        _refuse(circled, f"{circled} coins circled", f"at least {START_COINS}")
+    state.coins[seat] = _below(coins, state.circled[seat] + 1)
+    dice = numbers(blue.children), numbers(yellow.children)
+    if len(dice[0]) != len(dice[1]) or len(dice[0]) > 2 or any(list(own) != sorted(own) for own in dice):
+        _refuse(blue, "dice", "up to two of each colour, as many blue as yellow ones, ascending")
+    state.blue[seat], state.yellow[seat] = dice
+    for pair in built.children:
+        bit = 1 << index_of(*cell(pair))
+        if state.built[seat] & bit:
+            _refuse(pair, f"building {pair} twice", "each building once")
+        state.built[seat] |= bit
+
+
+def _award(tree: Any, state: State) -> None:
+    """RNW-26 to RNW-31: its place and points follow from who completed the type before."""
+    name, round_, seats, virtuals = tree.children
+    type_ = TYPES.index(name)
+    number = _below(round_, state.round + 1)
+    own = tuple(_below(token, state.seats) for token in seats.children)
+    virtual = tuple(_below(token, len(state.virtual)) for token in virtuals.children)
+    before = [award for award in state.awards if award.type == type_]
+    taken = {("seat", each) for award in before for each in award.seats}
+    taken |= {("virtual", each) for award in before for each in award.virtual}
+    who = [*(("seat", each) for each in own), *(("virtual", each) for each in virtual)]
+    if not who or taken & {*who} or who != sorted({*who}):
+        _refuse(tree, f"award for {name}", "who has none for it yet, ascending")
+    last = state.awards[-1] if state.awards else None
+    if last is not None and (last.round, last.type) >= (number, type_):
+        _refuse(tree, f"award for {name} in round {number}", "awards by round, then by type")
+    players = (*own, *(state.seats + each for each in virtual))
+    places = share(type_, len(taken), players)
+    state.awards.append(Award(type_, number, own, virtual, places.place, places.each))
+
+
+def _check_phase(tree: Any, state: State) -> None:
+    """What is awaited can happen."""
+    phase, seat = state.phase, state.seat
+    dice = len(state.blue[seat])
+    fine = state.to_roll in _TO_ROLL.get(phase, (0,))
+    if phase in (Phase.VIRTUAL_START, Phase.VIRTUAL):
+        fine = fine and bool(state.virtual)
+    if phase is Phase.DICE:
+        fine = fine and dice + state.to_roll <= 2
+    elif phase in _PAIRS:
+        fine = fine and dice in _PAIRS[phase]
+    if phase is Phase.SECOND:
+        fine = fine and state.first is not None and state.first[0] in state.blue[seat]
+        fine = fine and state.first is not None and state.first[1] in state.yellow[seat]
+    in_play = phase >= Phase.ACTION
+    fine = fine and bool(state.round) == in_play and (phase is not Phase.OVER or state.round == state.rounds)
+    if not fine:
+        _refuse(tree, f"phase {phase.name.lower()}", "dice, a first building and a round that fit it")
+
+
+def _refuse(tree: Any, what: str, expected: str) -> NoReturn:
+    raise NotationError(Kind.ILLEGAL, place_of(tree), what, expected)
