@@ -161,8 +161,10 @@ class _Worker:
         self._start_s = asyncio.get_running_loop().time() + START_S
         self._reading: asyncio.Task[tuple[int, bytes]] | None = None
         self.pid = process.pid
+        self._handle = _handle_of(process.pid)
         self.ended = asyncio.create_task(process.wait())
         """With its exit code."""
+        self.ended.add_done_callback(lambda _: self._let_go())
 
     async def ready(self, until_s: float) -> None:
         """Returns when it takes questions. Raises ``WorkerFailed`` (``late``) if that is not by then."""
@@ -228,12 +230,27 @@ class _Worker:
 
     def kill(self) -> None:
         """At once; it is gone when ``ended`` is done. What is being read ends by that."""
-        with suppress(ProcessLookupError):
-            self._transport.kill()
+        # Not by the transport: it looks first whether the process has ended, and takes its exit code from who waits.
+        if self._handle is not None:
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._handle, signal.SIGKILL)
         for descriptor in (0, 1):
             pipe = self._transport.get_pipe_transport(descriptor)
             if pipe is not None:
                 pipe.close()  # while nobody reads, its end would not be noticed
+
+    def _let_go(self) -> None:
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+
+
+def _handle_of(pid: int) -> int | None:
+    """What always means this process and never another of the same number; None if it has ended."""
+    try:
+        return os.pidfd_open(pid)
+    except ProcessLookupError:
+        return None
 
 
 def _garbled() -> WorkerFailed:
