@@ -9,6 +9,7 @@ from pathlib import Path
 from referee.games import registry
 from referee.games.game import Kind, Rule
 from solver.alhambra.theorems import THEOREMS
+from tests.notation.page import notation_page
 
 DOCS = Path(__file__).parent.parent / "docs"
 
@@ -92,7 +93,7 @@ def pages() -> dict[Path, str]:
     rules = {
         DOCS / "rules" / f"{game.rules_id}.md": rules_page(game.rules_id, game.version) for game in registry.games()
     }
-    return {**rules, DOCS / "theorems.md": theorems_page()}
+    return {**rules, DOCS / "theorems.md": theorems_page(), DOCS / "notation.md": notation_page()}
 
 
 def main() -> None:

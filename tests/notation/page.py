@@ -1,0 +1,148 @@
+# ruff: noqa: E501 - a row of a table is one line
+"""docs/notation.md: what is told of the notation, with its grammar and with games as they are printed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import referee.notation
+from referee.games import registry
+from referee.notation.game_text import GameText
+from referee.notation.game_text import write as write_game
+from referee.notation.position_text import Position
+from referee.notation.position_text import write as write_position
+from tests.notation.setups import PLAIN, play
+
+_SHOWN = {"alhambra": 14, "kingdomino": 18, "rollwrite": 18}
+"""Events of each example: enough for the usual kinds."""
+
+PAGE = """\
+# The notation
+
+Made from the grammar by `make docs`. A game, or one position of it, as plain text: a scribe writes it by hand, reads it
+aloud, and makes a log from it; a log is printed as such a text. One game has one canonical text, which `referee show
+--notation` prints; what else means the same is read as well, and nothing is guessed.
+
+    referee show final.gamelog --notation > final.txt       # a log as text
+    referee record final.txt --key scribe.pem --referee-key referee.pem --out final.gamelog     # and back
+    referee show final.txt                                   # what a text says: the position, pictures
+
+## A game
+
+{kingdomino}
+**Headers** come first, one a line, each once, `Game` before all others.
+
+| header | value |
+|---|---|
+| `Game`, `Seats` | which game, how many seats; these two have to be there |
+| `Version` | of the rules; the newest if there is none |
+| `Event`, `Round`, `Table` | numbers that the organiser chose; there are no names in a log |
+| a name in lower case | an option of the game that is not as it is by default: `yes` or `no`, a word, a number, or numbers with blanks between them (`[age_order "2 0 1"]`) |
+| `Dominoes` | Kingdomino with other dominoes: 48 times left and right half, as in `wheat/mine:3`, by their numbers |
+| `Sheet` | Roll & Write with another sheet: name, coin track, `blue` or `yellow` for the dice that give the rows, then 36 types: blue 1 with yellow 1 to 6, blue 2 and so on |
+| `Position` | makes the text one of a position: see below |
+| `Result` | the points of the seats in their order; `*` for a game that goes on; `aborted`, `referee fault` or `stalled` (the log was full) for one that ended without points. If it is there, it has to be so |
+
+**Lines.** Every event has a line. What a seat does begins with its number and a colon; what is drawn or rolled does
+not. A seat that has no legal action passes, and that is a line, too. Cells are `x,y`: x grows east, y grows south, castle
+and fountain are `0,0`. A pair of dice is `blue,yellow`.
+
+**Blanks and comments.** Words are apart by blanks, lines by ends of lines; more of either say nothing. A comment begins
+with `;` and ends with its line, or is in braces. What scores is printed as such comments and not read.
+
+**What may be left out**, as the rest says it, and writing it by hand takes time:
+
+- the halves of a domino (`choose 48`): its number says them;
+- the slot of a tile that is bought (`buy tower-12 with ducat-5 ducat-7`): every tile is there once;
+- the type of a building and the coins that are got (`build 3,5`, `get coins`, `build second`): sheet and dice say them;
+- the cells of `place 48` and `place garden-10-N` where there is one way to place it. With more the text is ambiguous.
+
+What is written of these has to be right. Cards that are taken or paid, the dominoes of a line and the dice of a colour
+that are turned may come in any order; hands, rows, markets and rolls have the order in which they came. There are no
+other short forms. A tile has its whole name: `garden-10` is a tile, and so are `garden-10-N` and `garden-10-W`.
+
+## What can be wrong
+
+A text is read up to the first thing that is wrong, which is told with line and column.
+
+| kind | such as |
+|---|---|
+| syntax | `line 3, column 4: syntax: found 'castel'; expected castle, choose, discard, pass or place` |
+| illegal | `line 7, column 1: illegal: 0: choose 4 forest/forest: KDO-5 (domino: 4, found: not in the line): …` |
+| ambiguous | `line 12, column 4: ambiguous: place 3 can be 2 moves; expected place 3 forest/forest -2,0 -1,0; place 3 …` |
+
+*Syntax* is also the name of something that the game does not have, and a part that could be left out and is not so.
+*Illegal* names every rule that is broken; where a seat acts that is not on turn, what is awaited.
+
+## A position
+
+The headers of the game, and the position on one line. It is read back as the same position, digest and all; `referee
+show FILE --position --at N` prints it. What is read is whole: every domino, tile and card is in one place, boards are
+legal, and what is awaited can happen. Whether a game can lead to it is not asked.
+
+Parts are apart by `|`: the phase with what is counted, what lies on the table, then one part for each seat.
+
+**Kingdomino**: the order of the kings in the first line; kings whose domino is still to be placed, `domino=seat`; the
+offer, with the seat of the king on a domino; dominoes left over; for each seat the castle's column and row in a fixed
+frame (or `nowhere`), dominoes in the order in which they were placed, discarded ones. What is nowhere is unseen.
+
+{kingdomino_position}
+**Roll & Write**: `roll`: pairs of dice that are awaited; `player`: the virtual player who rolls; `changed`: dice were
+turned in this turn; `first`: its first building. For each seat coins left `of` those circled, dice, buildings; for each
+virtual player its buildings by type; completed types with who completed them.
+
+{rollwrite_position}
+**Alhambra**: rounds held and `due`; cards in the five piles, how many of them were turned, and how many before each of
+the scoring cards A and B that came. The bag and the deck are what is nowhere else: their order is no part of a
+position.
+
+{alhambra_position}
+## Recording a game
+
+`referee record` makes the log of a declared game: every seat is scribed, all that is drawn is declared, and each act is
+signed with the scribe's key. The referee's key signs the head of the log. Who records a game alone is scribe and
+referee, with two keys of their own (`referee keys scribe.pem --new`); the log then proves what they vouch for, not what
+the players signed. The text is played by the rules first; nothing is written if anything is wrong. `referee audit` says
+COMPLETE of a game that is over, PREFIX of one that breaks off.
+
+A printed text can be signed as a [C2SP signed note](https://c2sp.org/signed-note), and is checked when it is read:
+
+    referee show final.gamelog --notation --sign club.pem --name club.example > final.txt
+    referee show final.txt --key club.vkey
+
+In Python: `referee.notation.game_text.read` and `write`, `read_line` for one line in a position, and
+`referee.notation.position_text`. All raise `NotationError` and nothing else for a text that is wrong.
+
+## More games
+
+{alhambra}
+{rollwrite}
+## The grammar
+
+For [Lark](https://lark-parser.readthedocs.io), LALR(1). The text of a game has the common part and that of its game;
+`text` is a game or a position, `position` the value of the header `Position`, `act` one line. Two words, or numbers,
+need a blank between them.
+
+{grammar}"""
+
+
+def notation_page() -> str:
+    """The page."""
+    parts = {}
+    for setup in PLAIN:
+        states = [setup.start()]
+        played = play(setup, seed=12)
+        events = tuple(played.events[: _SHOWN[setup.rules_id]])
+        for event in events:
+            states[0].apply(event)
+        parts[setup.rules_id] = _block(write_game(GameText(setup, events)))
+        parts[f"{setup.rules_id}_position"] = _block(write_position(Position(setup, states[0])))
+    folder = Path(referee.notation.__file__).parent
+    grammars = [("Common", folder / "text.lark")]
+    grammars += [(name.capitalize(), folder / name / "text.lark") for name in sorted(registry.names())]
+    blocks = [f"### {name}\n\n{_block(path.read_text(encoding='utf-8'), 'lark')}" for name, path in grammars]
+    return PAGE.format(**parts, grammar="\n".join(blocks))
+
+
+def _block(text: str, kind: str = "") -> str:
+    return f"```{kind}\n{text}```\n"
