@@ -155,13 +155,17 @@ class _Auditor:
     def _entry(self, data: bytes) -> None:
         try:
             entry = decode_entry(data)
-            self.checked[Layer.DECODE] = self.tree.size + 1
-            if self.tree.size == 0:
-                self._open(entry)
         except LogError as error:
             self.following = False
             self.note(error)
             return
+        self.checked[Layer.DECODE] = self.tree.size + 1
+        if self.tree.size == 0:
+            try:
+                self._open(entry)
+            except LogError as error:
+                self.following = False
+                self.note(error)
         self.checked[Layer.CHAIN] = self.tree.size + 1
         self._link("entry", entry)
         if entry.HasField("recovered"):

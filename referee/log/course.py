@@ -182,6 +182,9 @@ class Course:
             raise LogError(Code.NOT_AWAITED, "an act after the end of the game")
 
     def _check_join(self, author: Author, join: log_pb2.Join) -> Step:
+        expected = "a commitment, in a dealt game" if self.dealt else "no commitment, in a declared game"
+        if bool(join.commitment) != self.dealt:
+            raise LogError(Code.MALFORMED, f"Join of {author}", expected)
         self._demand(self.phase is Phase.JOINING, f"{author} joins", "Joins before everything else")
         seat = author.index
         self._demand(author.role is Role.SEAT and seat < len(self._scribed), f"{author} joins", "a seat")
@@ -189,9 +192,6 @@ class Course:
         self._demand(seat not in self.joins, f"{author} joins again", "one Join for each seat")
         taken = [number for number, other in self.joins.items() if other.key == join.key]
         self._demand(not taken, f"{author} joins with the key of seat {taken}", "a key of its own")
-        expected = "a commitment, in a dealt game" if self.dealt else "no commitment, in a declared game"
-        if bool(join.commitment) != self.dealt:
-            raise LogError(Code.MALFORMED, f"Join of {author}", expected)
         return Step(StepKind.JOINED, seat, join=join)
 
     def _check_reveal(self, author: Author, seed: bytes) -> Step:

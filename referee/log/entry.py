@@ -113,6 +113,8 @@ def decode_entry(data: bytes) -> log_pb2.Entry:
         check_signed_lengths("entry.refused", entry.refused)
         for i, rule_id in enumerate(entry.refused.rule_ids):
             check_name(f"entry.refused.rule_ids[{i}]", rule_id)
+    elif event == "end" and entry.end.ending == log_pb2.ENDING_UNSPECIFIED:
+        raise LogError(Code.MALFORMED, "GameEnd without an ending", "how the game ended")
     elif event == "disclose":
         check_length("entry.disclose.seed", entry.disclose.seed, SEED_BYTES)
     elif event == "recovered":

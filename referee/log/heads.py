@@ -80,7 +80,8 @@ class Heads:
                 yield LogError(Code.CHECKPOINT, what, "its first entries", entry=checkpoint.size - 1)
         for newest in sorted(self._waiting, reverse=True):
             for kind, checkpoint in self._waiting[newest]:
-                if checkpoint.game_id != identity:
+                # A file without any entry does not say of which game it is.
+                if checkpoint.game_id != identity and size > 0:
                     yield self._other_game(kind, checkpoint, identity)
                 else:
                     yield LogError(Code.STALE, f"{size} entries", f"{newest}, as a signed {kind} shows")
