@@ -139,6 +139,7 @@ def test_syntax(text: str, message: str) -> None:
     [
         (f"{KINGS}0: castle 9,2", "line 3, column 1: illegal: 0: castle 9,2: KDO-17 (column: 9", ("KDO-17",)),
         (f"{CHOSEN}0: place 5 9,9 9,9", "line 12, column 1: illegal: 0: place 5 forest/forest 9,9 9,9: KDO-6", None),
+        (f"{CHOSEN}0: choose 49", "line 12, column 1: illegal: 0: choose 49: KDO-7", ("KDO-7",)),
         (f"{KINGS}1: castle 2,2", "line 3, column 1: illegal: seat 1 acts; expected seat 0: place castle", ()),
         (f"{KINGS}line: 1 2 3 4", "line 3, column 1: illegal: chance; expected seat 0: place castle", ()),
         (f"{TILES}0: take denar-1", "expected what was drawn or rolled: neutral tiles", ()),

@@ -30,6 +30,7 @@ from referee.notation.kingdomino.words import describe, rounds
         (ChooseDomino(1), "choose 1 wheat/wheat"),
         (PlaceDomino(19, (0, -1), (-1, -1)), "place 19 wheat:1/forest 0,-1 -1,-1"),
         (DiscardDomino(48), "discard 48 wheat/mine:3"),
+        (ChooseDomino(49), "choose 49"),
         (FirstOrder((1, 0, 1, 0)), "first order: 1 0 1 0"),
         (Line((3, 17, 22)), "line: 3 17 22"),
         (ForcedPass(1), "pass"),

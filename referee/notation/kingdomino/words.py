@@ -67,7 +67,8 @@ def scored(state: State, seat: int) -> str:
 
 
 def _domino(number: int, state: State) -> str:
-    return str(state.table.dominoes[number - 1])
+    """Of a number that the table does not have, the number alone: refused events are told, too."""
+    return str(state.table.get(number) or number)
 
 
 def _cell(cell: Cell) -> str:
