@@ -22,11 +22,14 @@ from solver.z3run import Budget, OutOfBudget
 _SLICES = 25
 """Pieces of work that one shape of a closed wall is worth."""
 
-_STATE, _CLAUSE = 100, 30
-"""What a state of winding and a clause are charged, in Z3's unit of work: they take about as long."""
+_TILE, _CLAUSE = 100, 30
+"""What a tile that is tried in winding and a clause are charged, in Z3's unit of work: they take about as long."""
 
-_NARROW, _WIDE, _TIMES = 100, 1000, 6
-"""Widths of beams: of the first, and of those after it, which are that many before anything is asked."""
+_NARROW, _WIDE = 100, 1000
+"""Widths of beams: of the first, and of those after it."""
+
+_WINDING = 15_000
+"""What winding may cost before anything is asked, for each tile squared: questions about more tiles take longer."""
 
 _CELLS = 1500
 """Of all the places that are asked about in turn: about a gigabyte."""
@@ -114,8 +117,7 @@ class _Search:
         if self.region is None:
             yield from self._close()
         yield from self._wind(rng, _NARROW, whole=False)
-        for _ in range(_TIMES):
-            yield from self._wind(rng, _WIDE)
+        yield from self._wind_on(rng, _WINDING * len(self.masks) ** 2)
         effort = 0
         while True:
             effort += 1
@@ -123,13 +125,16 @@ class _Search:
             yield from self._ask_at(self.bound, effort, _CELLS)
             if (halfway := (self.best + self.bound + 1) // 2) < self.bound:
                 yield from self._ask_at(halfway, effort, _CELLS // 4)
-            until = self.budget.left - (before - self.budget.left)
-            while self.budget.left > until:
-                yield from self._wind(rng, _WIDE)
+            yield from self._wind_on(rng, before - self.budget.left)
+
+    def _wind_on(self, rng: random.Random, work: int) -> Iterator[bool]:
+        until = self.budget.left - work
+        while self.budget.left > until:
+            yield from self._wind(rng, _WIDE)
 
     def _wind(self, rng: random.Random, width: int, *, whole: bool = True) -> Iterator[bool]:
-        for looked_at, layout in wind(self.masks, rng, width, whole=whole):
-            self.budget.left -= looked_at * _STATE
+        for tried, layout in wind(self.masks, rng, width, whole=whole):
+            self.budget.left -= tried * _TILE
             yield self._found(layout)
 
     def _close(self) -> Iterator[bool]:

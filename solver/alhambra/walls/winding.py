@@ -66,7 +66,7 @@ class _State(NamedTuple):
 
 
 def wind(masks: Sequence[int], rng: Random, width: int, *, whole: bool) -> Iterator[tuple[int, Masks]]:
-    """One tile of the row after the other: how many states were looked at, and a layout, or none if there is no row.
+    """One tile of the row after the other: how many were tried since, and a longer wall, if there is one.
 
     ``width``: states that are kept. ``whole``: only rows that all tiles may follow in, by the sides that they are
     entered at and left at. The layouts need not be legal.
@@ -84,24 +84,31 @@ class _Beam:
         self.plain = stock[0] + 1
         """Tiles without walls, the fountain included."""
         self.left = tuple(stock[mask] for mask in _MASKS)
+        self._tried = 1
         self._can_end: dict[tuple[tuple[int, ...], int], bool] = {}
 
     def run(self) -> Iterator[tuple[int, Masks]]:
         nothing = _State(0.0, 0, 0, 0, _MIDDLE, 0, self.left, 0, None, 0)
         states = [self._with(nothing, kind, _MIDDLE, 0, 0) for kind, count in enumerate(self.left) if count]
+        best = 0
         while states:
-            whole = [state for state in states if state.owed.bit_count() <= self.plain]
-            longest = max(whole, key=lambda state: state.length, default=None)
-            yield len(states), self._layout(longest) if longest else {}
+            longer = [state for state in states if state.length > best and state.owed.bit_count() <= self.plain]
+            longest = max(longer, key=lambda state: state.length, default=None)
+            best = longest.length if longest else best
+            yield self._spent(), self._layout(longest) if longest else {}
             after = {state[1:7]: state for before in states for state in self._longer(before)}
-            looked_at = len(after)
             states = []
             for state in sorted(after.values()):
                 if (settled := self._settled(state)) is not None:
                     states.append(settled)
                     if len(states) == self.width:
                         break
-            yield looked_at, {}
+        yield self._spent(), {}
+
+    def _spent(self) -> int:
+        """Tiles that were tried since this was asked."""
+        tried, self._tried = self._tried, 0
+        return tried
 
     def _longer(self, state: _State) -> Iterator[_State]:
         """With one tile more."""
@@ -126,6 +133,7 @@ class _Beam:
                 yield new
 
     def _with(self, state: _State, kind: int, cell: int, owed: int, corner: int) -> _State:
+        self._tried += 1
         empty = state.empty
         for step in _FACING[kind]:
             empty |= 1 << cell + step
@@ -177,7 +185,7 @@ class _Beam:
         while row is not None:
             row, cell, walls = row
             masks[cell] = walls
-        plain = [cell for cell in range(_ROW * _ROW) if state.owed >> cell & 1] or self._beside(state)
+        plain = [*_cells(state.owed)] or self._beside(state)
         masks |= dict.fromkeys(plain, 0)
 
         def from_here(here: int) -> Masks:
@@ -189,11 +197,17 @@ class _Beam:
 
     @staticmethod
     def _beside(state: _State) -> list[int]:
-        for cell in (at for at in range(_ROW * _ROW) if state.laid >> at & 1):
+        for cell in _cells(state.laid):
             for spot in (cell + step for step in _STEP):
                 if not (state.laid | state.empty) >> spot & 1 and _blocks(state.laid, spot) == 1:
                     return [spot]
         return []
+
+
+def _cells(bits: int) -> Iterator[int]:
+    while bits:
+        yield (bits & -bits).bit_length() - 1
+        bits &= bits - 1
 
 
 def _blocks(taken: int, cell: int) -> int:
