@@ -28,7 +28,7 @@ GENERATED := .venv/generated.stamp
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup proto proto-baseline lint format test test-fast demo serve arena rig bench bench-solver compare crash differential theorems docs clean
+.PHONY: help setup proto proto-baseline lint format test test-fast demo serve arena rig bench bench-solver compare crash attack differential theorems docs clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -78,6 +78,9 @@ compare: $(BIN)/python ## Install other solvers, to be measured beside Z3
 
 crash: $(GENERATED) ## Kill the referee 200 times under load (ARGS="--rounds 20 --seed 7")
 	@$(BIN)/python -m tests.crash $(ARGS)
+
+attack: $(GENERATED) ## Damage copies of whole games in every way there is (ARGS="--only toy")
+	@$(BIN)/python -m tests.attacks $(ARGS)
 
 differential: $(GENERATED) ## Hold the engine against the solver, a million verdicts (ARGS="--seed 5000 --verdicts 20000")
 	@$(BIN)/python -m tests.solver.differential $(ARGS)

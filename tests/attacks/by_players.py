@@ -21,7 +21,7 @@ from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
 from tests.attacks.by_referees import taken_over
 from tests.attacks.corpus import TABLES
-from tests.attacks.forge import Attacks, Forgery, Signer, act_in, acts, edited, events, put_act, relinked
+from tests.attacks.forge import Attack, Attacks, Forgery, Signer, act_in, acts, edited, events, put_act, relinked
 from tests.log import evil, games
 from tests.log.games import Played
 
@@ -92,74 +92,54 @@ def identity_key(table: str, played: Played) -> Forgery:
 # --- bodies that one program reads otherwise than another ---------------------------------------------------------
 
 
-def last_act(played: Played, body: Callable[[bytes], bytes]) -> Forgery:
-    """The last act with other bytes, well signed by its author."""
-    at = acts(played, "move", "reveal", "join", "declare")[-1]
-    leaves = relinked(evil.entries(played), bodies={at: body})
-    return Forgery(evil.signed_file(played, leaves), Verdict.CORRUPT, Code.MALFORMED, at)
+def _two_acts(body: bytes) -> bytes:
+    # Of the members of a oneof most programs see the last only.
+    act = log_pb2.Intent.FromString(body)
+    name = str(act.WhichOneof("act"))
+    act.ClearField("act")
+    head = len(act.SerializeToString(deterministic=True))
+    fields = log_pb2.Intent.DESCRIPTOR.fields_by_name
+    other = bytes([fields["join" if name != "join" else "reveal"].number << 3 | 2, 0])
+    return body[:head] + other + body[head:] if name != "join" else body + other
 
 
-@attack
-def unknown_field(table: str, played: Played) -> Forgery:
-    """Of an act's."""
-    return last_act(played, lambda body: body + b"\xf8\x07\x01")
+def _longer_varint(body: bytes) -> bytes:
+    assert body[18] == 0x10
+    assert body[19] < 0x80
+    return body[:19] + bytes([body[19] | 0x80, 0]) + body[20:]
 
 
-@attack
-def field_given_twice(table: str, played: Played) -> Forgery:
-    """The game id, the same both times."""
-    return last_act(played, lambda body: body[:18] + body)
+def _without_act(body: bytes) -> bytes:
+    act = log_pb2.Intent.FromString(body)
+    act.ClearField("act")
+    return act.SerializeToString(deterministic=True)
 
 
-@attack
-def two_acts_in_one(table: str, played: Played) -> Forgery:
-    """Two members of a oneof: Resign before the act, of which most programs see the last only."""
-
-    def both(body: bytes) -> bytes:
-        act = log_pb2.Intent.FromString(body)
-        number = log_pb2.Intent.DESCRIPTOR.fields_by_name["protest"].number
-        assert number > log_pb2.Intent.DESCRIPTOR.fields_by_name[str(act.WhichOneof("act"))].number
-        act.ClearField("act")
-        head = act.SerializeToString(deterministic=True)
-        return head + bytes([number << 3 | 2, 0]) + body[len(head) :]
-
-    return last_act(played, both)
+ODD_BODIES: dict[str, Callable[[bytes], bytes]] = {
+    "unknown field": lambda body: body + b"\xf8\x07\x01",
+    "field given twice": lambda body: body[:18] + body,
+    "two acts in one": _two_acts,
+    "over-long varint": _longer_varint,
+    "nested a thousand deep": lambda body: body + b"\xfb\x07" * 1000 + b"\xfc\x07" * 1000,
+    "act of 20 KiB": lambda body: body + b"\xfa\x07\x80\xa0\x01" + bytes(20 * 1024),
+    "no act": _without_act,
+    "no bytes": lambda body: b"",
+}
+"""What becomes of an act's bytes before its author signs them."""
 
 
-@attack
-def over_long_varint(table: str, played: Played) -> Forgery:
-    """``seq`` with a byte more than it takes."""
+def _last_act(body: Callable[[bytes], bytes]) -> Callable[[str, Played], Forgery]:
+    def make(table: str, played: Played) -> Forgery:
+        at = acts(played, "move", "reveal", "join", "declare")[-1]
+        leaves = relinked(evil.entries(played), bodies={at: body})
+        return Forgery(evil.signed_file(played, leaves), Verdict.CORRUPT, Code.MALFORMED, at)
 
-    def longer(body: bytes) -> bytes:
-        assert body[18] == 0x10
-        assert body[19] < 0x80
-        return body[:19] + bytes([body[19] | 0x80, 0]) + body[20:]
-
-    return last_act(played, longer)
+    return make
 
 
-@attack
-def nested_too_deep(table: str, played: Played) -> Forgery:
-    """A thousand groups, each in the one before."""
-    return last_act(played, lambda body: body + b"\xfb\x07" * 1000 + b"\xfc\x07" * 1000)
-
-
-@attack
-def act_of_20_kib(table: str, played: Played) -> Forgery:
-    """Larger than any body may be."""
-    return last_act(played, lambda body: body + b"\xfa\x07" + b"\x80\xa0\x01" + bytes(20 * 1024))
-
-
-@attack
-def no_act(table: str, played: Played) -> Forgery:
-    """An intent that intends nothing."""
-
-    def nothing(body: bytes) -> bytes:
-        act = log_pb2.Intent.FromString(body)
-        act.ClearField("act")
-        return act.SerializeToString(deterministic=True)
-
-    return last_act(played, nothing)
+for _name, _body in ODD_BODIES.items():
+    if _name != "no bytes":  # an entry cannot hold such an act
+        PLAYERS[_name] = Attack("player", _last_act(_body), _name)
 
 
 # --- joining and revealing -----------------------------------------------------------------------------------------

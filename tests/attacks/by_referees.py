@@ -15,7 +15,7 @@ from referee.log.header import header_hash
 from referee.log.note import Checkpoint
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
-from tests.attacks.corpus import other_course, other_game
+from tests.attacks.corpus import TABLES, other_course, other_game
 from tests.attacks.forge import (
     FORGER,
     Attacks,
@@ -33,7 +33,7 @@ from tests.attacks.forge import (
     whole,
 )
 from tests.attacks.rigged import misruled, stacked
-from tests.log import evil, games
+from tests.log import evil, games, toy
 from tests.log.games import SIGNER, Played, build_file
 
 BETTER_R = games.seed("a better r")
@@ -292,17 +292,12 @@ def terms_swapped(table: str, played: Played) -> Forgery:
 
 @attack
 def tables_of_ones_own(table: str, played: Played) -> Forgery | None:
-    """Other tiles under the name of the rules; everybody signs."""
-    if table.startswith("rollwrite"):
-        return None  # declares its sheet: the report names it, see tests/log/test_tables.py
-
-    def change(opened: log_pb2.GameOpen) -> None:
-        middle = len(opened.tables) // 2
-        opened.tables = opened.tables[:middle] + opened.tables[middle : middle + 1] + opened.tables[middle:]
-
-    if table.startswith("toy"):
-        return against_rules(reopened(played, change), Code.RULES, 0)
-    return None
+    """A game with other cards under the name of the rules, that everybody signs for."""
+    if TABLES[table].rules_id != "toy":
+        return None  # the same with real tiles: see tests/log/test_registered.py
+    cards = bytes([*toy.CARDS[:-1], 9])
+    other = TABLES[table].play(TABLES[table].open(tables=cards, engines=toy.engines(cards)))
+    return against_rules(other.file(), Code.RULES, 0)
 
 
 @attack

@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any
 
 from referee.games.alhambra import Options
+from referee.log.engines import installed
 from referee.log.v1 import log_pb2
 from tests.log import games, registered
 from tests.log.games import Played, abort, join_and_reveal, step
@@ -73,6 +74,25 @@ TABLES: dict[str, Table] = {
 def game(name: str) -> Played:
     """Made once; nobody may change it."""
     return TABLES[name].play(TABLES[name].open())
+
+
+@cache
+def whole_game(rules_id: str) -> Played:
+    """Dealt, with attempts, as long as the rules make it."""
+    table = Table(rules_id, {"recorded": True})
+    return table.play(table.open())
+
+
+@cache
+def small_game(rules_id: str) -> Played:
+    """Aborted before anybody joined, in a file of less than 2 KiB: its header names the messages only."""
+    messages = games.described(log_pb2.DESCRIPTOR.name, codec(rules_id).signed_file().name)
+    header = games.small_header(rules_id, descriptors=messages)
+    tables = codec(rules_id).encode_tables(None)
+    opened = games.game_open(header, rules=(rules_id, 1), tables=tables)
+    played = abort(games.start(opened, header=header, engines=installed()))
+    assert len(played.file()) <= 2048
+    return played
 
 
 @cache

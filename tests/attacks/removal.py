@@ -1,0 +1,79 @@
+"""What gets through when a protection is taken away."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import pytest
+
+from referee.log.verdict import Report, Verdict
+from tests.attacks.corpus import TABLES, game
+from tests.attacks.everything import ATTACKS
+from tests.attacks.forge import Forgery
+from tests.attacks.protections import PROTECTIONS
+
+# The smallest games, and the one in which no deck doubles what is looked at, first.
+_ORDER = ["toy, declared", "toy, dealt", *TABLES]
+
+
+@dataclass(frozen=True)
+class Removal:
+    """One protection taken away."""
+
+    protection: str
+    through: tuple[str, ...]
+    """Attacks that are not noticed any more, or pass for a file that merely is not whole."""
+    doubled: tuple[tuple[str, str], ...]
+    """Attacks that another protection notices, and the layer that then decides."""
+
+    def row(self) -> str:
+        """Of the table in docs/security.md."""
+        doubled = [f"{attack} ({layer})" for attack, layer in self.doubled]
+        what = (PROTECTIONS[self.protection].__doc__ or "").rstrip(".")
+        return f"| {self.protection} | {what} | {', '.join(self.through) or 'nothing'} | {', '.join(doubled) or '-'} |"
+
+
+@cache
+def forgeries() -> dict[str, tuple[str, Forgery, tuple[object, ...]]]:
+    """Each attack once: on which game, the file, and what the whole auditor says."""
+    found = {}
+    for name, attack in ATTACKS.items():
+        table, forgery = next((t, f) for t in _ORDER if (f := attack(t, game(t))) is not None)
+        found[name] = (table, forgery, _told(forgery.audit(game(table))))
+    return found
+
+
+def _told(report: Report) -> tuple[object, ...]:
+    finding = report.decisive
+    return (finding and (finding.code, finding.entry, finding.what),)
+
+
+def _weight(verdict: Verdict) -> int:
+    """Nothing, a file that is not whole, or something wrong."""
+    return {Verdict.COMPLETE: 0, Verdict.PREFIX: 1, Verdict.UNDISCLOSED: 1}.get(verdict, 2)
+
+
+def without(protection: str) -> Removal:
+    """Every attack against the auditor without the protection."""
+    through, doubled = [], []
+    made = forgeries()
+    with pytest.MonkeyPatch.context() as patch:
+        PROTECTIONS[protection](patch)
+        for name, (table, forgery, usual) in made.items():
+            report = forgery.audit(game(table))
+            if _weight(report.verdict) < _weight(forgery.verdict):
+                through.append(name)
+            elif _told(report) != usual:
+                assert report.decisive is not None
+                doubled.append((name, str(report.decisive.layer)))
+    return Removal(protection, tuple(through), tuple(doubled))
+
+
+def honest_games_broken(protection: str) -> list[str]:
+    """What is wrong with good games if the protection is gone: nothing, if only that is gone."""
+    with pytest.MonkeyPatch.context() as patch:
+        PROTECTIONS[protection](patch)
+        # Without attempts, as these are judged by the rules and would be none without them.
+        names = ["toy, declared", "alhambra, declared"]
+        return [name for name in names if game(name).audit().verdict is not Verdict.COMPLETE]

@@ -1,0 +1,83 @@
+"""Damage to copies of real games; ``make attack`` leaves nothing out, tests/log/test_file.py nothing of the toy's."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from referee.games import registry
+from tests.attacks.corpus import game, small_game, whole_game
+from tests.attacks.damage import Target, Wrong
+from tests.attacks.everything import ATTACKS
+from tests.attacks.protections import PROTECTIONS
+from tests.cli.command import referee
+from tests.log.games import SIGNER
+
+NAMES = registry.names()
+
+
+@pytest.mark.parametrize("rules_id", NAMES)
+def test_every_byte_of_a_small_game(rules_id: str) -> None:
+    """One bit of each, each time another."""
+    target = Target(small_game(rules_id))
+    for at in range(len(target.data)):
+        target.flip(at * 8 + at % 8)
+
+
+@pytest.mark.parametrize("rules_id", NAMES)
+def test_every_cut_length_and_splice_of_a_small_game(rules_id: str) -> None:
+    target = Target(small_game(rules_id))
+    for size in range(len(target.data)):
+        target.cut(size)
+    for damage in (*target.lengths(), *target.splices()):
+        damage()
+
+
+@pytest.mark.parametrize("table", ["toy, aborted", "kingdomino, aborted"])
+def test_every_length_and_splice_of_a_game(table: str) -> None:
+    target = Target(game(table))
+    for damage in (*target.lengths(), *target.splices()):
+        damage()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rules_id", NAMES)
+def test_whole_games(rules_id: str) -> None:
+    target, rng = Target(whole_game(rules_id)), random.Random(1)
+    for _ in range(50):
+        target.at_random(rng)
+
+
+def test_an_auditor_that_overlooks_damage_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One without checksums, and one that finds nothing missing."""
+    target = Target(small_game("rollwrite"))
+    with monkeypatch.context() as patch:
+        PROTECTIONS["crc"](patch)
+        with pytest.raises(Wrong, match="turned over"):
+            target.flip((target.ends[1] + 8) * 8)
+    with monkeypatch.context() as patch:
+        PROTECTIONS["what is missing"](patch)
+        with pytest.raises(Wrong, match="COMPLETE, expected PREFIX"):
+            target.cut(target.ends[-2])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["flipped bit", "tail cut", "tail cut against a receipt", "fork", "game invented"])
+def test_exit_codes(name: str, tmp_path: Path) -> None:
+    """As ``referee audit`` gives them to whoever runs it."""
+    table = "kingdomino, dealt"
+    forgery = ATTACKS[name](table, game(table))
+    assert forgery is not None
+    log = tmp_path / "game.gamelog"
+    log.write_bytes(forgery.data)
+    words: list[str | Path] = ["--key", str(SIGNER.verifier)]
+    for number, receipt in enumerate(forgery.policy.receipts):
+        (tmp_path / f"receipt-{number}").write_bytes(receipt)
+        words += ["--receipt", tmp_path / f"receipt-{number}"]
+    for seat, key in forgery.policy.seat_keys.items():
+        words += ["--seat-key", f"{seat}={key.hex()}"]
+    done = referee("audit", log, *words)
+    assert (done.returncode, done.stderr) == (int(forgery.verdict), "")
+    assert done.stdout.startswith(forgery.verdict.name)

@@ -1,0 +1,33 @@
+"""Taking each protection of the auditor away in turn: something gets through, or another is named that notices it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.attacks import removal
+from tests.attacks.everything import ATTACKS
+from tests.attacks.protections import PROTECTIONS
+
+PAGE = Path(__file__).parents[2] / "docs" / "security.md"
+
+
+@pytest.mark.parametrize("protection", PROTECTIONS)
+def test_no_protection_is_for_nothing(protection: str) -> None:
+    """The page has the row as it is: what gets through, and what else would notice."""
+    found = removal.without(protection)
+    assert found.through or found.doubled, "nothing notices that it is gone"
+    assert removal.honest_games_broken(protection) == [], "more than the protection is gone"
+    rows = PAGE.read_text().splitlines()
+    assert found.row() in rows, f"docs/security.md is not up to date; run: make attack ARGS=--table\n{found.row()}"
+
+
+def test_every_attack_meets_a_protection() -> None:
+    """None is refused by something that this table does not know; that its rows are right is tested above."""
+    rows = [line.split("|")[1:-1] for line in PAGE.read_text().splitlines() if line.startswith("| ")]
+    table = [row for row in rows if row[0].strip() in PROTECTIONS]
+    assert len(table) == len(PROTECTIONS)
+    met = {re.sub(r" \(\w+\)$", "", name.strip()) for row in table for name in ",".join(row[2:]).split(",")}
+    assert set(ATTACKS) == met - {"nothing", "-"}
