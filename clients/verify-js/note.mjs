@@ -1,0 +1,89 @@
+// Signed notes and checkpoints of section 5, and the tree that they are heads of.
+
+import { Refusal, equal, fromBase64, fromHex, hex, sha256, text, utf8 } from "./bytes.mjs";
+import { isKey, verifies } from "./ed25519.mjs";
+
+const MAX_NOTE = 16 * 1024;
+const MAX_SIGNATURES = 16;
+const NAME = /^[^\p{Z}\p{C}+]+$/u;
+
+const bad = (message) => new Refusal("NOTE", message);
+
+const idOf = async (name, key) => (await sha256(utf8(name), Uint8Array.of(0x0a, 0x01), key)).subarray(0, 4);
+
+/** A verifier key `name+hash+key`, as { name, id, key }; an Error says what is wrong with it. */
+export async function verifierKey(line) {
+  const [, name, digits, encoded] = /^([^+]*)\+([0-9a-f]{8})\+(.*)$/u.exec(line) ?? [];
+  const bytes = encoded && fromBase64(encoded);
+  if (!bytes || bytes.length !== 33 || bytes[0] !== 1 || !NAME.test(name)) {
+    throw new Error("a verifier key has the form name+12345678+base64, of Ed25519");
+  }
+  const key = bytes.subarray(1);
+  if (!isKey(key)) throw new Error(`the key of ${name} is weak or no point of the curve`);
+  const id = await idOf(name, key);
+  if (!equal(id, fromHex(digits))) throw new Error(`the key of ${name} has another key id than it states`);
+  return { name, id, key };
+}
+
+/** A signed checkpoint: { origin, gameId, size (BigInt), root, signed (the bytes), signatures }. Refuses with NOTE. */
+export function parseCheckpoint(bytes) {
+  if (bytes.length > MAX_NOTE) throw bad("more than 16 KiB");
+  let note;
+  try {
+    note = text(bytes);
+  } catch {
+    throw bad("not UTF-8");
+  }
+  if (/(?!\n)\p{Cc}/u.test(note)) throw bad("a control character");
+  const parts = /^(([^\n]+)\n([^\n]+)\n([^\n]+)\n)\n((?:[^\n]+\n)+)$/.exec(note);
+  if (!parts) throw bad("expected three lines, an empty one, and signatures");
+  const [, body, first, second, third, lines] = parts;
+  const [, origin, gameId] = /^(.+)\/g\/([0-9a-f]{32})$/u.exec(first) ?? [];
+  if (!origin || !NAME.test(origin)) throw bad("the first line names no game");
+  if (!/^(0|[1-9][0-9]{0,18})$/.test(second)) throw bad("the second line is no size");
+  const root = fromBase64(third);
+  if (root?.length !== 32) throw bad("the third line is no root");
+  const signatures = lines.slice(0, -1).split("\n").map(parseSignature);
+  if (signatures.length > MAX_SIGNATURES) throw bad(`more than ${MAX_SIGNATURES} signatures`);
+  const keys = new Set(signatures.map(({ name, id }) => `${name}+${hex(id)}`));
+  if (keys.size < signatures.length) throw bad("two signatures of one key");
+  return { origin, gameId, size: BigInt(second), root, signed: utf8(body), signatures };
+}
+
+function parseSignature(line) {
+  const [, name, encoded] = /^\u2014 ([^ ]+) ([^ ]+)$/u.exec(line) ?? [];
+  const bytes = encoded && fromBase64(encoded);
+  if (!bytes || bytes.length < 5 || !NAME.test(name)) throw bad("a signature line has the form: em dash, name, base64");
+  return { name, id: bytes.subarray(0, 4), signature: bytes.subarray(4) };
+}
+
+/** Refuses a checkpoint that the key did not sign: UNTRUSTED_KEY if its signature is not there, NOTE_SIGNATURE if it is wrong. */
+export async function checkSigned(checkpoint, key) {
+  const own = checkpoint.signatures.find(({ name, id }) => name === key.name && equal(id, key.id));
+  if (!own) throw new Refusal("UNTRUSTED_KEY", `no signature of ${key.name} with the pinned key`);
+  if (own.signature.length !== 64 || !(await verifies(key.key, checkpoint.signed, own.signature))) {
+    throw new Refusal("NOTE_SIGNATURE", `the signature of ${key.name} does not verify`);
+  }
+  if (checkpoint.origin !== key.name) throw new Refusal("UNTRUSTED_KEY", `the origin is not ${key.name}`);
+}
+
+export const leafHash = (entry) => sha256(Uint8Array.of(0), entry);
+
+const node = (left, right) => sha256(Uint8Array.of(1), left, right);
+
+/** The roots of the first n leaves for every n of `sizes` (a Set), by n: RFC 6962, section 2.1. */
+export async function roots(leaves, sizes) {
+  const found = new Map();
+  const peaks = [];
+  for (let size = 0; size <= leaves.length; size++) {
+    if (sizes.has(size)) {
+      let root = peaks.length ? peaks.at(-1) : await sha256();
+      for (let at = peaks.length - 2; at >= 0; at--) root = await node(peaks[at], root);
+      found.set(size, root);
+    }
+    if (size === leaves.length) break;
+    peaks.push(leaves[size]);
+    for (let rest = size; rest & 1; rest >>= 1) peaks.push(await node(...peaks.splice(-2)));
+  }
+  return found;
+}

@@ -1,0 +1,42 @@
+#!/usr/bin/env node
+// The command: node verify.mjs FILE ... [--key VKEY] [--seat-key N=HEX] [--scribe-key N=HEX] [--receipt FILE] [--json]
+
+import { readFile } from "node:fs/promises";
+import { parseArgs } from "node:util";
+import { audit } from "./audit.mjs";
+import { verifierKey } from "./note.mjs";
+import { describe, pinnedKeys } from "./report.mjs";
+
+const USAGE = "node verify.mjs FILE ... [--key VKEY] [--seat-key N=HEX] [--scribe-key N=HEX] [--receipt FILE] [--json]";
+const CALLERS_FAULT = 2;
+
+const many = { type: "string", multiple: true, default: [] };
+const options = { key: { type: "string" }, "seat-key": many, "scribe-key": many, receipt: many, json: { type: "boolean" } };
+
+const bytes = async (path) => new Uint8Array(await readFile(path));
+
+/** Prints a report on each file; the exit code is the highest. */
+async function main() {
+  const { values, positionals } = parseArgs({ options, allowPositionals: true });
+  if (!positionals.length) throw new Error(`usage: ${USAGE}`);
+  const pins = {
+    key: values.key === undefined ? null : await verifierKey(values.key),
+    seatKeys: pinnedKeys(values["seat-key"]),
+    scribeKeys: pinnedKeys(values["scribe-key"]),
+    receipts: await Promise.all(values.receipt.map(bytes)),
+  };
+  let exit = 0;
+  for (const path of positionals) {
+    const report = await audit(await bytes(path), pins);
+    exit = Math.max(exit, report.exit);
+    process.stdout.write(values.json ? `${JSON.stringify({ file: path, ...report })}\n` : describe(path, report));
+  }
+  return exit;
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = CALLERS_FAULT;
+}

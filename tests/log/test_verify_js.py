@@ -1,0 +1,443 @@
+"""The verifier in JavaScript, written from docs/log-format.md: below the rules it says what the auditor says."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import shutil
+import subprocess
+from base64 import b64encode
+from pathlib import Path
+
+import pytest
+
+from referee.log.audit import Policy
+from referee.log.errors import LogError
+from referee.log.frames import MAGIC, encode_frame
+from referee.log.keys import PublicKey
+from referee.log.note import CheckpointSigner
+from referee.log.v1 import log_pb2
+from referee.log.verdict import Verdict
+from tests.log import evil, games, vectors
+from tests.log.games import ORIGIN, SIGNER, abort, join_and_reveal, key, play, seat_key, step
+from tests.log.registered import at_random, opened, play_with_attempts
+from tests.log.test_registered import KINDS
+from tests.log.verify_js import (
+    FOLDER,
+    NAMES,
+    TRUSTED,
+    Job,
+    agree,
+    dealt,
+    edits,
+    flipped,
+    linked,
+    node,
+    running,
+    small,
+    why_not,
+    with_longer_intent,
+)
+
+VECTORS = Path(__file__).parent / "verify_vectors.mjs"
+
+
+@pytest.fixture(autouse=True)
+def _node() -> None:
+    if why := why_not():
+        pytest.skip(why)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rules_id", NAMES)
+def test_honest_games(rules_id: str) -> None:
+    """Dealt, declared and scribed; recorded attempts; aborted; still running; with everybody's key and receipt."""
+    jobs: list[Job] = []
+    for kind in KINDS.values():
+        terms = dict(kind)
+        if "scribed" in terms:
+            terms["scribed"] = tuple(seat for seat in terms["scribed"] if seat < 2)
+        played = play(opened(rules_id, **terms), at_random(1))
+        jobs.append((played.file(), TRUSTED))
+        seats = {i: seat_key(i).public.raw for i, seat in enumerate(played.record.opened.seats) if not seat.scribed}
+        scribes = {1: key("scribe 1").public.raw} if played.record.opened.scribe_keys else {}
+        jobs.append((played.file(), Policy(SIGNER.verifier, seats, scribes, (played.notes[0], played.notes[-1]))))
+    for acts in (0, 1, 7):
+        for is_dealt in (True, False):
+            stopped = opened(rules_id, dealt=is_dealt)
+            if acts:
+                join_and_reveal(stopped)
+            for _ in range(acts):
+                step(stopped, at_random(acts))
+            jobs.append((abort(stopped).file(), TRUSTED))
+    attempts = abort(play_with_attempts(opened(rules_id, recorded=True), seed=3, acts=12))
+    jobs.append((attempts.file(), TRUSTED))
+    assert agree(jobs) == {Verdict.COMPLETE}
+    whole = dealt(rules_id)
+    assert agree([(running(whole, n), TRUSTED) for n in range(0, len(whole.entries) + 1, 5)]) == {Verdict.PREFIX}
+
+
+# --- attacks ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_damage_of_a_small_file() -> None:
+    """Cut within every frame and at its ends, and at many offsets more; a bit flipped here and there."""
+    data, rng = small().file(), random.Random(1)
+    ends, at = [0, len(MAGIC)], len(MAGIC)
+    for frame in evil.frames(data):
+        at += len(frame)
+        ends.append(at)
+    sizes = {end + more for end in ends for more in (-9, -1, 0, 1, 4, 5, 10)} | set(rng.sample(range(len(data)), 100))
+    cut = [(data[:size], TRUSTED) for size in sorted(sizes) if 0 <= size < len(data)]
+    assert agree(cut) == {Verdict.PREFIX}
+    flips = [flipped(data, rng.randrange(len(data) * 8)) for _ in range(200)]
+    assert agree([(each, TRUSTED) for each in flips]) == {Verdict.CORRUPT}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rules_id", NAMES)
+def test_damage_of_whole_games(rules_id: str) -> None:
+    data, rng = dealt(rules_id).file(), random.Random(2)
+    flips = [flipped(data, rng.randrange(len(data) * 8)) for _ in range(12)]
+    cuts = [data[: rng.randrange(len(data))] for _ in range(12)]
+    assert agree([(each, TRUSTED) for each in flips + cuts]) == {Verdict.CORRUPT, Verdict.PREFIX}
+
+
+def framed(frame: bytes, payload: bytes | None = None, kind: int | None = None) -> bytes:
+    """The frame with another payload or type and a CRC that is right."""
+    return encode_frame(frame[4] if kind is None else kind, frame[5:-4] if payload is None else payload)
+
+
+def test_frames() -> None:
+    """Doubled, left out, swapped, retyped, with other lengths, from another game; with an END of their own or not."""
+    frames = evil.frames(small().file())
+    other = evil.frames(abort(opened("rollwrite")).file())
+    orders = []
+    for i in range(len(frames)):
+        orders += [[*frames[: i + 1], *frames[i:]], [*frames[:i], *frames[i + 1 :]]]
+        orders += [[*frames[:i], *frames[i : i + 2][::-1], *frames[i + 2 :]], [*frames[:i], other[0], *frames[i:]]]
+        orders += [[*frames[:i], other[1], *frames[i + 1 :]], [*frames[:i], other[-2], *frames[i + 1 :]]]
+        for kind in (0x01, 0x02, 0x03, 0x04, 0x80, 0x81, 0x82, 0xFF):
+            orders.append([*frames[:i], framed(frames[i], frames[i][5:-4][:64], kind), *frames[i:]])
+    files = [MAGIC + b"".join(order) for order in orders] + [evil.ended(order) for order in orders]
+    for i, frame in enumerate(frames):
+        at = len(MAGIC) + sum(len(each) for each in frames[:i])
+        data, left = small().file(), len(small().file()) - at - 9
+        for length in (
+            0,
+            1,
+            len(frame) - 10,
+            len(frame) - 8,
+            left,
+            left + 1,
+            left + 99,
+            2**15,
+            2**18,
+            2**31,
+            2**32 - 1,
+        ):
+            files.append(data[:at] + length.to_bytes(4, "big") + data[at + 4 :])  # noqa: PERF401
+        for kind in (0, 1, 2, 3, 4, 5, 6, 0x7F, 0x80, 0x82, 0x83, 0xFF):
+            files.append(data[: at + 4] + bytes([kind]) + data[at + 5 :])
+            files.append(
+                data[:at] + framed(frame, frame[5:-4][:64], kind)[:-1] if kind in (1, 2, 5, 0x83) else data[:at]
+            )
+    files += [small().file() + extra for extra in (b"\0", b"\0" * 4, frames[-1], frames[1], small().file())]
+    files += [b"", b"\x89", b"\x89TLS", MAGIC, MAGIC[:-1] + b"\x02", b"PK"]
+    some = random.Random(5).sample(files, 300)
+    assert agree([(data, TRUSTED) for data in some]) == {
+        Verdict.CORRUPT,
+        Verdict.PREFIX,
+        Verdict.UNSUPPORTED,
+        Verdict.COMPLETE,
+    }
+
+
+def test_notes() -> None:
+    """Signature lines stripped, doubled, of others, altered; texts that parsers could read differently."""
+    played = small()
+    note = played.notes[-1].decode()
+    text, _, line = note.rpartition("\n\n")
+    other = CheckpointSigner("witness.example", key("witness"))
+    theirs = other.sign(played.record.game_id, played.record.size, played.record.root()).decode().rpartition("\n\n")[2]
+    same_name = CheckpointSigner(ORIGIN, key("another referee"))
+    root, size = played.record.root(), played.record.size
+    notes = [
+        *(
+            f"{text}\n\n{lines}"
+            for lines in ("", line * 2, theirs, line + theirs, theirs + line, theirs * 17, line + "\n")
+        ),
+        *(note.replace("\n", end) for end in ("\r\n", "\n\n", " \n")),
+        *(f"{text}\nextension\n\n{line}", f"\n{note}", note[:-1], note + " ", "\ufeff" + note, note.upper()),
+        *(note.replace("\u2014", "-"), note.replace(ORIGIN, ORIGIN + "\u200b"), note.replace(ORIGIN, ORIGIN + "+")),
+        *(
+            re.sub(r"\n\d+\n", f"\n{n}\n", note)
+            for n in ("0", f"0{size}", f"+{size}", f" {size}", "9" * 19, "9" * 20, "\u0661")
+        ),
+        *(
+            note.replace("=", ""),
+            re.sub(r"(.)=\n", r"B=\n", note),
+            note.replace("/g/", "/h/"),
+            "x",
+            "\n\n",
+            "\0" + note,
+        ),
+        f"{text}\n\n\u2014 {ORIGIN} " + b64encode(SIGNER.verifier.id).decode() + "\n" + line,
+        f"{text}\n\n\u2014 witness.example AAAAAAA=\n" + line,
+        f"{text}\n\n\u2014 witness.example AAAAAA==\n" + line,
+    ]
+    made = [
+        *(note.encode() for note in notes),
+        *(SIGNER.sign(*head) for head in ((bytes(16), size, root), (played.record.game_id, size - 1, root))),
+        *(
+            SIGNER.sign(*head)
+            for head in ((played.record.game_id, size + 1, root), (played.record.game_id, size, bytes(32)))
+        ),
+        same_name.sign(played.record.game_id, size, root),
+        other.sign(played.record.game_id, size, root),
+        played.notes[-1][:-10] + b"AAAAAAA==\n",
+        flipped(played.notes[-1], (len(note.encode()) - 20) * 8),
+        b"\xff" + played.notes[-1],
+        played.notes[-1] + b"x" * 16000,
+    ]
+    files = [played.file(note=each) for each in made]
+    policies = (TRUSTED, Policy(), Policy(same_name.verifier), Policy(other.verifier))
+    seen = agree([(data, policy) for data in files for policy in policies])
+    assert seen >= {Verdict.COMPLETE, Verdict.CORRUPT, Verdict.UNTRUSTED_KEY}
+
+
+def test_receipts_and_older_checkpoints() -> None:
+    """STALE, FORK, an altered copy, other games, checkpoints that come late: as receipts and in the file."""
+    played = small()
+    n, identity = len(played.entries), played.record.game_id
+    fork = SIGNER.sign(identity, 3, bytes(32))
+    later = SIGNER.sign(identity, n + 2, bytes(32))
+    elsewhere = SIGNER.sign(bytes(16), 3, bytes(32))
+    cut = evil.signed_file(played, played.entries[:-2])
+    altered = flipped(played.entries[3], len(played.entries[3]) * 8 - 1)
+    copy = games.build_file(played.header, [*played.entries[:3], altered, *played.entries[4:]], played.notes[-1])
+    open_file = running(played, n - 1)
+    receipts: list[tuple[bytes, ...]] = [(note,) for note in (*played.notes, fork, later, elsewhere)]
+    receipts += [(fork, later), (later, fork), (elsewhere, fork), tuple(played.notes)]
+    files = [played.file(), cut, copy, open_file, MAGIC, running(played, 0)]
+    jobs = [(data, Policy(SIGNER.verifier, receipts=notes)) for data in files for notes in receipts]
+    frames = evil.frames(played.file())
+    heads = (
+        played.notes[2],
+        fork,
+        later,
+        elsewhere,
+        b"nonsense",
+        CheckpointSigner(ORIGIN, key("x")).sign(identity, 3, bytes(32)),
+    )
+    for head in heads:
+        for at in range(len(frames) + 1):
+            mixed = [*frames[:at], encode_frame(0x80, head), *frames[at:]]
+            jobs += [
+                (MAGIC + b"".join(mixed), policy) for policy in (TRUSTED, Policy(SIGNER.verifier, receipts=(later,)))
+            ]
+            jobs.append((MAGIC + b"".join(mixed[: n - 1]), TRUSTED))
+    assert agree(jobs) >= {Verdict.COMPLETE, Verdict.PREFIX, Verdict.CORRUPT, Verdict.STALE, Verdict.FORK}
+
+
+def test_pinned_keys() -> None:
+    scribed = opened("rollwrite", scribed=(1,))
+    join_and_reveal(scribed)
+    assert step(scribed, at_random(1))
+    assert step(scribed, at_random(1))
+    abort(scribed)
+    never = abort(opened("rollwrite"))
+    names = ("seat 0", "seat 1", "scribe 0", "nobody")
+    pins = [{seat: key(name).public.raw} for seat in (0, 1, 2, 300) for name in names]
+    pins.append({i: seat_key(i).public.raw for i in (0, 1)})
+    files = [small().file(), scribed.file(), never.file(), running(small(), 3), running(small(), 4)]
+
+    def without_join(entries: list[log_pb2.Entry]) -> None:
+        del entries[1]
+
+    files.append(evil.forged(small(), without_join, players=True))
+    jobs = [(data, Policy(SIGNER.verifier, seat_keys=seats)) for data in files for seats in pins]
+    jobs += [(data, Policy(SIGNER.verifier, scribe_keys=seats)) for data in files for seats in pins]
+    assert agree(jobs) >= {Verdict.COMPLETE, Verdict.UNTRUSTED_KEY}
+
+
+# --- entries altered, linked and signed again ----------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_entries_altered() -> None:
+    """Every edit, with the referee's key alone or with everybody's; some without linking the entries again."""
+    jobs: list[Job] = []
+    played, rng = small(), random.Random(6)
+    for _, edit in edits(played):
+        data = linked(played, edit, players=rng.random() < 0.5)
+        if data is not None:
+            jobs.append((data, TRUSTED))
+        if rng.random() < 0.8:
+            continue
+        unlinked = evil.entries(played)
+        edit(unlinked)
+        jobs.append(
+            (evil.signed_file(played, [entry.SerializeToString(deterministic=True) for entry in unlinked]), TRUSTED)
+        )
+    assert agree(jobs) >= {Verdict.COMPLETE, Verdict.CORRUPT, Verdict.RULES, Verdict.UNSUPPORTED, Verdict.UNDISCLOSED}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rules_id", NAMES)
+def test_entries_of_whole_games_altered(rules_id: str) -> None:
+    played, rng = dealt(rules_id), random.Random(3)
+    several = rng.sample(list(edits(played)), 12)
+    files = [linked(played, edit, players=number % 2 == 0) for number, (_, edit) in enumerate(several)]
+    assert len(agree([(data, TRUSTED) for data in files if data is not None])) > 2
+
+
+def test_bytes_of_entries_altered() -> None:
+    """One bit, one byte more or less anywhere in an entry or the header, in frames and under a head that fit."""
+    played, rng = small(), random.Random(4)
+    jobs: list[Job] = []
+    for _ in range(300):
+        payloads = [played.header, *played.entries]
+        which = rng.randrange(len(payloads))
+        data, at = payloads[which], rng.randrange(len(payloads[which]))
+        extra = bytes([rng.randrange(256)])
+        payloads[which] = rng.choice(
+            [flipped(data, at * 8 + rng.randrange(8)), data[:at] + extra + data[at:], data[:at] + data[at + 1 :]]
+        )
+        header, entries = payloads[0], payloads[1:]
+        jobs.append((games.build_file(header, entries, evil.head(played, entries)), TRUSTED))
+    assert Verdict.CORRUPT in agree(jobs)
+
+
+def test_bytes_that_decoders_read_differently() -> None:
+    """Section 3, in entries, intents and GameOpen, each change signed by everybody."""
+    played = small()
+    extras = [
+        b"\xb8\x3e\x01",
+        b"\x12\x03abc",
+        b"\x22\x00",
+        b"\x10\x07",
+        b"\x20\x80\x00",
+        b"\x5b\x5c",
+        b"\x7a\x00",
+        b"\x72\x02\x08\x00",
+    ]
+    jobs: list[Job] = []
+    for extra in extras:
+        for at in range(len(played.entries)):
+            leaves = list(played.entries)
+            leaves[at] += extra
+            jobs.append((evil.signed_file(played, leaves), TRUSTED))
+        jobs += [(evil.signed_file(played, with_longer_intent(played, at, extra)), TRUSTED) for at in range(1, 6)]
+    assert Verdict.CORRUPT in agree(jobs)
+
+
+# --- the test vectors ------------------------------------------------------------------------------------------
+
+
+def test_vectors_of_the_document() -> None:
+    """The rules of their file exist in the tests only, so its moves are not read."""
+    refused = int(node(VECTORS.read_text(), json.dumps({name: make() for name, make in vectors.ALL.items()})))
+    assert refused > len(vectors.strict()["refused"]) / 2
+
+
+def test_keys() -> None:
+    """Weak, not canonical, no points of the curve, of another subgroup: declared by nobody, and signing nothing."""
+    p, order = 2**255 - 19, 2**252 + 27742317777372353535851937790883648493
+    numbers = [0, 1, 2, 3, 4, 5, p - 1, p, p + 1, p + 2, 2**255 - 1, *range(100, 130)]
+    raws = [number.to_bytes(32, "little") for number in numbers]
+    raws += [bytes([*raw[:31], raw[31] | 0x80]) for raw in raws]
+    eighth = "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03"
+    raws += [bytes.fromhex(eighth + last) for last in ("7a", "fa")] + [seat_key(i).public.raw for i in range(9)]
+    message = b"anything"
+    good = seat_key(0).sign(message)
+    plus = (int.from_bytes(good[32:], "little") + order).to_bytes(32, "little")
+    cases = [(seat_key(0).public.raw, good), (seat_key(0).public.raw, good[:32] + plus)]
+    cases += [(raw, raws[1] + bytes(32)) for raw in raws]
+
+    def accepted(raw: bytes) -> bool:
+        try:
+            return PublicKey(raw).raw == raw
+        except LogError:
+            return False
+
+    script = """
+const { isKey, verifies } = await import(`${FOLDER}/ed25519.mjs`);
+const { fromHex, utf8 } = await import(`${FOLDER}/bytes.mjs`);
+const { readFileSync } = await import("node:fs");
+const { raws, cases } = JSON.parse(readFileSync(0));
+const signed = cases.map(([key, signature]) => verifies(fromHex(key), utf8("anything"), fromHex(signature)));
+console.log(JSON.stringify([raws.map((raw) => isKey(fromHex(raw))), await Promise.all(signed)]));
+"""
+    asked = {"raws": [raw.hex() for raw in raws], "cases": [[a.hex(), b.hex()] for a, b in cases]}
+    keys, signed = json.loads(node(script, json.dumps(asked)))
+    assert keys == [accepted(raw) for raw in raws]
+    assert 9 < sum(keys) < len(raws)
+    assert signed == [True] + [False] * (len(cases) - 1)
+
+
+# --- command and page ------------------------------------------------------------------------------------------
+
+
+def test_command(tmp_path: Path) -> None:
+    played = small()
+    whole, cut, receipt = tmp_path / "whole", tmp_path / "cut", tmp_path / "receipt"
+    whole.write_bytes(played.file())
+    cut.write_bytes(evil.signed_file(played, played.entries[:-1]))
+    receipt.write_bytes(played.notes[-1])
+
+    def run(*words: object) -> subprocess.CompletedProcess[str]:
+        command = ["node", str(FOLDER / "verify.mjs"), *map(str, words)]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    trusted, pinned = ("--key", SIGNER.verifier), ("--seat-key", f"0={seat_key(0).public.raw.hex()}")
+    done = run(whole, *trusted, *pinned)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"COMPLETE (below the rules) {whole}\n")
+    assert run(cut, *trusted).returncode == 10
+    assert run(cut, *trusted, "--receipt", receipt).returncode == 6
+    assert run(whole, *trusted, "--seat-key", f"1={seat_key(0).public.raw.hex()}").returncode == 5
+    both = run(whole, cut, *trusted, "--json")
+    assert both.returncode == 10
+    assert [json.loads(line)["verdict"] for line in both.stdout.splitlines()] == ["COMPLETE", "UNDISCLOSED"]
+    assert run(whole).returncode == 5
+    for words in ((), (whole, "--key", "x"), (whole, "--seat-key", "0=00"), (tmp_path / "none",), (whole, "--what")):
+        assert run(*words).returncode == 2
+    wrong = run(whole, *trusted, "--receipt", whole)
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+
+
+def test_page_holds_the_modules(tmp_path: Path) -> None:
+    """index.html is what page.mjs makes of them."""
+    made = shutil.copytree(FOLDER, tmp_path / "made")
+    (made / "index.html").unlink()
+    subprocess.run(["node", str(made / "page.mjs")], check=True)
+    assert (made / "index.html").read_text() == (FOLDER / "index.html").read_text()
+    script = (made / "index.html").read_text().partition('<script type="module">')[2].partition("</script>")[0]
+    (tmp_path / "page.mjs").write_text(script)
+    checked = subprocess.run(
+        ["node", "--check", str(tmp_path / "page.mjs")], capture_output=True, text=True, check=False
+    )
+    assert checked.stderr == ""
+
+
+@pytest.mark.slow
+def test_page_in_a_browser(tmp_path: Path) -> None:
+    """Opened from a file; a log is dropped on it."""
+    if shutil.which("chromium") is None:
+        pytest.skip("needs chromium")
+    dropping = f"""
+field("key").value = {json.dumps(str(SIGNER.verifier))};
+const dropped = new DataTransfer();
+const bytes = Uint8Array.from(atob("{b64encode(small().file()).decode()}"), (character) => character.charCodeAt(0));
+dropped.items.add(new File([bytes], "a log"));
+field("drop").dispatchEvent(new DragEvent("drop", {{ dataTransfer: dropped, cancelable: true }}));
+</script>"""
+    page = tmp_path / "index.html"
+    page.write_text((FOLDER / "index.html").read_text().replace("</script>", dropping, 1))
+    words = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=20000", "--dump-dom", page.as_uri()]
+    profile = f"--user-data-dir={tmp_path / 'profile'}"
+    done = subprocess.run(["chromium", profile, *words], capture_output=True, text=True, check=True, timeout=60)
+    assert ">COMPLETE (below the rules) a log\n" in done.stdout

@@ -1,0 +1,269 @@
+"""The verifier in JavaScript, what it has to say, and altered files for it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from functools import cache
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from referee.games import registry
+from referee.log.audit import Policy, audit
+from referee.log.dsse import intent_encoding
+from referee.log.engines import installed
+from referee.log.errors import Code
+from referee.log.frames import MAGIC
+from referee.log.v1 import log_pb2
+from referee.log.verdict import Finding, Layer, Report, Verdict
+from tests.log import evil, games
+from tests.log.games import SIGNER, Played, abort, join_and_reveal, play, seat_key, start, step
+from tests.log.registered import at_random, codec, opened
+
+FOLDER = Path(__file__).parents[2] / "clients" / "verify-js"
+NAMES = registry.names()
+ABOVE = (Layer.RULES, Layer.RESULT, Layer.PROOFS)
+_NODE = 20
+# Reads a job a line, writes a report a line.
+_JOBS = """
+import { createInterface } from "node:readline";
+const { audit } = await import(`${FOLDER}/audit.mjs`);
+const { verifierKey } = await import(`${FOLDER}/note.mjs`);
+const { pinnedKeys } = await import(`${FOLDER}/report.mjs`);
+const bytes = (base64) => new Uint8Array(Buffer.from(base64, "base64"));
+for await (const line of createInterface({ input: process.stdin })) {
+  const { log, key, seats, scribes, receipts } = JSON.parse(line);
+  const pins = { seatKeys: pinnedKeys(seats), scribeKeys: pinnedKeys(scribes), receipts: receipts.map(bytes) };
+  const report = await audit(bytes(log), { key: key && await verifierKey(key), ...pins });
+  console.log(JSON.stringify(report));
+}
+"""
+TRUSTED = Policy(SIGNER.verifier)
+Job = tuple[bytes, Policy]
+
+
+@cache
+def why_not() -> str:
+    """Why the verifier cannot run here; empty if it can."""
+    if shutil.which("node") is None:
+        return "needs node"
+    version = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    if int(version.removeprefix("v").partition(".")[0]) < _NODE:
+        return f"needs node {_NODE} or newer, this is {version}"
+    probe = "crypto.subtle.generateKey({ name: 'Ed25519' }, false, ['sign', 'verify']).catch(() => process.exit(1))"
+    known = subprocess.run(["node", "-e", probe], capture_output=True, check=False).returncode == 0
+    return "" if known else f"the WebCrypto of node {version} has no Ed25519"
+
+
+def node(script: str, stdin: str = "") -> str:
+    """What a module prints, in which FOLDER names the verifier's."""
+    script = f"const FOLDER = {json.dumps(FOLDER.as_uri())};\n{script}"
+    command = ["node", "--input-type=module", "-e", script]
+    done = subprocess.run(command, input=stdin, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def verified(jobs: list[Job]) -> list[dict[str, Any]]:
+    """The verifier's reports."""
+
+    def line(data: bytes, policy: Policy) -> str:
+        pins = {"seats": policy.seat_keys, "scribes": policy.scribe_keys}
+        job = {name: [f"{i}={raw.hex()}" for i, raw in keys.items()] for name, keys in pins.items()}
+        texts = {"log": b64encode(data).decode(), "key": str(policy.verifier) if policy.verifier else None}
+        return json.dumps(texts | job | {"receipts": [b64encode(note).decode() for note in policy.receipts]})
+
+    lines = node(_JOBS, "".join(line(*job) + "\n" for job in jobs)).splitlines()
+    assert len(lines) == len(jobs)
+    return [json.loads(line) for line in lines]
+
+
+def of_the_game(finding: Finding) -> bool:
+    """Found with the rules: those of the game, what its messages may say, what it deals, section 4."""
+    content = finding.code is Code.MALFORMED and finding.what.startswith(
+        ("move:", "outcome:", "options:", "tables:", "Join")
+    )
+    dealing = finding.code in (Code.DECK, Code.UNDISCLOSED) and finding.what.startswith("chance ")
+    return finding.layer in ABOVE or content or dealing
+
+
+def agree(jobs: list[Job]) -> set[Verdict]:
+    """The verdicts of the auditor. Fails unless the verifier says the same of every file below the rules."""
+    seen = set()
+    for (data, policy), theirs in zip(jobs, verified(jobs), strict=True):
+        ours = audit(BytesIO(data), policy)
+        seen.add(ours.verdict)
+        assert found(theirs) in expected(ours, theirs), f"{ours.as_text()}\n{theirs}"
+        assert theirs["entries"] == ours.entries
+        assert theirs["covered"] == ours.signed_entries
+    return seen
+
+
+Found = tuple[str, str | None, str | None, int | None, int | None]
+
+
+def found(theirs: dict[str, Any]) -> Found:
+    first = [theirs[name] for name in ("code", "layer", "entry", "offset")] if theirs["failures"] else [None] * 4
+    return (theirs["verdict"], *first)
+
+
+def expected(ours: Report, theirs: dict[str, Any]) -> list[Found]:
+    """What somebody may say who does not look at the rules; mostly one thing."""
+    failures = [f for f in ours.findings if not f.is_shortfall]
+    below = [f for f in failures if not of_the_game(f) or f.code is Code.UNSUPPORTED]
+    answers: list[Found] = []
+    if below:
+        answers.append(
+            (below[0].verdict.name, below[0].code.value, below[0].layer.value, below[0].entry, below[0].offset)
+        )
+    elif not failures and ours.decisive is not None:
+        answers.append((ours.verdict.name, None, None, None, None))
+    else:
+        # Nobody objects, or only the rules do: then the auditor does not say what is missing at the end.
+        missing = ("PREFIX", "UNDISCLOSED") if failures else ()
+        answers += [(verdict, None, None, None, None) for verdict in ("COMPLETE", *missing)]
+    if failures and failures[0].code is Code.MALFORMED:
+        # A game's message that is none by section 3 either.
+        answers.append(("CORRUPT", "MALFORMED", "decode", failures[0].entry, failures[0].offset))
+    if ours.verdict is Verdict.RULES and theirs["layer"] in ("deck", "rules") and theirs["code"] != "NOT_AWAITED":
+        # Where the rules object, the auditor looks at seeds and acts no further; without them, one does.
+        answers.append(found(theirs))
+    return answers
+
+
+# --- games -----------------------------------------------------------------------------------------------------
+
+
+@cache
+def dealt(rules_id: str) -> Played:
+    return play(opened(rules_id), at_random(2))
+
+
+@cache
+def small() -> Played:
+    """A dealt game that was stopped when its seats had joined and revealed, in a file of 3 KiB."""
+    names = ["referee/log/v1/log.proto", "referee/rollwrite/v1/rollwrite.proto"]
+    header = games.small_header("rollwrite", descriptors=games.described(*names))
+    tables = codec("rollwrite").encode_tables(None)
+    played = start(games.game_open(header, rules=("rollwrite", 1), tables=tables), header=header, engines=installed())
+    join_and_reveal(played)
+    assert step(played, at_random(1))
+    return abort(played)
+
+
+def running(played: Played, entries: int) -> bytes:
+    """The file while the game went on."""
+    frames = evil.frames(played.file())
+    return MAGIC + b"".join(frames[: 1 + entries])
+
+
+# --- altered files --------------------------------------------------------------------------------
+
+
+def flipped(data: bytes, bit: int) -> bytes:
+    changed = bytearray(data)
+    changed[bit // 8] ^= 1 << bit % 8
+    return bytes(changed)
+
+
+def dropped(at: int) -> evil.Edit:
+    return lambda entries: entries.__delitem__(at)
+
+
+def doubled(at: int) -> evil.Edit:
+    return lambda entries: entries.insert(at, log_pb2.Entry.FromString(entries[at].SerializeToString()))
+
+
+def swapped(at: int) -> evil.Edit:
+    return lambda entries: entries.insert(at, entries.pop())
+
+
+def edits(played: Played) -> Iterator[tuple[str, evil.Edit]]:
+    """What a referee without scruples may do, with names."""
+
+    def field(at: int, name: str, value: Any) -> evil.Edit:
+        def edit(entries: list[log_pb2.Entry]) -> None:
+            message: Any = entries[at]
+            *path, last = name.split(".")
+            for part in path:
+                message = getattr(message, part)
+            if isinstance(value, bytes | int | str):
+                setattr(message, last, value)
+            else:
+                getattr(message, last).CopyFrom(value)
+
+        return edit
+
+    def act(at: int, change: Callable[[log_pb2.Intent], None]) -> evil.Edit:
+        def edit(entries: list[log_pb2.Entry]) -> None:
+            intent = log_pb2.Intent.FromString(entries[at].signed.intent)
+            change(intent)
+            entries[at].signed.intent = intent.SerializeToString(deterministic=True)
+
+        return edit
+
+    def rename(intent: log_pb2.Intent) -> None:
+        intent.seat = 1 - intent.seat
+
+    def idle(intent: log_pb2.Intent) -> None:
+        for name in ("join", "reveal", "move"):
+            intent.ClearField(name)
+
+    ends = (log_pb2.ENDING_UNSPECIFIED, log_pb2.ENDING_RULES, log_pb2.ENDING_RESIGNED)
+    for at, entry in enumerate(evil.entries(played)):
+        yield f"{at} dropped", dropped(at)
+        yield f"{at} doubled", doubled(at)
+        yield f"{at} and the last", swapped(at)
+        for name, value in (("game_id", bytes(16)), ("game_id", b"x"), ("referee_ms", 1), ("state_digest", bytes(32))):
+            yield f"{at} {name}", field(at, name, value)
+        for event in (
+            log_pb2.Timeout(seat=0),
+            log_pb2.Timeout(),
+            log_pb2.ForcedPass(),
+            log_pb2.Recovered(lost_size=at + 9, lost_root=bytes(32)),
+            log_pb2.Recovered(lost_root=bytes(32)),
+            *(log_pb2.GameEnd(ending=log_pb2.Ending.ValueType(ending)) for ending in ends),
+            log_pb2.SeedDisclose(seed=bytes(32)),
+            log_pb2.SeedDisclose(seed=bytes(31)),
+        ):
+            name = next(f.name for f in log_pb2.Entry.DESCRIPTOR.fields if f.message_type is event.DESCRIPTOR)
+            yield f"{at} is {name}", field(at, name, event)
+        if entry.HasField("signed"):
+            for name, value in (("signature", bytes(64)), ("signature", b"x"), ("key_id", bytes(8)), ("key_id", b"")):
+                yield f"{at} {name}", field(at, f"signed.{name}", value)
+            yield f"{at} of another seat", act(at, rename)
+            yield f"{at} of nobody", act(at, lambda intent: setattr(intent, "seat", 9))
+            yield f"{at} of a scribe", act(at, lambda intent: setattr(intent, "scribe", 0))
+            yield f"{at} of an arbiter", act(at, lambda intent: setattr(intent, "arbiter", 0))
+            yield f"{at} unsigned", act(at, lambda intent: intent.ClearField("seat"))
+            yield f"{at} no act", act(at, idle)
+            yield f"{at} resigns", act(at, lambda intent: intent.resign.SetInParent())
+            yield f"{at} reveals", act(at, lambda intent: intent.reveal.CopyFrom(log_pb2.Reveal(seed=bytes(32))))
+            yield f"{at} joins", act(at, lambda intent: intent.join.CopyFrom(log_pb2.Join(key=bytes(32))))
+            yield f"{at} joins again", act(at, lambda i: i.join.CopyFrom(log_pb2.Join(key=seat_key(i.seat).public.raw)))
+            yield f"{at} of another game", act(at, lambda intent: setattr(intent, "game_id", bytes(16)))
+            yield f"{at} changes key", act(at, lambda intent: intent.change_key.CopyFrom(log_pb2.ChangeKey(key=b"x")))
+
+
+def linked(played: Played, edit: evil.Edit, players: bool) -> bytes | None:
+    entries = evil.entries(played)
+    edit(entries)
+    try:
+        return evil.signed_file(played, evil.relinked(entries, players=players))
+    except AttributeError:  # no author who could sign again
+        return None
+
+
+def with_longer_intent(played: Played, at: int, extra: bytes) -> list[bytes]:
+    """The entries up to one to whose intent its author added bytes before signing it."""
+    entry = log_pb2.Entry.FromString(played.entries[at])
+    if not entry.HasField("signed"):
+        return played.entries[: at + 1]
+    seat = log_pb2.Intent.FromString(entry.signed.intent).seat
+    entry.signed.intent += extra
+    entry.signed.signature = seat_key(seat).sign(intent_encoding(entry.signed.intent))
+    return [*played.entries[:at], entry.SerializeToString(deterministic=True)]
