@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from typing import Final
 
 from referee.games.game import Rule, Violation
 from referee.notation.sentences import sentence
+
+_MOST_CHARACTERS: Final = 2000
+"""Of what an error says: rules have long texts, a line of mistakes is longer."""
 
 
 class Kind(StrEnum):
@@ -34,8 +38,8 @@ class NotationError(Exception):
         super().__init__(kind, where, what, expected)
         self.kind = kind
         self.line, self.column = where
-        self.what = what
-        self.expected = expected
+        self.what = _cut(what)
+        self.expected = _cut(expected)
         self.violations = tuple(violations)
 
     @property
@@ -51,6 +55,10 @@ class NotationError(Exception):
     def __str__(self) -> str:
         expected = f"; expected {self.expected}" if self.expected else ""
         return f"line {self.line}, column {self.column}: {self.kind}: {self.what}{expected}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MOST_CHARACTERS else text[: _MOST_CHARACTERS - 1] + "…"
 
 
 def illegal(

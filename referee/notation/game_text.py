@@ -13,7 +13,7 @@ from referee.games import registry
 from referee.games.game import Chance, Decision, Forced, ForcedPass, Over, Pending, State
 from referee.notation import headers
 from referee.notation.errors import Kind, NotationError, illegal
-from referee.notation.grammar import either, grammar, place_of
+from referee.notation.grammar import cut, either, grammar, place_of
 from referee.notation.headers import Headers, Setup
 from referee.notation.registry import notation
 
@@ -148,4 +148,4 @@ def _result(found: Headers, state: State) -> str:
         return told
     value = found.values["Result"]
     expected = either(headers.WITHOUT_SCORES) if result == headers.RUNNING else result
-    raise NotationError(Kind.ILLEGAL, place_of(value), f"result {value}", expected)
+    raise NotationError(Kind.ILLEGAL, place_of(value), f"result {cut(value)}", expected)

@@ -16,8 +16,10 @@ from referee.games import registry
 from referee.notation.errors import Kind, NotationError
 
 COMMON: Final = Path(__file__).with_name("text.lark")
-MAX_CHARACTERS: Final = 1 << 20
-"""Of a text; twenty times what the longest game needs."""
+MAX_CHARACTERS: Final = 1 << 19
+"""Of a text; ten times what a long game takes."""
+MAX_LINE: Final = 1 << 13
+"""Characters of a line; twice what the longest position takes."""
 
 _TERMINALS: Final = {
     "NAME": "a name",
@@ -52,10 +54,10 @@ class Grammar:
     def __init__(self, rules_id: str) -> None:
         """Raises ``UnknownRules``."""
         game = registry.part(__package__, rules_id, "text")
-        self.own = Path(game.__file__).with_name("text.lark").read_text(encoding="utf-8")
+        own = Path(game.__file__).with_name("text.lark").read_text(encoding="utf-8")
         self._terminals: dict[str, str] = {**_TERMINALS, **game.TERMINALS}
         self._lark = Lark(
-            f"{COMMON.read_text(encoding='utf-8')}\n{self.own}",
+            f"{COMMON.read_text(encoding='utf-8')}\n{own}",
             start=["text", "act", "position"],
             parser="lalr",
             propagate_positions=True,
@@ -66,6 +68,10 @@ class Grammar:
         """Raises ``NotationError``."""
         if len(text) > MAX_CHARACTERS:
             raise NotationError(Kind.SYNTAX, (1, 1), "the text is too long", f"at most {MAX_CHARACTERS} characters")
+        for number, line in enumerate(text.split("\n"), start=1):
+            if len(line) > MAX_LINE:
+                where = number, MAX_LINE + 1
+                raise NotationError(Kind.SYNTAX, where, "the line is too long", f"at most {MAX_LINE} characters")
         try:
             return self._lark.parse(text, start)
         except UnexpectedInput as error:
@@ -129,8 +135,12 @@ def either(words: Iterable[str]) -> str:
 
 def shown(text: str) -> str:
     """So much of what was found as an error repeats."""
-    text = str(text)
-    return repr(text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 1] + "…")
+    return repr(cut(text))
+
+
+def cut(text: str) -> str:
+    """So much of it."""
+    return str(text) if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 1] + "…"
 
 
 def syntax_error(token: Any, what: str, expected: str) -> NotationError:

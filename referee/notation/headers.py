@@ -14,7 +14,7 @@ from typing import Any, Final, get_args, get_type_hints
 from referee.games import registry
 from referee.games.game import SetupError, State
 from referee.notation.errors import Kind, NotationError
-from referee.notation.grammar import either, place, place_of, shown, syntax_error
+from referee.notation.grammar import cut, either, place, place_of, shown, syntax_error
 
 EVENT, ROUND, TABLE = "Event", "Round", "Table"
 _NUMBERS: Final = {EVENT: (1 << 64) - 1, ROUND: (1 << 32) - 1, TABLE: (1 << 32) - 1}
@@ -124,7 +124,7 @@ class Headers:
 
     def wrong(self, name: str, expected: str) -> NotationError:
         """About a header's value."""
-        return syntax_error(self.values[name], f"{name} {self.values[name]}", expected)
+        return syntax_error(self.values[name], f"{name} {cut(self.values[name])}", expected)
 
     def setup(self) -> Setup:
         """Raises ``NotationError``."""

@@ -9,6 +9,7 @@ import referee.notation
 from referee.games import registry
 from referee.notation.game_text import GameText
 from referee.notation.game_text import write as write_game
+from referee.notation.grammar import MAX_CHARACTERS, MAX_LINE
 from referee.notation.position_text import Position
 from referee.notation.position_text import write as write_position
 from tests.notation.setups import PLAIN, play
@@ -61,9 +62,13 @@ What is written of these has to be right. Cards that are taken or paid, the domi
 that are turned may come in any order; hands, rows, markets and rolls have the order in which they came. There are no
 other short forms. A tile has its whole name: `garden-10` is a tile, and so are `garden-10-N` and `garden-10-W`.
 
+**What a text does not say** is in the log alone: keys and signatures, who sits where, the terms, a series, times, and
+moves that were refused.
+
 ## What can be wrong
 
-A text is read up to the first thing that is wrong, which is told with line and column.
+A text is read up to the first thing that is wrong, which is told with line and column. It has at most {characters}
+characters, a line {line}.
 
 | kind | such as |
 |---|---|
@@ -141,7 +146,8 @@ def notation_page() -> str:
     grammars = [("Common", folder / "text.lark")]
     grammars += [(name.capitalize(), folder / name / "text.lark") for name in sorted(registry.names())]
     blocks = [f"### {name}\n\n{_block(path.read_text(encoding='utf-8'), 'lark')}" for name, path in grammars]
-    return PAGE.format(**parts, grammar="\n".join(blocks))
+    limits = {"characters": MAX_CHARACTERS, "line": MAX_LINE}
+    return PAGE.format(**parts, **limits, grammar="\n".join(blocks))
 
 
 def _block(text: str, kind: str = "") -> str:
