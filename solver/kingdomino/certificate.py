@@ -12,14 +12,14 @@ That the claim's dominoes and its frame are those of a game is not in it: whoeve
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 
 from referee.games.game import Cell, Violation
 from referee.games.kingdomino.dominoes import Domino, Half
 from referee.kingdomino.v1 import proof_pb2 as pb
 from solver.certificate import BadCertificate, Checked, canonical, read
 from solver.kingdomino.claims import CASTLE, DiscardClaim, Frame, Kingdom, Placed, PlacementClaim, beside
-from solver.kingdomino.wire import cell_message, claim_of, message_of, placed_message
+from solver.kingdomino.wire import cell_message, claim_of, message_of, placed_message, placed_of
 
 _Squares = dict[Cell, Half]
 
@@ -32,9 +32,9 @@ def check(data: bytes) -> Checked:
         check_legal(claim.kingdom)
     except ValueError as error:
         raise BadCertificate(f"claim: {error}") from None
-    kind, evidence = message.claim.WhichOneof("claim"), message.WhichOneof("evidence")
-    if evidence != kind:
-        raise BadCertificate(f"evidence: {evidence or 'none'}, expected {kind}")
+    kind, given = message.claim.WhichOneof("claim"), message.WhichOneof("evidence")
+    if given != kind:
+        raise BadCertificate(f"evidence: {given or 'none'}, expected {kind}")
     message.claim.CopyFrom(message_of(claim))
     canonical(message, data)
     expected = evidence_of(claim)
@@ -42,10 +42,11 @@ def check(data: bytes) -> Checked:
         raise BadCertificate(f"{kind}: another contact or placement, expected the first in their order, or none")
     match claim:
         case PlacementClaim(kingdom, placed):
-            violations = broken(kingdom, placed)
+            violations = broken(kingdom.frame, kingdom.squares(), placed)
             return Checked(claim, not violations, violations)
-        case DiscardClaim(kingdom, domino):
-            found = first_placement(kingdom, domino)
+        case DiscardClaim():
+            evidence = message.discard
+            found = placed_of(evidence.placed, "discard.placed") if evidence.HasField("placed") else None
             return Checked(claim, found is None, could_be_placed(found), found)
 
 
@@ -66,21 +67,21 @@ def evidence_of(claim: PlacementClaim | DiscardClaim) -> pb.Certificate:
 
 def check_legal(kingdom: Kingdom) -> None:
     """Raises ``ValueError``, one line, for the first domino that broke a rule when it was placed."""
-    before = Kingdom(kingdom.frame)
+    squares: _Squares = {}
     for i, placed in enumerate(kingdom.dominoes):
-        if violations := broken(before, placed):
+        if violations := broken(kingdom.frame, squares, placed):
             cells = " and ".join(f"({x}, {y})" for x, y in violations[0].cells)
             raise ValueError(f"kingdom[{i}]: breaks {violations[0].rule_id} at {cells}; expected a legal kingdom")
-        before = Kingdom(kingdom.frame, (*before.dominoes, placed))
+        squares.update(placed.squares())
 
 
-def broken(kingdom: Kingdom, placed: Placed) -> tuple[Violation, ...]:
-    """Every rule of placement that the domino breaks."""
-    squares, both = kingdom.squares(), (placed.left, placed.right)
+def broken(frame: Frame, squares: _Squares, placed: Placed) -> tuple[Violation, ...]:
+    """Every rule of placement that the domino breaks, beside these squares."""
+    both = (placed.left, placed.right)
     found = []
     if first_contact(squares, placed) is None:
         found.append(Violation("KDO-14", both))
-    if outside := _outside(kingdom.frame, squares, both):
+    if outside := _outside(frame, squares, both):
         found.append(Violation("KDO-16", outside))
     if taken := tuple(cell for cell in dict.fromkeys(both) if cell == CASTLE or cell in squares):
         found.append(Violation("KDO-18", taken))
@@ -104,20 +105,18 @@ def first_contact(squares: _Squares, placed: Placed) -> tuple[Cell, Cell] | None
 
 
 def first_placement(kingdom: Kingdom, domino: Domino) -> Placed | None:
-    """The first by the left half's x and y, then the right half's, that breaks no rule. Every cell is looked at."""
-    for left in _cells(kingdom.frame):
-        for right in sorted(beside(left)):
-            if not broken(kingdom, placed := Placed(domino, left, right)):
+    """The first by the left half's x and y, then the right half's, that breaks no rule. Looked at is every free cell
+    (KDO-18) from which the domino reaches one beside the castle or a square: elsewhere it touches nothing (KDO-14).
+    """
+    squares = kingdom.squares()
+    taken = {CASTLE, *squares}
+    near = {there for cell in taken for there in beside(cell)}
+    for left in sorted(near.union(*map(beside, near)) - taken):
+        for right in sorted({*beside(left)} - taken):
+            placed = Placed(domino, left, right)
+            if first_contact(squares, placed) and not broken(kingdom.frame, squares, placed):
                 return placed
     return None
-
-
-def _cells(frame: Frame) -> Iterator[Cell]:
-    """All that can lie in one frame with the castle, by column, then row."""
-    reach = frame.size - 1
-    for x in range(-reach, reach + 1):
-        for y in range(-reach, reach + 1):
-            yield x, y
 
 
 def _outside(frame: Frame, squares: _Squares, both: tuple[Cell, Cell]) -> tuple[Cell, ...]:
