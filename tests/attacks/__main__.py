@@ -17,7 +17,8 @@ from tests.attacks.damage import Target, Wrong
 from tests.attacks.protections import PROTECTIONS
 from tests.log.games import Played
 
-_PIECES = 64
+PIECES = 64
+"""Of the work on a game, for processes to share."""
 
 
 def main() -> int:
@@ -38,9 +39,9 @@ def main() -> int:
             if not name.startswith(given.only):
                 continue
             start = time.monotonic()
-            pieces = [(name, piece, given.random, given.seed) for piece in range(_PIECES)]
+            pieces = [(name, piece, given.random, given.seed) for piece in range(PIECES)]
             done = 0
-            for tried, failures in pool.imap_unordered(_piece, pieces):
+            for tried, failures in pool.imap_unordered(piece, pieces):
                 done += tried
                 wrong += len(failures)
                 for failure in failures:
@@ -61,14 +62,14 @@ def _game(name: str) -> Played:
     return whole_game(rules_id) if kind == "at random" else game(name)
 
 
-def _piece(given: tuple[str, int, int, int]) -> tuple[int, list[str]]:
+def piece(given: tuple[str, int, int, int]) -> tuple[int, list[str]]:
     """One of so many pieces of the work on a game: how often it was damaged, and what went wrong."""
     name, piece, number, seed = given
     target = Target(_game(name))
     if name.endswith("at random"):
-        trials = _drawn(target, number // _PIECES + (piece < number % _PIECES), seed * _PIECES + piece)
+        trials = _drawn(target, number // PIECES + (piece < number % PIECES), seed * PIECES + piece)
     else:
-        trials = islice(target.everything(), piece, None, _PIECES)
+        trials = islice(target.everything(), piece, None, PIECES)
     done, failures = 0, []
     for damage in trials:
         done += 1

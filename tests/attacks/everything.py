@@ -6,6 +6,7 @@ from tests.attacks.by_players import PLAYERS
 from tests.attacks.by_referees import REFEREES
 from tests.attacks.forge import Attacks
 from tests.attacks.on_copies import COPIES
+from tests.attacks.on_rules import RULES
 
-ATTACKS = Attacks({**COPIES, **REFEREES, **PLAYERS})
-assert len(ATTACKS) == len(COPIES) + len(REFEREES) + len(PLAYERS)
+ATTACKS = Attacks({**COPIES, **REFEREES, **RULES, **PLAYERS})
+assert len(ATTACKS) == sum(map(len, (COPIES, REFEREES, RULES, PLAYERS)))

@@ -58,6 +58,14 @@ class Forgery:
         return audit(BytesIO(self.data), self.policy, engines=played.engines)
 
 
+def corrupt(data: bytes, code: Code, entry: int | None) -> Forgery:
+    return Forgery(data, Verdict.CORRUPT, code, entry)
+
+
+def against_rules(data: bytes, code: Code, entry: int | None) -> Forgery:
+    return Forgery(data, Verdict.RULES, code, entry)
+
+
 @dataclass(frozen=True)
 class Attack:
     """Who does what to a game. ``make`` gives None where the game has nothing to do it to."""

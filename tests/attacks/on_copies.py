@@ -13,16 +13,23 @@ from referee.log.proofs import encode_proof
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
 from tests.attacks.corpus import other_course, other_game
-from tests.attacks.forge import FORGER, PINNED, Attacks, Forgery, raw_frame, split, whole, with_note, with_payload
+from tests.attacks.forge import (
+    FORGER,
+    PINNED,
+    Attacks,
+    Forgery,
+    corrupt,
+    raw_frame,
+    split,
+    whole,
+    with_note,
+    with_payload,
+)
 from tests.log import evil
 from tests.log.games import ORIGIN, SIGNER, Played, build_file
 
 COPIES = Attacks()
 attack = COPIES.by("copy's holder")
-
-
-def corrupt(data: bytes, code: Code, entry: int | None) -> Forgery:
-    return Forgery(data, Verdict.CORRUPT, code, entry)
 
 
 def last_entry_redated(played: Played) -> bytes:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from referee.games import registry
+from tests.attacks.__main__ import PIECES, piece
 from tests.attacks.corpus import game, small_game, whole_game
 from tests.attacks.damage import Target, Wrong
 from tests.attacks.everything import ATTACKS
@@ -18,6 +20,7 @@ from tests.log.games import SIGNER
 NAMES = registry.names()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rules_id", NAMES)
 def test_every_byte_of_a_small_game(rules_id: str) -> None:
     """One bit of each, each time another."""
@@ -26,6 +29,7 @@ def test_every_byte_of_a_small_game(rules_id: str) -> None:
         target.flip(at * 8 + at % 8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rules_id", NAMES)
 def test_every_cut_length_and_splice_of_a_small_game(rules_id: str) -> None:
     target = Target(small_game(rules_id))
@@ -35,6 +39,7 @@ def test_every_cut_length_and_splice_of_a_small_game(rules_id: str) -> None:
         damage()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ["toy, aborted", "kingdomino, aborted"])
 def test_every_length_and_splice_of_a_game(table: str) -> None:
     target = Target(game(table))
@@ -61,6 +66,25 @@ def test_an_auditor_that_overlooks_damage_is_told(monkeypatch: pytest.MonkeyPatc
         PROTECTIONS["what is missing"](patch)
         with pytest.raises(Wrong, match="COMPLETE, expected PREFIX"):
             target.cut(target.ends[-2])
+
+
+def test_all_of_it_is_cut_into_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As ``make attack`` does it: nothing is left out, and what is overlooked comes back with its number."""
+    target = Target(small_game("rollwrite"))
+    everything = list(target.everything())
+    monkeypatch.setattr(Target, "everything", lambda self: iter(everything[::50]))
+    pieces = [piece(("rollwrite, small", number, 0, 1)) for number in range(PIECES)]
+    assert (sum(done for done, _ in pieces), [failure for _, failures in pieces for failure in failures]) == (
+        len(everything[::50]),
+        [],
+    )
+    assert piece(("rollwrite, at random", 3, 2 * PIECES + 4, 1)) == (3, [])
+    assert piece(("rollwrite, at random", 4, 2 * PIECES + 4, 1)) == (2, [])
+    with monkeypatch.context() as patch:
+        PROTECTIONS["what is missing"](patch)
+        patch.setattr(Target, "everything", lambda self: iter([partial(target.cut, target.ends[-2])]))
+        (done, (failure,)) = piece(("rollwrite, small", 0, 0, 1))
+    assert (done, "COMPLETE, expected PREFIX" in failure) == (1, True)
 
 
 @pytest.mark.slow

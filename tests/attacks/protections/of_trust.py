@@ -1,0 +1,96 @@
+"""Chain, tree, signed heads, keys."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+from referee.log import audit, entry, heads, keys, note, replay
+from referee.log.heads import Heads
+from referee.log.note import Note, VerifierKey
+from referee.log.roll import Roll
+from tests.attacks.protections.table import Patch, nothing, protection
+
+# --- chain, tree, heads -----------------------------------------------------------------------------------------------
+
+
+def _unlinked(patch: Patch, what: str) -> None:
+    check = replay.check_link
+    patch.setattr(audit, "check_link", lambda thing, *more: None if thing == what else check(thing, *more))
+
+
+@protection
+def place_in_the_entry(patch: Patch) -> None:
+    """Its game, its number and the hash of the entry before."""
+    _unlinked(patch, "entry")
+
+
+@protection
+def place_in_the_act(patch: Patch) -> None:
+    """The same, signed by the seat."""
+    _unlinked(patch, "intent")
+
+
+@protection
+def tree_against_checkpoint(patch: Patch) -> None:
+    """Game, size and root."""
+    patch.setattr(audit, "check_head", nothing)
+
+
+@protection
+def signature_of_the_checkpoint(patch: Patch) -> None:
+    """The referee's, with the key that the caller names."""
+    patch.setattr(VerifierKey, "check", nothing)
+
+
+@protection
+def strict_notes(patch: Patch) -> None:
+    """One text, one reading; every line by another key."""
+
+    def lenient(data: bytes) -> Note:
+        text, _, below = data.decode().rpartition("\n\n")
+        return Note(text + "\n", tuple(note._parse_signature(line) for line in below.splitlines()))
+
+    patch.setattr(note.Note, "parse", lenient)
+    patch.setattr(note, "_DECIMAL", re.compile(r"\d+\Z"))
+
+
+@protection
+def receipts(patch: Patch) -> None:
+    """Checkpoints that somebody was given with an answer."""
+    begin = Heads.__init__
+    patch.setattr(Heads, "__init__", lambda self, verifier, receipts: begin(self, verifier, ()))
+
+
+@protection
+def checkpoints_in_the_file(patch: Patch) -> None:
+    """Older ones, between the entries."""
+    patch.setattr(heads.Heads, "seen", lambda self, frame, tree: "")
+
+
+# --- keys -----------------------------------------------------------------------------------------------------------
+
+
+@protection
+def signatures_of_the_acts(patch: Patch) -> None:
+    """The author's, over the exact bytes."""
+    patch.setattr(Roll, "check", nothing)
+
+
+@protection
+def weak_keys(patch: Patch) -> None:
+    """Of small or mixed order."""
+    patch.setattr(keys, "check_public_key", nothing)
+    patch.setattr(entry, "check_public_key", nothing)
+
+
+@protection
+def pinned_keys(patch: Patch) -> None:
+    """Seats' keys that the caller knows from elsewhere."""
+    begin = audit._Auditor.__init__
+
+    def without(self: Any, policy: audit.Policy, engines: Any) -> None:
+        begin(self, replace(policy, seat_keys={}, scribe_keys={}), engines)
+
+    patch.setattr(audit._Auditor, "__init__", without)
