@@ -78,6 +78,11 @@ def first_row_is_empty(self: Any) -> Any:
     return one_block(self)
 
 
+def nothing_in_the_first_row(self: Any) -> Any:
+    """The ring test that fails everywhere in the first row that the engine has."""
+    return one_block(self) >> STRIDE << STRIDE
+
+
 def no_west(self: Any, walls: int) -> Any:
     """The comparison of walls on three sides."""
     n_wall, n_open, e_wall, e_open, s_wall, s_open, _, _ = self._facing()
@@ -181,6 +186,7 @@ WRONG: Final[list[tuple[object, str, Callable[..., object], str]]] = [
     (Layout, "_one_block", not_in_the_corner, "rules-are-the-same-at-the-rim"),
     (Layout, "_one_block", not_in_the_corner, "placement-rule"),
     (Layout, "_one_block", first_row_is_empty, "rows-may-be-left-out"),
+    (Layout, "_one_block", nothing_in_the_first_row, "rows-may-be-left-out"),
     (Layout, "_clash", no_west, "placement-rule"),
     (Layout, "_clash", no_west, "placement-keeps-reachability"),
     (Layout, "_clash", no_west, "placement-is-legal-placement-3x3"),
@@ -252,6 +258,15 @@ def test_a_layout_can_be_locked() -> None:
     assert layout_violations(layout) == ()
     assert layout.removable_cells() == []
     assert Layout.of(table, dict.fromkeys(ring, 0)).removable_cells() != []
+
+
+def test_the_row_above_the_tiles_is_kept() -> None:
+    """What the theorem about rows that are left out takes for granted, whichever way the tiles came."""
+    layout = Layout(every_mask())
+    for y in (-1, -2, -3, -4):
+        layout = layout.placed(0, index_of((0, y)))
+        assert layout._base <= index_of((0, y - 1)) - STRIDE // 2
+        assert (0, y - 1) in layout.placeable_cells(0)
 
 
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:

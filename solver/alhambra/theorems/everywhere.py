@@ -68,18 +68,28 @@ def _rules(cell: Cell, base: int = 0) -> list[int]:
 
 
 def _refute(cells: Iterable[Cell], kept_above: int | None = None) -> str | None:
-    """``kept_above``: how many rows above the cell the engine's integers have; None: all."""
+    """``kept_above``: how many rows above the cell the engine's integers have, 0 or 1; None: all.
+
+    With none, only of cases with no tile in the row above.
+    """
+    cases = _YES
+    for step in _AROUND if kept_above == 0 else ():
+        cases &= ~_table(step) if step[1] < 0 else _YES
     try:
         expected = _rules((1, 0))
         for cell in cells:
             rules = _rules(cell, 0 if kept_above is None else (index_of(cell) // STRIDE - kept_above) * STRIDE)
             if cell == (0, 0):  # the fountain is never swapped nor removed; the rule about that is another theorem's
                 rules = rules[:16]
-            if rules != expected[: len(rules)]:
+            if any((rule ^ other) & cases for rule, other in zip(rules, expected, strict=False)):
                 return f"the engine's rules for {cell} are not those for (1, 0)"
     except _Elsewhere as elsewhere:
         return str(elsewhere)
     return None
+
+
+def _refute_without_rows(cells: list[Cell]) -> str | None:
+    return _refute(cells, 1) or _refute(cells, 0)
 
 
 def _square(reach: int) -> set[Cell]:
@@ -114,9 +124,11 @@ THEOREMS: Final = (
     Theorem(
         "rows-may-be-left-out",
         "every column, in the topmost row, far from the fountain and in its row; any layout around",
-        "The engine's integers leave out rows from the third above the tiles on. If they have one row above a cell, "
-        "what the engine says about the cell is the same as if they had all; and farther up nothing can be placed.",
-        "the truth tables are the same with all rows and with those from one above c on",
-        partial(_refute, [(x, y) for y in (-REACH, -9, 0) for x in range(-REACH, REACH + 1)], 1),
+        "The engine's integers have the row above the tiles, and leave out rows above that. If they have the row above "
+        "a cell, or if no tile lies in that row, what the engine says about the cell is the same as if they had all; "
+        "and farther up nothing can be placed.",
+        "the truth tables are the same with all rows and with those from one above c on; and, if no tile lies in the "
+        "row above c, with those from c on",
+        partial(_refute_without_rows, [(x, y) for y in (-REACH, -9, 0) for x in range(-REACH, REACH + 1)]),
     ),
 )
