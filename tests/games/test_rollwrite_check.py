@@ -129,6 +129,18 @@ def test_what_is_listed_is_all_that_is_legal() -> None:
     assert min(seen[phase] for phase in (Phase.ACTION, Phase.SECOND, Phase.DICE, Phase.KEEP)) >= 1
 
 
+@pytest.mark.parametrize(
+    ("state", "move", "broken"),
+    [
+        (position(cells=[[(5, 6)]]), Build(5, 6), ["RNW-9", "RNW-10"]),
+        (position(coins=[1], changed=True), ChangeDice((1, 2), (5, 6)), ["RNW-19", "RNW-22"]),
+        (position(changed=True), ChangeDice((0, 2), (2, 1)), ["RNW-19", "RNW-19", "RNW-19"]),
+    ],
+)
+def test_a_move_that_breaks_several_rules_is_told_all_of_them(state: State, move: Any, broken: list[str]) -> None:
+    assert [violation.rule_id for violation in state.check(move)] == broken
+
+
 @pytest.mark.parametrize("coins", [1, 2, 3, 5, 9, 20])
 def test_dice_are_turned_to_all_that_coins_reach_step_by_step(coins: int) -> None:
     """The slow game turns one die by one, coin by coin; so the price is the least, and 1 is not next to 6."""

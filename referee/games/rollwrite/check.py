@@ -82,28 +82,33 @@ def change_cost(old: Sequence[int], new: Sequence[int]) -> int:
 
 def _change_dice(state: State, blue: tuple[int, ...], yellow: tuple[int, ...]) -> tuple[Violation, ...]:
     """RNW-19: once, four dice of 1 to 6, not those that lie there; RNW-22: for no more coins than there are."""
+    found = []
     if state.changed:
-        return (Violation("RNW-19", facts={"found": "dice changed twice in a turn"}),)
+        found.append(Violation("RNW-19", facts={"found": "dice changed twice in a turn"}))
     own = state.blue[state.seat], state.yellow[state.seat]
-    for die, dice, lying in zip(("blue", "yellow"), (blue, yellow), own, strict=True):
-        if len(dice) != len(lying) or not all(_is_face(value) for value in dice) or list(dice) != sorted(dice):
-            facts = {"die": die, "found": _values(dice), "expected": "two values of 1 to 6, ascending"}
-            return (Violation("RNW-19", facts=facts),)
+    wrong = [
+        Violation("RNW-19", facts={"die": die, "found": _values(dice), "expected": "two values of 1 to 6, ascending"})
+        for die, dice, lying in zip(("blue", "yellow"), (blue, yellow), own, strict=True)
+        if len(dice) != len(lying) or not all(_is_face(value) for value in dice) or list(dice) != sorted(dice)
+    ]
+    if wrong:
+        return (*found, *wrong)
     cost = change_cost(own[0], blue) + change_cost(own[1], yellow)
     if not cost:
-        return (Violation("RNW-19", facts={"found": "no die changed"}),)
+        found.append(Violation("RNW-19", facts={"found": "no die changed"}))
     if cost > state.coins[state.seat]:
-        return (Violation("RNW-22", facts={"cost": cost, "coins": state.coins[state.seat]}),)
-    return ()
+        found.append(Violation("RNW-22", facts={"cost": cost, "coins": state.coins[state.seat]}))
+    return tuple(found)
 
 
 def _build(state: State, blue: int, yellow: int) -> tuple[Violation, ...]:
     """RNW-9: where two of the seat's dice meet; RNW-10: nothing is built there yet."""
+    found = []
     if blue not in state.blue[state.seat] or yellow not in state.yellow[state.seat]:
-        return (Violation("RNW-9", facts={"blue": blue, "yellow": yellow, "dice": _dice(state)}),)
-    if state.built[state.seat] >> index_of(blue, yellow) & 1:
-        return (Violation("RNW-10", facts={"blue": blue, "yellow": yellow, "found": "built already"}),)
-    return ()
+        found.append(Violation("RNW-9", facts={"blue": blue, "yellow": yellow, "dice": _dice(state)}))
+    if _is_face(blue) and _is_face(yellow) and state.built[state.seat] >> index_of(blue, yellow) & 1:
+        found.append(Violation("RNW-10", facts={"blue": blue, "yellow": yellow, "found": "built already"}))
+    return tuple(found)
 
 
 def _build_second(state: State) -> tuple[Violation, ...]:
