@@ -94,7 +94,9 @@ class Queries:
         """Of whom has fewest workers, who came first; None if nobody may have the next worker."""
         searches = sum(question.is_search for question in self._at_work)
         may_search = searches < max(1, self.workers - 1)
-        may_be_next = [question for question in self._waiting if may_search or not question.is_search]
+        # Whose time is over, or who has left, is still in the list until it has had its turn on the event loop.
+        waiting = [question for question in self._waiting if not question.turn.done()]
+        may_be_next = [question for question in waiting if may_search or not question.is_search]
         had = Counter(question.account for question in self._at_work)
         if len(self._at_work) == self.workers - 1 > 0:
             may_be_next = [question for question in may_be_next if not had[question.account]]
@@ -104,7 +106,8 @@ class Queries:
         """Nobody gets a worker any more, and who waits for one is told."""
         self._is_closed = True
         for question in self._waiting:
-            question.turn.set_exception(_draining())
+            if not question.turn.done():
+                question.turn.set_exception(_draining())
         self._waiting.clear()
 
     def settle(self, method: str, result: str, since_s: float) -> None:

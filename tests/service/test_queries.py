@@ -144,3 +144,25 @@ async def test_nobody_waits_for_ever() -> None:
             await refused.task
     await first.through()
     assert (queries.at_work, queries.waiting) == (0, 0)
+
+
+@pytest.mark.parametrize("is_closed", [False, True])
+async def test_who_leaves_as_a_worker_becomes_free_is_in_nobodys_way(*, is_closed: bool) -> None:
+    """In the same round of the event loop: what became of a question is nobody else's trouble."""
+    queries = Queries(1)
+    first, gone, last = (Asking(queries, Account()) for _ in range(3))
+    assert await at_work(first, gone, last) == [True, False, False]
+    first._through.set()
+    gone.task.cancel()
+    if is_closed:
+        queries.close()
+    await asyncio.wait({first.task, gone.task})
+    assert first.task.exception() is None
+    assert gone.task.cancelled()
+    if is_closed:
+        with pytest.raises(Draining):
+            await last.task
+    else:
+        assert await at_work(last) == [True]
+        await last.through()
+    assert (queries.at_work, queries.waiting) == (0, 0)
