@@ -74,7 +74,7 @@ def write(setup: Setup) -> list[str]:
     numbers = {EVENT: setup.event, ROUND: setup.round, TABLE: setup.table}
     values |= {name: str(number) for name, number in numbers.items() if number is not None}
     default = type(setup.options)()
-    for name in _options(type(default)):
+    for name in option_types(type(default)):
         if (value := getattr(setup.options, name)) != getattr(default, name):
             values[name] = _written(value)
     if setup.tables is not None:
@@ -104,8 +104,10 @@ class Headers:
         self._rules_id = rules_id
         self._text = registry.part(__package__, rules_id, "text")
         game = registry.get(rules_id)
-        self._options_type = type(game.new(game.min_seats).options)
-        self._options = _options(self._options_type)
+        plain = game.new(game.min_seats)
+        self._own_tables = plain.table
+        self._options_type = type(plain.options)
+        self._options = option_types(self._options_type)
         known = ["Game", "Version", "Seats", *_NUMBERS, *self._options]
         known += [*([self._text.TABLES] if self._text.TABLES else []), "Position", "Result"]
         self.values: dict[str, Any] = {}
@@ -172,13 +174,16 @@ class Headers:
         return tuple(map(int, words)) if tuple[int, ...] == hint else int(text)
 
     def _tables(self) -> Any:
+        """None also for the version's own, written out."""
         name = self._text.TABLES
         if not name or (text := self.text(name)) is None:
             return None
         try:
-            return self._text.read_tables(text)
+            tables = self._text.read_tables(text)
         except SetupError as error:
             raise NotationError(Kind.SYNTAX, place_of(self.values[name]), f"{name}: {error}") from None
+        same = self._text.write_tables(tables) == self._text.write_tables(self._own_tables)
+        return None if same else tables
 
     def _tournament(self, name: str) -> int | None:
         return self._number(name, _NUMBERS[name]) if name in self.values else None
@@ -196,7 +201,7 @@ class Headers:
         return NotationError(Kind.ILLEGAL, place_of(value), f"no game can be set up: {error}")
 
 
-def _options(kind: type[Any]) -> Mapping[str, Any]:
+def option_types(kind: type[Any]) -> Mapping[str, Any]:
     """The type of each option by its name, the type itself where it may be None."""
     hints = get_type_hints(kind)
     return {field.name: _needed(hints[field.name]) for field in fields(kind)}

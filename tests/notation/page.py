@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 import referee.notation
 from referee.games import registry
 from referee.notation.game_text import GameText
 from referee.notation.game_text import write as write_game
-from referee.notation.grammar import MAX_CHARACTERS, MAX_LINE
+from referee.notation.grammar import MAX_CHARACTERS, MAX_LINE, either
+from referee.notation.headers import Setup, option_types
 from referee.notation.position_text import Position
 from referee.notation.position_text import write as write_position
 from tests.notation.setups import PLAIN, play
@@ -38,12 +41,15 @@ aloud, and makes a log from it; a log is printed as such a text. One game has on
 | `Game`, `Seats` | which game, how many seats; these two have to be there |
 | `Version` | of the rules; the newest if there is none |
 | `Event`, `Round`, `Table` | numbers that the organiser chose; there are no names in a log |
-| a name in lower case | an option of the game that is not as it is by default: `yes` or `no`, a word, a number, or numbers with blanks between them (`[age_order "2 0 1"]`) |
+| a name in lower case | an option of the game that is not as it is by default: numbers have blanks between them (`[age_order "2 0 1"]`), currencies are numbers, too: denar 0, dirham 1, ducat 2, guilder 3 |
 | `Dominoes` | Kingdomino with other dominoes: 48 times left and right half, as in `wheat/mine:3`, by their numbers |
 | `Sheet` | Roll & Write with another sheet: name, coin track, `blue` or `yellow` for the dice that give the rows, then 36 types: blue 1 with yellow 1 to 6, blue 2 and so on |
 | `Position` | makes the text one of a position: see below |
 | `Result` | the points of the seats in their order; `*` for a game that goes on; `aborted`, `referee fault` or `stalled` (the log was full) for one that ended without points. If it is there, it has to be so |
 
+The options, by game (docs/rules tells what each is):
+
+{options}
 **Lines.** Every event has a line. What a seat does begins with its number and a colon; what is drawn or rolled does
 not. A seat that has no legal action passes, and that is a line, too. Cells are `x,y`: x grows east, y grows south, castle
 and fountain are `0,0`. A pair of dice is `blue,yellow`.
@@ -146,8 +152,23 @@ def notation_page() -> str:
     grammars = [("Common", folder / "text.lark")]
     grammars += [(name.capitalize(), folder / name / "text.lark") for name in sorted(registry.names())]
     blocks = [f"### {name}\n\n{_block(path.read_text(encoding='utf-8'), 'lark')}" for name, path in grammars]
+    parts["options"] = "".join(map(_options, PLAIN))
     limits = {"characters": MAX_CHARACTERS, "line": MAX_LINE}
     return PAGE.format(**parts, **limits, grammar="\n".join(blocks))
+
+
+def _options(setup: Setup) -> str:
+    """``- **kingdomino**: `frame` (fixed or relative), …``."""
+    named = [f"`{name}` ({_kind(hint)})" for name, hint in option_types(type(setup.options)).items()]
+    return f"- **{setup.rules_id}**: {', '.join(named)}\n"
+
+
+def _kind(hint: Any) -> str:
+    if hint is bool:
+        return "yes or no"
+    if isinstance(hint, type) and issubclass(hint, StrEnum):
+        return either(hint)
+    return "a number" if hint is int else "numbers"
 
 
 def _block(text: str, kind: str = "") -> str:

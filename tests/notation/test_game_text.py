@@ -88,6 +88,16 @@ def test_every_kind_of_event_is_in_some_game(setup: Setup) -> None:
     assert kinds <= played
 
 
+@pytest.mark.parametrize("setup", PLAIN[1:], ids=name_of)
+def test_tables_and_options_that_are_the_defaults_are_no_others(setup: Setup) -> None:
+    game = GameText(setup, ())
+    state: Any = setup.start()
+    text = write(GameText(replace(setup, tables=state.table), ()))
+    assert text != write(game)
+    switch = {"kingdomino": "harmony", "rollwrite": "against"}[setup.rules_id]
+    assert read(text.replace("[Result", f'[{switch} "no"]\n[Result')).game == game
+
+
 # What is wrong
 
 KINGS = '[Game "kingdomino"]\n[Seats "2"]\n'
