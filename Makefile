@@ -28,7 +28,7 @@ GENERATED := .venv/generated.stamp
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup proto proto-baseline lint format test test-fast demo serve arena rig bench bench-solver compare crash attack differential theorems docs clean
+.PHONY: help setup proto proto-baseline lint format test test-fast demo serve arena rig bench bench-solver compare crash attack fuzz differential theorems docs clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -81,6 +81,10 @@ crash: $(GENERATED) ## Kill the referee 200 times under load (ARGS="--rounds 20 
 
 attack: $(GENERATED) ## Damage copies of whole games in every way there is (ARGS="--only toy")
 	@$(BIN)/python -m tests.attacks $(ARGS)
+
+fuzz: $(GENERATED) ## Fuzz every parser (ARGS="--seconds 60 --only frames")
+	@$(BIN)/python -m pip install --quiet --only-binary :all: --requirement tests/fuzz/requirements.txt || true
+	@$(BIN)/python -m tests.fuzz $(ARGS)
 
 differential: $(GENERATED) ## Hold the engine against the solver, a million verdicts (ARGS="--seed 5000 --verdicts 20000")
 	@$(BIN)/python -m tests.solver.differential $(ARGS)

@@ -1,0 +1,277 @@
+"""What is fuzzed: for each parser a function of bytes that fails if they make it do what it must not.
+
+Everywhere the same is asserted: nothing but the parser's own error leaves it, and what it accepts is written again as
+the same bytes. Imported under coverage by ``python -m tests.fuzz``, without it by the tests.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from io import BytesIO
+from pathlib import Path
+from typing import Any, Final, TypeVar
+from zlib import crc32
+
+import pytest
+from google.protobuf.message import Message
+
+from referee.alhambra.v1 import alhambra_pb2
+from referee.games import registry
+from referee.kingdomino.v1 import kingdomino_pb2
+from referee.log import file
+from referee.log.audit import Policy, audit
+from referee.log.entry import decode_entry, decode_open
+from referee.log.errors import LogError
+from referee.log.frames import HEAD_BYTES, MAGIC, TAIL_BYTES, FrameType, encode_frame
+from referee.log.header import decode_header
+from referee.log.intent import decode_intent
+from referee.log.note import Checkpoint, Note, VerifierKey
+from referee.log.proofs import decode_proof
+from referee.log.tlog_proof import TlogProof
+from referee.log.v1 import log_pb2
+from referee.log.verdict import Verdict
+from referee.notation import game_text, inspect, lines
+from referee.notation.errors import NotationError
+from referee.notation.strict_json import QueryError
+from referee.rollwrite.v1 import rollwrite_pb2
+from referee.wire import registry as codecs
+from referee.wire import strict
+from referee.wire.strict import MalformedError
+from solver.certificate import BadCertificate
+from solver.registry import provable
+from tests.fuzz import seeds
+
+CORPUS: Final = Path(__file__).parent / "corpus"
+"""For each target a folder of inputs that were findings."""
+_T = TypeVar("_T")
+_Case = Callable[[bytes], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One parser, or several that are told apart by the first byte."""
+
+    run: _Case
+    """Raises for a finding."""
+    seeds: Callable[[], list[bytes]]
+    """Inputs of which most are accepted."""
+
+
+def _refusing(parse: Callable[[bytes], _T], data: bytes, error: type[Exception]) -> _T | None:
+    """What is read, or None if it is refused as it should be."""
+    try:
+        return parse(data)
+    except error as found:
+        text = str(found)
+        assert text, "an error that says nothing"
+        text.encode()
+        return None
+
+
+def _by_first_byte(cases: Sequence[_Case]) -> _Case:
+    def run(data: bytes) -> None:
+        if data:
+            cases[data[0] % len(cases)](data[1:])
+
+    return run
+
+
+def inputs(name: str) -> list[bytes]:
+    """Where the target starts: its seeds, and what it found before."""
+    found = [path.read_bytes() for path in sorted((CORPUS / name).glob("*"))]
+    return [*TARGETS[name].seeds(), *found]
+
+
+# Game files
+
+
+def mended(data: bytes) -> bytes:
+    """With the checksums and the END that the frames should have, so that the layers behind them are reached."""
+    out, at, count, critical = [], len(MAGIC), 0, sha256()
+    while at + HEAD_BYTES + TAIL_BYTES <= len(data):
+        end = at + HEAD_BYTES + int.from_bytes(data[at : at + 4], "big")
+        body = data[at:end]
+        if end + TAIL_BYTES > len(data):
+            break
+        if body[4] == FrameType.END:
+            payload = strict.encode(log_pb2.End(count=count, frames_hash=critical.digest()))
+            body = len(payload).to_bytes(4, "big") + body[4:5] + payload
+        whole = body + crc32(body).to_bytes(4, "big")
+        if body[4] < 0x80:
+            count += body[4] == FrameType.ENTRY
+            critical.update(whole)
+        out.append(whole)
+        at = end + TAIL_BYTES
+    return b"".join([data[: len(MAGIC)], *out, data[at:]])
+
+
+def frames(data: bytes) -> None:
+    """The reader, as the bytes are and with right checksums."""
+    for each in (data, mended(data)):
+        found = _refusing(lambda stream: list(file.read(BytesIO(stream))), each, LogError)
+        if found is not None:
+            assert MAGIC + b"".join(encode_frame(frame.type, frame.payload) for frame in found) == each
+
+
+def whole_audit(data: bytes) -> None:
+    """A verdict for everything, and COMPLETE for nothing but what the real referee has signed."""
+    for each in (data, mended(data)):
+        report = audit(BytesIO(each), Policy(seeds.VERIFIER))
+        report.as_text().encode()
+        json.loads(report.as_json())
+        if report.verdict is Verdict.COMPLETE:
+            assert tuple(file.entries(BytesIO(each))) in seeds.signed_games()
+
+
+# What is signed
+
+
+def _wire(message_class: type[Message]) -> _Case:
+    """The walker is the norm, and the fast path has its answer."""
+
+    def run(data: bytes) -> None:
+        decoded = _refusing(lambda all_: strict.decode(message_class, all_), data, MalformedError)
+        if decoded is not None:
+            strict.walk(message_class, data)
+            assert strict.encode(decoded) == data
+        else:
+            with pytest.raises(MalformedError):
+                strict.walk(message_class, data)
+
+    return run
+
+
+def _log_message(decode: Callable[[bytes], Message]) -> _Case:
+    def run(data: bytes) -> None:
+        found = _refusing(decode, data, LogError)
+        assert found is None or strict.encode(found) == data
+
+    return run
+
+
+def _decoded(game: str, thing: str) -> _Case:
+    codec = codecs.codec(game, 1)
+    tables = codec.decode_tables(codec.encode_tables(None))
+    more = (tables,) if thing in ("move", "outcome") else ()
+    decode, encode = getattr(codec, f"decode_{thing}"), getattr(codec, f"encode_{thing}")
+
+    def run(data: bytes) -> None:
+        value = _refusing(lambda all_: decode(all_, *more), data, MalformedError)
+        assert value is None or encode(value, *more) == data
+
+    return run
+
+
+GAMES: Final = ("alhambra", "kingdomino", "rollwrite")
+THINGS: Final = ("move", "outcome", "options", "tables")
+LOG_CLASSES: Final = (log_pb2.Entry, log_pb2.Intent, log_pb2.GameOpen, log_pb2.Header, log_pb2.End, log_pb2.Proof)
+LOG_DECODERS: Final[tuple[Callable[[bytes], Message], ...]] = (
+    decode_entry,
+    decode_intent,
+    decode_open,
+    decode_header,
+    decode_proof,
+)
+GAME_MODULES: Final[dict[str, Any]] = {
+    "alhambra": alhambra_pb2,
+    "kingdomino": kingdomino_pb2,
+    "rollwrite": rollwrite_pb2,
+}
+
+
+def _game(game: str) -> _Case:
+    """The walker over each of its signed messages, then its codec."""
+    classes = [getattr(GAME_MODULES[game], thing.capitalize()) for thing in THINGS]
+    return _by_first_byte([*map(_wire, classes), *(_decoded(game, thing) for thing in THINGS)])
+
+
+# Texts
+
+
+def _note(data: bytes) -> None:
+    note = _refusing(Note.parse, data, LogError)
+    if note is not None:
+        assert note.encode() == data
+        checkpoint = _refusing(lambda _: Checkpoint.parse(note.text), data, LogError)
+        assert checkpoint is None or checkpoint.text() == note.text
+        _refusing(lambda _: seeds.VERIFIER.check(note), data, LogError)
+
+
+def _verifier_key(data: bytes) -> None:
+    text = data.decode(errors="replace")
+    key = _refusing(lambda _: VerifierKey.parse(text), data, LogError)
+    assert key is None or str(key) == text
+
+
+def tlog_proof(data: bytes) -> None:
+    """As a proof that stands alone is read and checked."""
+    proof = _refusing(TlogProof.parse, data, LogError)
+    if proof is not None:
+        assert proof.encode() == data
+        _refusing(lambda _: proof.check(seeds.VERIFIER), data, LogError)
+
+
+def _certificate(game: str) -> _Case:
+    known = provable(game, 1)
+    assert known is not None
+    return lambda data: _refusing(known.check, data, BadCertificate)
+
+
+def questions(data: bytes) -> None:
+    """A line of ``referee inspect``: the answer is a line."""
+    found = lines.encode(inspect.answer(data))
+    assert found.endswith(b"\n")
+    json.loads(found)
+
+
+def claims(data: bytes) -> None:
+    """A line of ``referee prove``, up to the question that the solver is asked: it is written as it was read."""
+    found = _refusing(_claim, data, QueryError)
+    if found is not None:
+        game, claim = found
+        parser, known = _claims(game), provable(game, 1)
+        assert known is not None
+        assert parser.claim(json.loads(json.dumps(parser.written(claim)))) == claim
+        parser.describe(claim).encode()
+        known.request(claim).SerializeToString()
+
+
+def _claim(data: bytes) -> tuple[str, Any]:
+    question = lines.parse_object(data)
+    game = lines.named_game(question, dict.fromkeys(GAMES[:2]))
+    return game, _claims(game).claim(question)
+
+
+def _claims(game: str) -> Any:
+    return registry.part("referee.notation", game, "claims")
+
+
+def notation(data: bytes) -> None:
+    """A game as text: what is read is printed, and read again as the same."""
+    read = _refusing(lambda _: game_text.read(data.decode(errors="replace")), data, NotationError)
+    if read is not None:
+        assert game_text.read(game_text.write(read.game)).game == read.game
+
+
+TARGETS: Final[dict[str, Target]] = {
+    "frames": Target(frames, seeds.files),
+    "audit": Target(whole_audit, seeds.files),
+    "log": Target(
+        _by_first_byte(
+            [*map(_wire, LOG_CLASSES), *map(_log_message, LOG_DECODERS)],
+        ),
+        partial(seeds.log_messages, len(LOG_CLASSES)),
+    ),
+    **{game: Target(_game(game), partial(seeds.game_messages, game, THINGS)) for game in GAMES},
+    "notes": Target(_by_first_byte([_note, _verifier_key]), seeds.notes),
+    "tlog-proofs": Target(tlog_proof, seeds.tlog_proofs),
+    "certificates": Target(_by_first_byte([_certificate(game) for game in GAMES[:2]]), seeds.certificates),
+    "inspect": Target(questions, seeds.questions),
+    "claims": Target(claims, seeds.claims),
+    "notation": Target(notation, seeds.texts),
+}
+"""By the name that ``--only`` takes."""
