@@ -6,7 +6,7 @@ import { isKey, verifies } from "./ed25519.mjs";
 import { CHECKPOINT, ENTRY, HEADER, MAX_FILE, OLDER, readFrames } from "./frames.mjs";
 import { checkSigned, leafHash, parseCheckpoint, roots } from "./note.mjs";
 import { Entry, GAMES, GameOpen, Header, Intent } from "./schema.mjs";
-import { decode, records, stated } from "./wire.mjs";
+import { decode, decodeBody, records, stated } from "./wire.mjs";
 
 const LAYERS = ["limits", "frames", "header", "decode", "chain", "tree", "checkpoint", "receipts", "authors", "deck", "rules"];
 
@@ -126,14 +126,14 @@ class Audit {
     const entry = decode(Entry, payload);
     if (n === 0) this.attempt(0, () => this.decodeOpen(entry));
     const carrier = entry.signed ?? entry.refused;
-    if (carrier) entry.intent = decode(Intent, carrier.intent);
+    if (carrier) entry.intent = decodeBody(Intent, carrier.intent);
     const { intent } = entry;
     if (this.open && intent?.join && (intent.join.commitment.length > 0) !== Boolean(this.open.dealt)) {
       throw new Refusal("MALFORMED", "a Join has a commitment in dealt games and only there");
     }
-    if (this.game && intent?.move) decode(this.game.move, intent.move);
-    if (this.game && intent?.declare) decode(this.game.outcome, intent.declare);
-    if (this.game && entry.chance) decode(this.game.outcome, entry.chance.outcome);
+    if (this.game && intent?.move) decodeBody(this.game.move, intent.move);
+    if (this.game && intent?.declare) decodeBody(this.game.outcome, intent.declare);
+    if (this.game && entry.chance) decodeBody(this.game.outcome, entry.chance.outcome);
     return entry;
   }
 
@@ -143,7 +143,7 @@ class Audit {
     if (!entry.open) throw new Refusal("NOT_AWAITED", "entry 0 is no GameOpen");
     const version = stated(entry.open, 1) ?? FORMAT_VERSION;
     if (version !== FORMAT_VERSION) throw new Refusal("UNSUPPORTED", `format version ${version}`);
-    const open = decode(GameOpen, entry.open);
+    const open = decodeBody(GameOpen, entry.open);
     if (open.seats.length > MAX_SEATS) throw malformed("more than 255 seats");
     if (!distinct(open.scribe_keys) || !distinct(open.arbiter_keys)) throw malformed("a key twice");
     const scribed = open.seats.filter((seat) => seat.scribed).length;
@@ -156,8 +156,8 @@ class Audit {
     this.open = open;
     this.game = GAMES[open.rules_id]?.[open.rules_version];
     if (this.game) {
-      decode(this.game.options, open.options);
-      decode(this.game.tables, open.tables);
+      decodeBody(this.game.options, open.options);
+      decodeBody(this.game.tables, open.tables);
     }
   }
 
@@ -325,7 +325,8 @@ class Audit {
   acts() {
     const { rules_id: id, rules_version: version } = this.open;
     if (!this.game) this.failAt(0, "UNSUPPORTED", `rules ${id}, version ${version}: moves are not read`);
-    const n = this.entries.findIndex((entry) => [entry?.event, entry?.intent?.act, entry?.end?.ending].some((what) => NOT_OFFERED.has(what)));
+    const offered = (entry) => ![entry?.event, entry?.intent?.act, entry?.end?.ending].some((what) => NOT_OFFERED.has(what));
+    const n = this.entries.findIndex((entry) => !offered(entry));
     if (n >= 0) this.failAt(n, "UNSUPPORTED", "an act or an ending that this version does not offer");
   }
 

@@ -26,7 +26,13 @@ const LONGEST = { [HEADER]: 256 * KIB, [ENTRY]: 32 * KIB, [CHECKPOINT]: 16 * KIB
 const longest = (type) => (type >= FIRST_SKIPPED ? 64 * KIB : (LONGEST[type] ?? 0));
 
 /** After which critical type each critical type may stand. */
-const PLACE = { [HEADER]: [0], [ENTRY]: [HEADER, ENTRY], [CHECKPOINT]: [ENTRY], [KEYSET]: [HEADER, ENTRY, CHECKPOINT], [END]: [CHECKPOINT] };
+const PLACE = {
+  [HEADER]: [0],
+  [ENTRY]: [HEADER, ENTRY],
+  [CHECKPOINT]: [ENTRY],
+  [KEYSET]: [HEADER, ENTRY, CHECKPOINT],
+  [END]: [CHECKPOINT],
+};
 
 /** Whether the bytes, from a plausible frame's head on, were cut off; otherwise a length was altered. */
 function torn(rest) {

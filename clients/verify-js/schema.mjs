@@ -19,8 +19,8 @@ export const GameOpen = message("GameOpen", `
   1 uint32 format_version needed
   2 string rules_id id needed
   3 uint32 rules_version needed
-  4 bytes options body
-  5 bytes tables body needed
+  4 bytes options
+  5 bytes tables needed
   6 Seat seats repeated needed
   7 Terms terms
   8 Dealt dealt in chance
@@ -65,8 +65,8 @@ export const Intent = message("Intent", `
   6 uint32 arbiter in author
   8 Join join in act
   9 Reveal reveal in act
-  10 bytes move in act body
-  11 bytes declare in act body
+  10 bytes move in act
+  11 bytes declare in act
   12 Empty resign in act
   13 Consent consent in act
   14 Protest protest in act
@@ -75,15 +75,15 @@ export const Intent = message("Intent", `
   needs author act`, { Join, Reveal, Empty, Consent, Protest, Rule, ChangeKey });
 
 const Signed = message("Signed", `
-  1 bytes intent body needed
+  1 bytes intent needed
   2 bytes signature of 64 needed
   3 bytes key_id of 8 needed`);
 const Refused = message("Refused", `
-  1 bytes intent body needed
+  1 bytes intent needed
   2 bytes signature of 64 needed
   3 bytes key_id of 8 needed
   4 string rule_ids repeated id`);
-const Chance = message("Chance", `1 bytes outcome body needed`);
+const Chance = message("Chance", `1 bytes outcome needed`);
 const OfSeat = message("OfSeat", `1 uint32 seat optional needed`);
 const GameEnd = message("GameEnd", `
   1 enum ending to 10 needed
@@ -103,7 +103,7 @@ export const Entry = message("Entry", `
   6 uint32 lag_ms
   7 uint32 overhead_ms
   8 bytes state_digest of 32 needed
-  9 bytes open in event body
+  9 bytes open in event
   10 Signed signed in event
   11 Chance chance in event
   12 Refused refused in event

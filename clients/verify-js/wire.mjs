@@ -12,7 +12,7 @@ const malformed = (message) => new Refusal("MALFORMED", message);
 /**
  * A message by its fields, one a line: number, type, name, then what else is said of it:
  * `repeated`, `optional`, `in NAME` (a oneof's member), `needed`, `of 16` or `of 0,32` (lengths), `to 10` (an enum's last
- * number; all are without gaps from 0), `body` (16 KiB at most), `id` (of rules). A type in capitals is a message of `known`.
+ * number; all are without gaps from 0), `id` (of rules). A type in capitals is a message of `known`.
  * A last line `needs NAME ...` lists oneofs of which a member has to be there.
  */
 export function message(name, lines, known = {}) {
@@ -35,7 +35,6 @@ export function message(name, lines, known = {}) {
       needed: rest.includes("needed"),
       lengths: after("of")?.split(",").map(Number),
       last: Number(after("to")),
-      body: rest.includes("body"),
       id: rest.includes("id"),
     });
   }
@@ -86,7 +85,6 @@ function scalar(field, raw) {
 
 function delimited(field, bytes) {
   if (field.message) return decode(field.message, bytes);
-  if (field.body && bytes.length > MAX_BODY) throw malformed(`${field.name}: more than 16 KiB`);
   if (field.lengths && !field.lengths.includes(bytes.length)) {
     throw malformed(`${field.name}: ${bytes.length} bytes, expected ${field.lengths.join(" or ")}`);
   }
@@ -156,6 +154,12 @@ export function decode(schema, bytes) {
   }
   for (const oneof of schema.needs) if (!found[oneof]) throw malformed(`${schema.name}: no ${oneof}`);
   return found;
+}
+
+/** As `decode`, of bytes that somebody signs or that are a game's own message: of 16 KiB at most. */
+export function decodeBody(schema, bytes) {
+  if (bytes.length > MAX_BODY) throw malformed(`${schema.name}: more than 16 KiB`);
+  return decode(schema, bytes);
 }
 
 /** All fields of a message that any program may have serialised: [number, value], of varints (BigInt) and of bytes. */

@@ -19,6 +19,8 @@ from referee.log.keys import PublicKey
 from referee.log.note import CheckpointSigner
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
+from tests.attacks import corpus
+from tests.attacks.everything import ATTACKS
 from tests.log import evil, games, vectors
 from tests.log.games import ORIGIN, SIGNER, abort, join_and_reveal, key, play, seat_key, step
 from tests.log.registered import at_random, opened, play_with_attempts
@@ -147,6 +149,9 @@ def test_frames() -> None:
     files += [small().file() + extra for extra in (b"\0", b"\0" * 4, frames[-1], frames[1], small().file())]
     files += [b"", b"\x89", b"\x89TLS", MAGIC, MAGIC[:-1] + b"\x02", b"PK"]
     some = random.Random(5).sample(files, 300)
+    # The last frame, with a length that reaches beyond the file: whole but for that.
+    data, end = small().file(), len(small().file()) - len(frames[-1])
+    some += [data[:end] + bytes([0, 0, 0, length]) + data[end + 4 :] for length in range(len(frames[-1]) - 8, 65)]
     assert agree([(data, TRUSTED) for data in some]) == {
         Verdict.CORRUPT,
         Verdict.PREFIX,
@@ -332,6 +337,14 @@ def test_bytes_that_decoders_read_differently() -> None:
             jobs.append((evil.signed_file(played, leaves), TRUSTED))
         jobs += [(evil.signed_file(played, with_longer_intent(played, at, extra)), TRUSTED) for at in range(1, 6)]
     assert Verdict.CORRUPT in agree(jobs)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("table", [name for name, table in corpus.TABLES.items() if table.rules_id in NAMES])
+def test_the_corpus_of_attacks(table: str) -> None:
+    played = corpus.game(table)
+    forgeries = [attack(table, played) for attack in ATTACKS.values()]
+    agree([(forgery.data, forgery.policy) for forgery in forgeries if forgery is not None])
 
 
 # --- the test vectors ------------------------------------------------------------------------------------------

@@ -64,7 +64,7 @@ def node(script: str, stdin: str = "") -> str:
     script = f"const FOLDER = {json.dumps(FOLDER.as_uri())};\n{script}"
     command = ["node", "--input-type=module", "-e", script]
     done = subprocess.run(command, input=stdin, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
     return done.stdout
 
 
