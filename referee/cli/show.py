@@ -59,6 +59,9 @@ def show(  # noqa: PLR0917 - typer reads options from the signature
     Examples: `referee show game.gamelog --moves`, `referee show game.gamelog --at 120 --seat 1 --svg board.svg`,
     `referee show game.gamelog --svg pictures/`, `referee show game.gamelog --notation --sign club.pem --name club`
 
+    A text is played from its first line on, and ends with 2 for what is not in the notation and 8 for what is against
+    the rules; `--key` checks its signature: 4 it is wrong or not there, 5 it is another's.
+
     Every entry shown was replayed, with signatures of seats, rules and positions; the referee's own signature and the
     deck are for referee audit. A file that is not whole, or wrong, ends with one line and the exit code that referee
     audit gives: 3 cut off (what is there is shown), 4 damaged, 8 against the rules, 9 not supported.

@@ -21,8 +21,8 @@ from referee.notation.headers import RUNNING, Setup
 
 _T = TypeVar("_T")
 _MOST_BYTES = 4 * MAX_CHARACTERS
-_SIGNED = b"\n\n\xe2\x80\x94 "
-"""A blank line and an em dash begin the signatures of a note."""
+_DASH = "\u2014 ".encode()
+"""Begins the signatures of a note, after its last blank line."""
 
 
 def read(path: Path, reader: Callable[[str], _T], verifier: VerifierKey | None = None) -> _T:
@@ -47,7 +47,7 @@ def read(path: Path, reader: Callable[[str], _T], verifier: VerifierKey | None =
 
 def _text(data: bytes, verifier: VerifierKey | None) -> str:
     """Without what was signed under it. Raises ``LogError``, ``UnicodeDecodeError``."""
-    if _SIGNED not in data:
+    if not data.rpartition(b"\n\n")[2].startswith(_DASH):
         if verifier is not None:
             raise LogError(Code.NOTE, "the text is not signed", f"a signature by {verifier.name}")
         return data.decode()

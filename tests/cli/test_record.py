@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from referee.cli import texts
 from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey
-from referee.notation.game_text import GameText, write
+from referee.notation.game_text import GameText, read, write
 from referee.notation.headers import ABORTED, Setup
 from tests.cli.command import referee
 from tests.log import registered
@@ -137,6 +138,12 @@ def test_a_signed_text_is_checked(keys: Path, tmp_path: Path) -> None:
     text.write_text(plain, encoding="utf-8")
     bare = referee("show", text, "--key", verifier(keys))
     assert (bare.returncode, "the text is not signed" in bare.stderr) == (4, True)
+
+
+def test_a_dash_in_a_comment_is_no_signature(tmp_path: Path) -> None:
+    text = tmp_path / "game.txt"
+    text.write_text('[Game "kingdomino"]\n[Seats "2"]\n\n; as it was played\n\n; \u2014 by hand\n', encoding="utf-8")
+    assert texts.read(text, read).game.setup.seats == 2
 
 
 def test_a_position_is_printed_and_drawn(tmp_path: Path) -> None:

@@ -196,6 +196,27 @@ def test_nothing_follows_the_end() -> None:
         assert "illegal: result" in str(refused(wrong))
 
 
+@pytest.mark.parametrize(
+    ("number", "written", "wrong", "expected"),
+    [
+        (0, r"\(slot 2\)", "(slot 3)", "in slot 3; expected slot 2"),
+        (0, r"\(slot 2\)", "(slot 0)", "in slot 0; expected slot 2"),
+        (2, r"get coins \(1\)", "get coins (2)", "2 coins; expected 1"),
+        (2, r"build second \w+ \d,\d", "build second 7,7", "found '7,7'"),
+        (2, r"build second \w+ [1-5],\d", "build second tower 6,1", "another building; expected"),
+        (2, r"build chambers", "build tower", "expected chambers"),
+    ],
+)
+def test_what_could_be_left_out_has_to_be_right(number: int, written: str, wrong: str, expected: str) -> None:
+    texts = (write(text_of(PLAIN[number], play(PLAIN[number], seed))) for seed in range(9))
+    text = next(text for text in texts if re.search(written, text))
+    altered = re.sub(written, wrong, text, count=1)
+    error = refused(altered)
+    assert error.kind is Kind.SYNTAX
+    assert expected in str(error)
+    assert wrong.split(maxsplit=1)[0] in altered.splitlines()[error.line - 1]
+
+
 def test_ambiguous() -> None:
     error = refused(f"{CHOSEN}0: place 3")
     assert error.kind is Kind.AMBIGUOUS
