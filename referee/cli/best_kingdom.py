@@ -125,7 +125,7 @@ def _dominoes(names: Iterable[str]) -> list[Domino]:
 def _in_words(found: Answer) -> str:
     if found.proven:
         return f"best kingdom {found.best} points, proven: no kingdom of these dominoes has more"
-    return f"best kingdom found {found.best} points, not proven: none of these dominoes has more than {found.bound}"
+    return f"best kingdom found {found.best} points, not proven: no kingdom of these dominoes has more than {found.bound}"
 
 
 def _known(found: Answer) -> str:
