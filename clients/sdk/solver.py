@@ -63,8 +63,11 @@ class Solver:
         request = pb.ExplainMoveRequest(game_id=game_id, move=move, budget=_budget(rlimit))
         with _told():
             response = await self._stub.ExplainMove(request, timeout=self._call_s, metadata=self._metadata)
-        if response.proof.certificate:
+        if response.HasField("proof") and response.proof.finding != pb.FINDING_UNDECIDED:
             _check(game, response.proof, None)
+            proved, said = ({each.rule_id for each in found.violations} for found in (response.proof, response))
+            if proved != said:
+                raise Distrust("the referee proves something else of the move than it says", in_doubt=True)
         return response
 
     async def best_turn(
@@ -152,5 +155,8 @@ def _check(game: Provable, proof: pb.Proof, claim: Any) -> None:
         checked = game.check(proof.certificate)
     except BadCertificate as error:
         raise Distrust(f"the referee sent a certificate that proves nothing: {error}", in_doubt=True) from None
-    if checked.holds != _FINDINGS.get(proof.finding) or (claim is not None and claim != checked.claim):
+    said = [(each.rule_id, tuple((cell.x, cell.y) for cell in each.cells)) for each in proof.violations]
+    proved = [(each.rule_id, each.cells) for each in checked.violations]
+    same = checked.holds == _FINDINGS.get(proof.finding) and said == proved
+    if not same or (claim is not None and claim != checked.claim):
         raise Distrust("the referee sent a certificate that proves something else than it says", in_doubt=True)

@@ -25,6 +25,7 @@ from referee.v1 import solver_service_pb2_grpc as pb_grpc
 from solver import requests
 from solver.alhambra.claims import DistanceClaim, NoPlacementClaim, Place, Remove, StepClaim, Swap
 from solver.alhambra.wire import message_of, placed_tiles
+from tests.service import boaster
 from tests.service.conftest import running
 from tests.service.player import Client, Play, bearer, refused, token_of
 
@@ -232,6 +233,23 @@ async def test_a_disagreement_is_an_incident(tmp_path: Path, logged: StringIO) -
     assert line["what"] == "refused by ALH-D1, and proved to be against ALH-A2, ALH-A4"
     assert line["claim"]
     assert "incident" in {line["event"] for line in lines_of(logged)}
+
+
+async def test_what_a_certificate_does_not_say_is_not_believed(tmp_path: Path) -> None:
+    """The right certificate beside other rules; a finding without a certificate."""
+    async with running(tmp_path / "data") as (server, client):
+        server.workers._module = "tests.service.boaster"
+        play = await client.play()
+        await play.until_play()
+        course = play.record.course
+        move = course.codec.encode_move(RebuildRemove((1, 0)), course.tables)
+        solver = Solver(client.channel, client.organiser)
+        for rlimit in (boaster.OTHER_RULES, boaster.NO_CERTIFICATE):
+            with pytest.raises(Distrust):
+                await solver.prove("alhambra", ILLEGAL, rlimit=rlimit)
+            with pytest.raises(Distrust):
+                await solver.explain("alhambra", play.id, move, rlimit=rlimit)
+        assert (await solver.prove("alhambra", ILLEGAL)).violations
 
 
 def lines_of(logged: StringIO) -> Iterator[dict[str, Any]]:
