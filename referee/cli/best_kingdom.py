@@ -123,9 +123,10 @@ def _dominoes(names: Iterable[str]) -> list[Domino]:
 
 
 def _in_words(found: Answer) -> str:
+    none = "no kingdom of these dominoes has more"
     if found.proven:
-        return f"best kingdom {found.best} points, proven: no kingdom of these dominoes has more"
-    return f"best kingdom found {found.best} points, not proven: no kingdom of these dominoes has more than {found.bound}"
+        return f"best kingdom {found.best} points, proven: {none}"
+    return f"best kingdom found {found.best} points, not proven: {none} than {found.bound}"
 
 
 def _known(found: Answer) -> str:
