@@ -20,7 +20,7 @@ from referee.log.intent import decode_intent
 from referee.log.merkle import leaf_hash
 from referee.log.proofs import contradicts, encode_proof, event_of, is_wanted
 from referee.log.replay import signed_part
-from referee.store.store import Certificate, Change, Proved, Row, StoreFailed
+from referee.store.store import Certificate, Change, Proved, Row, StoreDamaged, StoreFailed
 from referee.table.means import Means
 from referee.table.watch import Commit, Ending, Watcher
 from referee.v1 import game_service_pb2 as pb
@@ -64,7 +64,7 @@ class Prover:
         self.watcher: Watcher = _Growth(self._tell)
         """To be told of what the games become."""
         self.settled: Counter[str] = Counter()
-        """Claims by what became of them: ``made``, ``given_up``, and ``contradicts`` of those made."""
+        """Claims by what became of them: ``made``, ``given_up``, and ``contradicts`` of those made. Once that is kept."""
 
     async def load(self) -> None:
         """What earlier starts left. Raises ``StoreFailed``."""
@@ -106,15 +106,20 @@ class Prover:
         try:
             if await self._go_on(game_id):
                 self._tell(game_id)
+        except StoreDamaged as error:
+            self._give_up(game_id, error)
         except StoreFailed as error:
             self._followed.pop(game_id, None)
             _log.warning("proofs not kept", game=game_id.hex(), error=str(error), again_s=RETRY_S)
             await asyncio.sleep(RETRY_S)
             self._tell(game_id)
         except Exception as error:  # noqa: BLE001 - it is told
-            self._followed.pop(game_id, None)
-            self._given_up.add(game_id)
-            _log.error("proofs given up", game=game_id.hex(), error=str(error), exc_info=True)
+            self._give_up(game_id, error)
+
+    def _give_up(self, game_id: bytes, error: Exception) -> None:
+        self._followed.pop(game_id, None)
+        self._given_up.add(game_id)
+        _log.error("proofs given up", game=game_id.hex(), error=str(error), exc_info=error)
 
     async def _go_on(self, game_id: bytes) -> bool:
         """Whether there is more to be done at once. Raises ``StoreFailed``, and what a game's engine raises."""
@@ -127,9 +132,10 @@ class Prover:
             opened = decode_entry(rows[0].data).open
             follower = self._followed[game_id] = Follower(self._means.engines, opened, self._first.get(game_id, 0))
         made: list[Certificate] = []
+        settled: Counter[str] = Counter()
         for row in rows:
             for part, claim in enumerate(follower.read(row)):
-                if (data := await self._certificate(follower, claim)) is not None:
+                if (data := await self._certificate(follower, claim, settled)) is not None:
                     made.append(Certificate(row.seq, part, data))
             await asyncio.sleep(0)
             if len(made) >= KEPT_AT_ONCE:
@@ -137,15 +143,19 @@ class Prover:
         # It was asked for before the rows: if it was over then, these are the last.
         is_read = not rows or (len(rows) < ENTRIES_AT_ONCE and follower.size > rows[-1].seq)
         is_over = is_read and stored.closed is not None
-        if made or is_over:
+        if settled or is_over:
             await self._keep(game_id, Proved(made, None if is_over else follower.size))
             self._first[game_id] = follower.size
+            self.settled.update(settled)
         if is_over:
             del self._followed[game_id], self._first[game_id]
         return not is_read
 
-    async def _certificate(self, follower: Follower, claim: Any) -> bytes | None:
-        """What stands in the file for a claim of the entry that was read last; None if it is given up."""
+    async def _certificate(self, follower: Follower, claim: Any, settled: Counter[str]) -> bytes | None:
+        """What stands in the file for a claim of the entry that was read last; None if it is given up.
+
+        Counted in ``settled``.
+        """
         where = {"game": follower.game_id.hex(), "entry": follower.size - 1}
         why = ""
         for _ in range(TRIES):
@@ -158,13 +168,13 @@ class Prover:
             except (ProofFailed, BadCertificate) as error:
                 why = str(error)
                 continue
-            self.settled["made"] += 1
+            settled["made"] += 1
             if contradiction := contradicts(checked, follower.refused_for):
                 # It is evidence, and stays.
-                self.settled["contradicts"] += 1
+                settled["contradicts"] += 1
                 _log.error("proof contradicts the referee", **where, what=contradiction)
             return encode_proof(follower.size - 1, follower.leaf, certificate)
-        self.settled["given_up"] += 1
+        settled["given_up"] += 1
         _log.warning("proof given up", **where, why=why)
         return None
 

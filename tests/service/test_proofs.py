@@ -9,6 +9,7 @@ import signal
 import sqlite3
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 from io import BytesIO, StringIO
@@ -34,7 +35,8 @@ from referee.service import games
 from referee.service import server as serving
 from referee.service.data import STORE_FILE, open_data
 from referee.service.server import Server
-from referee.table import recovery
+from referee.store.store import Change, Row, StoreDamaged, StoreFailed
+from referee.table import proving, recovery
 from referee.table.means import Means
 from referee.v1 import game_service_pb2 as pb
 from tests.log.proved import an_attempt
@@ -288,6 +290,60 @@ async def test_a_worker_that_dies_twice(tmp_path: Path, logged: StringIO) -> Non
         told = [json.loads(line) for line in logged.getvalue().splitlines() if "proof given up" in line]
         assert {line["entry"] for line in told} <= set(report.proofs.lacking)
         assert all(line["game"] == play.id and line["why"] for line in told)
+
+
+async def test_a_store_that_fails_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What could not be kept is made again, and counted once."""
+    monkeypatch.setattr(proving, "RETRY_S", 0.0)
+    async with running(tmp_path / "data") as (server, client):
+        writer, commits = server.data.store._writer, [0]
+        write = writer._write
+
+        def failing(changes: Sequence[Change]) -> None:
+            commits[0] += any(change.proved is not None for change in changes)
+            if commits[0] == 1:
+                raise StoreFailed("no room")
+            write(changes)
+
+        await server.prover.close()
+        play = await client.play(terms=ALL)
+        await until_built(play, 3)
+        await abort(play)
+        writer._write = failing
+        server.prover.start()
+        await all_made(server)
+        report = await audited(play)
+        assert (report.verdict, report.proofs.lacking) == (Verdict.COMPLETE, ())
+        await until(lambda: server.prover.settled["made"], "certificates that are kept")
+        assert commits[0] >= 2
+        assert server.prover.settled == {"made": report.proofs.checked}
+
+
+async def test_a_game_whose_entries_cannot_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, logged: StringIO
+) -> None:
+    """It is told once, until the next start; the others go on."""
+    async with running(tmp_path / "data") as (server, client):
+        await server.prover.close()
+        plays = [await client.play(terms=ALL, seed=seed) for seed in (1, 2)]
+        for play in plays:
+            await until_built(play, 2)
+            await abort(play)
+        entries = server.data.store.entries
+
+        async def damaged(game_id: bytes, first: int, limit: int) -> list[Row]:
+            if game_id.hex() == plays[0].id:
+                raise StoreDamaged("database disk image is malformed")
+            return await entries(game_id, first, limit)
+
+        monkeypatch.setattr(server.data.store, "entries", damaged)
+        server.prover.start()
+        async with waiting_for("certificates of the other game"):
+            while len(await server.data.store.unproved()) > 1:  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+        assert server.prover.waiting == 0
+        (told,) = [json.loads(line) for line in logged.getvalue().splitlines() if '"proofs given up"' in line]
+        assert (told["level"], told["game"]) == ("error", plays[0].id)
 
 
 # --- the truth of it -------------------------------------------------------------------------------------------
