@@ -303,7 +303,7 @@ def test_bytes_of_entries_altered() -> None:
     """One bit, one byte more or less anywhere in an entry or the header, in frames and under a head that fit."""
     played, rng = small(), random.Random(4)
     jobs: list[Job] = []
-    for _ in range(300):
+    for _ in range(200):
         payloads = [played.header, *played.entries]
         which = rng.randrange(len(payloads))
         data, at = payloads[which], rng.randrange(len(payloads[which]))
@@ -336,6 +336,18 @@ def test_bytes_that_decoders_read_differently() -> None:
             leaves[at] += extra
             jobs.append((evil.signed_file(played, leaves), TRUSTED))
         jobs += [(evil.signed_file(played, with_longer_intent(played, at, extra)), TRUSTED) for at in range(1, 6)]
+    identity = b"\x0a\x10" + played.record.game_id
+    for at in range(1, len(played.entries)):
+        others = [
+            (b"\x10" + bytes([at]), b"\x10" + bytes([at | 0x80, 0])),  # a varint that is not the shortest
+            (b"\x0a\x10", b"\x0a\x90\x00"),
+            (identity, identity * 2),
+            (identity + b"\x10" + bytes([at]), b"\x10" + bytes([at]) + identity),
+        ]
+        for old, new in others:
+            leaves = list(played.entries)
+            leaves[at] = leaves[at].replace(old, new, 1)
+            jobs.append((evil.signed_file(played, leaves[: at + 1]), TRUSTED))
     assert Verdict.CORRUPT in agree(jobs)
 
 

@@ -53,11 +53,20 @@ for (const [label, { words, n, permutation, uniform }] of Object.entries(deck.la
   else assert.equal(await new Stream(k, label).uniform(n), uniform);
 }
 
+// The encoding alone: what is needed, of which length, is left out.
+const lax = (message) => ({
+  ...message,
+  needs: [],
+  fields: new Map(Array.from(message.fields, ([number, field]) => {
+    const inner = field.message && lax(field.message);
+    return [number, { ...field, needed: false, lengths: undefined, id: false, message: inner }];
+  })),
+});
 let refused = 0;
 for (const { why, message, bytes } of strict.refused) {
   const known = schema[message.split(".").at(-1)] ?? schema.GAMES.alhambra[1][message.split(".").at(-1).toLowerCase()];
   if (!known) continue;
-  assert.throws(() => decode(known, fromHex(bytes)), { code: "MALFORMED" }, why);
+  assert.throws(() => decode(lax(known), fromHex(bytes)), { code: "MALFORMED" }, why);
   refused++;
 }
 
