@@ -64,7 +64,7 @@ class Prover:
         self.watcher: Watcher = _Growth(self._tell)
         """To be told of what the games become."""
         self.settled: Counter[str] = Counter()
-        """Claims by what became of them: ``made``, ``given_up``, and ``contradicts`` of those made. Once that is kept."""
+        """Claims by what became of them, once it is kept: ``made``, ``given_up``, and ``contradicts`` of those made."""
 
     async def load(self) -> None:
         """What earlier starts left. Raises ``StoreFailed``."""
