@@ -123,6 +123,7 @@ DICE = '[Game "rollwrite"]\n[Seats "2"]\n[start_seat "0"]\n'
         (f'{KINGS}[Round "x"]', 'line 3, column 8: syntax: Round "x"; expected a number up to 4294967295'),
         (f'{KINGS}[Dominoes "wheat"]', "line 3, column 11: syntax: Dominoes: domino 1 'wheat': expected left and"),
         (f'{DICE}[Sheet "mine"]', "line 4, column 8: syntax: Sheet: sheet: coin track ''"),
+        (f'{KINGS}[Position "over"]', 'line 3, column 11: syntax: Position "over"; expected a game, from its first'),
         (f'{TILES}[Dominoes "x"]', "line 3, column 2: syntax: header 'Dominoes'; expected Game, Version, Seats"),
         (f"{KINGS}0: castel 2,2", "line 3, column 4: syntax: found 'castel'; expected castle, choose, discard, pass"),
         (f"{KINGS}0: castle", "line 3, column 10: syntax: the line ends; expected a cell, such as 1,-2"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -57,6 +58,9 @@ def first(setup: Setup, phase: str) -> str:
 ACTION, CHOICE, TURN = first(PLAIN[0], "action"), first(PLAIN[1], "choose"), first(PLAIN[2], "action")
 
 
+UNSEEN = next(number for number in range(1, 49) if not re.search(rf"\b{number}\b", CHOICE))
+
+
 @pytest.mark.parametrize(
     ("text", "kind", "message"),
     [
@@ -71,6 +75,16 @@ ACTION, CHOICE, TURN = first(PLAIN[0], "action"), first(PLAIN[1], "choose"), fir
         (f"{KINGS}{CHOICE.replace('discarded', 'discarded 1 1', 1)}", Kind.ILLEGAL, "domino 1 twice"),
         (f"{KINGS}{CHOICE.replace('discarded', 'placed 3 5,5 6,5 discarded', 1)}", Kind.ILLEGAL, "KDO-14"),
         (f'{KINGS}{CHOICE.rpartition(" | ")[0]}"]', Kind.ILLEGAL, "1 kingdoms; expected 2"),
+        (
+            f"{KINGS}{CHOICE.replace('removed', f'removed {UNSEEN}')}",
+            Kind.ILLEGAL,
+            "5 dominoes; expected up to 6",
+        ),
+        (
+            f"{KINGS}{re.sub('order [ 01]+', 'order 0 0 0 1 ', CHOICE)}",
+            Kind.ILLEGAL,
+            "order 0 0 0 1; expected each",
+        ),
         (f"{TILES}{ACTION.replace('laid', 'laid tower-12 0,0', 1)}", Kind.ILLEGAL, "a tile on 0,0"),
         (f"{TILES}{ACTION.replace('laid', 'laid pavilion-8 5,0', 1)}", Kind.ILLEGAL, "ALH-A"),
         (f"{TILES}{ACTION.replace('reserve', 'reserve tower-12 tower-12', 1)}", Kind.ILLEGAL, "tower-12 twice"),
@@ -82,6 +96,11 @@ ACTION, CHOICE, TURN = first(PLAIN[0], "action"), first(PLAIN[1], "choose"), fir
         (f"{DICE}{TURN.replace('round 1', 'round 19')}", Kind.ILLEGAL, "found 19; expected at most 18"),
         (f"{DICE}{TURN.replace('action', 'dice')}", Kind.ILLEGAL, "phase dice; expected dice"),
         (f'{DICE}{TURN[:-2]} | award tower round 1 seats 0 0 virtual"]', Kind.ILLEGAL, "award for tower"),
+        (
+            f'{DICE}{TURN[:-2]} | award tower round 1 seats 0 virtual | award garden round 1 seats 0 virtual"]',
+            Kind.ILLEGAL,
+            "award for garden in round 1; expected awards by round, then by type",
+        ),
     ],
 )
 def test_what_is_no_position_is_told(text: str, kind: Kind, message: str) -> None:
