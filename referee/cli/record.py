@@ -67,9 +67,12 @@ def record(
         raise Failure("--key and --referee-key: the same key; expected two", EXIT_USAGE)
     try:
         signer = CheckpointSigner(origin, referee)
-        game = texts.read(text, game_text.read).game
-        if game.result == STALLED:
-            raise Failure(f'{text}: [Result "{STALLED}"]: only a log that is full ends so', EXIT_USAGE)
+    except LogError as error:
+        raise Failure(f"--origin: {error.what}; expected {error.expected}", EXIT_USAGE) from None
+    game = texts.read(text, game_text.read).game
+    if game.result == STALLED:
+        raise Failure(f'{text}: [Result "{STALLED}"]: only a log that is full ends so', EXIT_USAGE)
+    try:
         recorder = _Recorder(game, scribe)
         recorder.play()
         data = recorder.file(signer)
