@@ -81,8 +81,9 @@ class Course:
 
     def about_tables(self) -> list[str]:
         """What every report has to say about them, a line each; often nothing."""
-        declared = [] if self.own_tables else [f"declared tables, SHA-256 {sha256(self.opened.tables).hexdigest()}"]
-        remark = getattr(self.tables, "remark", "")
+        name, remark = (getattr(self.tables, attribute, "") for attribute in ("name", "remark"))
+        what = f"declared tables {name}".rstrip()
+        declared = [] if self.own_tables else [f"{what}, SHA-256 {sha256(self.opened.tables).hexdigest()}"]
         return [*declared, *([remark] if remark else [])]
 
     def digest(self) -> bytes:

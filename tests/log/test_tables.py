@@ -36,15 +36,17 @@ def others(rules_id: str) -> Any:
     return wire.decode_tables(wire.encode_tables(None).replace(b"\x08\x06\x10\x03", b"\x08\x06\x10\x02"))
 
 
-@pytest.mark.parametrize("rules_id", ["kingdomino", "rollwrite"])
-def test_declared_tables_are_played_and_told(rules_id: str) -> None:
+@pytest.mark.parametrize(
+    ("rules_id", "told"), [("kingdomino", "declared tables"), ("rollwrite", "declared tables mine")]
+)
+def test_declared_tables_are_played_and_told(rules_id: str, told: str) -> None:
     wire = codec(rules_id, 1)
     tables = wire.encode_tables(others(rules_id))
     assert tables != wire.encode_tables(None)
     report = a_game(rules_id, tables).audit(policy=Policy(SIGNER.verifier))
     assert report.verdict is Verdict.COMPLETE, report.as_text()
-    assert "remark: declared tables, SHA-256 " in report.as_text()
-    assert json.loads(report.as_json())["remarks"][0].startswith("declared tables")
+    assert f"remark: {told}, SHA-256 " in report.as_text()
+    assert json.loads(report.as_json())["remarks"][0].startswith(f"{told}, SHA-256 ")
 
 
 def test_the_default_sheet_is_told_to_be_ours() -> None:
