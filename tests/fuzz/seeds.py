@@ -45,7 +45,7 @@ _FROZEN = Path(__file__).parents[1] / "frozen"
 _QUESTIONS = (
     '{"game":"alhambra","layout":{"0,-1":"pavilion-2-NEW"},"tile":"tower-8-NES"}',
     '{"id":7,"game":"alhambra","layout":{"1,0":"tower-12"},"tile":"tower-8-NES","options":{"loop_one_less":true}}',
-    '{"game":"alhambra","score":{"round":1,"players":[{"counts":{"tower":2},"wall":5},{}]}}',
+    '{"game":"alhambra","score":{"round":1,"players":[{"counts":{"tower":2},"wall":5},{"counts":{},"wall":0}]}}',
     '{"game":"kingdomino","frame":{"size":5,"castle":[2,2]},"kingdom":[[1,1,0,2,0]],"domino":12}',
     '{"game":"kingdomino","frame":{"size":7,"castle":null}}',
     '{"game":"rollwrite","score":{"counts":{"Ani":{"tower":2}}}}',

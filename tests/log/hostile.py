@@ -1,0 +1,314 @@
+"""Files that cost their auditor most, and a process that audits one: ``python -m tests.log.hostile FILE``.
+
+Each is an honest beginning and one thing that is repeated until the file has its size. Checksums are right, and whoever
+made it has the keys of its game, so nothing stops the reader early.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from io import BytesIO
+from itertools import count, cycle, repeat
+from pathlib import Path
+from typing import Any, Final, TextIO
+
+from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
+
+from referee.games.alhambra.moves import Buy
+from referee.games.kingdomino.dominoes import DOMINOES
+from referee.games.kingdomino.moves import PlaceDomino
+from referee.games.kingdomino.phases import Phase
+from referee.log.audit import Policy, audit
+from referee.log.entry import decode_entry
+from referee.log.frames import MAGIC, MAX_IGNORABLE_BYTES, FrameType, encode_frame
+from referee.log.merkle import leaf_hash
+from referee.log.note import Checkpoint, Note, NoteSignature
+from referee.log.proofs import encode_proof
+from referee.log.v1 import log_pb2
+from referee.wire import strict
+from referee.wire.schema import MAX_REPEATED
+from solver.alhambra import evidence
+from solver.alhambra.claims import Add, DistanceClaim, Swap
+from solver.kingdomino import certificate
+from solver.kingdomino.claims import DiscardClaim, Frame, Kingdom
+from tests.log import registered
+from tests.log.games import SIGNER, Played, join_and_reveal, small_header, step
+from tests.log.registered import at_random, attempt
+
+_HEADER = encode_frame(FrameType.HEADER, small_header())
+_FAR = 1 << 30
+
+
+@cache
+def begun(rules_id: str) -> Played:
+    """A game with certificates and attempts, up to the first choice that makes a claim in Kingdomino."""
+    played = registered.opened(rules_id, seats=2, recorded=True, proofs=log_pb2.PROOF_POLICY_ALL)
+    join_and_reveal(played)
+    state: Any = played.record.course.state
+    while rules_id == "kingdomino" and state.phase is not Phase.PLACE:
+        assert step(played, at_random(1))
+    return played
+
+
+def beginning(played: Played) -> bytes:
+    """MAGIC, header, entries."""
+    entries = [encode_frame(FrameType.ENTRY, data) for data in played.entries]
+    return b"".join([MAGIC, encode_frame(FrameType.HEADER, played.header), *entries])
+
+
+def _filled(start: bytes, frames: Iterable[bytes], size: int) -> bytes:
+    """Frames until the file has so many bytes, or there are no more."""
+    out, length = [start], len(start)
+    for frame in frames:
+        if length + len(frame) > size:
+            break
+        out.append(frame)
+        length += len(frame)
+    return b"".join(out)
+
+
+def _entries(payloads: Iterable[bytes]) -> Iterator[bytes]:
+    return (encode_frame(FrameType.ENTRY, data) for data, _ in zip(payloads, range(65_000), strict=False))
+
+
+# Bytes that are nothing
+
+
+def tiny(size: int) -> bytes:
+    """As many entries as there may be, of a byte."""
+    return _filled(MAGIC + _HEADER, _entries(repeat(b"\0")), size)
+
+
+def nested(size: int) -> bytes:
+    """Groups in groups."""
+    return _filled(MAGIC + _HEADER, _entries(repeat(b"\x0b" * strict.MAX_ENTRY_BYTES)), size)
+
+
+def late_faults(size: int) -> bytes:
+    """Entries with a fault at their end, which both decoders reach; they look like the one with the seed, too."""
+    refused = log_pb2.Entry(refused=log_pb2.Refused(rule_ids=["x" * 58] * MAX_REPEATED))
+    data = refused.SerializeToString() + b"\x82\x01\x22\x0a\x20" + bytes(32)
+    return _filled(MAGIC + _HEADER, _entries(repeat(data)), size)
+
+
+def torn(size: int) -> bytes:
+    """A frame that ends early, with the beginnings of frames wherever one looks."""
+    length = min(size, 256 * 1024)
+    return MAGIC + length.to_bytes(4, "big") + b"\1" + (b"\0\0\x80\x80" * size)[: length - 1]
+
+
+def descriptors(size: int) -> bytes:
+    """The largest header, of the smallest files."""
+    names = [FileDescriptorProto(name=f"{number:x}") for number in range(min(size, 250_000) // 10)]
+    named = [*names, FileDescriptorProto(name=log_pb2.DESCRIPTOR.name)]
+    header = small_header(descriptors=FileDescriptorSet(file=named).SerializeToString())
+    return MAGIC + encode_frame(FrameType.HEADER, header) + encode_frame(FrameType.ENTRY, begun("alhambra").entries[0])
+
+
+# Signatures
+
+
+def signed(size: int) -> bytes:
+    """The same good signature again and again."""
+    played = begun("alhambra")
+    join = next(data for data in played.entries if decode_entry(data).HasField("signed"))
+    return _filled(beginning(played), _entries(repeat(join)), size)
+
+
+def checkpoints(size: int) -> bytes:
+    """One after each entry, of a tree that is still to come: all of them signed, and kept until the end."""
+    heads = (SIGNER.sign(bytes(16), _FAR + number, bytes(32)) for number in count())
+    pairs = (encode_frame(2, b"\0") + encode_frame(FrameType.OLD_CHECKPOINT, head) for head in heads)
+    return _filled(MAGIC + _HEADER, (pair for pair, _ in zip(pairs, range(65_000), strict=False)), size)
+
+
+def signatures(size: int) -> bytes:
+    """Checkpoints with as many signatures as a note may have, none of them right."""
+    text = Checkpoint(SIGNER.verifier.name, bytes(16), 1, bytes(32)).text()
+    lines = [NoteSignature("\u00e4" * 400 + str(number), b"four", bytes(64)) for number in range(15)]
+    note = Note(text, (*lines, NoteSignature(SIGNER.verifier.name, SIGNER.verifier.id, bytes(64)))).encode()
+    pair = encode_frame(FrameType.ENTRY, b"\0") + encode_frame(FrameType.OLD_CHECKPOINT, note)
+    return _filled(MAGIC + _HEADER, repeat(pair), size)
+
+
+def recovered(size: int) -> bytes:
+    """A referee that says again and again that it has lost entries."""
+    played = begun("alhambra")
+    entry = decode_entry(played.entries[-1])
+    more = log_pb2.Entry(game_id=entry.game_id, seq=9, prev=entry.prev, state_digest=entry.state_digest)
+    more.recovered.lost_size = _FAR
+    return _filled(beginning(played), _entries(repeat(strict.encode(more))), size)
+
+
+# Moves
+
+
+def _attempts(played: Played, moves: Iterable[Any], size: int) -> bytes:
+    """The same position, asked about each of these moves."""
+    length, tries = len(beginning(played)), iter(moves)
+    while length < size:
+        assert attempt(played, next(tries))
+        length += len(played.entries[-1]) + 9
+    return beginning(played)
+
+
+def long_moves(size: int) -> bytes:
+    """A purchase with more cards than there are."""
+    return _attempts(registered_anew("alhambra"), repeat(Buy(0, (5,) * MAX_REPEATED)), size)
+
+
+def many_moves(size: int) -> bytes:
+    """Attempts that each make a claim, which is kept as no certificate ever comes."""
+    played = registered_anew("kingdomino")
+    state: Any = played.record.course.state
+    number = state.due().number
+    tries = (PlaceDomino(number, (x, 0), (x + 1, 0)) for x in cycle(range(20, 1 << 20)))
+    return _attempts(played, tries, size)
+
+
+def registered_anew(rules_id: str) -> Played:
+    """``begun``, for who goes on with it."""
+    begun.cache_clear()
+    played = begun(rules_id)
+    begun.cache_clear()
+    return played
+
+
+# Certificates
+
+
+def _proofs(rules_id: str, certificates: Iterator[bytes], size: int) -> bytes:
+    """Each for the last entry, which claims something else."""
+    played = registered_anew(rules_id)
+    if rules_id == "kingdomino":
+        state: Any = played.record.course.state
+        assert attempt(played, PlaceDomino(state.due().number, (20, 0), (21, 0)))
+    else:
+        while not claimed(played):
+            assert step(played, at_random(3))
+    seq = len(played.entries) - 1
+    leaf = leaf_hash(played.entries[seq])
+    frames = (encode_frame(FrameType.CERTIFICATE, encode_proof(seq, leaf, each)) for each in certificates)
+    return _filled(beginning(played), frames, size)
+
+
+def claimed(played: Played) -> bool:
+    """Whether the last entry is a tile placed in Alhambra."""
+    entry = decode_entry(played.entries[-1])
+    act = log_pb2.Intent.FromString(entry.signed.intent)
+    return bool(act.move) and type(registered.codec("alhambra").decode_move(act.move, tables())).__name__ == "PlaceTile"
+
+
+@cache
+def tables() -> Any:
+    codec = registered.codec("alhambra")
+    return codec.decode_tables(codec.encode_tables(None))
+
+
+def _grown(dominoes: int) -> Kingdom:
+    """The first dominoes that fit, each where it first fits, in the frame that is slowest to judge."""
+    kingdom = Kingdom(Frame(7, None))
+    for domino in DOMINOES[:40]:
+        found = certificate.first_placement(kingdom, domino)
+        if found is not None and len(kingdom.dominoes) < dominoes:
+            kingdom = Kingdom(kingdom.frame, (*kingdom.dominoes, found))
+    return kingdom
+
+
+def discards(size: int, dominoes: int = 23) -> bytes:
+    """That a domino fits nowhere, in kingdoms that differ in their crowns alone."""
+    kingdom = _grown(dominoes)
+    made = certificate.evidence_of(DiscardClaim(kingdom, DOMINOES[47]))
+
+    def certificates() -> Iterator[bytes]:
+        placed = made.claim.discard.kingdom.dominoes
+        for number in count():
+            for at, each in enumerate(placed):
+                each.domino.left.crowns, each.domino.right.crowns = number >> 4 * at & 3, number >> 4 * at + 2 & 3
+            yield made.SerializeToString(deterministic=True)
+
+    return _proofs("kingdomino", certificates(), size)
+
+
+def first_discards(size: int) -> bytes:
+    """The same of the smallest kingdoms, as many as fit into the file."""
+    return discards(size, dominoes=2)
+
+
+def distances(size: int) -> bytes:
+    """The longest ways from layout to layout that fit into a frame, through small ones."""
+    stock = [name for name in tables().names if name[-1].isdigit()]
+    cells = [(1, 0), (-1, 0), (0, 1), (0, -1)]
+    layout = dict(zip(cells, stock, strict=False))
+    seen, moves = {tuple(layout.values())}, [Add(name, cell) for cell, name in layout.items()]
+    steps: list[Any] = [*moves]
+    while len(steps) < 1500:
+        for cell in cells:
+            for name in stock:
+                after = {**layout, cell: name}
+                if name not in layout.values() and tuple(after.values()) not in seen:
+                    break
+            else:
+                continue
+            break
+        else:
+            break
+        layout = after
+        seen.add(tuple(layout.values()))
+        steps.append(Swap(name, cell))
+
+    def certificates() -> Iterator[bytes]:
+        for turns in range(1000):
+            claim = DistanceClaim({}, tuple(stock), {}, 1000 - turns)
+            data = evidence.of_distance(claim, steps, 0)
+            assert len(data) < MAX_IGNORABLE_BYTES - 100, len(data)
+            yield data
+
+    return _proofs("alhambra", certificates(), size)
+
+
+_ALL: Final = (
+    *(tiny, nested, late_faults, torn, descriptors, signed, checkpoints, signatures, recovered),
+    *(long_moves, many_moves, discards, first_discards, distances),
+)
+FILES: Final[dict[str, Callable[[int], bytes]]] = {each.__name__: each for each in _ALL}
+"""By name: a file of at most so many bytes."""
+
+
+# The auditor
+
+
+def forbid(event: str, arguments: tuple[Any, ...]) -> None:
+    """Python calls it before anything is opened or started."""
+    if event.startswith(("open", "os.", "socket.", "subprocess.", "shutil.", "urllib.", "sqlite3.", "ctypes.dlopen")):
+        raise PermissionError(f"{event} {arguments!r:.200}")
+
+
+def main() -> None:
+    """Audits the file and prints what it took: seconds of processor time, bytes of memory at the highest."""
+    stream = Path(sys.argv[1]).open("rb")  # noqa: SIM115 - closed by the end of the process, as nothing may be opened
+    status = Path("/proc/self/status").open()  # noqa: SIM115 - the same
+    for rules_id in ("alhambra", "kingdomino"):  # a game that is known is imported when it is first needed
+        audit(BytesIO(beginning(begun(rules_id))), Policy(SIGNER.verifier))
+    before = _highest(status)
+    sys.addaudithook(forbid)
+    begin = time.process_time()
+    report = audit(stream, Policy(SIGNER.verifier))
+    text = report.as_text()
+    seconds = time.process_time() - begin
+    told = {"seconds": seconds, "before": before, "peak": _highest(status), "text": len(text)}
+    sys.stdout.write(json.dumps({**told, "entries": report.entries, "verdict": report.verdict.name}) + "\n")
+
+
+def _highest(status: TextIO) -> int:
+    """Bytes; ``getrusage`` would count what the parent had."""
+    status.seek(0)
+    return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
+
+
+if __name__ == "__main__":
+    main()
