@@ -85,6 +85,7 @@ class House:
             else:
                 if not table.is_closed:
                     self._open[stored.game_id] = table
+                    self._watch_for_proofs(table)
         await self._check_closed(marks)
         for game_id, mark in marks.items():
             self._set_aside(Unsound(game_id, f"not in the database, and {mark.size} entries of it were signed for"))

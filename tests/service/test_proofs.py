@@ -239,6 +239,22 @@ async def test_stopped_with_certificates_to_make(tmp_path: Path) -> None:
         assert server.workers.started == 0, "nothing is left to be done"
 
 
+async def test_a_game_that_goes_on_after_a_restart(tmp_path: Path) -> None:
+    """What is entered then is proved as well."""
+    async with running(tmp_path / "data") as (server, client):
+        play = await client.play(terms=ALL)
+        await until_built(play, 1)
+    async with running(tmp_path / "data") as (server, client):
+        moved(play, client)
+        await until_built(play, 3)
+        async with waiting_for("certificates of the moves since the restart"):
+            while (report := await audited(play)).proofs.lacking:  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+        assert (report.verdict, report.proofs.checked) == (Verdict.PREFIX, building(play))
+        await abort(play)
+        await all_made(server)
+
+
 async def test_a_game_that_was_lost_and_restored(tmp_path: Path) -> None:
     """From a player's copy: its certificates are made again."""
     async with running(tmp_path / "data") as (server, client):
