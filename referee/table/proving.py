@@ -35,8 +35,8 @@ TRIES = 2
 ENTRIES_AT_ONCE = 64
 KEPT_AT_ONCE = 16
 """Certificates that share a commit."""
-RETRY_S = 1.0
-"""Before the store is asked again after a failure."""
+RETRY_S, MAX_RETRY_S = 1.0, 60.0
+"""The first and the longest pause before the store is asked again after a failure."""
 
 _log = structlog.get_logger("referee.proofs")
 
@@ -59,6 +59,7 @@ class Prover:
         """Of games that are not over."""
         self._given_up: set[bytes] = set()
         """Games at which something went wrong that would do so again; until the next start."""
+        self._pause_s = RETRY_S
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self.watcher: Watcher = _Growth(self._tell)
@@ -110,8 +111,9 @@ class Prover:
             self._give_up(game_id, error)
         except StoreFailed as error:
             self._followed.pop(game_id, None)
-            _log.warning("proofs not kept", game=game_id.hex(), error=str(error), again_s=RETRY_S)
-            await asyncio.sleep(RETRY_S)
+            _log.warning("proofs not kept", game=game_id.hex(), error=str(error), again_s=self._pause_s)
+            await asyncio.sleep(self._pause_s)
+            self._pause_s = min(2 * self._pause_s, MAX_RETRY_S)
             self._tell(game_id)
         except Exception as error:  # noqa: BLE001 - it is told
             self._give_up(game_id, error)
@@ -184,6 +186,7 @@ class Prover:
         self._means.store.commit(Change(game_id, (), proved=proved), partial(_settle, done))
         if (failure := await done) is not None:
             raise failure
+        self._pause_s = RETRY_S
 
 
 class Follower:

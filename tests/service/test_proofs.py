@@ -308,16 +308,18 @@ async def test_a_worker_that_dies_twice(tmp_path: Path, logged: StringIO) -> Non
         assert all(line["game"] == play.id and line["why"] for line in told)
 
 
-async def test_a_store_that_fails_now_and_then(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What could not be kept is made again, and counted once."""
-    monkeypatch.setattr(proving, "RETRY_S", 0.0)
+async def test_a_store_that_fails_now_and_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, logged: StringIO
+) -> None:
+    """What could not be kept is made again, less and less often, and counted once."""
+    monkeypatch.setattr(proving, "RETRY_S", 0.01)
     async with running(tmp_path / "data") as (server, client):
         writer, commits = server.data.store._writer, [0]
         write = writer._write
 
         def failing(changes: Sequence[Change]) -> None:
             commits[0] += any(change.proved is not None for change in changes)
-            if commits[0] == 1:
+            if commits[0] <= 3:
                 raise StoreFailed("no room")
             write(changes)
 
@@ -331,8 +333,9 @@ async def test_a_store_that_fails_now_and_then(tmp_path: Path, monkeypatch: pyte
         report = await audited(play)
         assert (report.verdict, report.proofs.lacking) == (Verdict.COMPLETE, ())
         await until(lambda: server.prover.settled["made"], "certificates that are kept")
-        assert commits[0] >= 2
         assert server.prover.settled == {"made": report.proofs.checked}
+        told = [json.loads(line) for line in logged.getvalue().splitlines() if '"proofs not kept"' in line]
+        assert [line["again_s"] for line in told] == [0.01, 0.02, 0.04]
 
 
 async def test_a_game_whose_entries_cannot_be_read(
