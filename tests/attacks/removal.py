@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 
@@ -54,12 +57,29 @@ def _weight(verdict: Verdict) -> int:
     return {Verdict.COMPLETE: 0, Verdict.PREFIX: 1, Verdict.UNDISCLOSED: 1}.get(verdict, 2)
 
 
+@contextmanager
+def taken_away(protection: str) -> Iterator[None]:
+    """The auditor without it, and with nothing remembered of before; afterwards the other way round."""
+    with pytest.MonkeyPatch.context() as patch:
+        PROTECTIONS[protection](patch)
+        _forget()
+        yield
+    _forget()
+
+
+def _forget() -> None:
+    # A weak key that was once accepted must not stay so.
+    for name, module in list(sys.modules.items()):
+        if name.startswith("referee.log"):
+            for value in list(vars(module).values()):
+                getattr(value, "cache_clear", lambda: None)()
+
+
 def without(protection: str) -> Removal:
     """Every attack against the auditor without the protection."""
     through, doubled = [], []
     made = forgeries()
-    with pytest.MonkeyPatch.context() as patch:
-        PROTECTIONS[protection](patch)
+    with taken_away(protection):
         for name, (table, forgery, usual) in made.items():
             report = forgery.audit(game(table))
             if _weight(report.verdict) < _weight(forgery.verdict):
@@ -72,8 +92,7 @@ def without(protection: str) -> Removal:
 
 def honest_games_broken(protection: str) -> list[str]:
     """What is wrong with good games if the protection is gone: nothing, if only that is gone."""
-    with pytest.MonkeyPatch.context() as patch:
-        PROTECTIONS[protection](patch)
+    with taken_away(protection):
         # Without attempts, as these are judged by the rules and would be none without them.
         names = ["toy, declared", "alhambra, declared"]
         return [name for name in names if game(name).audit().verdict is not Verdict.COMPLETE]

@@ -13,7 +13,7 @@ from tests.attacks.__main__ import PIECES, piece
 from tests.attacks.corpus import game, small_game, whole_game
 from tests.attacks.damage import Target, Wrong
 from tests.attacks.everything import ATTACKS
-from tests.attacks.protections import PROTECTIONS
+from tests.attacks.removal import taken_away
 from tests.cli.command import referee
 from tests.log.games import SIGNER
 
@@ -55,17 +55,13 @@ def test_whole_games(rules_id: str) -> None:
         target.at_random(rng)
 
 
-def test_an_auditor_that_overlooks_damage_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_auditor_that_overlooks_damage_is_told() -> None:
     """One without checksums, and one that finds nothing missing."""
     target = Target(small_game("rollwrite"))
-    with monkeypatch.context() as patch:
-        PROTECTIONS["crc"](patch)
-        with pytest.raises(Wrong, match="turned over"):
-            target.flip((target.ends[1] + 8) * 8)
-    with monkeypatch.context() as patch:
-        PROTECTIONS["what is missing"](patch)
-        with pytest.raises(Wrong, match="COMPLETE, expected PREFIX"):
-            target.cut(target.ends[-2])
+    with taken_away("crc"), pytest.raises(Wrong, match="turned over"):
+        target.flip((target.ends[1] + 8) * 8)
+    with taken_away("what is missing"), pytest.raises(Wrong, match="COMPLETE, expected PREFIX"):
+        target.cut(target.ends[-2])
 
 
 def test_all_of_it_is_cut_into_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,9 +76,8 @@ def test_all_of_it_is_cut_into_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     assert piece(("rollwrite, at random", 3, 2 * PIECES + 4, 1)) == (3, [])
     assert piece(("rollwrite, at random", 4, 2 * PIECES + 4, 1)) == (2, [])
-    with monkeypatch.context() as patch:
-        PROTECTIONS["what is missing"](patch)
-        patch.setattr(Target, "everything", lambda self: iter([partial(target.cut, target.ends[-2])]))
+    monkeypatch.setattr(Target, "everything", lambda self: iter([partial(target.cut, target.ends[-2])]))
+    with taken_away("what is missing"):
         (done, (failure,)) = piece(("rollwrite, small", 0, 0, 1))
     assert (done, "COMPLETE, expected PREFIX" in failure) == (1, True)
 
