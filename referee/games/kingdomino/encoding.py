@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from struct import Struct
 from typing import TYPE_CHECKING
 
-from referee.games.kingdomino.kingdom import Kingdom
+from referee.games.game import Cell
+from referee.games.kingdomino.kingdom import Placed
 
 if TYPE_CHECKING:
     from referee.games.kingdomino.state import State
@@ -38,7 +40,7 @@ def encode(state: State) -> bytes:
         _list(state.removed),
     ]
     for kingdom, discarded in zip(state.kingdoms, state.discarded, strict=True):
-        parts += (_kingdom(kingdom), _list(discarded))
+        parts += (_kingdom(kingdom.castle, kingdom.dominoes), _list(discarded))
     return b"".join(parts)
 
 
@@ -47,7 +49,8 @@ def _list(numbers: Sequence[int]) -> bytes:
     return bytes((len(numbers), *numbers))
 
 
-def _kingdom(kingdom: Kingdom) -> bytes:
-    castle = kingdom.castle or (NOBODY, NOBODY)
-    dominoes = [_domino(number, *left, *right) for number, left, right in sorted(kingdom.dominoes)]
-    return bytes((*castle, len(dominoes))) + b"".join(dominoes)
+@lru_cache(maxsize=256)
+def _kingdom(castle: Cell | None, dominoes: tuple[Placed, ...]) -> bytes:
+    """Of all kingdoms at most one changes from a position to the next."""
+    lying = [_domino(number, *left, *right) for number, left, right in sorted(dominoes)]
+    return bytes((*(castle or (NOBODY, NOBODY)), len(lying))) + b"".join(lying)
