@@ -35,7 +35,7 @@ class BadQuestion(ValueError):
 class WorkerFailed(Exception):
     """There is no answer; the message says what to do.
 
-    ``why``: ``died``, ``hung``, ``memory``, ``garbled``, or ``late``, if no worker was ready in time.
+    ``why``: ``died``, ``hung``, ``memory``, ``garbled``, or ``late``, if no worker was to be had in time.
     """
 
     def __init__(self, why: str, message: str) -> None:
@@ -122,7 +122,7 @@ class Workers:
                 start_new_session=True,  # Ctrl-C at the referee's terminal is not for its workers
             )
         except OSError as error:
-            raise WorkerFailed("died", f"no worker can be started ({error.strerror}); ask again later") from error
+            raise WorkerFailed("late", f"no worker can be started ({error.strerror}); ask again later") from error
         worker = _Worker(transport, Process(transport, protocol, loop), self._memory_mib)
         self.started += 1
         self._all.add(worker)

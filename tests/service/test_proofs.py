@@ -31,7 +31,7 @@ from referee.log.proofs import event_of
 from referee.log.replay import Record, signed_part
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Layer, Report, Verdict
-from referee.service import games
+from referee.service import games, proofs
 from referee.service import server as serving
 from referee.service.data import STORE_FILE, open_data
 from referee.service.server import Server
@@ -306,6 +306,28 @@ async def test_a_worker_that_dies_twice(tmp_path: Path, logged: StringIO) -> Non
         told = [json.loads(line) for line in logged.getvalue().splitlines() if "proof given up" in line]
         assert {line["entry"] for line in told} <= set(report.proofs.lacking)
         assert all(line["game"] == play.id and line["why"] for line in told)
+
+
+async def test_no_worker_to_be_had_for_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As without memory or processes left: nothing is given up for that."""
+    monkeypatch.setattr(proofs, "RETRY_S", 0.0)
+    loop, tried = asyncio.get_running_loop(), [0]
+
+    async def none_left(*_: object, **__: object) -> None:
+        tried[0] += 1
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    async with running(tmp_path / "data") as (server, client):
+        with monkeypatch.context() as without:
+            without.setattr(loop, "subprocess_exec", none_left)
+            play = await client.play(terms=ALL)
+            await until_built(play, 2)
+            await until(lambda: tried[0] > 2, "a worker is asked for again")
+        await abort(play)
+        await all_made(server)
+        report = await audited(play)
+        assert (report.proofs.checked, report.proofs.lacking) == (building(play), ())
+        assert "given_up" not in server.prover.settled
 
 
 async def test_a_store_that_fails_now_and_then(
