@@ -96,6 +96,8 @@ class _Auditor:
         """None: nobody asks for any, or nothing is known that could be proved."""
         self.tree = Tree()
         self.head = NO_ENTRY
+        self.place = Place(b"", 0, NO_ENTRY)
+        """Of the entry at hand, by the entries before it."""
         self.identity: bytes | None = None
         self.opened: log_pb2.GameOpen | None = None
         self.roll: Roll | None = None
@@ -167,6 +169,7 @@ class _Auditor:
                 self.following = False
                 self.note(error)
         self.checked[Layer.CHAIN] = self.tree.size + 1
+        self.place = Place(self.identity or b"", self.tree.size, self.head)
         self._link("entry", entry)
         if entry.HasField("recovered"):
             lost = entry.recovered.lost_size - self.tree.size
@@ -228,7 +231,7 @@ class _Auditor:
 
     def _link(self, thing: str, found: log_pb2.Entry | log_pb2.Intent) -> None:
         try:
-            check_link(thing, found, Place(self.identity or b"", self.tree.size, self.head))
+            check_link(thing, found, self.place)
         except LogError as error:
             self.note(error)
 

@@ -5,8 +5,8 @@ Knows nothing of what is inside a frame.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
+from typing import NamedTuple
 from zlib import crc32
 
 from referee.log.errors import Code, LogError
@@ -46,8 +46,7 @@ MAX_IGNORABLE_BYTES = 64 * 1024
 _SEARCH_BYTES = 1 << 26
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(NamedTuple):
     """One frame and where it begins in the file."""
 
     type: int

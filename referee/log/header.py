@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from hashlib import sha256
 from typing import Any
 
@@ -70,8 +71,13 @@ def check_descriptors(header: log_pb2.Header, signed_file: Any) -> bool:
     described = _described(header)
     if signed_file.name not in described:
         raise LogError(Code.HEADER, "descriptors without the game's messages", signed_file.name, entry=0)
-    ours = FileDescriptorSet.FromString(descriptor_set(log_pb2.DESCRIPTOR, signed_file))
-    return all(described.get(file.name) == file for file in ours.file)
+    return all(described.get(file.name) == file for file in _ours(signed_file))
+
+
+@cache
+def _ours(signed_file: Any) -> tuple[FileDescriptorProto, ...]:
+    """The files of the log's messages and of the game's, as this installation has them."""
+    return tuple(FileDescriptorSet.FromString(descriptor_set(log_pb2.DESCRIPTOR, signed_file)).file)
 
 
 def _described(header: log_pb2.Header) -> dict[str, FileDescriptorProto]:

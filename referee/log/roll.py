@@ -6,12 +6,19 @@ Knows keys and signatures, not what an author may do when.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from referee.log.dsse import intent_encoding
 from referee.log.errors import Code, LogError
 from referee.log.intent import Author, Role, SignedIntent, author_of
 from referee.log.keys import PublicKey
 from referee.log.v1 import log_pb2
+
+
+@lru_cache(maxsize=64)
+def _public_key(raw: bytes) -> PublicKey:
+    """Raises ``LogError``. To check a key costs as much as to check a signature, and a Join asks twice."""
+    return PublicKey(raw)
 
 
 class Roll:
@@ -25,7 +32,7 @@ class Roll:
 
     def join(self, seat: int, raw: bytes) -> None:
         """Gives the seat its key. Raises ``LogError`` for a weak key."""
-        self.seats[seat] = PublicKey(raw)
+        self.seats[seat] = _public_key(raw)
 
     def key_of(self, author: Author) -> PublicKey | None:
         """None: no such author, or a seat without a key."""
@@ -43,7 +50,7 @@ class Roll:
         if intent.WhichOneof("act") == "join":
             if author.role is not Role.SEAT or author.index >= len(self.seats):
                 raise LogError(Code.AUTHOR, f"no {author} to join")
-            key = PublicKey(intent.join.key)
+            key = _public_key(intent.join.key)
         else:
             known = self.key_of(author)
             if known is None:
