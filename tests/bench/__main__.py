@@ -15,7 +15,7 @@ from tests.bench.measure import Figure
 
 SECTIONS = {
     "rules": ("rules a second, one core", rules),
-    "audit": ("audit, one core", audit),
+    "audit": ("audit, on one core where nothing else is said", audit),
     "shares": ("what an act is made of, microseconds, each step alone", shares),
     "acts": ("acts a second over gRPC, durable and signed for; server and client have a core each", acts),
     "crowd": ("many at once", crowd),

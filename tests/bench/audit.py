@@ -1,41 +1,114 @@
-"""Replaying a whole signed game with every check, against nothing but PyNaCl's verification of its signatures."""
+"""Auditing: against nothing but PyNaCl's verification of the signatures, in two processes, and its memory."""
 
 from __future__ import annotations
 
+import os
+import tracemalloc
 from collections.abc import Iterator
 from io import BytesIO
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from time import perf_counter
 
 from nacl.signing import VerifyKey
 
+from referee.cli.audits import SUFFIX, audit_all, audit_file
+from referee.games.kingdomino.moves import DiscardDomino
 from referee.log import dsse, file
 from referee.log.audit import Policy, audit
 from referee.log.entry import decode_entry
 from referee.log.v1 import log_pb2
 from tests.bench.measure import Figure, against
-from tests.log.alhambra import alhambra, at_random
-from tests.log.games import SIGNER, play, seat_key
+from tests.log import registered
+from tests.log.games import SIGNER, Played, abort, join_and_reveal, play, seat_key
+from tests.log.registered import at_random, attempt
+
+_FILES = 200
+_POLICY = Policy(SIGNER.verifier)
 
 
 def figures() -> Iterator[Figure]:
-    """Signatures checked a second, alone and with everything else."""
-    played = play(alhambra(seats=3), at_random(1))
+    """Signatures checked a second, alone and with everything else; files in two processes; memory of a long log."""
+    # With four seats every domino is chosen and laid or discarded, and every castle placed: a hundred moves.
+    hundred = play(registered.opened("kingdomino", seats=4), at_random(1))
+    yield _signatures("Kingdomino", hundred, seats=4, target=0.4)
+    yield _signatures("Alhambra", play(registered.opened("alhambra", seats=3), at_random(1)), seats=3, target=0.3)
+    yield _two_processes(hundred.file())
+    yield _memory()
+
+
+def _signatures(name: str, played: Played, *, seats: int, target: float) -> Figure:
     data = played.file()
     signed = [
-        (log_pb2.Intent.FromString(entry.signed.intent).seat, dsse.intent_encoding(entry.signed.intent), entry.signed)
+        (log_pb2.Intent.FromString(entry.signed.intent), dsse.intent_encoding(entry.signed.intent), entry.signed)
         for entry in map(decode_entry, file.entries(BytesIO(data)))
-        if entry.WhichOneof("event") == "signed"
+        if entry.HasField("signed")
     ]
-    keys = {seat: VerifyKey(seat_key(seat).public.raw) for seat in range(3)}
+    keys = {seat: VerifyKey(seat_key(seat).public.raw) for seat in range(seats)}
+    checks = [(keys[intent.seat], message, record.signature) for intent, message, record in signed]
+    moves = sum(intent.HasField("move") for intent, _, _ in signed)
 
     def bare() -> int:
-        for seat, message, record in signed:
-            keys[seat].verify(message, record.signature)
-        return len(signed)
+        for key, message, signature in checks:
+            key.verify(message, signature)
+        return len(checks)
 
     def whole() -> int:
-        report = audit(BytesIO(data), Policy(SIGNER.verifier))
+        report = audit(BytesIO(data), _POLICY)
         if report.exit_code:
             raise AssertionError(report.as_text())
-        return len(signed)
+        return len(checks)
 
-    yield against(f"audit of a game of {len(played.entries)} entries, signatures", whole, bare, target=0.3)
+    title = f"audit of a game of {name}, {moves} moves, {len(played.entries)} entries: signatures"
+    return against(title, whole, bare, target=target)
+
+
+def _two_processes(data: bytes) -> Figure:
+    """Files a second of a directory, by the clock: as ``referee audit`` does it, of one process."""
+    with TemporaryDirectory() as folder:
+        paths = [Path(folder) / f"{number:04}{SUFFIX}" for number in range(_FILES)]
+        for path in paths:
+            path.write_bytes(data)
+
+        def alone() -> float:
+            begin = perf_counter()
+            assert not any(audit_file(path, _POLICY).problem for path in paths)
+            return _FILES / (perf_counter() - begin)
+
+        def together() -> float:
+            begin = perf_counter()
+            assert not any(each.problem for each in audit_all(paths, _POLICY))
+            return _FILES / (perf_counter() - begin)
+
+        pairs = [(together(), alone()) for _ in range(3)]
+    both, one = (median(rates) for rates in zip(*pairs, strict=True))
+    ratio = median(ours / floor for ours, floor in pairs)
+    title = f"files of a directory, {os.cpu_count()} processors: of one process"
+    return Figure(title, both, target=1.6, floor=one, paired=ratio)
+
+
+def _memory() -> Figure:
+    """Of a log of a hundred entries and of one with forty times as many: what the auditor has at the most."""
+    peaks = [_peak(_long(entries)) for entries in (100, 4000)]
+    return Figure("audit of 4,000 entries of that of 100: memory", peaks[1] / peaks[0], at_most=1.2)
+
+
+def _long(entries: int) -> bytes:
+    """A game in which a seat tries again and again what it may not."""
+    played = registered.opened("kingdomino", seats=2, recorded=True)
+    join_and_reveal(played)
+    while len(played.entries) < entries:
+        assert attempt(played, DiscardDomino(1))
+    return abort(played).file()
+
+
+def _peak(data: bytes) -> int:
+    stream = BytesIO(data)
+    audit(stream, _POLICY)
+    stream.seek(0)
+    tracemalloc.start()
+    audit(stream, _POLICY)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return peak
