@@ -98,9 +98,10 @@ def inspect(file: Questions = None, strict: Strict = False) -> None:
 
     Optional: "virtual", the players who take places and get no points; "awarded", by type, who completed it in the game
     and got how much for it then (a virtual player 0), whose count of the type then does not matter; "built", a player's
-    buildings, each [blue,yellow], which must match its counts and give the points for lines; "coins", a player's coins
-    that are not spent. "against":true, with 2 to 4 virtual players and one other: virtual players get points, and a
-    bonus, which the answer has, too.
+    buildings, each [blue,yellow], which give the points for lines; "coins", a player's coins that are not spent.
+    "against":true, with 2 to 4 virtual players and one other: virtual players get points, and a bonus, which the answer
+    has, too. What the sheet cannot have, such as more of a type than boxes, is scored as it stands and told in
+    "remarks".
 
     An "id" (a string, number, true, false or null) comes back with the answer. A line that cannot be answered gets
     {"error":"…"}, and the rest goes on; the exit code is 0 all the same, unless --strict is given.

@@ -392,7 +392,7 @@ ANI: dict[str, Any] = {"counts": {"Ani": {"tower": 1}, "Dirk": {}}}
         ({"counts": {name: {} for name in "abcdef"}}, "score.counts: 6 players; expected 1 to 5"),
         ({"counts": {"Ani": 1}}, 'score.counts["Ani"]: 1; expected an object'),
         ({"counts": {"Ani": {"castle": 1}}}, f'score.counts["Ani"]: "castle"; {TYPE}'),
-        ({"counts": {"Ani": {"tower": 8}}}, 'score.counts["Ani"].tower: 8; expected an integer from 0 to 7'),
+        ({"counts": {"Ani": {"tower": 37}}}, 'score.counts["Ani"].tower: 37; expected an integer from 0 to 36'),
         ({**ANI, "virtual": "Dirk"}, 'score.virtual: "Dirk"; expected an array'),
         ({**ANI, "virtual": ["Eva"]}, 'score.virtual[0]: "Eva"; expected a player of score.counts'),
         ({**ANI, "virtual": [["Ani"]]}, 'score.virtual[0]: ["Ani"]; expected a player of score.counts'),
@@ -402,10 +402,6 @@ ANI: dict[str, Any] = {"counts": {"Ani": {"tower": 1}, "Dirk": {}}}
         (
             {**ANI, "virtual": ["Dirk"], "against": True},
             "score.against: with 1 virtual players and 1 others; expected it with 2 to 4 virtual players and 1 other",
-        ),
-        (
-            {**ANI, "built": {"Ani": []}},
-            'score.built["Ani"]: 0 tower on sheet rw-default-1; expected 1 as in score.counts',
         ),
         (
             {**ANI, "built": {"Ani": [[1, 6], [1, 6]]}},
@@ -506,3 +502,23 @@ def test_help_shows_its_examples_and_they_are_true() -> None:
         assert ask(**question) == answer_
         found.append(answer_)
     assert ["actions" in one for one in found] == [True, False]
+
+
+def test_what_the_sheet_cannot_have_is_scored_and_told() -> None:
+    """001:254-261, as it is printed: Ani with eight towers, which the default sheet has no boxes for."""
+    towers = {"Barbara": 5, "Dirk": 4, "Patricia": 1, "Frank": 3, "Ani": 8}
+    score = {
+        "counts": {name: {"tower": count} for name, count in towers.items()},
+        "awarded": {"tower": {"Ani": 21}},
+        "built": {"Dirk": [[1, 1]]},
+    }
+    found = ask(score=score)
+    assert {name: own["tower"] for name, own in found["points"].items()} == {
+        **{"Barbara": 13, "Dirk": 6, "Patricia": 0},
+        **{"Frank": 0, "Ani": 21},
+    }
+    assert found["remarks"] == [
+        "Dirk: 0 garden counted, 1 built on the sheet",
+        "Dirk: 4 tower counted, 0 built on the sheet",
+        "Ani: 8 tower, of 7 boxes on the sheet",
+    ]

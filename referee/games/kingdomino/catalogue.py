@@ -164,7 +164,7 @@ PLACING: Final = (
         "kingdom.Kingdom.misplaced",
         "A domino lies on two cells with a side in common, turned in any way. With equal halves either may be named "
         "the left one; lists have the placement once, with the smaller cell on the left.",
-        "CZ Úvod (dominoes of two squares). Decided: both encodings are accepted as the same placement",
+        "CZ Cíl hry (dominoes of two squares). Decided: both encodings are accepted as the same placement",
     ),
 )
 

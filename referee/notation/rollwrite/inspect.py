@@ -72,7 +72,7 @@ def _action(move: Move, state: State) -> dict[str, Any]:
 def _score(question: dict[str, Any], sheet: Sheet) -> dict[str, Any]:
     score = an_object(question["score"], "score")
     only(score, _SCORE_FIELDS, "score")
-    counts = _counts(score, sheet)
+    counts = _counts(score)
     virtual = _virtual(score.get("virtual", []), counts)
     names = [name for name in counts if name not in virtual] + virtual
     seats = len(names) - len(virtual)
@@ -83,7 +83,7 @@ def _score(question: dict[str, Any], sheet: Sheet) -> dict[str, Any]:
         found = f"with {len(virtual)} virtual players and {seats} others"
         raise QueryError(f"score.against: {found}; expected it with 2 to 4 virtual players and 1 other")
     losers = () if against else range(seats, len(names))
-    built = _built(score.get("built", {}), counts, names[:seats], sheet)
+    built = _built(score.get("built", {}), names[:seats])
     coins = _coins(score.get("coins", {}), names[:seats], sheet)
     awarded = _awarded(score.get("awarded", {}), names, losers)
     scores, shares = score_sheet(
@@ -95,6 +95,7 @@ def _score(question: dict[str, Any], sheet: Sheet) -> dict[str, Any]:
         against=against,
     )
     explained = Scored(names, [counts[name] for name in names], coins, awarded, losers, scores, shares).explained()
+    remarks = _remarks(counts, dict(zip(names, built, strict=False)), sheet)
     totals = [each.total for player, each in enumerate(scores) if player not in losers]
     return {
         "points": {
@@ -109,14 +110,15 @@ def _score(question: dict[str, Any], sheet: Sheet) -> dict[str, Any]:
         },
         "winners": [name for name, total in zip(names, totals, strict=False) if place_of(total, totals) == 1],
         "explained": explained,
+        **({"remarks": remarks} if remarks else {}),
     }
 
 
-def _counts(score: dict[str, Any], sheet: Sheet) -> dict[str, list[int]]:
+def _counts(score: dict[str, Any]) -> dict[str, list[int]]:
     counts = an_object(required(score, "counts", "score"), "score.counts")
     if not 1 <= len(counts) <= MAX_SEATS:
         raise QueryError(f"score.counts: {len(counts)} players; expected 1 to {MAX_SEATS}")
-    return {name: type_counts(own, f"score.counts[{shown(name)}]", sheet.boxes) for name, own in counts.items()}
+    return {name: type_counts(own, f"score.counts[{shown(name)}]") for name, own in counts.items()}
 
 
 def _virtual(value: Any, players: Mapping[str, Any]) -> list[str]:
@@ -144,16 +146,24 @@ def _known(value: Any, where: str, players: list[str], who: str) -> dict[str, An
 _REAL: Final = "a player of score.counts who is not virtual"
 
 
-def _built(value: Any, counts: Mapping[str, list[int]], players: list[str], sheet: Sheet) -> list[int]:
+def _built(value: Any, players: list[str]) -> list[int]:
     """Each player's set of cells; empty for who has none in the question."""
     fields = _known(value, "score.built", players, _REAL)
     sets = {name: cells(own, f"score.built[{shown(name)}]") for name, own in fields.items()}
-    for name, built in sets.items():
-        if (found := sheet.counts(built)) != counts[name]:
-            type_ = next(type_ for type_ in range(len(TYPES)) if found[type_] != counts[name][type_])
-            what = f"{found[type_]} {TYPES[type_]} on sheet {sheet.name}"
-            raise QueryError(f"score.built[{shown(name)}]: {what}; expected {counts[name][type_]} as in score.counts")
     return [sets.get(name, 0) for name in players]
+
+
+def _remarks(counts: Mapping[str, list[int]], built: Mapping[str, int], sheet: Sheet) -> list[str]:
+    """Where the buildings of a player cannot all be as the question has them: points come from both as they stand."""
+    remarks = []
+    for name, own in counts.items():
+        here = sheet.counts(built[name]) if built.get(name) else own
+        for type_, word in enumerate(TYPES):
+            if own[type_] > sheet.boxes[type_]:
+                remarks.append(f"{name}: {own[type_]} {word}, of {sheet.boxes[type_]} boxes on the sheet")
+            elif here[type_] != own[type_]:
+                remarks.append(f"{name}: {own[type_]} {word} counted, {here[type_]} built on the sheet")
+    return remarks
 
 
 def _coins(value: Any, players: list[str], sheet: Sheet) -> list[int]:

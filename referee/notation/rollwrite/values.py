@@ -58,12 +58,12 @@ def type_of(name: Any, where: str) -> int:
     return TYPES.index(name)
 
 
-def type_counts(value: Any, where: str, most: tuple[int, ...] = (CELLS,) * len(TYPES)) -> list[int]:
+def type_counts(value: Any, where: str) -> list[int]:
     """How many of each type, in the order of the types, from ``{"tower":2}``. Raises ``QueryError``."""
     counts = [0] * len(TYPES)
     for name, count in an_object(value, where).items():
         type_ = type_of(name, where)
-        counts[type_] = an_integer(count, 0, most[type_], f"{where}.{name}")
+        counts[type_] = an_integer(count, 0, CELLS, f"{where}.{name}")
     return counts
 
 
