@@ -514,8 +514,11 @@ def test_what_the_sheet_cannot_have_is_scored_and_told() -> None:
     }
     found = ask(score=score)
     assert {name: own["tower"] for name, own in found["points"].items()} == {
-        **{"Barbara": 13, "Dirk": 6, "Patricia": 0},
-        **{"Frank": 0, "Ani": 21},
+        "Barbara": 13,
+        "Dirk": 6,
+        "Patricia": 0,
+        "Frank": 0,
+        "Ani": 21,
     }
     assert found["remarks"] == [
         "Dirk: 0 garden counted, 1 built on the sheet",
