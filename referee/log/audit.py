@@ -258,8 +258,7 @@ class _Auditor:
     def _author(self, roll: Roll, signed: log_pb2.Signed | log_pb2.Refused, intent: log_pb2.Intent) -> None:
         try:
             roll.check(signed, intent)
-            seat = author_of(intent).index
-            if intent.WhichOneof("act") == "join" and roll.seats[seat] is None:
+            if intent.WhichOneof("act") == "join" and roll.seats[seat := author_of(intent).index] is None:
                 roll.join(seat, intent.join.key)
                 self._check_pinned(Role.SEAT, self.policy.seat_keys)
         except LogError as error:
