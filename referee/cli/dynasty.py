@@ -17,14 +17,13 @@ from referee.cli.output import write
 from referee.games.kingdomino import Options, State
 from referee.games.kingdomino.options import Draw
 from referee.games.kingdomino.scoring import dynasty as added
-from referee.games.kingdomino.series import next_options
+from referee.games.kingdomino.series import GAMES, next_options
 from referee.log import file
 from referee.log.audit import Policy, audit
 from referee.log.errors import LogError
 from referee.log.replay import Record
 from referee.log.verdict import Report, Verdict
 
-GAMES: Final = 3
 RULES: Final = "kingdomino"
 
 
@@ -46,7 +45,8 @@ def dynasty(
 
     They belong together if they are games 1, 2 and 3 of one series, each naming the last entry of the one before; if
     seats and options are the same, dynasty among them; and if the first order moves on by one seat each time (KDO-26).
-    Equal sums share the place.
+    Equal sums share the place. Whether there were other games of the series, files cannot show: whoever opens games can
+    open a second one after the same game.
 
     The exit code is that of the gravest verdict, as `referee audit` has them: 0 COMPLETE; 8 RULES also for games that
     do not belong together. 1 a file cannot be read; 2 the key is not one.

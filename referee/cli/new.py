@@ -19,8 +19,8 @@ from clients.join import format_join
 from clients.sdk.channel import Security, bearer, open_channel
 from referee.cli.arguments import public_key
 from referee.cli.failure import EXIT_USAGE, Failure
+from referee.cli.options import default_tables, options_of_games
 from referee.cli.options import options as game_options
-from referee.cli.options import options_of_games
 from referee.cli.options import tables as game_tables
 from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, refused, security, token_of
 from referee.cli.series import game_before, next_options, place
@@ -46,7 +46,7 @@ class Proofs(StrEnum):
     ALL = "all"
 
 
-def new(  # noqa: PLR0917 - typer reads options from the signature
+def new(  # noqa: PLR0912, PLR0917 - typer reads options from the signature
     seats: Annotated[
         int | None, typer.Option(min=1, help="How many play.", show_default="as few as the game allows")
     ] = None,
@@ -86,9 +86,13 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Dominoes or a sheet of your own, as JSON of the game's Tables message; without it the default.",
+            help="Dominoes or a sheet of your own, as JSON in the form that --show-tables prints. A sheet's grid "
+            "begins with blue 1 and yellow 1 to 6, whichever dice give the rows where it is printed.",
         ),
     ] = None,
+    show_tables: Annotated[
+        bool, typer.Option("--show-tables", help="Print the game's default tables as JSON, and open nothing.")
+    ] = False,
     series: Annotated[
         bool, typer.Option("--series", help="The game is the first of a series, such as a dynasty.")
     ] = False,
@@ -138,6 +142,11 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
     `referee new --rules kingdomino --options '{"dynasty": true}' --series`, `referee new --series-of first.gamelog`,
     `referee new --seats 4 --declare scribe.pem --scribed 1 --scribed 3 --out joins.txt`
     """
+    if show_tables:
+        print(default_tables(_game(rules, seats, None)[0]))
+        return
+    if series_of is not None and (options or age_order or tables):
+        raise Failure("--series-of: options and tables are those of the game before; expected no others", EXIT_USAGE)
     previous = None if series_of is None else game_before(series_of)
     rules, seats = _game(rules, seats, previous)
     message = game_options(rules, b"" if previous is None else next_options(previous), options, age_order)

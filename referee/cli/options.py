@@ -54,12 +54,24 @@ def tables(rules_id: str, file: Path) -> bytes:
     except json_format.ParseError as error:
         known = ", ".join(message.DESCRIPTOR.fields_by_name)
         raise Failure(
-            f"--tables {file}: expected {known} as JSON ({' '.join(str(error).split())})", EXIT_USAGE
+            f"--tables {file}: expected {known} as --show-tables prints them ({_cause(error)})", EXIT_USAGE
         ) from None
     except strict.MalformedError as error:
         where = f"{error.path}: " if error.path else ""
         raise Failure(f"--tables {file}: {where}{error.what}; expected {error.expected}", EXIT_USAGE) from None
     return data
+
+
+def _cause(error: json_format.ParseError) -> str:
+    """The first thing that protobuf says of it."""
+    return cut(" ".join(str(error).split()).partition(" Available Fields")[0])
+
+
+def default_tables(rules_id: str) -> str:
+    """The game's default Tables as JSON, in the form that ``tables`` reads."""
+    message = _message(rules_id, "Tables")
+    message.ParseFromString(codec(rules_id, registry.get(rules_id).version).encode_tables(None))
+    return json_format.MessageToJson(message, preserving_proto_field_name=True)
 
 
 def _options(rules_id: str) -> Message:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from pathlib import Path
+from typing import Any
 
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.story import Story
@@ -35,22 +36,30 @@ def game_before(file: Path) -> Record:
 
 def next_options(record: Record) -> bytes:
     """The options of the game that follows, encoded: as they were, unless the rules say how they go on."""
-    try:
-        rules = registry.part("referee.games", record.opened.rules_id, "series")
-    except UnknownRules:
+    if (rules := _rules(record)) is None:
         return record.opened.options
     found: bytes = record.course.codec.encode_options(rules.next_options(record.course.state))
     return found
 
 
+def _rules(record: Record) -> Any:
+    """What the game has of series, if it has any."""
+    try:
+        return registry.part("referee.games", record.opened.rules_id, "series")
+    except UnknownRules:
+        return None
+
+
 def place(record: Record | None, *, first: bool) -> log_pb2.Series | None:
     """The place in its series of a game: after this one, or the first of a new series; None: it is of none.
 
-    Raises ``Failure`` for both.
+    Raises ``Failure`` for both, and where the rules end the series.
     """
     if record is None:
         return log_pb2.Series(id=secrets.token_bytes(_ID_BYTES), index=0) if first else None
     if first:
         raise Failure("--series and --series-of: expected one of them", EXIT_USAGE)
     before = record.opened.series
+    if (rules := _rules(record)) is not None and rules.is_last(record.course.state, before.index):
+        raise Failure("--series-of: the series ends with this game", EXIT_USAGE)
     return log_pb2.Series(id=before.id, index=before.index + 1, previous_head=record.head)

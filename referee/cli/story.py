@@ -101,7 +101,7 @@ class Story:
         lines = [
             f"game {record.game_id.hex()}: {opened.rules_id}, version {opened.rules_version}",
             f"options: {_options(course.options)}",
-            *course.about_tables(),
+            *course.about_opening(),
             f"chance: {'dealt from a committed deck' if course.dealt else f'declared by {_scribe(opened)}'}",
         ]
         for seat, terms in enumerate(opened.seats):

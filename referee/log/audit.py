@@ -327,7 +327,7 @@ class _Auditor:
             places=tuple(end.places) if end is not None else (),
             proofs=proofs,
             remarks=(
-                *(course.about_tables() if course is not None else ()),
+                *(course.about_opening() if course is not None else ()),
                 *self._recoveries(),
                 *self.remarks,
                 *proofs.remarks(),

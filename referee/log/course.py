@@ -79,12 +79,19 @@ class Course:
         names = [field.name for field in fields(default)]
         return {n: getattr(self.options, n) for n in names if getattr(self.options, n) != getattr(default, n)}
 
-    def about_tables(self) -> list[str]:
-        """What every report has to say about them, a line each; often nothing."""
+    def about_opening(self) -> list[str]:
+        """What every report has to say about its tables and its series, a line each; often nothing."""
         name, remark = (getattr(self.tables, attribute, "") for attribute in ("name", "remark"))
         what = f"declared tables {name}".rstrip()
         declared = [] if self.own_tables else [f"{what}, SHA-256 {sha256(self.opened.tables).hexdigest()}"]
-        return [*declared, *([remark] if remark else [])]
+        return [*declared, *([remark] if remark else []), *self._series()]
+
+    def _series(self) -> list[str]:
+        if not self.opened.HasField("series"):
+            return []
+        series = self.opened.series
+        after = f", after entry {series.previous_head.hex()}" if series.previous_head else ""
+        return [f"game {series.index + 1} of series {series.id.hex()}{after}"]
 
     def digest(self) -> bytes:
         """Of the position now."""

@@ -87,7 +87,7 @@ def test_a_sheet_of_ones_own(tmp_path: Path) -> None:
     for change, said in (
         ({"coin_track": 6}, "sheet mine-1: coin_track: 6, expected 7 to 255 coins"),
         ({"grid": [1] * 36}, "sheet mine-1: boxes: 5 of pavilion, expected one for each of its 36 cells"),
-        ({"colour": 1}, "expected sheet, grid, boxes, coin_track, rows_are as JSON ("),
+        ({"colour": 1}, "expected sheet, grid, boxes, coin_track, rows_are as --show-tables prints them ("),
     ):
         file.write_text(json.dumps(MessageToDict(own, preserving_proto_field_name=True) | change))
         with pytest.raises(Failure, match=f"^--tables {re.escape(f'{file}: {said}')}"):
@@ -167,10 +167,15 @@ async def test_a_dynasty(running: Referee, tmp_path: Path) -> None:
         (("--rules", "alhambra"), "the game before is one of kingdomino with 3 seats"),
         (("--seats", "2"), "the game before is one of kingdomino with 3 seats"),
         (("--series",), "--series and --series-of: expected one of them"),
+        (("--options", '{"harmony": false}'), "options and tables are those of the game before; expected no others"),
     ):
         done = referee("new", "--series-of", files[0], *more)
         assert (done.returncode, done.stdout) == (2, "")
         assert said in done.stderr
+    done = referee("new", "--series-of", files[2])
+    assert (done.returncode, "the series ends with this game" in done.stderr) == (2, True)
+    done = referee("show", files[1])
+    assert f"game 2 of series {series[0].id.hex()}, after entry {records[0].head.hex()}\n" in done.stdout
 
 
 @pytest.mark.slow
@@ -185,3 +190,11 @@ async def test_only_a_game_of_a_series_that_is_over_is_followed(running: Referee
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
         assert f"--series-of {file}: " in done.stderr
         assert said in done.stderr
+
+
+def test_the_tables_that_are_shown_are_taken(tmp_path: Path) -> None:
+    for name in ("kingdomino", "rollwrite"):
+        done = referee("new", "--rules", name, "--show-tables")
+        assert (done.returncode, done.stderr) == (0, "")
+        (tmp_path / name).write_text(done.stdout)
+        assert tables(name, tmp_path / name) == wire(name, 1).encode_tables(None)

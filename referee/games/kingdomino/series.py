@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from referee.games.kingdomino.options import Draw, Options
 from referee.games.kingdomino.state import State
+
+GAMES: Final = 3
+"""KDO-26: of a dynasty."""
+
+
+def is_last(state: State, index: int) -> bool:
+    """KDO-26: whether a series ends with this game, the one after ``index`` others."""
+    return state.options.dynasty and index + 1 >= GAMES
 
 
 def next_options(state: State) -> Options:
