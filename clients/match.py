@@ -47,7 +47,7 @@ class SeededStream:
 
 
 class IllegalMove(ValueError):
-    """A bot chose what the rules forbid."""
+    """A bot chose what the rules forbid, or failed."""
 
 
 def play_game(bots: Sequence[Bot], seed: int, rules_id: str = "alhambra", options: Any = None) -> Outcome:
@@ -71,7 +71,10 @@ def play_game(bots: Sequence[Bot], seed: int, rules_id: str = "alhambra", option
             case Decision(seat):
                 moves = tuple(state.legal_moves())
                 began = time.thread_time()
-                move = bots[seat].choose(state.observation(seat), moves)
+                try:
+                    move = bots[seat].choose(state.observation(seat), moves)
+                except Exception as error:  # its author's code may fail in any way
+                    raise IllegalMove(f"the bot at seat {seat} failed: {type(error).__name__}: {error}") from error
                 thought[seat] += time.thread_time() - began
                 decisions[seat] += 1
                 if violations := state.check(move):

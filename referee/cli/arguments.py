@@ -39,14 +39,20 @@ def public_key(word: str, text: str) -> bytes:
 
 def verifier_key(option: str, text: str) -> VerifierKey:
     """From a .vkey file, or the text itself."""
+    if "PRIVATE KEY" in text:
+        raise Failure(f"{option}: a private key; expected a .vkey file or its text", EXIT_USAGE)
     word = f"{option} {cut(text)}"
+    is_key = _is_verifier(text)
     try:
-        key = text if _is_verifier(text) else _beginning(Path(text))
+        key = text if is_key else _beginning(Path(text))
     except OSError as error:
         raise Failure(f"{word}: {error.strerror}; expected a .vkey file or its text", EXIT_USAGE) from None
     try:
         return VerifierKey.parse(key)
     except LogError as error:
+        if not is_key:
+            # What another file holds, a private key perhaps, is not repeated.
+            raise Failure(f"{word}: not a verifier key; expected a .vkey file or its text", EXIT_USAGE) from None
         # What was found is quoted by the error, however long it is.
         what = error.what.replace(repr(key), repr(cut(key)))
         expected = f"; expected {error.expected}" if error.expected else ""

@@ -66,7 +66,7 @@ def audit(  # noqa: PLR0917 - typer reads options from the signature
     Of a directory every file gets a line, and the code is that of the gravest verdict (FORK, RULES, CORRUPT,
     UNTRUSTED_KEY, STALE, UNDISCLOSED, UNSUPPORTED, PREFIX).
 
-    Examples: `referee audit demo/3f0c….gamelog --key demo/3f0c….vkey --seat-key 0=alice.pem`,
+    Examples: `referee audit demo/3f0c….gamelog --key demo/3f0c….vkey --seat-key 0=alice.pub`,
     `referee audit tournament/ --key referee.vkey`
     """
     policy = auditor.Policy(

@@ -57,7 +57,7 @@ def best_kingdom(  # noqa: PLR0917 - typer reads options from the signature
     What is known on the way is shown on standard error: the best kingdom so far, and a bound that none exceeds. Ctrl-C
     stops the search and keeps the best. With --json:
 
-        {"best":6,"bound":6,"proven":true,"kingdom":[[48,1,0,2,0],[47,3,0,3,1]]}
+        {"best":10,"bound":10,"proven":true,"kingdom":[[47,1,0,2,0],[48,2,2,2,1]]}
 
     A domino of the kingdom is its number, then x and y of its left and of its right half, the castle at 0,0; they are
     in an order in which they may be placed. Proven true: no kingdom of these dominoes in this frame has more points.

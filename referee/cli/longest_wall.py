@@ -42,7 +42,7 @@ def longest_wall(  # noqa: PLR0917 - typer reads options from the signature
     What is known on the way is shown on standard error: the best wall so far, a bound that no layout exceeds, and the
     region that the bound is limited to, if it is. Ctrl-C stops the search and keeps the best. With --json:
 
-        {"best":7,"bound":7,"proven":true,"region":null,"layout":{"0,-1":"pavilion-2-NEW"}}
+        {"best":7,"bound":7,"proven":true,"region":null,"layout":{…}}
 
     Proven true with region null: no layout of these tiles has a longer wall. With a region: no layout within so many
     steps of the fountain has.

@@ -58,7 +58,7 @@ def proof(
     than yours, or by another author than --author-key; 1 the file cannot be read; 2 wrong usage.
 
     Examples: `referee proof GAME.gamelog --key referee.vkey --entry 12 > move.tlog-proof`,
-    `referee proof --check move.tlog-proof --key referee.vkey --author-key alice.pem`
+    `referee proof --check move.tlog-proof --key referee.vkey --author-key alice.pub`
     """
     verifier = verifier_key("--key", key)
     if check == (entry is not None):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.cli.arguments import public_key
+from referee.cli.arguments import public_key, verifier_key
 from referee.cli.failure import Failure
 from tests.cli.command import referee
 from tests.log.games import SIGNER, key
@@ -72,3 +72,14 @@ def test_a_word_that_is_no_choice() -> None:
     done = referee("serve", "--log-format", "x")
     expected = "Invalid value for '--log-format': 'x' is not one of 'auto', 'json', 'text'"
     assert (done.returncode, done.stderr) == (2, f"referee: {expected}. Try --help.\n")
+
+
+def test_a_private_key_given_by_mistake_is_not_repeated(pem: Path) -> None:
+    secret = "".join(pem.read_text().splitlines()[1:-1])
+    for word in (pem, pem.read_text()):
+        with pytest.raises(Failure) as failed:
+            verifier_key("--key", str(word))
+        assert failed.value.exit_code == 2
+        said = str(failed.value)
+        assert said.startswith("--key")
+        assert not any(secret[at : at + 12] in said for at in range(len(secret) - 12))

@@ -85,6 +85,15 @@ def test_a_bot_of_ones_own_is_a_function_a_class_or_an_object() -> None:
     assert load(f"{__name__}:CHEAT") is CHEAT
 
 
+def test_a_bot_that_fails_is_told_in_one_line() -> None:
+    class Broken:
+        def choose(self, observation: Any, legal_moves: Sequence[Any]) -> Any:
+            raise KeyError("lost")
+
+    with pytest.raises(IllegalMove, match=r"^the bot at seat \d failed: KeyError: 'lost'$"):
+        play_game([Broken(), Broken()], seed=1)
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [
