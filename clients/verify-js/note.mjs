@@ -5,7 +5,7 @@ import { isKey, verifies } from "./ed25519.mjs";
 
 const MAX_NOTE = 16 * 1024;
 const MAX_SIGNATURES = 16;
-const NAME = /^[^\p{Z}\p{C}+]+$/u;
+const NAME = /^[!-*,-~]+$/;
 
 const bad = (message) => new Refusal("NOTE", message);
 

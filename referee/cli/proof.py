@@ -17,9 +17,10 @@ from referee.log.dsse import intent_encoding
 from referee.log.entry import decode_entry
 from referee.log.errors import Code, LogError
 from referee.log.fork import Side, read_file
-from referee.log.intent import author_of, decode_intent
+from referee.log.intent import Place, author_of, decode_intent
 from referee.log.keys import PublicKey
-from referee.log.replay import signed_part
+from referee.log.note import Checkpoint
+from referee.log.replay import check_link, signed_part
 from referee.log.tlog_proof import TlogProof
 from referee.log.v1 import log_pb2
 
@@ -70,8 +71,7 @@ def proof(
         data = file.read_bytes()
         if check:
             proved = TlogProof.parse(data)
-            size = proved.check(verifier).size
-            lines = ["HOLDS", *_told(proved, size, author)]
+            lines = ["HOLDS", *_told(proved, proved.check(verifier), author)]
             write("".join(f"{line}\n" for line in lines))
         elif entry is not None:
             sys.stdout.buffer.write(_of_entry(read_file(data, verifier), entry))
@@ -90,13 +90,15 @@ def _of_entry(side: Side, entry: int) -> bytes:
     return side.evidence(entry)
 
 
-def _told(proved: TlogProof, size: int, author_key: bytes | None) -> Iterator[str]:
+def _told(proved: TlogProof, head: Checkpoint, author_key: bytes | None) -> Iterator[str]:
     """What the entry is, a line each. Raises ``LogError``."""
     entry = decode_entry(proved.entry)
+    if entry.game_id != head.game_id:
+        raise LogError(Code.WRONG_GAME, f"entry of game {entry.game_id.hex()}", head.game_id.hex())
     if entry.seq != proved.index:
         raise LogError(Code.STALE_HEAD, f"an entry with seq {entry.seq}", str(proved.index), entry=proved.index)
     when = datetime.fromtimestamp(entry.referee_ms / 1000, UTC)
-    yield f"entry {proved.index} of {size} that are signed for, game {entry.game_id.hex()}"
+    yield f"entry {proved.index} of {head.size} that are signed for, game {entry.game_id.hex()}"
     yield f"at {when:%Y-%m-%d %H:%M:%S} UTC by the referee's clock"
     signed = signed_part(entry)
     if signed is None:
@@ -105,6 +107,7 @@ def _told(proved: TlogProof, size: int, author_key: bytes | None) -> Iterator[st
             raise LogError(Code.AUTHOR_SIGNATURE, "an entry that nobody else signed", "one signed by --author-key")
         return
     intent = decode_intent(signed.intent)
+    check_link("intent", intent, Place(entry.game_id, entry.seq, entry.prev))
     act = str(intent.WhichOneof("act"))
     refused = f", refused ({', '.join(signed.rule_ids)})" if isinstance(signed, log_pb2.Refused) else ""
     content = getattr(intent, act)

@@ -37,11 +37,14 @@ class Heads:
         self._waiting: dict[int, list[tuple[str, Checkpoint]]] = {}
         self._mismatched: dict[tuple[str, bytes], Checkpoint] = {}
         """The first of each kind and game."""
+        self._matched: dict[tuple[str, bytes], Checkpoint] = {}
+        """The same for those whose root is right."""
         for data in receipts:
             if verifier is None:
                 raise LogError(Code.UNTRUSTED_KEY, "a receipt without a verifier key")
             receipt = open_checkpoint(data, verifier)
             self._waiting.setdefault(receipt.size, []).append(("receipt", receipt))
+        self.grown(Tree())
 
     def seen(self, frame: Frame, tree: Tree) -> str:
         """Takes a checkpoint frame from inside the file; a remark if it is of no use."""
@@ -63,6 +66,7 @@ class Heads:
         for kind, checkpoint in self._waiting.pop(tree.size, ()):
             if checkpoint.root == tree.root():
                 self.signed = tree.size
+                self._matched.setdefault((kind, checkpoint.game_id), checkpoint)
             else:
                 self._mismatched.setdefault((kind, checkpoint.game_id), checkpoint)
 
@@ -78,6 +82,9 @@ class Heads:
             else:
                 what = f"a signed {kind} has another root"
                 yield LogError(Code.CHECKPOINT, what, "its first entries", entry=checkpoint.size - 1)
+        for (kind, _), checkpoint in self._matched.items():
+            if identity is not None and checkpoint.game_id != identity:
+                yield self._other_game(kind, checkpoint, identity)
         for newest in sorted(self._waiting, reverse=True):
             for kind, checkpoint in self._waiting[newest]:
                 # A file without any entry does not say of which game it is.

@@ -198,9 +198,9 @@ def _public_key(raw: bytes) -> PublicKey:
 
 
 def _check_name(name: str) -> None:
-    # As Go's note package: not empty, no space of any script, no plus sign. Also no newline, by the caller.
-    if not name or "+" in name or any(c.isspace() or not c.isprintable() for c in name):
-        raise _bad(f"name {name!r}", "a name without spaces and plus signs")
+    # Go's note package takes any script; which characters are printable there differs with the version of Unicode.
+    if not name or "+" in name or any(not "!" <= c <= "~" for c in name):
+        raise _bad(f"name {name!r}", "a name of printable ASCII without spaces and plus signs")
 
 
 def canonical_base64(text: str) -> bytes:

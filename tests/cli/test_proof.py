@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from referee.games.alhambra import Options
+from referee.log.dsse import intent_encoding
 from referee.log.keys import PublicKey
 from referee.log.note import VerifierKey
 from referee.log.v1 import log_pb2
@@ -71,6 +72,33 @@ def test_what_the_referee_entered(log: Path, tmp_path: Path) -> None:
     proof_of(log, 0, proof)
     done = referee("proof", "--check", proof, "--key", str(SIGNER.verifier))
     assert done.stdout.splitlines()[-1] == "open, entered by the referee"
+
+
+def test_what_was_signed_for_elsewhere_is_not_proved(played: Played, tmp_path: Path) -> None:
+    """By a referee that puts it there with its real key: an act of another place, an entry of another game."""
+    number = move(played, 1)
+
+    def another_place(entries: list[log_pb2.Entry]) -> None:
+        intent = log_pb2.Intent.FromString(entries[number].signed.intent)
+        intent.seq += 1
+        body = intent.SerializeToString(deterministic=True)
+        entries[number].signed.intent = body
+        entries[number].signed.signature = seat_key(1).sign(intent_encoding(body))
+
+    def another_game(entries: list[log_pb2.Entry]) -> None:
+        entries[number].game_id = bytes(16)
+
+    for edit, said in (
+        (another_place, "STALE_HEAD: intent with seq"),
+        (another_game, "WRONG_GAME: entry of game 0000"),
+    ):
+        log, proof = tmp_path / "evil.gamelog", tmp_path / "evil.tlog-proof"
+        log.write_bytes(evil.forged(played, edit))
+        proof_of(log, number, proof)
+        author = seat_key(1).public.raw.hex()
+        done = referee("proof", "--check", proof, "--key", str(SIGNER.verifier), "--author-key", author)
+        assert (done.returncode, done.stdout) == (4, "")
+        assert said in done.stderr
 
 
 @pytest.mark.parametrize(

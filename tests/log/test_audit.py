@@ -18,6 +18,7 @@ from referee.log.engines import Engines
 from referee.log.entry import Clock
 from referee.log.errors import Code, LogError
 from referee.log.intent import Author, Role
+from referee.log.merkle import EMPTY_ROOT
 from referee.log.note import CheckpointSigner, VerifierKey
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Layer, Report, Verdict
@@ -726,3 +727,16 @@ def test_no_entry_at_all() -> None:
     report = audit(BytesIO(b""), Policy(SIGNER.verifier), engines=ENGINES)
     assert report.verdict is Verdict.PREFIX
     assert report.as_text().startswith("PREFIX(0)")
+
+
+def test_a_receipt_of_another_game_is_one_whatever_its_root(dealt: Played) -> None:
+    record = dealt.record
+    receipt = SIGNER.sign(bytes(16), record.size, record.root())
+    report = dealt.audit(policy=Policy(SIGNER.verifier, receipts=(receipt,)))
+    assert report.verdict is Verdict.CORRUPT
+    assert f"receipt of game {'00' * 16}; expected {record.game_id.hex()}" in report.as_text()
+
+
+def test_a_receipt_of_nothing_is_older_than_every_file(dealt: Played) -> None:
+    receipt = SIGNER.sign(dealt.record.game_id, 0, EMPTY_ROOT)
+    assert dealt.audit(policy=Policy(SIGNER.verifier, receipts=(receipt,))).verdict is Verdict.COMPLETE

@@ -101,6 +101,7 @@ BAD_NOTES = {
     "two spaces": f"{BODY}\n\n— {ORIGIN}  {VALUE}\n".encode(),
     "no name": f"{BODY}\n\n—  {VALUE}\n".encode(),
     "plus in the name": f"{BODY}\n\n— a+b {VALUE}\n".encode(),
+    "a letter that only newer versions of Unicode know": f"{BODY}\n\n— a\U0001e4d0b {VALUE}\n".encode(),
     "no-break space in the name": f"{BODY}\n\n— a\xa0b {VALUE}\n".encode(),
     "junk in base64": f"{BODY}\n\n— {ORIGIN} {VALUE[:8]}*{VALUE[8:]}\n".encode(),
     "newline in base64": f"{BODY}\n\n— {ORIGIN} {VALUE[:8]}\n{VALUE[8:]}\n".encode(),

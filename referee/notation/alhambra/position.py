@@ -154,7 +154,7 @@ def _turn_all(tree: Any, counts: bytearray, state: State) -> None:
 def _seat(tree: Any, seat: int, state: State) -> None:
     """ALH-A1 to ALH-A8: what is laid is an Alhambra."""
     score, hand, reserve, won, laid = tree.children
-    state.scores[seat] = _up_to(score, 0xFFFF)
+    state.scores[seat] = _up_to(score, 0x7FFF)
     _turn_all(hand, state.hands[seat], state)
     state.reserves[seat] = _draw(reserve.children, state)
     state.won[seat] = _draw(won.children, state)

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from referee.games.game import Cell
 from referee.games.kingdomino import State
 from referee.games.kingdomino.kingdom import Kingdom, in_frame
-from referee.games.kingdomino.options import Frame
+from referee.games.kingdomino.options import Frame, kings_of
 from referee.games.kingdomino.phases import Phase
 from referee.games.kingdomino.piles import all_kings
 from referee.notation.errors import Kind, NotationError, illegal
@@ -52,6 +52,9 @@ def read(tree: Any, state: State) -> None:
         _refuse(tree, f"{len(kingdoms)} kingdoms", f"{state.seats}, one for each seat")
     state.phase = Phase[phase.upper()]
     state.seat = _seat(seat, state)
+    most = (state.lines_in_all + 1) * state.seats * kings_of(state.seats)
+    if int(turns) > most:
+        _refuse(turns, f"{turns} turns", f"at most {most}")
     state.turns = int(turns)
     state.order = numbers(order.children)
     state.kings = [_king(king, state) for king in kings.children]
