@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from select import select
 
 from tests.cli.command import REFEREE
 
@@ -21,9 +22,12 @@ class Terminal:
         self.shown = ""
 
     def wait_for(self, words: str) -> None:
-        """Until it shows them. Raises ``OSError`` if it never does."""
+        """Until it shows them. Raises ``AssertionError`` if it ends without."""
         while words not in self.shown:
-            self.shown += os.read(self._descriptor, 4096).decode(errors="replace")
+            if select([self._descriptor], [], [], 1.0)[0]:
+                self.shown += os.read(self._descriptor, 4096).decode(errors="replace")
+            else:
+                assert self.process.poll() is None, f"it ended without {words!r} and showed {self.shown!r}"
 
     def press_ctrl_c(self) -> None:
         """As the keyboard does: to all that is in the foreground."""

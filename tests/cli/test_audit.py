@@ -111,7 +111,7 @@ def test_bad_certificates_are_told(tmp_path: Path) -> None:
     [
         (["nowhere.gamelog", "--key", "{vkey}"], 1, "nowhere.gamelog: No such file or directory"),
         (["{log}", "--key", "nonsense"], 2, "--key nonsense: No such file or directory; expected a .vkey file"),
-        (["{log}", "--key", "{log}"], 2, "…'; expected name+hex(key id)+base64(type and key)"),
+        (["{log}", "--key", "{log}"], 2, ": not a verifier key; expected a .vkey file or its text"),
         (["{log}", "--key", "a+" * 1000], 2, "…'; expected name+hex(key id)+base64(type and key)"),
         (["{log}", "--key", "a+b"], 2, "expected name+hex(key id)+base64(type and key)"),
         (["{log}", "--key", "{vkey}", "--seat-key", "1"], 2, "expected NUMBER=KEY"),
