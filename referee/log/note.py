@@ -200,7 +200,7 @@ def _public_key(raw: bytes) -> PublicKey:
 def _check_name(name: str) -> None:
     # Go's note package takes any script; which characters are printable there differs with the version of Unicode.
     if not name or "+" in name or any(not "!" <= c <= "~" for c in name):
-        raise _bad(f"name {name!r}", "a name of printable ASCII without spaces and plus signs")
+        raise _bad(f"name {name[:100]!r}", "a name of printable ASCII without spaces and plus signs")
 
 
 def canonical_base64(text: str) -> bytes:

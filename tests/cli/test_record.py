@@ -101,7 +101,7 @@ def test_one_key_for_both_and_a_file_that_is_there(keys: Path, tmp_path: Path) -
     assert (done.returncode, done.stderr) == (2, "referee: --key and --referee-key: the same key; expected two\n")
     made = ("--key", key, "--referee-key", keys / "referee.pem", "--out", tmp_path / "one")
     done = referee("record", text, *made, "--origin", "a b")
-    assert (done.returncode, "--origin: name 'a b'; expected a name without spaces" in done.stderr) == (2, True)
+    assert (done.returncode, "--origin: name 'a b'; expected a name of printable ASCII" in done.stderr) == (2, True)
     assert not (tmp_path / "one").exists()
     out = tmp_path / "there"
     out.write_text("mine", encoding="ascii")
