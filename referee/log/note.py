@@ -77,7 +77,7 @@ class Note:
 def _parse_signature(line: str) -> NoteSignature:
     name, space, encoded = line.removeprefix(_DASH).partition(" ")
     if not line.startswith(_DASH) or not space:
-        raise _bad(f"signature line {line!r}", "an em dash, a space, the key's name, a space, base64")
+        raise _bad(f"signature line {line[:100]!r}", "an em dash, a space, the key's name, a space, base64")
     _check_name(name)
     value = canonical_base64(encoded)
     if len(value) < 5:
@@ -200,7 +200,7 @@ def _public_key(raw: bytes) -> PublicKey:
 def _check_name(name: str) -> None:
     # Go's note package takes any script; which characters are printable there differs with the version of Unicode.
     if not name or "+" in name or any(not "!" <= c <= "~" for c in name):
-        raise _bad(f"name {name[:100]!r}", "a name of printable ASCII without spaces and plus signs")
+        raise _bad(f"name {name[:40]!r}", "a name of printable ASCII without spaces and plus signs")
 
 
 def canonical_base64(text: str) -> bytes:
