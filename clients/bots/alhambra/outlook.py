@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
+from clients.bots.majorities import expected_points
 from referee.games.alhambra import State
 from referee.games.alhambra.phases import FREE
 from referee.games.alhambra.piles import card_windows, splits
@@ -100,27 +101,9 @@ def _gained(unseen: int, chance: int) -> tuple[float, ...]:
 @lru_cache(maxsize=1 << 16)
 def _expected(round_: int, type_: int, own: tuple[int, int], others: tuple[tuple[int, int], ...], unseen: int) -> float:
     """Points that a player may expect; players are (tiles now, chance to gain each unseen one)."""
-    places = place_points(round_, type_)
-    points = 0.0
-    for more, chance in enumerate(_gained(unseen, own[1])):
-        count = own[0] + more
-        if not count or not chance:
-            continue
-        # How many are ahead of this count and how many are level with it, player by player.
-        odds = {(0, 0): chance}
-        for other, gain in others:
-            distribution = _gained(unseen, gain)
-            level = distribution[count - other] if 0 <= count - other < len(distribution) else 0.0
-            ahead = sum(distribution[max(0, count - other + 1) :])
-            following: dict[tuple[int, int], float] = {}
-            for (above, tied), p in odds.items():
-                for key, q in (
-                    ((above + 1, tied), ahead),
-                    ((above, tied + 1), level),
-                    ((above, tied), 1 - ahead - level),
-                ):
-                    if q > 0 and key[0] < len(places):
-                        following[key] = following.get(key, 0.0) + p * q
-            odds = following
-        points += sum(p * (sum(places[above : above + tied + 1]) // (tied + 1)) for (above, tied), p in odds.items())
-    return points
+    count, chance = own
+    return expected_points(
+        place_points(round_, type_),
+        ((count + more, odds) for more, odds in enumerate(_gained(unseen, chance))),
+        ((other, _gained(unseen, gain)) for other, gain in others),
+    )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 from math import comb
 
+from clients.bots.majorities import expected_points
 from referee.games.rollwrite import State
 from referee.games.rollwrite.scoring import LINE_POINTS, place_points
 from referee.games.rollwrite.sheet import CELLS, FACES, TYPES, index_of
@@ -118,27 +119,9 @@ def _place_points(
 
     ``taken``: places that are gone, as others completed the type before.
     """
-    places = place_points(type_)[taken:]
-    points = 0.0
-    for more, chance in enumerate(_built(boxes - own[0], own[1])):
-        count = own[0] + more
-        if not count or not chance:
-            continue
-        # How many are ahead of this count and how many are level with it, player by player.
-        odds = {(0, 0): chance}
-        for other, gain in others:
-            distribution = _built(boxes - other, gain)
-            level = distribution[count - other] if 0 <= count - other < len(distribution) else 0.0
-            ahead = sum(distribution[max(0, count - other + 1) :])
-            following: dict[tuple[int, int], float] = {}
-            for (above, tied), p in odds.items():
-                for key, q in (
-                    ((above + 1, tied), ahead),
-                    ((above, tied + 1), level),
-                    ((above, tied), 1 - ahead - level),
-                ):
-                    if q > 0 and key[0] < len(places):
-                        following[key] = following.get(key, 0.0) + p * q
-            odds = following
-        points += sum(p * (sum(places[above : above + tied + 1]) // (tied + 1)) for (above, tied), p in odds.items())
-    return points
+    count, chance = own
+    return expected_points(
+        place_points(type_)[taken:],
+        ((count + more, odds) for more, odds in enumerate(_built(boxes - count, chance))),
+        ((other, _built(boxes - other, gain)) for other, gain in others),
+    )
