@@ -21,8 +21,8 @@ from referee.games.alhambra.tiles import NAMES, TileTable, parse_tile, tile_tabl
 from referee.games.game import Cell
 from solver.alhambra.better_turn import improvement
 from solver.alhambra.claims import Add, Layout, Place, Remove, Reserve, Swap, TurnClaim, TurnMove, check_claim
+from solver.alhambra.evidence import check_legal
 from solver.alhambra.judge import wall_length
-from solver.alhambra.proving import check_legal
 from solver.z3run import DEFAULT_RLIMIT, Budget, OutOfBudget, SolverFailed, seconds_left
 
 NODE = 200

@@ -20,7 +20,8 @@ from referee.games.alhambra.violations import placement_violations, removal_viol
 from referee.games.game import Cell, Violation
 from solver.alhambra.building import Ground, walls_of
 from solver.alhambra.claims import Layout, Place, Remove, Step, StepClaim, Swap
-from solver.alhambra.proving import broken_rules, check_legal, prove
+from solver.alhambra.evidence import check_legal
+from solver.alhambra.proving import broken_rules, prove
 from solver.z3run import DEFAULT_RLIMIT, Budget
 
 _TABLE = tile_table()

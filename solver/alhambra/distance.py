@@ -19,8 +19,7 @@ from solver.alhambra import certificate
 from solver.alhambra.best_turn import NODE, engine_table
 from solver.alhambra.better_turn import rebuilds
 from solver.alhambra.claims import Add, DistanceClaim, Layout, Remove, Swap, check_claim
-from solver.alhambra.evidence import of_distance
-from solver.alhambra.proving import check_legal
+from solver.alhambra.evidence import check_legal, of_distance
 from solver.alhambra.ways import Tile, least, way
 from solver.proof import Proof
 from solver.z3run import DEFAULT_RLIMIT, Budget, OutOfBudget, SolverFailed, seconds_left

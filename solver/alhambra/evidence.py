@@ -1,6 +1,6 @@
-"""Makes the evidence of certificates: the least numbers of steps, counted outwards. No solver is needed for it.
+"""What is known of a layout without a solver: the least numbers of steps, counted outwards, and so whether it is legal.
 
-What they prove is for ``solver.alhambra.certificate`` to find.
+The numbers are the evidence of certificates; what they prove is for ``solver.alhambra.certificate`` to find.
 """
 
 from __future__ import annotations
@@ -63,3 +63,24 @@ def least_steps(cells: Sequence[Cell], ways: Callable[[Cell], Sequence[Cell]]) -
         number += 1
         reached = list(dict.fromkeys(on for cell in reached for on in ways(cell) if steps.get(on) == 0))
     return list(steps.values())
+
+
+def check_legal(where: str, layout: Layout) -> None:
+    """Raises ``ValueError``, one line, if the layout breaks a rule of building.
+
+    No solver is asked: a claim takes the layout it starts from as legal, so this proves nothing.
+    """
+    ground = Ground(walls_of(layout))
+    for (x, y), side, mine, theirs in ground.seams():
+        if mine != theirs:
+            raise ValueError(f"{where}: breaks ALH-A2 at ({x}, {y}), {side}; expected a legal layout")
+    tiles = [cell for cell in ground.tiles if cell != FOUNTAIN]
+    for rule, cells, ways in (
+        ("ALH-A3", tiles, ground.beside),
+        ("ALH-A4", tiles, ground.walkable),
+        ("ALH-A5", ground.inner, ground.empty_around),
+        ("ALH-A6", ground.inner, ground.empty_beside),
+    ):
+        for cell, number in zip(cells, least_steps(cells, ways), strict=True):
+            if not number:
+                raise ValueError(f"{where}: breaks {rule} at {cell}; expected a legal layout")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from referee.alhambra.v1 import proof_pb2 as pb
 from referee.games.game import Violation
-from solver.alhambra import building, certificate
+from solver.alhambra import building, certificate, distance, hand_out
 from solver.alhambra.claims import (
     Add,
     Claim,
@@ -26,7 +26,7 @@ from solver.alhambra.claims import (
     TurnClaim,
     check_claim,
 )
-from solver.alhambra.evidence import least_steps, of_ground, serialized
+from solver.alhambra.evidence import check_legal, of_ground, serialized
 from solver.alhambra.turns import left_over, out_of_turn
 from solver.alhambra.wire import message_of
 from solver.proof import Proof, SmtFile
@@ -42,12 +42,8 @@ def prove(claim: Claim, *, rlimit: int = DEFAULT_RLIMIT, smt_lib: bool = False) 
     check_claim(claim)
     match claim:
         case DistanceClaim():
-            from solver.alhambra import distance  # noqa: PLC0415 - it gives a Proof, so it imports this module
-
             return distance.prove(claim, rlimit)
         case HandOutClaim():
-            from solver.alhambra import hand_out  # noqa: PLC0415 - as above
-
             return hand_out.prove(claim, rlimit=rlimit, smt_lib=smt_lib)
     questions = _Questions(Budget(rlimit))
     try:
@@ -200,24 +196,3 @@ def _broken(questions: _Questions, ground: building.Ground, step: Step, name: st
         broken |= more
         number += 1
     return building.violations(broken, step.at)
-
-
-def check_legal(where: str, layout: Layout) -> None:
-    """Raises ``ValueError``, one line, if the layout breaks a rule of building.
-
-    No solver is asked: a claim takes the layout it starts from as legal, so this proves nothing.
-    """
-    ground = building.Ground(building.walls_of(layout))
-    for (x, y), side, mine, theirs in ground.seams():
-        if mine != theirs:
-            raise ValueError(f"{where}: breaks ALH-A2 at ({x}, {y}), {side}; expected a legal layout")
-    tiles = [cell for cell in ground.tiles if cell != building.FOUNTAIN]
-    for rule, cells, ways in (
-        ("ALH-A3", tiles, ground.beside),
-        ("ALH-A4", tiles, ground.walkable),
-        ("ALH-A5", ground.inner, ground.empty_around),
-        ("ALH-A6", ground.inner, ground.empty_beside),
-    ):
-        for cell, number in zip(cells, least_steps(cells, ways), strict=True):
-            if not number:
-                raise ValueError(f"{where}: breaks {rule} at {cell}; expected a legal layout")

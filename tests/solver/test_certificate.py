@@ -33,7 +33,8 @@ from solver.alhambra.claims import (
     TurnMove,
 )
 from solver.alhambra.differential import engine, grown, steps
-from solver.alhambra.proving import check_legal, prove
+from solver.alhambra.evidence import check_legal
+from solver.alhambra.proving import prove
 from solver.alhambra.wire import claim_of, message_of
 from solver.certificate import MAX_BYTES, BadCertificate
 
