@@ -4,11 +4,24 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.log.errors import LogError
 from referee.log.keys import PrivateKey, PublicKey, public_key_from_pem
 from referee.log.note import VerifierKey
+
+Key = Annotated[
+    str,
+    typer.Option(
+        "--key",
+        metavar="VKEY",
+        help="The referee's verifier key: a .vkey file or its text, had from the referee.",
+        show_default=False,
+    ),
+]
 
 _HEX_KEY = re.compile("[0-9a-fA-F]{64}", re.ASCII)
 _KEY_EXPECTED = "64 hexadecimal digits, or a file with them or with a PEM key"

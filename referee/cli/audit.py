@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from referee.cli import audits
-from referee.cli.arguments import public_key, verifier_key
+from referee.cli.arguments import Key, public_key, verifier_key
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.log import audit as auditor
 from referee.log.errors import LogError
@@ -19,14 +19,7 @@ def audit(  # noqa: PLR0917 - typer reads options from the signature
         Path,
         typer.Argument(help="The game file (.gamelog), or a directory of some.", show_default=False),
     ],
-    key: Annotated[
-        str,
-        typer.Option(
-            metavar="VKEY",
-            help="The referee's verifier key: a .vkey file or its text, had from the referee.",
-            show_default=False,
-        ),
-    ],
+    key: Key,
     seat_key: Annotated[
         list[str] | None,
         typer.Option(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Final, TypeAlias
 
@@ -12,8 +11,8 @@ import typer
 
 from referee.cli import building, output
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.cli.progress import display
-from referee.cli.solving import NoAnswer, OutOfTime, Rlimit, Solver
+from referee.cli.progress import NO_LIMIT, Seconds, Seed, search
+from referee.cli.solving import Rlimit
 from referee.games.kingdomino.dominoes import COUNT, DOMINOES, Domino, domino_table
 from referee.notation.kingdomino.claims import written_placed
 from referee.render.kingdomino import svg as drawn
@@ -23,8 +22,6 @@ from solver.kingdomino.bounds import whole
 from solver.kingdomino.claims import Frame
 from solver.kingdomino.wire import domino_message, frame_message, placed_of
 
-_NO_LIMIT: Final = (1 << 63) - 1
-"""Of work: the time limits it."""
 _FRAME: Final = re.compile("([57])(?::fixed:([0-6]),([0-6]))?", re.ASCII)
 
 Answer: TypeAlias = pb.FindBestKingdomResponse
@@ -38,11 +35,9 @@ def best_kingdom(  # noqa: PLR0917 - typer reads options from the signature
     frame: Annotated[
         str, typer.Option(metavar="FRAME", help="5 or 7 cells; with the castle in a fixed frame, 5:fixed:COLUMN,ROW.")
     ] = "5",
-    budget: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0.1, max=1e6, help="Search no longer than this.")
-    ] = 60.0,
+    budget: Seconds = 60.0,
     rlimit: Rlimit = None,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, max=(1 << 31) - 1, help="Of the search.")] = 0,
+    seed: Seed = 0,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
     svg: Annotated[
         Path | None, typer.Option("--svg", metavar="OUT", help="Write the kingdom as a picture, too.")
@@ -68,23 +63,10 @@ def best_kingdom(  # noqa: PLR0917 - typer reads options from the signature
     request = pb.FindBestKingdomRequest(
         dominoes=map(domino_message, chosen),
         frame=frame_message(square),
-        budget=pb.Budget(rlimit=rlimit or _NO_LIMIT),
+        budget=pb.Budget(rlimit=rlimit or NO_LIMIT),
         seed=seed,
     )
-    found = Answer(bound=whole(chosen))
-    lost = ""
-    with building.telling(), Solver() as solver, display(budget, _known) as show:
-        try:
-            with closing(solver.search("FindBestKingdom", request, Answer, budget)) as search:
-                for news in search:
-                    found = news or found
-                    show(found)
-        except KeyboardInterrupt:
-            show.stopped()
-        except OutOfTime:
-            pass  # the budget was used up in the middle of something
-        except NoAnswer as error:
-            lost = str(error)
+    found, lost = search("FindBestKingdom", request, Answer(bound=whole(chosen)), budget, _known)
     placed = [placed_of(each, "kingdom") for each in found.kingdom]
     if as_json:
         kingdom = [written_placed(each) for each in placed]

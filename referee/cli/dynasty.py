@@ -10,7 +10,7 @@ from typing import Annotated, Final, cast
 
 import typer
 
-from referee.cli.arguments import verifier_key
+from referee.cli.arguments import Key, verifier_key
 from referee.cli.audits import GRAVITY
 from referee.cli.failure import Failure
 from referee.cli.output import write
@@ -31,14 +31,7 @@ def dynasty(
     first: Annotated[Path, typer.Argument(help="The file of the first game.", show_default=False)],
     second: Annotated[Path, typer.Argument(help="Of the second.", show_default=False)],
     third: Annotated[Path, typer.Argument(help="Of the third.", show_default=False)],
-    key: Annotated[
-        str,
-        typer.Option(
-            metavar="VKEY",
-            help="The referee's verifier key: a .vkey file or its text, had from the referee.",
-            show_default=False,
-        ),
-    ],
+    key: Key,
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Adds up a dynasty: audits its three games, checks that they belong together, and tells points and places.

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import closing
-from typing import Annotated, Final, TypeAlias
+from typing import Annotated, TypeAlias
 
 import typer
 
 from referee.cli import building, output
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.cli.progress import display
-from referee.cli.solving import NoAnswer, OutOfTime, Rlimit, Solver
+from referee.cli.progress import NO_LIMIT, Seconds, Seed, search
+from referee.cli.solving import Rlimit
 from referee.notation.alhambra.values import TABLE, tile_names, written_layout
 from referee.v1 import solver_service_pb2 as pb
 from solver.alhambra.wire import layout_of
-
-_NO_LIMIT: Final = (1 << 63) - 1
-"""Of work: the time limits it."""
 
 Wall: TypeAlias = pb.FindLongestWallResponse
 
@@ -27,11 +23,9 @@ def longest_wall(  # noqa: PLR0917 - typer reads options from the signature
         str | None, typer.Option(metavar="TILES", help="Tiles to build of: garden-10-N,tower-12", show_default=False)
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="All 54 tiles.")] = False,
-    budget: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0.1, max=1e6, help="Search no longer than this.")
-    ] = 60.0,
+    budget: Seconds = 60.0,
     rlimit: Rlimit = None,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, max=(1 << 31) - 1, help="Of the search.")] = 0,
+    seed: Seed = 0,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
     svg: building.Svg = None,
 ) -> None:
@@ -51,21 +45,8 @@ def longest_wall(  # noqa: PLR0917 - typer reads options from the signature
         raise Failure("tiles: expected either --tiles TILES or --all", EXIT_USAGE)
     with building.telling():
         chosen = TABLE.names if every else tile_names(building.listed(tiles), "--tiles")
-    request = pb.FindLongestWallRequest(tiles=chosen, budget=pb.Budget(rlimit=rlimit or _NO_LIMIT), seed=seed)
-    found = Wall(bound=_walls_on(chosen))
-    lost = ""
-    with building.telling(), Solver() as solver, display(budget, _known) as show:
-        try:
-            with closing(solver.search("FindLongestWall", request, Wall, budget)) as search:
-                for news in search:
-                    found = news or found
-                    show(found)
-        except KeyboardInterrupt:
-            show.stopped()
-        except OutOfTime:
-            pass  # the budget was used up in the middle of something
-        except NoAnswer as error:
-            lost = str(error)
+    request = pb.FindLongestWallRequest(tiles=chosen, budget=pb.Budget(rlimit=rlimit or NO_LIMIT), seed=seed)
+    found, lost = search("FindLongestWall", request, Wall(bound=_walls_on(chosen)), budget, _known)
     layout = layout_of(found.layout, "layout")
     region = found.region if found.HasField("region") else None
     if as_json:

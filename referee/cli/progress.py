@@ -1,14 +1,29 @@
-"""What a search that takes long shows meanwhile, on standard error."""
+"""A search that takes long: what it is asked with, what it shows meanwhile on standard error, and how it ends."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from time import monotonic
-from typing import Any
+from typing import Annotated, Any, Final, TypeVar
 
+import typer
+from google.protobuf.message import Message
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from referee.cli import building
+from referee.cli.solving import NoAnswer, OutOfTime, Solver
+
+Seconds = Annotated[
+    float, typer.Option("--budget", metavar="SECONDS", min=0.1, max=1e6, help="Search no longer than this.")
+]
+Seed = Annotated[int, typer.Option(metavar="N", min=0, max=(1 << 31) - 1, help="Of the search.")]
+
+NO_LIMIT: Final = (1 << 63) - 1
+"""Of work: the time limits it."""
+
+_Answer = TypeVar("_Answer", bound=Message)
 
 Words = Callable[[Any], str]
 """What is known, on one line."""
@@ -60,3 +75,24 @@ def display(seconds: float, words: Words) -> Iterator[Lines]:
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn(f"of {seconds:g} s"))
     with Progress(*columns, console=console, transient=True) as progress:
         yield _Bar(words, console, progress, seconds)
+
+
+def search(method: str, request: Message, first: _Answer, seconds: float, words: Words) -> tuple[_Answer, str]:
+    """The newest answer when the search is over, or was stopped by Ctrl-C; and, if it was lost, why.
+
+    ``first``: what is known before. Raises ``Failure`` for a question that is wrong.
+    """
+    found = first
+    with building.telling(), Solver() as solver, display(seconds, words) as show:
+        try:
+            with closing(solver.search(method, request, type(first), seconds)) as answers:
+                for news in answers:
+                    found = news or found
+                    show(found)
+        except KeyboardInterrupt:
+            show.stopped()
+        except OutOfTime:
+            pass  # the budget was used up in the middle of something
+        except NoAnswer as error:
+            return found, str(error)
+    return found, ""

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from referee.cli.arguments import public_key, verifier_key
+from referee.cli.arguments import Key, public_key, verifier_key
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.output import write
 from referee.log.dsse import intent_encoding
@@ -23,23 +23,14 @@ from referee.log.note import Checkpoint
 from referee.log.replay import check_link, signed_part
 from referee.log.tlog_proof import TlogProof
 from referee.log.v1 import log_pb2
-
-EXIT_CORRUPT, EXIT_UNTRUSTED_KEY = 4, 5
-"""As those of ``referee audit``."""
+from referee.log.verdict import Verdict
 
 
 def proof(
     file: Annotated[
         Path, typer.Argument(help="The game file (.gamelog), or with --check the proof.", show_default=False)
     ],
-    key: Annotated[
-        str,
-        typer.Option(
-            metavar="VKEY",
-            help="The referee's verifier key: a .vkey file or its text, had from the referee.",
-            show_default=False,
-        ),
-    ],
+    key: Key,
     entry: Annotated[int | None, typer.Option(min=0, metavar="N", help="The entry that is to be proved.")] = None,
     check: Annotated[bool, typer.Option("--check", help="Check a proof and say what the entry is.")] = False,
     author_key: Annotated[
@@ -79,7 +70,7 @@ def proof(
     except OSError as error:
         raise Failure(f"{file}: {error.strerror}") from None
     except LogError as error:
-        code = EXIT_UNTRUSTED_KEY if error.code in (Code.UNTRUSTED_KEY, Code.AUTHOR_SIGNATURE) else EXIT_CORRUPT
+        code = Verdict.UNTRUSTED_KEY if error.code in (Code.UNTRUSTED_KEY, Code.AUTHOR_SIGNATURE) else Verdict.CORRUPT
         raise Failure(f"{file}: {error}", code) from None
 
 

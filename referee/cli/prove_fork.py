@@ -7,13 +7,12 @@ from typing import Annotated
 
 import typer
 
-from referee.cli.arguments import verifier_key
+from referee.cli.arguments import Key, verifier_key
 from referee.cli.failure import EXIT_FAILED, Failure
 from referee.log.errors import Code, LogError
-from referee.log.fork import Side, find_fork, read_side
+from referee.log.fork import Fork, Side, find_fork, read_side
+from referee.log.verdict import Verdict
 
-EXIT_CORRUPT, EXIT_UNTRUSTED_KEY = 4, 5
-"""As those of ``referee audit``."""
 _OUT = ("fork-a", "fork-b")
 
 
@@ -22,14 +21,7 @@ def prove_fork(
         Path, typer.Argument(metavar="A", help="A game file, a proof of one entry, or a receipt.", show_default=False)
     ],
     second: Annotated[Path, typer.Argument(metavar="B", help="Another of the same game.", show_default=False)],
-    key: Annotated[
-        str,
-        typer.Option(
-            metavar="VKEY",
-            help="The referee's verifier key: a .vkey file or its text, had from the referee.",
-            show_default=False,
-        ),
-    ],
+    key: Key,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -56,7 +48,7 @@ def prove_fork(
         except OSError as error:
             raise Failure(f"{path}: {error.strerror}") from None
         except LogError as error:
-            code = EXIT_UNTRUSTED_KEY if error.code is Code.UNTRUSTED_KEY else EXIT_CORRUPT
+            code = Verdict.UNTRUSTED_KEY if error.code is Code.UNTRUSTED_KEY else Verdict.CORRUPT
             raise Failure(f"{path}: {error}", code) from None
     a, b = sides
     try:
@@ -66,23 +58,29 @@ def prove_fork(
     for path, side in ((first, a), (second, b)):
         known = "all of them known" if side.is_whole else f"{len(side.entries) or 'none'} of them known"
         print(f"{path}: signed for {side.checkpoint.size} entries, {known}, root {side.checkpoint.root.hex()}")
+        if side.remark:
+            print(f"  looked at as far as it is signed for: {side.remark}")
     if fork is None:
         print("NO FORK: nothing in them contradicts")
         raise typer.Exit(EXIT_FAILED)
     print(f"FORK: {fork.what}")
     print(f"game {a.checkpoint.game_id.hex()}, both signed by {verifier}")
     if out is not None:
-        _write(out, a, b, fork.index)
+        _write(out, a, b, fork)
 
 
-def _write(out: Path, a: Side, b: Side, index: int | None) -> None:
-    if index is None and a.checkpoint.size != b.checkpoint.size:
-        raise Failure("--out: a receipt and the longer file prove it only together; keep both as they are")
+def _write(out: Path, a: Side, b: Side, fork: Fork) -> None:
+    if fork.index is not None:
+        suffix, parts = "tlog-proof", (a.evidence(fork.index), b.evidence(fork.index))
+    elif fork.notes is not None:
+        suffix, parts = "checkpoint", fork.notes
+    else:
+        raise Failure("--out: an older head and the entries prove it only together; keep both files as they are")
     try:
         out.mkdir(parents=True, exist_ok=True)
-        for name, side in zip(_OUT, (a, b), strict=True):
-            path = out / (f"{name}.tlog-proof" if index is not None else f"{name}.checkpoint")
-            path.write_bytes(side.note if index is None else side.evidence(index))
+        for name, part in zip(_OUT, parts, strict=True):
+            path = out / f"{name}.{suffix}"
+            path.write_bytes(part)
             print(f"wrote {path}")
     except OSError as error:
         raise Failure(f"--out {out}: {error.strerror}") from None

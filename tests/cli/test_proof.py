@@ -144,7 +144,7 @@ def test_a_fork_and_its_evidence(played: Played, log: Path, tmp_path: Path) -> N
     done = referee("prove-fork", receipt, other, "--key", str(SIGNER.verifier))
     assert (done.returncode, "have another root than was signed for" in done.stdout) == (0, True)
     done = referee("prove-fork", receipt, other, "--key", str(SIGNER.verifier), "--out", out)
-    assert (done.returncode, "keep both as they are" in done.stderr) == (1, True)
+    assert (done.returncode, "keep both files as they are" in done.stderr) == (1, True)
 
 
 def test_no_fork(played: Played, log: Path, tmp_path: Path) -> None:

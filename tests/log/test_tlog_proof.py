@@ -133,7 +133,7 @@ def test_two_histories_contradict(played: Played, other_end: bytes, kind: Callab
 
 
 def test_two_heads_of_one_size_are_enough(played: Played, other_end: bytes) -> None:
-    note = read_file(other_end, SIGNER.verifier).note
+    note = read_file(other_end, SIGNER.verifier).heads[0].note
     fork = find_fork(read_side(played.notes[-1], SIGNER.verifier), read_side(note, SIGNER.verifier))
     assert fork is not None
     assert fork.index is None
@@ -148,6 +148,31 @@ def test_the_first_entry_that_differs_and_its_evidence(played: Played, other_end
     again = [read_side(data, SIGNER.verifier) for data in evidence]
     assert find_fork(*again) == fork
     assert [decode_entry(side.entries[fork.index]).seq for side in again] == [fork.index] * 2
+
+
+def test_a_fork_inside_one_file(played: Played, other_end: bytes) -> None:
+    """An older checkpoint in the file, signed as well, that is not of its entries."""
+    size = len(played.entries)
+    other = [frame[5:-4] for frame in evil.frames(other_end) if frame[4] == FrameType.ENTRY]
+    stream = BytesIO()
+    writer = Writer(stream)
+    writer.header(played.header)
+    for entry in played.entries[:-1]:
+        writer.entry(entry)
+    writer.old_checkpoint(evil.head(played, other[:-1]))
+    writer.entry(played.entries[-1])
+    writer.end(played.notes[-1])
+    side = read_side(stream.getvalue(), SIGNER.verifier)
+    assert side.checkpoint.size == size
+    assert find_fork(side, side) is not None
+    assert find_fork(read_side(played.notes[3], SIGNER.verifier), side) is not None
+
+
+def test_a_file_that_is_torn_after_its_signed_head(played: Played, other_end: bytes) -> None:
+    for cut in (1, 20):
+        side = read_side(played.file()[:-cut], SIGNER.verifier)
+        assert (side.checkpoint.size, side.remark.split()[0]) == (len(played.entries), "TORN")
+        assert find_fork(side, read_side(other_end, SIGNER.verifier)) is not None
 
 
 def test_one_history_does_not_contradict_itself(played: Played) -> None:
@@ -195,5 +220,5 @@ def test_a_file_without_a_signed_head(played: Played) -> None:
     writer = Writer(stream)
     writer.header(played.header)
     writer.entry(played.entries[0])
-    with pytest.raises(LogError, match="no signed checkpoint"):
+    with pytest.raises(LogError, match="no signed head over its entries"):
         read_side(stream.getvalue(), SIGNER.verifier)
