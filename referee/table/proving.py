@@ -135,8 +135,14 @@ class Prover:
             follower = self._followed[game_id] = Follower(self._means.engines, opened, self._first.get(game_id, 0))
         made: list[Certificate] = []
         settled: Counter[str] = Counter()
+        failure: Exception | None = None
         for row in rows:
-            for part, claim in enumerate(follower.read(row)):
+            try:
+                claims = follower.read(row)
+            except Exception as error:  # noqa: BLE001 - raised when those before it are kept
+                failure = error
+                break
+            for part, claim in enumerate(claims):
                 if (data := await self._certificate(follower, claim, settled)) is not None:
                     made.append(Certificate(row.seq, part, data))
             await asyncio.sleep(0)
@@ -144,11 +150,13 @@ class Prover:
                 break
         # It was asked for before the rows: if it was over then, these are the last.
         is_read = not rows or (len(rows) < ENTRIES_AT_ONCE and follower.size > rows[-1].seq)
-        is_over = is_read and stored.closed is not None
+        is_over = is_read and stored.closed is not None and failure is None
         if settled or is_over:
             await self._keep(game_id, Proved(made, None if is_over else follower.size))
             self._first[game_id] = follower.size
             self.settled.update(settled)
+        if failure is not None:
+            raise failure
         if is_over:
             del self._followed[game_id], self._first[game_id]
         return not is_read

@@ -39,6 +39,7 @@ from referee.store.store import Change, Row, StoreDamaged, StoreFailed
 from referee.table import proving, recovery
 from referee.table.means import Means
 from referee.v1 import game_service_pb2 as pb
+from solver.registry import Provable
 from tests.log.proved import an_attempt
 from tests.log.test_proofs import LenientGame, slip
 from tests.service.conftest import running
@@ -385,6 +386,38 @@ async def test_a_game_whose_entries_cannot_be_read(
         assert server.prover.waiting == 0
         (told,) = [json.loads(line) for line in logged.getvalue().splitlines() if '"proofs given up"' in line]
         assert (told["level"], told["game"]) == ("error", plays[0].id)
+
+
+class Failing:
+    """What can be proved of Alhambra, until the third claim, at which it fails."""
+
+    def __init__(self, provable: Provable) -> None:
+        self._provable = provable
+        self._asked = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._provable, name)
+
+    def claims(self, state: Any, event: Any) -> tuple[Any, ...]:
+        found = self._provable.claims(state, event)
+        self._asked += bool(found)
+        if self._asked > 2:
+            raise RuntimeError("lost")
+        return found
+
+
+async def test_what_was_made_before_a_failure_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    known = installed()
+    failing = Failing(known.provable("alhambra", 1))  # type: ignore[arg-type]
+    monkeypatch.setattr(serving, "installed", lambda: replace(known, provable=lambda rules_id, version: failing))
+    async with running(tmp_path / "data") as (server, client):
+        await server.prover.close()
+        play = await client.play(terms=ALL, seed=1)
+        await until_built(play, 4)
+        await abort(play)
+        server.prover.start()
+        await until(lambda: server.prover.settled["made"] == 2, "the first two certificates", every_s=0.02)
+        assert (await audited(play)).proofs.checked == 2
 
 
 # --- the truth of it -------------------------------------------------------------------------------------------
