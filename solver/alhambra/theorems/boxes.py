@@ -229,7 +229,7 @@ def _in_boxes(
 ) -> Iterator[Theorem]:
     """The same statement for each size of box; ``sizes`` says of each whether it is slow."""
     for size, slow in sizes.items():
-        scope = f"every layout in a box of {size} x {size}, the fountain anywhere"
+        scope = f"every layout in a box of {size} x {size}, the fountain and the cell anywhere in it"
         yield Theorem(f"{name}-{size}x{size}", scope, statement, formula, partial(_refute, questions, size), slow)
 
 
