@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -150,8 +151,11 @@ def _of_text(read: Reading | Position) -> _Shown:
 
 def _signed(text: str, name: str, path: Path) -> str:
     """Raises ``Failure``."""
+    key = texts.private_key("--sign", path)
     try:
-        return texts.signed(text, name, texts.private_key("--sign", path))
+        note = texts.signed(text, name, key)
+        print(f"verifier key {VerifierKey.of(name, key.public)}", file=sys.stderr)
+        return note
     except LogError as error:
         raise Failure(f"--name: {error.what}; expected {error.expected}", EXIT_USAGE) from None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
@@ -26,14 +27,14 @@ _DASH = "\u2014 ".encode()
 
 
 def read(path: Path, reader: Callable[[str], _T], verifier: VerifierKey | None = None) -> _T:
-    """What ``reader`` makes of a file. With a key, it has to be signed by it; without one, no signature is looked at.
+    """What ``reader`` makes of a file. With a key, it has to be signed by it; without, who signed is told, unchecked.
 
     Raises ``Failure``: 2 for what cannot be read, 8 for what the rules forbid, and the codes of ``referee audit``.
     """
     try:
         with path.open("rb") as file:
             data = file.read(_MOST_BYTES + 1)
-        return reader(_text(data, verifier))
+        return reader(_text(path, data, verifier))
     except OSError as error:
         raise Failure(f"{path}: {error.strerror}", EXIT_USAGE) from None
     except UnicodeDecodeError as error:
@@ -45,7 +46,7 @@ def read(path: Path, reader: Callable[[str], _T], verifier: VerifierKey | None =
         raise Failure(f"{path}: {error}", code) from None
 
 
-def _text(data: bytes, verifier: VerifierKey | None) -> str:
+def _text(path: Path, data: bytes, verifier: VerifierKey | None) -> str:
     """Without what was signed under it. Raises ``LogError``, ``UnicodeDecodeError``."""
     if not data.rpartition(b"\n\n")[2].startswith(_DASH):
         if verifier is not None:
@@ -54,6 +55,9 @@ def _text(data: bytes, verifier: VerifierKey | None) -> str:
     note = Note.parse(data, _MOST_BYTES)
     if verifier is not None:
         verifier.check(note)
+    else:
+        names = ", ".join(signature.name for signature in note.signatures)
+        print(f"{path}: signed by {names}; not checked", file=sys.stderr)
     return note.text
 
 

@@ -30,6 +30,8 @@ _TERMINALS: Final = {
     "$END": "the end of the text",
 }
 _WORD: Final = re.compile(r'"[^"\r\n]*"?|[^\s"\[\](){};:]+|.', re.DOTALL)
+_HIDDEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
+"""What does not show, or makes a line look like two, or turns it around: no reader would see what the parser reads."""
 _WORD_BEFORE: Final = re.compile(r"[^\s\"\[\](){};:]*\Z")
 _MOST_SHOWN: Final = 40
 
@@ -42,7 +44,8 @@ class _Apart:
     def process(self, stream: Iterator[Token]) -> Iterator[Token]:
         before = None
         for token in stream:
-            if before is not None and before.end_pos == token.start_pos and before[-1].isalnum() and token[0].isalnum():
+            begins = token[0].isalnum() or token[0] == "-"
+            if before is not None and before.end_pos == token.start_pos and before[-1].isalnum() and begins:
                 raise syntax_error(token, f"{shown(token)} right after {shown(before)}", "a blank between them")
             before = token
             yield token
@@ -72,6 +75,9 @@ class Grammar:
             if len(line) > MAX_LINE:
                 where = number, MAX_LINE + 1
                 raise NotationError(Kind.SYNTAX, where, "the line is too long", f"at most {MAX_LINE} characters")
+        if hidden := _HIDDEN.search(text):
+            where, name = place(text, hidden.start()), f"U+{ord(hidden[0]):04X}"
+            raise NotationError(Kind.SYNTAX, where, f"{name}, which does not show", "characters that do")
         try:
             return self._lark.parse(text, start)
         except UnexpectedInput as error:

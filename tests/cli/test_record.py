@@ -130,10 +130,11 @@ def test_a_signed_text_is_checked(keys: Path, tmp_path: Path) -> None:
     plain = referee("show", file, "--notation").stdout
     done = referee("show", file, "--notation", "--sign", keys / "referee.pem", "--name", ORIGIN)
     assert done.stdout.startswith(f"{plain}\n\u2014 {ORIGIN} ")
+    assert done.stderr == f"verifier key {verifier(keys)}\n"
     text.write_text(done.stdout, encoding="utf-8")
-    for options in ((), ("--key", verifier(keys))):
+    for options, notice in (((), f"{text}: signed by {ORIGIN}; not checked\n"), (("--key", verifier(keys)), "")):
         again = referee("show", text, "--notation", *options)
-        assert (again.returncode, again.stdout) == (0, plain)
+        assert (again.returncode, again.stdout, again.stderr) == (0, plain, notice)
     other = referee("show", text, "--key", verifier(keys, "scribe"))
     assert (other.returncode, "UNTRUSTED_KEY" in other.stderr) == (5, True)
     text.write_text(re.sub("^; round 1", "; Round 1", done.stdout, flags=re.MULTILINE), encoding="utf-8")

@@ -116,7 +116,8 @@ referee, with two keys of their own (`referee keys scribe.pem --new`); the log t
 the players signed. The text is played by the rules first; nothing is written if anything is wrong. `referee audit` says
 COMPLETE of a game that is over, PREFIX of one that breaks off.
 
-A printed text can be signed as a [C2SP signed note](https://c2sp.org/signed-note), and is checked when it is read:
+A printed text can be signed as a [C2SP signed note](https://c2sp.org/signed-note); whoever signs is told the verifier
+key. A text is held against a key that is given, and without one it is told that nothing was checked:
 
     referee show final.gamelog --notation --sign club.pem --name club.example > final.txt
     referee show final.txt --key club.vkey

@@ -75,6 +75,23 @@ def test_blanks_comments_ends_of_lines_and_what_may_be_left_out_change_nothing(s
     assert read(re.sub(r"\b(build(?: second)?) [a-z]+ (?=\d,)", r"\1 ", text)).game == game
 
 
+def test_nothing_is_read_that_a_reader_would_not_see() -> None:
+    """Characters that do not show, comments that swallow the end of a line, cells that run into a number."""
+    setup = next(setup for setup in PLAIN if setup.rules_id == "kingdomino")
+    lines = write(text_of(setup, play(setup, seed=3))).split("\n")
+    place = next(i for i, words in enumerate(lines) if re.match(r"\d: place \d", words))
+    for at, hidden in enumerate("\x0b\x85\u2028\u202e\u200b\ufeff"):
+        changed = [*lines[:place], f"{lines[place]} ; so{hidden}", *lines[place + 1 :]]
+        with pytest.raises(NotationError, match=rf"U\+{ord(hidden):04X}, which does not show") as raised:
+            read("\n".join(changed))
+        assert (raised.value.line, raised.value.column) == (place + 1, len(lines[place]) + 6), at
+    seat, _, act = lines[place].partition(": ")
+    for words in (f"{seat}: {{\n{lines[place]}\n}} {act}", re.sub(r" (?=-?\d+,\S+ \S+$)", "", lines[place])):
+        with pytest.raises(NotationError) as raised:
+            read("\n".join([*lines[:place], words, *lines[place + 1 :]]))
+        assert raised.value.kind is Kind.SYNTAX
+
+
 @pytest.mark.parametrize("setup", PLAIN, ids=name_of)
 def test_every_kind_of_event_is_in_some_game(setup: Setup) -> None:
     """Otherwise the tests above would show less than they say."""
