@@ -1,0 +1,109 @@
+"""Whether anybody but the leader can still end on the first place, whatever is drawn and whoever plays how.
+
+Each game bounds how far another seat can end ahead of the leader; here the bounds are put together. "However" takes in
+the leader, which may play as badly as the rules allow. A bound may be more than what can be reached, never less: so a
+game that is found decided is decided, and one that is found open may be decided all the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from referee.games import registry
+from referee.games.game import UnknownRules
+
+DEFAULT_BUDGET: Final = 1_000_000
+"""Work for one leader, in the solver's unit: some seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One reason for a gap."""
+
+    what: str
+    """For the report: "majorities that seat 1 can still gain"."""
+    points: int
+    """Below 0 for what speaks for the leader."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """The most that a seat can end ahead of the leader, in points."""
+
+    seat: int
+    """Never the leader."""
+    most: int
+    """The seat's final points less the leader's are never more than this."""
+    parts: tuple[Part, ...]
+    """They add up to ``most``."""
+
+    def __post_init__(self) -> None:
+        """Raises ``ValueError``."""
+        if (total := sum(part.points for part in self.parts)) != self.most:
+            raise ValueError(f"parts: {total} points in all, expected {self.most}")
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How far each other seat can end ahead of the leader."""
+
+    leader: int
+    gaps: tuple[Gap, ...]
+    """By seat."""
+
+    @property
+    def most(self) -> int:
+        """The widest gap: below 0, the leader ends alone on the first place."""
+        return max(gap.most for gap in self.gaps)
+
+
+class Decider(Protocol):
+    """What a game's ``deciding`` has: a module of ``solver.<game>``."""
+
+    def bounds(self, state: Any, leader: int, budget: int) -> Bounds:
+        """Sound for every continuation from the state. The less budget, the wider the gaps; never an error."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """For every outcome and every legal play of all seats, the leader ends alone on the first place."""
+
+    leader: int
+    bounds: Bounds
+
+
+@dataclass(frozen=True, slots=True)
+class Open:
+    """Not decided, or not found to be: a tie for the first place that the bounds allow is open, too."""
+
+    leader: int
+    """The seat that comes closest to having won."""
+    bounds: Bounds
+
+
+def decider(rules_id: str) -> Decider | None:
+    """The game's; None for a game of which nothing is bounded."""
+    try:
+        found: Decider = registry.part(__package__, rules_id, "deciding")
+    except UnknownRules:
+        return None
+    return found
+
+
+def decide(state: Any, game: Decider, budget: int = DEFAULT_BUDGET) -> Decided | Open:
+    """Tries every seat as the leader, those with the most points first; the budget is for each anew.
+
+    Raises ``ValueError`` for a game of one seat, which nobody can lose to another.
+    """
+    if state.seats < 2:
+        raise ValueError(f"seats: expected 2 or more, got {state.seats}")
+    found = []
+    for leader in sorted(range(state.seats), key=lambda seat: -state.scores[seat]):
+        bounds = game.bounds(state, leader, budget)
+        if bounds.most < 0:
+            return Decided(leader, bounds)
+        found.append(bounds)
+    closest = min(found, key=lambda bounds: bounds.most)
+    return Open(closest.leader, closest)
