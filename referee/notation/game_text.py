@@ -101,17 +101,33 @@ def read_line(rules_id: str, state: State, text: str) -> Any:
 
 def _event(rules_id: str, state: State, act: Any) -> Any:
     """What a line means here; it is legal. Raises ``NotationError``."""
+    event = meant(rules_id, state, act)
+    if violations := state.check(event):
+        rules = registry.part(__package__, rules_id, "text").RULES
+        raise illegal(place_of(act), line(rules_id, state, event), violations, rules)
+    return event
+
+
+def meant(rules_id: str, state: State, act: Any) -> Any:
+    """The event of a line's tree in this position, by who or what is awaited; not yet judged.
+
+    Raises ``NotationError``.
+    """
     (awaited, *_) = state.pending()
-    *seats, tree = act.children
-    seat = int(seats[0]) if seats else None
+    *_, tree = act.children
+    seat = seat_of(act)
     if _whose(awaited) != seat:
         found = "chance" if seat is None else f"seat {seat} acts"
         raise NotationError(Kind.ILLEGAL, place_of(act), found, _expected(awaited))
-    text = registry.part(__package__, rules_id, "text")
-    event = ForcedPass(int(seats[0])) if tree.data == "pass" else text.event(tree, state)
-    if violations := state.check(event):
-        raise illegal(place_of(act), line(rules_id, state, event), violations, text.RULES)
-    return event
+    if tree.data == "pass" and seat is not None:
+        return ForcedPass(seat)
+    return registry.part(__package__, rules_id, "text").event(tree, state)
+
+
+def seat_of(act: Any) -> int | None:
+    """Whose act the line's tree is; None for what is drawn or rolled."""
+    *seats, _ = act.children
+    return int(seats[0]) if seats else None
 
 
 def _whose(awaited: Pending) -> int | None:

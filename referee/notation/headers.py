@@ -1,6 +1,7 @@
 """A text's headers: which game, how many seats, what differs from the default. Knows no game.
 
-Headers that every game has begin with a capital letter. The others are the game's options, by their names.
+Headers that every game has begin with a capital letter. The others are the game's options, by their names. Names of
+players are for reports alone: no log has them.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from referee.notation.grammar import cut, either, place, place_of, shown, syntax
 EVENT, ROUND, TABLE = "Event", "Round", "Table"
 _NUMBERS: Final = {EVENT: (1 << 64) - 1, ROUND: (1 << 32) - 1, TABLE: (1 << 32) - 1}
 """Of a tournament, and the largest of each that a log has."""
+
+PLAYER, MAX_NAME = "Player", 100
+"""``Player0`` has the name of who sits at seat 0, and so on; and how many characters it may have."""
 
 RUNNING, ABORTED, FAULT, STALLED = "*", "aborted", "referee fault", "stalled"
 WITHOUT_SCORES: Final = (RUNNING, ABORTED, FAULT, STALLED)
@@ -41,6 +45,8 @@ class Setup:
     event: int | None = None
     round: int | None = None
     table: int | None = None
+    players: tuple[str, ...] = ()
+    """A name for every seat, empty if it has none; or nothing, if no seat has one."""
 
     @property
     def game(self) -> Any:
@@ -73,6 +79,7 @@ def write(setup: Setup) -> list[str]:
     values = {"Game": setup.rules_id, "Version": str(setup.version), "Seats": str(setup.seats)}
     numbers = {EVENT: setup.event, ROUND: setup.round, TABLE: setup.table}
     values |= {name: str(number) for name, number in numbers.items() if number is not None}
+    values |= {f"{PLAYER}{seat}": name for seat, name in enumerate(setup.players) if name}
     default = type(setup.options)()
     for name in option_types(type(default)):
         if (value := getattr(setup.options, name)) != getattr(default, name):
@@ -108,7 +115,8 @@ class Headers:
         self._own_tables = plain.table
         self._options_type = type(plain.options)
         self._options = option_types(self._options_type)
-        known = ["Game", "Version", "Seats", *_NUMBERS, *self._options]
+        players = [f"{PLAYER}{seat}" for seat in range(game.max_seats)]
+        known = ["Game", "Version", "Seats", *_NUMBERS, *players, *self._options]
         known += [*([self._text.TABLES] if self._text.TABLES else []), "Position", "Result"]
         self.values: dict[str, Any] = {}
         for tree in trees:
@@ -147,6 +155,7 @@ class Headers:
             event=self._tournament(EVENT),
             round=self._tournament(ROUND),
             table=self._tournament(TABLE),
+            players=self._players(seats, game.max_seats),
         )
         try:
             setup.start()
@@ -187,6 +196,15 @@ class Headers:
 
     def _tournament(self, name: str) -> int | None:
         return self._number(name, _NUMBERS[name]) if name in self.values else None
+
+    def _players(self, seats: int, most: int) -> tuple[str, ...]:
+        names = [self.text(f"{PLAYER}{seat}") for seat in range(most)]
+        for seat, name in enumerate(names):
+            if name is not None and not (name.strip() == name and 0 < len(name) <= MAX_NAME and seat < seats):
+                name_of_one = f"a name of up to {MAX_NAME} characters, no blanks around it"
+                expected = name_of_one if seat < seats else f"seats 0 to {seats - 1}"
+                raise self.wrong(f"{PLAYER}{seat}", expected)
+        return tuple(name or "" for name in names[:seats]) if any(names) else ()
 
     def _number(self, name: str, most: int) -> int:
         text = self.text(name) or ""

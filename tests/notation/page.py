@@ -40,7 +40,8 @@ aloud, and makes a log from it; a log is printed as such a text. One game has on
 |---|---|
 | `Game`, `Seats` | which game, how many seats; these two have to be there |
 | `Version` | of the rules; the newest if there is none |
-| `Event`, `Round`, `Table` | numbers that the organiser chose; there are no names in a log |
+| `Event`, `Round`, `Table` | numbers that the organiser chose |
+| `Player0`, `Player1`, … | the names of who sits there, for reports; no log has them, as there are no names in a log |
 | a name in lower case | an option of the game that is not as it is by default: numbers have blanks between them (`[age_order "2 0 1"]`), currencies are numbers, too: denar 0, dirham 1, ducat 2, guilder 3 |
 | `Dominoes` | Kingdomino with other dominoes: 48 times left and right half, as in `wheat/mine:3`, by their numbers |
 | `Sheet` | Roll & Write with another sheet: name, coin track, `blue` or `yellow` for the dice that give the rows, then 36 types: blue 1 with yellow 1 to 6, blue 2 and so on |

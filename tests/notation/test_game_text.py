@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from dataclasses import replace
 from typing import Any
@@ -90,6 +91,25 @@ def test_nothing_is_read_that_a_reader_would_not_see() -> None:
         with pytest.raises(NotationError) as raised:
             read("\n".join([*lines[:place], words, *lines[place + 1 :]]))
         assert raised.value.kind is Kind.SYNTAX
+
+
+@pytest.mark.parametrize("setup", PLAIN, ids=name_of)
+def test_names_of_players_are_read_and_written(setup: Setup) -> None:
+    names = ("<Žlutý> & 'co'", *[""] * (setup.seats - 1))
+    named = dataclasses.replace(setup, players=names)
+    text = write(GameText(named, ()))
+    assert "[Player0 \"<Žlutý> & 'co'\"]\n" in text
+    assert "Player1" not in text
+    assert read(text).game.setup == named
+    for header, column in (
+        ('Player0 " a"', 10),
+        ('Player0 ""', 10),
+        (f'Player0 "{"x" * 101}"', 10),
+        ('Player6 "a"', 2),
+    ):
+        with pytest.raises(NotationError) as raised:
+            read(text.replace("Player0 \"<Žlutý> & 'co'\"", header))
+        assert (raised.value.kind, raised.value.column) == (Kind.SYNTAX, column)
 
 
 @pytest.mark.parametrize("setup", PLAIN, ids=name_of)
