@@ -110,7 +110,7 @@ class Stream(Protocol):
 
 
 class State(Protocol):
-    """A game in progress. ``check`` never changes it; ``apply`` only after a check that found nothing."""
+    """A game in progress. ``check`` never changes it; ``apply`` only after a check."""
 
     def pending(self) -> tuple[Pending, ...]:
         """Everything that is awaited now; never empty."""
@@ -119,10 +119,17 @@ class State(Protocol):
         """Every rule that the event would break; empty means legal."""
 
     def apply(self, event: Any) -> None:
-        """Moves on. The event has passed ``check``; otherwise the result is undefined."""
+        """Moves on. The event breaks no rule, or waivable ones only; otherwise the result is undefined."""
 
     def legal_moves(self) -> Iterator[Any]:
         """Canonical moves of the seat on turn, in canonical order; each passes ``check``."""
+
+    def stand_in(self, seat: int) -> Any:
+        """The move that is entered for a seat that makes none: it has forfeited (TBL-2), or an arbiter passes it over.
+
+        It follows from the position alone, passes ``check`` and does as little as the rules allow. Raises
+        ``ValueError`` unless a decision of the seat is awaited.
+        """
 
     def chance_outcomes(self) -> Iterator[tuple[Any, int]]:
         """Outcomes that can come next, with integer weights."""
@@ -155,6 +162,9 @@ class Game(Protocol):
     min_seats: int
     max_seats: int
     catalogue: Sequence[Rule]
+    waivable: frozenset[str]
+    """TBL-7: ids of the constraints that a move may break and still stand, if an arbiter rules so: ``apply`` takes an
+    event whose violations are all among them, and the game goes on from there."""
     declares_tables: bool
     """Whether a game may be opened with other tables than the version's own; they may then have a ``remark``, text that
     every report repeats."""

@@ -43,8 +43,10 @@ class Heap:
         kind = {Take: Decision, Die: Chance}.get(type(event), Forced)
         if not isinstance(self.pending()[0], kind):
             return (Violation("HEAP-1"),)
-        if isinstance(event, Take) and not 1 <= event.stones <= min(self.die, self.stones):
+        if isinstance(event, Take) and not 1 <= event.stones <= self.stones:
             return (Violation("HEAP-2"),)
+        if isinstance(event, Take) and event.stones > self.die:
+            return (Violation("HEAP-3"),)
         return ()
 
     def apply(self, event: Any) -> None:
@@ -58,6 +60,11 @@ class Heap:
 
     def legal_moves(self) -> Iterator[Any]:
         return (Take(n) for n in range(1, min(self.die, self.stones) + 1))
+
+    def stand_in(self, seat: int) -> Any:
+        if self.pending() != (Decision(seat, ("take",)),):
+            raise ValueError(f"seat {seat} has nothing to decide")
+        return Take(1)
 
     def chance_outcomes(self) -> Iterator[tuple[Any, int]]:
         return ((Die(n), 1) for n in range(4) if self.stones and self.die < 0)
@@ -87,8 +94,11 @@ class Game:
     rules_id, version, min_seats, max_seats, declares_tables = "heap", 1, 1, 4, False
     catalogue: Sequence[Rule] = (
         Rule("HEAP-1", Kind.CONSTRAINT, "Only what is awaited.", "page 1", "heap.check"),
-        Rule("HEAP-2", Kind.CONSTRAINT, "One stone at least, at most what the die shows.", "page 1", "heap.check"),
+        Rule("HEAP-2", Kind.CONSTRAINT, "One stone at least, at most all that are there.", "page 1", "heap.check"),
+        Rule("HEAP-3", Kind.CONSTRAINT, "At most what the die shows.", "page 1", "heap.check"),
     )
+
+    waivable = frozenset({"HEAP-3"})
 
     def new(self, seats: int, options: int, tables: Any) -> Any:
         return Heap([0] * seats, options)

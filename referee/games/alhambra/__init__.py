@@ -20,6 +20,7 @@ class Alhambra:
     min_seats = MIN_SEATS
     max_seats = MAX_SEATS
     catalogue: Sequence[Rule] = CATALOGUE
+    waivable = frozenset({"ALH-A2", "ALH-A4", "ALH-A5", "ALH-A6"})
     declares_tables = False
 
     def new(self, seats: int, options: Options | None = None, tables: TileTable | None = None) -> State:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from referee.games.alhambra.money import VALUES, irredundant_payments, takings
+from referee.games.alhambra.money import VALUE, VALUES, irredundant_payments, takings
 from referee.games.alhambra.moves import (
     Buy,
     GiveTile,
@@ -72,3 +72,15 @@ def disposals(state: State) -> list[Move]:
     if state.seats == 2 and state.phase is Phase.PLACE:
         moves += map(GiveTile, tiles)
     return moves
+
+
+def stand_in(state: State, seat: int) -> Move:
+    """TBL-2: the least money, a tile to the reserve. Raises ``ValueError`` if the seat has nothing to decide."""
+    if seat == state.seat and state.phase is Phase.ACTION:
+        if state.row:
+            return TakeMoney((min(state.row, key=lambda kind: (VALUE[kind], kind)),))
+        if moves := actions(state):
+            return moves[0]
+    if seat == state.seat and state.phase in (Phase.PLACE, Phase.HAND_OUT):
+        return ReserveTile(tiles_of(state.tiles_in_hand())[0])
+    raise ValueError(f"seat {seat} has nothing to decide")

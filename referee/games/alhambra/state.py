@@ -145,6 +145,10 @@ class State:
             return iter(listing.disposals(self))
         return iter(())
 
+    def stand_in(self, seat: int) -> Move:
+        """TBL-2: what is entered for a seat that makes no move. Raises ``ValueError`` if it has nothing to decide."""
+        return listing.stand_in(self, seat)
+
     def chance_outcomes(self) -> Iterator[tuple[Outcome, int]]:
         """Every outcome that can come next, weighted by the orders of draw that bring it."""
         return piles.outcomes(self)

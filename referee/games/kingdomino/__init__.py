@@ -20,6 +20,7 @@ class Kingdomino:
     min_seats = MIN_SEATS
     max_seats = MAX_SEATS
     catalogue: Sequence[Rule] = CATALOGUE
+    waivable = frozenset({"KDO-13", "KDO-14"})
     declares_tables = True
 
     def new(self, seats: int, options: Options | None = None, tables: DominoTable | None = None) -> State:

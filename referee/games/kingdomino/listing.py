@@ -37,3 +37,10 @@ def moves(state: State) -> list[Move]:
                 DiscardDomino(number)
             ]
     return []
+
+
+def stand_in(state: State, seat: int) -> Move:
+    """TBL-2: the first of ``moves``. Raises ``ValueError`` if the seat has nothing to decide."""
+    if seat == state.seat and (listed := moves(state)):
+        return listed[0]
+    raise ValueError(f"seat {seat} has nothing to decide")

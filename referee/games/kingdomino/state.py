@@ -119,6 +119,10 @@ class State:
         """Canonical moves in canonical order: castles, dominoes to choose, or placements; a discard is alone."""
         return iter(listing.moves(self))
 
+    def stand_in(self, seat: int) -> Move:
+        """TBL-2: what is entered for a seat that makes no move. Raises ``ValueError`` if it has nothing to decide."""
+        return listing.stand_in(self, seat)
+
     def chance_outcomes(self) -> Iterator[tuple[Outcome, int]]:
         """Every outcome that the draw can bring next, weighted by the ways in which it does."""
         return piles.outcomes(self)

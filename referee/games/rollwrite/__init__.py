@@ -20,6 +20,7 @@ class RollAndWrite:
     min_seats = MIN_SEATS
     max_seats = MAX_SEATS
     catalogue: Sequence[Rule] = CATALOGUE
+    waivable = frozenset({"RNW-10"})
     declares_tables = True
 
     def new(self, seats: int, options: Options | None = None, tables: Sheet | None = None) -> State:

@@ -23,7 +23,8 @@ Two = tuple[int, ...]
 """What the two dice of a colour show, ascending."""
 
 GET_COINS: Final = GetCoins()
-SECOND: Final[tuple[Move, ...]] = (BuildSecond(), EndBuilding())
+END_BUILDING: Final = EndBuilding()
+SECOND: Final[tuple[Move, ...]] = (BuildSecond(), END_BUILDING)
 
 _VALUES: Final = range(1, FACES + 1)
 _PAIRS: Final[tuple[Two, ...]] = tuple(combinations_with_replacement(_VALUES, 2))

@@ -132,6 +132,19 @@ class State:
             return iter(listing.keeps(self.blue[seat], self.yellow[seat]))
         return iter(listing.SECOND if phase is Phase.SECOND else ())
 
+    def stand_in(self, seat: int) -> Move:
+        """TBL-2: what is entered for a seat that makes no move: coins, no second building, the lowest dice.
+
+        Raises ``ValueError`` if it has nothing to decide.
+        """
+        if seat == self.seat and self.phase is Phase.ACTION:
+            return listing.GET_COINS
+        if seat == self.seat and self.phase is Phase.SECOND:
+            return listing.END_BUILDING
+        if seat == self.seat and self.phase is Phase.KEEP:
+            return KeepPair(self.blue[seat][0], self.yellow[seat][0])
+        raise ValueError(f"seat {seat} has nothing to decide")
+
     def chance_outcomes(self) -> Iterator[tuple[Outcome, int]]:
         """Outcomes that can come next, equally likely: ``chance.outcomes`` says which stand for many."""
         return chance.outcomes(self)
