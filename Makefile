@@ -79,7 +79,7 @@ compare: $(BIN)/python ## Install other solvers, to be measured beside Z3
 crash: $(GENERATED) ## Kill the referee 200 times under load (ARGS="--rounds 20 --seed 7")
 	@$(BIN)/python -m tests.crash $(ARGS)
 
-attack: $(GENERATED) ## Damage copies of whole games in every way there is (ARGS="--only toy")
+attack: $(GENERATED) ## Damage copies of games in every way there is, audit the costliest files (ARGS="--only toy")
 	@$(BIN)/python -m tests.attacks $(ARGS)
 
 fuzz: $(GENERATED) ## Fuzz every parser (ARGS="--seconds 60 --only frames")

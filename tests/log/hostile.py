@@ -1,4 +1,4 @@
-"""Files that cost their auditor most, and a process that audits one: ``python -m tests.log.hostile FILE``.
+"""Files that cost their auditor most, and a process that audits one: ``python -m tests.log.hostile FILE SECONDS``.
 
 Each is an honest beginning and one thing that is repeated until the file has its size. Checksums are right, and whoever
 made it has the keys of its game, so nothing stops the reader early.
@@ -7,12 +7,14 @@ made it has the keys of its game, so nothing stops the reader early.
 from __future__ import annotations
 
 import json
+import resource
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from io import BytesIO
-from itertools import count, cycle, repeat
+from itertools import count, cycle, islice, repeat
 from pathlib import Path
 from typing import Any, Final, TextIO
 
@@ -22,9 +24,11 @@ from referee.games.alhambra.moves import Buy
 from referee.games.kingdomino.dominoes import DOMINOES
 from referee.games.kingdomino.moves import PlaceDomino
 from referee.games.kingdomino.phases import Phase
+from referee.log import intent
 from referee.log.audit import Policy, audit
-from referee.log.entry import decode_entry
-from referee.log.frames import MAGIC, MAX_IGNORABLE_BYTES, FrameType, encode_frame
+from referee.log.entry import MAX_ENTRIES, decode_entry
+from referee.log.frames import HEAD_BYTES, MAGIC, MAX_IGNORABLE_BYTES, TAIL_BYTES, FrameType, encode_frame
+from referee.log.intent import Author, Role
 from referee.log.merkle import leaf_hash
 from referee.log.note import Checkpoint, Note, NoteSignature
 from referee.log.proofs import encode_proof
@@ -36,11 +40,17 @@ from solver.alhambra.claims import Add, DistanceClaim, Swap
 from solver.kingdomino import certificate
 from solver.kingdomino.claims import DiscardClaim, Frame, Kingdom
 from tests.log import registered
-from tests.log.games import SIGNER, Played, join_and_reveal, small_header, step
+from tests.log.games import SIGNER, Played, join_and_reveal, seat_key, small_header, step
 from tests.log.registered import at_random, attempt
 
 _HEADER = encode_frame(FrameType.HEADER, small_header())
 _FAR = 1 << 30
+
+SECONDS_A_MIB = 10
+MOST_BYTES = 256 << 20
+"""Of memory."""
+_NO_MORE_BYTES = 2 << 30
+"""Of addresses: where the process ends that does not keep to the above."""
 
 
 @cache
@@ -72,15 +82,24 @@ def _filled(start: bytes, frames: Iterable[bytes], size: int) -> bytes:
 
 
 def _entries(payloads: Iterable[bytes]) -> Iterator[bytes]:
-    return (encode_frame(FrameType.ENTRY, data) for data, _ in zip(payloads, range(65_000), strict=False))
+    return (encode_frame(FrameType.ENTRY, data) for data in islice(payloads, MAX_ENTRIES))
 
 
 # Bytes that are nothing
 
 
 def tiny(size: int) -> bytes:
-    """As many entries as there may be, of a byte."""
-    return _filled(MAGIC + _HEADER, _entries(repeat(b"\0")), size)
+    """As many entries as there may be, of a byte, and as many frames beside them."""
+    pair = encode_frame(FrameType.ENTRY, b"\0") + encode_frame(FrameType.NOTATION, b"\0")
+    return _filled(MAGIC + _HEADER, repeat(pair, MAX_ENTRIES), size)
+
+
+def skipped(size: int) -> bytes:
+    """The longest frames that may be skipped, up to the very last byte."""
+    room = size - len(MAGIC + _HEADER)
+    number = -(-room // (HEAD_BYTES + MAX_IGNORABLE_BYTES + TAIL_BYTES))
+    shares = ((i + 1) * room // number - i * room // number - HEAD_BYTES - TAIL_BYTES for i in range(number))
+    return MAGIC + _HEADER + b"".join(encode_frame(FrameType.NOTATION, bytes(share)) for share in shares)
 
 
 def nested(size: int) -> bytes:
@@ -119,11 +138,24 @@ def signed(size: int) -> bytes:
     return _filled(beginning(played), _entries(repeat(join)), size)
 
 
+def longest(size: int) -> bytes:
+    """Entries as long as they may be, in which nothing is wrong but their place, and that there is no such move."""
+    played = begun("alhambra")
+    body = bytes(strict.MAX_BODY_BYTES - 128)
+    act = intent.move(played.record.place, Author(Role.SEAT, 0), seat_key(0), body)
+    entry = decode_entry(played.entries[-1])
+    entry.refused.CopyFrom(log_pb2.Refused(intent=act.intent, signature=act.signature, key_id=act.key_id))
+    entry.refused.rule_ids.extend(f"{number:058}" for number in range(271))
+    data = strict.encode(entry)
+    assert strict.MAX_ENTRY_BYTES - 100 < len(data) <= strict.MAX_ENTRY_BYTES, len(data)
+    return _filled(beginning(played), _entries(repeat(data)), size)
+
+
 def checkpoints(size: int) -> bytes:
     """One after each entry, of a tree that is still to come: all of them signed, and kept until the end."""
     heads = (SIGNER.sign(bytes(16), _FAR + number, bytes(32)) for number in count())
     pairs = (encode_frame(2, b"\0") + encode_frame(FrameType.OLD_CHECKPOINT, head) for head in heads)
-    return _filled(MAGIC + _HEADER, (pair for pair, _ in zip(pairs, range(65_000), strict=False)), size)
+    return _filled(MAGIC + _HEADER, islice(pairs, MAX_ENTRIES), size)
 
 
 def signatures(size: int) -> bytes:
@@ -150,7 +182,7 @@ def recovered(size: int) -> bytes:
 def _attempts(played: Played, moves: Iterable[Any], size: int) -> bytes:
     """The same position, asked about each of these moves."""
     length, tries = len(beginning(played)), iter(moves)
-    while length < size:
+    while length < size and len(played.entries) < MAX_ENTRIES:
         assert attempt(played, next(tries))
         length += len(played.entries[-1]) + 9
     return beginning(played)
@@ -272,7 +304,7 @@ def distances(size: int) -> bytes:
 
 
 _ALL: Final = (
-    *(tiny, nested, late_faults, torn, descriptors, signed, checkpoints, signatures, recovered),
+    *(tiny, skipped, nested, late_faults, torn, descriptors, signed, longest, checkpoints, signatures, recovered),
     *(long_moves, many_moves, discards, first_discards, distances),
 )
 FILES: Final[dict[str, Callable[[int], bytes]]] = {each.__name__: each for each in _ALL}
@@ -288,8 +320,25 @@ def forbid(event: str, arguments: tuple[Any, ...]) -> None:
         raise PermissionError(f"{event} {arguments!r:.200}")
 
 
+def held(path: Path, data: bytes) -> dict[str, Any]:
+    """What the audit of these bytes took, told by a process of its own. Raises ``AssertionError`` if it is too much."""
+    path.write_bytes(data)
+    most = len(data) * SECONDS_A_MIB / (1 << 20)
+    command = [sys.executable, "-m", "tests.log.hostile", str(path), str(10 + round(most))]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    found: dict[str, Any] = json.loads(done.stdout)
+    assert found["verdict"] in ("CORRUPT", "PREFIX"), found
+    assert found["seconds"] < most, found
+    assert found["peak"] < MOST_BYTES, found
+    assert found["text"] < 4096, found
+    return found
+
+
 def main() -> None:
     """Audits the file and prints what it took: seconds of processor time, bytes of memory at the highest."""
+    resource.setrlimit(resource.RLIMIT_AS, (_NO_MORE_BYTES, _NO_MORE_BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (int(sys.argv[2]), int(sys.argv[2])))
     stream = Path(sys.argv[1]).open("rb")  # noqa: SIM115 - closed by the end of the process, as nothing may be opened
     status = Path("/proc/self/status").open()  # noqa: SIM115 - the same
     for rules_id in ("alhambra", "kingdomino"):  # a game that is known is imported when it is first needed
