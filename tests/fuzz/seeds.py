@@ -20,7 +20,10 @@ from referee.log.proofs import encode_proof
 from referee.log.replay import signed_part
 from referee.log.tlog_proof import TlogProof
 from referee.log.v1 import log_pb2
+from referee.notation import position_text
 from referee.notation.game_text import GameText, write
+from referee.notation.headers import Setup
+from referee.notation.position_text import Position
 from referee.wire import strict
 from solver.alhambra import proving as alhambra_proving
 from solver.kingdomino import proving as kingdomino_proving
@@ -41,6 +44,8 @@ from tests.log.registered import at_random
 from tests.notation import setups
 
 VERIFIER = SIGNER.verifier
+_LATE = 12
+"""Turns."""
 _FROZEN = Path(__file__).parents[1] / "frozen"
 _QUESTIONS = (
     '{"game":"alhambra","layout":{"0,-1":"pavilion-2-NEW"},"tile":"tower-8-NES"}',
@@ -206,3 +211,16 @@ def texts() -> list[bytes]:
         events = setups.play(setup, seed=1).events[:6]
         found.append(write(GameText(setup, tuple(events))).encode())
     return found
+
+
+def positions() -> list[bytes]:
+    """The first of each phase, and some from the middle of a game."""
+    found: dict[tuple[str, str, bool], str] = {}
+    for setup in setups.PLAIN:
+
+        def watch(state: Any, setup: Setup = setup) -> None:
+            late = state.turns > _LATE
+            found.setdefault((setup.rules_id, state.phase.name, late), position_text.write(Position(setup, state)))
+
+        setups.play(setup, seed=1, watch=watch)
+    return [text.encode() for text in found.values()]

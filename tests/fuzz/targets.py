@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from io import BytesIO
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, TypeVar
 from zlib import crc32
@@ -34,7 +35,7 @@ from referee.log.proofs import decode_proof
 from referee.log.tlog_proof import TlogProof
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
-from referee.notation import game_text, inspect, lines
+from referee.notation import game_text, inspect, lines, position_text
 from referee.notation.errors import NotationError
 from referee.notation.strict_json import QueryError
 from referee.rollwrite.v1 import rollwrite_pb2
@@ -257,6 +258,21 @@ def notation(data: bytes) -> None:
         assert game_text.read(game_text.write(read.game)).game == read.game
 
 
+def positions(data: bytes) -> None:
+    """A position as text: what is read has a digest, is printed and read again as the same, and can be played on."""
+    found = _refusing(lambda _: position_text.read(data.decode(errors="replace")), data, NotationError)
+    if found is None:
+        return
+    text, digest = position_text.write(found), found.state.digest()
+    again = position_text.read(text)
+    assert (position_text.write(again), again.state.digest()) == (text, digest)
+    for move in islice(found.state.legal_moves(), 3):
+        after = found.state.copy()
+        after.apply(move)
+        assert after.pending()
+        assert after.digest() != digest
+
+
 TARGETS: Final[dict[str, Target]] = {
     "frames": Target(frames, seeds.files),
     "audit": Target(whole_audit, seeds.files),
@@ -273,5 +289,6 @@ TARGETS: Final[dict[str, Target]] = {
     "inspect": Target(questions, seeds.questions),
     "claims": Target(claims, seeds.claims),
     "notation": Target(notation, seeds.texts),
+    "positions": Target(positions, seeds.positions),
 }
 """By the name that ``--only`` takes."""
