@@ -37,6 +37,13 @@ class Gap:
     """The seat's final points less the leader's are never more than this."""
     parts: tuple[Part, ...]
     """They add up to ``most``."""
+    loses_ties: bool = False
+    """With equal points, if ``most`` is 0, what breaks ties always puts the leader first."""
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the seat always ends behind the leader."""
+        return self.most < 0 or (self.most == 0 and self.loses_ties)
 
     def __post_init__(self) -> None:
         """Raises ``ValueError``."""
@@ -54,8 +61,13 @@ class Bounds:
 
     @property
     def most(self) -> int:
-        """The widest gap: below 0, the leader ends alone on the first place."""
+        """The widest gap."""
         return max(gap.most for gap in self.gaps)
+
+    @property
+    def are_closed(self) -> bool:
+        """Whether the leader ends alone on the first place."""
+        return all(gap.is_closed for gap in self.gaps)
 
 
 class Decider(Protocol):
@@ -102,7 +114,7 @@ def decide(state: Any, game: Decider, budget: int = DEFAULT_BUDGET) -> Decided |
     found = []
     for leader in sorted(range(state.seats), key=lambda seat: -state.scores[seat]):
         bounds = game.bounds(state, leader, budget)
-        if bounds.most < 0:
+        if bounds.are_closed:
             return Decided(leader, bounds)
         found.append(bounds)
     closest = min(found, key=lambda bounds: bounds.most)
