@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from referee.store.store import StoreDamaged, StoreFailed
@@ -20,7 +21,8 @@ def connect(path: Path, busy_s: float) -> sqlite3.Connection:
     For one thread at a time, if not for the one that makes it. Raises ``OSError``, ``sqlite3.Error``.
     """
     if not path.exists():
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        with suppress(FileExistsError):  # another process was quicker
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     elif not os.access(path, os.W_OK):
         # SQLite would make a write-ahead log as read-only as the database, and leave it behind.
         raise PermissionError("read-only; expected a file that this user may write")

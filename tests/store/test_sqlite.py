@@ -6,13 +6,17 @@ import asyncio
 import sqlite3
 import stat
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from threading import Barrier
 
 import pytest
 
+from referee.store import schema
+from referee.store.files import connect
 from referee.store.sqlite import SqliteStore
 from referee.store.store import Certificate, Change, Grant, Opening, Proved, Row, StoreFailed
 from referee.store.writer import GroupWriter
@@ -232,6 +236,29 @@ async def test_the_database_of_a_version_before(store: SqliteStore, tmp_path: Pa
     await committed(store, Change(identity(3), [row(0)], replace(opening(3), proofs=True)))
     assert await store.unproved() == [(identity(3), 0)]
     await store.close()
+
+
+@pytest.mark.parametrize("version", [0, 3])
+async def test_of_many_that_make_the_tables_at_once_one_does(store: SqliteStore, tmp_path: Path, version: int) -> None:
+    """The others wait for it, and find them made."""
+    await store.close()
+    path, many = tmp_path / "referee.db", 8
+    if version:
+        with closing(sqlite3.connect(path)) as other:
+            other.executescript(f"DROP TABLE proofs; DROP TABLE unproved; PRAGMA user_version = {version};")
+    else:
+        path = tmp_path / "new.db"
+    together = Barrier(many)
+
+    def make(_: int) -> int:
+        together.wait()
+        with closing(connect(path, 30)) as connection:
+            schema.make(connection, path)
+            found: int = connection.execute("SELECT count(*) FROM unproved").fetchone()[0]
+            return found + connection.in_transaction
+
+    with ThreadPoolExecutor(many) as threads:
+        assert list(threads.map(make, range(many))) == [0] * many
 
 
 async def test_open_games_are_found_without_a_look_at_those_that_are_over(store: SqliteStore) -> None:
