@@ -74,17 +74,13 @@ _FROM = {
 
 def make(connection: sqlite3.Connection, path: object) -> None:
     """Makes the tables, or what they lack. Raises ``sqlite3.Error``; ``StoreFailed`` for those of a later version."""
-    connection.execute("BEGIN IMMEDIATE")  # or two could find the same version, and both begin
-    try:
+    with connection:
+        connection.execute("BEGIN IMMEDIATE")  # before looking, or two could find the same version and both begin
         (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version != VERSION:
-            if version not in _FROM:
-                raise StoreFailed(f"{path}: store version {version}; expected {VERSION}")
-            # Not as a script, before which Python would commit.
-            for statement in (*_FROM[version].split(";"), f"PRAGMA user_version = {VERSION}"):
-                connection.execute(statement)
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
+        if version == VERSION:
+            return
+        if version not in _FROM:
+            raise StoreFailed(f"{path}: store version {version}; expected {VERSION}")
+        # Not as a script, before which Python would commit.
+        for statement in (*_FROM[version].split(";"), f"PRAGMA user_version = {VERSION}"):
+            connection.execute(statement)
