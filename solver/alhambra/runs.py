@@ -1,0 +1,48 @@
+"""How long the longest wall can be after a few changes of a layout, wherever they are made.
+
+The outline is one closed curve (ALH-B4). A tile that is placed, or taken away, replaces one stretch of it: of three
+sides at the most, as one side of the tile at least leads on to the rest. A tile that is exchanged changes the sides of
+its cell that lie outside, again three at the most, in two stretches at the most.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from referee.games.alhambra.layout import Layout
+from referee.games.alhambra.outline import outline
+
+_SIDES = 3
+"""Of the outline that one change replaces, and that it makes."""
+_PLACING, _REBUILD = 1, 2
+"""Stretches that one change replaces."""
+
+
+def runs(layout: Layout) -> list[int]:
+    """Lengths of all walls along the outline, the longest first."""
+    cells = layout.cells()
+    walled = [bool(cell in cells and layout.table.walls[cells[cell]] & side) for cell, side in outline(layout)]
+    if not all(walled):  # from a gap on, no wall runs across the end
+        gap = walled.index(False)
+        walled = walled[gap:] + walled[:gap]
+    return sorted((len(list(sides)) for is_wall, sides in groupby(walled) if is_wall), reverse=True)
+
+
+def longest_after(layout: Layout, placed: Sequence[int], rebuilds: int) -> int:
+    """No wall is longer when tiles with so many walls each were placed, or some of them, and so many rebuilds made.
+
+    A new stretch joins what lies at its two ends.
+    """
+    joined = runs(layout)[: 1 + _PLACING * len(placed) + _REBUILD * rebuilds]
+    return sum(joined) + sum(placed) + _SIDES * rebuilds
+
+
+def longest_at_least(layout: Layout, placings: int, rebuilds: int, *, loop_one_less: bool) -> int:
+    """The longest wall is never shorter after at most so many tiles placed and rebuilds made: of what the longest
+    wall loses no more than so many sides, it falls into no more than so many pieces.
+    """
+    changes, cuts = placings + rebuilds, _PLACING * placings + _REBUILD * rebuilds
+    left = max(0, layout.wall()[0] - _SIDES * changes)
+    longest = -(-left // (cuts + 1))
+    return max(0, longest - loop_one_less)
