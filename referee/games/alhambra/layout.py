@@ -2,7 +2,8 @@
 
 A set of cells is one integer, a bit a cell, so a rule is asked of every cell of the board at once. The rules of
 placing are local (the walls of four neighbours, one open side, one block in the ring of eight); that the local
-rules equal the ones of the rule texts is a property in the tests. Whole layouts are judged in ``violations.py``.
+rules equal the ones of the rule texts is a property in the tests. Whole layouts are judged in ``violations.py``, those
+in which something illegal stands in ``as_played.py``.
 """
 
 from __future__ import annotations
@@ -134,7 +135,7 @@ class Layout:
         self._encoded: bytes | None = None
 
     def _changed(self) -> Layout:
-        new = Layout.__new__(Layout)
+        new = type(self).__new__(type(self))
         new.table = self.table
         new.tiles = self.tiles.copy()
         new._base = self._base
@@ -146,7 +147,7 @@ class Layout:
     def placed(self, tile: int, index: int) -> Layout:
         """With the tile on an empty cell."""
         if index - self._base < STRIDE:  # the rings of the cells around it need a row more
-            return Layout(self.table, {**self.tiles, index: tile})
+            return type(self)(self.table, {**self.tiles, index: tile})
         new = self._changed()
         new.tiles[index] = tile
         new._toggle(index, self.table.walls[tile])
@@ -170,6 +171,14 @@ class Layout:
     def occupied(self) -> int:
         """The cells with a tile, the fountain's among them."""
         return self._occupied << self._base
+
+    def far(self) -> int:
+        """Cells with a tile that cannot be reached on foot; in a legal layout none (``AsPlayed``)."""
+        return 0
+
+    def shut_in(self) -> int:
+        """Empty cells that tiles shut in; in a legal layout none."""
+        return 0
 
     def cells(self) -> dict[Cell, int]:
         """Tile numbers by cell, sorted by column, then row."""
@@ -269,9 +278,16 @@ class Layout:
         """The same by column, then row."""
         return self._list(self._may_place(walls))
 
+    def _may_swap(self, walls: int) -> int:
+        return (self._occupied ^ FOUNTAIN >> self._base) & ~self._clash(walls)
+
+    def swappable(self, walls: int) -> int:
+        """ALH-D2, ALH-D4: cells whose tile a tile with these walls may replace."""
+        return self._may_swap(walls) << self._base
+
     def swappable_cells(self, walls: int) -> list[Cell]:
-        """ALH-D2, ALH-D4: cells whose tile a tile with these walls may replace, by column, then row."""
-        return self._list((self._occupied ^ FOUNTAIN >> self._base) & ~self._clash(walls))
+        """The same by column, then row."""
+        return self._list(self._may_swap(walls))
 
     def removable(self) -> int:
         """ALH-D2, ALH-D3: cells whose tile may go to the reserve."""

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from hashlib import sha256
 
 from referee.games.alhambra import check, encoding, listing, piles
+from referee.games.alhambra.as_played import AsPlayed
 from referee.games.alhambra.layout import Layout, index_of
 from referee.games.alhambra.money import (
     KINDS,
@@ -216,21 +217,26 @@ class State:
         if paid != self.table.costs[tile]:
             self._end_actions()
 
+    def _rebuilt(self, layout: Layout, legal: int) -> None:
+        """TBL-7: what an arbiter lets stand is judged as such from then on."""
+        self.layouts[self.seat] = layout if legal else AsPlayed.of_layout(layout)
+
     def _lay(self, tile: int, index: int) -> None:
-        self.layouts[self.seat] = self.layouts[self.seat].placed(tile, index)
+        layout = self.layouts[self.seat]
+        self._rebuilt(layout.placed(tile, index), layout.placeable(self.table.walls[tile]) >> index & 1)
 
     def _rebuild_remove(self, index: int) -> None:
         """ALH-D1: from the Alhambra to the reserve."""
         layout = self.layouts[self.seat]
         self.reserves[self.seat] |= 1 << layout.tiles[index]
-        self.layouts[self.seat] = layout.removed(index)
+        self._rebuilt(layout.removed(index), layout.removable() >> index & 1)
         self._end_actions()
 
     def _rebuild_swap(self, tile: int, index: int) -> None:
         """ALH-D1: one tile of the reserve against one of the Alhambra, on the same cell."""
         layout = self.layouts[self.seat]
         self.reserves[self.seat] ^= 1 << tile | 1 << layout.tiles[index]
-        self.layouts[self.seat] = layout.swapped(tile, index)
+        self._rebuilt(layout.swapped(tile, index), layout.swappable(self.table.walls[tile]) >> index & 1)
         self._end_actions()
 
     def _end_actions(self) -> None:

@@ -1,17 +1,14 @@
-"""Why a placement, a removal, a swap or a whole layout breaks the rules of building: every rule, with the cells."""
+"""Why a placement, a removal, a swap or a whole layout breaks the rules of building: every rule, with the cells.
+
+A move answers for what it adds: where something illegal stands already (TBL-8), that is not its fault.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from referee.games.alhambra.layout import (
-    FOUNTAIN,
-    STRIDE,
-    Layout,
-    cells_of,
-    index_of,
-    on_board,
-)
+from referee.games.alhambra.layout import FOUNTAIN, Layout, cells_of, index_of, on_board
+from referee.games.alhambra.regions import flood, pockets
 from referee.games.alhambra.tiles import SIDE_LETTERS
 from referee.games.game import Cell, Violation
 
@@ -47,7 +44,7 @@ def _mismatches(layout: Layout, cell: Cell, walls: int) -> tuple[Violation, ...]
 
 
 def placement_violations(layout: Layout, tile: int, cell: Cell) -> tuple[Violation, ...]:
-    """Every rule of building that a tile breaks on this cell; the layout without it is legal."""
+    """Every rule of building that a tile breaks on this cell."""
     walls = layout.table.walls[tile]
     if not on_board(cell):
         return (Violation("ALH-A8", (cell,)),)
@@ -61,7 +58,7 @@ def placement_violations(layout: Layout, tile: int, cell: Cell) -> tuple[Violati
         found.append(Violation("ALH-A3", (cell,)))
     if not layout.open_contact(walls) >> index & 1:
         found.append(Violation("ALH-A4", (cell,)))
-    found += hole_violations(layout.occupied | 1 << index)
+    found += hole_violations(layout.occupied | 1 << index, layout.shut_in())
     return tuple(found)
 
 
@@ -76,11 +73,11 @@ def removal_violations(layout: Layout, cell: Cell) -> tuple[Violation, ...]:
         return ()
     rest = layout.occupied & ~(1 << index)
     found = []
-    if loose := rest & ~_flood(FOUNTAIN, rest):
+    if loose := rest & ~flood(FOUNTAIN, rest):
         found.append(Violation("ALH-A3", tuple(cells_of(loose))))
-    if cut := rest & ~layout.reachable_without(index):
+    if cut := rest & ~layout.reachable_without(index) & ~layout.far():
         found.append(Violation("ALH-A4", tuple(cells_of(cut))))
-    found += hole_violations(rest)
+    found += hole_violations(rest, layout.shut_in())
     return tuple(found)
 
 
@@ -93,7 +90,7 @@ def swap_violations(layout: Layout, tile: int, cell: Cell) -> tuple[Violation, .
     found = _mismatches(layout, cell, layout.table.walls[tile])
     if found:
         after = layout.swapped(tile, index_of(cell))
-        if cut := after.occupied & ~after.reachable_without():
+        if cut := after.occupied & ~after.reachable_without() & ~layout.far():
             found += (Violation("ALH-A4", tuple(cells_of(cut))),)
     return found
 
@@ -107,47 +104,21 @@ def layout_violations(layout: Layout) -> tuple[Violation, ...]:
         for cell in cells_of(bits)
     ]
     if far := layout.occupied & ~layout.reachable_without():
-        if loose := layout.occupied & ~_flood(FOUNTAIN, layout.occupied):
+        if loose := layout.occupied & ~flood(FOUNTAIN, layout.occupied):
             found.append(Violation("ALH-A3", tuple(cells_of(loose))))
         found.append(Violation("ALH-A4", tuple(cells_of(far))))
     return (*found, *hole_violations(layout.occupied))
 
 
-def hole_violations(occupied: int) -> list[Violation]:
-    """ALH-A5: pockets of empty cells shut in on all sides; ALH-A6: pockets that touch the outside by a corner only."""
-    first = (((occupied & -occupied).bit_length() - 1) // STRIDE - 1) * STRIDE
-    occupied >>= first  # from here on in the rows from the one above the tiles to the one below
-    rows = occupied.bit_length() // STRIDE + 2
-    every = (1 << rows * STRIDE) - 1
-    # Outside for certain: the rows above and below, and in every row what lies beyond its outermost tiles.
-    outside = _ROW | _ROW << (rows - 1) * STRIDE
-    for row in range(1, rows - 1):
-        tiles = occupied >> row * STRIDE & _ROW
-        low, high = (tiles & -tiles), tiles.bit_length()
-        outside |= (_ROW ^ ((1 << high) - low)) << row * STRIDE
-    empty = every & ~occupied
-    inside = empty & ~_flood(outside, empty)
-    if not inside:
-        return []
-    by_corners = _flood(outside, empty, diagonal=True)
+def hole_violations(occupied: int, before: int = 0) -> list[Violation]:
+    """ALH-A5: pockets of empty cells shut in on all sides; ALH-A6: pockets that touch the outside by a corner only.
+
+    ``before``: cells that were shut in already, which are left out.
+    """
+    inside, cornered = (cells & ~before for cells in pockets(occupied))
     found = []
-    if shut := inside & ~by_corners:
-        found.append(Violation("ALH-A5", tuple(cells_of(shut << first))))
-    if cornered := inside & by_corners:
-        found.append(Violation("ALH-A6", tuple(cells_of(cornered << first))))
+    if shut := inside & ~cornered:
+        found.append(Violation("ALH-A5", tuple(cells_of(shut))))
+    if cornered:
+        found.append(Violation("ALH-A6", tuple(cells_of(cornered))))
     return found
-
-
-_ROW = (1 << STRIDE) - 1
-
-
-def _flood(seed: int, within: int, *, diagonal: bool = False) -> int:
-    """The cells of ``within`` that hang together with the seed, by sides or by sides and corners."""
-    grown = seed & within
-    while True:
-        row = grown | grown << 1 | grown >> 1
-        column = row if diagonal else grown
-        more = (row | column << STRIDE | column >> STRIDE) & within
-        if more == grown:
-            return grown
-        grown = more
