@@ -6,7 +6,7 @@ It knows no rule book. What it asks at every step is what the rest of the refere
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import partial
@@ -16,7 +16,7 @@ from typing import Any, Final, TypeVar
 
 from google.protobuf.message import Message
 
-from referee.games.game import Chance, Decision, Forced, ForcedPass, Game, Over, State, UnknownRules, Violation
+from referee.games.game import Chance, Decision, Forced, ForcedPass, Game, Kind, Over, State, UnknownRules, Violation
 from referee.log.deck import LABEL
 from referee.notation.registry import Notation
 from referee.notation.registry import notation as registered_notation
@@ -123,7 +123,10 @@ def check_game(
       position as one of them; its labels are well-formed and asked for once;
     - events, options and tables have one encoding, which the codec reads and every other of which it refuses;
     - the game ends, with a place for every seat that fits the scores;
-    - the bytes of the events alone lead to the same positions again.
+    - the bytes of the events alone lead to the same positions again;
+    - ``stand_in`` is legal, the same for equal positions, and there for the seat that is awaited alone; a second game,
+      in which it plays for some or all of the seats, ends;
+    - where a move of that game breaks nothing but ``waivable`` rules it stands, and the game goes on from there.
 
     That the rules are those of the game's rule book it cannot show. Raises ``ContractError``, or what the game raises;
     the notes of either say in which game and after how many events.
@@ -136,6 +139,7 @@ def check_game(
     try:
         checker.play(played, choose, watch, most_events)
         checker.replay(played)
+        checker.play_at_a_table(most_events)
     except Exception as error:
         last = f", the last {played.events[-1]!r}" if played.events else ""
         error.add_note(f"{game.rules_id}, version {game.version}, {seats} seats, options {checker.options!r}")
@@ -173,6 +177,9 @@ class _Checker:
         codec = self.codec
         self.rules = {rule.id for rule in self.game.catalogue}
         _demand(len(self.rules) == len(self.game.catalogue), "two rules have one id")
+        constraints = {rule.id for rule in self.game.catalogue if rule.kind is Kind.CONSTRAINT}
+        unknown = sorted(self.game.waivable - constraints)
+        _demand(not unknown, f"waivable: {', '.join(unknown)}; expected constraints of the catalogue")
         self.tables = self._one_encoding(codec.encode_tables, codec.decode_tables, codec.encode_tables(self.tables))
         data = b"" if self.options is None else codec.encode_options(self.options)
         self.options = self._one_encoding(codec.encode_options, codec.decode_options, data)
@@ -223,6 +230,69 @@ class _Checker:
         awaited = state.pending()
         _demand(len(awaited) == 1, f"{len(awaited)} things are awaited at once")
         return awaited[0]
+
+    def play_at_a_table(self, most_events: int) -> None:
+        """TBL-2, TBL-7: to the end with stand-ins for some of the seats, and with illegal moves that stand."""
+        state = self.start()
+        absent = self.rng.sample(range(self.seats), self.rng.randint(0, self.seats))
+        try:
+            self._play_at_a_table(state, absent, most_events)
+        except Exception as error:
+            error.add_note(f"in a second game, with stand-ins for seats {sorted(absent)}: {state!r}; the first was:")
+            raise
+
+    def _play_at_a_table(self, state: State, absent: Sequence[int], most_events: int) -> None:
+        dealer = self.game.dealer(self.seats, self.options, self.tables, Shuffler(self.rng))
+        for _ in range(most_events):
+            match self._awaited(state):
+                case Over() as over:
+                    self._result(over)
+                    return
+                case Chance():
+                    event = dealer.outcome(state)
+                case Forced(seat):
+                    event = ForcedPass(seat)
+                case Decision(seat) if seat in absent:
+                    event = self._stand_in(state, seat)
+                case _:
+                    event = self.rng.choice(list(state.legal_moves()))
+                    event = next(self._standing(state, event), event)
+            state.apply(event)
+            self._look(state, seldom=False)
+        raise ContractError("the game with stand-ins does not end")
+
+    def _stand_in(self, state: State, seat: int) -> Any:
+        """The move for a seat that makes none."""
+        move = state.stand_in(seat)
+        found = self._judged(state, move)
+        _demand(not found, f"the stand-in's {move!r} is refused: {found!r}")
+        other = state.copy().stand_in(seat)
+        _demand(other == move, f"the stand-in makes {move!r} and {other!r} in the same position")
+        for nobody in (-1, *range(self.seats), self.seats):
+            if nobody != seat:
+                try:
+                    move = state.stand_in(nobody)
+                except ValueError:
+                    continue
+                raise ContractError(f"the stand-in makes {move!r} for seat {nobody}, which is not awaited")
+        return state.stand_in(seat)
+
+    def _standing(self, state: State, move: Any) -> Iterator[Any]:
+        """Illegal moves that may stand, among those that were seen and those that are a bit away from this one."""
+        seen = list(self.moves.values())
+        for wrong in self._altered(self.codec.encode_move(move, self.tables)):
+            try:
+                seen.append(self.codec.decode_move(wrong, self.tables))
+            except MalformedError:
+                continue
+        for event in seen:
+            found = {violation.rule_id for violation in self._judged(state, event)}
+            if found and found <= self.game.waivable:
+                before, twin = state.digest(), state.copy()
+                twin.apply(event)
+                _demand(state.digest() == before, f"{event!r} stands, and the copy is not independent")
+                _demand(twin.digest() != before, f"{event!r} stands, and nothing happened")
+                yield event
 
     # Before an event
 

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from hashlib import sha256
 
+from referee.games.alhambra.as_played import AsPlayed
 from referee.games.alhambra.money import CURRENCY, KINDS, VALUE
 from referee.games.alhambra.moves import Event, MarketTiles, PlaceTile, RebuildAdd, RebuildRemove, RebuildSwap
 from referee.games.alhambra.phases import FREE, Phase
 from referee.games.alhambra.state import State
+from referee.games.alhambra.violations import layout_violations
 from referee.games.game import Ending
 from solver.alhambra.claims import Claim, HandOutClaim, Place, Remove, Slot, Step, StepClaim, Swap
 
@@ -21,9 +23,12 @@ _LAST_TILES = 6
 def claims(state: State, event: Event) -> tuple[Claim, ...]:
     """That the move obeys the rules of building, and that the hand-out which the event leads to is right.
 
-    Of a move that other rules forbid (not the seat's tile, not the time for it) there is nothing to claim.
+    Of a move that other rules forbid (not the seat's tile, not the time for it) there is nothing to claim, nor of a
+    building in which something illegal stands (TBL-7): a claim says that all of it is legal.
     """
-    step = _step(state, event)
+    layout = state.layouts[state.seat]
+    stands = isinstance(layout, AsPlayed) and layout_violations(layout)
+    step = None if stands else _step(state, event)
     found: list[Claim] = [] if step is None else [StepClaim(_layout(state), step)]
     hand_out = _hand_out(state, event)
     return (*found, *([] if hand_out is None else [hand_out]))

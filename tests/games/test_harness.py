@@ -191,6 +191,30 @@ DEFECTS: dict[str, tuple[type, str, Any, str]] = {
         lambda was: lambda self: (Decision(7, ("take",)),) if isinstance(was(self)[0], Decision) else was(self),
         "expected a seat",
     ),
+    "a stand-in that is illegal": (
+        Heap,
+        "stand_in",
+        lambda was: lambda self, seat: Take(9) if was(self, seat) else None,
+        "the stand-in's .* is refused",
+    ),
+    "a stand-in that draws lots": (
+        Heap,
+        "stand_in",
+        lambda was: lambda self, seat: was(self, seat) and Take(random.randint(1, min(self.die, self.stones))),
+        "in the same position",
+    ),
+    "a stand-in for anybody": (
+        Heap,
+        "stand_in",
+        lambda was: lambda self, seat: Take(1),
+        "which is not awaited",
+    ),
+    "what may stand and does nothing": (
+        Heap,
+        "apply",
+        lambda was: lambda self, event: None if isinstance(event, Take) and self.check(event) else was(self, event),
+        "stands, and nothing happened",
+    ),
     "no end": (
         Heap,
         "apply",
@@ -217,6 +241,21 @@ def test_what_a_game_raises_is_told_where(monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(ZeroDivisionError) as caught:
         check_game(heap.Game(), 3, random.Random(3), codec=Codec())
     assert "after " in caught.value.__notes__[1]
+
+
+def test_what_may_stand_is_a_constraint_of_the_catalogue(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(heap.Game, "waivable", frozenset({"HEAP-3", "HEAP-9"}))
+    with pytest.raises(ContractError, match="waivable: HEAP-9;"):
+        check_game(heap.Game(), 2, random.Random(0), codec=Codec())
+
+
+def test_a_rule_that_cannot_be_waived_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More stones than there are: the heap cannot go on from there, and the notes tell in which game."""
+    monkeypatch.setattr(heap.Game, "waivable", frozenset({"HEAP-2", "HEAP-3"}))
+    with pytest.raises(ValueError, match="must be in range") as caught:  # noqa: PT012 - one of five games is enough
+        for seed in range(5):
+            check_game(heap.Game(), 2, random.Random(seed), codec=Codec())
+    assert "in a second game, with stand-ins for seats" in caught.value.__notes__[0]
 
 
 def test_a_choice_of_ones_own() -> None:
