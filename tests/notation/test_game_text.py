@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from dataclasses import replace
 from typing import Any
@@ -96,7 +95,7 @@ def test_nothing_is_read_that_a_reader_would_not_see() -> None:
 @pytest.mark.parametrize("setup", PLAIN, ids=name_of)
 def test_names_of_players_are_read_and_written(setup: Setup) -> None:
     names = ("<Žlutý> & 'co'", *[""] * (setup.seats - 1))
-    named = dataclasses.replace(setup, players=names)
+    named = replace(setup, players=names)
     text = write(GameText(named, ()))
     assert "[Player0 \"<Žlutý> & 'co'\"]\n" in text
     assert "Player1" not in text
@@ -105,6 +104,7 @@ def test_names_of_players_are_read_and_written(setup: Setup) -> None:
         ('Player0 " a"', 10),
         ('Player0 ""', 10),
         (f'Player0 "{"x" * 101}"', 10),
+        ('Player2 "a"', 10),
         ('Player6 "a"', 2),
     ):
         with pytest.raises(NotationError) as raised:

@@ -1,0 +1,166 @@
+"""A game that was written down by hand, written into a log by its scribe, its referee and, for rulings, its arbiter."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+from referee import __version__
+from referee.cli import texts
+from referee.cli.failure import EXIT_USAGE, Failure
+from referee.games.game import Chance, Ending, ForcedPass, Over
+from referee.games.table_rules import VERSION as TABLE_RULES
+from referee.log import file, intent
+from referee.log.engines import installed
+from referee.log.entry import Clock, Written
+from referee.log.errors import LogError, RulesError
+from referee.log.intent import Author, Role
+from referee.log.keys import PrivateKey
+from referee.log.note import CheckpointSigner
+from referee.log.replay import Record
+from referee.log.v1 import log_pb2
+from referee.notation.headers import ABORTED, FAULT, Setup
+from referee.table.opening import prepare
+from referee.v1 import game_service_pb2 as pb
+from referee.wire.registry import codec
+
+_SCRIBE = _ARBITER = 0
+_ENDINGS = {ABORTED: log_pb2.ENDING_ABORTED, FAULT: log_pb2.ENDING_REFEREE_FAULT}
+
+
+class Recorder:
+    """Writes a declared game down: every seat is scribed. Every method raises ``LogError``."""
+
+    def __init__(
+        self, setup: Setup, scribe: PrivateKey, arbiter: PrivateKey | None = None, players: Sequence[bytes] = ()
+    ) -> None:
+        """``arbiter``: who rules, in a game with rulings. ``players``: how the log calls them, by their seats."""
+        self._scribe = scribe
+        self._arbiter = arbiter
+        self._codec = codec(setup.rules_id, setup.version)
+        hashes = players or [b""] * setup.seats
+        request = pb.CreateGameRequest(
+            rules_id=setup.rules_id,
+            rules_version=setup.version,
+            options=self._codec.encode_options(setup.options),
+            tables=self._codec.encode_tables(setup.tables),
+            seats=[log_pb2.Seat(scribed=True, player=player) for player in hashes],
+            declaring_scribe_key=scribe.public.raw,
+            event_id=setup.event,
+            round=setup.round,
+            table=setup.table,
+        )
+        if arbiter is not None:
+            request.arbiter_keys.append(arbiter.public.raw)
+            recorded = log_pb2.ILLEGAL_MOVE_POLICY_RECORDED
+            request.terms.CopyFrom(log_pb2.Terms(illegal_moves=recorded, table_rules=TABLE_RULES))
+        prepared = prepare(request, installed(), f"tile-referee {__version__}")
+        self.header = prepared.opening.header
+        self.record, written = Record.start(prepared.open_data, _now())
+        self._entries = [written.data]
+
+    def take(self, event: Any) -> None:
+        """What happened: a move, a forced pass, what was drawn."""
+        tables = self.record.course.tables
+        if isinstance(event, ForcedPass):
+            self._write(log_pb2.ForcedPass(seat=event.seat))
+        elif isinstance(self.record.course.pending()[0], Chance):
+            data = self._codec.encode_outcome(event, tables)
+            self._admit(intent.declare(self.record.place, _SCRIBE, self._scribe, data))
+        else:
+            self._admit(self._move(event))
+
+    def refuse(self, event: Any) -> None:
+        """A move that the rules forbid, as an attempt."""
+        signed = self._move(event)
+        try:
+            self.record.check(signed)
+        except RulesError as error:
+            self._keep(self.record.refuse(signed, error, self._now()))
+
+    def skip(self, seat: int, event: Any, rule_id: str) -> None:
+        """The arbiter passes the seat over, and the stand-in's move, which is ``event``, is entered for it."""
+        self._rule(log_pb2.Rule(skip=log_pb2.Skip(seat=seat), rule_id=rule_id))
+        self._write(log_pb2.StandIn(seat=seat, move=self._encoded(event)))
+
+    def accept(self, seat: int, event: Any, broken: Sequence[str], rule_id: str) -> None:
+        """The arbiter lets the seat's move stand, which breaks these rules."""
+        accept = log_pb2.Accept(seat=seat, move=self._encoded(event), rule_ids=broken)
+        self._rule(log_pb2.Rule(accept=accept, rule_id=rule_id))
+
+    def end(self, result: str) -> None:
+        """The end that the rules bring, or the one without points that ``result`` names; if neither, it goes on."""
+        awaited = self.record.course.pending()[0]
+        if isinstance(awaited, Over):
+            ending = log_pb2.ENDING_STALLED if awaited.ending is Ending.STALLED else log_pb2.ENDING_RULES
+            self._write(log_pb2.GameEnd(ending=ending, scores=awaited.scores, places=awaited.places))
+        elif result in _ENDINGS:
+            self._write(log_pb2.GameEnd(ending=_ENDINGS[result]))
+
+    def file(self, signer: CheckpointSigner) -> bytes:
+        """The game file."""
+        stream = BytesIO()
+        writer = file.Writer(stream)
+        writer.header(self.header)
+        for entry in self._entries:
+            writer.entry(entry)
+        writer.end(signer.sign(self.record.game_id, self.record.size, self.record.root()))
+        return stream.getvalue()
+
+    def _encoded(self, event: Any) -> bytes:
+        return self._codec.encode_move(event, self.record.course.tables)
+
+    def _move(self, event: Any) -> intent.SignedIntent:
+        return intent.move(self.record.place, Author(Role.SCRIBE, _SCRIBE), self._scribe, self._encoded(event))
+
+    def _rule(self, ruling: log_pb2.Rule) -> None:
+        if self._arbiter is None:
+            raise ValueError("a ruling without an arbiter")
+        self._admit(intent.act(self.record.place, Author(Role.ARBITER, _ARBITER), self._arbiter, ruling))
+
+    def _admit(self, signed: intent.SignedIntent) -> None:
+        self._keep(self.record.admit(signed, self._now()))
+
+    def _write(self, event: log_pb2.ForcedPass | log_pb2.StandIn | log_pb2.GameEnd) -> None:
+        self._keep(self.record.write(event, self._now()))
+
+    def _keep(self, written: Written) -> None:
+        self._entries.append(written.data)
+
+    def _now(self) -> Clock:
+        return _now(self.record.last_ms)
+
+
+def _now(earliest: int = 0) -> Clock:
+    """Not before the entry before, whatever becomes of this machine's clock."""
+    return Clock(max(time.time_ns() // 1_000_000, earliest))
+
+
+def checkpoint_signer(origin: str, key: PrivateKey) -> CheckpointSigner:
+    """Raises ``Failure``."""
+    try:
+        return CheckpointSigner(origin, key)
+    except LogError as error:
+        raise Failure(f"--origin: {error.what}; expected {error.expected}", EXIT_USAGE) from None
+
+
+def different_keys(paths: dict[str, Path]) -> list[PrivateKey]:
+    """The private keys that these options name, which have to differ. Raises ``Failure``."""
+    keys = [texts.private_key(option, path) for option, path in paths.items()]
+    taken: dict[bytes, str] = {}
+    for option, key in zip(paths, keys, strict=True):
+        if (other := taken.setdefault(key.public.raw, option)) != option:
+            raise Failure(f"{other} and {option}: the same key; expected two", EXIT_USAGE)
+    return keys
+
+
+def write_new(option: str, path: Path, data: bytes) -> None:
+    """A file that is not there yet. Raises ``Failure``."""
+    try:
+        with path.open("xb") as stream:
+            stream.write(data)
+    except OSError as error:
+        raise Failure(f"{option} {path}: {error.strerror}") from None

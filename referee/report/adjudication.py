@@ -1,0 +1,285 @@
+"""A record of a whole game, judged: what happened, what was illegal, and how the arbiter let it go on. Knows no game.
+
+``adjudicate`` reads the text of a game as ``referee.notation.game_text`` does, and does not end at the first move that
+the rules forbid: what becomes of it is the arbiter's policy. It signs and writes nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any, Final
+
+from referee.games.game import Decision, Forced, ForcedPass, State, Violation
+from referee.notation import game_text
+from referee.notation.errors import Kind, NotationError
+from referee.notation.grammar import place_of
+from referee.notation.headers import RUNNING, WITHOUT_SCORES, Headers, Setup
+from referee.report.sheet import Scorings, is_over
+
+_PASSED_OVER: Final = "TBL-2"
+_STANDS: Final = "TBL-7"
+
+
+class Policy(StrEnum):
+    """What becomes of an illegal move."""
+
+    STOP = "stop"
+    """The adjudication ends before it."""
+    SKIP = "skip"
+    """It does not count; if the seat does not move again, the stand-in's move is entered (TBL-2)."""
+    ACCEPT = "accept-as-played"
+    """It stands, if all rules that it breaks allow that (TBL-7); otherwise the adjudication ends before it."""
+
+
+class Step(StrEnum):
+    """What became of a line of the record, or was entered beside it."""
+
+    PLAYED = "played"
+    REFUSED = "refused"
+    """An attempt that changes nothing."""
+    STOOD_IN = "stand-in"
+    ACCEPTED = "accepted"
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """One thing that happened."""
+
+    step: Step
+    event: Any
+    words: str
+    """The event as a line of notation, in its position."""
+    line: int | None
+    """Of the record; None for what the record does not have."""
+    seat: int | None
+    """Whose act it is; None for what was drawn or rolled."""
+    violations: tuple[Violation, ...] = ()
+    """Of what was refused or accepted."""
+
+    @property
+    def rule_ids(self) -> tuple[str, ...]:
+        """The rules that it breaks, ascending, without repeats."""
+        return tuple(sorted({violation.rule_id for violation in self.violations}))
+
+
+@dataclass(frozen=True, slots=True)
+class Illegal:
+    """A line of the record that cannot be so."""
+
+    line: int
+    seat: int | None
+    """None: what was drawn or rolled."""
+    words: str
+    """As the record has it."""
+    violations: tuple[Violation, ...]
+    """Empty where no rule of the game is broken, but what is awaited is something else: ``reason`` tells what."""
+    reason: str
+    outcome: str
+    """What became of it, and by which rule of the table."""
+    stopped: bool
+    """The adjudication ends before it."""
+
+
+@dataclass(slots=True)
+class Adjudication:
+    """The outcome."""
+
+    setup: Setup
+    policy: Policy
+    state: State
+    """After all that was entered."""
+    entered: list[Entered] = field(default_factory=list)
+    illegal: list[Illegal] = field(default_factory=list)
+    """In the order of the record."""
+    scored: list[State] = field(default_factory=list)
+    """The positions right after each scoring."""
+    result: str = RUNNING
+    """As a header has it: the points by the rules, or how the game ended without any."""
+    claimed: str | None = None
+    """The result that the record states, where it is another one."""
+
+    @property
+    def stopped(self) -> Illegal | None:
+        """What the adjudication ended before; None: the whole record was read."""
+        return next((found for found in self.illegal if found.stopped), None)
+
+    @property
+    def has_rulings(self) -> bool:
+        """Whether anything in the game rests on an arbiter's ruling."""
+        return any(entered.step in (Step.STOOD_IN, Step.ACCEPTED) for entered in self.entered)
+
+    @property
+    def is_clean(self) -> bool:
+        """Nothing in the record is wrong."""
+        return not self.illegal and self.claimed is None
+
+
+def adjudicate(text: str, policy: Policy = Policy.STOP) -> Adjudication:
+    """Raises ``NotationError`` for a text that is not in the notation, or that can mean several moves."""
+    found, acts = game_text.parse(text)
+    if "Position" in found.values:
+        raise found.wrong("Position", "a game, from its first event on")
+    judge = _Judge(text, found.setup(), policy)
+    for act in acts:
+        judge.take(act)
+        if judge.outcome.stopped:
+            break
+    else:
+        judge.end(found)
+    return judge.outcome
+
+
+class _Judge:
+    """Reads one line after the other."""
+
+    def __init__(self, text: str, setup: Setup, policy: Policy) -> None:
+        self.outcome = Adjudication(setup, policy, setup.start())
+        self._lines = text.split("\n")
+        self._scorings = Scorings(setup.rules_id)
+        self.outcome.scored = self._scorings.states
+        self._skipped: int | None = None
+        """The seat whose last move does not count, and that has not moved again."""
+        self._open: list[int] = []
+        """Of the illegal lines, those of which it is not yet known what is played instead."""
+        self._lost = False
+        """The line before was skipped, as something else is awaited."""
+
+    def take(self, act: Any) -> None:
+        """The next line. Raises ``NotationError``."""
+        event, wrong = self._meant(self.outcome.state, act)
+        if wrong is None:
+            self._resolve("the seat moved again")
+            self._enter(Step.PLAYED, event, game_text.seat_of(act), place_of(act)[0])
+        elif self._skipped is not None and (moves := self._stand_ins(self._skipped, act)):
+            self._stand_in(self._skipped, moves)
+            self.take(act)
+        elif wrong.kind is not Kind.ILLEGAL:
+            raise wrong
+        else:
+            self._judge(act, event, wrong)
+
+    def end(self, found: Headers) -> None:
+        """After the last line: who was skipped last does not move again; then the result."""
+        if self._skipped is not None:
+            ahead, moves = self.outcome.state.copy(), 0
+            while (move := _stand_in(ahead, self._skipped)) is not None:
+                ahead.apply(move)
+                moves += 1
+            self._stand_in(self._skipped, moves)
+        self.outcome.result = game_text.result_of(self.outcome.state)
+        told = found.text("Result")
+        if told in WITHOUT_SCORES and self.outcome.result == RUNNING:
+            self.outcome.result = str(told)
+        elif told not in (None, self.outcome.result):
+            self.outcome.claimed = told
+
+    def _meant(self, state: State, act: Any) -> tuple[Any, NotationError | None]:
+        """What a line would be in a position, if anything, and what is wrong with it."""
+        try:
+            event = game_text.meant(self.outcome.setup.rules_id, state, act)
+        except NotationError as error:
+            return None, error
+        violations = state.check(event)
+        return event, NotationError(Kind.ILLEGAL, place_of(act), "", violations=violations) if violations else None
+
+    # What is played for a seat that was skipped
+
+    def _stand_ins(self, seat: int, act: Any) -> int:
+        """How many of its moves it takes until the line can follow; 0: it is another attempt of the same seat."""
+        ahead, moves = self.outcome.state.copy(), 0
+        while (move := _stand_in(ahead, seat)) is not None:
+            ahead.apply(move)
+            moves += 1
+            if self._meant(ahead, act)[1] is None:
+                return moves
+        return 0 if game_text.seat_of(act) == seat else moves
+
+    def _stand_in(self, seat: int, moves: int) -> None:
+        said = []
+        for _ in range(moves):
+            move = _stand_in(self.outcome.state, seat)
+            said.append(game_text.line(self.outcome.setup.rules_id, self.outcome.state, move))
+            self._enter(Step.PLAYED if isinstance(move, ForcedPass) else Step.STOOD_IN, move, seat, None)
+        self._resolve(f"entered instead ({_PASSED_OVER}): {', '.join(said)}")
+
+    def _resolve(self, words: str) -> None:
+        """What is played instead of the moves that do not count is known."""
+        for index in self._open:
+            found = self.outcome.illegal[index]
+            self.outcome.illegal[index] = replace(found, outcome=f"{found.outcome}; {words}")
+        self._open.clear()
+        self._skipped = None
+        self._lost = False
+
+    # What becomes of what is illegal
+
+    def _judge(self, act: Any, event: Any, wrong: NotationError) -> None:
+        seat = game_text.seat_of(act)
+        on_turn = _seat_on_turn(self.outcome.state) == seat is not None
+        ends = self._why_it_ends(seat, event, wrong, on_turn=on_turn)
+        skips = self.outcome.policy is Policy.SKIP
+        goes_on = "does not count" if skips else f"stands as it was played ({_STANDS})"
+        reason = "" if wrong.violations else wrong.what
+        if reason and wrong.expected:
+            reason += f"; expected {wrong.expected}"
+        words = self._lines[wrong.line - 1].strip()
+        outcome = ends or goes_on
+        self.outcome.illegal.append(
+            Illegal(wrong.line, seat, words, wrong.violations, reason, outcome, stopped=bool(ends))
+        )
+        if ends:
+            return
+        if not skips:
+            self._enter(Step.ACCEPTED, event, seat, wrong.line, wrong.violations)
+        elif on_turn:
+            self._open.append(len(self.outcome.illegal) - 1)
+            self._skipped = seat
+            if event is not None and not isinstance(event, ForcedPass):
+                self._enter(Step.REFUSED, event, seat, wrong.line, wrong.violations)
+        else:
+            self._lost = True
+
+    def _why_it_ends(self, seat: int | None, event: Any, wrong: NotationError, *, on_turn: bool) -> str:
+        """Why the adjudication ends before this line; empty if it does not."""
+        policy = self.outcome.policy
+        if policy is Policy.STOP:
+            return "the adjudication ends here"
+        if is_over(self.outcome.state):
+            return "the adjudication ends here: the game is over"
+        if seat is None:
+            return "the adjudication ends here: of what is drawn or rolled nothing can be skipped or left standing"
+        if policy is Policy.SKIP:
+            if not on_turn and self._lost:
+                return "the adjudication ends here: the record cannot be followed any more"
+            return ""
+        if event is None:
+            return "the adjudication ends here: it is no move that could stand"
+        waivable = self.outcome.setup.game.waivable
+        fixed = sorted({violation.rule_id for violation in wrong.violations} - waivable)
+        if fixed:
+            return f"the adjudication ends here: what breaks {', '.join(fixed)} cannot stand ({_STANDS})"
+        return ""
+
+    def _enter(
+        self, step: Step, event: Any, seat: int | None, line: int | None, violations: tuple[Violation, ...] = ()
+    ) -> None:
+        state = self.outcome.state
+        words = game_text.line(self.outcome.setup.rules_id, state, event)
+        self.outcome.entered.append(Entered(step, event, words, line, seat, violations))
+        if step is not Step.REFUSED:
+            state.apply(event)
+            self._scorings.see(state)
+
+
+def _seat_on_turn(state: State) -> int | None:
+    awaited = state.pending()[0]
+    return awaited.seat if isinstance(awaited, Decision | Forced) else None
+
+
+def _stand_in(state: State, seat: int) -> Any:
+    """What is entered for the seat now; None if nothing of it is awaited."""
+    awaited = state.pending()[0]
+    if awaited == Forced(seat):
+        return ForcedPass(seat)
+    return state.stand_in(seat) if isinstance(awaited, Decision) and awaited.seat == seat else None

@@ -1,0 +1,103 @@
+"""Alhambra's score sheet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from referee.games.alhambra import State
+from referee.games.alhambra.phases import Phase
+from referee.games.alhambra.scoring import NEUTRAL, Line, place_points, places, score_round
+from referee.games.alhambra.tiles import TYPES
+from referee.report.sheet import Item, Player, Reason, Sheet, SheetError, named, ordinals, seats, tied, upper
+
+_LAST = 3
+_Round = tuple[int, State]
+"""Its number, and the position whose boards it scores."""
+
+
+def sheet(state: State, scored: Sequence[State], *, final: bool) -> Sheet:
+    """Round by round, as far as the boards of the rounds are known; what they do not explain is taken over.
+
+    Raises ``SheetError`` if the points are fewer than the last round gives, or come from no round at all.
+    """
+    rounds = list(_held(scored))
+    known = len(rounds)
+    over = state.phase is Phase.OVER
+    totals = list(state.scores)
+    if over and known < state.scorings:
+        rounds.append((_LAST, state))
+    elif final and not over:
+        rounds.append((_LAST, state))
+        totals = [own + points for own, points in zip(totals, _points(_LAST, state), strict=True)]
+    explained = [sum(points) for points in zip(*(_points(*each) for each in rounds), strict=True)] or [0] * state.seats
+    rest = [own - points for own, points in zip(totals, explained, strict=True)]
+    before = state.scorings - known - (over and known < state.scorings)
+    for seat, points in enumerate(rest):
+        if points < 0 or (points and not before):
+            least = explained[seat] if over else 0
+            what = f"seat {seat}: {state.scores[seat]} points with {state.scorings} scoring rounds held"
+            raise SheetError(f"{what}; expected {f'at least {least}' if before else least}")
+    ranks = places(totals)
+    players = []
+    for seat in range(state.seats):
+        items = [item for each in rounds for item in _items(seat, *each)]
+        if before:
+            earlier = f"{before} earlier scoring round{'s' if before > 1 else ''}"
+            items.insert(0, Item("taken over", earlier, "as the position states them", rest[seat], ("ALH-E1",)))
+        players.append(Player(f"seat {seat}", tuple(items), totals[seat], ranks[seat]))
+    ties = [
+        Reason(f"{upper(seats(group))} have {totals[group[0]]} points each: a draw.", ("ALH-E10", "ALH-F12"))
+        for group in tied(totals)
+    ]
+    remarks = ["A position does not say how the points of earlier rounds came about: they are taken over."]
+    return Sheet(tuple(players), tuple(ties), tuple(remarks if before else ()))
+
+
+def _held(scored: Sequence[State]) -> Iterator[_Round]:
+    """Every round that was held. Nothing but the points changes with one, so the boards are those that it scored."""
+    told = 0
+    for state in scored:
+        for number in range(told + 1, state.scorings + 1):
+            # The last is the third round, even if the card of the second never came (ALH-E9).
+            yield (_LAST if state.phase is Phase.OVER and number == state.scorings else number), state
+        told = state.scorings
+
+
+def _scored(round_: int, state: State) -> tuple[list[int], list[Line]]:
+    counts = [state.counts(seat) for seat in range(state.seats)]
+    walls = [state.wall(seat) for seat in range(state.seats)]
+    return score_round(round_, counts, walls, state.neutral_counts() if state.seats == 2 else None)
+
+
+def _points(round_: int, state: State) -> list[int]:
+    return _scored(round_, state)[0]
+
+
+def _items(seat: int, round_: int, state: State) -> Iterator[Item]:
+    """A line for each type of which the seat has tiles, and its wall."""
+    _, lines = _scored(round_, state)
+    group = f"round {round_}"
+    for type_, count in enumerate(state.counts(seat)):
+        if not count:
+            continue
+        tiles = f"{count} tile{'' if count == 1 else 's'}"
+        own = next((line for line in lines if line.type == type_ and seat in line.players), None)
+        how, rules = _share(seat, round_, own) if own else ("no place is left", ("ALH-E1",))
+        yield Item(group, TYPES[type_], f"{tiles}, {how}", own.each if own else 0, rules)
+    rules = ("ALH-B8", "ALH-B6") if state.options.loop_one_less else ("ALH-B8",)
+    yield Item(group, "wall", "the longest wall, a point for each side", state.wall(seat), rules)
+
+
+def _share(seat: int, round_: int, line: Line) -> tuple[str, tuple[str, ...]]:
+    """``1st and 2nd places shared with seat 1 and the neutral player, (21 + 13) / 2 = 17 each``."""
+    points = place_points(round_, line.type)[line.place - 1 : line.place - 1 + len(line.players)]
+    what = ordinals(line.place, len(points))
+    if len(line.players) == 1:
+        return what, ("ALH-E1",)
+    others = ["the neutral player" if other == NEUTRAL else f"seat {other}" for other in line.players if other != seat]
+    sum_ = " + ".join(map(str, points))
+    sum_ = f"({sum_})" if len(points) > 1 else sum_
+    missing = ("ALH-E3",) if len(points) < len(line.players) else ()
+    neutral = ("ALH-E6",) if NEUTRAL in line.players else ()
+    words = f"{what} shared with {named(others)}, {sum_} / {len(line.players)} = {line.each} each"
+    return words, ("ALH-E1", "ALH-E2", *missing, *neutral)

@@ -1,0 +1,245 @@
+"""What a report of a game has, whatever it was made from: plain values to be rendered. Knows no game or file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+
+from referee.games.game import Rule, State, Violation
+from referee.games.table_rules import CATALOGUE as TABLE_RULES
+from referee.notation.headers import Setup, option_types
+from referee.notation.sentences import sentence
+from referee.render.registry import renderer
+from referee.report.adjudication import Adjudication, Entered, Policy, Step
+from referee.report.sheet import Sheet, rules_of, sheet
+
+Facts = tuple[tuple[str, str], ...]
+"""Names and values, in order."""
+
+_POLICIES = {
+    Policy.STOP: "stop: the adjudication ends before the first of them",
+    Policy.SKIP: "skip: they do not count; for a seat that does not move again the stand-in's move is entered (TBL-2)",
+    Policy.ACCEPT: "accept as played: they stand, if all that they break allows that (TBL-7)",
+}
+_REFERENCE = re.compile(r'(\bid="|\bhref="#|\burl\(#)')
+"""To or of a part of a picture; in a page every picture has names of its own for them."""
+_YEAR_9999_MS = 253_402_300_800_000
+
+
+class Tone(StrEnum):
+    """How grave a headline is."""
+
+    GOOD = "good"
+    OPEN = "open"
+    BAD = "bad"
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """Who sits there, as far as it is known."""
+
+    number: int
+    name: str = ""
+    facts: Facts = ()
+    """Its key, how the log calls the player, the salt that makes this a proof."""
+
+    def __str__(self) -> str:
+        return f"seat {self.number}" + (f", {self.name}" if self.name else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of what happened."""
+
+    number: int | None
+    """Of the entry, or of the record's line, which what was entered beside it does not have."""
+    time: str
+    """By the referee's clock, UTC; empty if there is none."""
+    words: str
+    mark: str = ""
+    """Such as ``refused`` or ``stand-in``; empty for what is as usual."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wrong:
+    """Something that the rules forbid."""
+
+    where: str
+    """``line 12`` or ``entry 40``."""
+    words: str
+    broken: tuple[str, ...]
+    """A sentence for each rule that it breaks, or for what was awaited instead."""
+    outcome: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """A report of one game."""
+
+    title: str
+    headline: str
+    tone: Tone
+    verdict: tuple[str, ...]
+    """Under the headline, a line each."""
+    about: Facts
+    seats: tuple[Seat, ...]
+    sheet: Sheet | None
+    no_sheet: str
+    """Why there is none."""
+    rules: tuple[Rule, ...]
+    """Those that the sheet names."""
+    wrong: tuple[Wrong, ...]
+    rows: tuple[Row, ...]
+    numbered: str
+    """What the numbers of the rows are: ``line`` or ``entry``."""
+    pictures: tuple[tuple[str, str], ...]
+    """Titles and SVG."""
+    hashes: Facts
+
+    @property
+    def has_times(self) -> bool:
+        """Whether any row has one."""
+        return any(row.time for row in self.rows)
+
+    def name_of(self, player: str) -> str:
+        """A player of the sheet with the name, if it has one."""
+        return next((str(seat) for seat in self.seats if player == f"seat {seat.number}"), player)
+
+
+# Parts that reports have in common
+
+
+def title(setup: Setup) -> str:
+    """``Kingdomino, 2 seats``."""
+    return f"{setup.rules_id.capitalize()}, {setup.seats} seat{'' if setup.seats == 1 else 's'}"
+
+
+def about(setup: Setup, more: Iterable[tuple[str, str]] = ()) -> Facts:
+    """Rules, options, numbers of the tournament."""
+    options = setup.options
+    default = type(options)()
+    chosen = [
+        f"{name} {_value(getattr(options, name))}"
+        for name in option_types(type(options))
+        if getattr(options, name) != getattr(default, name)
+    ]
+    facts = [
+        ("game", setup.rules_id),
+        ("rules", f"version {setup.version}"),
+        ("options", ", ".join(chosen) or "none chosen"),
+        ("seats", str(setup.seats)),
+    ]
+    tournament = {"event": setup.event, "round": setup.round, "table": setup.table}
+    facts += [(name, str(number)) for name, number in tournament.items() if number is not None]
+    if remark := getattr(setup.tables or getattr(setup.start(), "table", None), "remark", ""):
+        facts.append(("tables", remark))
+    return (*facts, *more)
+
+
+def _value(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def pictures(rules_id: str, state: State, seats: Sequence[Seat]) -> tuple[tuple[str, str], ...]:
+    """Every seat's board. The name is not in the picture, which is the same whoever played."""
+    draw = renderer(rules_id)
+    drawn = []
+    for seat in seats:
+        svg = draw.seat_svg(state, seat.number, f"Seat {seat.number}")
+        drawn.append((str(seat), _REFERENCE.sub(rf"\1s{seat.number}-", svg)))
+    return tuple(drawn)
+
+
+def rules_named(rules_id: str, version: int, found: Sheet | None) -> tuple[Rule, ...]:
+    """The rules that a sheet names, in the order of its mention."""
+    rules = rules_of(rules_id, version)
+    return tuple(rules[rule_id] for rule_id in found.rule_ids()) if found else ()
+
+
+def broken(rules_id: str, version: int, violations: Sequence[Violation]) -> tuple[str, ...]:
+    """A sentence for each."""
+    rules = rules_of(rules_id, version) | {rule.id: rule for rule in TABLE_RULES}
+    return tuple(sentence(violation, rules) for violation in violations)
+
+
+def clock(milliseconds: int) -> str:
+    """``2026-03-01 12:30:00``, UTC; empty for what is no time."""
+    if not 0 < milliseconds < _YEAR_9999_MS:
+        return ""
+    return f"{datetime.fromtimestamp(milliseconds / 1000, UTC):%Y-%m-%d %H:%M:%S}"
+
+
+# The report of an adjudication
+
+
+def of_adjudication(found: Adjudication, seats: Sequence[Seat], hashes: Facts = ()) -> Report:
+    """``seats``: with what the log says of them, if there is one; ``hashes``: of that log."""
+    setup = found.setup
+    scores = sheet(setup.rules_id, found.state, found.scored, final=False)
+    wrong = [
+        Wrong(
+            f"line {each.line}",
+            each.words,
+            broken(setup.rules_id, setup.version, each.violations) or (each.reason,),
+            each.outcome,
+        )
+        for each in found.illegal
+    ]
+    if found.claimed is not None:
+        reason = f"By the rules it is {found.result}."
+        wrong.append(Wrong("the result", found.claimed, (reason,), "the points of the rules count"))
+    headline, tone = _headline(found)
+    return Report(
+        title=f"{title(setup)}: adjudication",
+        headline=headline,
+        tone=tone,
+        verdict=_verdict(found),
+        about=about(setup, [("illegal moves", _POLICIES[found.policy]), ("result", _result(found))]),
+        seats=tuple(seats),
+        sheet=scores,
+        no_sheet="",
+        rules=rules_named(setup.rules_id, setup.version, scores),
+        wrong=tuple(wrong),
+        rows=tuple(map(_row, found.entered)),
+        numbered="line",
+        pictures=pictures(setup.rules_id, found.state, seats),
+        hashes=hashes,
+    )
+
+
+def _headline(found: Adjudication) -> tuple[str, Tone]:
+    if stopped := found.stopped:
+        return f"Stopped at line {stopped.line}", Tone.BAD
+    if found.is_clean:
+        return "Nothing illegal", Tone.GOOD
+    count = len(found.illegal)
+    if not count:
+        return "A wrong result", Tone.OPEN
+    return f"{count} illegal {'move' if count == 1 else 'moves'}", Tone.OPEN
+
+
+def _verdict(found: Adjudication) -> tuple[str, ...]:
+    played = sum(entered.step is not Step.REFUSED for entered in found.entered)
+    lines = [f"{played} events were entered."]
+    if found.has_rulings:
+        ruled = sum(entered.step in (Step.STOOD_IN, Step.ACCEPTED) for entered in found.entered)
+        lines.append(f"{ruled} of them {'rests' if ruled == 1 else 'rest'} on a ruling of the arbiter.")
+    if found.stopped:
+        lines.append("The rest of the record was not looked at.")
+    return tuple(lines)
+
+
+def _result(found: Adjudication) -> str:
+    return {"*": "none: the game is not over"}.get(found.result, found.result)
+
+
+def _row(entered: Entered) -> Row:
+    mark = "" if entered.step is Step.PLAYED else str(entered.step)
+    if entered.violations:
+        mark += f" ({', '.join(entered.rule_ids)})"
+    return Row(entered.line, "", entered.words, mark)

@@ -1,0 +1,78 @@
+"""Score sheets and reports as plain text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from textwrap import wrap
+
+from referee.games.game import Rule
+from referee.report.model import Facts, Report
+from referee.report.sheet import Sheet, upper
+
+_WIDTH = 100
+
+
+def text(report: Report) -> str:
+    """The whole report, but for the pictures."""
+    lines = [report.title, "=" * len(report.title), "", f"{report.headline}.", *report.verdict, ""]
+    lines += [*_facts(report.about), ""]
+    for seat in report.seats:
+        lines += [upper(str(seat)), *(f"  {line}" for line in _facts(seat.facts))]
+    if report.wrong:
+        lines += _headed("What is illegal")
+        for wrong in report.wrong:
+            lines += _wrapped(f"{wrong.where}: {wrong.words}")
+            lines += [line for why in wrong.broken for line in _wrapped(why, 4)]
+            lines += _wrapped(f"-> {wrong.outcome}", 4)
+    lines += _headed("Score sheet")
+    if report.sheet is None:
+        lines.append(report.no_sheet)
+    else:
+        names = {player.name: report.name_of(player.name) for player in report.sheet.players}
+        lines += sheet_lines(report.sheet, report.rules, names)
+    lines += _headed("What happened")
+    width = max((len(str(row.number or "")) for row in report.rows), default=0)
+    for row in report.rows:
+        number = "-" if row.number is None else str(row.number)
+        time = f"{row.time:19}  " if report.has_times else ""
+        mark = f"  [{row.mark}]" if row.mark else ""
+        lines.append(f"{number:>{width}}  {time}{row.words}{mark}")
+    if report.hashes:
+        lines += [*_headed("What holds it to the log"), *_facts(report.hashes)]
+    return "".join(f"{line.rstrip()}\n" for line in lines)
+
+
+def sheet_lines(sheet: Sheet, rules: Iterable[Rule], names: dict[str, str] | None = None) -> Iterator[str]:
+    """A score sheet. ``names``: of the players, where they are not their seats alone."""
+    yield from (line for remark in sheet.remarks for line in _wrapped(remark))
+    items = [item for player in sheet.players for item in player.items]
+    widest = max((len(item.what) for item in items), default=0)
+    how = max((len(item.how) for item in items), default=0)
+    for player in sheet.players:
+        yield ""
+        yield f"{upper((names or {}).get(player.name, player.name))}: {player.total} points, place {player.place}"
+        for group, own in player.groups():
+            yield f"  {group}"
+            for item in own:
+                yield f"    {item.what:{widest}}  {item.how:{how}}  {item.points:>4}  {', '.join(item.rules)}"
+        yield f"    {'total':{widest}}  {'':{how}}  {player.total:>4}"
+    for tie in sheet.ties:
+        yield ""
+        yield from _wrapped(f"{tie.words} ({', '.join(tie.rules)})")
+    yield ""
+    for rule in rules:
+        yield from _wrapped(f"{rule.id}: {rule.text}")
+
+
+def _headed(words: str) -> list[str]:
+    return ["", words, "-" * len(words)]
+
+
+def _facts(facts: Facts) -> list[str]:
+    width = max((len(name) for name, _ in facts), default=0)
+    return [f"{name:{width}}  {value}" for name, value in facts]
+
+
+def _wrapped(words: str, indent: int = 0) -> list[str]:
+    blanks = " " * indent
+    return wrap(words, _WIDTH, initial_indent=blanks, subsequent_indent=f"{blanks}    ", break_on_hyphens=False) or [""]
