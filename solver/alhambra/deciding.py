@@ -2,8 +2,8 @@
 
 Points that were given stay. What can still be gained in the rounds to come is bounded in two ways. In the last turn and
 after it, every end is looked at (``solver.alhambra.endings``). Before, each seat's tiles are bounded by the turns that
-the turn limit leaves: nothing else makes a game end, as nobody has to buy. A turn has one rebuild at most. So the leader
-can lose a tile a turn, and another seat can win one from its reserve, besides all that can be bought.
+the turn limit leaves: nothing else makes a game end, as nobody has to buy. A turn has one rebuild at most, so the
+leader can lose a tile a turn, and another seat win one from its reserve, besides all that can be bought.
 """
 
 from __future__ import annotations

@@ -24,13 +24,17 @@ from referee.games.alhambra.money import KINDS, SCORING_A, SCORING_B, VALUE, VAL
 from referee.games.alhambra.moves import Buy, MoneyRow
 from referee.games.alhambra.phases import FREE, SLOTS, Phase
 from referee.games.alhambra.piles import scoring_cards_fit
-from referee.games.alhambra.tiles import NAMES, bits_of, tile_table
+from referee.games.alhambra.tiles import NAMES, TYPES, bits_of, tile_table
 from referee.games.game import Decision, Forced, ForcedPass, Over
 from solver.alhambra import deciding
 from solver.alhambra.endings import ends
 from solver.deciding import Decided, decide
 
 Scores = tuple[int, ...]
+
+SHUFFLED = tuple(random.Random(1).sample(NAMES, len(NAMES)))
+CHEAP = tuple(f"{type_}-{cost}" for type_ in TYPES for cost in range(1, VALUES + 1))
+"""Tiles that one card pays for, none with a wall."""
 
 PHASES = (Phase.ACTION, Phase.ACTION, Phase.PLACE, Phase.ROW, Phase.REFILL, Phase.HAND_OUT)
 
@@ -117,8 +121,7 @@ def endgame(rng: random.Random) -> State:
     phase = rng.choice(PHASES)
     left = rng.choice((1, 1, 1, 2)) if rng.random() < 0.5 else 300
     turns = 20
-    names = rng.sample(NAMES, len(NAMES)) if rng.random() < 0.3 else list(NAMES)
-    table = tile_table(tuple(names))
+    table = tile_table(rng.choice((NAMES, SHUFFLED, CHEAP)))
     options = Options(
         max_turns=turns + left,
         loop_one_less=rng.random() < 0.3,
@@ -135,7 +138,7 @@ def endgame(rng: random.Random) -> State:
         state.neutral = bits_of([tiles.pop() for _ in range(rng.randint(0, 8))])
     _lay_out(rng, state, tiles)
     _deal(rng, state)
-    state.scores = [rng.randint(0, 60) for _ in range(seats)]
+    state.scores = [rng.randint(0, 40) for _ in range(seats)]
     return state
 
 

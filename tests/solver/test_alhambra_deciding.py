@@ -1,0 +1,398 @@
+"""Who can still win a game of Alhambra: bounds against every end of small games, and against play that tests them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from itertools import pairwise, product
+
+import pytest
+
+from referee.games.alhambra import GAME, Options, State
+from referee.games.alhambra.layout import Layout, index_of
+from referee.games.alhambra.moves import (
+    Buy,
+    GiveTile,
+    MarketTiles,
+    MoneyRow,
+    Move,
+    NeutralTiles,
+    PlaceTile,
+    RebuildAdd,
+    RebuildRemove,
+    RebuildSwap,
+    ReserveTile,
+)
+from referee.games.alhambra.phases import Phase
+from referee.games.alhambra.piles import tiles_due
+from referee.games.alhambra.scoring import award_type
+from referee.games.alhambra.tiles import NAMES, tile_table, tiles_of
+from referee.games.game import Chance, Decision, Forced, ForcedPass, Over
+from referee.harness import Shuffler, evenly
+from solver.alhambra import deciding
+from solver.alhambra.endings import ends
+from solver.alhambra.majorities import lead, widest
+from solver.alhambra.runs import longest_after, longest_at_least, runs
+from solver.deciding import Decided, Open, decide
+from tests.games.positions import number, position
+from tests.solver.alhambra_endgames import (
+    CHEAP,
+    TooMany,
+    compare,
+    endgame,
+    finals,
+    gap,
+)
+
+# Against every end
+
+
+def test_a_few_endgames() -> None:
+    every_end(seed=2, positions=40)
+
+
+@pytest.mark.slow
+def test_many_endgames() -> None:
+    every_end(seed=3, positions=220)
+
+
+def every_end(seed: int, positions: int) -> None:
+    """In the last turn and after it, bounds and verdict are exact; before, they are sound."""
+    tally = compare(random.Random(seed), positions)
+    last = {name: count for name, count in tally.positions.items() if "open" not in name}
+    assert {"action", "place", "row", "refill", "hand_out"} <= set(last)
+    for name, count in last.items():
+        assert tally.exact[name] == count, f"{name}: {count - tally.exact[name]} positions with wide bounds"
+        assert tally.decided[name] == tally.truly[name]
+    assert 0 < sum(tally.decided[name] for name in last) < sum(last.values())
+    assert len(last) < len(tally.positions), "no position from before the last turn"
+
+
+def test_a_small_budget_makes_bounds_wider_and_no_less_sound() -> None:
+    rng = random.Random(4)
+    wider = 0
+    for _ in range(60):
+        state = endgame(rng)
+        try:
+            ends_of = finals(state, 300)
+        except TooMany:
+            continue
+        for leader in range(state.seats):
+            with_all, with_none = deciding.bounds(state, leader), deciding.bounds(state, leader, 0)
+            for one, other in zip(with_all.gaps, with_none.gaps, strict=True):
+                assert gap(ends_of, one.seat, leader) <= one.most <= other.most
+                wider += one.most < other.most
+    assert wider
+
+
+# Against play
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seats", [2, 3, 4, 6])
+def test_no_play_ends_beyond_the_bounds(seats: int) -> None:
+    rng = random.Random(seats)
+    decided = 0
+    for _ in range(14):
+        state = midgame(rng, seats)
+        leader = rng.randrange(seats)
+        bounds = deciding.bounds(state, leader)
+        if rng.random() < 0.5:  # as far ahead as it takes
+            state.scores[leader] += max(0, bounds.most + 1)
+            bounds = deciding.bounds(state, leader)
+        verdict = decide(state, deciding)
+        decided += isinstance(verdict, Decided)
+        for found in bounds.gaps:
+            for _ in range(3):
+                over = play_out(state.copy(), rng, found.seat, leader)
+                assert over.scores[found.seat] - over.scores[leader] <= found.most
+                if isinstance(verdict, Decided):
+                    assert over.places[verdict.leader] == 1
+                    assert over.places.count(1) == 1
+    assert decided
+
+
+def midgame(rng: random.Random, seats: int) -> State:
+    """Somewhere in a random game that the turn limit ends soon."""
+    options = Options(
+        max_turns=rng.choice((4, 10, 25, 60)), loop_one_less=rng.random() < 0.5, end_when_bag_empty=rng.random() < 0.5
+    )
+    state: State = GAME.new(seats, options, None)
+    dealer = GAME.dealer(seats, options, state.table, Shuffler(rng))
+    turns = rng.randrange(options.max_turns)
+    while state.turns < turns or rng.random() < 0.8:
+        (awaited,) = state.pending()
+        if isinstance(awaited, Over):
+            return midgame(rng, seats)
+        if isinstance(awaited, Chance):
+            state.apply(dealer.outcome(state))
+        elif isinstance(awaited, Forced):
+            state.apply(ForcedPass(awaited.seat))
+        else:
+            state.apply(evenly(rng, state, eager(list(state.legal_moves()))))
+    return state if state.phase not in (Phase.NEUTRAL_START, Phase.MARKET, Phase.HAND) else midgame(rng, seats)
+
+
+def play_out(state: State, rng: random.Random, seat: int, leader: int) -> Over:
+    """To the end: the seat takes what it can, the leader takes down what it has, the others do anything."""
+    while True:
+        match state.pending()[0]:
+            case Over() as over:
+                return over
+            case Forced(who):
+                state.apply(ForcedPass(who))
+            case Chance():
+                state.apply(drawn(rng, state))
+            case Decision(who):
+                moves: Sequence[Move] = list(state.legal_moves())
+                if who == seat:
+                    moves = eager(moves)
+                elif who == leader:
+                    moves = ruinous(moves)
+                state.apply(evenly(rng, state, moves))
+
+
+def eager(moves: Sequence[Move]) -> Sequence[Move]:
+    """What puts tiles down, if there is any such move."""
+    return [move for move in moves if isinstance(move, Buy | PlaceTile | RebuildAdd)] or moves
+
+
+def ruinous(moves: Sequence[Move]) -> Sequence[Move]:
+    """What takes tiles down, or leaves them out."""
+    return [move for move in moves if isinstance(move, RebuildRemove | ReserveTile | GiveTile)] or moves
+
+
+def drawn(rng: random.Random, state: State) -> MarketTiles | NeutralTiles | MoneyRow:
+    """What chance may bring."""
+    if state.phase in (Phase.REFILL, Phase.NEUTRAL):
+        tiles = tuple(rng.sample(tiles_of(state.bag), tiles_due(state)))
+        return MarketTiles(tiles) if state.phase is Phase.REFILL else NeutralTiles(tiles)
+    dealt = [kind for kind, count in enumerate(state.deck) for _ in range(count)]
+    again = [kind for kind, count in enumerate(state.discard) for _ in range(count)]
+    rng.shuffle(dealt)
+    rng.shuffle(again)
+    cards = [*dealt, *again][: 4 - len(state.row)]
+    for _ in range(200):
+        row = list(cards)
+        for kind in rng.sample((36, 37), rng.randint(0, 2)):
+            row.insert(rng.randint(0, len(row)), kind)
+        if not state.check(MoneyRow(tuple(row))):
+            return MoneyRow(tuple(row))
+    raise AssertionError("no row was found")
+
+
+# Bounds that are attained, before the last turn
+
+
+def board(*names: str) -> dict[tuple[int, int], str]:
+    """Tiles in a column below the fountain."""
+    return {(0, place + 1): name for place, name in enumerate(names)}
+
+
+def two_turns_left() -> State:
+    """Seat 0 is on turn, and seat 1, which can pay for the whole market, after it; then the game ends stalled."""
+    state: State = GAME.new(3, Options(max_turns=22), tile_table(CHEAP))
+    table = state.table
+    state.phase, state.seat, state.turns = Phase.ACTION, 0, 20
+    names: dict[int, list[str]] = {0: ["chambers-1", "chambers-2", "arcades-1"], 1: ["tower-1", "chambers-4"], 2: []}
+    for seat, own in names.items():
+        layout = Layout.of(table, {cell: table.numbers[name] for cell, name in board(*own).items()})
+        state.layouts[seat] = layout
+    state.reserves[1] = 1 << table.numbers["chambers-5"]
+    state.market = [table.numbers[name] for name in ("pavilion-2", "garden-4", "tower-5", "seraglio-7")]
+    for kind in (1, 9 + 3, 18 + 4, 27 + 6):  # each slot's tile exactly
+        state.hands[1][kind] = 1
+    state.row, state.bag, state.deck = [0], 0, bytearray(36)
+    state.a_at, state.b_at, state.stack, state.turned = 5, 14, 20, 20
+    state.scorings = 2
+    return state
+
+
+def test_a_bound_of_two_turns_is_attained() -> None:
+    """The leader takes its arcades down; the other buys four tiles, and lays the chambers of its reserve."""
+    state = two_turns_left()
+    (found,) = (gap for gap in deciding.bounds(state, leader=0).gaps if gap.seat == 1)
+    number = state.table.numbers
+    events: list[Move] = [
+        RebuildRemove((0, 3)),
+        *(Buy(slot, (kind,)) for slot, kind in enumerate((1, 9 + 3, 18 + 4, 27 + 6))),
+        RebuildAdd(number["chambers-5"], (0, 3)),
+        *(PlaceTile(number[name], (0, y)) for name, y in (("pavilion-2", 4), ("garden-4", 5))),
+        *(PlaceTile(number[name], (0, y)) for name, y in (("tower-5", 6), ("seraglio-7", 7))),
+    ]
+    for event in events:
+        assert not state.check(event), event
+        state.apply(event)
+    assert state.phase is Phase.OVER
+    assert state.scores == [(19 + 11) // 2, 16 + 17 + (19 + 11) // 2 + 20 + 21, 0]
+    assert found.most == state.scores[1] - state.scores[0]
+
+
+@pytest.mark.parametrize(("max_turns", "removed"), [(21, 1), (23, 1), (24, 2), (27, 3)])
+def test_the_leader_can_take_down_a_tile_in_each_of_its_turns(max_turns: int, removed: int) -> None:
+    """Alone with its three gardens, which are worth 20 points as long as there is one."""
+    state = two_turns_left()
+    state.options = Options(max_turns=max_turns).for_seats(3)
+    own = {(0, 1): state.table.numbers["garden-1"], (0, 2): state.table.numbers["garden-2"]}
+    own[0, 3] = state.table.numbers["garden-3"]
+    state.layouts = [Layout.of(state.table, own), Layout(state.table), Layout(state.table)]
+    state.reserves = [0, 0, 0]
+    state.hands = [bytearray(36) for _ in range(3)]
+    state.market = [state.table.numbers[name] for name in ("pavilion-9", "pavilion-8", "pavilion-7", "pavilion-6")]
+    leads = {found.seat: found.most for found in deciding.bounds(state, leader=0).gaps}
+    pavilions = 16 if max_turns > 21 else 0  # seat 1 has no turn then, and no money
+    assert leads[1] == pavilions - (20 if removed < 3 else 0)
+
+
+# Parts
+
+
+def test_more_tiles_are_never_worse_and_third_seats_are_at_their_worst() -> None:
+    """Over all counts in the ranges of two seats and of two others."""
+    rng = random.Random(7)
+    for _ in range(120):
+        ranges = [tuple(sorted(rng.choices(range(5), k=2))) for _ in range(4)]
+        round_, type_ = rng.choice((1, 2, 3)), rng.randrange(6)
+        (_, most), (least, _), *others = ranges
+        worst = max(
+            sum(line.each * ((0 in line.players) - (1 in line.players)) for line in award_type(round_, type_, counts))
+            for counts in product(*(range(low, high + 1) for low, high in ranges))
+        )
+        assert lead(round_, type_, most, least, tuple(others)) == worst
+
+
+def test_rebuilds_are_shared_among_the_types() -> None:
+    """One tile that the leader takes down costs it one place, not one of each type."""
+    none, one = [0] * 6, [1] * 6
+    held = sum(range(16, 22))
+    for rebuilds, taken in ((0, 0), (1, 21), (2, 41), (6, held), (9, held)):
+        won = widest(3, most=none, added=one, additions=rebuilds, least=none, removals=0, others=[()] * 6)
+        kept = widest(3, most=none, added=none, additions=0, least=one, removals=rebuilds, others=[()] * 6)
+        assert (won, kept) == (taken, taken - held)
+
+
+def test_walls_after_some_changes() -> None:
+    rng = random.Random(9)
+    kept = made = 0
+    for _ in range(400):
+        layout, spare = grown(rng)
+        for one_less in (False, True):
+            assert runs(layout)[:1] == ([layout.wall()[0]] if layout.wall()[0] else [])
+            after, placed, rebuilds = changed(rng, layout, spare, rng.choice((1, 1, 2, 3)))
+            longest, sides = after.wall()
+            length = longest - (one_less and longest == sides)
+            least = longest_at_least(layout, len(placed), rebuilds, loop_one_less=one_less)
+            most = longest_after(layout, placed, rebuilds)
+            assert least <= length <= most
+            kept += least > 0
+            made += length == most
+    assert kept > 10
+    assert made > 10
+
+
+def grown(rng: random.Random) -> tuple[Layout, list[int]]:
+    table = tile_table()
+    tiles = rng.sample(range(len(NAMES)), len(NAMES))
+    layout = Layout(table)
+    for _ in range(rng.choice((2, 5, 12, 25))):
+        tile = tiles.pop()
+        if cells := layout.placeable_cells(table.walls[tile]):
+            layout = layout.placed(tile, index_of(rng.choice(cells)))
+    return layout, tiles
+
+
+def changed(rng: random.Random, layout: Layout, spare: list[int], count: int) -> tuple[Layout, list[int], int]:
+    """The layout, the numbers of walls of the tiles placed, and how many rebuilds were made."""
+    placed, rebuilds = [], 0
+    for _ in range(count):
+        tile = rng.choice([tile for tile in spare if tile not in layout.tiles.values()])
+        walls = layout.table.walls[tile]
+        kind = rng.choice((PlaceTile, RebuildRemove, RebuildSwap))
+        if kind is PlaceTile and (cells := layout.placeable_cells(walls)):
+            layout = layout.placed(tile, index_of(rng.choice(cells)))
+            placed.append(walls.bit_count())
+        elif kind is RebuildRemove and (cells := layout.removable_cells()):
+            layout = layout.removed(index_of(rng.choice(cells)))
+            rebuilds += 1
+        elif kind is RebuildSwap and (cells := layout.swappable_cells(walls)):
+            layout = layout.swapped(tile, index_of(rng.choice(cells)))
+            rebuilds += 1
+    return layout, placed, rebuilds
+
+
+# Verdicts
+
+
+def test_a_game_that_is_over_is_decided_but_for_a_draw() -> None:
+    state = position(phase=Phase.OVER, scores=[30, 41, 40])
+    verdict = decide(state, deciding)
+    assert isinstance(verdict, Decided)
+    assert verdict.leader == 1
+    assert [(found.seat, found.most) for found in verdict.bounds.gaps] == [(0, -11), (2, -1)]
+    state.scores = [30, 41, 41]
+    assert isinstance(decide(state, deciding), Open)
+
+
+def test_the_last_tile_decides() -> None:
+    """Seat 1 wins a tower in the hand-out: alone with two it is 21 points to 13, with one 17 to 17."""
+    state = position(
+        phase=Phase.HAND_OUT,
+        seat=1,
+        boards=[board("tower-12"), board("tower-11"), {}],
+        won={1: ["tower-13-E"]},
+        scores=[40, 35, 3],
+        bag=[],
+    )
+    verdict = decide(state, deciding)
+    assert isinstance(verdict, Open)
+    assert (verdict.leader, verdict.bounds.most) == (0, 21 - 13 - 5 + 1)  # and its wall
+    state.scores[0] = 44
+    assert isinstance(decide(state, deciding), Open), "a draw is possible"
+    state.scores[0] = 45
+    assert isinstance(decide(state, deciding), Decided)
+    state.apply(ReserveTile(number("tower-13-E")))
+    assert state.scores == [62, 52, 3]
+
+
+def test_far_from_the_end_hardly_any_lead_suffices() -> None:
+    """The leader may take everything down, another seat may build everything there is."""
+    state = position(boards=[board("tower-12"), {}, {}])
+    (first, *_) = deciding.bounds(state, leader=0).gaps
+    rounds = [part.points for part in first.parts if part.what.startswith("majorities")]
+    assert rounds == [sum(range(base, base + 6)) for base in (1, 8, 16)]
+    state.scores[0] = 1 + first.most
+    assert isinstance(decide(state, deciding), Decided)
+    state.scores[0] -= 1
+    assert isinstance(decide(state, deciding), Open)
+
+
+def test_every_position_of_a_game_has_bounds_that_its_end_keeps() -> None:
+    for seats in (2, 3, 5):
+        states = list(game(seats, seed=seats))
+        over = states[-1].pending()[0]
+        assert isinstance(over, Over)
+        verdicts = [isinstance(decide(state, deciding), Decided) for state in states[-12:]]
+        assert verdicts == sorted(verdicts), "once decided, always decided"
+        assert verdicts[-1] == (over.places.count(1) == 1)
+        for state in states[:: len(states) // 12]:
+            for found in deciding.bounds(state, leader=0).gaps:
+                assert over.scores[found.seat] - over.scores[0] <= found.most
+        assert any(ends(before) < ends(after) for before, after in pairwise(states))
+
+
+def game(seats: int, seed: int) -> Iterator[State]:
+    """Every position of a random game in which tiles are bought."""
+    rng = random.Random(seed)
+    state: State = GAME.new(seats, None, None)
+    dealer = GAME.dealer(seats, state.options, state.table, Shuffler(rng))
+    while True:
+        yield state.copy()
+        match state.pending()[0]:
+            case Over():
+                return
+            case Forced(who):
+                state.apply(ForcedPass(who))
+            case Chance():
+                state.apply(dealer.outcome(state))
+            case _:
+                state.apply(evenly(rng, state, eager(list(state.legal_moves()))))
