@@ -13,7 +13,7 @@ from referee.log import file
 from referee.log.course import Course
 from referee.log.deck import SEED_BYTES
 from referee.log.engines import Engines, installed
-from referee.log.entry import NO_ENTRY, decode_entry, decode_open, game_id
+from referee.log.entry import NO_ENTRY, clock_of, decode_entry, decode_open, game_id
 from referee.log.errors import Code, LogError
 from referee.log.frames import Frame, FrameType
 from referee.log.header import check_descriptors, check_header, decode_header, rules_hash
@@ -286,7 +286,9 @@ class _Auditor:
                     raise
                 self.note(error)
                 course.doubt_deck()
-            course.apply(step)
+            clock = clock_of(entry)
+            course.check_clock(step, clock)
+            course.apply(step, self.tree.size, clock)
             if entry.state_digest != course.digest():
                 self.note(digest_differs(entry.state_digest, course.digest()))
                 self.following = False

@@ -15,6 +15,7 @@ from referee.log.errors import Code, LogError, malformed
 from referee.log.intent import GAME_ID_BYTES, Place, check_length, check_name, check_signed_lengths
 from referee.log.keys import check_public_key
 from referee.log.merkle import HASH_BYTES, leaf_hash
+from referee.log.terms import check_terms
 from referee.log.v1 import log_pb2
 from referee.wire import strict
 
@@ -34,6 +35,9 @@ Event = (
     | log_pb2.GameEnd
     | log_pb2.SeedDisclose
     | log_pb2.Recovered
+    | log_pb2.Interrupted
+    | log_pb2.Absent
+    | log_pb2.StandIn
 )
 _FIELD_OF: dict[type[Event], str] = {
     log_pb2.Signed: "signed",
@@ -44,6 +48,9 @@ _FIELD_OF: dict[type[Event], str] = {
     log_pb2.GameEnd: "end",
     log_pb2.SeedDisclose: "disclose",
     log_pb2.Recovered: "recovered",
+    log_pb2.Interrupted: "interrupted",
+    log_pb2.Absent: "absent",
+    log_pb2.StandIn: "stand_in",
 }
 
 
@@ -54,6 +61,11 @@ class Clock(NamedTuple):
     charged_ms: int = 0
     lag_ms: int = 0
     overhead_ms: int = 0
+
+
+def clock_of(entry: log_pb2.Entry) -> Clock:
+    """Its times."""
+    return Clock(entry.referee_ms, entry.charged_ms, entry.lag_ms, entry.overhead_ms)
 
 
 class Written(NamedTuple):
@@ -119,7 +131,7 @@ def decode_entry(data: bytes) -> log_pb2.Entry:
         check_length("entry.disclose.seed", entry.disclose.seed, SEED_BYTES)
     elif event == "recovered":
         check_length("entry.recovered.lost_root", entry.recovered.lost_root, HASH_BYTES)
-    elif event in ("timeout", "forced_pass") and not getattr(entry, event).HasField("seat"):
+    elif event in ("timeout", "forced_pass", "absent", "stand_in") and not getattr(entry, event).HasField("seat"):
         raise LogError(Code.MALFORMED, f"entry.{event} without a seat", "the seat")
     return entry
 
@@ -165,6 +177,7 @@ def check_open(opened: log_pb2.GameOpen) -> None:
     check_length("game_open.header_hash", opened.header_hash, HASH_BYTES)
     check_length("game_open.nonce", opened.nonce, 16)
     _check_chance(opened)
+    check_terms(opened)
     if opened.HasField("series"):
         check_length("game_open.series.id", opened.series.id, 16)
         _demand(opened.series.HasField("index"), "series.index", "a number")

@@ -31,6 +31,26 @@ class Role(StrEnum):
     ARBITER = "arbiter"
 
 
+TableAct = (
+    log_pb2.Resign
+    | log_pb2.Consent
+    | log_pb2.Protest
+    | log_pb2.Appeal
+    | log_pb2.TakeBack
+    | log_pb2.Correct
+    | log_pb2.Rule
+)
+"""What is done at the table beside moves."""
+_FIELD_OF: dict[type[TableAct], str] = {
+    log_pb2.Resign: "resign",
+    log_pb2.Consent: "consent",
+    log_pb2.Protest: "protest",
+    log_pb2.Appeal: "appeal",
+    log_pb2.TakeBack: "take_back",
+    log_pb2.Correct: "correct",
+    log_pb2.Rule: "rule",
+}
+
 _ROLES = {role.value: role for role in Role}
 
 
@@ -95,6 +115,13 @@ def declare(place: Place, scribe: int, key: PrivateKey, data: bytes) -> SignedIn
     return sign(intent, key)
 
 
+def act(place: Place, author: Author, key: PrivateKey, message: TableAct) -> SignedIntent:
+    """An act by the rules of the table; ``message`` says which."""
+    intent = _intent(place, author)
+    getattr(intent, _FIELD_OF[type(message)]).CopyFrom(message)
+    return sign(intent, key)
+
+
 def _intent(place: Place, author: Author) -> log_pb2.Intent:
     intent = log_pb2.Intent(game_id=place.game_id, seq=place.seq, prev=place.prev)
     setattr(intent, author.role, author.index)
@@ -120,6 +147,10 @@ def decode_intent(data: bytes) -> log_pb2.Intent:
             check_length("intent.join.commitment", intent.join.commitment, deck.COMMITMENT_BYTES)
     elif act == "reveal":
         check_length("intent.reveal.seed", intent.reveal.seed, deck.SEED_BYTES)
+    elif act in ("protest", "appeal", "rule"):
+        check_remark(f"intent.{act}.remark", getattr(intent, act).remark)
+        if act == "rule" and intent.rule.WhichOneof("ruling") is None:
+            raise LogError(Code.MALFORMED, "intent.rule without a ruling", "one ruling")
     return intent
 
 
@@ -146,6 +177,12 @@ def check_length(thing: str, value: bytes, expected: int) -> None:
     """Raises ``LogError``."""
     if len(value) != expected:
         raise LogError(Code.MALFORMED, f"{thing} of {len(value)} bytes", f"{expected} bytes")
+
+
+def check_remark(thing: str, value: bytes) -> None:
+    """A commitment to a text, or none. Raises ``LogError``."""
+    if value:
+        check_length(thing, value, HASH_BYTES)
 
 
 def check_name(thing: str, name: str) -> None:

@@ -10,11 +10,12 @@ from hashlib import sha256
 from typing import Any
 
 from referee.games.game import ForcedPass
-from referee.log.course import Course, engine_failed
+from referee.log.course import Course
 from referee.log.errors import Code, LogError, malformed
 from referee.log.frames import MAX_IGNORABLE_BYTES, Frame
 from referee.log.intent import check_length
 from referee.log.merkle import HASH_BYTES
+from referee.log.play import engine_failed
 from referee.log.v1 import log_pb2
 from referee.log.verdict import ProofReport
 from referee.wire import strict

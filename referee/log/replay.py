@@ -17,6 +17,7 @@ from referee.log.entry import (
     Event,
     Written,
     build_entry,
+    clock_of,
     decode_entry,
     decode_open,
     entry_of,
@@ -150,12 +151,14 @@ class Record:
     def admit(self, signed: SignedIntent, clock: Clock, intent: log_pb2.Intent | None = None) -> Written:
         """Enters the intent. Raises what ``check`` raises."""
         step = self.check(signed, intent)
+        self.course.check_clock(step, clock)
         event = log_pb2.Signed(intent=signed.intent, signature=signed.signature, key_id=signed.key_id)
         return self._write(step, event, clock)
 
     def refuse(self, signed: SignedIntent, error: RulesError, clock: Clock) -> Written:
         """Enters an attempt that ``admit`` just refused with ``error``, where the terms record attempts."""
-        if not self.counts_attempts or decode_intent(signed.intent).WhichOneof("act") != "move":
+        intent = decode_intent(signed.intent)
+        if not self.counts_attempts or intent.WhichOneof("act") != "move":
             raise LogError(Code.NOT_AWAITED, "a refused act", "a move, and terms that record attempts")
         event = log_pb2.Refused(
             intent=signed.intent,
@@ -163,11 +166,13 @@ class Record:
             key_id=signed.key_id,
             rule_ids=error.rule_ids,
         )
-        return self._write(Step(StepKind.REFUSED), event, clock)
+        step = self.course.refusal(intent)
+        self.course.check_clock(step, clock)
+        return self._write(step, event, clock)
 
-    def due(self) -> Event | None:
-        """What the referee has to enter before anybody else can act."""
-        return self.course.due(self.size)
+    def due(self, now_ms: int) -> Event | None:
+        """What the referee has to enter at this time before anybody else can act."""
+        return self.course.due(self.size, now_ms)
 
     def write(self, event: Event, clock: Clock) -> Written:
         """Enters the referee's own event: what is ``due``, or an end without result. Raises ``LogError``."""
@@ -175,10 +180,11 @@ class Record:
             raise TypeError("intents are admitted or refused")
         step = self.course.check(entry_of(event), None, self.size)
         self.course.check_deck(step)
+        self.course.check_clock(step, clock)
         return self._write(step, event, clock)
 
     def _write(self, step: Step, event: Event, clock: Clock) -> Written:
-        self._apply(step)
+        self._apply(step, clock)
         written = build_entry(self.place, clock, self.course.digest(), event)
         self._advance(written.leaf, clock.referee_ms)
         return written
@@ -193,14 +199,15 @@ class Record:
             if entry.open != self.open_data:
                 raise LogError(Code.NOT_AWAITED, "entry 0 without this game's GameOpen")
         else:
-            step = self._check_entry(entry)
-            self._apply(step)
+            clock = clock_of(entry)
+            step = self._check_entry(entry, clock)
+            self._apply(step, clock)
         if entry.state_digest != self.course.digest():
             raise digest_differs(entry.state_digest, self.course.digest())
         self._advance(leaf_hash(data), entry.referee_ms)
         return entry
 
-    def _check_entry(self, entry: log_pb2.Entry) -> Step:
+    def _check_entry(self, entry: log_pb2.Entry, clock: Clock) -> Step:
         intent = None
         if (signed := signed_part(entry)) is not None:
             intent = decode_intent(signed.intent)
@@ -208,10 +215,11 @@ class Record:
             self.roll.check(signed, intent)
         step = self.course.check(entry, intent, self.size)
         self.course.check_deck(step)
+        self.course.check_clock(step, clock)
         return step
 
-    def _apply(self, step: Step) -> None:
-        self.course.apply(step)
+    def _apply(self, step: Step, clock: Clock) -> None:
+        self.course.apply(step, self.size, clock)
         if step.kind is StepKind.JOINED and step.seat is not None and step.join is not None:
             self.roll.join(step.seat, step.join.key)
 

@@ -77,7 +77,7 @@ async def go_on(means: Means, game_id: bytes, *, end: bool) -> Recovered:
         raise CannotRecover(f"{what}; expected --from FILE, or --give-up")
     lost = 0 if is_whole else mark.size - (record.size if begun is None else begun)
     rows: list[Row] = []
-    clock = Clock(means.now_ms())
+    clock = Clock(max(means.now_ms(), record.last_ms))
 
     def write(event: Event) -> None:
         written = record.write(event, clock)
@@ -88,7 +88,7 @@ async def go_on(means: Means, game_id: bytes, *, end: bool) -> Recovered:
             write(log_pb2.Recovered(lost_size=mark.size, lost_root=mark.root))
         if end and record.course.end is None:
             write(log_pb2.GameEnd(ending=log_pb2.ENDING_REFEREE_FAULT))
-        while (due := record.due()) is not None:
+        while (due := record.due(clock.referee_ms)) is not None:
             write(due)
     except LogError as error:
         raise CannotRecover(f"nothing can be added: {error}; see --give-up") from error

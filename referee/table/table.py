@@ -324,7 +324,7 @@ class Table:
 
     def _settle(self, rows: list[Row], clock: Clock) -> None:
         """Everything that follows at once."""
-        while (event := self._record.due()) is not None:
+        while (event := self._record.due(clock.referee_ms)) is not None:
             rows.append(_row(self._record.write(event, clock)))
 
     def _all_or_reload(self) -> _Guard:

@@ -73,7 +73,7 @@ def game(steps: Steps, seed: int) -> None:
         note = steps.time("sign", signer.sign, record.game_id, record.size, root)
         commit = pb.Commit(entries=[written.data], checkpoint=note)
         steps.time("encode", pb.PlayGameResponse(seq=1, commit=commit).SerializeToString)
-        while (due := record.due()) is not None:
+        while (due := record.due(0)) is not None:
             record.write(due, Clock(1))
 
 

@@ -73,7 +73,7 @@ class Played:
 
     def settle(self) -> None:
         """Everything that the referee has to enter now."""
-        while (event := self.record.due()) is not None:
+        while (event := self.record.due(0)) is not None:
             self.keep(self.record.write(event, self.clock()))
 
     def write(self, event: Any) -> None:

@@ -40,7 +40,7 @@ def test_replay_gives_the_same_record(kind: dict[str, Any]) -> None:
         len(played.entries),
     )
     assert record.phase is Phase.CLOSED
-    assert record.due() is None
+    assert record.due(0) is None
 
 
 @given(st.data())
@@ -55,7 +55,7 @@ def test_a_table_can_take_over_at_any_entry() -> None:
     played = play(start())
     for size in range(1, len(played.entries)):
         record = Record.replay(played.entries[:size], engines=ENGINES, secret=games.SECRET)
-        if (event := record.due()) is not None:
+        if (event := record.due(0)) is not None:
             clock = decode_entry(played.entries[size])
             written = record.write(event, Clock(clock.referee_ms, clock.charged_ms))
             assert written.data == played.entries[size]
@@ -203,9 +203,11 @@ def test_a_dealt_game_has_no_declared_chance() -> None:
 
 def test_acts_that_are_not_offered() -> None:
     played = in_play()
-    for field in ("resign", "consent", "protest", "rule", "change_key"):
+    for field in ("resign", "consent", "protest", "rule", "change_key", "take_back", "correct", "appeal"):
         act = log_pb2.Intent(game_id=played.record.game_id, seq=played.record.size, prev=played.record.head, seat=0)
         getattr(act, field).SetInParent()
+        if field == "rule":
+            act.rule.pause.SetInParent()
         refused(played, intent.sign(act, seat_key(0)), Code.UNSUPPORTED)
 
 
@@ -269,9 +271,9 @@ def test_a_dealt_card_is_the_decks() -> None:
         played.admit(intent.join(played.record.place, i, seat_key(i), seed(f"p {i}")))
     for i in (0, 1):
         played.admit(intent.reveal(played.record.place, i, seat_key(i), seed(f"p {i}")))
-    due = played.record.due()
+    due = played.record.due(0)
     assert isinstance(due, log_pb2.Chance)
-    assert played.record.due() == due, "asking again does not deal again"
+    assert played.record.due(0) == due, "asking again does not deal again"
     cannot_write(played, log_pb2.Chance(outcome=bytes([(due.outcome[0] + 1) % 8])), Code.DECK)
     played.write(due)
 
@@ -280,7 +282,7 @@ def test_endings() -> None:
     for ending in (log_pb2.ENDING_ABORTED, log_pb2.ENDING_REFEREE_FAULT):
         played = in_play()
         played.write(log_pb2.GameEnd(ending=ending))
-        assert played.record.due() is not None
+        assert played.record.due(0) is not None
         move = intent.move(played.record.place, Author(Role.SEAT, 0), seat_key(0), b"\x01")
         refused(played, move, Code.NOT_AWAITED)
         cannot_write(played, log_pb2.GameEnd(ending=ending), Code.NOT_AWAITED)
@@ -294,7 +296,7 @@ def test_the_result_is_that_of_the_rules() -> None:
     played = play(start())
     at = len(played.entries) - 2
     record = Record.replay(played.entries[:at], engines=ENGINES, secret=games.SECRET)
-    due = record.due()
+    due = record.due(0)
     assert isinstance(due, log_pb2.GameEnd)
     for wrong in (
         log_pb2.GameEnd(ending=log_pb2.ENDING_ABORTED),

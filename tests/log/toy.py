@@ -89,8 +89,13 @@ class ToyState:
     def observation(self, seat: int | None) -> Any:
         return None
 
+    def stand_in(self, seat: int) -> Take:
+        return Take(1)
+
     def copy(self) -> ToyState:
-        raise NotImplementedError
+        other = ToyState(self.seats, self.turns, b"")
+        other.left, other.card, other.done, other.scores = [*self.left], self.card, self.done, [*self.scores]
+        return other
 
     def encode(self) -> bytes:
         return repr((self.seats, self.turns, self.left, self.card, self.done, self.scores)).encode()
@@ -115,6 +120,7 @@ class Toy:
     min_seats = 1
     max_seats = 4
     declares_tables = False
+    waivable = frozenset({"TOY-2"})
     catalogue = (
         Rule("TOY-1", Kind.CONSTRAINT, "A card is turned over once.", "page 1", "toy.check"),
         Rule("TOY-2", Kind.CONSTRAINT, "Take no more than the card says.", "page 1", "toy.check"),

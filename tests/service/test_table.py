@@ -58,13 +58,13 @@ async def test_what_was_due_is_entered_after_a_restart(tmp_path: Path) -> None:
     done: asyncio.Future[StoreFailed | None] = asyncio.get_running_loop().create_future()
     server.data.store.commit(Change(record.game_id, [Row(written.seq, written.data, note)]), done.set_result)
     assert await done is None
-    assert record.due() is not None
+    assert record.due(0) is not None
     await server.stop()
 
     server = await Server.start(Config(tmp_path))
     table = await server.house.table(record.game_id)
     record = await table.record()
-    assert record.due() is None
+    assert record.due(0) is None
     assert [decode_entry(row.data).WhichOneof("event") for row in [row async for row in table.rows(5)]] == [
         "chance"
     ] * (record.size - 5)

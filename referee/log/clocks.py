@@ -1,0 +1,142 @@
+"""The clocks of a game: integers in milliseconds that entries alone move on, so that a replay has the live ones.
+
+A clock runs for each seat that is awaited. What passed between two entries is what the seat used, what the network was
+allowed, and what the referee itself took; only the first is charged. Knows no source of time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from referee.log.entry import Clock
+from referee.log.errors import Code, LogError
+from referee.log.terms import MAX_BUDGET_MS, Control
+
+
+class SeatClock(NamedTuple):
+    """One seat's."""
+
+    left_ms: int
+    used_ms: int = 0
+    """Charged so far in the decision at hand."""
+    since_ms: int | None = None
+    """Running since then, by the referee's clock; None: it stands."""
+
+
+class Clocks:
+    """All seats' clocks; immutable values inside, so a copy is cheap."""
+
+    __slots__ = ("_seats", "control")
+
+    def __init__(self, control: Control, seats: int) -> None:
+        self.control = control
+        self._seats = [SeatClock(control.base_ms)] * seats
+
+    def saved(self) -> tuple[SeatClock, ...]:
+        """For ``restore``."""
+        return tuple(self._seats)
+
+    def restore(self, saved: tuple[SeatClock, ...]) -> None:
+        """As they were, and standing."""
+        self._seats = [clock._replace(since_ms=None) for clock in saved]
+
+    def seat(self, seat: int) -> SeatClock:
+        """The seat's."""
+        return self._seats[seat]
+
+    # --- what an entry may say ----------------------------------------------------------------------------
+
+    def charge(self, seat: int, now_ms: int, *, lag_ms: int = 0, overhead_ms: int = 0) -> Clock:
+        """What an act of the seat is charged that was there whole at ``now_ms``; a clock that stands, nothing.
+
+        ``overhead_ms``: what the referee took itself. ``lag_ms``: what the network took as the author has it; at most
+        what the terms allow is given.
+        """
+        since = self._seats[seat].since_ms
+        if since is None:
+            return Clock(now_ms)
+        elapsed = max(0, now_ms - since)
+        overhead = min(max(0, overhead_ms), elapsed)
+        lag = min(max(0, lag_ms), self.control.lag_ms, elapsed - overhead)
+        return Clock(now_ms, elapsed - overhead - lag, lag, overhead)
+
+    def check(self, seat: int, clock: Clock) -> None:
+        """That an act of the seat is charged what has passed, and was in time. Raises ``LogError``."""
+        self._check_sum(seat, clock)
+        if clock.charged_ms > self._available(seat):
+            left = f"at most {self._available(seat)} ms, the time that seat {seat} has left"
+            raise LogError(Code.NOT_AWAITED, f"a move after {clock.charged_ms} ms", left)
+
+    def check_flag(self, seat: int, clock: Clock) -> None:
+        """That the seat's time has run out, however the network was. Raises ``LogError``."""
+        self._check_sum(seat, clock)
+        passed = clock.charged_ms + clock.lag_ms
+        if clock.lag_ms != min(self.control.lag_ms, passed):
+            what = f"a flag with {clock.lag_ms} ms for the network"
+            raise LogError(Code.NOT_AWAITED, what, f"{min(self.control.lag_ms, passed)}")
+        if clock.charged_ms <= self._available(seat):
+            what = f"the flag of seat {seat} after {clock.charged_ms} ms"
+            raise LogError(Code.NOT_AWAITED, what, f"more than {self._available(seat)}")
+
+    def _check_sum(self, seat: int, clock: Clock) -> None:
+        since = self._seats[seat].since_ms
+        elapsed = 0 if since is None else clock.referee_ms - since
+        told = clock.charged_ms + clock.lag_ms + clock.overhead_ms
+        if told != elapsed:
+            raise LogError(Code.NOT_AWAITED, f"{told} ms accounted for of seat {seat}", f"the {elapsed} that passed")
+        if clock.lag_ms > self.control.lag_ms:
+            raise LogError(Code.NOT_AWAITED, f"{clock.lag_ms} ms for the network", f"at most {self.control.lag_ms}")
+
+    def _available(self, seat: int) -> int:
+        clock = self._seats[seat]
+        return clock.left_ms + max(0, self.control.delay_ms - clock.used_ms)
+
+    def flag_ms(self, seat: int) -> int | None:
+        """When its time will have run out, whatever the network does; None: it does not run."""
+        since = self._seats[seat].since_ms
+        return None if since is None else since + self._available(seat) + self.control.lag_ms + 1
+
+    # --- what an entry does -------------------------------------------------------------------------------
+
+    def used(self, seat: int, clock: Clock) -> None:
+        """The seat's act was charged; its decision goes on."""
+        self._take_use(seat, clock.charged_ms, clock.referee_ms)
+
+    def decided(self, seat: int) -> None:
+        """The seat's decision is made: what a move gives is given."""
+        left = self._seats[seat].left_ms
+        left = self.control.base_ms if self.control.renewed else left + self.control.increment_ms
+        self._seats[seat] = SeatClock(min(left, MAX_BUDGET_MS))
+
+    def await_seats(self, seats: Iterable[int], now_ms: int) -> None:
+        """Lets those clocks run, and no others; those that run already go on."""
+        running = set(seats)
+        for seat, clock in enumerate(self._seats):
+            if seat in running and clock.since_ms is None:
+                self._seats[seat] = clock._replace(since_ms=now_ms)
+            elif seat not in running and clock.since_ms is not None:
+                self._seats[seat] = clock._replace(since_ms=None)
+
+    def stop(self, until_ms: int) -> None:
+        """All stand; what ran until then is charged."""
+        for seat, clock in enumerate(self._seats):
+            if clock.since_ms is not None:
+                self._take_use(seat, max(0, until_ms - clock.since_ms), None)
+
+    def take(self, seat: int, penalty_ms: int) -> None:
+        """A penalty."""
+        clock = self._seats[seat]
+        self._seats[seat] = clock._replace(left_ms=max(0, clock.left_ms - penalty_ms))
+
+    def set(self, seat: int, left_ms: int, now_ms: int) -> None:
+        """By an arbiter: from now on it has so much left."""
+        running = self._seats[seat].since_ms is not None
+        self._seats[seat] = SeatClock(left_ms, 0, now_ms if running else None)
+
+    def _take_use(self, seat: int, use_ms: int, since_ms: int | None) -> None:
+        clock = self._seats[seat]
+        free = max(0, self.control.delay_ms - clock.used_ms)
+        left = max(0, clock.left_ms - max(0, use_ms - free))
+        running = None if clock.since_ms is None else since_ms
+        self._seats[seat] = SeatClock(left, clock.used_ms + use_ms, running)

@@ -1,0 +1,90 @@
+"""What a game was after each of its entries, so that it can be gone back to.
+
+A copy of the position is kept now and then, and what came after it is played again: going back costs little, and so
+does remembering, however long the game.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import Any, NamedTuple
+
+from referee.games.game import State
+from referee.log.clocks import SeatClock
+from referee.log.errors import Code, LogError
+
+_EVERY = 16
+"""Events between two copies."""
+
+
+class Moment(NamedTuple):
+    """What stood after an entry that changed the position, or who plays."""
+
+    seq: int
+    event: Any
+    """The engine's own; None where only clocks or seats changed."""
+    clocks: tuple[SeatClock, ...]
+    out: tuple[tuple[int, int], ...]
+    """Seats that have forfeited and how, in that order."""
+    is_draw: bool
+    """Something became known that was not before."""
+    is_scribes: bool
+    """Entered by a scribe, or by the referee; otherwise somebody else decided it."""
+
+
+class Past:
+    """The moments of a game that count, oldest first; those that were taken back are not among them."""
+
+    def __init__(self, state: State, first: Moment) -> None:
+        """``first``: when play began; ``state`` is copied."""
+        self._moments = [first]
+        self._copies = [(0, state.copy())]
+        """Positions, each with the index of its moment."""
+        self._gone: list[tuple[int, int]] = []
+        """First and last entry of what was taken back, ascending."""
+
+    def add(self, moment: Moment, state: State) -> None:
+        """``state`` is the one after it."""
+        self._moments.append(moment)
+        if len(self._moments) - 1 - self._copies[-1][0] >= _EVERY:
+            self._copies.append((len(self._moments) - 1, state.copy()))
+
+    def check(self, seq: int, *, drawn: bool = True, others: bool = True) -> None:
+        """That the game can go back to what it was after this entry.
+
+        ``drawn``: also past what was drawn or rolled; ``others``: also past what no scribe entered.
+
+        Raises ``LogError``.
+        """
+        first = self._moments[0].seq
+        if seq < first:
+            raise LogError(Code.NOT_AWAITED, f"going back to entry {seq}", f"{first} or later, when play had begun")
+        at = bisect_right(self._gone, (seq, 1 << 32)) - 1
+        if at >= 0 and self._gone[at][0] <= seq <= self._gone[at][1]:
+            raise LogError(Code.NOT_AWAITED, f"going back to entry {seq}", "an entry that was not taken back")
+        for moment in reversed(self._moments):
+            if moment.seq <= seq:
+                return
+            if moment.is_draw and not drawn:
+                what = f"going back to entry {seq} past what was drawn in entry {moment.seq}"
+                raise LogError(Code.NOT_AWAITED, what, f"{moment.seq} or later")
+            if not (moment.is_scribes or others):
+                what = f"a scribe's correction of entry {moment.seq}"
+                raise LogError(Code.NOT_AWAITED, what, "only what scribes entered")
+
+    def go_back(self, seq: int, now: int) -> tuple[State, Moment]:
+        """The position after entry ``seq``, to be gone on with from entry ``now``. After ``check``."""
+        at = bisect_right(self._moments, seq, key=lambda moment: moment.seq) - 1
+        moment = self._moments[at]
+        del self._moments[at + 1 :]
+        while self._copies[-1][0] > at:
+            self._copies.pop()
+        index, kept = self._copies[-1]
+        state = kept.copy()
+        for later in self._moments[index + 1 :]:
+            if later.event is not None:
+                state.apply(later.event)
+        while self._gone and self._gone[-1][0] > seq:
+            self._gone.pop()
+        self._gone.append((seq + 1, now - 1))
+        return state, moment

@@ -1,0 +1,88 @@
+"""What a game is played by beside its rules: time, illegal moves, protests; and that it makes sense."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from referee.games import table_rules
+from referee.log.errors import Code, LogError
+from referee.log.v1 import log_pb2
+
+DAY_MS = 86_400_000
+MAX_DAYS = 30
+"""Of correspondence; a charge has 32 bits."""
+MAX_BUDGET_MS = MAX_DAYS * DAY_MS
+MAX_LAG_MS = 10_000
+MAX_STRIKES = 32
+"""No more refused moves are recorded at one decision."""
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """The four kinds of time control as one: what a clock has at first, and what a move gives and costs."""
+
+    base_ms: int
+    renewed: bool = False
+    """Every move begins with the whole base."""
+    increment_ms: int = 0
+    delay_ms: int = 0
+    """So much of each move is free."""
+    lag_ms: int = 0
+
+    @classmethod
+    def of(cls, terms: log_pb2.ClockTerms) -> Control:
+        """Raises ``LogError`` (``MALFORMED``) for one that no game can be played with."""
+        kind = terms.WhichOneof("control")
+        if kind is None:
+            raise LogError(Code.MALFORMED, "game_open.terms.clock without a control", "one of the four")
+        if kind == "per_move":
+            control = cls(terms.per_move.move_ms, renewed=True, lag_ms=terms.lag_ms)
+        elif kind == "increment":
+            control = cls(terms.increment.base_ms, increment_ms=terms.increment.increment_ms, lag_ms=terms.lag_ms)
+        elif kind == "delay":
+            control = cls(terms.delay.base_ms, delay_ms=terms.delay.delay_ms, lag_ms=terms.lag_ms)
+        else:
+            days = terms.correspondence.days
+            control = cls(min(days, MAX_DAYS + 1) * DAY_MS, renewed=True, lag_ms=terms.lag_ms)
+        for name, value, least, most in (
+            ("base", control.base_ms, 1, MAX_BUDGET_MS),
+            ("increment", control.increment_ms, 0, MAX_BUDGET_MS),
+            ("delay", control.delay_ms, 0, MAX_BUDGET_MS),
+            ("lag", control.lag_ms, 0, MAX_LAG_MS),
+        ):
+            if not least <= value <= most:
+                raise LogError(Code.MALFORMED, f"game_open.terms.clock: a {name} of {value} ms", f"{least} to {most}")
+        return control
+
+
+def check_terms(opened: log_pb2.GameOpen) -> None:
+    """Raises ``LogError``: ``UNSUPPORTED`` for later rules of the table, ``MALFORMED`` for terms that contradict."""
+    terms = opened.terms
+    if terms.table_rules > table_rules.VERSION:
+        what = f"version {terms.table_rules} of the rules of the table"
+        raise LogError(Code.UNSUPPORTED, what, f"at most {table_rules.VERSION}")
+    recorded = terms.illegal_moves == log_pb2.ILLEGAL_MOVE_POLICY_RECORDED
+    of_table = (
+        ("clock", terms.HasField("clock")),
+        ("strikes", terms.strikes > 0),
+        ("penalty_ms", terms.penalty_ms > 0),
+        ("absence_ms", terms.absence_ms > 0),
+        ("take_backs", terms.take_backs),
+        ("protest_ms", terms.protest_ms > 0),
+    )
+    for name, is_set in of_table:
+        _demand(not is_set or terms.table_rules > 0, name, "table_rules, by which it is judged")
+    if terms.HasField("clock"):
+        Control.of(terms.clock)
+    _demand(terms.strikes <= MAX_STRIKES, "strikes", f"at most {MAX_STRIKES}")
+    _demand(recorded or not (terms.strikes or terms.penalty_ms), "illegal_moves", "RECORDED, as they are counted")
+    _demand(not terms.penalty_ms or terms.HasField("clock"), "penalty_ms", "a clock that it is taken off")
+    _demand(terms.penalty_ms <= MAX_BUDGET_MS, "penalty_ms", f"at most {MAX_BUDGET_MS}")
+    _demand(terms.absence_ms <= MAX_BUDGET_MS, "absence_ms", f"at most {MAX_BUDGET_MS}")
+    _demand(not terms.protest_ms or len(opened.arbiter_keys) > 0, "protest_ms", "an arbiter who rules on protests")
+    _demand(terms.protest_ms <= MAX_BUDGET_MS, "protest_ms", f"at most {MAX_BUDGET_MS}")
+
+
+def _demand(condition: bool, field: str, expected: str) -> None:
+    if not condition:
+        raise LogError(Code.MALFORMED, f"game_open.terms.{field}", expected)

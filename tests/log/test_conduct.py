@@ -1,0 +1,299 @@
+"""The rules of the table in the log: clocks, forfeits, take-backs, protests, rulings; written, read and audited."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from referee.log import intent
+from referee.log.entry import Clock
+from referee.log.errors import Code, LogError, RulesError
+from referee.log.header import build_header
+from referee.log.intent import Author, Role
+from referee.log.replay import Record
+from referee.log.steps import Phase
+from referee.log.v1 import log_pb2
+from referee.log.verdict import Verdict
+from tests.log import games, toy
+from tests.log.games import key
+
+RECORDED = log_pb2.ILLEGAL_MOVE_POLICY_RECORDED
+INCREMENT = log_pb2.ClockTerms(increment=log_pb2.Increment(base_ms=10_000, increment_ms=1_000), lag_ms=200)
+
+
+class Table:
+    """A game by the rules of the table, acted in by the millisecond."""
+
+    def __init__(self, *, dealt: bool = True, scribed: tuple[int, ...] = (), seats: int = 3, **terms: Any) -> None:
+        header = build_header("toy", 1, toy.Toy.catalogue, log_pb2.DESCRIPTOR, "tests")
+        turns = bytes([6])
+        opened = games.game_open(header, dealt=dealt, scribed=scribed, seats=seats, options=turns)
+        opened.terms.CopyFrom(log_pb2.Terms(table_rules=1, **terms))
+        opened.arbiter_keys.append(key("arbiter 1").public.raw)
+        self.played = games.start(opened, header=header)
+        self.played.clock = lambda: Clock(self.now)  # type: ignore[method-assign]
+        self.now = self.played.record.last_ms
+        games.join_and_reveal(self.played)
+        self.settle()
+
+    @property
+    def record(self) -> Record:
+        return self.played.record
+
+    @property
+    def course(self) -> Any:
+        return self.played.record.course
+
+    def settle(self) -> None:
+        while (event := self.record.due(self.now)) is not None:
+            self.played.keep(self.record.write(event, Clock(self.now)))
+
+    def act(self, role: Role, index: int, message: intent.TableAct) -> int:
+        author = Author(role, index)
+        signed = intent.act(self.record.place, author, key(f"{role} {index}"), message)
+        seq = self.record.size
+        self.played.keep(self.record.admit(signed, Clock(self.now)))
+        self.settle()
+        return seq
+
+    def seat(self, seat: int, message: intent.TableAct) -> int:
+        return self.act(Role.SEAT, seat, message)
+
+    def rule(self, arbiter: int = 0, rule_id: str = "TBL-1", **ruling: Any) -> int:
+        return self.act(Role.ARBITER, arbiter, log_pb2.Rule(rule_id=rule_id, **ruling))
+
+    def move(self, count: int = 1, *, after: int = 0, lag: int = 0, overhead: int = 0) -> int:
+        self.now += after
+        (seat,) = self.course.awaited()
+        scribed = self.record.opened.seats[seat].scribed
+        author = Author(Role.SCRIBE, 0) if scribed else Author(Role.SEAT, seat)
+        data = self.course.codec.encode_move(toy.Take(count), self.course.tables)
+        signed = intent.move(self.record.place, author, key(f"{author.role} {author.index}"), data)
+        clock = Clock(self.now)
+        if self.course.clocks is not None:
+            clock = self.course.clocks.charge(seat, self.now, lag_ms=lag, overhead_ms=overhead)
+        seq = self.record.size
+        try:
+            written = self.record.admit(signed, clock)
+        except RulesError as error:
+            if not self.record.counts_attempts:
+                raise
+            written = self.record.refuse(signed, error, clock)
+        self.played.keep(written)
+        self.settle()
+        return seq
+
+    def draw(self) -> int:
+        outcome, _ = next(iter(o for o in self.course.state.chance_outcomes() if o[0].card > 1))
+        data = self.course.codec.encode_outcome(outcome, self.course.tables)
+        seq = self.record.size
+        self.played.keep(
+            self.record.admit(intent.declare(self.record.place, 1, key("scribe 1"), data), Clock(self.now))
+        )
+        self.settle()
+        return seq
+
+    def left(self) -> list[int]:
+        return [self.course.clocks.seat(seat).left_ms for seat in range(len(self.record.opened.seats))]
+
+    def check(self, verdict: Verdict | None = None) -> None:
+        """A replay has what the live game has, clocks and all; the auditor agrees."""
+        again = Record.replay(self.played.entries, engines=toy.ENGINES, secret=self.course.secret).course
+        live = self.course
+        assert (again.digest(), again.phase, again.end, again.last_ms) == (
+            live.digest(),
+            live.phase,
+            live.end,
+            live.last_ms,
+        )
+        assert (again.clocks and again.clocks.saved()) == (live.clocks and live.clocks.saved())
+        for name in ("out", "strikes", "points_off", "suspended", "disputes", "rulings", "proposal", "result"):
+            assert getattr(again.conduct, name) == getattr(live.conduct, name), name
+        report = self.played.audit()
+        expected = verdict or (Verdict.COMPLETE if live.phase is Phase.CLOSED else Verdict.PREFIX)
+        assert report.verdict is expected, report.findings
+
+
+class _Refused:
+    def __init__(self, code: Code) -> None:
+        self.code = code
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: Any, _: Any) -> bool:
+        assert isinstance(error, LogError), error
+        assert error.code is self.code, error
+        return True
+
+
+def test_resigned_seats_are_played_by_the_stand_in_and_placed_last() -> None:
+    table = Table()
+    table.seat(1, log_pb2.Resign())
+    while table.record.phase is Phase.PLAYING:
+        table.move()
+    end = table.course.end
+    assert end.ending == log_pb2.ENDING_RULES
+    assert end.places[1] == 3
+    table.check()
+
+
+def test_the_last_seat_that_is_left_wins_at_once() -> None:
+    table = Table()
+    table.seat(1, log_pb2.Resign())
+    table.seat(2, log_pb2.Resign())
+    end = table.course.end
+    assert (end.ending, list(end.scores), list(end.places)) == (log_pb2.ENDING_RESIGNED, [], [1, 3, 2])
+    table.check()
+
+
+def test_clocks_are_charged_what_passed_less_network_and_referee() -> None:
+    table = Table(clock=INCREMENT)
+    (seat,) = table.course.awaited()
+    table.move(after=3_000, lag=150, overhead=50)
+    assert table.left()[seat] == 10_000 - 2_800 + 1_000
+    table.check()
+
+
+def test_a_flag_falls_only_when_no_network_could_have_been_slower() -> None:
+    table = Table(clock=INCREMENT)
+    (seat,) = table.course.awaited()
+    table.now += 10_200
+    with _Refused(Code.NOT_AWAITED):
+        table.record.write(log_pb2.Timeout(seat=seat), table.course.clocks.charge(seat, table.now, lag_ms=200))
+    assert table.course.alarm_ms() == table.now + 1
+    table.now += 1
+    table.played.keep(
+        table.record.write(log_pb2.Timeout(seat=seat), table.course.clocks.charge(seat, table.now, lag_ms=200))
+    )
+    table.settle()
+    assert table.course.conduct.out == {seat: log_pb2.ENDING_FLAG}
+    table.check()
+
+
+def test_nobody_moves_after_the_time_is_up() -> None:
+    table = Table(clock=INCREMENT)
+    with _Refused(Code.NOT_AWAITED):
+        table.move(after=10_201, lag=200)
+
+
+def test_strikes_and_penalties_of_illegal_moves() -> None:
+    table = Table(clock=INCREMENT, illegal_moves=RECORDED, strikes=2, penalty_ms=3_000)
+    (seat,) = table.course.awaited()
+    table.move(9, after=1_000)
+    assert table.left()[seat] == 6_000
+    table.check()
+    table.move(9, after=1_000)
+    assert table.course.conduct.out == {seat: log_pb2.ENDING_ILLEGAL_MOVES}
+    table.check()
+
+
+def test_a_pause_stops_the_clock_and_all_moves() -> None:
+    table = Table(clock=INCREMENT)
+    (seat,) = table.course.awaited()
+    table.now += 1_000
+    table.rule(pause=log_pb2.Pause(), rule_id="")
+    assert table.left()[seat] == 9_000
+    assert table.course.awaited() == ()
+    table.now += 50_000
+    table.rule(resume=log_pb2.Resume(), rule_id="")
+    table.move(after=500)
+    assert table.left()[seat] == 9_500
+    table.check()
+
+
+def test_no_clock_runs_while_the_referee_is_down() -> None:
+    table = Table(clock=INCREMENT)
+    (seat,) = table.course.awaited()
+    alive, table.now = table.now + 2_000, table.now + 90_000
+    table.played.keep(table.record.write(log_pb2.Interrupted(alive_ms=alive), Clock(table.now)))
+    table.move(after=1_000)
+    assert table.left()[seat] == 8_000
+    table.check()
+
+
+def test_a_take_back_needs_everybody_and_stops_at_a_draw() -> None:
+    table = Table(take_backs=True, clock=INCREMENT)
+    before = table.record.size - 1
+    with _Refused(Code.NOT_AWAITED):
+        table.seat(0, log_pb2.TakeBack(to_seq=before - 1))
+    table.move(after=100)  # a card is turned at once
+    with _Refused(Code.NOT_AWAITED):
+        table.seat(0, log_pb2.TakeBack(to_seq=before))
+    table.check()
+
+
+def test_a_scribe_corrects_what_scribes_entered_and_nothing_else() -> None:
+    table = Table(dealt=False, scribed=(0, 1), seats=3)
+    start = table.record.size - 1
+    table.draw()
+    drawn = table.record.size - 1
+    digest = table.course.digest()
+    table.move(2)
+    table.act(Role.SCRIBE, 0, log_pb2.Correct(to_seq=drawn))
+    assert table.course.digest() == digest
+    with _Refused(Code.NOT_AWAITED):
+        table.act(Role.SCRIBE, 0, log_pb2.Correct(to_seq=drawn + 1))  # taken back itself
+    table.act(Role.SCRIBE, 0, log_pb2.Correct(to_seq=start))
+    table.draw()
+    table.move(1)
+    table.draw()
+    table.move(1)
+    table.draw()
+    table.move(1)  # by seat 2 itself
+    with _Refused(Code.NOT_AWAITED):
+        table.act(Role.SCRIBE, 0, log_pb2.Correct(to_seq=start))
+    table.check()
+
+
+def test_a_protest_holds_the_end_until_it_is_ruled_on() -> None:
+    table = Table(dealt=False, protest_ms=60_000)
+    for _ in range(6):
+        table.draw()
+        table.move(1)
+    assert table.record.phase is Phase.PLAYING
+    protest = table.seat(2, log_pb2.Protest(against_seq=table.record.size - 1, rule_id="TOY-2"))
+    table.now += 100_000
+    assert table.record.due(table.now) is None
+    ruling = table.rule(decides=protest, dismiss=log_pb2.Dismiss())
+    appeal = table.seat(2, log_pb2.Appeal(against_seq=ruling, rule_id="TOY-2"))
+    with _Refused(Code.NOT_AWAITED):
+        table.rule(0, decides=appeal, dismiss=log_pb2.Dismiss())
+    table.rule(1, decides=appeal, penalty=log_pb2.Penalty(seat=0, points=100))
+    table.now += 59_999
+    assert table.record.due(table.now) is None
+    table.now += 1
+    table.settle()
+    end = table.course.end
+    assert end.scores[0] == 2 - 100
+    assert end.places[0] == 3
+    table.check()
+
+
+def test_a_ruling_restores_accepts_skips_reinstates_adjudicates() -> None:
+    table = Table(dealt=False)
+    start = table.record.size - 1
+    table.draw()
+    with _Refused(Code.NOT_AWAITED):
+        table.rule(accept=log_pb2.Accept(seat=0, move=bytes([1]), rule_ids=["TOY-2"]))
+    table.rule(accept=log_pb2.Accept(seat=0, move=bytes([9]), rule_ids=["TOY-2"]))
+    assert table.course.state.scores[0] == 9
+    table.draw()
+    table.rule(skip=log_pb2.Skip(seat=1))
+    assert table.course.state.scores == [9, 1, 0]
+    table.check()
+    table.rule(forfeit=log_pb2.Forfeit(seat=2, ending=log_pb2.ENDING_CRASHED))
+    table.rule(reinstate=log_pb2.Reinstate(seat=2))
+    assert not table.course.conduct.out
+    table.rule(restore=log_pb2.Restore(to_seq=start))
+    assert table.course.state.scores == [0, 0, 0]
+    table.check()
+    table.rule(adjudicate=log_pb2.Adjudicate(places=[2, 1, 2]))
+    assert table.course.end.ending == log_pb2.ENDING_ADJUDICATED
+    table.check()
+
+
+def test_void() -> None:
+    table = Table()
+    table.rule(void=log_pb2.Void())
+    assert table.course.end.ending == log_pb2.ENDING_VOIDED
+    table.check()
