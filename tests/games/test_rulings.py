@@ -1,0 +1,110 @@
+"""What an arbiter may let stand: a game goes on from there to its end, and the slow checkers score it alike."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from referee.games import alhambra, registry
+from referee.games.alhambra.outline import longest_wall, outline
+from referee.games.game import Kind
+from referee.games.kingdomino import Options as KingdominoOptions
+from referee.games.kingdomino.options import Central, Frame
+from tests.games import oracle, rollwrite_positions, slow_alhambra, slow_rollwrite, words
+from tests.games.layouts import engine_layout
+from tests.games.rulings import play
+from tests.games.test_kingdomino_game import worth
+
+Hits = Counter[str]
+
+
+class Lenient(slow_alhambra.SlowGame):
+    """Lays what it is told; its lists of moves are not asked for."""
+
+    def actions(self, seat: int) -> list[slow_alhambra.Event]:
+        return [("take",)] if self.row else super().actions(seat)
+
+    def wall(self, seat: int) -> int:
+        """With holes by the outline, which has no wall along them."""
+        board = self.boards[seat]
+        if not {"ALH-A5", "ALH-A6"} & oracle.faults(board).keys():
+            return super().wall(seat)
+        layout = engine_layout(board)
+        longest = len(longest_wall(layout))
+        return longest - 1 if self.loop_one_less and longest == len(outline(layout)) else longest
+
+
+def alhambra_game(rng: random.Random, hits: Hits) -> None:
+    """All of the table and all points, beside the slow game."""
+    seats, loop_one_less = rng.randrange(2, 7), rng.random() < 0.5
+    table = alhambra.tile_table()
+    slow = Lenient(seats, table.names, youngest_first=range(seats), loop_one_less=loop_one_less)
+    options = alhambra.Options(loop_one_less=loop_one_less)
+    state = play(
+        "alhambra", seats, rng, hits, options, lambda state, event: slow.happen(words.words(event, state.table))
+    )
+    assert words.table_of(state) == words.slow_table_of(slow)
+    assert list(state.pending()[0].scores) == slow.scores
+
+
+def kingdomino_game(rng: random.Random, hits: Hits) -> None:
+    """Points, largest areas and crowns of every kingdom, by the slow checker."""
+    seats, central = rng.randrange(2, 5), rng.choice(list(Central))
+    frame = Frame.FIXED if central is Central.FRAME else rng.choice(list(Frame))
+    options = KingdominoOptions(frame, central=central, harmony=rng.random() < 0.5, mighty_duel=seats == 2)
+    state = play("kingdomino", seats, rng, hits, options)
+    (over,) = state.pending()
+    ranked = worth(state)
+    assert list(over.scores) == [points for points, _, _ in ranked]
+    assert list(over.places) == [1 + sum(other > own for other in ranked) for own in ranked]
+
+
+def rollwrite_game(rng: random.Random, hits: Hits) -> None:
+    """All of the table and all points, beside the slow game."""
+    seats = rng.randrange(1, 6)
+    slow = slow_rollwrite.SlowGame(seats)
+    state = play(
+        "rollwrite", seats, rng, hits, follow=lambda state, event: slow.happen(rollwrite_positions.words(event))
+    )
+    assert rollwrite_positions.table_of(state) == rollwrite_positions.slow_table_of(slow)
+    totals = slow.totals()
+    assert list(state.pending()[0].scores) == [totals[seat] for seat in slow.seats]
+
+
+GAMES: dict[str, tuple[Callable[[random.Random, Hits], None], int, int]] = {
+    "alhambra": (alhambra_game, 3, 12),
+    "kingdomino": (kingdomino_game, 6, 50),
+    "rollwrite": (rollwrite_game, 4, 40),
+}
+"""A game beside the slow checker; how many are played, and how many by the slow test."""
+
+
+def hits_of(rules_id: str, count: int) -> Hits:
+    hits: Hits = Counter()
+    for number in range(count):
+        GAMES[rules_id][0](random.Random(f"ruling {rules_id} {number} of {count}"), hits)
+    return hits
+
+
+@pytest.mark.parametrize("rules_id", registry.names())
+def test_games_with_illegal_moves_that_stand(rules_id: str) -> None:
+    hits = hits_of(rules_id, GAMES[rules_id][1])
+    assert hits.keys() == registry.get(rules_id).waivable
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rules_id", registry.names())
+def test_hundreds_of_illegal_moves_that_stand(rules_id: str) -> None:
+    hits = hits_of(rules_id, GAMES[rules_id][2])
+    assert hits.keys() == registry.get(rules_id).waivable
+    assert hits.total() >= 300
+
+
+@pytest.mark.parametrize("rules_id", registry.names())
+def test_only_constraints_are_waived(rules_id: str) -> None:
+    game: Any = registry.get(rules_id)
+    assert game.waivable < {rule.id for rule in game.catalogue if rule.kind is Kind.CONSTRAINT}
