@@ -26,8 +26,8 @@ from referee.notation.game_text import Reading
 from referee.notation.position_text import Position
 from referee.render.registry import renderer
 
-_TEXT = re.compile(rb"\s*[\[;{]")
-"""A text begins with a header, or a comment."""
+_TEXT = re.compile(rb"(\xef\xbb\xbf)?\s*[\[;{]")
+"""A text begins with a header, or a comment; a byte order mark is told as such."""
 _NAME_BYTES = 4
 """Of MAGIC; the others tell of versions and of damage."""
 

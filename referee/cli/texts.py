@@ -24,6 +24,7 @@ _T = TypeVar("_T")
 _MOST_BYTES = 4 * MAX_CHARACTERS
 _DASH = "\u2014 ".encode()
 """Begins the signatures of a note, after its last blank line."""
+_BOM = b"\xef\xbb\xbf"
 
 
 def read(path: Path, reader: Callable[[str], _T], verifier: VerifierKey | None = None) -> _T:
@@ -47,11 +48,16 @@ def read(path: Path, reader: Callable[[str], _T], verifier: VerifierKey | None =
 
 
 def _text(path: Path, data: bytes, verifier: VerifierKey | None) -> str:
-    """Without what was signed under it. Raises ``LogError``, ``UnicodeDecodeError``."""
-    if not data.rpartition(b"\n\n")[2].startswith(_DASH):
+    """Without what was signed under it. Raises ``Failure``, ``LogError``, ``UnicodeDecodeError``."""
+    if data.startswith(_BOM):
+        raise Failure(f"{path}: begins with a byte order mark; expected UTF-8 without one", EXIT_USAGE)
+    unix = data.replace(b"\r\n", b"\n")
+    if not unix.rpartition(b"\n\n")[2].startswith(_DASH):
         if verifier is not None:
             raise LogError(Code.NOTE, "the text is not signed", f"a signature by {verifier.name}")
         return data.decode()
+    if unix != data:
+        raise LogError(Code.NOTE, "a signed text whose lines end with CR LF", "LF, as they were signed")
     note = Note.parse(data, _MOST_BYTES)
     if verifier is not None:
         verifier.check(note)

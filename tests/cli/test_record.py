@@ -40,6 +40,11 @@ def recorded(keys: Path, text: Path, out: Path) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
+def shown(*words: str | Path) -> tuple[int, str, str]:
+    done = referee("show", *words)
+    return done.returncode, done.stdout, done.stderr
+
+
 def own_tables(setup: Setup) -> bool:
     return setup.tables is not None
 
@@ -143,6 +148,27 @@ def test_a_signed_text_is_checked(keys: Path, tmp_path: Path) -> None:
     text.write_text(plain, encoding="utf-8")
     bare = referee("show", text, "--key", verifier(keys))
     assert (bare.returncode, "the text is not signed" in bare.stderr) == (4, True)
+
+
+CR_LF = "NOTE: a signed text whose lines end with CR LF; expected LF, as they were signed"
+BOM = "begins with a byte order mark; expected UTF-8 without one"
+
+
+@pytest.mark.parametrize(
+    ("before", "ends", "code", "message"),
+    [(b"", b"\r\n", 4, CR_LF), (b"\xef\xbb\xbf", b"\n", 2, BOM), (b"\xef\xbb\xbf", b"\r\n", 2, BOM)],
+    ids=["CR LF", "BOM", "both"],
+)
+def test_what_an_editor_does_to_a_signed_text(
+    before: bytes, ends: bytes, code: int, message: str, keys: Path, tmp_path: Path
+) -> None:
+    """One line says what it was, whoever reads it."""
+    signed = texts.signed(write(GameText(PLAIN[1], ())), ORIGIN, PrivateKey.load(keys / "referee.pem"))
+    text, out = tmp_path / "game.txt", tmp_path / "game.gamelog"
+    text.write_bytes(before + signed.encode().replace(b"\n", ends))
+    for found in (recorded(keys, text, out), shown(text), shown(text, "--key", verifier(keys))):
+        assert found == (code, "", f"referee: {text}: {message}\n")
+    assert not out.exists()
 
 
 def test_a_dash_in_a_comment_is_no_signature(tmp_path: Path) -> None:
