@@ -37,12 +37,11 @@ def _last_turn(state: State, budget: int) -> Callable[[int, int], tuple[Award, .
 
 
 def _gap(state: State, seat: int, leader: int, awards: Iterable[Award]) -> Gap:
-    parts = [Part("points scored so far", state.scores[seat] - state.scores[leader])]
+    parts = [Part(f"points of seat {seat} now, less those of seat {leader}", state.scores[seat] - state.scores[leader])]
     for award in awards:
-        parts += [
-            Part(f"majorities in round {award.round}, at most", award.majorities),
-            Part(f"walls in round {award.round}, at most", award.walls),
-        ]
+        for what, gained in (("majorities", award.majorities), ("walls", award.walls)):
+            if gained:
+                parts.append(Part(f"{what} in round {award.round}, at the most", gained))
     return Gap(seat, sum(part.points for part in parts), tuple(parts))
 
 

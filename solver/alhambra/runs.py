@@ -3,6 +3,8 @@
 The outline is one closed curve (ALH-B4). A tile that is placed, or taken away, replaces one stretch of it: of three
 sides at the most, as one side of the tile at least leads on to the rest. A tile that is exchanged changes the sides of
 its cell that lie outside, again three at the most, in two stretches at the most.
+
+Where something illegal stands, none of this holds; then walls are counted, wherever they are.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from itertools import groupby
 
 from referee.games.alhambra.layout import Layout
 from referee.games.alhambra.outline import outline
+from referee.games.alhambra.violations import layout_violations
 
 _SIDES = 3
 """Of the outline that one change replaces, and that it makes."""
@@ -34,7 +37,10 @@ def longest_after(layout: Layout, placed: Sequence[int], rebuilds: int) -> int:
 
     A new stretch joins what lies at its two ends.
     """
-    joined = runs(layout)[: 1 + _PLACING * len(placed) + _REBUILD * rebuilds]
+    if layout_violations(layout):
+        joined = [layout.table.walls[tile].bit_count() for tile in layout.tiles.values()]
+    else:
+        joined = runs(layout)[: 1 + _PLACING * len(placed) + _REBUILD * rebuilds]
     return sum(joined) + sum(placed) + _SIDES * rebuilds
 
 
@@ -42,6 +48,8 @@ def longest_at_least(layout: Layout, placings: int, rebuilds: int, *, loop_one_l
     """The longest wall is never shorter after at most so many tiles placed and rebuilds made: of what the longest
     wall loses no more than so many sides, it falls into no more than so many pieces.
     """
+    if layout_violations(layout):
+        return 0
     changes, cuts = placings + rebuilds, _PLACING * placings + _REBUILD * rebuilds
     left = max(0, layout.wall()[0] - _SIDES * changes)
     longest = -(-left // (cuts + 1))

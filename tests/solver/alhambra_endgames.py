@@ -19,6 +19,7 @@ from itertools import combinations, product
 from typing import Any
 
 from referee.games.alhambra import GAME, Options, State
+from referee.games.alhambra.as_played import AsPlayed
 from referee.games.alhambra.layout import Layout, index_of
 from referee.games.alhambra.money import KINDS, SCORING_A, SCORING_B, VALUE, VALUES, copies
 from referee.games.alhambra.moves import Buy, MoneyRow
@@ -148,7 +149,15 @@ def _grown(rng: random.Random, state: State, tiles: list[int], count: int) -> La
         tile = tiles.pop()
         if cells := layout.placeable_cells(state.table.walls[tile]):
             layout = layout.placed(tile, index_of(rng.choice(cells)))
-    return layout
+    return _with_something_illegal(rng, layout, tiles.pop()) if rng.random() < 0.1 else layout
+
+
+def _with_something_illegal(rng: random.Random, layout: Layout, tile: int) -> Layout:
+    """With the tile beside another one, whatever the walls and the cells shut in."""
+    steps = index_of((0, 1)) - index_of((0, 0)), 1
+    taken = {index_of((0, 0)), *layout.tiles}
+    beside = sorted({cell + way * step for cell in taken for step in steps for way in (-1, 1)} - taken)
+    return AsPlayed.of_layout(layout.placed(tile, rng.choice(beside)))
 
 
 def _lay_out(rng: random.Random, state: State, tiles: list[int]) -> None:
