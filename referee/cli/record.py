@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from referee.cli import texts
+from referee.cli.arguments import verifier_key
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.recorder import Recorder, checkpoint_signer, different_keys, write_new
 from referee.log.errors import LogError
@@ -16,7 +17,7 @@ from referee.notation.headers import RUNNING, STALLED
 from referee.service.data import DEFAULT_ORIGIN
 
 
-def record(
+def record(  # noqa: PLR0917 - typer reads options from the signature
     text: Annotated[Path, typer.Argument(metavar="TEXT", help="The game, as docs/notation.md has it.")],
     key: Annotated[
         Path, typer.Option("--key", metavar="FILE", help="The scribe's private key, which signs every act.")
@@ -28,6 +29,9 @@ def record(
     origin: Annotated[
         str, typer.Option("--origin", metavar="NAME", help="The name that the referee signs under.")
     ] = DEFAULT_ORIGIN,
+    text_key: Annotated[
+        str | None, typer.Option("--text-key", metavar="VKEY", help="The verifier key that has to have signed TEXT.")
+    ] = None,
 ) -> None:
     """Makes a game file from the text of a game that was played at a physical table.
 
@@ -39,13 +43,14 @@ def record(
     What is wrong in the text is told with its line, and no file is written.
 
     Exit codes: 0 recorded; 2 the text is not in the notation, or can mean several moves, or wrong usage; 8 the rules
-    forbid what it says; 1 the file cannot be written.
+    forbid what it says; 4 it is not signed as `--text-key` demands, 5 by another; 1 the file cannot be written.
 
     Example: `referee record final.txt --key scribe.pem --referee-key referee.pem --out final.gamelog`
     """
     scribe, referee = different_keys({"--key": key, "--referee-key": referee_key})
     signer = checkpoint_signer(origin, referee)
-    game = texts.read(text, game_text.read).game
+    verifier = None if text_key is None else verifier_key("--text-key", text_key)
+    game = texts.read(text, game_text.read, verifier).game
     if game.result == STALLED:
         raise Failure(f'{text}: [Result "{STALLED}"]: only a log that is full ends so', EXIT_USAGE)
     try:

@@ -34,9 +34,9 @@ def verifier(keys: Path, name: str = "referee") -> str:
     return str(VerifierKey.of(ORIGIN, PrivateKey.load(keys / f"{name}.pem").public))
 
 
-def recorded(keys: Path, text: Path, out: Path) -> tuple[int, str, str]:
+def recorded(keys: Path, text: Path, out: Path, *more: str) -> tuple[int, str, str]:
     made = ("--key", keys / "scribe.pem", "--referee-key", keys / "referee.pem", "--origin", ORIGIN)
-    done = referee("record", text, *made, "--out", out)
+    done = referee("record", text, *made, "--out", out, *more)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -148,6 +148,27 @@ def test_a_signed_text_is_checked(keys: Path, tmp_path: Path) -> None:
     text.write_text(plain, encoding="utf-8")
     bare = referee("show", text, "--key", verifier(keys))
     assert (bare.returncode, "the text is not signed" in bare.stderr) == (4, True)
+
+
+def test_a_signed_text_is_recorded_if_it_is_signed_by_whom_it_should_be(keys: Path, tmp_path: Path) -> None:
+    plain = write(GameText(PLAIN[1], tuple(played(PLAIN[1], seed=7).events[:4])))
+    signed = texts.signed(plain, ORIGIN, PrivateKey.load(keys / "referee.pem"))
+    text, out = tmp_path / "game.txt", tmp_path / "game.gamelog"
+    for content, key, code, message in (
+        (plain, "referee", 4, "NOTE: the text is not signed"),
+        (signed, "scribe", 5, "UNTRUSTED_KEY: signed by club.example"),
+        (signed.replace("0: castle", "0:  castle"), "referee", 4, "NOTE_SIGNATURE: "),
+    ):
+        text.write_text(content, encoding="utf-8")
+        found, told, wrong = recorded(keys, text, out, "--text-key", verifier(keys, key))
+        assert (found, told, out.exists()) == (code, "", False)
+        assert wrong.startswith(f"referee: {text}: {message}")
+    text.write_text(signed, encoding="utf-8")
+    for more, notice in (((), f"{text}: signed by {ORIGIN}; not checked\n"), (("--text-key", verifier(keys)), "")):
+        found, _, wrong = recorded(keys, text, out, *more)
+        assert (found, wrong) == (0, notice)
+        assert referee("show", out, "--notation").stdout == plain
+        out.unlink()
 
 
 CR_LF = "NOTE: a signed text whose lines end with CR LF; expected LF, as they were signed"
