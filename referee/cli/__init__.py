@@ -19,7 +19,7 @@ from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
 
 COMMANDS = (
     *("serve", "keys", "new", "token", "status", "bot", "fetch", "show", "audit", "dynasty", "inspect", "recover"),
-    *("record", "proof", "prove-fork"),
+    *("record", "adjudicate", "score", "report", "proof", "prove-fork"),
     *("prove", "best-turn", "longest-wall", "best-kingdom", "rebuild-distance"),
 )
 

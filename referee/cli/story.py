@@ -6,7 +6,7 @@ import dataclasses
 from datetime import UTC, datetime
 from typing import Any, BinaryIO
 
-from referee.games.game import Decision, Forced, ForcedPass, UnknownRules
+from referee.games.game import Decision, Forced, ForcedPass, UnknownRules, Violation
 from referee.log import file
 from referee.log.entry import decode_entry
 from referee.log.errors import Code, LogError
@@ -17,6 +17,7 @@ from referee.log.replay import Record, signed_part
 from referee.log.steps import Phase
 from referee.log.v1 import log_pb2
 from referee.notation.registry import Notation, notation
+from referee.report.sheet import Scorings
 
 
 class Story:
@@ -25,12 +26,20 @@ class Story:
     def __init__(self) -> None:
         self.record: Record | None = None
         self.moves: list[str] = []
+        self.times: list[int] = []
+        """Of every entry, by the referee's clock; milliseconds since 1970."""
+        self.broken: dict[int, tuple[Violation, ...]] = {}
+        """What refused attempts break, and moves that an arbiter lets stand, by their entries."""
+        self.rulings: list[int] = []
+        """Entries with an arbiter's ruling."""
         self.events: list[Any] = []
         """What happened in the game: moves, outcomes and forced passes, as the rules have them."""
         self.ended = False
         """END was read: the file cannot go on."""
         self.torn: LogError | None = None
         self.last_ms = 0
+        self.scorings: Scorings | None = None
+        """The positions right after each scoring."""
         self._header = b""
         self._notation: Notation | None = None
         self._before: Any = None
@@ -76,11 +85,15 @@ class Story:
             except UnknownRules as error:
                 raise LogError(Code.UNSUPPORTED, str(error)) from None
             self.record = record
+            self.scorings = Scorings(record.opened.rules_id)
         turn = self._seat_on_turn(self.record)
         self._before = self.record.course.state.copy()
         entry = self.record.read(data)
         self.last_ms = entry.referee_ms
+        self.times.append(entry.referee_ms)
         self.moves.append(self._line(self.record, entry, turn))
+        if self.scorings is not None:
+            self.scorings.see(self.record.course.state)
         if self._notation is not None:
             lines = self._notation.rounds(self.record.course.state, len(self._rounds))
             self._rounds += [(len(self.moves) - 1, line) for line in lines]
@@ -115,7 +128,7 @@ class Story:
         time = f", {when:%Y-%m-%d %H:%M:%S} UTC" if when else ""
         lines.append(f"shown: entries 0 to {len(self.moves) - 1}{time}; {record.phase.value}")
         if course.end is not None:
-            lines.append(_end(course.end))
+            lines.append(told_end(course.end))
         return lines
 
     def numbered_moves(self) -> list[str]:
@@ -139,6 +152,8 @@ class Story:
             words = self._act(record, decode_intent(signed.intent), turn)
             if kind == "signed":
                 return words
+            for attempt in self.events[happened:]:
+                self.broken[entry.seq] = self._before.check(attempt)
             del self.events[happened:]
             return f"refused ({', '.join(entry.refused.rule_ids)}): {words}"
         if kind == "chance":
@@ -146,8 +161,11 @@ class Story:
         if kind == "forced_pass":
             self.events.append(ForcedPass(entry.forced_pass.seat))
             return f"seat {entry.forced_pass.seat}: has no legal action and passes"
+        if kind == "stand_in":
+            self.events.append(record.course.codec.decode_move(entry.stand_in.move, record.course.tables))
+            return f"seat {entry.stand_in.seat}, by the stand-in: {self._words(self.events[-1])}"
         if kind == "end":
-            return _end(entry.end)
+            return told_end(entry.end)
         if kind == "recovered":
             lost = entry.recovered.lost_size - entry.seq
             return f"the referee lost {lost} {'entry' if lost == 1 else 'entries'} that it had signed for and goes on"
@@ -163,7 +181,22 @@ class Story:
             return f"{by}: {self._words(move)}" + ("" if by == author else f" (by {author})")
         if act == "declare":
             return f"chance: {self._outcome(record, intent.declare)} (by {author})"
+        if act == "rule":
+            self.rulings.append(intent.seq)
+            return f"{author} rules: {self._ruling(record, intent.rule)}"
         return f"{author}: " + {"join": "joins", "reveal": "opens its seed"}.get(str(act), str(act))
+
+    def _ruling(self, record: Record, rule: log_pb2.Rule) -> str:
+        ruling = str(rule.WhichOneof("ruling"))
+        of = f" ({rule.rule_id})" if rule.rule_id else ""
+        if ruling == "skip":
+            return f"seat {rule.skip.seat} is passed over{of}"
+        if ruling == "accept":
+            self.events.append(record.course.codec.decode_move(rule.accept.move, record.course.tables))
+            self.broken[self.rulings[-1]] = self._before.check(self.events[-1])
+            broken = ", ".join(rule.accept.rule_ids)
+            return f"seat {rule.accept.seat}: {self._words(self.events[-1])} stands against {broken}{of}"
+        return f"{ruling.replace('_', ' ')}{of}"
 
     def _outcome(self, record: Record, data: bytes) -> str:
         self.events.append(record.course.codec.decode_outcome(data, record.course.tables))
@@ -191,7 +224,7 @@ def _scribe(opened: log_pb2.GameOpen) -> str:
     return f"scribe {opened.declared.scribe}, key {opened.scribe_keys[opened.declared.scribe].hex()}"
 
 
-def _end(end: log_pb2.GameEnd) -> str:
+def told_end(end: log_pb2.GameEnd) -> str:
     ending = log_pb2.Ending.Name(end.ending).removeprefix("ENDING_").lower().replace("_", " ")
     if not end.scores:
         return f"end ({ending}): no result"

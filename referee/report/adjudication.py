@@ -17,8 +17,9 @@ from referee.notation.grammar import place_of
 from referee.notation.headers import RUNNING, WITHOUT_SCORES, Headers, Setup
 from referee.report.sheet import Scorings, is_over
 
-_PASSED_OVER: Final = "TBL-2"
-_STANDS: Final = "TBL-7"
+PASSED_OVER: Final = "TBL-2"
+STANDS: Final = "TBL-7"
+"""Rules of the table that rulings rest on."""
 
 
 class Policy(StrEnum):
@@ -137,7 +138,6 @@ class _Judge:
         self.outcome = Adjudication(setup, policy, setup.start())
         self._lines = text.split("\n")
         self._scorings = Scorings(setup.rules_id)
-        self.outcome.scored = self._scorings.states
         self._skipped: int | None = None
         """The seat whose last move does not count, and that has not moved again."""
         self._open: list[int] = []
@@ -201,7 +201,7 @@ class _Judge:
             move = _stand_in(self.outcome.state, seat)
             said.append(game_text.line(self.outcome.setup.rules_id, self.outcome.state, move))
             self._enter(Step.PLAYED if isinstance(move, ForcedPass) else Step.STOOD_IN, move, seat, None)
-        self._resolve(f"entered instead ({_PASSED_OVER}): {', '.join(said)}")
+        self._resolve(f"entered instead ({PASSED_OVER}): {', '.join(said)}")
 
     def _resolve(self, words: str) -> None:
         """What is played instead of the moves that do not count is known."""
@@ -219,7 +219,7 @@ class _Judge:
         on_turn = _seat_on_turn(self.outcome.state) == seat is not None
         ends = self._why_it_ends(seat, event, wrong, on_turn=on_turn)
         skips = self.outcome.policy is Policy.SKIP
-        goes_on = "does not count" if skips else f"stands as it was played ({_STANDS})"
+        goes_on = "does not count" if skips else f"stands as it was played ({STANDS})"
         reason = "" if wrong.violations else wrong.what
         if reason and wrong.expected:
             reason += f"; expected {wrong.expected}"
@@ -258,7 +258,7 @@ class _Judge:
         waivable = self.outcome.setup.game.waivable
         fixed = sorted({violation.rule_id for violation in wrong.violations} - waivable)
         if fixed:
-            return f"the adjudication ends here: what breaks {', '.join(fixed)} cannot stand ({_STANDS})"
+            return f"the adjudication ends here: what breaks {', '.join(fixed)} cannot stand ({STANDS})"
         return ""
 
     def _enter(
@@ -270,6 +270,7 @@ class _Judge:
         if step is not Step.REFUSED:
             state.apply(event)
             self._scorings.see(state)
+            self.outcome.scored = self._scorings.states
 
 
 def _seat_on_turn(state: State) -> int | None:

@@ -8,7 +8,7 @@ from referee.games.alhambra import State
 from referee.games.alhambra.phases import Phase
 from referee.games.alhambra.scoring import NEUTRAL, Line, place_points, places, score_round
 from referee.games.alhambra.tiles import TYPES
-from referee.report.sheet import Item, Player, Reason, Sheet, SheetError, named, ordinals, seats, tied, upper
+from referee.report.sheet import Item, Player, Reason, Sheet, SheetError, in_points, named, ordinals, seats, tied, upper
 
 _LAST = 3
 _Round = tuple[int, State]
@@ -42,11 +42,11 @@ def sheet(state: State, scored: Sequence[State], *, final: bool) -> Sheet:
     for seat in range(state.seats):
         items = [item for each in rounds for item in _items(seat, *each)]
         if before:
-            earlier = f"{before} earlier scoring round{'s' if before > 1 else ''}"
-            items.insert(0, Item("taken over", earlier, "as the position states them", rest[seat], ("ALH-E1",)))
+            held = f"{before} scoring round{'s' if before > 1 else ''}, as the position states the points"
+            items.insert(0, Item("taken over", "before", held, rest[seat], ("ALH-E1",)))
         players.append(Player(f"seat {seat}", tuple(items), totals[seat], ranks[seat]))
     ties = [
-        Reason(f"{upper(seats(group))} have {totals[group[0]]} points each: a draw.", ("ALH-E10", "ALH-F12"))
+        Reason(f"{upper(seats(group))} have {in_points(totals[group[0]])} each: a draw.", ("ALH-E10", "ALH-F12"))
         for group in tied(totals)
     ]
     remarks = ["A position does not say how the points of earlier rounds came about: they are taken over."]

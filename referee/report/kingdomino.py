@@ -8,7 +8,7 @@ from referee.games.kingdomino import State
 from referee.games.kingdomino.dominoes import TERRAINS
 from referee.games.kingdomino.options import Central
 from referee.games.kingdomino.scoring import Standing, central_bonus, harmony_bonus, places
-from referee.report.sheet import Item, Player, Reason, Sheet, seats, tied, upper
+from referee.report.sheet import Item, Player, Reason, Sheet, in_points, seats, tied, upper
 
 
 def sheet(state: State, scored: Sequence[State], *, final: bool) -> Sheet:  # noqa: ARG001 - it scores once
@@ -43,7 +43,7 @@ def _ties(standings: Sequence[Standing]) -> Iterator[Reason]:
     """KDO-21 to KDO-23: of each group of seats with equal points, what told them apart."""
     for group in tied([standing.points for standing in standings]):
         areas = {standings[seat].largest_area for seat in group}
-        words = f"{seats(group)} have {standings[group[0]].points} points each. "
+        words = f"{seats(group)} have {in_points(standings[group[0]].points)} each. "
         rules = ["KDO-21"]
         words += "Their largest areas: " + _each(group, [standings[seat].largest_area for seat in group])
         if still := tied([standings[seat].largest_area for seat in group]):

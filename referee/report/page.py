@@ -11,7 +11,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from referee.report.model import Report
-from referee.report.sheet import upper
+from referee.report.sheet import in_points, upper
 
 
 def html(report: Report) -> str:
@@ -29,5 +29,5 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters["upper_first"] = upper
+    environment.filters |= {"upper_first": upper, "points": in_points}
     return environment

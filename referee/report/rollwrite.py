@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from referee.games.rollwrite import TYPES, State
 from referee.games.rollwrite.scoring import Score, Share, place_of
-from referee.report.sheet import Item, Player, Reason, Sheet, named, ordinals, tied, upper
+from referee.report.sheet import Item, Player, Reason, Sheet, in_points, named, ordinals, tied, upper
 
 
 def sheet(state: State, scored: Sequence[State], *, final: bool) -> Sheet:  # noqa: ARG001 - awards are in the position
@@ -25,13 +25,11 @@ def sheet(state: State, scored: Sequence[State], *, final: bool) -> Sheet:  # no
         )
         for player in ranked
     ]
-    ties = [
-        Reason(
-            upper(f"{named([names[player] for player in group])} have {totals[group[0]]} points each: a shared place."),
-            ("RNW-41", "RNW-46") if state.options.against else ("RNW-41",),
-        )
-        for group in tied(totals)
-    ]
+    rules = ("RNW-41", "RNW-46") if state.options.against else ("RNW-41",)
+    ties = []
+    for group in tied(totals):
+        who = named([names[player] for player in group])
+        ties.append(Reason(f"{upper(who)} have {in_points(totals[group[0]])} each and share the place.", rules))
     remarks = [f"{state.table.remark}."] if state.table.remark else [f"Sheet {state.table.name}."]
     return Sheet(tuple(players), tuple(ties), tuple(map(upper, remarks)))
 

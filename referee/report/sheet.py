@@ -118,21 +118,33 @@ class Scorings:
     """Collects the positions right after each scoring of a game in progress."""
 
     def __init__(self, rules_id: str) -> None:
-        self.states: list[State] = []
         self._notation = notation(rules_id)
-        self._told = 0
+        self._found: list[tuple[int, State]] = []
+        """How many lines the scorings had brought, and the position."""
+
+    @property
+    def states(self) -> list[State]:
+        """The positions, of those scorings that have not been taken back."""
+        return [state for _, state in self._found]
 
     def see(self, state: State) -> None:
-        """After every event."""
-        if lines := self._notation.rounds(state, self._told):
-            self._told += len(lines)
-            self.states.append(state.copy())
+        """After every event, and wherever the game was set back."""
+        lines = len(self._notation.rounds(state, 0))
+        while self._found and self._found[-1][0] > lines:
+            self._found.pop()
+        if lines > (self._found[-1][0] if self._found else 0):
+            self._found.append((lines, state.copy()))
 
 
 def tied(totals: Sequence[int]) -> list[list[int]]:
     """The players with equal points, of those that are not alone with theirs; most points first."""
     equal = [[player for player, own in enumerate(totals) if own == total] for total in sorted({*totals}, reverse=True)]
     return [players for players in equal if len(players) > 1]
+
+
+def in_points(number: int) -> str:
+    """``1 point``, ``2 points``."""
+    return f"{number} point{'' if number == 1 else 's'}"
 
 
 def named(players: Sequence[str]) -> str:

@@ -7,13 +7,37 @@ from textwrap import wrap
 
 from referee.games.game import Rule
 from referee.report.model import Facts, Report
-from referee.report.sheet import Sheet, upper
+from referee.report.sheet import Sheet, in_points, upper
 
 _WIDTH = 100
 
 
 def text(report: Report) -> str:
     """The whole report, but for the pictures."""
+    lines = [*_summary(report), *_headed("What happened")]
+    width = max((len(str(row.number or "")) for row in report.rows), default=0)
+    for row in report.rows:
+        number = "-" if row.number is None else str(row.number)
+        time = f"{row.time:19}  " if report.has_times else ""
+        mark = f"  [{row.mark}]" if row.mark else ""
+        lines.append(f"{number:>{width}}  {time}{row.words}{mark}")
+    return _joined([*lines, *_holding(report)])
+
+
+def summary(report: Report) -> str:
+    """The same without what happened."""
+    return _joined([*_summary(report), *_holding(report)])
+
+
+def _joined(lines: Iterable[str]) -> str:
+    return "".join(f"{line.rstrip()}\n" for line in lines)
+
+
+def _holding(report: Report) -> list[str]:
+    return [*_headed("What holds it to the log"), *_facts(report.hashes)] if report.hashes else []
+
+
+def _summary(report: Report) -> list[str]:
     lines = [report.title, "=" * len(report.title), "", f"{report.headline}.", *report.verdict, ""]
     lines += [*_facts(report.about), ""]
     for seat in report.seats:
@@ -30,16 +54,7 @@ def text(report: Report) -> str:
     else:
         names = {player.name: report.name_of(player.name) for player in report.sheet.players}
         lines += sheet_lines(report.sheet, report.rules, names)
-    lines += _headed("What happened")
-    width = max((len(str(row.number or "")) for row in report.rows), default=0)
-    for row in report.rows:
-        number = "-" if row.number is None else str(row.number)
-        time = f"{row.time:19}  " if report.has_times else ""
-        mark = f"  [{row.mark}]" if row.mark else ""
-        lines.append(f"{number:>{width}}  {time}{row.words}{mark}")
-    if report.hashes:
-        lines += [*_headed("What holds it to the log"), *_facts(report.hashes)]
-    return "".join(f"{line.rstrip()}\n" for line in lines)
+    return lines
 
 
 def sheet_lines(sheet: Sheet, rules: Iterable[Rule], names: dict[str, str] | None = None) -> Iterator[str]:
@@ -50,7 +65,7 @@ def sheet_lines(sheet: Sheet, rules: Iterable[Rule], names: dict[str, str] | Non
     how = max((len(item.how) for item in items), default=0)
     for player in sheet.players:
         yield ""
-        yield f"{upper((names or {}).get(player.name, player.name))}: {player.total} points, place {player.place}"
+        yield f"{upper((names or {}).get(player.name, player.name))}: {in_points(player.total)}, place {player.place}"
         for group, own in player.groups():
             yield f"  {group}"
             for item in own:

@@ -1,0 +1,176 @@
+"""``referee adjudicate``: a game from an over-the-board record, judged after the fact."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from referee.cli import output, texts
+from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
+from referee.cli.recorder import Recorder, checkpoint_signer, different_keys, write_new
+from referee.log.errors import LogError
+from referee.log.header import header_hash
+from referee.log.keys import PrivateKey
+from referee.log.note import CheckpointSigner
+from referee.log.players import SALT_BYTES, player_hash
+from referee.log.verdict import Verdict
+from referee.notation.headers import STALLED, Setup
+from referee.report import adjudication
+from referee.report.adjudication import PASSED_OVER, STANDS, Adjudication, Policy, Step
+from referee.report.model import Facts, Report, Seat, of_adjudication
+from referee.report.page import html
+from referee.report.text import summary, text
+from referee.service.data import DEFAULT_ORIGIN
+
+_WRITERS = {".html": html, ".txt": text}
+
+
+def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
+    record: Annotated[Path, typer.Argument(metavar="RECORD", help="The game, as docs/notation.md has it.")],
+    on_illegal: Annotated[
+        Policy, typer.Option("--on-illegal", help="What becomes of a move that the rules forbid.")
+    ] = Policy.STOP,
+    report: Annotated[
+        list[Path] | None,
+        typer.Option("--report", metavar="FILE", help="Write the report: a new .html or .txt file. Repeatable."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write the signed game file; a new one.")
+    ] = None,
+    key: Annotated[
+        Path | None, typer.Option("--key", metavar="FILE", help="For --out: the scribe's private key.")
+    ] = None,
+    referee_key: Annotated[
+        Path | None, typer.Option("--referee-key", metavar="FILE", help="For --out: the referee's.")
+    ] = None,
+    arbiter_key: Annotated[
+        Path | None,
+        typer.Option("--arbiter-key", metavar="FILE", help="For --out: the arbiter's, who signs every ruling."),
+    ] = None,
+    origin: Annotated[
+        str, typer.Option("--origin", metavar="NAME", help="The name that the referee signs under.")
+    ] = DEFAULT_ORIGIN,
+) -> None:
+    """Judges the record of a game that was played over the board: every move, every draw, the score.
+
+    What the rules forbid is listed with its line, the rule and its words. How the game then goes on is the arbiter's
+    choice:
+
+    - stop: the adjudication ends before the first illegal line
+    - skip: the move does not count. If the seat moves again in the record, that counts; if the record goes on without
+      it, the stand-in's move is entered for it (TBL-2)
+    - accept-as-played: the move stands, if all rules that it breaks allow that (TBL-7); otherwise the adjudication ends
+      before it. Nothing that is drawn or rolled can be skipped or left standing
+
+    With --out the game is written as a signed log, as `referee record` does, up to where the adjudication ends; with
+    skip and accept-as-played it needs --arbiter-key, as each of them is a ruling. The names of players, headers Player0
+    and so on, are in the report alone: the log has a hash for each, and the report the salts that prove it.
+
+    Exit codes: 0 adjudicated to the end of the record; 8 stopped, or the record states a wrong result and nobody was to
+    rule on anything; 2 the record is not in the notation, or can mean several moves, or wrong usage; 1 a file cannot be
+    written.
+
+    Example: `referee adjudicate final.txt --on-illegal skip --report final.html --out final.gamelog --key scribe.pem
+    --referee-key referee.pem --arbiter-key arbiter.pem`
+    """
+    reports = report or []
+    for path in reports:
+        if path.suffix not in _WRITERS:
+            raise Failure(f"--report {path}: expected a name that ends in .html or .txt", EXIT_USAGE)
+    signers = _signers(out, key, referee_key, arbiter_key, on_illegal)
+    signer = checkpoint_signer(origin, signers[1]) if signers else None
+    found = texts.read(record, lambda words: adjudication.adjudicate(words, on_illegal))
+    if found.result == STALLED and signers:
+        raise Failure(f'{record}: [Result "{STALLED}"]: only a log that is full ends so', EXIT_USAGE)
+    for path in (*reports, *([out] if out else [])):
+        if path.exists():
+            raise Failure(f"{path}: File exists", EXIT_FAILED)
+    salts = [secrets.token_bytes(SALT_BYTES) for _ in range(found.setup.seats)]
+    seats = _seats(found.setup, salts)
+    hashes: Facts = ()
+    if signers and signer and out:
+        try:
+            recorder = _recorded(found, signers, [_hash_of(found.setup, salt, n) for n, salt in enumerate(salts)])
+            data = recorder.file(signer)
+        except LogError as error:
+            raise Failure(f"{record}: {error}", EXIT_USAGE) from None
+        write_new("--out", out, data)
+        hashes = _hashes(recorder, signer, signers)
+    made = of_adjudication(found, seats, hashes)
+    for path in reports:
+        write_new("--report", path, _WRITERS[path.suffix](made).encode())
+    output.write(_told(made, [*reports, *([out] if out else [])]))
+    if found.stopped or (on_illegal is Policy.STOP and not found.is_clean):
+        raise typer.Exit(int(Verdict.RULES))
+
+
+def _signers(
+    out: Path | None, key: Path | None, referee_key: Path | None, arbiter_key: Path | None, policy: Policy
+) -> list[PrivateKey]:
+    """Of the scribe, the referee and, if there is one, the arbiter; none without ``out``. Raises ``Failure``."""
+    given = {"--key": key, "--referee-key": referee_key, "--arbiter-key": arbiter_key}
+    if out is None:
+        if named := [option for option, path in given.items() if path is not None]:
+            raise Failure(f"{', '.join(named)}: keys sign the game file; expected --out", EXIT_USAGE)
+        return []
+    needed = given if policy is not Policy.STOP else {"--key": key, "--referee-key": referee_key}
+    if missing := [option for option, path in needed.items() if path is None]:
+        why = " (skipping and accepting are rulings)" if "--arbiter-key" in missing else ""
+        raise Failure(f"--out needs {', '.join(missing)}{why}", EXIT_USAGE)
+    return different_keys({option: path for option, path in given.items() if path is not None})
+
+
+def _seats(setup: Setup, salts: Sequence[bytes]) -> list[Seat]:
+    names = setup.players or ("",) * setup.seats
+    seats = []
+    for number, (name, salt) in enumerate(zip(names, salts, strict=True)):
+        player = (("player", player_hash(salt, name).hex()), ("salt", salt.hex())) if name else ()
+        seats.append(Seat(number, name, player))
+    return seats
+
+
+def _hash_of(setup: Setup, salt: bytes, seat: int) -> bytes:
+    """Empty for a seat without a name."""
+    name = setup.players[seat] if setup.players else ""
+    return player_hash(salt, name) if name else b""
+
+
+def _recorded(found: Adjudication, signers: Sequence[PrivateKey], players: Sequence[bytes]) -> Recorder:
+    """The log of all that was entered. Raises ``LogError``."""
+    recorder = Recorder(found.setup, signers[0], signers[2] if len(signers) > 2 else None, players)
+    for entered in found.entered:
+        if entered.step is Step.PLAYED or entered.seat is None:
+            recorder.take(entered.event)
+        elif entered.step is Step.REFUSED:
+            recorder.refuse(entered.event)
+        elif entered.step is Step.STOOD_IN:
+            recorder.skip(entered.seat, entered.event, PASSED_OVER)
+        else:
+            recorder.accept(entered.seat, entered.event, entered.rule_ids, STANDS)
+    if not found.stopped:
+        recorder.end(found.result)
+    return recorder
+
+
+def _hashes(recorder: Recorder, signer: CheckpointSigner, signers: Sequence[PrivateKey]) -> Facts:
+    record = recorder.record
+    facts = [
+        ("game", record.game_id.hex()),
+        ("entries", str(record.size)),
+        ("root", record.root().hex()),
+        ("header", header_hash(recorder.header).hex()),
+        ("verifier key", str(signer.verifier)),
+        ("scribe 0", signers[0].public.raw.hex()),
+    ]
+    if len(signers) > 2:
+        facts.append(("arbiter 0", signers[2].public.raw.hex()))
+    return tuple(facts)
+
+
+def _told(made: Report, files: Sequence[Path]) -> str:
+    written = "".join(f"\nwrote {path}" for path in files)
+    return summary(made) + (f"{written}\n" if written else "")

@@ -1,0 +1,107 @@
+"""``referee score``: the score sheet of a final position."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from referee.cli import output, texts
+from referee.cli.arguments import verifier_key
+from referee.cli.failure import EXIT_USAGE, Failure
+from referee.cli.story import Story
+from referee.games.game import State
+from referee.log.errors import LogError
+from referee.log.frames import MAGIC
+from referee.log.verdict import Finding, Verdict
+from referee.notation import game_text, headers, position_text
+from referee.notation.headers import Setup
+from referee.report.model import rules_named, title
+from referee.report.sheet import Sheet, SheetError, is_over, replay, sheet
+from referee.report.text import sheet_lines
+
+_NAME_BYTES = 4
+"""Of MAGIC; the others tell of versions and of damage."""
+
+
+def score(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A position or a game, as docs/notation.md has it; or a game file.")
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="The sheet as one JSON document.")] = False,
+    key: Annotated[
+        str | None, typer.Option(metavar="VKEY", help="Of a text: the verifier key that has to have signed it.")
+    ] = None,
+) -> None:
+    """The score sheet of a final position, item by item: every seat's points, each with its rule, and its place.
+
+    Of a position that is not over it is the score if the game ended there, with a last scoring of the boards as they
+    are. A position cannot say how the points of earlier scoring rounds of Alhambra came about: they are taken over, and
+    the sheet says so. A game, as text or as a file, has them item by item. A game file is replayed, with signatures of
+    seats and rules; the referee's own signature and the deck are for referee audit.
+
+    Where only the boards are known, a position is short to write; docs/notation.md has one of each game.
+
+    Exit codes: 0 scored; 2 the text is not in the notation, or wrong usage; 8 the rules forbid what it says, or its
+    points cannot be; of a game file those of `referee audit`.
+
+    Examples: `referee score final.txt`, `referee score game.gamelog --json`
+    """
+    setup, state, scored = _read(file, key)
+    try:
+        found = sheet(setup.rules_id, state, scored)
+    except SheetError as error:
+        raise Failure(f"{file}: {error}", int(Verdict.RULES)) from None
+    output.write(_json(setup, found, over=is_over(state)) if as_json else _text(setup, found))
+
+
+def _read(file: Path, key: str | None) -> tuple[Setup, State, list[State]]:
+    """What the file is of, its last position, and those right after each scoring, if it tells them."""
+    try:
+        with file.open("rb") as stream:
+            if not MAGIC.startswith(stream.peek(_NAME_BYTES)[:_NAME_BYTES]):
+                return texts.read(file, _of_text, None if key is None else verifier_key("--key", key))
+            if key is not None:
+                raise Failure(f"{file}: --key is for texts; game files are for referee audit", EXIT_USAGE)
+            story = Story.read(stream)
+    except OSError as error:
+        raise Failure(f"{file}: {error.strerror}", EXIT_USAGE) from None
+    except LogError as error:
+        raise Failure(f"{file}: {error}", int(Finding.of(error).verdict)) from None
+    if story.torn is not None:
+        raise Failure(f"{file}: {story.torn}", int(Finding.of(story.torn).verdict))
+    return of_story(story)
+
+
+def of_story(story: Story) -> tuple[Setup, State, list[State]]:
+    """What a game file is of, its last position, and those right after each scoring."""
+    record = story.record
+    assert record is not None  # noqa: S101 - or read would have raised
+    scored = story.scorings.states if story.scorings is not None else []
+    return texts.of_story(story, record).setup, record.course.state, scored
+
+
+def _of_text(text: str) -> tuple[Setup, State, list[State]]:
+    """Raises ``NotationError``."""
+    found, _ = game_text.parse(text)
+    if "Position" in found.values:
+        position = position_text.read(text)
+        return position.setup, position.state, []
+    game = game_text.read(text).game
+    return game.setup, *replay(game)
+
+
+def _text(setup: Setup, found: Sheet) -> str:
+    names = {f"seat {seat}": f"seat {seat}, {name}" for seat, name in enumerate(setup.players) if name}
+    rules = rules_named(setup.rules_id, setup.version, found)
+    lines = [f"{title(setup)}, rules version {setup.version}", *headers.write(setup)[3:]]
+    return "".join(f"{line.rstrip()}\n" for line in (*lines, *sheet_lines(found, rules, names)))
+
+
+def _json(setup: Setup, found: Sheet, *, over: bool) -> str:
+    value: dict[str, Any] = {"game": setup.rules_id, "version": setup.version, "over": over, **asdict(found)}
+    rules = rules_named(setup.rules_id, setup.version, found)
+    return json.dumps(value | {"rules": {rule.id: rule.text for rule in rules}}, indent=2, ensure_ascii=False) + "\n"
