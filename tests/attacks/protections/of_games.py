@@ -41,7 +41,7 @@ def commitment_in_every_Join(patch: Patch) -> None:  # noqa: N802 - as the act i
 @protection
 def recomputed_deck(patch: Patch) -> None:
     """All chance is that of the committed deck."""
-    patch.setattr(course.Course, "_dealt_outcome", lambda self, dealer: ANYTHING)
+    patch.setattr(course.Course, "dealt_outcome", lambda self, dealer: ANYTHING)
 
 
 @protection
@@ -53,7 +53,7 @@ def r_is_disclosed(patch: Patch) -> None:
 @protection
 def rules_of_the_game(patch: Patch) -> None:
     """No move and no outcome against them."""
-    patch.setattr(course.Course, "_check_rules", nothing)
+    patch.setattr(course.Course, "check_rules", nothing)
 
 
 @protection
@@ -62,8 +62,8 @@ def who_may_act_when(patch: Patch) -> None:
     judge = course.Course.check_intent
 
     def any_move(self: Any, author: intent.Author, data: bytes) -> Step:
-        event = course._decoded("move", self.codec.decode_move, data, self.tables)
-        self._check_rules(event)
+        event = self.decoded_move(data)
+        self.check_rules(event)
         return Step(StepKind.PLAYED, author.index, event)
 
     def any_intent(self: Any, act: Any, seq: int) -> Step:
