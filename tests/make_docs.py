@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
-from referee.games import registry
+from referee.games import registry, table_rules
 from referee.games.game import Kind, Rule
 from solver.alhambra.theorems import THEOREMS
 from tests.notation.page import notation_page
@@ -33,6 +34,10 @@ def _row(rule: Rule) -> str:
     return f"| {rule.id} | {rule.kind.value} | {_cell(rule.text)} | {_cell(rule.citation)} | `{rule.function}` |"
 
 
+def _rules_table(rules: Sequence[Rule]) -> list[str]:
+    return ["| id | kind | rule | citation | held by |", "|---|---|---|---|---|", *map(_row, rules), ""]
+
+
 def rules_page(rules_id: str, version: int) -> str:
     """The catalogue of a game as Markdown."""
     game = registry.get(rules_id, version)
@@ -44,12 +49,48 @@ def rules_page(rules_id: str, version: int) -> str:
         page.CITATIONS,
         *(f"- **{kind.value}**: {meaning}" for kind, meaning in KINDS.items()),
         "",
-        "| id | kind | rule | citation | held by |",
-        "|---|---|---|---|---|",
-        *map(_row, game.catalogue),
-        "",
+        *_rules_table(game.catalogue),
         *page.appendix(),
     ]
+    return "\n".join(lines)
+
+
+TABLE_INTRODUCTION = """\
+What the referee does when a seat leaves or an arbiter rules, whatever the game. Made from the catalogue by `make docs`.
+The rules are no part of a game's own catalogue: the terms of a game name their version, or it is played without them.
+Functions are below `referee`.
+
+"Decided here" marks what no rule text says, with the reason. FIDE Laws 2018 are the Laws of Chess in force from January
+2018: where they answer the same question they are the model.
+"""
+
+STAND_INS = """\
+What TBL-2 enters in each game.
+"""
+
+MAY_STAND = """\
+What TBL-7 says of every rule that forbids something. A rule is waivable only if every move that breaks such rules alone
+leaves a position from which the game can go on; so a rule that also holds that a card is there is not. A wrong move
+that cannot stand is taken back, or set right with points (TBL-6).
+"""
+
+
+def table_page() -> str:
+    """The rules of the table as Markdown, then what they are in each game."""
+    lines = [f"# Rules of the table, version {table_rules.VERSION}", "", TABLE_INTRODUCTION]
+    lines += _rules_table(table_rules.CATALOGUE)
+    lines += ["## Stand-ins", "", STAND_INS]
+    pages = [(game, registry.part("tests.rules_pages", game.rules_id)) for game in registry.games()]
+    for game, page in pages:
+        lines += [f"### {game.rules_id}", "", page.STAND_IN]
+    lines += ["## What may stand", "", MAY_STAND]
+    for game, page in pages:
+        lines += [f"### {game.rules_id}, version {game.version}", "", "| id | may stand | why |", "|---|---|---|"]
+        for rule in game.catalogue:
+            if rule.kind is Kind.CONSTRAINT:
+                stands = "**yes**" if rule.id in game.waivable else "no"
+                lines.append(f"| [{rule.id}]({game.rules_id}.md) | {stands} | {_cell(page.RULINGS[rule.id])} |")
+        lines.append("")
     return "\n".join(lines)
 
 
@@ -93,6 +134,7 @@ def pages() -> dict[Path, str]:
     rules = {
         DOCS / "rules" / f"{game.rules_id}.md": rules_page(game.rules_id, game.version) for game in registry.games()
     }
+    rules[DOCS / "rules" / "table.md"] = table_page()
     return {**rules, DOCS / "theorems.md": theorems_page(), DOCS / "notation.md": notation_page()}
 
 

@@ -64,13 +64,13 @@ RULINGS: Final = (
         _S,
         "games.forfeits.places_by",
         "Points that an arbiter takes off count before the places: seats are ranked by what is left, equal ones by the "
-        "game's own rules. Who has forfeited stays behind.",
+        "game's own rules. Who has forfeited stays behind, and what plays without a seat keeps its place.",
         "FIDE Laws 2018, 12.9.5: reducing the points scored by the offending player",
     ),
     _rule(
         7,
         _C,
-        "games.game.Game.waivable",
+        "games.game.State.apply",
         "An arbiter may let an illegal move stand only if all rules that it breaks are about the form of a placement "
         "or of a choice. What is not there cannot be moved, paid or covered.",
         "FIDE Laws 2018, A.4.2: an illegal move that is not corrected stands. Decided here: rule by rule, see below",

@@ -78,7 +78,7 @@ def test_penalties_come_off_before_the_tie_is_broken(game: list[tuple[int, int, 
     assert places_by(scores, penalties, places) == tuple(1 + sum(other > own for other in left) for own in left)
 
 
-def test_the_loser_by_a_tie_break_passes_who_was_fined() -> None:
+def test_a_fine_undoes_a_tie_break() -> None:
     assert places_by((40, 40, 30), (0, 0, 0), (2, 1, 3)) == (2, 1, 3)
     assert places_by((40, 40, 30), (0, 1, 0), (2, 1, 3)) == (1, 2, 3)
     assert places_by((40, 40, 30), (10, 10, 0), (1, 1, 3)) == (1, 1, 3)

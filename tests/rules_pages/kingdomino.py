@@ -9,6 +9,33 @@ Citations name the section of the rule text CZ: Královská zahrada (Společenst
 marks a question that the text leaves open or answers in two ways, "follows" one that other rules answer.
 """
 
+STAND_IN = """\
+It makes the first of the legal moves in canonical order: the castle in the north-west corner of the frame; the domino
+with the lowest number on which no king stands; the first placement by the cell of the left half, then that of the right
+half, by column from the west, then by row from the north. Where nothing fits it discards, as anybody has to.
+"""
+"""What the stand-in does (TBL-2)."""
+
+_DRAWN = "It is about a draw: what chance brings is no seat's move."
+_COURSE = "The game waits for something else: it could not go on from there."
+
+RULINGS = {
+    "KDO-3": _DRAWN,
+    "KDO-4": _DRAWN,
+    "KDO-5": "The domino is not in the line, or another king's: two would place it.",
+    "KDO-6": "The domino is another king's, or not there.",
+    "KDO-7": _COURSE,
+    "KDO-9": _COURSE,
+    "KDO-12": _DRAWN,
+    "KDO-13": "The domino is out, and harmony is lost.",
+    "KDO-14": "The domino lies in the frame on two empty cells. Areas are what hangs together.",
+    "KDO-16": "The rule also keeps dominoes on the board that is recorded, which is not much larger than the frame.",
+    "KDO-17": "Without a cell of the frame for the castle there is no frame for the dominoes.",
+    "KDO-18": "Two squares cannot lie on one cell.",
+    "KDO-19": "The halves of a domino cannot be parted, nor lie on one cell.",
+}
+"""Of every constraint, whether an arbiter may let a move stand that breaks it (TBL-7), and why."""
+
 
 def appendix() -> list[str]:
     """Lines of Markdown."""

@@ -10,6 +10,32 @@ Citations name the headings of SK, the Slovak edition of the rules. "Decided" ma
 "follows" one that other rules answer.
 """
 
+STAND_IN = """\
+It gets coins, even where there are none to get, and of the four dice that are rolled then it keeps the lowest blue and
+the lowest yellow one. It neither builds nor turns dice; of a building that the seat has begun it makes no second one.
+"""
+"""What the stand-in does (TBL-2)."""
+
+_DRAWN = "It is about a draw: what chance brings is no seat's move."
+
+RULINGS = {
+    "RNW-1": _DRAWN,
+    "RNW-2": _DRAWN,
+    "RNW-3": _DRAWN,
+    "RNW-6": _DRAWN,
+    "RNW-8": "The game waits for something else: it could not go on from there.",
+    "RNW-9": "The rule also holds that a die shows 1 to 6 at all: where no dice could meet there is no building.",
+    "RNW-10": "Nothing is built a second time, and the action is spent.",
+    "RNW-11": _DRAWN,
+    "RNW-17": "The dice that are kept were not rolled: there would be more of them than there are.",
+    "RNW-19": "The rule also holds that there are four dice of 1 to 6.",
+    "RNW-20": "There is no building, or there are no dice, to which it would be the second.",
+    "RNW-22": "The coins that it costs are not there.",
+    "RNW-23": _DRAWN,
+    "RNW-25": _DRAWN,
+}
+"""Of every constraint, whether an arbiter may let a move stand that breaks it (TBL-7), and why."""
+
 
 def appendix() -> list[str]:
     """Lines of Markdown."""
