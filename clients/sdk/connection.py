@@ -53,11 +53,13 @@ class Connection:
         patience_s: float = 300.0,
         silence_s: float = SILENCE_S,
         security: Security | None = None,
+        on_cut: Callable[[str], None] | None = None,
     ) -> None:
         """Without a token one may watch and nothing else.
 
         ``patience_s``: how long the referee may be away before ``Unreachable`` is raised. ``silence_s``: how long a
         stream may say nothing before it is taken for dead. ``security``: as the environment says, if not given.
+        ``on_cut``: told, each time that the way broke, why it did.
         """
         self.address = address
         self.game_id = game_id
@@ -66,6 +68,7 @@ class Connection:
         self._patience_s = patience_s
         self._token = token
         self._security = security
+        self._on_cut = on_cut
         self._channel: grpc.aio.Channel | None = None
         self._stream: Any = None
 
@@ -169,6 +172,8 @@ class Connection:
                     raise
                 why, retry_s = str(error), 0.0
             self.reconnects += 1
+            if self._on_cut is not None:
+                self._on_cut(why)
             await self.cut()
             await pace.wait(why, retry_s)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import grpc
@@ -12,7 +12,9 @@ import grpc
 from clients.join import Join
 from clients.sdk.channel import Security, bearer, open_channel
 from clients.sdk.errors import answer_of, denied
+from referee.games import table_rules
 from referee.log.v1 import log_pb2
+from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc as pb_grpc
 
@@ -25,6 +27,15 @@ class Opened:
 
     game_id: str
     joins: tuple[Join, ...]
+    verifier: str
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A new game at a physical table: what its scribe enters it with, and the key that its log can be checked with."""
+
+    game_id: str
+    token: str = field(repr=False)
     verifier: str
 
 
@@ -46,14 +57,43 @@ class Organiser:
         """
         places = [log_pb2.Seat() for _ in range(seats)]
         request = pb.CreateGameRequest(rules_id=rules_id, options=options, seats=places, terms=terms)
-        try:
-            response = await self._stub.CreateGame(
-                request, timeout=CALL_S, metadata=self._metadata, wait_for_ready=True
-            )
-        except grpc.aio.AioRpcError as error:
-            raise denied(answer_of(error)) from None
+        response = await self._create(request)
         joins = (Join(self._address, response.game.id, seat, token) for seat, token in enumerate(response.seat_tokens))
         return Opened(response.game.id, tuple(joins), response.verifier_key)
+
+    async def open_table(
+        self, rules_id: str, seats: int, scribe: bytes, *, options: bytes = b"", tables: bytes = b""
+    ) -> Table:
+        """Opens a game at a physical table: the scribe of this public key declares what is drawn and enters all moves.
+
+        It is played by the rules of the table, so that what was entered wrongly can be corrected. ``options``,
+        ``tables``: exact bytes of the game's messages; empty: defaults.
+        """
+        places = [log_pb2.Seat(scribed=True) for _ in range(seats)]
+        request = pb.CreateGameRequest(
+            rules_id=rules_id,
+            options=options,
+            tables=tables,
+            seats=places,
+            terms=log_pb2.Terms(table_rules=table_rules.VERSION),
+            declaring_scribe_key=scribe,
+        )
+        response = await self._create(request)
+        return Table(response.game.id, response.scribe_token, response.verifier_key)
+
+    async def _create(self, request: pb.CreateGameRequest) -> pb.CreateGameResponse:
+        try:
+            return await self._stub.CreateGame(request, timeout=CALL_S, metadata=self._metadata, wait_for_ready=True)
+        except grpc.aio.AioRpcError as error:
+            raise denied(answer_of(error)) from None
+
+    async def game(self, game_id: str) -> game_pb2.Game:
+        """How far the game is."""
+        request = pb.GetGameRequest(game_id=game_id)
+        try:
+            return (await self._stub.GetGame(request, timeout=CALL_S, wait_for_ready=True)).game
+        except grpc.aio.AioRpcError as error:
+            raise denied(answer_of(error)) from None
 
     async def save_log(self, game_id: str, path: Path) -> None:
         """Writes the game's file; of a running game, as far as it has come."""

@@ -19,8 +19,8 @@ from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
 
 COMMANDS = (
     *("serve", "keys", "new", "token", "status", "bot", "fetch", "show", "audit", "dynasty", "inspect", "recover"),
-    *("record", "adjudicate", "score", "report", "proof", "prove-fork"),
-    *("prove", "best-turn", "longest-wall", "best-kingdom", "rebuild-distance"),
+    *("desk", "record", "adjudicate", "score", "report", "proof", "prove-fork"),
+    *("prove", "best-turn", "longest-wall", "best-kingdom", "rebuild-distance", "prove-decided"),
 )
 
 
@@ -53,8 +53,8 @@ def referee(
 ) -> None:
     """A referee for tile-laying games: it deals, rules on every move and keeps a log that anyone can verify.
 
-    Exit codes of every command: 0 done; 1 it failed, for a reason told in one line; 2 wrong usage. `audit`, `show` and
-    `bot` have codes of their own, told by their help.
+    Exit codes of every command: 0 done; 1 it failed, for a reason told in one line; 2 wrong usage. `audit`, `show`,
+    `bot` and `prove-decided` have codes of their own, told by their help.
     """
 
 

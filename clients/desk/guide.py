@@ -1,0 +1,40 @@
+"""What a game's module of this package offers: words for a scribe who does not know the notation. Knows no game."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+from referee.games import registry
+
+
+class Guide(Protocol):
+    """One game."""
+
+    TITLE: str
+    """The game's name for people."""
+    OPTIONS: Mapping[str, str]
+    """What each option means, by its name in the notation."""
+    TABLES: str
+    """What may be declared in place of the version's own, such as a sheet; empty: nothing."""
+    DRAWS: Mapping[str, str]
+    """What is to be entered for each kind of chance."""
+    MOVES: Mapping[str, str]
+    """What a seat can do, for each kind of move."""
+
+    def to_come(self, state: Any, typed: Sequence[str]) -> Sequence[str]:
+        """The words of what can be drawn or rolled after these of the same draw, each once."""
+
+
+def guide(rules_id: str) -> Guide:
+    """The game's module. Raises ``UnknownRules``."""
+    found: Guide = registry.part(__package__, rules_id)
+    return found
+
+
+def left(words: Iterable[str], typed: Iterable[str]) -> list[str]:
+    """Those that are there more often than they were typed, each once."""
+    count = Counter(words)
+    count.subtract(typed)
+    return [word for word, times in count.items() if times > 0]

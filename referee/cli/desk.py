@@ -1,0 +1,119 @@
+"""``referee desk``: a game at a physical table is entered as it goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import structlog
+import typer
+
+from clients.desk.app import DeskApp
+from clients.desk.folder import Folder, FolderError
+from clients.desk.place import Place
+from clients.sdk.channel import Security
+from referee.cli import options, output
+from referee.cli.failure import EXIT_USAGE, Failure
+from referee.cli.remote import SendInClear, TlsCa, TlsCert, TlsKey, security, token_of
+from referee.service import logs
+from referee.service.data import DataError, origin_of
+from referee.service.server import Config, ListenError, Server
+
+_LOG = "referee.log"
+
+
+def desk(  # noqa: PLR0917 - typer reads options from the signature
+    folder: Annotated[
+        Path,
+        typer.Option(
+            metavar="DIR",
+            help="Where the scribe's key, the names, the games' files and the desk's own referee are kept; made if it "
+            "is not there.",
+        ),
+    ] = Path("desk"),
+    server: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Enter games at this referee; grpcs://HOST:PORT for TLS. Without it the desk runs a referee of its "
+            "own, for this machine only, which ends with it.",
+            show_default=False,
+        ),
+    ] = None,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --server: the organiser's token, with which games are opened.",
+            show_default=False,
+        ),
+    ] = None,
+    origin: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="The name that the desk's own referee signs under. A new folder takes it (referee.local if not given) "
+            "and keeps it for ever.",
+            show_default=False,
+        ),
+    ] = None,
+    tls_ca: TlsCa = None,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
+    insecure: SendInClear = False,
+) -> None:
+    """A desk for the scribe of a game at a physical table: every draw and every move is typed as it happens.
+
+    Moves are written as docs/notation.md has them, one line each, with help and completion. Each is judged by the rules
+    and signed; what was accepted is on disk before the desk says so. A desk that is started again on its folder goes on
+    where it stood. docs/desk.md is for scribes.
+
+    Exit codes: 0 left with Ctrl+Q; 1 the folder or the referee cannot be used; 2 wrong usage.
+
+    Examples: `referee desk --folder club-night`, `referee desk --server 192.0.2.7:50051 --token-file club.token`
+    """
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):  # it is drawn on standard error
+        raise Failure("the desk needs a terminal; `referee record` makes the log of a game from its text", EXIT_USAGE)
+    if server is None and (token_file or tls_cert):
+        raise Failure("--token-file and --tls-cert: expected --server, whose they are", EXIT_USAGE)
+    if server is not None and origin is not None:
+        raise Failure("--origin: the referee at --server has a name of its own", EXIT_USAGE)
+    try:
+        files = Folder(folder)
+        if server is None:
+            asyncio.run(_with_own_referee(files, origin))
+        else:
+            token = token_of(token_file) if token_file is not None else ""
+            secured = security(server, tls_ca, tls_cert, tls_key, insecure, token)
+            asyncio.run(_run(files, Place(server, token, secured, server)))
+    except (FolderError, DataError, ListenError) as error:
+        raise Failure(str(error)) from None
+    except PermissionError as error:
+        raise Failure(f"{error.filename}: {error.strerror}") from None
+
+
+async def _with_own_referee(files: Folder, origin: str | None) -> None:
+    """In this process, so that it never outlives the desk; what it tells its operator goes to a file."""
+    with (files.path / _LOG).open("a", encoding="utf-8") as log:
+        logs.configure("json", "warning", log)
+        data = files.referee
+        server = await Server.start(Config(data, origin=origin_of(data, origin), solver_workers=0))
+        try:
+            token = server.data.token_path.read_text(encoding="ascii").strip()
+            await _run(files, Place(server.address, token, Security()))
+        finally:
+            await server.stop()
+            structlog.reset_defaults()
+
+
+async def _run(files: Folder, place: Place) -> None:
+    await DeskApp(files, place, _tables, ascii_only=not output.has_lines()).run_async()
+
+
+def _tables(rules_id: str, path: Path) -> bytes:
+    try:
+        return options.tables(rules_id, path)
+    except Failure as failure:
+        raise ValueError(str(failure).removeprefix("--tables ")) from None

@@ -1,0 +1,105 @@
+"""The desk in a test: keys go in, what stands on the screen comes out."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from textual.pilot import Pilot
+from textual.widgets import OptionList, Select, Static
+
+from clients.desk.app import DeskApp
+from clients.desk.folder import Folder
+from clients.desk.line import Line
+from clients.desk.opening import Opening
+from clients.desk.place import Place
+from clients.desk.table import TableScreen
+from clients.sdk.channel import Security
+from referee.cli.desk import _tables
+from referee.notation import headers
+from referee.notation.headers import Setup
+from tests.clients.referee_process import Referee
+from tests.waiting import until, waiting_for
+
+
+class Desk:
+    """One that runs."""
+
+    def __init__(self, app: DeskApp, pilot: Pilot[None]) -> None:
+        self.app = app
+        self.pilot = pilot
+
+    async def shows(self, screen: type[Any]) -> None:
+        await until(lambda: isinstance(self.app.screen, screen), screen.__name__)
+        await self.pilot.pause()
+
+    def text(self, name: str) -> str:
+        """What stands in one part of the screen."""
+        return str(self.app.screen.query_one(f"#{name}", Static).content)
+
+    @property
+    def line(self) -> Line:
+        return self.app.screen.query_one(Line)
+
+    async def open_game(self, setup: Setup, names: str = "") -> None:
+        """With the form, as a scribe fills it in."""
+        await self.games(1)
+        await self.pilot.press("home", "enter")
+        await self.shows(Opening)
+        self.app.screen.query_one("#Game", Select).value = setup.rules_id
+        await until(lambda: self.app.screen.query("#" + _last_option(setup)), "the options of the game")
+        values = dict(line.strip('[]"').split(' "') for line in headers.write(setup))
+        for name, value in values.items():
+            if name not in ("Game", "Version"):
+                self.field(name).value = value
+        self.field("names").value = names
+        await self.pilot.press("f2")
+        await self.shows(TableScreen)
+        await self.is_at(1)
+
+    def field(self, name: str) -> Any:
+        return self.app.screen.query_one(f"#{name}")
+
+    async def games(self, at_least: int) -> list[str]:
+        """What the first screen lists, when it does."""
+        options = self.app.screen.query_one(OptionList)
+        await until(lambda: options.option_count >= at_least, f"{at_least} options")
+        await self.pilot.pause()
+        return [str(options.get_option_at_index(i).prompt) for i in range(options.option_count)]
+
+    async def is_at(self, entries: int) -> None:
+        """Until so many are shown."""
+        await until(lambda: len(self.entries()) >= entries, f"{entries} entries")
+        await self.pilot.pause()
+
+    def entries(self) -> list[str]:
+        """The lines of the list of entries, without numbers."""
+        return [line.split(maxsplit=1)[1] for line in self.text("history").splitlines() if line[:4].strip()]
+
+    async def enter(self, words: str) -> str:
+        """Types over what stands there and presses Enter: what is said when the referee has answered."""
+        self.line.begin(words)
+        await self.pilot.press("enter")
+        await self.answered()
+        return self.text("verdict")
+
+    async def answered(self) -> None:
+        async with waiting_for("the referee's answer"):
+            for worker in [worker for worker in self.app.workers if worker.name == "enter"]:
+                await worker.wait()
+        await self.pilot.pause()
+
+
+@asynccontextmanager
+async def running(referee: Referee, folder: Path, size: tuple[int, int] = (80, 24)) -> AsyncIterator[Desk]:
+    """A desk at this referee, on its first screen."""
+    place = Place(referee.address, referee.token, Security(), "there")
+    app = DeskApp(Folder(folder), place, _tables)
+    async with app.run_test(size=size) as pilot:
+        yield Desk(app, pilot)
+
+
+def _last_option(setup: Setup) -> str:
+    return list(headers.option_types(type(setup.options)))[-1]
