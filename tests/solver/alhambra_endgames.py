@@ -40,17 +40,23 @@ CHEAP = tuple(f"{type_}-{cost}" for type_ in TYPES for cost in range(1, VALUES +
 PHASES = (Phase.ACTION, Phase.ACTION, Phase.PLACE, Phase.ROW, Phase.REFILL, Phase.HAND_OUT)
 
 
+TURN = (Phase.ACTION, Phase.PLACE)
+"""In the others the turn is already counted."""
+
+
 class TooMany(Exception):
     """More states than were to be looked at."""
 
 
-def finals(state: State, most: int) -> set[Scores]:
-    """The scores of every end that can be reached. Raises ``TooMany``."""
+def finals(state: State, most: int) -> tuple[set[Scores], bool]:
+    """The scores of every end that can be reached, and whether there may be another turn. Raises ``TooMany``."""
     seen = {state.encode()}
     todo = [state]
     found = set()
+    goes_on = False
     while todo:
         here = todo.pop()
+        goes_on |= here.phase is Phase.ACTION and here.turns > state.turns - (state.phase not in TURN)
         if len(seen) > most:
             raise TooMany
         (awaited,) = here.pending()
@@ -63,7 +69,7 @@ def finals(state: State, most: int) -> set[Scores]:
             if (key := after.encode()) not in seen:
                 seen.add(key)
                 todo.append(after)
-    return found
+    return found, goes_on
 
 
 def _events(state: State, awaited: Any) -> Iterator[Any]:
@@ -233,9 +239,12 @@ def compare(rng: random.Random, positions: int, most: int = 2000) -> Tally:
     while sum(tally.positions.values()) < positions:
         state = endgame(rng)
         try:
-            ends_of = finals(state, most)
+            ends_of, goes_on = finals(state, most)
         except TooMany:
             continue
+        assert not (ends(state) and goes_on), f"{describe(state)}: this need not be the last turn"
+        if state.phase is not Phase.ACTION and state.seats > 2:
+            assert ends(state) or goes_on, f"{describe(state)}: this is the last turn"
         compare_one(state, ends_of, tally)
     return tally
 
