@@ -64,6 +64,8 @@ class Now(NamedTuple):
     """How the game stands, as far as acts depend on it."""
 
     playing: bool
+    is_over: bool
+    """It has come to its end, which may still wait for protests."""
     deciding: tuple[int, ...]
     """Seats whose move the rules await."""
     may_go_back: Callable[..., None]
@@ -130,7 +132,7 @@ class Conduct:
             self._check_dispute(kind, act, seat, seq)
             return seat
         _demand(seat not in self.out, f"{kind} of seat {seat}", "a seat that has not forfeited")
-        _demand(self.result is None, f"{kind} of seat {seat}", "a game without a result")
+        _demand(not now.is_over, f"{kind} of seat {seat}", "a game that is not over")
         if kind == "take_back":
             _demand(self.terms.take_backs, "a take-back", "terms that allow it")
             now.may_go_back(act.to_seq, drawn=False)

@@ -5,28 +5,19 @@ Knows neither hashes nor signatures nor places in the log. Raises ``LogError`` a
 
 from __future__ import annotations
 
-from typing import Any
-
-from referee.games.game import Chance, Decision, Forced, ForcedPass, Over
-from referee.log.clocks import Clocks
-from referee.log.conduct import Conduct, Now
+from referee.games.game import Chance, Forced, ForcedPass
 from referee.log.deck import referee_commitment, seat_commitment
-from referee.log.endings import AT_ANY_TIME, of_forfeits, of_rules
+from referee.log.endings import AT_ANY_TIME
 from referee.log.engines import Engines
 from referee.log.entry import MAX_ENTRIES, Clock, Event
 from referee.log.errors import Code, LogError, RulesError
 from referee.log.intent import Author, Role, author_of
-from referee.log.past import Moment, Past
-from referee.log.play import Play, engine_failed
+from referee.log.sitting import ACTS_OF_THE_TABLE, Sitting
 from referee.log.steps import Phase, Step, StepKind
-from referee.log.terms import Control
 from referee.log.v1 import log_pb2
 
-_OF_THE_TABLE = ("resign", "consent", "protest", "appeal", "take_back", "correct", "rule")
-"""Acts that the rules of the table judge."""
 
-
-class Course(Play):
+class Course(Sitting):
     """One game from its Joins to its end."""
 
     def __init__(
@@ -41,21 +32,12 @@ class Course(Play):
         """``secret`` is r where it is known: by the table from the start, by the auditor once disclosed."""
         super().__init__(opened, engines)
         self.identity = identity
-        self.phase = Phase.JOINING
         self.end: log_pb2.GameEnd | None = None
         self.secret = secret
         self.dealt = opened.WhichOneof("chance") == "dealt"
         self.joins: dict[int, log_pb2.Join] = {}
         self.seeds: dict[int, bytes] = {}
-        self._scribed = [seat.scribed for seat in opened.seats]
         self._last = max_entries - 2  # and after it only SeedDisclose
-        self.conduct = Conduct(opened, frozenset(rule.id for rule in self.game.catalogue))
-        clock = opened.terms.clock if opened.terms.HasField("clock") else None
-        self.clocks = Clocks(Control.of(clock), len(opened.seats)) if clock is not None else None
-        self.past: Past | None = None
-        """From the beginning of play on, where something can be taken back."""
-        self.last_ms = 0
-        """When the newest entry was made; milliseconds since 1970."""
         self._go_on(0)
 
     # --- what may come: these change nothing -----------------------------------------------------------
@@ -84,9 +66,7 @@ class Course(Play):
                 raise LogError(Code.NOT_AWAITED, what, f"one that this log does not reach, of more than {seq}")
             return Step(StepKind.RECOVERED)
         if event in ("timeout", "absent", "stand_in", "interrupted"):
-            if not self.conduct.is_offered:
-                raise LogError(Code.UNSUPPORTED, f"{event} is not offered in a game without rules of the table")
-            return self._check_of_table(entry)
+            return self.check_event(entry)
         raise LogError(Code.NOT_AWAITED, f"an entry with {event}", "GameOpen in entry 0 and nowhere else")
 
     def check_intent(self, intent: log_pb2.Intent, seq: int) -> Step:
@@ -105,11 +85,8 @@ class Course(Play):
             return self._check_join(author, intent.join)
         if act == "reveal":
             return self._check_reveal(author, intent.reveal.seed)
-        if act in _OF_THE_TABLE:
-            message = getattr(intent, act)
-            seat = self.conduct.check(act, message, author, seq, self._now())
-            event = self.accepted(message.accept) if act == "rule" and message.HasField("accept") else None
-            return Step(StepKind.CONDUCT, seat, event, act=message, author=author)
+        if act in ACTS_OF_THE_TABLE:
+            return self.check_act(act, getattr(intent, act), author, seq)
         raise LogError(Code.UNSUPPORTED, f"{act} is not offered by this version")
 
     def check_deck(self, step: Step) -> None:
@@ -126,28 +103,6 @@ class Course(Play):
             if step.data != expected:
                 raise LogError(Code.DECK, f"chance {step.data.hex()}", f"{expected.hex()} from the deck")
 
-    def check_clock(self, step: Step, clock: Clock) -> None:
-        """Raises ``LogError`` (``NOT_AWAITED``) for times that the rules of the table do not allow."""
-        if not self.conduct.is_offered:
-            return
-        if clock.referee_ms < self.last_ms:
-            raise LogError(Code.NOT_AWAITED, f"an entry of {clock.referee_ms} ms", f"{self.last_ms} at the earliest")
-        if self.clocks is not None and step.seat is not None and step.kind is StepKind.FLAGGED:
-            self.clocks.check_flag(step.seat, clock)
-        elif self.clocks is not None and step.seat is not None and step.author is not None and step.is_move:
-            self.clocks.check(step.seat, clock)
-        elif clock.charged_ms or clock.lag_ms or clock.overhead_ms:
-            raise LogError(Code.NOT_AWAITED, "time that is accounted for", "none, as no clock is charged")
-        if step.kind is StepKind.ENDED and step.is_result and clock.referee_ms < self._ends_ms:
-            what = f"a result at {clock.referee_ms} ms"
-            raise LogError(Code.NOT_AWAITED, what, f"{self._ends_ms} at the earliest, as there is time to protest")
-        if step.kind is StepKind.INTERRUPTED and not self.last_ms <= step.since_ms <= clock.referee_ms:
-            what = f"a referee that was last seen at {step.since_ms} ms"
-            raise LogError(Code.NOT_AWAITED, what, f"{self.last_ms} to {clock.referee_ms}")
-        if step.kind is StepKind.ABSENT and clock.referee_ms - step.since_ms < self.conduct.terms.absence_ms:
-            what = f"a seat that was absent since {step.since_ms} ms"
-            raise LogError(Code.NOT_AWAITED, what, f"for {self.conduct.terms.absence_ms} ms at least")
-
     def due(self, seq: int, now_ms: int) -> Event | None:
         """What the referee has to enter now, at this index, without anybody's asking; None: others act."""
         if self.phase is Phase.ENDED and self.secret is not None:
@@ -155,89 +110,20 @@ class Course(Play):
         if self.phase in (Phase.ENDED, Phase.CLOSED):
             return None
         end = self.required_end()
-        if end is not None and (seq >= self._last or not self._is_held(now_ms)):
+        if end is not None and (seq >= self._last or not self.is_held(now_ms)):
             return end
         if seq >= self._last:
             return log_pb2.GameEnd(ending=log_pb2.ENDING_STALLED)
         if not self.goes_on:
             return None
+        if (stand_in := self.due_stand_in()) is not None:
+            return stand_in
         for awaited in self.pending():
-            if isinstance(awaited, Decision) and self._stands_in(awaited.seat):
-                return self.stand_in(awaited.seat)
             if isinstance(awaited, Forced):
                 return log_pb2.ForcedPass(seat=awaited.seat)
             if isinstance(awaited, Chance) and self.dealer is not None:
                 return log_pb2.Chance(outcome=self.dealt_outcome(self.dealer))
         return None
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether moves and chance are awaited: the game is in play, not suspended, and has no result."""
-        if self.phase is not Phase.PLAYING or self.conduct.suspended is not None:
-            return False
-        return self.required_end() is None
-
-    def required_end(self) -> log_pb2.GameEnd | None:
-        """The end that the game has come to, whether or not it can be entered already."""
-        if self.conduct.result is not None:
-            return self.conduct.result
-        if self.phase is not Phase.PLAYING:
-            return None
-        for awaited in self.pending():
-            if isinstance(awaited, Over):
-                return of_rules(awaited, tuple(self.conduct.out), self.conduct.points_off)
-        return of_forfeits(len(self._scribed), self.conduct.out) if self.conduct.out else None
-
-    @property
-    def _ends_ms(self) -> int:
-        """When a result can be entered at the earliest: there is time to protest."""
-        return self.last_ms + self.conduct.terms.protest_ms if self.conduct.terms.protest_ms else 0
-
-    def _is_held(self, now_ms: int) -> bool:
-        return self.conduct.is_disputed or now_ms < self._ends_ms
-
-    def alarm_ms(self) -> int | None:
-        """When something will be due that nobody asks for: a flag, or a result that nobody protested against."""
-        if self.phase in (Phase.ENDED, Phase.CLOSED):
-            return None
-        if self.required_end() is not None:
-            return None if self.conduct.is_disputed else self._ends_ms
-        if self.clocks is None:
-            return None
-        return min((ms for seat in range(len(self._scribed)) if (ms := self.clocks.flag_ms(seat))), default=None)
-
-    def awaited(self) -> tuple[int, ...]:
-        """Seats that have to move now, whoever enters it for them."""
-        if not self.goes_on:
-            return ()
-        deciding = (awaited.seat for awaited in self.pending() if isinstance(awaited, Decision))
-        return tuple(seat for seat in deciding if not self._stands_in(seat))
-
-    def _stands_in(self, seat: int) -> bool:
-        return seat in self.conduct.out or seat == self.conduct.skipped
-
-    def _now(self) -> Now:
-        playing = self.phase is Phase.PLAYING and self.past is not None
-        return Now(playing, self.awaited(), self.past.check if self.past else _no_past, self.clocks is not None)
-
-    def _check_of_table(self, entry: log_pb2.Entry) -> Step:
-        """Of the referee's own events, those that need rules of the table."""
-        event = entry.WhichOneof("event")
-        if event == "interrupted":
-            self._demand(self.phase is Phase.PLAYING, "an interruption", "a game in play")
-            return Step(StepKind.INTERRUPTED, since_ms=entry.interrupted.alive_ms)
-        seat: int = getattr(entry, event or "").seat
-        if event == "stand_in":
-            due = self.due(0, 0)
-            self._demand(due == entry.stand_in, f"this move of a stand-in for seat {seat}", _stand_in_text(due))
-            move = self.decoded_move(entry.stand_in.move)
-            return Step(StepKind.PLAYED, seat, move)
-        self._demand(seat in self.awaited(), f"{event} of seat {seat}", "a seat that is awaited")
-        if event == "timeout":
-            self._demand(self.clocks is not None, "a flag", "terms with a clock")
-            return Step(StepKind.FLAGGED, seat)
-        self._demand(self.conduct.terms.absence_ms > 0, "an absent seat", "terms that limit absence")
-        return Step(StepKind.ABSENT, seat, since_ms=entry.absent.since_ms)
 
     def _check_room(self, seq: int) -> None:
         if seq >= self._last:
@@ -251,8 +137,8 @@ class Course(Play):
             raise LogError(Code.MALFORMED, f"Join of {author}", expected)
         self._demand(self.phase is Phase.JOINING, f"{author} joins", "Joins before everything else")
         seat = author.index
-        self._demand(author.role is Role.SEAT and seat < len(self._scribed), f"{author} joins", "a seat")
-        self._demand(not self._scribed[seat], f"{author} joins", "no Join: a scribe enters its moves")
+        self._demand(author.role is Role.SEAT and seat < len(self.scribed), f"{author} joins", "a seat")
+        self._demand(not self.scribed[seat], f"{author} joins", "no Join: a scribe enters its moves")
         self._demand(seat not in self.joins, f"{author} joins again", "one Join for each seat")
         taken = [number for number, other in self.joins.items() if other.key == join.key]
         self._demand(not taken, f"{author} joins with the key of seat {taken}", "a key of its own")
@@ -274,10 +160,10 @@ class Course(Play):
         seats = self.awaited()
         if author.role is Role.SCRIBE:
             # The move does not say whose it is, so only one seat can be meant.
-            if len(seats) != 1 or not self._scribed[seats[0]]:
+            if len(seats) != 1 or not self.scribed[seats[0]]:
                 raise LogError(Code.NOT_AWAITED, f"a move by {author}", "a scribed seat on turn")
             return seats[0]
-        if author.role is not Role.SEAT or author.index not in seats or self._scribed[author.index]:
+        if author.role is not Role.SEAT or author.index not in seats or self.scribed[author.index]:
             expected = f"seat {' or '.join(map(str, seats))}" if seats else "no move"
             raise LogError(Code.NOT_AWAITED, f"a move by {author}", expected)
         return author.index
@@ -348,11 +234,6 @@ class Course(Play):
             raise LogError(Code.RESULT, _describe(end), "no result with this ending")
         return Step(StepKind.ENDED, end=end)
 
-    @staticmethod
-    def _demand(condition: bool, what: str, expected: str) -> None:
-        if not condition:
-            raise LogError(Code.NOT_AWAITED, what, expected)
-
     # --- what it changes -------------------------------------------------------------------------------
 
     def apply(self, step: Step, seq: int, clock: Clock) -> None:
@@ -375,13 +256,13 @@ class Course(Play):
             self.seeds[step.seat] = step.data
             self._go_on(seq)
         elif kind is StepKind.CONDUCT:
-            self._conduct(step, seq, clock.referee_ms)
+            self.act(step, seq, clock.referee_ms)
         elif kind is StepKind.INTERRUPTED and self.clocks is not None:
             self.clocks.stop(step.since_ms)
         elif step.seat is not None:
-            self._against(step, step.seat)
+            self.against(step, step.seat)
         if len(self.conduct.out) > out and kind is not StepKind.PLAYED:
-            self._left(seq)
+            self.left(seq)
         self.last_ms = clock.referee_ms
         if self.clocks is not None:
             self.clocks.await_seats(self.awaited(), self.last_ms)
@@ -392,93 +273,12 @@ class Course(Play):
         if step.author is not None and step.seat is not None and self.clocks is not None:
             self.clocks.decided(step.seat)
         by_scribe = step.author is None or step.author.role is Role.SCRIBE
-        self._remember(seq, step.event, is_draw=bool(step.data), is_scribes=by_scribe)
-
-    def _against(self, step: Step, seat: int) -> None:
-        """A refused move, a flag, an absence."""
-        if step.kind is StepKind.REFUSED and step.author is not None and step.author.role is Role.SEAT:
-            # What a scribe mistypes is nobody's attempt.
-            self.conduct.strike(seat)
-            if self.clocks is not None:
-                self.clocks.take(seat, self.conduct.terms.penalty_ms)
-        elif step.kind is StepKind.FLAGGED and self.clocks is not None:
-            self.clocks.set(seat, 0, 0)
-            self.conduct.forfeit(seat, log_pb2.ENDING_FLAG)
-        elif step.kind is StepKind.ABSENT:
-            self.conduct.forfeit(seat, log_pb2.ENDING_DISCONNECTED)
-
-    def _conduct(self, step: Step, seq: int, now_ms: int) -> None:
-        conduct, act = self.conduct, step.act
-        back: int | None = None
-        if isinstance(act, log_pb2.Rule) and step.author is not None:
-            conduct.rule(seq, step.author.index, act)
-            back = self._rule(act, step.event, seq, now_ms)
-        elif isinstance(act, log_pb2.Protest | log_pb2.Appeal) and step.seat is not None:
-            conduct.dispute(seq, step.seat, act)
-        elif isinstance(act, log_pb2.Resign) and step.seat is not None:
-            conduct.forfeit(step.seat, log_pb2.ENDING_RESIGNED)
-        elif isinstance(act, log_pb2.TakeBack) and step.seat is not None:
-            conduct.propose(seq, step.seat, act.to_seq)
-            back = conduct.agreed()
-        elif isinstance(act, log_pb2.Consent) and step.seat is not None:
-            back = conduct.agree(step.seat)
-        elif isinstance(act, log_pb2.Correct):
-            back = act.to_seq
-        if back is not None:
-            self._go_back(back, seq)
-
-    def _rule(self, rule: log_pb2.Rule, event: Any, seq: int, now_ms: int) -> int | None:
-        """What a ruling does to the position and the clocks; the entry that it goes back to, if it does."""
-        kind = rule.WhichOneof("ruling")
-        if kind == "restore":
-            return rule.restore.to_seq
-        if kind == "accept":
-            self.move(event)
-            self.conduct.moved()
-            if self.clocks is not None:
-                self.clocks.decided(rule.accept.seat)
-            self._remember(seq, event)
-        elif kind in ("skip", "reinstate"):
-            self._remember(seq, None)
-        elif self.clocks is not None:
-            if kind in ("pause", "adjourn"):
-                self.clocks.stop(now_ms)
-            elif kind == "set_clock":
-                self.clocks.set(rule.set_clock.seat, rule.set_clock.left_ms, now_ms)
-            elif kind == "penalty":
-                self.clocks.take(rule.penalty.seat, rule.penalty.time_ms)
-        return None
-
-    def _left(self, seq: int) -> None:
-        """A seat has forfeited: that may be all who had not agreed to a take-back."""
-        self._remember(seq, None)
-        if (back := self.conduct.agreed()) is not None:
-            self._go_back(back, seq)
-
-    def _remember(self, seq: int, event: Any, *, is_draw: bool = False, is_scribes: bool = False) -> None:
-        if self.past is None:
-            return
-        clocks = self.clocks.saved() if self.clocks is not None else ()
-        moment = Moment(seq, event, clocks, tuple(self.conduct.out.items()), is_draw, is_scribes)
-        self.past.add(moment, self.state)
-
-    def _go_back(self, to_seq: int, seq: int) -> None:
-        if self.past is None:
-            return
-        try:
-            state, moment = self.past.go_back(to_seq, seq)
-        except Exception as error:
-            raise engine_failed(error) from error
-        self.place(state)
-        self.conduct.moved()
-        self.conduct.out = dict(moment.out)
-        if self.clocks is not None:
-            self.clocks.restore(moment.clocks)
+        self.remember(seq, step.event, is_draw=bool(step.data), is_scribes=by_scribe)
 
     @property
     def deck_unknown(self) -> bool:
         """The deck was fixed by every Reveal, but chance was not compared with it."""
-        return self.dealt and len(self.seeds) == self._scribed.count(False) and self.dealer is None
+        return self.dealt and len(self.seeds) == self.scribed.count(False) and self.dealer is None
 
     def doubt_deck(self) -> None:
         """After a DECK failure: from here on chance is judged by the rules alone."""
@@ -486,26 +286,15 @@ class Course(Play):
         self.dealer = None
 
     def _go_on(self, seq: int) -> None:
-        waiting = self._scribed.count(False)
+        waiting = self.scribed.count(False)
         if self.phase is Phase.JOINING and len(self.joins) == waiting:
             self.phase = Phase.REVEALING if self.dealt else Phase.PLAYING
         elif self.phase is Phase.REVEALING and len(self.seeds) == waiting:
             self.phase = Phase.PLAYING
             if self.secret is not None and referee_commitment(self.secret) == self.opened.dealt.commitment:
                 self.shuffle(self.secret, self.identity, [self.seeds[seat] for seat in sorted(self.seeds)])
-        if self.phase is Phase.PLAYING and self.conduct.is_offered:
-            clocks = self.clocks.saved() if self.clocks is not None else ()
-            self.past = Past(self.state, Moment(seq, None, clocks, (), is_draw=False, is_scribes=False))
-
-
-def _no_past(seq: int, **_: bool) -> None:
-    raise LogError(Code.NOT_AWAITED, f"going back to entry {seq}", "a game in play")
-
-
-def _stand_in_text(due: Event | None) -> str:
-    if not isinstance(due, log_pb2.StandIn):
-        return "no stand-in"
-    return f"seat {due.seat} with the move {due.move.hex()}"
+        if self.phase is Phase.PLAYING:
+            self.begin(seq)
 
 
 def _describe(end: log_pb2.GameEnd) -> str:

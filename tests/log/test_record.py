@@ -252,12 +252,12 @@ def test_the_referee_cannot_enter_what_is_not_due() -> None:
         (log_pb2.ENDING_UNSPECIFIED, Code.MALFORMED),
         (log_pb2.ENDING_RULES, Code.RESULT),
         (log_pb2.ENDING_STALLED, Code.NOT_AWAITED),
-        (log_pb2.ENDING_RESIGNED, Code.UNSUPPORTED),
-        (log_pb2.ENDING_FLAG, Code.UNSUPPORTED),
-        (log_pb2.ENDING_DISCONNECTED, Code.UNSUPPORTED),
-        (log_pb2.ENDING_ILLEGAL_MOVES, Code.UNSUPPORTED),
-        (log_pb2.ENDING_ADJUDICATED, Code.UNSUPPORTED),
-        (log_pb2.ENDING_VOIDED, Code.UNSUPPORTED),
+        (log_pb2.ENDING_RESIGNED, Code.RESULT),
+        (log_pb2.ENDING_FLAG, Code.RESULT),
+        (log_pb2.ENDING_DISCONNECTED, Code.RESULT),
+        (log_pb2.ENDING_ILLEGAL_MOVES, Code.RESULT),
+        (log_pb2.ENDING_ADJUDICATED, Code.RESULT),
+        (log_pb2.ENDING_VOIDED, Code.RESULT),
     ):
         cannot_write(played, log_pb2.GameEnd(ending=ending), code)
     cannot_write(played, log_pb2.GameEnd(ending=log_pb2.ENDING_ABORTED, scores=[1, 2]), Code.RESULT)
