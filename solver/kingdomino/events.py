@@ -10,13 +10,15 @@ from hashlib import sha256
 from referee.games.kingdomino.moves import DiscardDomino, Event, PlaceDomino
 from referee.games.kingdomino.phases import Phase
 from referee.games.kingdomino.state import State
+from solver.kingdomino.certificate import check_legal
 from solver.kingdomino.claims import Claim, DiscardClaim, Frame, Kingdom, Placed, PlacementClaim
 
 
 def claims(state: State, event: Event) -> tuple[Claim, ...]:
     """That the domino of the king who is due may be placed so, or that it fits nowhere.
 
-    Of a move that other rules forbid (not the king's domino, not the time for it) there is nothing to claim.
+    Of a move that other rules forbid (not the king's domino, not the time for it) there is nothing to claim, nor of a
+    kingdom in which something illegal stands (TBL-7): a claim says that the kingdom before it is legal.
     """
     if state.phase is not Phase.PLACE or not isinstance(event, PlaceDomino | DiscardDomino):
         return ()
@@ -28,6 +30,10 @@ def claims(state: State, event: Event) -> tuple[Claim, ...]:
         Frame(board.frame_size, board.castle),
         tuple(Placed(state.table.dominoes[number - 1], left, right) for number, left, right in board.dominoes),
     )
+    try:
+        check_legal(kingdom)
+    except ValueError:
+        return ()
     if isinstance(event, DiscardDomino):
         return (DiscardClaim(kingdom, due),)
     return (PlacementClaim(kingdom, Placed(due, event.left, event.right)),)

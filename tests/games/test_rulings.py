@@ -10,13 +10,18 @@ from typing import Any
 import pytest
 
 from referee.games import alhambra, registry
+from referee.games.alhambra.moves import PlaceTile
 from referee.games.alhambra.outline import longest_wall, outline
 from referee.games.game import Kind
 from referee.games.kingdomino import Options as KingdominoOptions
+from referee.games.kingdomino.moves import PlaceDomino
 from referee.games.kingdomino.options import Central, Frame
+from solver.registry import provable
 from tests.games import oracle, rollwrite_positions, slow_alhambra, slow_rollwrite, words
+from tests.games.kingdomino_positions import names
 from tests.games.layouts import engine_layout
 from tests.games.rulings import play
+from tests.games.slow_kingdomino import SlowKingdom
 from tests.games.test_kingdomino_game import worth
 
 Hits = Counter[str]
@@ -108,3 +113,34 @@ def test_hundreds_of_illegal_moves_that_stand(rules_id: str) -> None:
 def test_only_constraints_are_waived(rules_id: str) -> None:
     game: Any = registry.get(rules_id)
     assert game.waivable < {rule.id for rule in game.catalogue if rule.kind is Kind.CONSTRAINT}
+
+
+def is_legal(rules_id: str, state: Any) -> bool:
+    """The building of the seat on turn, by the slow checkers."""
+    if rules_id == "alhambra":
+        return not oracle.faults(words.board_of(state.layouts[state.seat]))
+    kingdom = state.kingdoms[state.seat]
+    slow = SlowKingdom(kingdom.frame_size, kingdom.castle)
+    for number, left, right in kingdom.dominoes:
+        halves = names(state.table.dominoes[number - 1])
+        if slow.faults(halves, left, right):
+            return False
+        slow.lay(halves, left, right)
+    return True
+
+
+@pytest.mark.parametrize("rules_id", ["alhambra", "kingdomino"])
+def test_of_a_building_in_which_something_illegal_stands_nothing_is_claimed(rules_id: str) -> None:
+    proofs: Any = provable(rules_id, 1)
+    seen: Hits = Counter()
+
+    def follow(state: Any, event: Any) -> None:
+        move = next((move for move in state.legal_moves() if isinstance(move, PlaceTile | PlaceDomino)), None)
+        if move is not None:
+            legal = is_legal(rules_id, state)
+            assert any(map(proofs.is_of_move, proofs.claims(state, move))) == legal
+            seen[str(legal)] += 1
+
+    for seed in range(3):
+        play(rules_id, 3, random.Random(f"claims {rules_id} {seed}"), Counter(), None, follow)
+    assert seen.keys() == {"True", "False"}
