@@ -22,6 +22,7 @@ from referee.log.intent import Author, Place, Role, author_of, decode_intent
 from referee.log.merkle import Tree, leaf_hash
 from referee.log.note import Checkpoint, Note, VerifierKey, open_checkpoint
 from referee.log.proofs import Proofs
+from referee.log.remarks import Remarks
 from referee.log.replay import check_link, digest_differs, signed_part
 from referee.log.roll import Roll
 from referee.log.steps import Phase
@@ -94,6 +95,7 @@ class _Auditor:
         self.has_proofs = False
         self.proofs: Proofs | None = None
         """None: nobody asks for any, or nothing is known that could be proved."""
+        self.words = Remarks()
         self.tree = Tree()
         self.head = NO_ENTRY
         self.place = Place(b"", 0, NO_ENTRY)
@@ -148,6 +150,8 @@ class _Auditor:
             self.ended = True
         elif frame.type == FrameType.CERTIFICATE and self.proofs is not None:
             self.proofs.seen(frame, self.tree.size)
+        elif frame.type == FrameType.REMARK:
+            self.words.seen(frame)
         elif frame.type == FrameType.OLD_CHECKPOINT and (remark := self.heads.seen(frame, self.tree)):
             # A file can cause any number of these; they must not crowd out the others.
             self.useless_heads += 1
@@ -249,6 +253,8 @@ class _Auditor:
                 self.note(error)
                 return
             self.past_joining |= intent.WhichOneof("act") != "join"
+            if entry.HasField("signed"):
+                self.words.entered(self.tree.size, intent)
             self._link("intent", intent)
             if self.roll is not None:
                 self._author(self.roll, signed, intent)

@@ -270,7 +270,7 @@ class Course(Sitting):
     def _play(self, step: Step, seq: int) -> None:
         self.move(step.event)
         self.conduct.moved()
-        if step.author is not None and step.seat is not None and self.clocks is not None:
+        if self.clocks is not None and step.seat is not None and not isinstance(step.event, ForcedPass):
             self.clocks.decided(step.seat)
         by_scribe = step.author is None or step.author.role is Role.SCRIBE
         self.remember(seq, step.event, is_draw=bool(step.data), is_scribes=by_scribe)

@@ -57,6 +57,8 @@ class Code(StrEnum):
     """A seed that does not open its commitment, or chance that is not the committed deck's."""
     PROOF = "PROOF"
     """A certificate that does not hold, or is not for the entry that it names."""
+    REMARK = "REMARK"
+    """A text that is not the one that its entry commits to."""
     DISPROVED = "DISPROVED"
     """A certificate that holds proves the opposite of what the referee said of the entry."""
     RESULT = "RESULT"

@@ -188,6 +188,10 @@ class Writer:
         """A certificate of an entry before; exact bytes of Proof."""
         self._write(FrameType.CERTIFICATE, proof)
 
+    def remark(self, remark: bytes) -> None:
+        """The text of an act before; exact bytes of Remark."""
+        self._write(FrameType.REMARK, remark)
+
     def end(self, note: bytes) -> None:
         """The last checkpoint and END; nothing can follow."""
         self._write(FrameType.CHECKPOINT, note)

@@ -32,7 +32,7 @@ class FrameType(IntEnum):
     END = 0x05
     OLD_CHECKPOINT = 0x80
     CERTIFICATE = 0x81
-    NOTATION = 0x82
+    REMARK = 0x82
 
 
 _CRITICAL_LIMITS: dict[int, int] = {

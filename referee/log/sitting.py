@@ -205,6 +205,7 @@ class Sitting(Play):
             self.move(event)
             self.conduct.moved()
             if self.clocks is not None:
+                self.clocks.stop(now_ms)
                 self.clocks.decided(rule.accept.seat)
             self.remember(seq, event)
         elif kind in ("skip", "reinstate"):

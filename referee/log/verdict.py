@@ -70,6 +70,7 @@ _MEANING: dict[Code, tuple[Layer, Verdict]] = {
     Code.RESULT: (Layer.RESULT, Verdict.RULES),
     Code.INCOMPLETE: (Layer.RESULT, Verdict.PREFIX),
     Code.PROOF: (Layer.PROOFS, Verdict.CORRUPT),
+    Code.REMARK: (Layer.PROOFS, Verdict.CORRUPT),
     Code.DISPROVED: (Layer.PROOFS, Verdict.RULES),
 }
 _MOST_NAMED = 10

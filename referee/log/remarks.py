@@ -1,0 +1,87 @@
+"""The words that protests, appeals and rulings commit to. They are kept beside the log, not in it: so they can be left
+out of a file, and erased, and what was signed stays as it is.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+from referee.log.errors import Code, LogError, malformed
+from referee.log.frames import MAX_IGNORABLE_BYTES, Frame
+from referee.log.intent import check_length
+from referee.log.v1 import log_pb2
+from referee.wire import strict
+
+SALT_BYTES = 16
+MAX_CHARACTERS = 4000
+_DOMAIN = b"tile-referee/v1/remark\0"
+
+
+def commitment(salt: bytes, text: str) -> bytes:
+    """What stands in the act. With the salt, or nobody could keep a short text to himself."""
+    return sha256(_DOMAIN + salt + text.encode()).digest()
+
+
+def committed(intent: log_pb2.Intent) -> bytes:
+    """What the act commits to; empty if it goes without words, or is one that has none."""
+    act = intent.WhichOneof("act")
+    return getattr(intent, act).remark if act in ("protest", "appeal", "rule") else b""
+
+
+def check(remark: log_pb2.Remark, expected: bytes) -> None:
+    """That these are words, and those that an act commits to. Raises ``LogError``: ``MALFORMED``, ``REMARK``."""
+    check_length("remark.salt", remark.salt, SALT_BYTES)
+    text = remark.text
+    if not 1 <= len(text) <= MAX_CHARACTERS:
+        raise LogError(Code.MALFORMED, f"remark.text of {len(text)} characters", f"1 to {MAX_CHARACTERS}")
+    if not text.replace("\n", "").isprintable():
+        raise LogError(Code.MALFORMED, "remark.text with characters that cannot be seen", "none but line ends")
+    if not expected:
+        raise LogError(Code.REMARK, "a text", "none, as the entry commits to none")
+    if commitment(remark.salt, text) != expected:
+        raise LogError(Code.REMARK, "a text that the entry does not commit to", "the one that it commits to, or none")
+
+
+def encode_remark(remark: log_pb2.Remark) -> bytes:
+    """The payload of a frame."""
+    return strict.encode(remark)
+
+
+def decode_remark(data: bytes) -> log_pb2.Remark:
+    """Raises ``LogError``."""
+    try:
+        return strict.decode(log_pb2.Remark, data, max_bytes=MAX_IGNORABLE_BYTES)
+    except strict.MalformedError as error:
+        raise malformed(error, "remark") from error
+
+
+class Remarks:
+    """Follows the entries of a file, and compares the texts that come after them."""
+
+    def __init__(self) -> None:
+        self._committed: dict[int, bytes] = {}
+        self.texts: dict[int, str] = {}
+        """Those that are what their entries commit to."""
+        self.failure: LogError | None = None
+        """The first that is not: whoever has the file can add any number of these."""
+
+    def entered(self, seq: int, intent: log_pb2.Intent) -> None:
+        """An entry with an intent."""
+        if expected := committed(intent):
+            self._committed[seq] = expected
+
+    def seen(self, frame: Frame) -> None:
+        """A text, after the entries before it."""
+        try:
+            self._compare(decode_remark(frame.payload))
+        except LogError as error:
+            self.failure = self.failure or error.at(offset=frame.offset)
+
+    def _compare(self, remark: log_pb2.Remark) -> None:
+        try:
+            check(remark, self._committed.get(remark.seq, b""))
+            if remark.seq in self.texts:
+                raise LogError(Code.REMARK, "a text once more", "one for an entry")
+        except LogError as error:
+            raise error.at(entry=remark.seq)  # noqa: B904 - the same error, with its place
+        self.texts[remark.seq] = remark.text
