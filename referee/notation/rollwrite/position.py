@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from referee.games.rollwrite import TYPES, State
 from referee.games.rollwrite.awards import Award
+from referee.games.rollwrite.check import SECOND_COST
 from referee.games.rollwrite.phases import Phase
 from referee.games.rollwrite.scoring import share
 from referee.games.rollwrite.sheet import START_COINS, cells_of, index_of
@@ -131,12 +132,23 @@ def _check_phase(tree: Any, state: State) -> None:
     elif phase in _PAIRS:
         fine = fine and dice in _PAIRS[phase]
     if phase is Phase.SECOND:
-        fine = fine and state.first is not None and state.first[0] in state.blue[seat]
-        fine = fine and state.first is not None and state.first[1] in state.yellow[seat]
+        fine = fine and state.first is not None and _has_second(state, *state.first)
     in_play = phase >= Phase.ACTION
     fine = fine and bool(state.round) == in_play and (phase is not Phase.OVER or state.round == state.rounds)
     if not fine:
         _refuse(tree, f"phase {phase.name.lower()}", "dice, a first building and a round that fit it")
+
+
+def _has_second(state: State, blue: int, yellow: int) -> bool:
+    """RNW-20: the first building is there, that of the other dice is not, and there are coins for it."""
+    seat = state.seat
+    blues, yellows = list(state.blue[seat]), list(state.yellow[seat])
+    if blue not in blues or yellow not in yellows:
+        return False
+    blues.remove(blue)
+    yellows.remove(yellow)
+    first, second = (1 << index_of(*dice) for dice in ((blue, yellow), (blues[0], yellows[0])))
+    return state.coins[seat] >= SECOND_COST and state.built[seat] & (first | second) == first
 
 
 def _refuse(tree: Any, what: str, expected: str) -> NoReturn:
