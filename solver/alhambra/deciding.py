@@ -30,7 +30,11 @@ def bounds(state: State, leader: int, budget: int = DEFAULT_BUDGET) -> Bounds:
 
 def _last_turn(state: State, budget: int) -> Callable[[int, int], tuple[Award, ...]]:
     positions = after_actions(state) if state.phase is Phase.ACTION else [state]
-    endings = [Endings(position, budget // len(positions)) for position in positions]
+    endings: list[Endings] = []
+    for position in positions:
+        ending = Endings(position, budget // (len(positions) - len(endings)))
+        budget = max(0, budget - ending.spent)
+        endings.append(ending)
     return lambda seat, leader: max(
         (ending.awards(seat, leader) for ending in endings), key=lambda awards: sum(award.points for award in awards)
     )

@@ -64,7 +64,7 @@ def ends(state: State) -> bool:
         return True
     free, left = state.market.count(FREE), state.bag.bit_count()
     if state.phase is Phase.NEUTRAL:
-        return free > 0 or (state.options.end_when_bag_empty and state.neutral_draws() == left)
+        return state.neutral_draws() == left and (free > 0 or state.options.end_when_bag_empty)
     if state.phase in (Phase.ACTION, Phase.PLACE, Phase.ROW, Phase.REFILL):  # what is bought yet only frees more slots
         return free > left or (state.options.end_when_bag_empty and free >= left)
     return False
@@ -132,8 +132,7 @@ class Endings:
     def __init__(self, state: State, budget: int) -> None:
         self.state = state
         self.table = state.table
-        self._left = budget // LAYOUT
-        """Layouts that may yet be looked at."""
+        self._budget, self.spent = budget, 0
         self._known: dict[tuple[int, tuple[int, ...], tuple[int, ...]], list[Choice]] = {}
         bought = tuple(tiles_of(state.bought))
         self._bought = [bought if seat == state.seat else () for seat in range(state.seats)]
@@ -202,9 +201,9 @@ class Endings:
         todo = list(seen)
         while todo:
             layout = todo.pop()
-            self._left -= 1
-            if self._left < 0:
+            if self.spent + LAYOUT > self._budget:
                 return None
+            self.spent += LAYOUT
             there = set(layout.tiles.values())
             for tile in tiles:
                 if tile in there:

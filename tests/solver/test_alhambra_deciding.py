@@ -26,7 +26,7 @@ from referee.games.alhambra.moves import (
 from referee.games.alhambra.phases import Phase
 from referee.games.alhambra.piles import tiles_due
 from referee.games.alhambra.scoring import award_type
-from referee.games.alhambra.tiles import NAMES, tile_table, tiles_of
+from referee.games.alhambra.tiles import NAMES, bits_of, tile_table, tiles_of
 from referee.games.game import Chance, Decision, Forced, ForcedPass, Over
 from referee.harness import Shuffler, evenly
 from solver.alhambra import deciding
@@ -244,6 +244,20 @@ def test_the_leader_can_take_down_a_tile_in_each_of_its_turns(max_turns: int, re
     assert leads[1] == pavilions - (20 if removed < 3 else 0)
 
 
+def test_the_neutral_player_can_be_given_what_costs_the_leader_its_place() -> None:
+    """Towers: 4 of the leader, or 3 once it took one down; 3 of the neutral player, or 4 with the one just bought."""
+    state: State = GAME.new(2, Options(max_turns=22), tile_table(CHEAP))
+    towers = [state.table.numbers[f"tower-{cost}"] for cost in range(1, 10)]
+    state.phase, state.seat, state.turns = Phase.PLACE, 1, 20
+    state.layouts[0] = Layout(state.table, {index_of((0, y)): towers[y] for y in range(1, 5)})
+    state.layouts[1] = Layout(state.table, {index_of((0, 1)): towers[0]})
+    state.neutral, state.bought = bits_of(towers[5:8]), 1 << towers[8]
+    state.market = [state.table.numbers[f"pavilion-{cost}"] for cost in range(1, 5)]
+    state.bag, state.a_at, state.b_at, state.stack, state.turned = 0, 5, 14, 20, 20
+    (found,) = deciding.bounds(state, leader=0).gaps
+    assert found.most == 6 - 13 + 16  # and all the pavilions of the market
+
+
 # Parts
 
 
@@ -354,12 +368,27 @@ def test_the_last_tile_decides() -> None:
     assert state.scores == [62, 52, 3]
 
 
+@pytest.mark.parametrize(("one_less", "length"), [(False, 12), (True, 11)])
+def test_a_wall_that_closes_on_itself_counts_as_the_options_say(one_less: bool, length: int) -> None:
+    """Seat 1 wins the fourth tile around its fountain."""
+    state = position(
+        phase=Phase.HAND_OUT,
+        seat=1,
+        boards=[{}, {(0, -1): "pavilion-2-NEW", (1, 0): "arcades-4-NES", (0, 1): "seraglio-3-ESW"}, {}],
+        won={1: ["chambers-5-NSW"]},
+        options=Options(loop_one_less=one_less),
+    )
+    (found, _) = deciding.bounds(state, leader=0).gaps
+    assert found.most == 16 + 18 + 17 + 19 + length
+
+
 def test_far_from_the_end_hardly_any_lead_suffices() -> None:
-    """The leader may take everything down, another seat may build everything there is."""
-    state = position(boards=[board("tower-12"), {}, {}])
+    """The leader may take everything down, another seat may build everything there is: 79 walls of the tiles' 80."""
+    state = position(boards=[board("tower-10-W"), {}, {}])
     (first, *_) = deciding.bounds(state, leader=0).gaps
     rounds = [part.points for part in first.parts if part.what.startswith("majorities")]
     assert rounds == [sum(range(base, base + 6)) for base in (1, 8, 16)]
+    assert [part.points for part in first.parts if part.what.startswith("walls")] == [79] * 3
     state.scores[0] = 1 + first.most
     assert isinstance(decide(state, deciding), Decided)
     state.scores[0] -= 1
