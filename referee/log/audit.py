@@ -316,6 +316,8 @@ class _Auditor:
         proofs = self.proofs.report() if self.proofs is not None else ProofReport()
         if self.proofs is not None and self.proofs.failure is not None:
             self.note(self.proofs.failure, Layer.PROOFS)
+        if self.words.failure is not None:
+            self.note(self.words.failure, Layer.PROOFS)
         return Report(
             findings=tuple(self.findings[layer] for layer in Layer if layer in self.findings),
             entries=self.tree.size,

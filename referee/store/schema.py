@@ -7,7 +7,7 @@ from enum import IntEnum
 
 from referee.store.store import StoreFailed
 
-VERSION = 4
+VERSION = 5
 
 
 class State(IntEnum):
@@ -64,11 +64,16 @@ CREATE TABLE proofs (
 ) STRICT;
 CREATE TABLE unproved (game INTEGER PRIMARY KEY, seq INTEGER NOT NULL) STRICT;
 """
+# Texts of people, apart from all that is signed: they can be erased.
+_REMARKS = """
+CREATE TABLE remarks (game INTEGER NOT NULL, seq INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (game, seq)) STRICT;
+"""
 _FROM = {
-    0: _GAMES + _ACCESS + _STATES + _PROOFS,
-    1: _ACCESS + _TOKENS_TO_GRANTS + _STATES + _PROOFS,
-    2: _STATES + _PROOFS,
-    3: _PROOFS,
+    0: _GAMES + _ACCESS + _STATES + _PROOFS + _REMARKS,
+    1: _ACCESS + _TOKENS_TO_GRANTS + _STATES + _PROOFS + _REMARKS,
+    2: _STATES + _PROOFS + _REMARKS,
+    3: _PROOFS + _REMARKS,
+    4: _REMARKS,
 }
 
 

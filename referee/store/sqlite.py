@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from referee.log.errors import LogError
 from referee.log.note import Checkpoint, Note
-from referee.store import grants, proofs, schema
+from referee.store import grants, proofs, remarks, schema
 from referee.store.files import connect, failed, make_room, make_whole
 from referee.store.marks import Marks
 from referee.store.schema import State
@@ -214,6 +214,8 @@ class SqliteStore:
                 if change.answer is not None:
                     kept = (number, change.rows[0].seq, change.answer)
                     connection.execute("INSERT INTO answers (game, seq, data) VALUES (?, ?, ?)", kept)
+                if change.remark is not None:
+                    remarks.keep(connection, number, change.rows[0].seq, change.remark)
                 if change.closed is not None:
                     connection.execute("INSERT INTO closed (game, data) VALUES (?, ?)", (number, change.closed))
                     connection.execute("UPDATE games SET state = ? WHERE number = ?", (State.OVER, number))
@@ -302,12 +304,15 @@ class SqliteStore:
             raise failed(self._path, error) from error
 
     async def add_grant(self, grant: Grant) -> bool:
-        return await asyncio.to_thread(self._change_grants, grants.add, grant)
+        return await asyncio.to_thread(self._change, grants.add, grant)
 
     async def revoke_grant(self, beginning: bytes, now_ms: int) -> Grant | None:
-        return await asyncio.to_thread(self._change_grants, grants.revoke, beginning, now_ms)
+        return await asyncio.to_thread(self._change, grants.revoke, beginning, now_ms)
 
-    def _change_grants(self, change: Callable[..., _T], *arguments: Any) -> _T:
+    async def erase_remark(self, game_id: bytes, seq: int) -> bool:
+        return await asyncio.to_thread(self._change, remarks.erase, game_id, seq)
+
+    def _change(self, change: Callable[..., _T], *arguments: Any) -> _T:
         """On a connection of its own: the write side is the writer's."""
         try:
             with closing(connect(self._path, self._busy_s)) as connection:
@@ -372,6 +377,12 @@ class SqliteStore:
     async def proofs(self, game_id: bytes, first: int, end: int) -> list[Certificate]:
         try:
             return proofs.of_entries(self._read_side, self._number(game_id), first, end)
+        except sqlite3.Error as error:
+            raise failed(self._path, error) from error
+
+    async def remarks(self, game_id: bytes, first: int, end: int) -> dict[int, bytes]:
+        try:
+            return remarks.of_entries(self._read_side, self._number(game_id), first, end)
         except sqlite3.Error as error:
             raise failed(self._path, error) from error
 

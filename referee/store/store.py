@@ -98,11 +98,13 @@ class Change(NamedTuple):
     """Of the tree up to and including the last row: the head that is let out when this is durable."""
     proved: Proved | None = None
     """With no rows: what is not signed for needs no head."""
+    remark: bytes | None = None
+    """The text of the first row, as it stands in the game's file."""
 
     @property
     def has_more(self) -> bool:
         """Whether it is more than entries."""
-        return any(part is not None for part in (self.opening, self.answer, self.closed, self.proved))
+        return any(part is not None for part in (self.opening, self.answer, self.closed, self.proved, self.remark))
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +168,12 @@ class Store(Protocol):
 
     async def proofs(self, game_id: bytes, first: int, end: int) -> list[Certificate]:
         """Those of entries from ``first`` up to before ``end``, in order."""
+
+    async def remarks(self, game_id: bytes, first: int, end: int) -> dict[int, bytes]:
+        """The texts of entries from ``first`` up to before ``end``, in order, by entry."""
+
+    async def erase_remark(self, game_id: bytes, seq: int) -> bool:
+        """Erases the entry's text, durably; False if there is none. Raises ``StoreFailed``."""
 
     async def unproved(self) -> list[tuple[bytes, int]]:
         """The games for which certificates are still to be made, and from which entry on."""

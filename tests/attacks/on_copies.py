@@ -56,7 +56,7 @@ def flipped_bit(table: str, played: Played) -> Forgery:
 def flipped_bit_in_a_frame_that_may_be_skipped(table: str, played: Played) -> Forgery:
     """No hash is over such frames."""
     frames = evil.frames(played.file())
-    frame = bytearray(encode_frame(FrameType.NOTATION, b"notation"))
+    frame = bytearray(encode_frame(0x83, b"for later"))
     frame[7] ^= 1
     return corrupt(whole([*frames[:-1], bytes(frame), frames[-1]]), Code.FRAME, len(played.entries))
 
@@ -248,7 +248,7 @@ def bytes_after_end(table: str, played: Played) -> Forgery:
 @attack
 def frame_after_end(table: str, played: Played) -> Forgery:
     """A good one, of a type that may be skipped."""
-    more = encode_frame(FrameType.NOTATION, b"notation")
+    more = encode_frame(0x83, b"for later")
     return corrupt(played.file() + more, Code.FRAME, len(played.entries))
 
 

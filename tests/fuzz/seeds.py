@@ -112,7 +112,7 @@ def files() -> list[bytes]:
         writer.entry(entry)
         writer.old_checkpoint(first.notes[seq])
     writer.proof(encode_proof(1, leaf_hash(first.entries[1]), b"certificate"))
-    stream.write(encode_frame(FrameType.NOTATION, b"words"))
+    stream.write(encode_frame(FrameType.REMARK, b"words"))
     return [*(played.file() for played in _games()), stream.getvalue()]
 
 

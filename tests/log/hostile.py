@@ -90,7 +90,7 @@ def _entries(payloads: Iterable[bytes]) -> Iterator[bytes]:
 
 def tiny(size: int) -> bytes:
     """As many entries as there may be, of a byte, and as many frames beside them."""
-    pair = encode_frame(FrameType.ENTRY, b"\0") + encode_frame(FrameType.NOTATION, b"\0")
+    pair = encode_frame(FrameType.ENTRY, b"\0") + encode_frame(0x83, b"\0")
     return _filled(MAGIC + _HEADER, repeat(pair, MAX_ENTRIES), size)
 
 
@@ -99,7 +99,7 @@ def skipped(size: int) -> bytes:
     room = size - len(MAGIC + _HEADER)
     number = -(-room // (HEAD_BYTES + MAX_IGNORABLE_BYTES + TAIL_BYTES))
     shares = ((i + 1) * room // number - i * room // number - HEAD_BYTES - TAIL_BYTES for i in range(number))
-    return MAGIC + _HEADER + b"".join(encode_frame(FrameType.NOTATION, bytes(share)) for share in shares)
+    return MAGIC + _HEADER + b"".join(encode_frame(0x83, bytes(share)) for share in shares)
 
 
 def nested(size: int) -> bytes:

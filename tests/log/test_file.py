@@ -346,7 +346,7 @@ def test_the_writer_keeps_the_order(small: Played) -> None:
     writer.header(small.header)
     with pytest.raises(LogError):
         writer.header(small.header)
-    assert Frame(FrameType.NOTATION, b"", 0).critical is False
+    assert Frame(FrameType.REMARK, b"", 0).critical is False
 
 
 # --- checkpoints inside the file -------------------------------------------------------------------------------------

@@ -207,7 +207,7 @@ async def test_another_version_or_another_file(tmp_path: Path) -> None:
     await SqliteStore(path).close()
     with closing(sqlite3.connect(path)) as other:
         other.execute("PRAGMA user_version = 9")
-    with pytest.raises(StoreFailed, match="version 9; expected 4"):
+    with pytest.raises(StoreFailed, match="version 9; expected 5"):
         SqliteStore(path)
     path.write_bytes(b"not a database, but long enough to look like one" * 100)
     with pytest.raises(StoreFailed, match="not a database"):
@@ -217,10 +217,12 @@ async def test_another_version_or_another_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "undone",
     [
-        "PRAGMA user_version = 3;",
-        "DROP INDEX games_by_state; ALTER TABLE games DROP COLUMN state; PRAGMA user_version = 2;",
+        "PRAGMA user_version = 4;",
+        "DROP TABLE proofs; DROP TABLE unproved; PRAGMA user_version = 3;",
+        "DROP TABLE proofs; DROP TABLE unproved; DROP INDEX games_by_state; ALTER TABLE games DROP COLUMN state;"
+        "PRAGMA user_version = 2;",
     ],
-    ids=["3", "2"],
+    ids=["4", "3", "2"],
 )
 async def test_the_database_of_a_version_before(store: SqliteStore, tmp_path: Path, undone: str) -> None:
     for game in range(3):
@@ -228,7 +230,7 @@ async def test_the_database_of_a_version_before(store: SqliteStore, tmp_path: Pa
     await committed(store, Change(identity(1), [row(1)], closed=b"over"))
     await store.close()
     with closing(sqlite3.connect(tmp_path / "referee.db")) as other:
-        other.executescript("DROP TABLE proofs; DROP TABLE unproved;" + undone)
+        other.executescript("DROP TABLE remarks;" + undone)
     store = SqliteStore(tmp_path / "referee.db")
     assert [game.game_id for game in await store.games(None, 9, closed=True)] == [identity(1)]
     assert [game.game_id for game in await store.games(None, 9, closed=False)] == [identity(2), identity(0)]
@@ -245,7 +247,9 @@ async def test_of_many_that_make_the_tables_at_once_one_does(store: SqliteStore,
     path, many = tmp_path / "referee.db", 8
     if version:
         with closing(sqlite3.connect(path)) as other:
-            other.executescript(f"DROP TABLE proofs; DROP TABLE unproved; PRAGMA user_version = {version};")
+            other.executescript(
+                f"DROP TABLE remarks; DROP TABLE proofs; DROP TABLE unproved; PRAGMA user_version = {version};"
+            )
     else:
         path = tmp_path / "new.db"
     together = Barrier(many)
