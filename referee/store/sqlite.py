@@ -211,11 +211,7 @@ class SqliteStore:
                 number = numbers[change.game_id] = numbers.get(change.game_id) or self._existing(change.game_id)
                 for row in change.rows:
                     values += (number, row.seq, row.data, row.note)
-                if change.answer is not None:
-                    kept = (number, change.rows[0].seq, change.answer)
-                    connection.execute("INSERT INTO answers (game, seq, data) VALUES (?, ?, ?)", kept)
-                if change.remark is not None:
-                    remarks.keep(connection, number, change.rows[0].seq, change.remark)
+                self._keep(connection, number, change)
                 if change.closed is not None:
                     connection.execute("INSERT INTO closed (game, data) VALUES (?, ?)", (number, change.closed))
                     connection.execute("UPDATE games SET state = ? WHERE number = ?", (State.OVER, number))
@@ -238,6 +234,15 @@ class SqliteStore:
             if change.closed is not None:
                 self._numbers.pop(change.game_id, None)
                 self.marks.let_go(change.game_id)
+
+    @staticmethod
+    def _keep(connection: sqlite3.Connection, number: int, change: Change) -> None:
+        """What goes with the first row."""
+        if change.answer is not None:
+            kept = (number, change.rows[0].seq, change.answer)
+            connection.execute("INSERT INTO answers (game, seq, data) VALUES (?, ?, ?)", kept)
+        if change.remark is not None:
+            remarks.keep(connection, number, change.rows[0].seq, change.remark)
 
     def _insert(self, values: list[Any]) -> None:
         """Entries as game, seq, data and note, unless another store has taken over."""

@@ -30,7 +30,12 @@ class Means:
     now_ms: Callable[[], int] = now_ms
 
     def change(
-        self, record: Record, rows: list[Row], opening: Opening | None = None, answer: bytes | None = None
+        self,
+        record: Record,
+        rows: list[Row],
+        opening: Opening | None = None,
+        answer: bytes | None = None,
+        remark: bytes | None = None,
     ) -> Change:
         """The last rows of the record, as they become durable: signed for, and with its end if nothing can follow.
 
@@ -40,4 +45,4 @@ class Means:
         self.store.marks.check(record.game_id, record.size, root)
         rows[-1].note = self.signer.sign(record.game_id, record.size, root)
         closed = game_message(record).SerializeToString() if record.is_final else None
-        return Change(record.game_id, rows, opening, answer=answer, closed=closed, root=root)
+        return Change(record.game_id, rows, opening, answer=answer, closed=closed, root=root, remark=remark)

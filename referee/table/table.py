@@ -52,6 +52,8 @@ class Act(NamedTuple):
     body: bytes
     signature: bytes
     received_ms: int
+    remark: bytes | None = None
+    """The text that it commits to, as in the game's file."""
 
 
 class Owner(Protocol):
@@ -228,7 +230,7 @@ class Table:
             if refused is not None:
                 rows.append(_row(record.refuse(signed, refused, clock)))
             self._settle(rows, clock)
-            self._commit(rows, refused, deliver, own)
+            self._commit(rows, refused, deliver, own, remark=act.remark)
         return None
 
     async def abort(self) -> None:
@@ -279,7 +281,9 @@ class Table:
             if author.role is Role.SEAT and intent.join.key in others:
                 raise WeakKey("the key is in use at another seat") from error
         if error.code in (Code.NOT_AWAITED, Code.AUTHOR):
-            raise NotAwaited(error.what, awaited_text(record)) from error
+            # What a move should have been, is awaited; of other acts the rules of the table say what was expected.
+            what = error.what if act in ("move", "declare") else f"{error.what}; expected {error.expected}"
+            raise NotAwaited(what, awaited_text(record)) from error
         raise error
 
     # --- how an act becomes durable ------------------------------------------------------------------------
@@ -338,6 +342,7 @@ class Table:
         own: Watcher | None = None,
         *,
         opening: Opening | None = None,
+        remark: bytes | None = None,
     ) -> None:
         """Hands the rows to the store; ``deliver`` is called when they are durable, or are known not to be.
 
@@ -346,7 +351,7 @@ class Table:
         """
         record = self._record
         kept = answers.encode(refused.violations) if refused is not None else None
-        change = self._means.change(record, rows, opening, kept)
+        change = self._means.change(record, rows, opening, kept, remark)
         accepted = Accepted(rows[0].seq, rows[-1].note, record.size, record.head)
         answer = Refused(refused.violations, accepted) if refused is not None else accepted
         self._idle.clear()

@@ -219,8 +219,8 @@ async def test_another_version_or_another_file(tmp_path: Path) -> None:
     [
         "PRAGMA user_version = 4;",
         "DROP TABLE proofs; DROP TABLE unproved; PRAGMA user_version = 3;",
-        "DROP TABLE proofs; DROP TABLE unproved; DROP INDEX games_by_state; ALTER TABLE games DROP COLUMN state;"
-        "PRAGMA user_version = 2;",
+        """DROP TABLE proofs; DROP TABLE unproved; DROP INDEX games_by_state; ALTER TABLE games DROP COLUMN state;
+        PRAGMA user_version = 2;""",
     ],
     ids=["4", "3", "2"],
 )
@@ -315,6 +315,34 @@ async def test_a_store_that_was_overtaken_keeps_no_certificates(store: SqliteSto
     with pytest.raises(StoreFailed, match="another referee was started"):
         await committed(store, Change(identity(1), (), proved=Proved([Certificate(0, 0, b"x")], 1)))
     assert await later.proofs(identity(1), 0, 9) == []
+    await later.close()
+
+
+# --- texts ---------------------------------------------------------------------------------------------------
+
+
+async def test_texts_are_kept_with_their_entries_and_erased(store: SqliteStore, tmp_path: Path) -> None:
+    await committed(store, Change(identity(1), [row(0)], opening(1)))
+    await committed(store, Change(identity(1), [row(1), row(2)], remark=b"the first words"))
+    await committed(store, Change(identity(1), [row(3)], remark=b"more words"))
+    assert await store.remarks(identity(1), 0, 9) == {1: b"the first words", 3: b"more words"}
+    assert await store.remarks(identity(1), 2, 3) == {}
+    assert await store.remarks(identity(2), 0, 9) == {}
+    assert await store.erase_remark(identity(1), 1)
+    assert not await store.erase_remark(identity(1), 1)
+    assert not await store.erase_remark(identity(2), 3)
+    assert await store.remarks(identity(1), 0, 9) == {3: b"more words"}
+    assert await store.entries(identity(1), 1, 1) == [row(1)]
+    await store.close()
+    assert b"the first words" not in (tmp_path / "referee.db").read_bytes()
+
+
+async def test_a_store_that_was_overtaken_erases_nothing(store: SqliteStore, tmp_path: Path) -> None:
+    await committed(store, Change(identity(1), [row(0)], opening(1), remark=b"words"))
+    later = SqliteStore(tmp_path / "referee.db")
+    with pytest.raises(StoreFailed, match="another referee was started"):
+        await store.erase_remark(identity(1), 0)
+    assert await later.remarks(identity(1), 0, 9) == {0: b"words"}
     await later.close()
 
 
