@@ -62,7 +62,7 @@ def report(
             if not stream.read(len(MAGIC)).startswith(MAGIC[:4]):
                 raise Failure(f"{file}: not a game file; of a record referee adjudicate makes a report", EXIT_USAGE)
             stream.seek(0)
-            story = _as_far_as_it_goes(stream)
+            story = _as_far_as_it_goes(stream, audit.entries)
     except OSError as error:
         raise Failure(f"{file}: {error.strerror}", EXIT_USAGE) from None
     except LogError as error:
@@ -76,15 +76,16 @@ def report(
     raise typer.Exit(audit.exit_code)
 
 
-def _as_far_as_it_goes(stream: BinaryIO) -> Story:
-    """The story before the first entry that is wrong. Raises ``LogError`` if there is none."""
+def _as_far_as_it_goes(stream: BinaryIO, entries: int) -> Story:
+    """The story before what is wrong; ``entries``: how many are whole. Raises ``LogError`` if there is none."""
     try:
         return Story.read(stream)
     except LogError as error:
-        if not error.entry:
+        before = entries if error.entry is None else error.entry
+        if not before:
             raise
-        stream.seek(0)
-        return Story.read(stream, error.entry - 1)
+    stream.seek(0)
+    return Story.read(stream, before - 1)
 
 
 def _of_log(audit: Audit, story: Story, verifier: VerifierKey | None) -> Report:
