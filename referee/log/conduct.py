@@ -49,6 +49,7 @@ class Ruling(NamedTuple):
     arbiter: int
     is_last: bool
     """It decided an appeal."""
+    rule: log_pb2.Rule
 
 
 @dataclass(slots=True)
@@ -272,7 +273,7 @@ class Conduct:
             dispute = self.disputes[rule.decides]
             dispute.ruled = seq
             is_last = dispute.appealed is not None
-        self.rulings[seq] = Ruling(arbiter, is_last)
+        self.rulings[seq] = Ruling(arbiter, is_last, rule)
         kind = rule.WhichOneof("ruling")
         if kind == "pause":
             self.suspended = Suspension.PAUSED

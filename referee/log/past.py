@@ -59,8 +59,7 @@ class Past:
         first = self._moments[0].seq
         if seq < first:
             raise LogError(Code.NOT_AWAITED, f"going back to entry {seq}", f"{first} or later, when play had begun")
-        at = bisect_right(self._gone, (seq, 1 << 32)) - 1
-        if at >= 0 and self._gone[at][0] <= seq <= self._gone[at][1]:
+        if self.is_gone(seq):
             raise LogError(Code.NOT_AWAITED, f"going back to entry {seq}", "an entry that was not taken back")
         for moment in reversed(self._moments):
             if moment.seq <= seq:
@@ -71,6 +70,11 @@ class Past:
             if not (moment.is_scribes or others):
                 what = f"a scribe's correction of entry {moment.seq}"
                 raise LogError(Code.NOT_AWAITED, what, "only what scribes entered")
+
+    def is_gone(self, seq: int) -> bool:
+        """Whether what this entry did was taken back."""
+        at = bisect_right(self._gone, (seq, 1 << 32)) - 1
+        return at >= 0 and self._gone[at][0] <= seq <= self._gone[at][1]
 
     def go_back(self, seq: int, now: int) -> tuple[State, Moment]:
         """The position after entry ``seq``, to be gone on with from entry ``now``. After ``check``."""

@@ -64,6 +64,7 @@ class GameService:
             game=game_message(record, prepared.open_data),
             seat_tokens=prepared.seat_tokens,
             scribe_token=prepared.scribe_token,
+            arbiter_token=prepared.arbiter_token,
             verifier_key=str(self._house.means.signer.verifier),
         )
 

@@ -34,6 +34,7 @@ class Prepared:
     seat_tokens: list[str]
     """Empty for a scribed seat, and for a principal's."""
     scribe_token: str
+    arbiter_token: str
 
 
 def new_token() -> str:
@@ -122,11 +123,12 @@ def _with_tokens(
     identity = game_id(open_data)
     taken = principals or [""] * len(opened.seats)
     tokens = ["" if seat.scribed or who else new_token() for seat, who in zip(opened.seats, taken, strict=True)]
-    play, scribe = frozenset({"play"}), frozenset({"scribe"})
+    play = frozenset({"play"})
     grants = [Grant(token_digest(token), "", play, identity, seat) for seat, token in enumerate(tokens) if token]
-    scribe_token = ""
-    if opened.scribe_keys:
-        scribe_token = new_token()
-        grants.append(Grant(token_digest(scribe_token), "", scribe, identity))
+    scribe_token = new_token() if opened.scribe_keys else ""
+    arbiter_token = new_token() if opened.arbiter_keys else ""
+    for scope, token in (("scribe", scribe_token), ("arbiter", arbiter_token)):
+        if token:
+            grants.append(Grant(token_digest(token), "", frozenset({scope}), identity))
     opening = Opening(opened.header_hash, header, secret, grants, principals, proofs=bool(opened.terms.proofs))
-    return Prepared(open_data, opening, tokens, scribe_token)
+    return Prepared(open_data, opening, tokens, scribe_token, arbiter_token)

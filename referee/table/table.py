@@ -281,8 +281,9 @@ class Table:
             if author.role is Role.SEAT and intent.join.key in others:
                 raise WeakKey("the key is in use at another seat") from error
         if error.code in (Code.NOT_AWAITED, Code.AUTHOR):
-            # What a move should have been, is awaited; of other acts the rules of the table say what was expected.
-            what = error.what if act in ("move", "declare") else f"{error.what}; expected {error.expected}"
+            # Of acts of the table what is awaited says little: they may come at any time.
+            of_table = act not in ("join", "reveal", "move", "declare") and error.expected
+            what = f"{error.what}; expected {error.expected}" if of_table else error.what
             raise NotAwaited(what, awaited_text(record)) from error
         raise error
 
