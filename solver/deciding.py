@@ -7,6 +7,7 @@ game that is found decided is decided, and one that is found open may be decided
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -104,18 +105,40 @@ def decider(rules_id: str) -> Decider | None:
     return found
 
 
-def decide(state: Any, game: Decider, budget: int = DEFAULT_BUDGET) -> Decided | Open:
+def decide(
+    state: Any,
+    game: Decider,
+    budget: int = DEFAULT_BUDGET,
+    *,
+    out: Collection[int] = (),
+    points_off: Sequence[int] = (),
+) -> Decided | Open:
     """Tries every seat as the leader, those with the most points first; the budget is for each anew.
 
-    Raises ``ValueError`` for a game of one seat, which nobody can lose to another.
+    ``out``: seats that have forfeited, and so end behind all others. ``points_off``: by seat, what an arbiter has taken
+    off; none: nothing. Raises ``ValueError`` if fewer than two seats can win, or for points of another number of seats.
     """
-    if state.seats < 2:
-        raise ValueError(f"seats: expected 2 or more, got {state.seats}")
+    seats = [seat for seat in range(state.seats) if seat not in out]
+    if len(seats) < 2:
+        raise ValueError(f"seats: expected 2 or more that can win, got {len(seats)}")
+    if len(points_off) not in (0, state.seats):
+        raise ValueError(f"points_off: expected {state.seats}, one for each seat, got {len(points_off)}")
+    off = points_off or (0,) * state.seats
     found = []
-    for leader in sorted(range(state.seats), key=lambda seat: -state.scores[seat]):
-        bounds = game.bounds(state, leader, budget)
+    for leader in sorted(seats, key=lambda seat: off[seat] - state.scores[seat]):
+        gaps = game.bounds(state, leader, budget).gaps
+        bounds = Bounds(leader, tuple(_after(gap, leader, off) for gap in gaps if gap.seat in seats))
         if bounds.are_closed:
             return Decided(leader, bounds)
         found.append(bounds)
     closest = min(found, key=lambda bounds: bounds.most)
     return Open(closest.leader, closest)
+
+
+def _after(gap: Gap, leader: int, off: Sequence[int]) -> Gap:
+    """TBL-6: equal points are ranked by the rules' places, and there the one who had more before is ahead."""
+    more = off[leader] - off[gap.seat]
+    if not more:
+        return gap
+    part = Part(f"points taken off seat {leader}, less those of seat {gap.seat}", more)
+    return Gap(gap.seat, gap.most + more, (*gap.parts, part), loses_ties=more > 0)

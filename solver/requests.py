@@ -13,8 +13,11 @@ from google.protobuf.message import DecodeError, Message
 
 from referee.games import registry
 from referee.games.game import UnknownRules, Violation
+from referee.notation import position_text
+from referee.notation.errors import NotationError
 from referee.v1 import game_pb2
 from referee.v1 import solver_service_pb2 as pb
+from solver.deciding import DEFAULT_BUDGET, Decided, decide, decider
 from solver.proof import Proof
 from solver.z3run import fused
 
@@ -67,9 +70,35 @@ def _violation(violation: Violation) -> game_pb2.Violation:
     )
 
 
+def _prove_decided(request: pb.ProveDecidedRequest, _: float) -> Iterator[Message]:
+    """The game has ``bounds`` in its ``deciding``. A position comes as text: so it is whole, whoever asks."""
+    try:
+        position = position_text.read(request.position)
+    except NotationError as error:
+        raise ValueError(f"position: {error}") from None
+    game = decider(position.setup.rules_id)
+    if game is None:
+        raise ValueError(f"position: whether a game of {position.setup.rules_id} is decided is not offered")
+    budget = request.budget.rlimit or DEFAULT_BUDGET
+    found = decide(position.state, game, budget, out=request.out, points_off=request.points_off)
+    gaps = [
+        pb.Gap(
+            seat=gap.seat,
+            most=gap.most,
+            parts=[pb.GapPart(what=part.what, points=part.points) for part in gap.parts],
+            loses_ties=gap.loses_ties,
+        )
+        for gap in found.bounds.gaps
+    ]
+    yield pb.ProveDecidedResponse(decided=isinstance(found, Decided), leader=found.leader, gaps=gaps)
+
+
 def _methods() -> dict[str, Method]:
     """With the ``SEARCHES`` of each game's ``searches``."""
-    found: dict[str, Method] = {"ProveMove": (pb.ProveMoveRequest, _prove_move)}
+    found: dict[str, Method] = {
+        "ProveMove": (pb.ProveMoveRequest, _prove_move),
+        "ProveDecided": (pb.ProveDecidedRequest, _prove_decided),
+    }
     for game in registry.names():
         try:
             found |= registry.part(__package__, game, "searches").SEARCHES

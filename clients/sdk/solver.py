@@ -121,6 +121,16 @@ class Solver:
         with _told():
             return await self._stub.RebuildDistance(request, timeout=self._call_s, metadata=self._metadata)
 
+    async def decided(self, *, game_id: str = "", position: str = "", rlimit: int = 0) -> pb.ProveDecidedResponse:
+        """Whether one seat ends alone on the first place in any case. Of a game, or a position as text."""
+        request = pb.ProveDecidedRequest(budget=_budget(rlimit))
+        if game_id:
+            request.game_id = game_id
+        else:
+            request.position = position
+        with _told():
+            return await self._stub.ProveDecided(request, timeout=self._call_s, metadata=self._metadata)
+
 
 @asynccontextmanager
 async def solver(address: str, token: str, security: Security | None = None) -> AsyncIterator[Solver]:

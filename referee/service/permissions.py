@@ -67,6 +67,7 @@ PERMISSIONS: Final = {
     "referee.v1.SolverService/FindLongestWall": KNOWN,
     "referee.v1.SolverService/FindBestKingdom": KNOWN,
     "referee.v1.SolverService/RebuildDistance": KNOWN,
+    "referee.v1.SolverService/ProveDecided": KNOWN,
 }
 """Any one of the scopes is enough."""
 

@@ -17,6 +17,8 @@ from referee.games.game import Violation
 from referee.log.proofs import contradicts
 from referee.log.replay import Record
 from referee.log.steps import Phase
+from referee.notation.headers import Setup
+from referee.notation.position_text import Position, write
 from referee.service.auth import Caller
 from referee.service.fields import game_id_of
 from referee.service.guard import Calls, Gone, Outlet
@@ -134,6 +136,27 @@ class SolverService:
     async def RebuildDistance(self, request: pb.RebuildDistanceRequest, caller: Caller) -> pb.RebuildDistanceResponse:
         return await self._answer("RebuildDistance", request, pb.RebuildDistanceResponse(), caller)
 
+    async def ProveDecided(self, request: pb.ProveDecidedRequest, caller: Caller) -> pb.ProveDecidedResponse:
+        if request.WhichOneof("of") != "game_id":
+            return await self._answer("ProveDecided", request, pb.ProveDecidedResponse(), caller)
+        table = await self._house.table(game_id_of(request.game_id), caller.account.charge)
+        record = await table.record()
+        course, opened = record.course, record.opened
+        if course.end is not None and course.end.places:
+            raise GameOver("the game is over, and has a result")
+        tables = None if course.own_tables else course.tables
+        setup = Setup(opened.rules_id, opened.rules_version, len(opened.seats), course.options, tables)
+        question = pb.ProveDecidedRequest(
+            position=write(Position(setup, course.state)),
+            budget=request.budget,
+            out=course.conduct.out,
+            points_off=course.conduct.points_off,
+        )
+        size = record.size
+        response = await self._answer("ProveDecided", question, pb.ProveDecidedResponse(), caller)
+        response.size = size
+        return response
+
     async def FindLongestWall(self, request: pb.FindLongestWallRequest, caller: Caller, outlet: Outlet) -> None:
         await self._search("FindLongestWall", request, pb.FindLongestWallResponse, caller, outlet)
 
@@ -214,6 +237,8 @@ class SolverService:
 def _is_proven(response: Any) -> bool:
     if isinstance(response, pb.ProveMoveResponse):
         return response.proof.finding != pb.FINDING_UNDECIDED
+    if isinstance(response, pb.ProveDecidedResponse):
+        return response.decided
     return bool(response.proven)
 
 

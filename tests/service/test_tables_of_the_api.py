@@ -62,7 +62,7 @@ def test_who_may_what() -> None:
             Scope.ADMIN: {"GetStatus", "IssueToken", "RevokeToken", "ListTokens"},
         }.get(scope, set())
         solver = (
-            {"ProveMove", "ExplainMove", "FindBestTurn", "FindLongestWall", "FindBestKingdom", "RebuildDistance"}
+            {"ProveMove", "ExplainMove", "FindBestTurn", "FindLongestWall", "FindBestKingdom", "RebuildDistance", "ProveDecided"}
             if scope
             else set()
         )

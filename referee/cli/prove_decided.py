@@ -1,0 +1,177 @@
+"""``referee prove-decided``: whether anybody but the leader can still win a game, however it goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated, Final
+
+import typer
+
+from referee.cli import building, output, texts
+from referee.cli.failure import EXIT_OK, EXIT_USAGE, Failure
+from referee.cli.solving import OutOfTime, Rlimit, Solver
+from referee.cli.story import Story, told_end
+from referee.games import registry
+from referee.log.errors import LogError
+from referee.log.v1 import log_pb2
+from referee.log.verdict import Finding
+from referee.notation import position_text
+from referee.notation.game_text import GameText
+from referee.notation.position_text import Position
+from referee.v1 import solver_service_pb2 as pb
+from solver.deciding import decider
+
+EXIT_OPEN: Final = 11
+"""No other command ends so, and none of the verdicts of ``referee audit``."""
+
+
+def prove_decided(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A game file.", show_default=False)],
+    at: Annotated[
+        int | None, typer.Option("--at", metavar="N", min=0, help="The position after entry N; the rest is not read.")
+    ] = None,
+    timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0.1, max=1e6, help="Search no longer than this.")
+    ] = 60.0,
+    rlimit: Rlimit = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
+) -> None:
+    """Prove that a game of Alhambra or Kingdomino is decided: that only one seat can still win.
+
+    `referee prove-decided adjourned.gamelog`, `referee prove-decided game.gamelog --at 120 --json`
+
+    DECIDED: whatever is still drawn, and however all seats play, the winner as badly as the rules allow, that seat ends
+    alone on the first place. Otherwise OPEN, which says no more than that this was not proven, and for each other seat
+    the most that it can end ahead of the leader, in points, with the reasons for it. The game is taken to go on to its
+    end by its rules: no seat resigns, no clock runs out, no arbiter rules.
+
+    A game that has ended with a result is not looked at: it is said who won.
+
+    Exit codes: 0 decided, or ended with one winner; 11 open, or ended without one; 1 no answer in time; 2 wrong usage,
+    or a game of which this is not proved. A file that is not whole, or wrong, ends with one line and the exit code that
+    `referee audit` gives: 3 cut off (what is there is answered for), 4 damaged, 8 against the rules, 9 not supported.
+    """
+    story = _read(file, at)
+    record = story.record
+    assert record is not None  # noqa: S101 - or it would have been refused
+    game = texts.of_story(story, record)
+    entry = record.size - 1
+    end = record.course.end
+    if end is not None and end.places:
+        exit_code = _tell_result(end, entry, as_json=as_json)
+    else:
+        if decider(game.setup.rules_id) is None or game.setup.seats < 2:
+            raise Failure(f"{file}: {_not_offered(game)}", EXIT_USAGE)
+        request = pb.ProveDecidedRequest(
+            position=position_text.write(Position(game.setup, record.course.state)),
+            budget=pb.Budget(rlimit=rlimit or 0),
+            out=record.course.conduct.out,
+            points_off=record.course.conduct.points_off,
+        )
+        exit_code = _tell(*_ask(request, timeout), entry, as_json=as_json)
+    if story.torn is not None:
+        raise _failure(file, story.torn)
+    raise typer.Exit(exit_code)
+
+
+def _read(file: Path, at: int | None) -> Story:
+    """Raises ``Failure``."""
+    try:
+        with file.open("rb") as stream:
+            story = Story.read(stream, at)
+    except OSError as error:
+        raise Failure(f"{file}: {error.strerror}", EXIT_USAGE) from None
+    except LogError as error:
+        raise _failure(file, error) from None
+    if at is not None and at >= len(story.moves):
+        raise Failure(f"{file}: --at {at}: the file has entries 0 to {len(story.moves) - 1}", EXIT_USAGE)
+    return story
+
+
+def _failure(file: Path, error: LogError) -> Failure:
+    return Failure(f"{file}: {error}", int(Finding.of(error).verdict))
+
+
+def _not_offered(game: GameText) -> str:
+    offered = [name for name in registry.names() if decider(name) is not None]
+    return f"a game of {game.setup.rules_id}; what is decided is proved of {' and '.join(offered)}"
+
+
+def _ask(request: pb.ProveDecidedRequest, timeout: float) -> tuple[pb.ProveDecidedResponse, float]:
+    """And how many milliseconds it took. Raises ``Failure``."""
+    with building.telling(), Solver() as solver:
+        start = perf_counter()
+        try:
+            answers = solver.search("ProveDecided", request, pb.ProveDecidedResponse, timeout, beat_s=None)
+            (found,) = [each for each in answers if each is not None]
+        except OutOfTime:
+            raise Failure(
+                f"--timeout {timeout:g}: no answer by then; allow more time, or give a smaller --rlimit"
+            ) from None
+        return found, round(1000 * (perf_counter() - start), 2)
+
+
+def _tell_result(end: log_pb2.GameEnd, entry: int, *, as_json: bool) -> int:
+    winners = [seat for seat, place in enumerate(end.places) if place == 1]
+    if as_json:
+        building.write_json({"entry": entry, "ended": True, "winners": winners, "places": [*end.places]})
+    else:
+        who = f"seat {winners[0]} has won" if len(winners) == 1 else f"seats {_listed(winners)} share the first place"
+        output.write(f"ENDED: {who if winners else 'nobody is first'}; {told_end(end)}\n")
+    return EXIT_OK if len(winners) == 1 else EXIT_OPEN
+
+
+def _tell(found: pb.ProveDecidedResponse, spent: float, entry: int, *, as_json: bool) -> int:
+    if as_json:
+        gaps = [
+            {
+                "seat": gap.seat,
+                "most": gap.most,
+                "loses_ties": gap.loses_ties,
+                "parts": [{"what": part.what, "points": part.points} for part in gap.parts],
+            }
+            for gap in found.gaps
+        ]
+        fields = {"entry": entry, "ended": False, "decided": found.decided, "leader": found.leader, "gaps": gaps}
+        building.write_json({**fields, "ms": spent})
+    else:
+        output.write("".join(f"{line}\n" for line in (_headline(found, entry), *_table(found))))
+    return EXIT_OK if found.decided else EXIT_OPEN
+
+
+def _headline(found: pb.ProveDecidedResponse, entry: int) -> str:
+    """The closest seat says it for all."""
+    closest = max(found.gaps, key=lambda gap: (gap.most, not gap.loses_ties))
+    if found.decided:
+        return f"DECIDED seat {found.leader} wins (after entry {entry}; {_in_words(closest, found.leader)})"
+    return f"OPEN: {_in_words(closest, found.leader)} (after entry {entry})"
+
+
+def _in_words(gap: pb.Gap, leader: int) -> str:
+    if gap.most > 0:
+        return f"seat {gap.seat} can still end {_points(gap.most)} ahead of seat {leader}, at the most"
+    if gap.most < 0:
+        return f"seat {gap.seat} ends at least {_points(-gap.most)} behind seat {leader}"
+    if gap.loses_ties:
+        return f"seat {gap.seat} can still have as many points as seat {leader}, and loses every tie"
+    return f"seat {gap.seat} can still have as many points as seat {leader}"
+
+
+def _table(found: pb.ProveDecidedResponse) -> Iterator[str]:
+    """Every other seat, with the reasons."""
+    for gap in found.gaps:
+        yield ""
+        yield _in_words(gap, found.leader)
+        width = max(len(f"{part.points:+}") for part in gap.parts)
+        for part in gap.parts:
+            yield f"  {part.points:+{width}}  {part.what}"
+
+
+def _points(count: int) -> str:
+    return f"{count} {'point' if count == 1 else 'points'}"
+
+
+def _listed(seats: list[int]) -> str:
+    return " and ".join([", ".join(map(str, seats[:-1])), str(seats[-1])])
