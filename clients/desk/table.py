@@ -271,9 +271,13 @@ class TableScreen(Screen[None]):
             self._submit(self._desk, text)
 
     def _command(self, text: str) -> tuple[str, str] | None:
-        """``:correct 12``, the colon may be missing."""
-        name, _, argument = text.strip().removeprefix(":").partition(" ")
+        """``:correct 12``, also behind what the line began with; the colon may be missing."""
+        name, _, argument = self._typed(text).removeprefix(":").partition(" ")
         return (name, argument.strip()) if name in self._commands else None
+
+    def _typed(self, text: str) -> str:
+        """Without what the line began with."""
+        return text.strip().removeprefix(self._begun.strip()).strip()
 
     def _submit(self, desk: Desk, text: str) -> None:
         reading = desk.read(text)
@@ -284,7 +288,7 @@ class TableScreen(Screen[None]):
         elif reading.event is not None:
             line.keep(text)
             self.run_worker(self._enter(reading.line, self._scribe.enter(reading.event)), name="enter")
-        elif text.startswith(":"):
+        elif self._typed(text).startswith(":"):
             self._say("There is no such command. Commands: " + "; ".join(words for _, words in self._commands.values()))
         elif text.strip() == desk.beginning.strip():
             self._say("Nothing was typed, nothing was entered.")

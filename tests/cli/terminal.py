@@ -31,7 +31,10 @@ class Terminal:
 
     def press_ctrl_c(self) -> None:
         """As the keyboard does: to all that is in the foreground."""
-        os.write(self._descriptor, b"\x03")
+        self.press("\x03")
+
+    def press(self, keys: str) -> None:
+        os.write(self._descriptor, keys.encode())
 
     def end(self) -> str:
         """What it wrote to its standard output, when it has ended."""

@@ -79,11 +79,15 @@ class Desk:
         return [line.split(maxsplit=1)[1] for line in self.text("history").splitlines() if line[:4].strip()]
 
     async def enter(self, words: str) -> str:
-        """Types over what stands there and presses Enter: what is said when the referee has answered."""
-        self.line.begin(words)
-        await self.pilot.press("enter")
+        """As ``press_enter``: what is said when the referee has answered."""
+        await self.press_enter(words)
         await self.answered()
         return self.text("verdict")
+
+    async def press_enter(self, words: str) -> None:
+        """Types over what stands there and presses Enter."""
+        self.line.begin(words)
+        await self.pilot.press("enter")
 
     async def answered(self) -> None:
         async with waiting_for("the referee's answer"):

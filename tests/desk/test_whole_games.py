@@ -38,6 +38,9 @@ async def test_a_game_that_was_entered_is_complete_and_says_what_was_typed(
                 assert told.startswith(f"Accepted as entry {number}: {words}"), told
             state.apply(event)
         await until(lambda: "referee audit" in desk.text("verdict"), "the game's file")
+        told = write(text_of(setup, played)).partition("\n\n")[2]
+        lines = [words for words in told.splitlines() if not words.startswith(";")]
+        assert desk.entries()[1:-1] == lines
         assert desk.text("awaited").startswith("The game is over: 1. Seat ")
         assert "Redwing" in desk.text("awaited")
         assert str(desk.app.folder.path) in desk.text("verdict")
@@ -45,6 +48,5 @@ async def test_a_game_that_was_entered_is_complete_and_says_what_was_typed(
     key = log.with_suffix(".vkey")
     done = command("audit", log, "--key", key)
     assert done.stdout.startswith("COMPLETE\n"), done
-    assert command("show", log, "--notation").stdout == write(text_of(setup, played))
     assert b"Redwing" not in log.read_bytes()
     assert "Redwing" in (tmp_path / "names.json").read_text(encoding="utf-8")

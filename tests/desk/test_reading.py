@@ -1,0 +1,115 @@
+"""What a line that is typed means in a position, and how it can go on; no terminal and no referee."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+from typing import Any
+
+import pytest
+
+from clients.desk.guide import guide
+from clients.desk.reading import Desk
+from referee.games import registry
+from referee.games.game import Chance, Decision, ForcedPass
+from referee.notation.game_text import line
+from referee.notation.headers import Setup
+from tests.notation.setups import PLAIN, SETUPS, name_of, play
+
+FOUR = next(setup for setup in SETUPS if setup.rules_id == "kingdomino" and setup.seats == 4)
+TWO = next(setup for setup in SETUPS if setup.rules_id == "rollwrite" and setup.seats == 2)
+KINGS = PLAIN[1]
+
+
+def desks(setup: Setup, seed: int) -> list[tuple[Desk, str, Any]]:
+    """Every position of a game at random in which somebody at the table acts, with the line and the event."""
+    state = setup.start()
+    found = []
+    for event in play(setup, seed).events:
+        if not isinstance(event, ForcedPass):
+            found.append((Desk(setup.rules_id, state.copy()), line(setup.rules_id, state, event), event))
+        state.apply(event)
+    return found
+
+
+@pytest.mark.parametrize("setup", [*PLAIN, FOUR, TWO], ids=name_of)
+def test_every_line_of_a_game_is_offered_word_by_word(setup: Setup) -> None:
+    for desk, whole, event in desks(setup, 8):
+        # Of a building that was rolled the dice are enough.
+        words = re.sub(r" [a-z]+(?= \d,)", "", whole) if isinstance(desk.pending, Chance) else whole
+        assert words.startswith(desk.beginning)
+        assert desk.beginning in desk.choices(desk.beginning[:1]) or isinstance(desk.pending, Decision)
+        for blank in [found.start() for found in re.finditer(" ", words)][desk.beginning.count(" ") - 1 :]:
+            end = words.find(" ", blank + 1)
+            grown = words if end < 0 else words[:end]
+            assert grown in desk.choices(words[: blank + 1]), (words, words[: blank + 1])
+            assert grown in desk.choices(words[: blank + 2])
+        assert desk.read(words).event == event
+        assert desk.read(words).line == whole
+
+
+@pytest.mark.parametrize("setup", [*PLAIN, TWO], ids=name_of)
+def test_help_has_an_example_of_everything_that_is_awaited_and_it_can_be_entered(setup: Setup) -> None:
+    for desk, _, _ in desks(setup, 9):
+        examples = [words.strip() for words in desk.help() if words.startswith("    ")]
+        assert len(examples) == (
+            1 if isinstance(desk.pending, Chance) else len({type(move) for move in desk.state.legal_moves()})
+        )
+        for example in [*examples, desk.example()]:
+            assert desk.read(example).event is not None, example
+        assert desk.awaited(("Redwing", "Bluebell"))
+
+
+@pytest.mark.parametrize("rules_id", registry.names())
+def test_every_option_draw_and_move_is_explained(rules_id: str) -> None:
+    game = registry.get(rules_id)
+    options = type(game.new(game.min_seats).options)
+    assert list(guide(rules_id).OPTIONS) == [field.name for field in fields(options)]
+    assert bool(guide(rules_id).TABLES) == game.declares_tables
+    phases = registry.part("referee.games", rules_id, "phases")
+    assert set(guide(rules_id).DRAWS) == set(phases.CHANCE_KINDS.values())
+    moves = registry.part("referee.games", rules_id, "moves").Move.__args__
+    names = {re.sub(r"(?<=[a-z])(?=[A-Z])", "_", kind.__name__).lower() for kind in moves}
+    assert set(guide(rules_id).MOVES) == names
+
+
+def at(words: str) -> Desk:
+    """Before this line of a game of Kingdomino."""
+    return next(desk for desk, found, _ in desks(KINGS, 4) if found.startswith(words))
+
+
+def test_what_is_wrong_is_told_with_its_column_or_its_rule() -> None:
+    desk = at("0: castle")
+    assert desk.read("0: castle 9,9").error.startswith("KDO-17 (")
+    assert "cell of its choice" in desk.read("0: castle 9,9").error
+    wrong = desk.read("0: castel 1,1")
+    assert (wrong.column, wrong.unfinished) == (4, False)
+    assert wrong.error.startswith("found 'castel'; expected castle, ")
+    begun = desk.read("0: castle")
+    assert (begun.unfinished, begun.error) == (True, "expected a cell, such as 1,-2")
+    assert desk.read("castle 1,1").error == "the line begins otherwise; expected 0: first"
+    assert desk.read("1: castle 1,1").error == "the line begins otherwise; expected 0: first"
+    several = next(d for d, words, _ in desks(KINGS, 4) if ": place" in words and len(list(d.state.legal_moves())) > 1)
+    number = several.state.kings[0][0]
+    assert f"place {number} can be " in several.read(f"{several.beginning}place {number}").error
+
+
+def test_tab_goes_as_far_as_there_is_one_way() -> None:
+    desk = at("0: castle")
+    assert desk.completed("0: c") == "0: castle "
+    assert desk.completed("c") == "0: castle "
+    assert desk.completed("0: castle 3") == "0: castle 3,"
+    assert desk.completed("0: castle 3,") == "0: castle 3,"
+    assert desk.completed("0: x") == "0: x"
+    line_due = at("line:")
+    assert line_due.completed("l") == "line: "
+    assert line_due.completed("line: 48") == "line: 48 "
+    assert "line: 48 48" not in line_due.choices("line: 48 4")
+    assert "line: 48 47" in line_due.choices("line: 48 4")
+
+
+def test_a_move_that_ends_the_game_is_known_as_the_last() -> None:
+    for setup in PLAIN[1:]:
+        *before, (last, _, event) = desks(setup, 4)
+        assert last.is_last(event)
+        assert not any(desk.is_last(earlier) for desk, _, earlier in before)
