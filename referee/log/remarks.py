@@ -60,8 +60,8 @@ class Remarks:
 
     def __init__(self) -> None:
         self._committed: dict[int, bytes] = {}
-        self.texts: dict[int, str] = {}
-        """Those that are what their entries commit to."""
+        self._seen: set[int] = set()
+        """Entries whose text was there. The texts are not kept: they may take more memory than the whole file."""
         self.failure: LogError | None = None
         """The first that is not: whoever has the file can add any number of these."""
 
@@ -80,8 +80,8 @@ class Remarks:
     def _compare(self, remark: log_pb2.Remark) -> None:
         try:
             check(remark, self._committed.get(remark.seq, b""))
-            if remark.seq in self.texts:
+            if remark.seq in self._seen:
                 raise LogError(Code.REMARK, "a text once more", "one for an entry")
         except LogError as error:
             raise error.at(entry=remark.seq)  # noqa: B904 - the same error, with its place
-        self.texts[remark.seq] = remark.text
+        self._seen.add(remark.seq)

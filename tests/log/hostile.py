@@ -32,6 +32,7 @@ from referee.log.intent import Author, Role
 from referee.log.merkle import leaf_hash
 from referee.log.note import Checkpoint, Note, NoteSignature
 from referee.log.proofs import encode_proof
+from referee.log.remarks import MAX_CHARACTERS, SALT_BYTES, commitment, encode_remark
 from referee.log.v1 import log_pb2
 from referee.wire import strict
 from referee.wire.schema import MAX_REPEATED
@@ -45,6 +46,8 @@ from tests.log.registered import at_random, attempt
 
 _HEADER = encode_frame(FrameType.HEADER, small_header())
 _FAR = 1 << 30
+_SKIPPED = 0xFF
+"""A type of frame that no reader knows and every one may skip."""
 
 SECONDS_A_MIB = 10
 MOST_BYTES = 256 << 20
@@ -149,6 +152,23 @@ def longest(size: int) -> bytes:
     data = strict.encode(entry)
     assert strict.MAX_ENTRY_BYTES - 100 < len(data) <= strict.MAX_ENTRY_BYTES, len(data)
     return _filled(beginning(played), _entries(repeat(data)), size)
+
+
+def texts(size: int) -> bytes:
+    """Protests with the longest texts that there are, of characters that take most memory."""
+    played = begun("alhambra")
+    entry = decode_entry(played.entries[-1])
+    entry.signed.SetInParent()
+    text, salt = "\U0001f3f0" + "x" * (MAX_CHARACTERS - 1), bytes(SALT_BYTES)
+    act = log_pb2.Intent(game_id=entry.game_id, prev=entry.prev, seat=0)
+    act.protest.remark = commitment(salt, text)
+    signed = intent.sign(act, seat_key(0))
+    entry.signed.CopyFrom(log_pb2.Signed(intent=signed.intent, signature=signed.signature, key_id=signed.key_id))
+    protest = encode_frame(FrameType.ENTRY, strict.encode(entry))
+    first = len(played.entries)
+    remarks = (encode_remark(log_pb2.Remark(seq=first + number, salt=salt, text=text)) for number in count())
+    pairs = (protest + encode_frame(FrameType.REMARK, remark) for remark in remarks)
+    return _filled(beginning(played), islice(pairs, MAX_ENTRIES), size)
 
 
 def checkpoints(size: int) -> bytes:
@@ -304,8 +324,8 @@ def distances(size: int) -> bytes:
 
 
 _ALL: Final = (
-    *(tiny, skipped, nested, late_faults, torn, descriptors, signed, longest, checkpoints, signatures, recovered),
-    *(long_moves, many_moves, discards, first_discards, distances),
+    *(tiny, skipped, nested, late_faults, torn, descriptors, signed, longest, texts, checkpoints, signatures),
+    *(recovered, long_moves, many_moves, discards, first_discards, distances),
 )
 FILES: Final[dict[str, Callable[[int], bytes]]] = {each.__name__: each for each in _ALL}
 """By name: a file of at most so many bytes."""

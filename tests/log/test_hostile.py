@@ -27,7 +27,10 @@ def test_time_and_reach(name: str, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "entries"),
-    [("tiny", MAX_ENTRIES), ("checkpoints", MAX_ENTRIES), ("longest", 2000), ("nested", 2000), ("skipped", 0)],
+    [
+        *(("tiny", MAX_ENTRIES), ("checkpoints", MAX_ENTRIES), ("texts", 15_000)),
+        *(("longest", 2000), ("nested", 2000), ("skipped", 0)),
+    ],
 )
 def test_the_largest_files(name: str, entries: int, tmp_path: Path) -> None:
     found = held(tmp_path / "hostile.gamelog", FILES[name](MAX_FILE_BYTES))
