@@ -37,7 +37,7 @@ def check(remark: log_pb2.Remark, expected: bytes) -> None:
     if not text.replace("\n", "").isprintable():
         raise LogError(Code.MALFORMED, "remark.text with characters that cannot be seen", "none but line ends")
     if not expected:
-        raise LogError(Code.REMARK, "a text", "none, as the entry commits to none")
+        raise LogError(Code.REMARK, "a text", "one at most, for an entry that commits to it")
     if commitment(remark.salt, text) != expected:
         raise LogError(Code.REMARK, "a text that the entry does not commit to", "the one that it commits to, or none")
 
@@ -60,28 +60,27 @@ class Remarks:
 
     def __init__(self) -> None:
         self._committed: dict[int, bytes] = {}
-        self._seen: set[int] = set()
-        """Entries whose text was there. The texts are not kept: they may take more memory than the whole file."""
+        """Entries whose text was not there yet. Texts are not kept: they may take more memory than the whole file."""
         self.failure: LogError | None = None
-        """The first that is not: whoever has the file can add any number of these."""
+        """The first that is wrong: whoever has the file can add any number of these."""
 
     def entered(self, seq: int, intent: log_pb2.Intent) -> None:
         """An entry with an intent."""
         if expected := committed(intent):
             self._committed[seq] = expected
 
-    def seen(self, frame: Frame) -> None:
-        """A text, after the entries before it."""
+    def seen(self, frame: Frame) -> log_pb2.Remark | None:
+        """A text, after the entries before it; None if it is not one of theirs."""
         try:
-            self._compare(decode_remark(frame.payload))
+            return self._taken(decode_remark(frame.payload))
         except LogError as error:
             self.failure = self.failure or error.at(offset=frame.offset)
+            return None
 
-    def _compare(self, remark: log_pb2.Remark) -> None:
+    def _taken(self, remark: log_pb2.Remark) -> log_pb2.Remark:
         try:
             check(remark, self._committed.get(remark.seq, b""))
-            if remark.seq in self._seen:
-                raise LogError(Code.REMARK, "a text once more", "one for an entry")
         except LogError as error:
             raise error.at(entry=remark.seq)  # noqa: B904 - the same error, with its place
-        self._seen.add(remark.seq)
+        del self._committed[remark.seq]
+        return remark

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from functools import partial
 from io import BytesIO
 
@@ -32,12 +33,13 @@ from referee.table.view import game_message, position_message
 from referee.table.watch import Commit, Feed, Watcher
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
+from referee.v1.arbiter_service_pb2 import SubmitActRequest
 from referee.wire.strict import MAX_BODY_BYTES
 
 CHUNK_BYTES = 64 * 1024
 _PROOF_ENTRIES = 256
-"""For so many the certificates are read at one time."""
-_PROOF_BYTES = 16 << 20
+"""For so many the certificates and texts are read at one time."""
+_PROOF_BYTES, _REMARK_BYTES = 16 << 20, 4 << 20
 """In one file. What would make it longer than a file may be is left out: entries are not."""
 
 
@@ -84,10 +86,19 @@ class GameService:
         return pb.ListGamesResponse(games=games, next_page_token=token)
 
     async def SubmitIntent(self, request: pb.SubmitIntentRequest, caller: Caller) -> pb.SubmitIntentResponse:
+        return _answer(*await self.submit(request, caller))
+
+    async def submit(
+        self,
+        request: pb.SubmitIntentRequest | SubmitActRequest,
+        caller: Caller,
+        finish: Callable[[Act], Act] | None = None,
+    ) -> tuple[Table, Answer]:
+        """Whatever call it comes with. ``finish`` adds what goes with the act, or raises."""
         received_ms, arrival = self._house.means.now_ms(), self._acts.received("unary")
         try:
             table, act = await self._act(game_id_of(request.game_id), request, caller, received_ms)
-            answer = await table.submit(act)
+            answer = await table.submit(finish(act) if finish is not None else act)
         except Exception as error:
             arrival.failed(error)
             raise
@@ -97,10 +108,14 @@ class GameService:
         arrival.answered(answer)
         if not _is_new(answer):
             caller.account.charge()
-        return _answer(table, answer)
+        return table, answer
 
     async def _act(
-        self, game_id: bytes, request: pb.SubmitIntentRequest | pb.SignedAct, caller: Caller, received_ms: int
+        self,
+        game_id: bytes,
+        request: pb.SubmitIntentRequest | SubmitActRequest | pb.SignedAct,
+        caller: Caller,
+        received_ms: int,
     ) -> tuple[Table, Act]:
         """From what came in to an act of its author, and the table that it is for; cheap checks first."""
         if self._house.is_draining():
@@ -218,16 +233,22 @@ class GameService:
         writer.header(await self._house.means.store.header(game_id))
         closed, note = log.is_closed, b""
         proofs: dict[int, list[bytes]] = {}
-        room = _PROOF_BYTES
+        words: dict[int, bytes] = {}
+        room, room_for_words = _PROOF_BYTES, _REMARK_BYTES
         async for row in log.rows():
             writer.entry(row.data)
             note = row.note
             if row.seq % _PROOF_ENTRIES == 0:
                 proofs = await self._proofs(game_id, row.seq)
+                words = await self._house.means.store.remarks(game_id, row.seq, row.seq + _PROOF_ENTRIES)
             for proof in proofs.get(row.seq, ()):
                 room -= len(proof)
                 if room >= 0:
                     writer.proof(proof)
+            if row.seq in words:
+                room_for_words -= len(words[row.seq])
+                if room_for_words >= 0:
+                    writer.remark(words[row.seq])
             if stream.tell() >= CHUNK_BYTES:
                 await outlet.send(pb.GetLogResponse(chunk=_drained(stream)).SerializeToString())
         if closed:
@@ -255,7 +276,7 @@ class GameService:
 
 def _answer(table: Table, answer: Answer) -> pb.SubmitIntentResponse:
     if isinstance(answer, Accepted):
-        return pb.SubmitIntentResponse(accepted=_accepted(answer))
+        return pb.SubmitIntentResponse(accepted=accepted_message(answer))
     return pb.SubmitIntentResponse(refused=_refused(table, answer))
 
 
@@ -280,12 +301,13 @@ def _stream_answer(  # noqa: PLR0917 - one call, for one stream
 
 
 def _refused(table: Table, answer: Refused) -> pb.Refused:
-    refused = pb.Refused(recorded=_accepted(answer.recorded) if answer.recorded is not None else None)
+    refused = pb.Refused(recorded=accepted_message(answer.recorded) if answer.recorded is not None else None)
     refused.violations.extend(violation_message(violation, *table.rules) for violation in answer.violations)
     return refused
 
 
-def _accepted(accepted: Accepted) -> pb.Accepted:
+def accepted_message(accepted: Accepted) -> pb.Accepted:
+    """As every answer has it."""
     return pb.Accepted(seq=accepted.seq, checkpoint=accepted.note, size=accepted.size, head=accepted.head)
 
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from referee.v1 import (
     access_service_pb2,
+    arbiter_service_pb2,
     game_service_pb2,
     rules_service_pb2,
     solver_service_pb2,
@@ -40,6 +41,8 @@ AUTHORS: Final = frozenset({Scope.PLAY, Scope.SCRIBE, Scope.ARBITER})
 OVERSEERS: Final = frozenset({Scope.AUDIT, Scope.ORGANISE, Scope.ADMIN})
 PLAYERS: Final = frozenset({Scope.PLAY, Scope.SCRIBE})
 
+ERASERS: Final = frozenset({Scope.ORGANISE, Scope.ARBITER})
+
 KNOWN: Final = frozenset(Scope)
 """With a token, whatever it is for: what costs much is given to nobody who cannot be told from others."""
 
@@ -54,6 +57,9 @@ PERMISSIONS: Final = {
     "referee.v1.GameService/ListLegalMoves": EVERYBODY,
     "referee.v1.GameService/GetLog": EVERYBODY,
     "referee.v1.GameService/AbortGame": ORGANISERS,
+    "referee.v1.ArbiterService/SubmitAct": AUTHORS,
+    "referee.v1.ArbiterService/GetDocket": EVERYBODY,
+    "referee.v1.ArbiterService/EraseRemark": ERASERS,
     "referee.v1.RulesService/ListRules": EVERYBODY,
     "referee.v1.RulesService/GetCatalogue": EVERYBODY,
     "referee.v1.RulesService/GetTables": EVERYBODY,
@@ -76,6 +82,7 @@ SERVICES: Final = (
     rules_service_pb2.DESCRIPTOR.services_by_name["RulesService"],
     status_service_pb2.DESCRIPTOR.services_by_name["StatusService"],
     access_service_pb2.DESCRIPTOR.services_by_name["AccessService"],
+    arbiter_service_pb2.DESCRIPTOR.services_by_name["ArbiterService"],
     solver_service_pb2.DESCRIPTOR.services_by_name["SolverService"],
 )
 """Everything of ours that is served, the solver if there are workers for it; health and reflection come beside it and

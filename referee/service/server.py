@@ -21,6 +21,7 @@ from referee import __version__
 from referee.log.engines import installed
 from referee.service import guard
 from referee.service.access import AccessService
+from referee.service.arbiter import ArbiterService
 from referee.service.auth import Doorkeeper
 from referee.service.data import Data, DataError, open_data
 from referee.service.entrance import Entrance, Guests
@@ -189,6 +190,7 @@ class Server:
         )
         servicers: dict[str, object] = {
             "referee.v1.GameService": games,
+            "referee.v1.ArbiterService": ArbiterService(self.house, games),
             "referee.v1.RulesService": RulesService(),
             "referee.v1.AccessService": AccessService(self.house, door, self._calls),
             "referee.v1.StatusService": StatusService(self.house, self._tally, self._pulse, gallery, self._queries),

@@ -54,15 +54,23 @@ def test_who_may_what() -> None:
         caller = Caller(scopes=frozenset({scope} if scope else ()), digest=b"token" if scope else b"")
         allowed = {method.rpartition("/")[2] for method in PERMISSIONS if _may(caller, method)}
         extra = {
-            Scope.ORGANISE: {"CreateGame", "AbortGame", "GetStatus"},
-            Scope.PLAY: {"SubmitIntent", "PlayGame", "WatchSeat"},
-            Scope.SCRIBE: {"SubmitIntent", "PlayGame", "WatchSeat"},
-            Scope.ARBITER: {"SubmitIntent"},
+            Scope.ORGANISE: {"CreateGame", "AbortGame", "GetStatus", "EraseRemark"},
+            Scope.PLAY: {"SubmitIntent", "SubmitAct", "PlayGame", "WatchSeat"},
+            Scope.SCRIBE: {"SubmitIntent", "SubmitAct", "PlayGame", "WatchSeat"},
+            Scope.ARBITER: {"SubmitIntent", "SubmitAct", "EraseRemark"},
             Scope.AUDIT: {"GetStatus"},
             Scope.ADMIN: {"GetStatus", "IssueToken", "RevokeToken", "ListTokens"},
         }.get(scope, set())
         solver = (
-            {"ProveMove", "ExplainMove", "FindBestTurn", "FindLongestWall", "FindBestKingdom", "RebuildDistance", "ProveDecided"}
+            {
+                "ProveMove",
+                "ExplainMove",
+                "FindBestTurn",
+                "FindLongestWall",
+                "FindBestKingdom",
+                "RebuildDistance",
+                "ProveDecided",
+            }
             if scope
             else set()
         )

@@ -1,0 +1,76 @@
+"""ArbiterService: acts of the table with the words that go with them, and how the table stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import structlog
+
+from referee.log import remarks
+from referee.log.errors import LogError
+from referee.log.sitting import ACTS_OF_THE_TABLE
+from referee.log.v1 import log_pb2
+from referee.service.auth import Caller, PermissionDenied
+from referee.service.docket import docket_message
+from referee.service.fields import game_id_of
+from referee.service.games import GameService, accepted_message
+from referee.table.answers import Accepted
+from referee.table.errors import BadField
+from referee.table.house import House
+from referee.table.table import Act
+from referee.v1 import arbiter_service_pb2 as pb
+
+_MOST_RULINGS = 64
+"""In a docket: with the longest texts they fit into one answer. The game's file has them all."""
+
+
+class ArbiterService:
+    """Every method is one of the API's."""
+
+    def __init__(self, house: House, games: GameService) -> None:
+        self._house = house
+        self._games = games
+        self._log = structlog.get_logger("referee.arbiter")
+
+    async def SubmitAct(self, request: pb.SubmitActRequest, caller: Caller) -> pb.SubmitActResponse:
+        _, answer = await self._games.submit(request, caller, _with_words(request))
+        assert isinstance(answer, Accepted)  # noqa: S101 - only moves are refused
+        return pb.SubmitActResponse(accepted=accepted_message(answer))
+
+    async def GetDocket(self, request: pb.GetDocketRequest, caller: Caller) -> pb.GetDocketResponse:
+        game_id = game_id_of(request.game_id)
+        table = await self._house.table(game_id, caller.account.charge)
+        size = (await table.record()).size
+        kept = await self._house.means.store.remarks(game_id, 0, size)
+        texts = {seq: remarks.decode_remark(data).text for seq, data in kept.items()}
+        return pb.GetDocketResponse(docket=docket_message(await table.record(), texts, _MOST_RULINGS))
+
+    async def EraseRemark(self, request: pb.EraseRemarkRequest, caller: Caller) -> pb.EraseRemarkResponse:
+        game_id = game_id_of(request.game_id)
+        if caller.game_id is not None and caller.game_id != game_id:
+            raise PermissionDenied(f"the {caller.credential} is for another game")
+        table = await self._house.table(game_id, caller.account.charge)
+        if request.seq >= table.size:
+            raise BadField("seq", f"an entry of the game, 0 to {table.size - 1}")
+        erased = await self._house.means.store.erase_remark(game_id, request.seq)
+        if erased:
+            self._log.info("remark erased", game=request.game_id, entry=request.seq, by=caller.principal or "bearer")
+        return pb.EraseRemarkResponse(erased=erased)
+
+
+def _with_words(request: pb.SubmitActRequest) -> Callable[[Act], Act]:
+    """Adds the words to the act, if there are some. What it returns raises ``BadField``."""
+
+    def finished(act: Act) -> Act:
+        if act.intent.WhichOneof("act") not in ACTS_OF_THE_TABLE:
+            raise BadField("intent", f"one of {', '.join(ACTS_OF_THE_TABLE)}; moves go to GameService")
+        if not request.HasField("words"):
+            return act
+        remark = log_pb2.Remark(seq=act.intent.seq, salt=request.words.salt, text=request.words.text)
+        try:
+            remarks.check(remark, remarks.committed(act.intent))
+        except LogError as error:
+            raise BadField("words", f"{error.expected}, found {error.what.removeprefix('remark.')}") from None
+        return act._replace(remark=remarks.encode_remark(remark))
+
+    return finished
