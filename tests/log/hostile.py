@@ -27,7 +27,15 @@ from referee.games.kingdomino.phases import Phase
 from referee.log import intent
 from referee.log.audit import Policy, audit
 from referee.log.entry import MAX_ENTRIES, decode_entry
-from referee.log.frames import HEAD_BYTES, MAGIC, MAX_IGNORABLE_BYTES, TAIL_BYTES, FrameType, encode_frame
+from referee.log.frames import (
+    HEAD_BYTES,
+    MAGIC,
+    MAX_FILE_BYTES,
+    MAX_IGNORABLE_BYTES,
+    TAIL_BYTES,
+    FrameType,
+    encode_frame,
+)
 from referee.log.intent import Author, Role
 from referee.log.merkle import leaf_hash
 from referee.log.note import Checkpoint, Note, NoteSignature
@@ -201,11 +209,12 @@ def recovered(size: int) -> bytes:
 
 def _attempts(played: Played, moves: Iterable[Any], size: int) -> bytes:
     """The same position, asked about each of these moves."""
-    length, tries = len(beginning(played)), iter(moves)
-    while length < size and len(played.entries) < MAX_ENTRIES:
+    start, first, tries = beginning(played), len(played.entries), iter(moves)
+    length = len(start)
+    while length < size and len(played.entries) < MAX_ENTRIES - 2:  # the end and the seed have to fit
         assert attempt(played, next(tries))
-        length += len(played.entries[-1]) + 9
-    return beginning(played)
+        length += len(played.entries[-1]) + HEAD_BYTES + TAIL_BYTES
+    return _filled(start, _entries(played.entries[first:]), size)
 
 
 def long_moves(size: int) -> bytes:
@@ -342,6 +351,7 @@ def forbid(event: str, arguments: tuple[Any, ...]) -> None:
 
 def held(path: Path, data: bytes) -> dict[str, Any]:
     """What the audit of these bytes took, told by a process of its own. Raises ``AssertionError`` if it is too much."""
+    assert len(data) <= MAX_FILE_BYTES, "nobody would look into it"
     path.write_bytes(data)
     most = len(data) * SECONDS_A_MIB / (1 << 20)
     command = [sys.executable, "-m", "tests.log.hostile", str(path), str(10 + round(most))]
