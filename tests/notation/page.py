@@ -20,6 +20,16 @@ from tests.notation.setups import PLAIN, play
 _SHOWN = {"alhambra": 14, "kingdomino": 18, "rollwrite": 18}
 """Events of each example: enough for the usual kinds."""
 
+BOARDS = """\
+[Game "alhambra"]
+[Version "1"]
+[Seats "3"]
+[Position "action seat 0 start 0 turns 40 | scorings 2 due | piles 90 turned 0 | market free free free free | row \
+| discard | neutral | bought | score 31 hand reserve won laid tower-9-NE 1,0 garden-10-N -1,0 \
+| score 30 hand reserve won laid tower-10-W 0,1 | score 9 hand denar-1 reserve won laid"]
+"""
+"""Boards without their game, which ``tests/report`` scores."""
+
 PAGE = """\
 # The notation
 
@@ -123,6 +133,42 @@ key. A text is held against a key that is given, and without one it is told that
     referee show final.gamelog --notation --sign club.pem --name club.example > final.txt
     referee show final.txt --key club.vkey
 
+## Judging a record
+
+`referee adjudicate` judges the record of a game that was played over the board, after the fact: every move, every draw,
+the score. It reads what `referee record` reads, and does not end with the first thing that the rules forbid:
+
+    referee adjudicate final.txt                            # stops before the first illegal line, which it explains
+    referee adjudicate final.txt --on-illegal skip --report final.html --out final.gamelog \\
+        --key scribe.pem --referee-key referee.pem --arbiter-key arbiter.pem
+
+| `--on-illegal` | an illegal move |
+|---|---|
+| `stop` | ends the adjudication; the score so far, and with `--out` the log so far |
+| `skip` | does not count: an attempt that was refused. If the seat moves again in the record, that counts; if the record goes on without it, the stand-in's move is entered (TBL-2). What was drawn after a move that did not count may not fit what was drawn for: that ends the adjudication |
+| `accept-as-played` | stands, if all rules that it breaks are such as allow that (TBL-7); otherwise it ends the adjudication |
+
+Nothing that is drawn or rolled can be skipped or left standing. What is not in the notation, or can mean several moves,
+is nobody's move: it is told as by `referee record`, and to be put right in the text. A `Result` that is not that of the
+points is listed with what is illegal; the points count.
+
+Every ruling is an act of the arbiter in the log, signed with the arbiter's key. The report (`.html`, one page without
+scripts that can be printed, or `.txt`) lists what is illegal with line, rule and the rule's words, the score item by
+item, every move, and the hashes that hold it to the log. Names of players are in the report alone: in the log a player
+is a hash, and the report has the salt that proves whose. `referee report final.gamelog --html` makes such a report of
+any game file, with the audit's verdict at its top.
+
+## Scoring a final position
+
+`referee score` makes the score sheet of a position, of a game as text, or of a game file: every item of every seat with
+its rule, the places, and what broke a tie. Of a position that is not over it is the score if the game ended there, with
+a last scoring of the boards. Where the boards of Alhambra are all that is left of a game, they are written as below:
+`scorings`, how many rounds were held; `score`, what the scoring track shows; and what is `laid`. Nobody asks how many
+turns and cards led to it.
+
+```text
+{boards}```
+
 In Python: `referee.notation.game_text.read` and `write`, `read_line` for one line in a position, and
 `referee.notation.position_text`. All raise `NotationError` and nothing else for a text that is wrong.
 
@@ -156,7 +202,7 @@ def notation_page() -> str:
     blocks = [f"### {name}\n\n{_block(path.read_text(encoding='utf-8'), 'lark')}" for name, path in grammars]
     parts["options"] = "".join(map(_options, PLAIN))
     limits = {"characters": MAX_CHARACTERS, "line": MAX_LINE}
-    return PAGE.format(**parts, **limits, grammar="\n".join(blocks))
+    return PAGE.format(**parts, **limits, boards=BOARDS, grammar="\n".join(blocks))
 
 
 def _options(setup: Setup) -> str:

@@ -69,23 +69,25 @@ def ruled(policy: Policy) -> Report:
     return of_adjudication(found, [Seat(0), Seat(1)])
 
 
-@pytest.mark.parametrize("setup", PLAIN, ids=name_of)
-def test_a_page_is_whole_and_fetches_nothing(setup: Setup) -> None:
-    made = html(report(setup))
-    page = Page(made)
+@pytest.mark.parametrize(
+    "made", [*map(report, PLAIN), *map(ruled, Policy)], ids=lambda made: f"{made.title} {made.headline}"
+)
+def test_a_page_is_whole_and_fetches_nothing(made: Report) -> None:
+    document = html(made)
+    page = Page(document)
     assert not page.open
-    assert made.startswith("<!DOCTYPE html>\n")
+    assert document.startswith("<!DOCTYPE html>\n")
     assert ("html", "lang", "en") in page.attributes
     assert not {"script", "link", "img", "iframe", "object", "embed", "form", "base"} & page.tags.keys()
     assert all(value.startswith("#") for value in page.values("href"))
     assert not page.values("src")
     assert not [name for _, name, _ in page.attributes if name.startswith("on") or name == "style"]
-    assert set(re.findall(r"https?://[^\s\"'<]*", made)) <= {"http://www.w3.org/2000/svg"}
-    assert not re.search(r"@import|url\((?!#)", made)
-    assert page.tags["svg"] == setup.seats
+    assert set(re.findall(r"https?://[^\s\"'<]*", document)) <= {"http://www.w3.org/2000/svg"}
+    assert not re.search(r"@import|url\((?!#)", document)
+    assert page.tags["svg"] == len(made.seats)
     ids = page.values("id")
     assert len(ids) == len(set(ids))
-    used = {value[1:] for value in page.values("href")} | set(re.findall(r"url\(#([^)]*)\)", made))
+    used = {value[1:] for value in page.values("href")} | set(re.findall(r"url\(#([^)]*)\)", document))
     assert used <= set(ids)
     scoped = [tag for tag, name, _ in page.attributes if name == "scope"]
     assert len(scoped) == page.tags["th"] > 20

@@ -14,19 +14,11 @@ from referee.notation import position_text
 from referee.notation.headers import Setup
 from referee.notation.position_text import Position
 from referee.report.sheet import Sheet, SheetError, replay, rules_of, sheet
+from tests.notation.page import BOARDS
 from tests.notation.setups import PLAIN, SETUPS, name_of, play, text_of
 
 ALHAMBRA, KINGDOMINO, ROLLWRITE = ([each for each in SETUPS if each.rules_id == setup.rules_id] for setup in PLAIN)
 SOME = [*ALHAMBRA, *KINGDOMINO[::13], *ROLLWRITE]
-
-BOARDS = """\
-[Game "alhambra"]
-[Version "1"]
-[Seats "3"]
-[Position "action seat 0 start 0 turns 40 | scorings 2 due | piles 90 turned 0 | market free free free free | row \
-| discard | neutral | bought | score 31 hand reserve won laid tower-9-NE 1,0 garden-10-N -1,0 \
-| score 30 hand reserve won laid tower-10-W 0,1 | score 9 hand denar-1 reserve won laid"]
-"""
 
 
 def finished(setup: Setup, seed: int) -> tuple[Any, list[Any]]:
