@@ -64,13 +64,17 @@ class Folder:
         return [game for game in reversed(self._games.values()) if game.server == server]
 
     def add(self, table: Table, rules_id: str, server: str, names: Sequence[str]) -> Known:
-        """A game that has just been opened. Raises ``FolderError``."""
+        """A game that has just been opened; its verifier key is written as well. Raises ``FolderError``."""
         known = Known(table.game_id, rules_id, server, table.token, table.verifier)
         self._games[known.game_id] = known
         games = {game_id: asdict(game) for game_id, game in self._games.items()}
         _write(self.path / GAMES_FILE, {game_id: _without_id(fields) for game_id, fields in games.items()})
         self._names[known.game_id] = list(names)
         _write(self.path / NAMES_FILE, self._names)
+        try:
+            self.key_file(known.game_id).write_text(f"{known.verifier}\n", encoding="utf-8")
+        except OSError as error:
+            raise FolderError(f"{error.filename}: {error.strerror}") from None
         return known
 
     def names(self, game_id: str, seats: int) -> tuple[str, ...]:
@@ -84,11 +88,9 @@ class Folder:
     def log_file(self, game_id: str) -> Path:
         return self.path / f"{game_id}.gamelog"
 
-    def save_verifier(self, known: Known) -> Path:
-        """The referee's verifier key, beside the game's file. Raises ``OSError``."""
-        path = self.path / f"{known.game_id}.vkey"
-        path.write_text(f"{known.verifier}\n", encoding="utf-8")
-        return path
+    def key_file(self, game_id: str) -> Path:
+        """The referee's verifier key, beside the game's file."""
+        return self.path / f"{game_id}.vkey"
 
 
 def shown_name(name: str) -> str:

@@ -37,6 +37,9 @@ Ctrl+Q leaves. What was accepted is kept, and the game goes on from there when t
 
 docs/notation.md of Tile Referee has the whole notation."""
 
+_SOON_S = 0.3
+"""An answer that takes no longer needs no word before it."""
+
 
 class TableScreen(Screen[None]):
     """One game."""
@@ -133,12 +136,11 @@ class TableScreen(Screen[None]):
         try:
             async with organiser(self._place.address, "", self._place.security) as there:
                 await there.save_log(self._known.game_id, log)
-            key = self._folder.save_verifier(self._known)
         except (ClientError, OSError) as error:
             self._add(f"The game is over. Its file could not be written: {error}")
             return
         self._add(f"The game is over. Its file is in {log.parent}; check it there with:")
-        self._add(f"referee audit {log.name} --key {key.name}")
+        self._add(f"referee audit {log.name} --key {self._folder.key_file(self._known.game_id).name}")
 
     def _moved_on(self) -> None:
         """Entries came. A few of them at once are shown once."""
@@ -299,17 +301,22 @@ class TableScreen(Screen[None]):
 
     async def _enter(self, words: str, act: Awaitable[int]) -> None:
         """Tells what becomes of an act. The line is left as it is until that is known."""
-        self._say(f"Sent: {words}. The referee has not answered yet.")
+        line = self.query_one(Line)
+        typed = line.value
+        later = self.set_timer(_SOON_S, lambda: self._say(f"Sent: {words}. The referee has not answered yet."))
         try:
             seq = await act
         except (NotEntered, ClientError) as error:
+            later.stop()
             self._say(f"Not entered: {error}. It was: {words}")
             self._show()
             return
+        later.stop()
         self._say(f"Accepted as entry {seq}: {words}")
         self._desk = None
         self._show()
-        self._begin()
+        if line.value == typed:  # otherwise somebody types the next line already
+            self._begin()
         self._show_meaning()
 
     # --- keys ----------------------------------------------------------------------------------------------------

@@ -190,8 +190,9 @@ async def test_what_is_entered_without_a_connection_is_entered_when_there_is_one
         assert desk.line.value == "0: ca"
         desk.line.begin("0: castle 2,2")
         await desk.pilot.press("enter")
-        await desk.pilot.pause()
-        assert "The referee has not answered yet" in desk.text("verdict") or "No connection" in desk.text("verdict")
+        await until(
+            lambda: "sent again" in desk.text("verdict") or "not answered" in desk.text("verdict"), "it is told"
+        )
         await desk.pilot.press("enter")
         assert desk.line.value == "0: castle 2,2"
         assert desk.entries() == ["the game is opened"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from clients.desk.reading import Desk
 from referee.games import registry
 from referee.games.game import Chance, Decision, ForcedPass
 from referee.notation.game_text import line
+from referee.notation.grammar import grammar
 from referee.notation.headers import Setup
 from tests.notation.setups import PLAIN, SETUPS, name_of, play
 
@@ -106,6 +108,15 @@ def test_tab_goes_as_far_as_there_is_one_way() -> None:
     assert line_due.completed("line: 48") == "line: 48 "
     assert "line: 48 48" not in line_due.choices("line: 48 4")
     assert "line: 48 47" in line_due.choices("line: 48 4")
+
+
+@pytest.mark.parametrize("rules_id", registry.names())
+def test_the_lines_of_the_page_for_scribes_are_in_the_notation(rules_id: str) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "desk.md").read_text(encoding="utf-8")
+    lines = re.findall(rf"^\| {rules_id} \| `([^`]+)` \|", page, re.MULTILINE)
+    assert len(lines) >= 2
+    for words in lines:
+        grammar(rules_id).parse(words, "act")
 
 
 def test_a_move_that_ends_the_game_is_known_as_the_last() -> None:
