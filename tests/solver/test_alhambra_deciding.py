@@ -34,7 +34,7 @@ from solver.alhambra.endings import ends
 from solver.alhambra.majorities import lead, widest
 from solver.alhambra.runs import longest_after, longest_at_least, runs
 from solver.deciding import Decided, Open, decide
-from tests.games.positions import number, position
+from tests.games.positions import DEAR_MARKET, number, position
 from tests.solver.alhambra_endgames import (
     CHEAP,
     TooMany,
@@ -393,6 +393,26 @@ def test_far_from_the_end_hardly_any_lead_suffices() -> None:
     assert isinstance(decide(state, deciding), Decided)
     state.scores[0] -= 1
     assert isinstance(decide(state, deciding), Open)
+
+
+def test_a_wall_is_no_longer_than_the_outline() -> None:
+    """Of the eight tiles with three walls, and the fountain: 24 walls, but nine cells have 20 sides outside."""
+    steep = [name for name in NAMES if len(name.partition("-")[2].partition("-")[2]) == 3]
+    state = position(market=steep[:4], bag=steep[4:], a_at=5, b_at=14)
+    (found, _) = deciding.bounds(state, leader=0).gaps
+    assert len(steep) == 8
+    assert [part.points for part in found.parts if part.what.startswith("walls")] == [20]
+
+
+def test_a_round_whose_card_has_come_is_held_as_everything_lies() -> None:
+    """Seat 1 has the only tower, seat 0 the only garden and a wall."""
+    state = position(
+        phase=Phase.REFILL, boards=[board("garden-10-W"), board("tower-12"), {}], market=["", *DEAR_MARKET[1:]], a_at=5
+    )
+    (before, _) = deciding.bounds(state, leader=0).gaps
+    state.to_score = (1,)
+    (after, _) = deciding.bounds(state, leader=0).gaps
+    assert after.most - before.most == 6 - 5 - 1
 
 
 def test_every_position_of_a_game_has_bounds_that_its_end_keeps() -> None:
