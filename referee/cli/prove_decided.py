@@ -96,7 +96,7 @@ def _failure(file: Path, error: LogError) -> Failure:
 
 def _not_offered(game: GameText) -> str:
     offered = [name for name in registry.names() if decider(name) is not None]
-    return f"a game of {game.setup.rules_id}; what is decided is proved of {' and '.join(offered)}"
+    return f"a game of {game.setup.rules_id}; that one is decided is proved of {' and '.join(offered)}"
 
 
 def _ask(request: pb.ProveDecidedRequest, timeout: float) -> tuple[pb.ProveDecidedResponse, float]:

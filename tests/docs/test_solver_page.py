@@ -29,7 +29,8 @@ EXAMPLES = examples()
 
 def test_there_are_examples_of_every_command() -> None:
     commands = " ".join(command for command, _ in EXAMPLES)
-    for command in ("prove", "prove --check", "best-turn", "rebuild-distance", "longest-wall", "best-kingdom"):
+    commands_of = ("best-turn", "rebuild-distance", "longest-wall", "best-kingdom", "prove-decided")
+    for command in ("prove", "prove --check", *commands_of):
         assert f"referee {command}" in commands
 
 

@@ -1,0 +1,96 @@
+"""``referee prove-decided`` on files of games: answers, in words and as JSON, exit codes, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import referee
+
+FROZEN = Path(__file__).parent.parent / "frozen"
+WHOLE = FROZEN / "kingdomino-1-dealt-4.gamelog"
+ABORTED = FROZEN / "kingdomino-1-aborted.gamelog"
+
+
+def test_a_game_that_is_decided() -> None:
+    done = referee("prove-decided", WHOLE, "--at", "117")
+    assert (done.returncode, done.stderr) == (0, "")
+    head, empty, *table = done.stdout.splitlines()
+    assert head == "DECIDED seat 3 wins (after entry 117; seat 1 ends at least 15 points behind seat 3)"
+    assert empty == ""
+    assert table[:4] == [
+        "seat 0 ends at least 30 points behind seat 3",
+        "  -31  points of seat 0 now, less those of seat 3",
+        "   +3  areas of seat 0 grow, with 1 domino to come, at the most",
+        "   -2  areas of seat 3 grow, with 1 domino to come, at the least",
+    ]
+
+
+def test_a_game_that_was_broken_off_as_json() -> None:
+    """Its end has no result; the position before it is the same."""
+    done, before = (
+        referee("prove-decided", ABORTED, "--rlimit", "10000", "--json", *at) for at in ([], ["--at", "29"])
+    )
+    assert (done.returncode, done.stderr, done.stdout.count("\n")) == (11, "", 1)
+    found = json.loads(done.stdout)
+    assert list(found) == ["entry", "ended", "decided", "leader", "gaps", "ms"]
+    assert (found["entry"], found["ended"], found["decided"]) == (30, False, False)
+    (gap,) = found["gaps"]
+    assert gap["most"] == sum(part["points"] for part in gap["parts"]) > 0
+    assert gap["seat"] == 1 - found["leader"]
+    assert json.loads(before.stdout)["gaps"] == [gap]
+
+
+def test_an_open_game_in_words() -> None:
+    done = referee("prove-decided", ABORTED, "--rlimit", "1")
+    assert done.returncode == 11
+    head, _, *table = done.stdout.splitlines()
+    assert head.startswith("OPEN: seat ")
+    assert head.endswith(" points ahead of seat 0, at the most (after entry 30)")
+    assert head == f"OPEN: {table[0]} (after entry 30)"
+
+
+def test_a_game_of_alhambra() -> None:
+    done = referee("prove-decided", FROZEN / "alhambra-1-dealt-3.gamelog", "--at", "60")
+    assert done.returncode in (0, 11)
+    assert done.stdout.startswith(("DECIDED seat ", "OPEN: seat "))
+
+
+def test_who_has_won() -> None:
+    done = referee("prove-decided", WHOLE)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("ENDED: seat 3 has won; end (rules): seat 0 8 points, place 4, ")
+    found = json.loads(referee("prove-decided", WHOLE, "--json").stdout)
+    assert (found["ended"], found["winners"], found["places"]) == (True, [3], [4, 2, 3, 1])
+
+
+def test_what_is_wrong_is_one_line(tmp_path: Path) -> None:
+    rollwrite = FROZEN / "rollwrite-1-aborted.gamelog"
+    text = tmp_path / "text.gamelog"
+    text.write_text("no game")
+    torn = tmp_path / "torn.gamelog"
+    torn.write_bytes(ABORTED.read_bytes()[:-40])
+    cases: list[tuple[list[str | Path], int, str]] = [
+        ([rollwrite], 2, f"{rollwrite}: a game of rollwrite; that one is decided is proved of alhambra and kingdomino"),
+        ([WHOLE, "--at", "1000"], 2, f"{WHOLE}: --at 1000: the file has entries 0 to "),
+        ([tmp_path / "none.gamelog"], 2, f"{tmp_path / 'none.gamelog'}: No such file or directory"),
+        ([text], 4, f"{text}: "),
+        ([torn, "--rlimit", "1"], 3, f"{torn}: "),
+        ([WHOLE, "--timeout", "0"], 2, "--timeout"),
+    ]
+    for words, code, message in cases:
+        done = referee("prove-decided", *words)
+        last = done.stderr.splitlines()[-1]
+        assert done.returncode == code, (words, done)
+        assert last.startswith("referee: "), last
+        assert message in last
+    assert referee("prove-decided", torn, "--rlimit", "1").stdout.startswith("OPEN: ")
+
+
+@pytest.mark.slow
+def test_no_longer_than_there_is_time() -> None:
+    done = referee("prove-decided", WHOLE, "--at", "30", "--timeout", "2", "--rlimit", "4000000000")
+    assert done.returncode == 11, done
+    assert done.stdout.startswith("OPEN: ")

@@ -1,0 +1,104 @@
+"""What a game of Kingdomino near its end can come to, by playing every outcome and every legal move to the end."""
+
+from __future__ import annotations
+
+import random
+from itertools import permutations
+from typing import Any
+
+from referee.games.game import Chance, Over
+from referee.games.kingdomino import GAME, Options, State
+from referee.games.kingdomino.dominoes import DOMINOES
+from referee.games.kingdomino.moves import Line, PlaceDomino
+from referee.games.kingdomino.phases import Phase
+from referee.games.kingdomino.piles import numbers_of
+
+Ahead = dict[tuple[int, int], tuple[int, ...]]
+"""By a seat and another, the most that it ends ahead: in points, then in what breaks ties."""
+
+
+class TooMany(Exception):
+    """More positions than one waits for."""
+
+
+class Playouts:
+    """Of the positions of one game; what was played out once is kept."""
+
+    def __init__(self, most: int) -> None:
+        """``most``: positions."""
+        self._most = most
+        self._seen: dict[bytes, tuple[Ahead, frozenset[int]]] = {}
+
+    def of(self, state: State) -> tuple[Ahead, frozenset[int]]:
+        """And who can end alone on the first place; with -1, if it can be that nobody does. Raises ``TooMany``."""
+        key = state.digest()
+        if key not in self._seen:
+            if len(self._seen) >= self._most:
+                raise TooMany
+            self._seen[key] = self._play(state)
+        return self._seen[key]
+
+    def _play(self, state: State) -> tuple[Ahead, frozenset[int]]:
+        awaited = state.pending()[0]
+        if isinstance(awaited, Over):
+            return ahead(state), frozenset([winner(awaited)])
+        events: list[Any] = [event for event, _ in state.chance_outcomes()] or list(state.legal_moves())
+        most: Ahead = {}
+        winners = frozenset[int]()
+        for event in events:
+            after = state.copy()
+            after.apply(event)
+            found, first = self.of(after)
+            winners |= first
+            most = {pair: max(most.get(pair, each), each) for pair, each in found.items()}
+        return most, winners
+
+
+def ahead(state: State) -> Ahead:
+    """At the end of a game."""
+    standings = [state.standing(seat) for seat in range(state.seats)]
+    return {
+        (one, other): tuple(a - b for a, b in zip(standings[one], standings[other], strict=True))
+        for one, other in permutations(range(state.seats), 2)
+    }
+
+
+def winner(over: Over) -> int:
+    """Who is alone on the first place; -1: nobody."""
+    return over.places.index(1) if over.places.count(1) == 1 else -1
+
+
+def cramped(rng: random.Random, seats: int, options: Options | None, spare: int = 1) -> list[State]:
+    """The positions of a game from its last line on, whose players leave each other, and themselves, little room.
+
+    For the last line there are ``spare`` more dominoes than it takes, if there are.
+    """
+    state = GAME.new(seats, options)
+    states = []
+    while True:
+        if state.phase is Phase.LINE and state.lines == state.lines_in_all - 1:
+            unseen = numbers_of(state.unseen)
+            kept = rng.sample(unseen, min(state.line_size() + spare, len(unseen)))
+            state.unseen = sum(1 << number for number in kept)
+        if state.phase is Phase.LINE or state.lines == state.lines_in_all:
+            states.append(state.copy())
+        awaited = state.pending()[0]
+        if isinstance(awaited, Over):
+            return [state for state in states if state.lines >= state.lines_in_all - 1]
+        state.apply(_event(rng, state, awaited))
+
+
+def _event(rng: random.Random, state: State, awaited: Any) -> Any:
+    if state.phase is Phase.LINE:
+        return Line(tuple(sorted(rng.sample(numbers_of(state.unseen), state.line_size()))))
+    if isinstance(awaited, Chance):
+        return rng.choice([outcome for outcome, _ in state.chance_outcomes()])
+    return min(state.legal_moves(), key=lambda move: (_room(rng, state, move), rng.random()))
+
+
+def _room(rng: random.Random, state: State, move: Any) -> int:
+    """How many places some dominoes have after it."""
+    if not isinstance(move, PlaceDomino):
+        return 0
+    after = state.kingdoms[state.seat].placed(state.due(), move.left, move.right)
+    return sum(len(after.codes(domino)) for domino in rng.sample(DOMINOES, 6))
