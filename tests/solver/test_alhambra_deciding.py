@@ -380,6 +380,8 @@ def test_a_wall_that_closes_on_itself_counts_as_the_options_say(one_less: bool, 
     )
     (found, _) = deciding.bounds(state, leader=0).gaps
     assert found.most == 16 + 18 + 17 + 19 + length
+    state.apply(PlaceTile(number("chambers-5-NSW"), (-1, 0)))
+    assert longest_at_least(state.layouts[1], 0, 0, loop_one_less=one_less) == length
 
 
 def test_far_from_the_end_hardly_any_lead_suffices() -> None:
@@ -405,14 +407,14 @@ def test_a_wall_is_no_longer_than_the_outline() -> None:
 
 
 def test_a_round_whose_card_has_come_is_held_as_everything_lies() -> None:
-    """Seat 1 has the only tower, seat 0 the only garden and a wall."""
+    """Seat 1 has the only tower, seat 0 the only pavilion."""
     state = position(
-        phase=Phase.REFILL, boards=[board("garden-10-W"), board("tower-12"), {}], market=["", *DEAR_MARKET[1:]], a_at=5
+        phase=Phase.REFILL, boards=[board("pavilion-8"), board("tower-12"), {}], market=["", *DEAR_MARKET[1:]], a_at=5
     )
     (before, _) = deciding.bounds(state, leader=0).gaps
     state.to_score = (1,)
     (after, _) = deciding.bounds(state, leader=0).gaps
-    assert after.most - before.most == 6 - 5 - 1
+    assert after.most - before.most == 6 - 1
 
 
 def test_every_position_of_a_game_has_bounds_that_its_end_keeps() -> None:
