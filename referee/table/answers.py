@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from referee.games.game import Decision, Violation
+from referee.games.game import Violation
 from referee.log.replay import Record
-from referee.log.steps import Phase
 
 
 class Accepted(NamedTuple):
@@ -49,9 +48,7 @@ def decode(data: bytes) -> tuple[Violation, ...]:
 def legal_moves(record: Record) -> tuple[int | None, list[bytes]]:
     """The seat on turn and its canonical moves; no seat and none, if none has to decide."""
     course = record.course
-    if record.phase is not Phase.PLAYING:
+    seats = course.awaited()
+    if not seats:
         return None, []
-    seat = next((awaited.seat for awaited in course.pending() if isinstance(awaited, Decision)), None)
-    if seat is None:
-        return None, []
-    return seat, [course.codec.encode_move(move, course.tables) for move in course.state.legal_moves()]
+    return seats[0], [course.codec.encode_move(move, course.tables) for move in course.state.legal_moves()]

@@ -10,6 +10,7 @@ from hashlib import sha256
 from typing import Any
 
 from referee import dealer
+from referee.games import table_rules
 from referee.log.engines import Engines
 from referee.log.entry import FORMAT_VERSION, check_open, game_id
 from referee.log.errors import Code, LogError
@@ -63,6 +64,8 @@ def prepare(request: CreateGameRequest, engines: Engines, producer: str) -> Prep
     for name in ("terms", "series"):
         if request.HasField(name):
             getattr(opened, name).CopyFrom(getattr(request, name))
+    # Whoever leaves it open gets the newest, as of the rules of the game.
+    opened.terms.table_rules = opened.terms.table_rules or table_rules.VERSION
     for name in ("event_id", "round", "table"):
         if request.HasField(name):  # type: ignore[arg-type]
             setattr(opened, name, getattr(request, name))
@@ -84,9 +87,12 @@ def prepare(request: CreateGameRequest, engines: Engines, producer: str) -> Prep
     except strict.MalformedError as error:
         raise BadField(error.path or "request", error.expected) from error
     except LogError as error:
+        if error.code is Code.UNSUPPORTED:
+            raise BadField("terms.table_rules", error.expected) from error
         if error.code is not Code.MALFORMED:
             raise
-        raise BadField(error.what.removeprefix("game_open."), error.expected) from error
+        field, _, found = error.what.removeprefix("game_open.").partition(" ")
+        raise BadField(field.rstrip(":"), f"{error.expected}, found {found}" if found else error.expected) from error
     return _with_tokens(open_data, opened, header, secret, _principals(request))
 
 

@@ -5,11 +5,14 @@ Nothing secret is in a state, but the table that it stands on holds r.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
-from referee.games.game import Chance, Decision
+from referee.games.game import Chance
+from referee.log.conduct import Suspension
 from referee.log.replay import Record
 from referee.log.steps import Phase
+from referee.log.v1 import log_pb2
 from referee.v1 import game_pb2 as pb
 
 _STATES = {
@@ -19,10 +22,20 @@ _STATES = {
     Phase.ENDED: pb.GAME_STATE_OVER,
     Phase.CLOSED: pb.GAME_STATE_OVER,
 }
+_SUSPENDED = {
+    Suspension.PAUSED: pb.GAME_STATE_PAUSED,
+    Suspension.ADJOURNED: pb.GAME_STATE_ADJOURNED,
+}
 
 
 def game_state(record: Record) -> pb.GameState.ValueType:
     """How far the game is."""
+    course = record.course
+    if record.phase is Phase.PLAYING and not course.goes_on:
+        if course.required_end() is not None:
+            return pb.GAME_STATE_RESULT_OPEN
+        if course.conduct.suspended is not None:
+            return _SUSPENDED[course.conduct.suspended]
     return _STATES[record.phase]
 
 
@@ -50,14 +63,27 @@ def game_message(record: Record, open_data: bytes = b"") -> pb.Game:
             key=joined.key if joined is not None else b"",
             scribed=seat.scribed,
         )
+    game.clocks.extend(_clock_messages(record))
+    for number, ending in course.conduct.out.items():
+        game.forfeited.add(seat=number, ending=log_pb2.Ending.ValueType(ending))
+    game.open_disputes.extend(seq for seq, dispute in course.conduct.disputes.items() if dispute.ruled is None)
     return game
+
+
+def _clock_messages(record: Record) -> Iterator[pb.SeatClock]:
+    clocks = record.course.clocks
+    for clock in clocks.saved() if clocks is not None else ():
+        free_ms = max(0, clocks.control.delay_ms - clock.used_ms) if clocks is not None else 0
+        yield pb.SeatClock(
+            left_ms=clock.left_ms, running=clock.since_ms is not None, since_ms=clock.since_ms or 0, free_ms=free_ms
+        )
 
 
 def awaited_seats(record: Record) -> list[int]:
     """The seats that have to join, reveal or move, whoever enters it for them."""
     course = record.course
     if record.phase is Phase.PLAYING:
-        return [awaited.seat for awaited in course.pending() if isinstance(awaited, Decision)]
+        return list(course.awaited())
     done: Any = {Phase.JOINING: course.joins, Phase.REVEALING: course.seeds}.get(record.phase)
     if done is None:
         return []
@@ -67,7 +93,7 @@ def awaited_seats(record: Record) -> list[int]:
 def is_scribe_awaited(record: Record) -> bool:
     """Whether a scribe has to declare what was drawn."""
     course = record.course
-    if record.phase is not Phase.PLAYING or course.dealt:
+    if course.dealt or not course.goes_on:
         return False
     return any(isinstance(awaited, Chance) for awaited in course.pending())
 
@@ -76,6 +102,12 @@ def awaited_text(record: Record) -> str:
     """What is awaited, in words."""
     if record.phase in (Phase.ENDED, Phase.CLOSED):
         return "nothing"
+    conduct = record.course.conduct
+    if record.phase is Phase.PLAYING and record.course.required_end() is not None:
+        open_ones = [str(seq) for seq, dispute in conduct.disputes.items() if dispute.ruled is None]
+        return f"a ruling on entry {' and '.join(open_ones)}" if open_ones else "nothing but a protest"
+    if conduct.suspended is not None:
+        return f"an arbiter, as the game is {conduct.suspended.value}"
     act = {Phase.JOINING: "join", Phase.REVEALING: "reveal", Phase.PLAYING: "move"}[record.phase]
     words = [f"{act} by seat {seat}" for seat in awaited_seats(record)]
     if is_scribe_awaited(record):

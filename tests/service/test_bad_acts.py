@@ -50,7 +50,7 @@ Make = Callable[[Play, int], SignedIntent]
 
 def by(play: Play, seat: int, **fields: Any) -> SignedIntent:
     """By the seat, with any legal move if no other act is given."""
-    acts = {"resign", "change_key", "declare", "move"}
+    acts = {"take_back", "protest", "change_key", "declare", "move"}
     fields = fields if acts & fields.keys() else {"move": play.a_move(), **fields}
     return signed(play, seat_key(seat), seat=seat, **fields)
 
@@ -87,7 +87,11 @@ OUT_OF_PLACE: dict[str, tuple[Make, str]] = {
     "joining again": (lambda p, s: intent.join(p.place, s, seat_key(s), seat_seed(s)), "NOT_AWAITED"),
     "revealing again": (lambda p, s: p.reveal(s), "NOT_AWAITED"),
     "chance by a seat": (lambda p, s: by(p, s, declare=b"\x0a\x00"), "NOT_AWAITED"),
-    "resigning": (lambda p, s: by(p, s, resign=log_pb2.Resign()), "ACT_NOT_OFFERED"),
+    "a take-back against the terms": (lambda p, s: by(p, s, take_back=log_pb2.TakeBack(to_seq=5)), "NOT_AWAITED"),
+    "a protest without an arbiter": (
+        lambda p, s: by(p, s, protest=log_pb2.Protest(against_seq=5, rule_id="ALH-A1")),
+        "NOT_AWAITED",
+    ),
     "changing a key": (
         lambda p, s: by(p, s, change_key=log_pb2.ChangeKey(seat=s, key=bytes(32))),
         "ACT_NOT_OFFERED",

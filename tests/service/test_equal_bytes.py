@@ -156,7 +156,8 @@ def bad_acts(twin: Twin) -> Sequence[tuple[str, str, SignedIntent]]:
     played = twin.played
     place, game, key = played.place, played.id, seat_key(0)
     a_move = played.move(0, b"")
-    resign = log_pb2.Intent(game_id=place.game_id, seq=place.seq, prev=place.prev, seat=0, resign=log_pb2.Resign())
+    protest = log_pb2.Intent(game_id=place.game_id, seq=place.seq, prev=place.prev, seat=0)
+    protest.protest.CopyFrom(log_pb2.Protest(against_seq=0, rule_id="TBL-1"))
     weak = log_pb2.Intent(game_id=place.game_id, seq=place.seq, prev=place.prev, seat=0)
     weak.join.CopyFrom(log_pb2.Join(key=IDENTITY_POINT, commitment=bytes(32)))
     return [
@@ -182,7 +183,7 @@ def bad_acts(twin: Twin) -> Sequence[tuple[str, str, SignedIntent]]:
         ("seat 0", game, intent.join(place, 0, seat_key(1), None)),
         ("seat 0", game, intent.sign(weak, key)),
         ("seat 0", game, intent.reveal(place, 0, key, seat_seed(2))),
-        ("seat 0", game, intent.sign(resign, key)),
+        ("seat 0", game, intent.sign(protest, key)),
     ]
 
 
