@@ -9,6 +9,8 @@ from pathlib import Path
 
 from referee.games import registry, table_rules
 from referee.games.game import Kind, Rule
+from referee.log.endings import CONSEQUENCES
+from referee.log.v1 import log_pb2
 from solver.alhambra.theorems import THEOREMS
 from tests.notation.page import notation_page
 
@@ -64,6 +66,12 @@ Functions are below `referee`.
 2018: where they answer the same question they are the model.
 """
 
+ENDINGS = """\
+What TBL-37 is about. "Forfeits" marks what a seat can forfeit by: the others play on until one is left, and the game
+then has the ending of the seat that left last, with places alone. Where the rules end the game in spite of forfeits, or
+after points were taken off, it has scores, and places by TBL-4 to TBL-6.
+"""
+
 STAND_INS = """\
 What TBL-2 enters in each game.
 """
@@ -79,7 +87,12 @@ def table_page() -> str:
     """The rules of the table as Markdown, then what they are in each game."""
     lines = [f"# Rules of the table, version {table_rules.VERSION}", "", TABLE_INTRODUCTION]
     lines += _rules_table(table_rules.CATALOGUE)
-    lines += ["## Stand-ins", "", STAND_INS]
+    lines += ["## Endings", "", ENDINGS, "| number | ending | by whom | worth |", "|---|---|---|---|"]
+    for number, row in CONSEQUENCES.items():
+        name = log_pb2.Ending.Name(log_pb2.Ending.ValueType(number)).removeprefix("ENDING_")
+        seat = ", forfeits" if row.forfeits else ""
+        lines.append(f"| {number} | {name}{seat} | {_cell(row.by)} | {_cell(row.worth.value)} |")
+    lines += ["", "## Stand-ins", "", STAND_INS]
     pages = [(game, registry.part("tests.rules_pages", game.rules_id)) for game in registry.games()]
     for game, page in pages:
         lines += [f"### {game.rules_id}", "", page.STAND_IN]

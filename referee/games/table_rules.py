@@ -23,7 +23,7 @@ FORFEITS: Final = (
         _D,
         "games.game.State.stand_in",
         "A seat that has forfeited stays in the game: what it has stays where it is and counts against the others as "
-        "it did, in majorities, too. It does not come back.",
+        "it did, in majorities, too. Only an arbiter brings it back (TBL-34).",
         "Decided here: a seat that is taken out would change what the others have earned, and no rule text has it",
     ),
     _rule(
@@ -85,8 +85,253 @@ RULINGS: Final = (
     ),
 )
 
+CLOCKS: Final = (
+    _rule(
+        9,
+        _T,
+        "log.clocks.Clocks.await_seats",
+        "A clock runs for each seat whose move is awaited, from the entry that made it so. All others stand, and all "
+        "of them while the game is suspended or has come to its end.",
+        "FIDE Laws 2018, 6.2.1: having moved, a player stops his clock and starts the opponent's",
+    ),
+    _rule(
+        10,
+        _C,
+        "log.clocks.Clocks.check",
+        "What has passed since a seat's clock began to run is accounted for to the millisecond with each move, attempt "
+        "and flag of the seat, and nowhere else: charged to it, allowed for the network, taken by the referee itself.",
+        "Decided here: entries alone move the clocks, so that a replay has those of the game",
+    ),
+    _rule(
+        11,
+        _C,
+        "log.clocks.Clocks.check",
+        "The network gets so much of a move as the terms allow at most, nothing of an attempt, and of a flag all that "
+        "there is of it.",
+        "Decided here: nobody loses by a slow line what the terms allow, nor gains by saying so more than once",
+    ),
+    _rule(
+        12,
+        _C,
+        "log.clocks.Clocks.check",
+        "A move counts if it is charged no more than the seat has left, and what is still free of it.",
+        "FIDE Laws 2018, 6.9: the moves have to be completed in the allotted time",
+    ),
+    _rule(
+        13,
+        _C,
+        "log.clocks.Clocks.check_flag",
+        "The flag of a seat whose move is awaited falls when it is charged more than it has left, the network allowed "
+        "for in full: not a millisecond earlier. The seat forfeits.",
+        "FIDE Laws 2018, 6.9: who does not complete the moves in the allotted time loses",
+    ),
+    _rule(
+        14,
+        _T,
+        "log.clocks.Clocks.decided",
+        "A decision that is made gives what the control says: the whole time anew, an increment, or nothing. No clock "
+        "has more than 30 days. Every decision of a turn is a move of its own.",
+        "Decided here: what a turn consists of differs from game to game, what is awaited does not",
+    ),
+    _rule(
+        15,
+        _C,
+        "log.sitting.Sitting.check_clock",
+        "No entry is dated before the one before it.",
+        "Decided here: time that runs back could be given to one seat and taken from another",
+    ),
+    _rule(
+        16,
+        _C,
+        "log.sitting.Sitting.check_clock",
+        "While the referee is not running no clock runs: what passed until it was last seen is charged, what passed "
+        "since is not. It was last seen between the entry before and this one.",
+        "FIDE Laws 2018, 6.11.1: if the game needs to be interrupted the arbiter stops the clocks",
+    ),
+    _rule(
+        17,
+        _C,
+        "log.sitting.Sitting.check_event",
+        "A seat whose move is awaited forfeits when it has not been connected for as long as the terms allow. A "
+        "scribed seat does not connect, so it is never absent.",
+        "FIDE Laws 2018, 6.7.1: who comes after the default time loses",
+    ),
+)
+
+ATTEMPTS: Final = (
+    _rule(
+        18,
+        _C,
+        "log.course.Course.refusal",
+        "Where the terms say so a move that the rules forbid is recorded, with every rule that it breaks; otherwise it "
+        "is answered and leaves no trace. The position stays.",
+        "FIDE Laws 2018, 7.5.1: the position before an illegal move is reinstated",
+    ),
+    _rule(
+        19,
+        _T,
+        "log.conduct.Conduct.strike",
+        "A recorded attempt that the seat signed itself is a strike, and takes the penalty of the terms off its clock. "
+        "With as many strikes as the terms say it forfeits. What a scribe mistypes is nobody's attempt.",
+        "FIDE Laws 2018, 7.5.5: time for the first illegal move, the game for the second",
+    ),
+)
+
+SEATS: Final = (
+    _rule(
+        20,
+        _C,
+        "log.conduct.Conduct.check",
+        "Seats act at the table while the game is in play: each for itself, a scribe for a scribed seat that it names. "
+        "Who has forfeited can only protest and appeal.",
+        "Decided here: who left has no say in the game, but may have been put out wrongly",
+    ),
+    _rule(
+        21,
+        _C,
+        "log.conduct.Conduct.check",
+        "When the game has come to its end nobody resigns or takes back any more; there is time to protest.",
+        "FIDE Laws 2018, 5.1.2: a resignation ends the game, so there has to be one",
+    ),
+)
+
+GOING_BACK: Final = (
+    _rule(
+        22,
+        _C,
+        "log.past.Past.check",
+        "A game goes back to what it was after an earlier entry, since play began, that was not itself taken back.",
+        "FIDE Laws 2018, 7.5.1: the game continues from a position that it had",
+    ),
+    _rule(
+        23,
+        _C,
+        "log.past.Past.check",
+        "No take-back goes past what was drawn or rolled. In a dealt game nothing does: the deck goes on.",
+        "Decided here: what was seen cannot be unseen",
+    ),
+    _rule(
+        24,
+        _C,
+        "log.conduct.Conduct.check",
+        "Where the terms allow it a seat proposes to take moves back, four times at most while the position stays. It "
+        "happens when every seat that has not forfeited has agreed to the newest proposal.",
+        "Decided here: proposals cost no time, and a game has only so many entries",
+    ),
+    _rule(
+        25,
+        _C,
+        "log.past.Past.check",
+        "A scribe of a declared game takes back what scribes entered, draws too, and nothing that a seat signed, an "
+        "arbiter ruled or a forfeit changed.",
+        "Decided here: a slip of the pen is nobody's move; all else is not the scribe's to undo",
+    ),
+    _rule(
+        26,
+        _T,
+        "log.sitting.Sitting.act",
+        "With the position the clocks become what they were, and stand until it is awaited again. Forfeits since then "
+        "are undone by an arbiter alone. Strikes, points taken off, protests, rulings and a suspension stay.",
+        "Decided here: seats cannot bring back who left, and what was ruled was ruled",
+    ),
+)
+
+DISPUTES: Final = (
+    _rule(
+        27,
+        _C,
+        "log.conduct.Conduct.check",
+        "A seat protests against an earlier entry and names the rule that was broken, where the game has an arbiter. "
+        "It has 16 protests and appeals.",
+        "Decided here: a protest holds the result, so there cannot be any number of them",
+    ),
+    _rule(
+        28,
+        _C,
+        "log.conduct.Conduct.check",
+        "A seat appeals once against a ruling, where the game has another arbiter. A ruling on an appeal is the "
+        "last word.",
+        "FIDE Laws 2018, 11.10: a player may appeal against any decision of the arbiter",
+    ),
+    _rule(
+        29,
+        _C,
+        "log.course.Course.due",
+        "No result is entered while a protest or an appeal is open, nor before nobody has acted for the time that the "
+        "terms give to protest.",
+        "Decided here: what is entered as the result stays",
+    ),
+)
+
+ARBITERS: Final = (
+    _rule(
+        30,
+        _C,
+        "log.conduct.Conduct.check",
+        "Arbiters of the game rule, nobody else. A ruling names the rule that it rests on, of the game or of the "
+        "table; to suspend the game or let it go on needs none. Before play only a result can be given or the "
+        "game voided.",
+        "FIDE Laws 2018, 12.1: the arbiter sees that the Laws are observed",
+    ),
+    _rule(
+        31,
+        _C,
+        "log.conduct.Conduct.check",
+        "Any ruling can decide one open protest or appeal, an appeal not by the arbiter whose ruling it is against. To "
+        "dismiss is to decide one without consequence.",
+        "Decided here: nobody judges his own ruling",
+    ),
+    _rule(
+        32,
+        _C,
+        "log.conduct.Conduct.check",
+        "A game is paused, or adjourned, until it is resumed. Until then no move counts.",
+        "FIDE Laws 2018, 6.11.1: if the game needs to be interrupted the arbiter stops the clocks",
+    ),
+    _rule(
+        33,
+        _C,
+        "log.conduct.Conduct.check",
+        "An arbiter sets a clock, 30 days at most, warns a seat, or takes time, points or strikes: at most 1000 of "
+        "each of the last two in a ruling.",
+        "FIDE Laws 2018, 12.9: warning, time, points",
+    ),
+    _rule(
+        34,
+        _C,
+        "log.conduct.Conduct.check",
+        "An arbiter puts a seat out, by an ending that is a seat's, or brings one back that has forfeited. It comes "
+        "back with the time and the strikes that it had.",
+        "FIDE Laws 2018, 12.9.6: declaring the game lost. Decided here: the way back, as a forfeit can be an error",
+    ),
+    _rule(
+        35,
+        _C,
+        "log.conduct.Conduct.check",
+        "A decision is skipped, or a wrong move let stand, of the seat on turn in a game that is not suspended.",
+        "Decided here: of no other seat a move is awaited",
+    ),
+    _rule(
+        36,
+        _C,
+        "log.conduct.Conduct.check",
+        "An arbiter gives the result, with places and, for all seats or none, scores; or voids the game. A place is "
+        "one more than the seats that are before it.",
+        "FIDE Laws 2018, 12.2.1 and 12.9: the arbiter ensures fair play. Decided here: the form of a result",
+    ),
+    _rule(
+        37,
+        _C,
+        "log.course.Course.due",
+        "A game ends as the table of endings says, by what brings such an end about; with that result and no other.",
+        "Decided here: an ending that nobody brought about is none",
+    ),
+)
+
 VERSION: Final = 1
 """What the terms of a game name; a change of a rule is another version."""
 
-CATALOGUE: Final[tuple[Rule, ...]] = (*FORFEITS, *RULINGS)
+CATALOGUE: Final[tuple[Rule, ...]] = (
+    *(*FORFEITS, *RULINGS, *CLOCKS, *ATTEMPTS, *SEATS, *GOING_BACK, *DISPUTES, *ARBITERS),
+)
 """All rules, in the order of their ids."""

@@ -208,6 +208,7 @@ class _Auditor:
                 what = f"seat {seat}, whose key is pinned, is scribed"
                 self.note(LogError(Code.UNTRUSTED_KEY, what, expected.hex()), Layer.AUTHORS)
         self.course = Course(opened, self.identity, self.engines, secret=self.secret)
+        self.course.opened_at(entry.referee_ms)
         provable = self.engines.provable(opened.rules_id, opened.rules_version)
         if provable is not None and (self.has_proofs or opened.terms.proofs):
             self.proofs = Proofs(provable, opened.terms.proofs)

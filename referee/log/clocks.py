@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from referee.log.entry import Clock
-from referee.log.errors import Code, LogError
+from referee.log.errors import demand
 from referee.log.terms import MAX_BUDGET_MS, Control
 
 
@@ -64,38 +64,36 @@ class Clocks:
     def check(self, seat: int, clock: Clock) -> None:
         """That an act of the seat is charged what has passed, and was in time. Raises ``LogError``."""
         self._check_sum(seat, clock)
-        if clock.charged_ms > self._available(seat):
-            left = f"at most {self._available(seat)} ms, the time that seat {seat} has left"
-            raise LogError(Code.NOT_AWAITED, f"a move after {clock.charged_ms} ms", left)
+        available = self.available(seat)
+        left = f"at most {available} ms, the time that seat {seat} has left"
+        demand("TBL-12", clock.charged_ms <= available, f"a move after {clock.charged_ms} ms", left)
 
     def check_flag(self, seat: int, clock: Clock) -> None:
         """That the seat's time has run out, however the network was. Raises ``LogError``."""
         self._check_sum(seat, clock)
         passed = clock.charged_ms + clock.lag_ms
-        if clock.lag_ms != min(self.control.lag_ms, passed):
-            what = f"a flag with {clock.lag_ms} ms for the network"
-            raise LogError(Code.NOT_AWAITED, what, f"{min(self.control.lag_ms, passed)}")
-        if clock.charged_ms <= self._available(seat):
-            what = f"the flag of seat {seat} after {clock.charged_ms} ms"
-            raise LogError(Code.NOT_AWAITED, what, f"more than {self._available(seat)}")
+        lag, available = min(self.control.lag_ms, passed), self.available(seat)
+        demand("TBL-11", clock.lag_ms == lag, f"a flag with {clock.lag_ms} ms for the network", f"{lag} ms")
+        what = f"the flag of seat {seat} after {clock.charged_ms} ms"
+        demand("TBL-13", clock.charged_ms > available, what, f"more than {available} ms")
 
     def _check_sum(self, seat: int, clock: Clock) -> None:
         since = self._seats[seat].since_ms
         elapsed = 0 if since is None else clock.referee_ms - since
         told = clock.charged_ms + clock.lag_ms + clock.overhead_ms
-        if told != elapsed:
-            raise LogError(Code.NOT_AWAITED, f"{told} ms accounted for of seat {seat}", f"the {elapsed} that passed")
-        if clock.lag_ms > self.control.lag_ms:
-            raise LogError(Code.NOT_AWAITED, f"{clock.lag_ms} ms for the network", f"at most {self.control.lag_ms}")
+        demand("TBL-10", told == elapsed, f"{told} ms of seat {seat} accounted for", f"the {elapsed} ms that passed")
+        most = self.control.lag_ms
+        demand("TBL-11", clock.lag_ms <= most, f"{clock.lag_ms} ms for the network", f"at most {most} ms")
 
-    def _available(self, seat: int) -> int:
+    def available(self, seat: int) -> int:
+        """What it may use for the decision at hand from when it was charged last."""
         clock = self._seats[seat]
         return clock.left_ms + max(0, self.control.delay_ms - clock.used_ms)
 
     def flag_ms(self, seat: int) -> int | None:
         """When its time will have run out, whatever the network does; None: it does not run."""
         since = self._seats[seat].since_ms
-        return None if since is None else since + self._available(seat) + self.control.lag_ms + 1
+        return None if since is None else since + self.available(seat) + self.control.lag_ms + 1
 
     # --- what an entry does -------------------------------------------------------------------------------
 

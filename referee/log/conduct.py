@@ -13,13 +13,15 @@ from typing import Any, NamedTuple
 
 from referee.games import table_rules
 from referee.log.endings import OF_A_SEAT
-from referee.log.errors import Code, LogError
+from referee.log.errors import Code, LogError, demand
 from referee.log.intent import Author, Role
 from referee.log.terms import MAX_BUDGET_MS
 from referee.log.v1 import log_pb2
 
 MAX_DISPUTES = 16
 """Protests and appeals of one seat."""
+MAX_PROPOSALS = 4
+"""To take moves back, of one seat while the position stays: they cost no time, and a game has so many entries."""
 _TABLE_RULES = frozenset(rule.id for rule in table_rules.CATALOGUE)
 
 
@@ -95,6 +97,8 @@ class Conduct:
         self.rulings: dict[int, Ruling] = {}
         """By entry."""
         self.proposal: Proposal | None = None
+        self.proposed = [0] * seats
+        """Proposals of each seat since the position changed."""
         self.skipped: int | None = None
         """The seat that loses its decision."""
         self.result: log_pb2.GameEnd | None = None
@@ -117,56 +121,67 @@ class Conduct:
         if not self.is_offered:
             raise LogError(Code.UNSUPPORTED, f"{kind} is not offered in a game without rules of the table")
         if kind == "rule":
-            _demand(author.role is Role.ARBITER, f"a ruling by {author}", "an arbiter")
+            demand("TBL-30", author.role is Role.ARBITER, f"a ruling by {author}", "an arbiter")
             self._check_ruling(act, author, now)
             return None
         if kind == "correct":
-            _demand(
-                author.role is Role.SCRIBE and self.declared, f"a correction by {author}", "a scribe of a declared game"
+            demand(
+                "TBL-25",
+                author.role is Role.SCRIBE and self.declared,
+                f"a correction by {author}",
+                "a scribe of a declared game",
             )
-            _demand(now.playing, "a correction", "a game in play")
+            demand("TBL-25", now.playing, "a correction", "a game in play")
             now.may_go_back(act.to_seq, others=False)
             return None
         seat = self._seat(kind, act, author)
-        _demand(now.playing, f"{kind} of seat {seat}", "a game in play")
+        demand("TBL-20", now.playing, f"{kind} of seat {seat}", "a game in play")
         if kind in ("protest", "appeal"):
             self._check_dispute(kind, act, seat, seq)
             return seat
-        _demand(seat not in self.out, f"{kind} of seat {seat}", "a seat that has not forfeited")
-        _demand(not now.is_over, f"{kind} of seat {seat}", "a game that is not over")
+        demand("TBL-20", seat not in self.out, f"{kind} of seat {seat}", "a seat that has not forfeited")
+        demand("TBL-21", not now.is_over, f"{kind} of seat {seat}", "a game that is not over")
         if kind == "take_back":
-            _demand(self.terms.take_backs, "a take-back", "terms that allow it")
+            demand("TBL-24", self.terms.take_backs, "a take-back", "terms that allow it")
+            demand("TBL-24", self.proposed[seat] < MAX_PROPOSALS, "one proposal more", f"at most {MAX_PROPOSALS}")
             now.may_go_back(act.to_seq, drawn=False)
         elif kind == "consent":
             proposal = self.proposal
             if proposal is None or proposal.seq != act.to_seq:
-                raise LogError(Code.NOT_AWAITED, f"consent to entry {act.to_seq}", "the newest proposal that stands")
-            _demand(seat not in proposal.agreed, f"consent of seat {seat}", "a seat that has not agreed yet")
+                raise LogError(
+                    Code.NOT_AWAITED, f"TBL-24: consent to entry {act.to_seq}", "the newest proposal that stands"
+                )
+            demand("TBL-24", seat not in proposal.agreed, f"consent of seat {seat}", "a seat that has not agreed yet")
         return seat
 
     def _seat(self, kind: str, act: Any, author: Author) -> int:
         if author.role is Role.SEAT:
-            _demand(not act.HasField("seat"), f"{kind} by {author} for seat {act.seat}", "its own")
+            demand("TBL-20", not act.HasField("seat"), f"{kind} by {author} for seat {act.seat}", "its own")
             return author.index
-        _demand(author.role is Role.SCRIBE, f"{kind} by {author}", "a seat, or a scribe for one")
+        demand("TBL-20", author.role is Role.SCRIBE, f"{kind} by {author}", "a seat, or a scribe for one")
         named = act.HasField("seat") and act.seat < len(self._scribed) and self._scribed[act.seat]
-        _demand(named, f"{kind} by {author}", "the scribed seat whose act it is")
+        demand("TBL-20", named, f"{kind} by {author}", "the scribed seat whose act it is")
         seat: int = act.seat
         return seat
 
     def _check_dispute(self, kind: str, act: Any, seat: int, seq: int) -> None:
-        _demand(self._arbiters > 0, f"a {kind}", "an arbiter in GameOpen")
+        demand("TBL-27", self._arbiters > 0, f"a {kind}", "an arbiter in GameOpen")
         self._check_rule_id(act.rule_id, needed=True)
-        _demand(act.against_seq < seq, f"a {kind} against entry {act.against_seq}", "an earlier entry")
+        demand("TBL-27", act.against_seq < seq, f"a {kind} against entry {act.against_seq}", "an earlier entry")
         filed = sum(dispute.seat == seat for dispute in self.disputes.values())
-        _demand(filed < MAX_DISPUTES, f"dispute {filed + 1} of seat {seat}", f"at most {MAX_DISPUTES}")
+        demand("TBL-27", filed < MAX_DISPUTES, f"dispute {filed + 1} of seat {seat}", f"at most {MAX_DISPUTES}")
         if kind == "appeal":
             ruling = self.rulings.get(act.against_seq)
-            _demand(ruling is not None, f"an appeal against entry {act.against_seq}", "a ruling")
-            _demand(ruling is not None and not ruling.is_last, "an appeal", "a ruling that did not decide one")
-            _demand(self._arbiters > 1, "an appeal", "another arbiter who can rule on it")
+            demand("TBL-28", ruling is not None, f"an appeal against entry {act.against_seq}", "a ruling")
+            demand("TBL-28", ruling is not None and not ruling.is_last, "an appeal", "a ruling that did not decide one")
+            demand("TBL-28", self._arbiters > 1, "an appeal", "another arbiter who can rule on it")
             same = (d for d in self.disputes.values() if d.appealed is not None and d.against == act.against_seq)
-            _demand(not any(d.seat == seat for d in same), f"an appeal of seat {seat} once more", "one for a ruling")
+            demand(
+                "TBL-28",
+                not any(d.seat == seat for d in same),
+                f"an appeal of seat {seat} once more",
+                "one for a ruling",
+            )
 
     def _check_ruling(self, rule: log_pb2.Rule, author: Author, now: Now) -> None:
         kind = rule.WhichOneof("ruling")
@@ -175,16 +190,21 @@ class Conduct:
         self._check_rule_id(rule.rule_id, needed=kind not in ("pause", "resume", "adjourn"))
         if rule.HasField("decides"):
             dispute = self.disputes.get(rule.decides)
-            _demand(dispute is not None, f"a ruling on entry {rule.decides}", "a protest or an appeal")
-            _demand(dispute is not None and dispute.ruled is None, "a ruling on it once more", "one that is open")
-            _demand(
-                dispute is None or dispute.appealed != author.index, f"a ruling on an appeal by {author}", "another one"
+            demand("TBL-31", dispute is not None, f"a ruling on entry {rule.decides}", "a protest or an appeal")
+            demand(
+                "TBL-31", dispute is not None and dispute.ruled is None, "a ruling on it once more", "one that is open"
             )
-        _demand(now.playing or kind in ("void", "adjudicate"), f"the ruling {kind}", "a game in play")
+            demand(
+                "TBL-31",
+                dispute is None or dispute.appealed != author.index,
+                f"a ruling on an appeal by {author}",
+                "another one",
+            )
+        demand("TBL-30", now.playing or kind in ("void", "adjudicate"), f"the ruling {kind}", "a game in play")
         ruling = getattr(rule, kind)
         if "seat" in ruling.DESCRIPTOR.fields_by_name:
             named = ruling.HasField("seat") and ruling.seat < len(self._scribed)
-            _demand(named, f"the ruling {kind}", f"a seat, 0 to {len(self._scribed) - 1}")
+            demand("TBL-30", named, f"the ruling {kind}", f"a seat, 0 to {len(self._scribed) - 1}")
         getattr(self, f"_check_{kind}")(ruling, now, rule)
 
     def _check_restore(self, ruling: log_pb2.Restore, now: Now, _: log_pb2.Rule) -> None:
@@ -192,61 +212,64 @@ class Conduct:
 
     def _check_adjudicate(self, ruling: log_pb2.Adjudicate, _: Now, __: log_pb2.Rule) -> None:
         seats = len(self._scribed)
-        _demand(len(ruling.scores) in (0, seats), f"{len(ruling.scores)} scores", f"{seats} or none")
-        _demand(len(ruling.places) == seats, f"{len(ruling.places)} places", f"{seats}")
+        demand("TBL-36", len(ruling.scores) in (0, seats), f"{len(ruling.scores)} scores", f"{seats} or none")
+        demand("TBL-36", len(ruling.places) == seats, f"{len(ruling.places)} places", f"{seats}")
         well = all(place == 1 + sum(other < place for other in ruling.places) for place in ruling.places)
-        _demand(well, f"places {list(ruling.places)}", "one more than the seats that are before it")
+        demand("TBL-36", well, f"places {list(ruling.places)}", "one more than the seats that are before it")
 
     def _check_void(self, *_: Any) -> None:
         pass
 
     def _check_pause(self, *_: Any) -> None:
-        _demand(self.suspended is None, "a pause", f"a game that is not {self.suspended and self.suspended.value}")
+        demand(
+            "TBL-32", self.suspended is None, "a pause", f"a game that is not {self.suspended and self.suspended.value}"
+        )
 
     def _check_adjourn(self, *_: Any) -> None:
-        _demand(self.suspended is not Suspension.ADJOURNED, "an adjournment", "a game that is not adjourned")
+        demand("TBL-32", self.suspended is not Suspension.ADJOURNED, "an adjournment", "a game that is not adjourned")
 
     def _check_resume(self, *_: Any) -> None:
-        _demand(self.suspended is not None, "to resume", "a game that is paused or adjourned")
+        demand("TBL-32", self.suspended is not None, "to resume", "a game that is paused or adjourned")
 
     def _check_set_clock(self, ruling: log_pb2.SetClock, now: Now, _: log_pb2.Rule) -> None:
-        _demand(now.has_clock, "a clock that is set", "terms with a clock")
-        _demand(ruling.left_ms <= MAX_BUDGET_MS, f"{ruling.left_ms} ms", f"at most {MAX_BUDGET_MS}")
+        demand("TBL-33", now.has_clock, "a clock that is set", "terms with a clock")
+        demand("TBL-33", ruling.left_ms <= MAX_BUDGET_MS, f"{ruling.left_ms} ms", f"at most {MAX_BUDGET_MS}")
 
     def _check_penalty(self, ruling: log_pb2.Penalty, now: Now, _: log_pb2.Rule) -> None:
-        _demand(now.has_clock or not ruling.time_ms, "a penalty in time", "terms with a clock")
-        _demand(ruling.points <= 1000, f"{ruling.points} points", "at most 1000")
-        _demand(ruling.strikes <= 1000, f"{ruling.strikes} strikes", "at most 1000")
+        demand("TBL-33", now.has_clock or not ruling.time_ms, "a penalty in time", "terms with a clock")
+        demand("TBL-33", ruling.points <= 1000, f"{ruling.points} points", "at most 1000")
+        demand("TBL-33", ruling.strikes <= 1000, f"{ruling.strikes} strikes", "at most 1000")
 
     def _check_forfeit(self, ruling: log_pb2.Forfeit, _: Now, __: log_pb2.Rule) -> None:
-        _demand(ruling.seat not in self.out, f"to put out seat {ruling.seat}", "a seat that has not forfeited")
+        demand("TBL-34", ruling.seat not in self.out, f"to put out seat {ruling.seat}", "a seat that has not forfeited")
         name = log_pb2.Ending.Name(ruling.ending)
-        _demand(ruling.ending in OF_A_SEAT, f"to forfeit by {name}", "an ending of a seat's")
+        demand("TBL-34", ruling.ending in OF_A_SEAT, f"to forfeit by {name}", "an ending of a seat's")
 
     def _check_reinstate(self, ruling: log_pb2.Reinstate, _: Now, __: log_pb2.Rule) -> None:
-        _demand(ruling.seat in self.out, f"to reinstate seat {ruling.seat}", "a seat that has forfeited")
+        demand("TBL-34", ruling.seat in self.out, f"to reinstate seat {ruling.seat}", "a seat that has forfeited")
 
     def _check_skip(self, ruling: log_pb2.Skip, now: Now, _: log_pb2.Rule) -> None:
-        _demand(self.suspended is None, "to skip a decision", "a game that is not suspended")
-        _demand(ruling.seat in now.deciding, f"to skip seat {ruling.seat}", "the seat on turn")
+        demand("TBL-35", self.suspended is None, "to skip a decision", "a game that is not suspended")
+        demand("TBL-35", ruling.seat in now.deciding, f"to skip seat {ruling.seat}", "the seat on turn")
 
     def _check_accept(self, ruling: log_pb2.Accept, now: Now, _: log_pb2.Rule) -> None:
-        _demand(self.suspended is None, "to accept a move", "a game that is not suspended")
-        _demand(ruling.seat in now.deciding, f"to accept a move of seat {ruling.seat}", "the seat on turn")
+        demand("TBL-35", self.suspended is None, "to accept a move", "a game that is not suspended")
+        demand("TBL-35", ruling.seat in now.deciding, f"to accept a move of seat {ruling.seat}", "the seat on turn")
 
     def _check_dismiss(self, _: log_pb2.Dismiss, __: Now, rule: log_pb2.Rule) -> None:
-        _demand(rule.HasField("decides"), "to dismiss nothing", "the protest or appeal that it decides")
+        demand("TBL-31", rule.HasField("decides"), "to dismiss nothing", "the protest or appeal that it decides")
 
     def _check_rule_id(self, rule_id: str, *, needed: bool) -> None:
         if rule_id or needed:
             known = rule_id in self._rule_ids or rule_id in _TABLE_RULES
-            _demand(known, f"rule id {rule_id[:32]!r}", "a rule of the game, or of the table")
+            demand("TBL-30", known, f"rule id {rule_id[:32]!r}", "a rule of the game, or of the table")
 
     # --- what it does ----------------------------------------------------------------------------------------
 
     def propose(self, seq: int, seat: int, to_seq: int) -> None:
         """A take-back; an older proposal lapses."""
         self.proposal = Proposal(seq, to_seq, {seat})
+        self.proposed[seat] += 1
 
     def agree(self, seat: int) -> int | None:
         """To the proposal that stands; the entry to go back to when all agree."""
@@ -301,7 +324,7 @@ class Conduct:
     def strike(self, seat: int, count: int = 1) -> None:
         """Refused moves of the seat; with the last one that the terms allow it forfeits."""
         self.strikes[seat] += count
-        if self.terms.strikes and self.strikes[seat] >= self.terms.strikes:
+        if count and self.terms.strikes and self.strikes[seat] >= self.terms.strikes:
             self.forfeit(seat, log_pb2.ENDING_ILLEGAL_MOVES)
 
     def forfeit(self, seat: int, ending: int) -> None:
@@ -311,9 +334,5 @@ class Conduct:
     def moved(self) -> None:
         """The position is another: what was proposed for the old one lapses."""
         self.proposal = None
+        self.proposed = [0] * len(self.proposed)
         self.skipped = None
-
-
-def _demand(condition: bool, what: str, expected: str) -> None:
-    if not condition:
-        raise LogError(Code.NOT_AWAITED, what, expected)

@@ -10,7 +10,7 @@ from referee.log.deck import referee_commitment, seat_commitment
 from referee.log.endings import AT_ANY_TIME
 from referee.log.engines import Engines
 from referee.log.entry import MAX_ENTRIES, Clock, Event
-from referee.log.errors import Code, LogError, RulesError
+from referee.log.errors import Code, LogError, RulesError, demand
 from referee.log.intent import Author, Role, author_of
 from referee.log.sitting import ACTS_OF_THE_TABLE, Sitting
 from referee.log.steps import Phase, Step, StepKind
@@ -155,7 +155,7 @@ class Course(Sitting):
         if self.phase is not Phase.PLAYING:
             raise LogError(Code.NOT_AWAITED, f"a move by {author}", "moves in play")
         if self.conduct.suspended is not None:
-            what = f"a move while the game is {self.conduct.suspended.value}"
+            what = f"TBL-32: a move while the game is {self.conduct.suspended.value}"
             raise LogError(Code.NOT_AWAITED, what, "an arbiter who lets it go on")
         seats = self.awaited()
         if author.role is Role.SCRIBE:
@@ -194,7 +194,7 @@ class Course(Sitting):
 
     def _check_refused(self, refused: log_pb2.Refused, intent: log_pb2.Intent, seq: int) -> Step:
         recorded = self.opened.terms.illegal_moves == log_pb2.ILLEGAL_MOVE_POLICY_RECORDED
-        self._demand(recorded, "a refused move", "terms that record attempts")
+        demand("TBL-18", recorded, "a refused move", "terms that record attempts")
         self._demand(intent.WhichOneof("act") == "move", "a refused act", "a refused move")
         try:
             self.check_intent(intent, seq)
@@ -220,7 +220,7 @@ class Course(Sitting):
             if end != expected:
                 raise LogError(Code.RESULT, _describe(end), _describe(expected))
             held = self.conduct.is_disputed and seq < self._last
-            self._demand(not held, "a result", "a ruling on every protest and appeal before it")
+            demand("TBL-29", not held, "a result", "a ruling on every protest and appeal before it")
             return Step(StepKind.ENDED, end=end, is_result=seq < self._last)
         if end.ending == log_pb2.ENDING_UNSPECIFIED:
             raise LogError(Code.MALFORMED, "GameEnd without an ending", "how the game ended")
@@ -229,7 +229,7 @@ class Course(Sitting):
         if end.ending == log_pb2.ENDING_STALLED:
             self._demand(seq == self._last, "a stalled game", f"the entry limit, entry {self._last}")
         elif end.ending not in AT_ANY_TIME:
-            raise LogError(Code.RESULT, _describe(end), "no end: nobody has brought it about")
+            raise LogError(Code.RESULT, f"TBL-37: {_describe(end)}", "no end: nobody has brought it about")
         if end.scores or end.places:
             raise LogError(Code.RESULT, _describe(end), "no result with this ending")
         return Step(StepKind.ENDED, end=end)

@@ -23,6 +23,8 @@ class Worth(Enum):
     SCORES = "scores and places"
     PLACES = "places, no scores"
     NOTHING = "no result"
+    BY_LIMIT = "at the limit of turns scores and places, at that of entries no result; as a seat's, places"
+    RULED = "places, and scores where the arbiter gives them; as a seat's, places"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class Consequence:
 CONSEQUENCES: Final[Mapping[int, Consequence]] = {
     log_pb2.ENDING_RULES: Consequence("the rules of the game", Worth.SCORES),
     log_pb2.ENDING_STALLED: Consequence(
-        "the limit of turns or entries, or an arbiter of a seat that holds the game up", Worth.NOTHING, forfeits=True
+        "the limit of turns or entries, or an arbiter of a seat that holds the game up", Worth.BY_LIMIT, forfeits=True
     ),
     log_pb2.ENDING_RESIGNED: Consequence("the seat", Worth.PLACES, forfeits=True),
     log_pb2.ENDING_FLAG: Consequence("the referee: the seat's time ran out", Worth.PLACES, forfeits=True),
@@ -55,7 +57,7 @@ CONSEQUENCES: Final[Mapping[int, Consequence]] = {
         "the referee: the seat reached the strikes of the terms", Worth.PLACES, forfeits=True
     ),
     log_pb2.ENDING_ADJUDICATED: Consequence(
-        "an arbiter, who gives the result or puts a seat out", Worth.PLACES, forfeits=True
+        "an arbiter, who gives the result or puts a seat out", Worth.RULED, forfeits=True
     ),
     log_pb2.ENDING_ABORTED: Consequence("the organiser", Worth.NOTHING),
     log_pb2.ENDING_VOIDED: Consequence("an arbiter: the game does not count", Worth.NOTHING),

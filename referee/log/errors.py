@@ -124,6 +124,12 @@ class RulesError(LogError):
         return tuple(sorted({violation.rule_id for violation in self.violations}))
 
 
+def demand(rule_id: str, condition: bool, what: str, expected: str) -> None:
+    """Of a rule of the table, whose id the failure names. Raises ``LogError`` (``NOT_AWAITED``)."""
+    if not condition:
+        raise LogError(Code.NOT_AWAITED, f"{rule_id}: {what}", expected)
+
+
 def printable(text: str) -> str:
     """The text with escapes for whatever is not printable: words of a file must not steer who reads a report."""
     if text.isprintable():

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from referee.games.game import State
 from referee.log.clocks import SeatClock
-from referee.log.errors import Code, LogError
+from referee.log.errors import Code, LogError, demand
 
 _EVERY = 16
 """Events between two copies."""
@@ -49,27 +49,26 @@ class Past:
         if len(self._moments) - 1 - self._copies[-1][0] >= _EVERY:
             self._copies.append((len(self._moments) - 1, state.copy()))
 
-    def check(self, seq: int, *, drawn: bool = True, others: bool = True) -> None:
-        """That the game can go back to what it was after this entry.
+    def check(self, seq: int, now: int, *, drawn: bool = True, others: bool = True) -> None:
+        """That the game can go back, with entry ``now``, to what it was after this one.
 
         ``drawn``: also past what was drawn or rolled; ``others``: also past what no scribe entered.
 
         Raises ``LogError``.
         """
         first = self._moments[0].seq
-        if seq < first:
-            raise LogError(Code.NOT_AWAITED, f"going back to entry {seq}", f"{first} or later, when play had begun")
-        if self.is_gone(seq):
-            raise LogError(Code.NOT_AWAITED, f"going back to entry {seq}", "an entry that was not taken back")
+        what = f"going back to entry {seq}"
+        demand("TBL-22", first <= seq < now, what, f"{first}, when play had begun, to {now - 1}")
+        demand("TBL-22", not self.is_gone(seq), what, "an entry that was not taken back")
         for moment in reversed(self._moments):
             if moment.seq <= seq:
                 return
             if moment.is_draw and not drawn:
-                what = f"going back to entry {seq} past what was drawn in entry {moment.seq}"
-                raise LogError(Code.NOT_AWAITED, what, f"{moment.seq} or later")
+                past_draw = f"TBL-23: {what} past what was drawn in entry {moment.seq}"
+                raise LogError(Code.NOT_AWAITED, past_draw, f"{moment.seq} or later")
             if not (moment.is_scribes or others):
-                what = f"a scribe's correction of entry {moment.seq}"
-                raise LogError(Code.NOT_AWAITED, what, "only what scribes entered")
+                corrected = f"TBL-25: a scribe's correction of entry {moment.seq}"
+                raise LogError(Code.NOT_AWAITED, corrected, "only what scribes entered")
 
     def is_gone(self, seq: int) -> bool:
         """Whether what this entry did was taken back."""

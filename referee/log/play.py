@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from referee.games.game import Dealer, Pending, SetupError, State
 from referee.log.deck import Deck, deck_key
 from referee.log.engines import Engines
-from referee.log.errors import Code, LogError, RulesError, malformed
+from referee.log.errors import Code, LogError, RulesError, demand, malformed
 from referee.log.v1 import log_pb2
 from referee.wire.strict import MalformedError
 
@@ -98,12 +98,11 @@ class Play:
         """TBL-7: the move that stands though it breaks rules. Raises ``LogError``."""
         event = self.decoded_move(accept.move)
         broken = tuple(sorted({violation.rule_id for violation in _guarded(lambda: self.state.check(event))}))
-        if tuple(accept.rule_ids) != broken or not broken:
-            what = f"a move accepted against {', '.join(accept.rule_ids) or 'nothing'}"
-            raise LogError(Code.NOT_AWAITED, what, ", ".join(broken) or "a move that breaks a rule")
-        if not self.game.waivable.issuperset(broken):
-            never = ", ".join(sorted(set(broken) - self.game.waivable))
-            raise LogError(Code.NOT_AWAITED, f"a move accepted against {never}", "rules that a move can stand against")
+        what = f"a move accepted against {', '.join(accept.rule_ids) or 'nothing'}"
+        told = broken != () and tuple(accept.rule_ids) == broken
+        demand("TBL-7", told, what, ", ".join(broken) or "a move that breaks a rule")
+        never = ", ".join(sorted(set(broken) - self.game.waivable))
+        demand("TBL-7", not never, f"a move accepted against {never}", "rules that a move can stand against")
         return event
 
     # --- what goes out ------------------------------------------------------------------------------------

@@ -74,6 +74,7 @@ class Record:
         if record.course.dealt and secret is None:
             raise LogError(Code.DECK, "a dealt game without the referee's secret", entry=0)
         written = build_entry(record.place, clock, record.course.digest(), open_data)
+        record.course.opened_at(clock.referee_ms)
         record._advance(written.leaf, clock.referee_ms)
         return record, written
 
@@ -198,6 +199,7 @@ class Record:
         if self.size == 0:
             if entry.open != self.open_data:
                 raise LogError(Code.NOT_AWAITED, "entry 0 without this game's GameOpen")
+            self.course.opened_at(entry.referee_ms)
         else:
             clock = clock_of(entry)
             step = self._check_entry(entry, clock)

@@ -5,6 +5,7 @@ The rules of the table (TBL-1 and so on) between the engine and the order of ent
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 from referee.games.game import Decision, Over
@@ -13,7 +14,7 @@ from referee.log.conduct import Conduct, Now
 from referee.log.endings import of_forfeits, of_rules
 from referee.log.engines import Engines
 from referee.log.entry import Clock
-from referee.log.errors import Code, LogError
+from referee.log.errors import Code, LogError, demand
 from referee.log.intent import Author, Role
 from referee.log.past import Moment, Past
 from referee.log.play import Play, engine_failed
@@ -38,6 +39,12 @@ class Sitting(Play):
         """From the beginning of play on, where something can be taken back."""
         self.last_ms = 0
         """When the newest entry was made; milliseconds since 1970."""
+
+    def opened_at(self, referee_ms: int) -> None:
+        """When entry 0 was made."""
+        self.last_ms = referee_ms
+        if self.clocks is not None:
+            self.clocks.await_seats(self.awaited(), referee_ms)
 
     def begin(self, seq: int) -> None:
         """Play begins with this entry."""
@@ -98,16 +105,16 @@ class Sitting(Play):
     def _stands_in(self, seat: int) -> bool:
         return seat in self.conduct.out or seat == self.conduct.skipped
 
-    def _now(self) -> Now:
+    def _now(self, seq: int) -> Now:
         playing = self.phase is Phase.PLAYING and self.past is not None
-        may_go_back = self.past.check if self.past is not None else _no_past
+        may_go_back = partial(self.past.check, now=seq) if self.past is not None else _no_past
         return Now(playing, self.required_end() is not None, self.awaited(), may_go_back, self.clocks is not None)
 
     # --- what may come: these change nothing -------------------------------------------------------------
 
     def check_act(self, kind: str, act: Any, author: Author, seq: int) -> Step:
         """What the act of the table does at this index. Raises ``LogError``."""
-        seat = self.conduct.check(kind, act, author, seq, self._now())
+        seat = self.conduct.check(kind, act, author, seq, self._now(seq))
         event = self.accepted(act.accept) if isinstance(act, log_pb2.Rule) and act.HasField("accept") else None
         return Step(StepKind.CONDUCT, seat, event, act=act, author=author)
 
@@ -117,44 +124,48 @@ class Sitting(Play):
         if not self.conduct.is_offered:
             raise LogError(Code.UNSUPPORTED, f"{event} is not offered in a game without rules of the table")
         if event == "interrupted":
-            self._demand(self.phase is Phase.PLAYING, "an interruption", "a game in play")
+            demand("TBL-16", self.phase is Phase.PLAYING, "an interruption", "a game in play")
             return Step(StepKind.INTERRUPTED, since_ms=entry.interrupted.alive_ms)
         seat: int = getattr(entry, event or "").seat
         if event == "stand_in":
             due = self.due_stand_in()
-            self._demand(due == entry.stand_in, f"this move of a stand-in for seat {seat}", _stand_in_text(due))
+            demand("TBL-2", due == entry.stand_in, f"this move of a stand-in for seat {seat}", _stand_in_text(due))
             move = self.decoded_move(entry.stand_in.move)
             return Step(StepKind.PLAYED, seat, move)
-        self._demand(seat in self.awaited(), f"{event} of seat {seat}", "a seat that is awaited")
+        rule_id = "TBL-13" if event == "timeout" else "TBL-17"
+        demand(rule_id, seat in self.awaited(), f"{event} of seat {seat}", "a seat that is awaited")
         if event == "timeout":
-            self._demand(self.clocks is not None, "a flag", "terms with a clock")
+            demand(rule_id, self.clocks is not None, "a flag", "terms with a clock")
             return Step(StepKind.FLAGGED, seat)
-        self._demand(self.conduct.terms.absence_ms > 0, "an absent seat", "terms that limit absence")
+        demand(rule_id, self.conduct.terms.absence_ms > 0, "an absent seat", "terms that limit absence")
+        demand(rule_id, not self.scribed[seat], f"scribed seat {seat} is absent", "a seat that connects itself")
         return Step(StepKind.ABSENT, seat, since_ms=entry.absent.since_ms)
 
     def check_clock(self, step: Step, clock: Clock) -> None:
         """Raises ``LogError`` (``NOT_AWAITED``) for times that the rules of the table do not allow."""
         if not self.conduct.is_offered:
             return
-        if clock.referee_ms < self.last_ms:
-            raise LogError(Code.NOT_AWAITED, f"an entry of {clock.referee_ms} ms", f"{self.last_ms} at the earliest")
-        if self.clocks is not None and step.seat is not None and step.kind is StepKind.FLAGGED:
+        at_ms, kind, since_ms = clock.referee_ms, step.kind, step.since_ms
+        demand("TBL-15", at_ms >= self.last_ms, f"an entry at {at_ms} ms", f"{self.last_ms} ms at the earliest")
+        if self.clocks is not None and step.seat is not None and kind is StepKind.FLAGGED:
             self.clocks.check_flag(step.seat, clock)
         elif self.clocks is not None and step.seat is not None and step.author is not None and step.is_move:
             self.clocks.check(step.seat, clock)
-            if step.kind is StepKind.REFUSED and clock.lag_ms:
-                raise LogError(Code.NOT_AWAITED, "time for the network of a refused move", "none")
-        elif clock.charged_ms or clock.lag_ms or clock.overhead_ms:
-            raise LogError(Code.NOT_AWAITED, "time that is accounted for", "none, as no clock is charged")
-        if step.kind is StepKind.ENDED and step.is_result and clock.referee_ms < self._ends_ms:
-            what = f"a result at {clock.referee_ms} ms"
-            raise LogError(Code.NOT_AWAITED, what, f"{self._ends_ms} at the earliest, as there is time to protest")
-        if step.kind is StepKind.INTERRUPTED and not self.last_ms <= step.since_ms <= clock.referee_ms:
-            what = f"a referee that was last seen at {step.since_ms} ms"
-            raise LogError(Code.NOT_AWAITED, what, f"{self.last_ms} to {clock.referee_ms}")
-        if step.kind is StepKind.ABSENT and clock.referee_ms - step.since_ms < self.conduct.terms.absence_ms:
-            what = f"a seat that was absent since {step.since_ms} ms"
-            raise LogError(Code.NOT_AWAITED, what, f"for {self.conduct.terms.absence_ms} ms at least")
+            network = kind is StepKind.REFUSED and clock.lag_ms > 0
+            demand("TBL-11", not network, "time for the network of a refused move", "none")
+        else:
+            told = clock.charged_ms + clock.lag_ms + clock.overhead_ms
+            demand("TBL-10", not told, f"{told} ms accounted for", "none, as no clock is charged")
+        if kind is StepKind.ENDED and step.is_result:
+            expected = f"{self._ends_ms} ms at the earliest, as there is time to protest"
+            demand("TBL-29", at_ms >= self._ends_ms, f"a result at {at_ms} ms", expected)
+        elif kind is StepKind.INTERRUPTED:
+            seen = self.last_ms <= since_ms <= at_ms
+            demand("TBL-16", seen, f"a referee that was last seen at {since_ms} ms", f"{self.last_ms} to {at_ms} ms")
+        elif kind is StepKind.ABSENT:
+            most = self.conduct.terms.absence_ms
+            what = f"a seat that was absent for {at_ms - since_ms} ms"
+            demand("TBL-17", at_ms - since_ms >= most, what, f"{most} ms at least")
 
     @staticmethod
     def _demand(condition: bool, what: str, expected: str) -> None:
@@ -179,6 +190,7 @@ class Sitting(Play):
     def act(self, step: Step, seq: int, now_ms: int) -> None:
         conduct, act = self.conduct, step.act
         back: int | None = None
+        by_arbiter = isinstance(act, log_pb2.Rule)
         if isinstance(act, log_pb2.Rule) and step.author is not None:
             conduct.rule(seq, step.author.index, act)
             back = self._rule(act, step.event, seq, now_ms)
@@ -194,7 +206,7 @@ class Sitting(Play):
         elif isinstance(act, log_pb2.Correct):
             back = act.to_seq
         if back is not None:
-            self._go_back(back, seq)
+            self._go_back(back, seq, reinstates=by_arbiter)
 
     def _rule(self, rule: log_pb2.Rule, event: Any, seq: int, now_ms: int) -> int | None:
         """What a ruling does to the position and the clocks; the entry that it goes back to, if it does."""
@@ -208,22 +220,23 @@ class Sitting(Play):
                 self.clocks.stop(now_ms)
                 self.clocks.decided(rule.accept.seat)
             self.remember(seq, event)
-        elif kind in ("skip", "reinstate"):
-            self.remember(seq, None)
-        elif self.clocks is not None:
+            return None
+        if self.clocks is not None:
             if kind in ("pause", "adjourn"):
                 self.clocks.stop(now_ms)
             elif kind == "set_clock":
                 self.clocks.set(rule.set_clock.seat, rule.set_clock.left_ms, now_ms)
             elif kind == "penalty":
                 self.clocks.take(rule.penalty.seat, rule.penalty.time_ms)
+        if kind in ("skip", "reinstate", "set_clock", "penalty"):
+            self.remember(seq, None)
         return None
 
     def left(self, seq: int) -> None:
         """A seat has forfeited: that may be all who had not agreed to a take-back."""
-        self.remember(seq, None)
         if (back := self.conduct.agreed()) is not None:
-            self._go_back(back, seq)
+            self._go_back(back, seq, reinstates=False)
+        self.remember(seq, None)
 
     def remember(self, seq: int, event: Any, *, is_draw: bool = False, is_scribes: bool = False) -> None:
         if self.past is not None:
@@ -233,7 +246,8 @@ class Sitting(Play):
         clocks = self.clocks.saved() if self.clocks is not None else ()
         return Moment(seq, event, clocks, tuple(self.conduct.out.items()), is_draw, is_scribes)
 
-    def _go_back(self, to_seq: int, seq: int) -> None:
+    def _go_back(self, to_seq: int, seq: int, *, reinstates: bool) -> None:
+        """``reinstates``: a seat that has forfeited since plays again, which is an arbiter's to say."""
         if self.past is None:
             return
         try:
@@ -242,13 +256,16 @@ class Sitting(Play):
             raise engine_failed(error) from error
         self.place(state)
         self.conduct.moved()
-        self.conduct.out = dict(moment.out)
         if self.clocks is not None:
             self.clocks.restore(moment.clocks)
+        if reinstates:
+            self.conduct.out = dict(moment.out)
+        elif tuple(self.conduct.out.items()) != moment.out:
+            self.remember(seq, None)
 
 
 def _no_past(seq: int, **_: bool) -> None:
-    raise LogError(Code.NOT_AWAITED, f"going back to entry {seq}", "a game in play")
+    raise LogError(Code.NOT_AWAITED, f"TBL-22: going back to entry {seq}", "a game in play")
 
 
 def _stand_in_text(due: log_pb2.StandIn | None) -> str:

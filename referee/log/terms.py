@@ -47,7 +47,7 @@ class Control:
         for name, value, least, most in (
             ("base", control.base_ms, 1, MAX_BUDGET_MS),
             ("increment", control.increment_ms, 0, MAX_BUDGET_MS),
-            ("delay", control.delay_ms, 0, MAX_BUDGET_MS),
+            ("delay", control.delay_ms, 0, DAY_MS),
             ("lag", control.lag_ms, 0, MAX_LAG_MS),
         ):
             if not least <= value <= most:

@@ -297,3 +297,93 @@ def test_void() -> None:
     table.rule(void=log_pb2.Void())
     assert table.course.end.ending == log_pb2.ENDING_VOIDED
     table.check()
+
+
+def test_who_leaves_is_not_brought_back_by_the_others() -> None:
+    """Neither by a proposal that all others had agreed to, nor by a later one; an arbiter's ruling does it."""
+    table = Table(dealt=False, take_backs=True)
+    table.draw()
+    drawn = table.record.size - 1
+    digest = table.course.digest()
+    table.move(1)
+    proposal = table.seat(0, log_pb2.TakeBack(to_seq=drawn))
+    table.seat(1, log_pb2.Consent(to_seq=proposal))
+    table.seat(2, log_pb2.Resign())
+    assert table.course.digest() == digest
+    assert table.course.conduct.out == {2: log_pb2.ENDING_RESIGNED}
+    table.move(1)
+    agreed = table.seat(1, log_pb2.Consent(to_seq=table.seat(0, log_pb2.TakeBack(to_seq=drawn))))
+    assert (table.course.digest(), list(table.course.conduct.out)) == (digest, [2])
+    table.check()
+    table.move(1)
+    table.rule(restore=log_pb2.Restore(to_seq=agreed))
+    assert list(table.course.conduct.out) == [2]
+    table.rule(restore=log_pb2.Restore(to_seq=drawn))
+    assert not table.course.conduct.out
+    table.check()
+
+
+def test_nobody_goes_to_an_entry_that_is_still_to_come() -> None:
+    table = Table(dealt=False, take_backs=True)
+    table.draw()
+    for entry in (table.record.size, table.record.size + 1000):
+        with _Refused(Code.NOT_AWAITED):
+            table.seat(0, log_pb2.TakeBack(to_seq=entry))
+        with _Refused(Code.NOT_AWAITED):
+            table.rule(restore=log_pb2.Restore(to_seq=entry))
+
+
+def test_proposals_are_counted_while_the_position_stays() -> None:
+    table = Table(dealt=False, take_backs=True)
+    table.draw()
+    for _ in range(4):
+        table.seat(0, log_pb2.TakeBack(to_seq=table.record.size - 1))
+    with _Refused(Code.NOT_AWAITED):
+        table.seat(0, log_pb2.TakeBack(to_seq=table.record.size - 1))
+    table.move(1)
+    table.seat(0, log_pb2.TakeBack(to_seq=table.record.size - 1))
+    table.check()
+
+
+def test_a_warning_is_no_strike() -> None:
+    table = Table(illegal_moves=RECORDED, strikes=1)
+    (seat,) = table.course.awaited()
+    table.move(9)
+    table.rule(reinstate=log_pb2.Reinstate(seat=seat))
+    table.rule(penalty=log_pb2.Penalty(seat=seat))
+    assert not table.course.conduct.out
+    table.check()
+
+
+def test_a_clock_that_an_arbiter_set_stays_set_when_moves_are_taken_back() -> None:
+    table = Table(dealt=False, take_backs=True, clock=INCREMENT)
+    table.draw()
+    table.rule(set_clock=log_pb2.SetClock(seat=0, left_ms=77_000))
+    ruled = table.rule(penalty=log_pb2.Penalty(seat=1, time_ms=4_000))
+    table.move(1, after=5_000)
+    table.rule(restore=log_pb2.Restore(to_seq=ruled))
+    assert table.left() == [77_000, 6_000, 10_000]
+    table.check()
+
+
+def test_a_scribed_seat_is_never_absent() -> None:
+    table = Table(dealt=False, scribed=(0,), absence_ms=1_000)
+    table.draw()
+    table.now += 5_000
+    absent = log_pb2.Absent(seat=0, since_ms=table.now - 4_000)
+    with _Refused(Code.NOT_AWAITED):
+        table.record.write(absent, Clock(table.now))
+
+
+def test_clocks_run_from_the_first_entry_where_nobody_joins() -> None:
+    """All seats are scribed, and a game may begin with a decision: TBL-15 holds for entry 1, too."""
+    table = Table(dealt=False, scribed=(0, 1, 2), clock=INCREMENT)
+    table.now -= 1
+    with _Refused(Code.NOT_AWAITED):
+        table.draw()
+    table.now += 1
+    assert table.course.last_ms == table.now
+    table.draw()
+    table.move(after=1_000)
+    assert table.left() == [10_000, 10_000, 10_000]
+    table.check()
