@@ -28,13 +28,6 @@ def played() -> Played:
     return play(opened("kingdomino", seats=2, options=OPTIONS), at_random(7))
 
 
-@pytest.fixture(scope="module")
-def whole(played: Played, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    file = tmp_path_factory.mktemp("show") / "whole.gamelog"
-    file.write_bytes(played.file())
-    return file
-
-
 def test_the_last_position(played: Played, whole: Path) -> None:
     done = referee("show", whole)
     assert (done.returncode, done.stderr) == (0, "")

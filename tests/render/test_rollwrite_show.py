@@ -9,20 +9,13 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from referee.cli.story import Story
-from referee.games import registry
 from referee.games.rollwrite import Options, Sheet, State, sheet
-from referee.log.deck import Deck
-from referee.log.engines import installed
 from referee.log.replay import Record
 from referee.notation.rollwrite.words import rounds
 from referee.render.rollwrite import position_text, seat_svg
 from tests.cli.command import referee
-from tests.log import games
-from tests.log.games import Played, game_open, play, start
-from tests.log.registered import at_random, codec, header, opened
-
-GAME, WIRE = registry.get("rollwrite"), codec("rollwrite")
-HEADER = header("rollwrite")
+from tests.log.games import Played, play
+from tests.log.registered import at_random, codec, opened
 
 
 def last_state(played: Played) -> State:
@@ -34,13 +27,6 @@ def last_state(played: Played) -> State:
 @pytest.fixture(scope="module")
 def played() -> Played:
     return play(opened("rollwrite", seats=2), at_random(3))
-
-
-@pytest.fixture(scope="module")
-def whole(played: Played, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    file = tmp_path_factory.mktemp("show") / "whole.gamelog"
-    file.write_bytes(played.file())
-    return file
 
 
 def test_the_last_position(played: Played, whole: Path) -> None:
@@ -81,16 +67,9 @@ def test_moves_have_a_line_for_every_entry_and_the_end_is_explained(played: Play
 def test_a_declared_sheet_and_declared_dice() -> None:
     table = Sheet("club-evening", sheet().grid[::-1], sheet().boxes, 30, "yellow")
     options = Options(virtual_players=3, against=True)
-    opening = game_open(
-        HEADER,
-        rules=("rollwrite", 1),
-        seats=1,
-        dealt=False,
-        tables=WIRE.encode_tables(table),
-        options=WIRE.encode_options(options),
-    )
-    running = start(opening, header=HEADER, engines=installed())
-    running.drawn = GAME.dealer(1, options, table, Deck(games.seed("drawn")))
+    wire = codec("rollwrite")
+    declared = {"tables": wire.encode_tables(table), "options": wire.encode_options(options)}
+    running = opened("rollwrite", seats=1, dealt=False, **declared)
     play(running, at_random(5))
     story = Story.read(BytesIO(running.file()))
     told = story.header()

@@ -3,49 +3,27 @@
 from __future__ import annotations
 
 import os
-import random
 import subprocess
 import sys
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
 
 from referee.cli.story import Story
-from referee.games import registry
 from referee.games.alhambra import State
 from referee.games.alhambra.moves import RebuildRemove
 from referee.games.alhambra.phases import ACTIONS
 from referee.games.game import Decision
-from referee.log.deck import Deck
-from referee.log.engines import installed
 from referee.log.entry import decode_entry
-from referee.log.errors import RulesError
 from referee.log.file import Writer
-from referee.log.header import build_header
-from referee.log.intent import Author, Role
-from referee.log.intent import move as sign_move
 from referee.log.replay import Record
 from referee.render.alhambra import position_text, seat_svg
-from referee.wire.registry import codec
 from tests.cli.command import REFEREE, referee
 from tests.log import games
-from tests.log.games import Played, game_open, join_and_reveal, key, play, start, step
-
-GAME, WIRE = registry.get("alhambra", 1), codec("alhambra", 1)
-HEADER = build_header("alhambra", 1, GAME.catalogue, WIRE.signed_file(), "tests")
-
-
-def begin(**kind: Any) -> Played:
-    opened = game_open(HEADER, rules=("alhambra", 1), tables=WIRE.encode_tables(None), **kind)
-    return start(opened, header=HEADER, engines=installed())
-
-
-def at_random(seed: int) -> Any:
-    rng = random.Random(seed)
-    return lambda _, options: rng.choice(options)
+from tests.log.games import Played, join_and_reveal, key, play, start, step
+from tests.log.registered import at_random, attempt, header, opened
 
 
 def alhambra_state(record: Record) -> State:
@@ -55,19 +33,12 @@ def alhambra_state(record: Record) -> State:
 
 @pytest.fixture(scope="module")
 def played() -> Played:
-    return play(begin(seats=3), at_random(3))
+    return play(opened("alhambra", seats=3), at_random(3))
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("show")
-
-
-@pytest.fixture(scope="module")
-def whole(played: Played, folder: Path) -> Path:
-    file = folder / "whole.gamelog"
-    file.write_bytes(played.file())
-    return file
 
 
 def test_the_last_position(played: Played, whole: Path) -> None:
@@ -147,7 +118,7 @@ def test_a_file_of_another_kind(tmp_path: Path) -> None:
         (b"# Tile Referee\n", 4, f"{file}: not a game file\n"),
         (b"\x89TLR\n\x1a\n", 4, "FRAME at byte 0"),
         (b"\x89T", 3, "TORN at byte 0"),
-        (HEADER, 4, "not a game file"),
+        (header("alhambra"), 4, "not a game file"),
     ):
         file.write_bytes(content)
         refused(code, message, file)
@@ -177,7 +148,7 @@ def test_a_game_that_is_still_played(played: Played, folder: Path) -> None:
     running = folder / "running.gamelog"
     with running.open("wb") as stream:
         writer = Writer(stream)
-        writer.header(HEADER)
+        writer.header(played.header)
         for entry in played.entries[:80]:
             writer.entry(entry)
     done = referee("show", running)
@@ -191,7 +162,7 @@ def test_a_forged_digest_and_other_rules(played: Played, folder: Path) -> None:
     entry.state_digest = bytes(32)
     entries = [*played.entries[:20], entry.SerializeToString(deterministic=True), *played.entries[21:]]
     file = folder / "forged.gamelog"
-    file.write_bytes(games.build_file(HEADER, entries, played.notes[-1]))
+    file.write_bytes(games.build_file(played.header, entries, played.notes[-1]))
     refused(8, "DIGEST at entry 20", file)
     toy = folder / "toy.gamelog"
     toy.write_bytes(start().file())
@@ -200,17 +171,12 @@ def test_a_forged_digest_and_other_rules(played: Played, folder: Path) -> None:
 
 def test_scribes_and_refused_moves() -> None:
     """Declared chance, a scribe who moves for a seat, and an attempt on record."""
-    running = begin(dealt=False, seats=2, scribed=(0,), recorded=True)
-    running.drawn = GAME.dealer(2, None, None, Deck(games.seed("drawn")))
+    running = opened("alhambra", dealt=False, seats=2, scribed=(0,), recorded=True)
     join_and_reveal(running)
     choose = at_random(1)
     while len(running.entries) < 40 or running.record.course.pending()[0] != Decision(1, ACTIONS):
         assert step(running, choose)
-    wrong = WIRE.encode_move(RebuildRemove((0, 0)), running.record.course.tables)
-    signed = sign_move(running.record.place, Author(Role.SEAT, 1), games.seat_key(1), wrong)
-    with pytest.raises(RulesError) as error:
-        running.record.check(signed)
-    running.keep(running.record.refuse(signed, error.value, running.clock()))
+    assert attempt(running, RebuildRemove((0, 0)))
     story = Story.read(BytesIO(running.file()))
     assert f"chance: declared by scribe 1, key {key('scribe 1').public.raw.hex()}" in story.header()
     assert "seat 0: a scribe enters its moves" in story.header()

@@ -1,0 +1,17 @@
+"""What the tests of ``referee show`` share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.log.games import Played
+
+
+@pytest.fixture(scope="module")
+def whole(played: Played, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of the module's game."""
+    file = tmp_path_factory.mktemp("show") / "whole.gamelog"
+    file.write_bytes(played.file())
+    return file
