@@ -23,7 +23,7 @@ from referee.games.alhambra.moves import (
     RebuildSwap,
     ReserveTile,
 )
-from referee.games.alhambra.phases import Phase
+from referee.games.alhambra.phases import FREE, Phase
 from referee.games.alhambra.piles import tiles_due
 from referee.games.alhambra.scoring import award_type
 from referee.games.alhambra.tiles import NAMES, bits_of, tile_table, tiles_of
@@ -31,6 +31,7 @@ from referee.games.game import Chance, Decision, Forced, ForcedPass, Over
 from referee.harness import Shuffler, evenly
 from solver.alhambra import deciding
 from solver.alhambra.endings import ends
+from solver.alhambra.last_actions import after_actions
 from solver.alhambra.majorities import lead, widest
 from solver.alhambra.runs import longest_after, longest_at_least, runs
 from solver.deciding import Decided, Open, decide
@@ -395,6 +396,12 @@ def test_far_from_the_end_hardly_any_lead_suffices() -> None:
     assert isinstance(decide(state, deciding), Decided)
     state.scores[0] -= 1
     assert isinstance(decide(state, deciding), Open)
+
+
+def test_equal_cards_pay_together() -> None:
+    market = ("garden-10", "", "tower-12", "chambers-11")
+    state = position(market=market, bag=[], hands=[["denar-5", "denar-5"]])
+    assert any(after.market[0] == FREE for after in after_actions(state))
 
 
 def test_a_wall_is_no_longer_than_the_outline() -> None:
