@@ -68,8 +68,8 @@ def test_a_declared_sheet_and_declared_dice() -> None:
     table = Sheet("club-evening", sheet().grid[::-1], sheet().boxes, 30, "yellow")
     options = Options(virtual_players=3, against=True)
     wire = codec("rollwrite")
-    declared = {"tables": wire.encode_tables(table), "options": wire.encode_options(options)}
-    running = opened("rollwrite", seats=1, dealt=False, **declared)
+    own, chosen = wire.encode_tables(table), wire.encode_options(options)
+    running = opened("rollwrite", tables=own, options=chosen, seats=1, dealt=False)
     play(running, at_random(5))
     story = Story.read(BytesIO(running.file()))
     told = story.header()
