@@ -6,6 +6,7 @@ import dataclasses
 from datetime import UTC, datetime
 from typing import Any, BinaryIO
 
+from referee.cli.acts import act_words, ending_words, event_words, quoted, result_words, ruling_words
 from referee.games.game import Decision, Forced, ForcedPass, UnknownRules, Violation
 from referee.log import file
 from referee.log.entry import decode_entry
@@ -13,7 +14,9 @@ from referee.log.errors import Code, LogError
 from referee.log.frames import FrameType
 from referee.log.header import check_header, decode_header
 from referee.log.intent import author_of, decode_intent
+from referee.log.remarks import Remarks
 from referee.log.replay import Record, signed_part
+from referee.log.sitting import ACTS_OF_THE_TABLE
 from referee.log.steps import Phase
 from referee.log.v1 import log_pb2
 from referee.notation.registry import Notation, notation
@@ -34,6 +37,8 @@ class Story:
         """Entries with an arbiter's ruling."""
         self.events: list[Any] = []
         """What happened in the game: moves, outcomes and forced passes, as the rules have them."""
+        self.texts: dict[int, str] = {}
+        """What goes with acts of the table, by their entries, as far as it is in the file."""
         self.ended = False
         """END was read: the file cannot go on."""
         self.torn: LogError | None = None
@@ -41,6 +46,11 @@ class Story:
         self.scorings: Scorings | None = None
         """The positions right after each scoring."""
         self._header = b""
+        self._remarks = Remarks()
+        self._changed: list[int] = []
+        """Of every event, its entry."""
+        self._all_changed: set[int] = set()
+        """Of events that were taken back, too."""
         self._notation: Notation | None = None
         self._before: Any = None
         """The position before the last entry."""
@@ -65,6 +75,9 @@ class Story:
                         raise error.at(entry=len(story.moves), offset=frame.offset)  # noqa: B904 - the same error
                     if len(story.moves) - 1 == at:
                         return story
+                elif frame.type == FrameType.REMARK:
+                    if (remark := story._remarks.seen(frame)) is not None:
+                        story.texts[remark.seq] = remark.text
                 elif frame.type == FrameType.END:
                     story.ended = True
         except LogError as error:
@@ -92,11 +105,28 @@ class Story:
         self.last_ms = entry.referee_ms
         self.times.append(entry.referee_ms)
         self.moves.append(self._line(self.record, entry, turn))
+        self._follow(entry.seq)
         if self.scorings is not None:
             self.scorings.see(self.record.course.state)
         if self._notation is not None:
             lines = self._notation.rounds(self.record.course.state, len(self._rounds))
             self._rounds += [(len(self.moves) - 1, line) for line in lines]
+
+    def _follow(self, seq: int) -> None:
+        """Notes what the entry brought, and forgets what it took back."""
+        if len(self.events) > len(self._changed):
+            self._changed.append(seq)
+            self._all_changed.add(seq)
+        while self._changed and self.is_taken_back(self._changed[-1]):
+            self._changed.pop()
+            self.events.pop()
+        while self._rounds and self.is_taken_back(self._rounds[-1][0]):
+            self._rounds.pop()
+
+    def is_taken_back(self, seq: int) -> bool:
+        """Whether the game went back to before this entry's move, draw or pass."""
+        past = self._whole().course.past
+        return seq in self._all_changed and past is not None and past.is_gone(seq)
 
     @staticmethod
     def _seat_on_turn(record: Record) -> int | None:
@@ -136,7 +166,9 @@ class Story:
         width = len(str(len(self.moves)))
         lines = []
         for number, line in enumerate(self.moves):
-            lines.append(f"{number:>{width}}  {line}")
+            gone = " (taken back)" if self.is_taken_back(number) else ""
+            words = f": {quoted(self.texts[number])}" if number in self.texts else ""
+            lines.append(f"{number:>{width}}  {line}{words}{gone}")
             lines += [f"{'':>{width}}  {held}" for entry, held in self._rounds if entry == number]
         return lines
 
@@ -149,8 +181,10 @@ class Story:
         kind = entry.WhichOneof("event")
         if (signed := signed_part(entry)) is not None:
             happened = len(self.events)
-            words = self._act(record, decode_intent(signed.intent), turn)
+            intent = decode_intent(signed.intent)
+            words = self._act(record, intent, turn)
             if kind == "signed":
+                self._remarks.entered(entry.seq, intent)
                 return words
             for attempt in self.events[happened:]:
                 self.broken[entry.seq] = self._before.check(attempt)
@@ -166,6 +200,8 @@ class Story:
             return f"seat {entry.stand_in.seat}, by the stand-in: {self._words(self.events[-1])}"
         if kind == "end":
             return told_end(entry.end)
+        if (told := event_words(entry)) is not None:
+            return told
         if kind == "recovered":
             lost = entry.recovered.lost_size - entry.seq
             return f"the referee lost {lost} {'entry' if lost == 1 else 'entries'} that it had signed for and goes on"
@@ -182,21 +218,19 @@ class Story:
         if act == "declare":
             return f"chance: {self._outcome(record, intent.declare)} (by {author})"
         if act == "rule":
-            self.rulings.append(intent.seq)
-            return f"{author} rules: {self._ruling(record, intent.rule)}"
+            return f"{author} rules: {self._ruling(record, intent)}"
+        if act in ACTS_OF_THE_TABLE:
+            return f"{author}: {act_words(act, getattr(intent, act))}"
         return f"{author}: " + {"join": "joins", "reveal": "opens its seed"}.get(str(act), str(act))
 
-    def _ruling(self, record: Record, rule: log_pb2.Rule) -> str:
-        ruling = str(rule.WhichOneof("ruling"))
-        of = f" ({rule.rule_id})" if rule.rule_id else ""
-        if ruling == "skip":
-            return f"seat {rule.skip.seat} is passed over{of}"
-        if ruling == "accept":
-            self.events.append(record.course.codec.decode_move(rule.accept.move, record.course.tables))
-            self.broken[self.rulings[-1]] = self._before.check(self.events[-1])
-            broken = ", ".join(rule.accept.rule_ids)
-            return f"seat {rule.accept.seat}: {self._words(self.events[-1])} stands against {broken}{of}"
-        return f"{ruling.replace('_', ' ')}{of}"
+    def _ruling(self, record: Record, intent: log_pb2.Intent) -> str:
+        self.rulings.append(intent.seq)
+        rule = intent.rule
+        if not rule.HasField("accept"):
+            return ruling_words(rule)
+        self.events.append(record.course.codec.decode_move(rule.accept.move, record.course.tables))
+        self.broken[intent.seq] = self._before.check(self.events[-1])
+        return ruling_words(rule, self._words(self.events[-1]))
 
     def _outcome(self, record: Record, data: bytes) -> str:
         self.events.append(record.course.codec.decode_outcome(data, record.course.tables))
@@ -225,11 +259,5 @@ def _scribe(opened: log_pb2.GameOpen) -> str:
 
 
 def told_end(end: log_pb2.GameEnd) -> str:
-    ending = log_pb2.Ending.Name(end.ending).removeprefix("ENDING_").lower().replace("_", " ")
-    if not end.scores:
-        return f"end ({ending}): no result"
-    places = ", ".join(
-        f"seat {seat} {score} points, place {place}"
-        for seat, (score, place) in enumerate(zip(end.scores, end.places, strict=True))
-    )
-    return f"end ({ending}): {places}"
+    """How the game ended."""
+    return f"end ({ending_words(end.ending)}): {result_words(end)}"

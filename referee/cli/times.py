@@ -1,0 +1,79 @@
+"""Times as people write them: how long, and a game's clock."""
+
+from __future__ import annotations
+
+import re
+
+from referee.cli.failure import EXIT_USAGE, Failure
+from referee.log.terms import DAY_MS, MAX_BUDGET_MS
+from referee.log.v1 import log_pb2
+
+_UNITS = {"d": DAY_MS, "h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
+_TIME = re.compile(r"(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m(?!s))?(?:(\d{1,9})s)?(?:(\d{1,9})ms)?", re.ASCII)
+EXPECTED = "a time such as 90s, 5m, 1h30m or 2d"
+CLOCK_EXPECTED = "BASE+MORE (10m+5s), TIME/move (30s/move), BASE dDELAY (10m d3s) or DAYS/move (3d/move)"
+
+
+def milliseconds(option: str, text: str) -> int:
+    """Raises ``Failure``."""
+    if (found := _parsed(text)) is None:
+        raise Failure(f"{option} {text!r}: expected {EXPECTED}", EXIT_USAGE)
+    if found > MAX_BUDGET_MS:
+        raise Failure(f"{option} {text}: expected at most {in_words(MAX_BUDGET_MS)}", EXIT_USAGE)
+    return found
+
+
+def in_words(ms: int) -> str:
+    """As ``milliseconds`` reads it."""
+    words, left = "", ms
+    for unit, size in _UNITS.items():
+        count, left = divmod(left, size)
+        words += f"{count}{unit}" if count else ""
+    return words or "0s"
+
+
+def clock(option: str, text: str) -> log_pb2.ClockTerms:
+    """A game's clock, without its time for the network. Raises ``Failure``."""
+    terms = log_pb2.ClockTerms()
+    base, move, _ = text.partition("/move")
+    if move and text == f"{base}/move":
+        if days := re.fullmatch(r"([0-9]{1,3})d", base, re.ASCII):
+            terms.correspondence.days = int(days[1])
+        else:
+            terms.per_move.move_ms = _part(option, text, base)
+    elif "+" in text:
+        base, _, more = text.partition("+")
+        terms.increment.CopyFrom(
+            log_pb2.Increment(base_ms=_part(option, text, base), increment_ms=_part(option, text, more))
+        )
+    elif found := re.fullmatch(r"(\S+) +d(\S+)", text):
+        terms.delay.CopyFrom(
+            log_pb2.Delay(base_ms=_part(option, text, found[1]), delay_ms=_part(option, text, found[2]))
+        )
+    else:
+        raise Failure(f"{option} {text!r}: expected {CLOCK_EXPECTED}", EXIT_USAGE)
+    return terms
+
+
+def _part(option: str, text: str, part: str) -> int:
+    if (found := _parsed(part)) is None or found > MAX_BUDGET_MS:
+        raise Failure(f"{option} {text!r}: {part!r} is no time; expected {CLOCK_EXPECTED}", EXIT_USAGE)
+    return found
+
+
+def _parsed(text: str) -> int | None:
+    if not text or (found := _TIME.fullmatch(text)) is None:
+        return None
+    return sum(int(count or 0) * size for count, size in zip(found.groups(), _UNITS.values(), strict=True))
+
+
+def clock_in_words(terms: log_pb2.ClockTerms) -> str:
+    """As ``clock`` reads it."""
+    kind = terms.WhichOneof("control")
+    if kind == "per_move":
+        return f"{in_words(terms.per_move.move_ms)}/move"
+    if kind == "increment":
+        return f"{in_words(terms.increment.base_ms)}+{in_words(terms.increment.increment_ms)}"
+    if kind == "delay":
+        return f"{in_words(terms.delay.base_ms)} d{in_words(terms.delay.delay_ms)}"
+    return f"{terms.correspondence.days}d/move"
