@@ -94,7 +94,7 @@ def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
     hashes: Facts = ()
     if signers and signer and out:
         try:
-            recorder = _recorded(found, signers, [_hash_of(found.setup, salt, n) for n, salt in enumerate(salts)])
+            recorder = recorded(found, signers, [_hash_of(found.setup, salt, n) for n, salt in enumerate(salts)])
             data = recorder.file(signer)
         except LogError as error:
             raise Failure(f"{record}: {error}", EXIT_USAGE) from None
@@ -139,7 +139,7 @@ def _hash_of(setup: Setup, salt: bytes, seat: int) -> bytes:
     return player_hash(salt, name) if name else b""
 
 
-def _recorded(found: Adjudication, signers: Sequence[PrivateKey], players: Sequence[bytes]) -> Recorder:
+def recorded(found: Adjudication, signers: Sequence[PrivateKey], players: Sequence[bytes]) -> Recorder:
     """The log of all that was entered. Raises ``LogError``."""
     recorder = Recorder(found.setup, signers[0], signers[2] if len(signers) > 2 else None, players)
     for entered in found.entered:

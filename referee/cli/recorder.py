@@ -11,7 +11,7 @@ from typing import Any
 from referee import __version__
 from referee.cli import texts
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.games.game import Chance, Ending, ForcedPass, Over
+from referee.games.game import Chance, ForcedPass
 from referee.games.table_rules import VERSION as TABLE_RULES
 from referee.log import file, intent
 from referee.log.engines import installed
@@ -83,20 +83,19 @@ class Recorder:
 
     def skip(self, seat: int, event: Any, rule_id: str) -> None:
         """The arbiter passes the seat over, and the stand-in's move, which is ``event``, is entered for it."""
-        self._rule(log_pb2.Rule(skip=log_pb2.Skip(seat=seat), rule_id=rule_id))
+        self.rule(log_pb2.Rule(skip=log_pb2.Skip(seat=seat), rule_id=rule_id))
         self._write(log_pb2.StandIn(seat=seat, move=self._encoded(event)))
 
     def accept(self, seat: int, event: Any, broken: Sequence[str], rule_id: str) -> None:
         """The arbiter lets the seat's move stand, which breaks these rules."""
         accept = log_pb2.Accept(seat=seat, move=self._encoded(event), rule_ids=broken)
-        self._rule(log_pb2.Rule(accept=accept, rule_id=rule_id))
+        self.rule(log_pb2.Rule(accept=accept, rule_id=rule_id))
 
     def end(self, result: str) -> None:
         """The end that the rules bring, or the one without points that ``result`` names; if neither, it goes on."""
-        awaited = self.record.course.pending()[0]
-        if isinstance(awaited, Over):
-            ending = log_pb2.ENDING_STALLED if awaited.ending is Ending.STALLED else log_pb2.ENDING_RULES
-            self._write(log_pb2.GameEnd(ending=ending, scores=awaited.scores, places=awaited.places))
+        end = self.record.course.required_end()
+        if end is not None:
+            self._write(end)
         elif result in _ENDINGS:
             self._write(log_pb2.GameEnd(ending=_ENDINGS[result]))
 
@@ -116,7 +115,8 @@ class Recorder:
     def _move(self, event: Any) -> intent.SignedIntent:
         return intent.move(self.record.place, Author(Role.SCRIBE, _SCRIBE), self._scribe, self._encoded(event))
 
-    def _rule(self, ruling: log_pb2.Rule) -> None:
+    def rule(self, ruling: log_pb2.Rule) -> None:
+        """An act of the arbiter's."""
         if self._arbiter is None:
             raise ValueError("a ruling without an arbiter")
         self._admit(intent.act(self.record.place, Author(Role.ARBITER, _ARBITER), self._arbiter, ruling))

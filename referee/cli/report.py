@@ -22,7 +22,7 @@ from referee.log.verdict import Finding, ProofReport, Verdict
 from referee.log.verdict import Report as Audit
 from referee.notation.headers import Setup
 from referee.report import model, sheet
-from referee.report.model import Facts, Report, Row, Seat, Tone, Wrong
+from referee.report.model import Facts, Report, Row, Seat, Standing, Tone, Wrong
 from referee.report.page import html
 from referee.report.text import text
 
@@ -108,7 +108,14 @@ def _of_log(audit: Audit, story: Story, verifier: VerifierKey | None) -> Report:
         title=model.title(setup),
         headline=headline,
         tone=_TONES.get(audit.verdict, Tone.BAD),
-        verdict=(*meaning, *(line.strip() for line in verdict), *_signed(audit), *audit.remarks),
+        verdict=(
+            *meaning,
+            *(line.strip() for line in verdict),
+            *_signed(audit),
+            *audit.remarks,
+            *_differs(audit, scores),
+        ),
+        result=_result(audit),
         about=_about(setup, audit, story),
         seats=seats,
         sheet=scores,
@@ -125,8 +132,23 @@ def _of_log(audit: Audit, story: Story, verifier: VerifierKey | None) -> Report:
 def _signed(audit: Audit) -> list[str]:
     lines = [f"{audit.entries} entries, {audit.signed_entries} of them under a signed checkpoint."]
     deck = ", recomputed from the committed deck" if audit.deck_checked else ""
-    lines.append(f"Chance: {audit.chance}{deck}.")
-    return lines
+    return [*lines, f"Chance: {audit.chance}{deck}.", *audit.remarks]
+
+
+def _result(audit: Audit) -> tuple[Standing, ...]:
+    points = audit.scores or (None,) * len(audit.places)
+    named = [f"seat {seat}" for seat in range(len(audit.places))]
+    return model.standings(zip(named, audit.places, points, strict=True))
+
+
+def _differs(audit: Audit, scores: sheet.Sheet | None) -> list[str]:
+    """What has to be said where the sheet is not the result."""
+    if scores is None or not audit.places:
+        return []
+    by_sheet = [(player.total, player.place) for player in scores.players if player.name.startswith("seat ")]
+    if by_sheet == [*zip(audit.scores, audit.places, strict=False)]:
+        return []
+    return ["The result rests on more than the score sheet: on forfeits, or on an arbiter's ruling."]
 
 
 def _about(setup: Setup, audit: Audit, story: Story) -> Facts:

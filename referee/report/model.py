@@ -14,7 +14,7 @@ from referee.notation.headers import Setup, option_types
 from referee.notation.sentences import sentence
 from referee.render.registry import renderer
 from referee.report.adjudication import Adjudication, Entered, Policy, Step
-from referee.report.sheet import Sheet, rules_of, sheet
+from referee.report.sheet import Sheet, is_over, rules_of, sheet
 
 Facts = tuple[tuple[str, str], ...]
 """Names and values, in order."""
@@ -76,6 +76,16 @@ class Wrong:
 
 
 @dataclass(frozen=True, slots=True)
+class Standing:
+    """A line of the result."""
+
+    place: int
+    player: str
+    points: int | None
+    """None: the game ended without points."""
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """A report of one game."""
 
@@ -84,6 +94,8 @@ class Report:
     tone: Tone
     verdict: tuple[str, ...]
     """Under the headline, a line each."""
+    result: tuple[Standing, ...]
+    """By places; empty for a game that has none."""
     about: Facts
     seats: tuple[Seat, ...]
     sheet: Sheet | None
@@ -174,6 +186,12 @@ def clock(milliseconds: int) -> str:
     return f"{datetime.fromtimestamp(milliseconds / 1000, UTC):%Y-%m-%d %H:%M:%S}"
 
 
+def standings(players: Iterable[tuple[str, int, int | None]]) -> tuple[Standing, ...]:
+    """By places, of players with their place and points."""
+    found = [Standing(place, player, points) for player, place, points in players]
+    return tuple(sorted(found, key=lambda standing: standing.place))
+
+
 # The report of an adjudication
 
 
@@ -199,6 +217,9 @@ def of_adjudication(found: Adjudication, seats: Sequence[Seat], hashes: Facts = 
         headline=headline,
         tone=tone,
         verdict=_verdict(found),
+        result=standings((player.name, player.place, player.total) for player in scores.players)
+        if is_over(found.state)
+        else (),
         about=about(setup, [("illegal moves", _POLICIES[found.policy]), ("result", _result(found))]),
         seats=tuple(seats),
         sheet=scores,

@@ -39,6 +39,10 @@ def _holding(report: Report) -> list[str]:
 
 def _summary(report: Report) -> list[str]:
     lines = [report.title, "=" * len(report.title), "", f"{report.headline}.", *report.verdict, ""]
+    for each in report.result:
+        points = "" if each.points is None else f": {in_points(each.points)}"
+        lines.append(f"{each.place}. {report.name_of(each.player)}{points}")
+    lines += [""] if report.result else []
     lines += [*_facts(report.about), ""]
     for seat in report.seats:
         lines += [upper(str(seat)), *(f"  {line}" for line in _facts(seat.facts))]
@@ -53,11 +57,13 @@ def _summary(report: Report) -> list[str]:
         lines.append(report.no_sheet)
     else:
         names = {player.name: report.name_of(player.name) for player in report.sheet.players}
-        lines += sheet_lines(report.sheet, report.rules, names)
+        lines += sheet_lines(report.sheet, report.rules, names, places=False)
     return lines
 
 
-def sheet_lines(sheet: Sheet, rules: Iterable[Rule], names: dict[str, str] | None = None) -> Iterator[str]:
+def sheet_lines(
+    sheet: Sheet, rules: Iterable[Rule], names: dict[str, str] | None = None, *, places: bool = True
+) -> Iterator[str]:
     """A score sheet. ``names``: of the players, where they are not their seats alone."""
     yield from (line for remark in sheet.remarks for line in _wrapped(remark))
     items = [item for player in sheet.players for item in player.items]
@@ -65,7 +71,8 @@ def sheet_lines(sheet: Sheet, rules: Iterable[Rule], names: dict[str, str] | Non
     how = max((len(item.how) for item in items), default=0)
     for player in sheet.players:
         yield ""
-        yield f"{upper((names or {}).get(player.name, player.name))}: {in_points(player.total)}, place {player.place}"
+        name = upper((names or {}).get(player.name, player.name))
+        yield f"{name}: {in_points(player.total)}" + (f", place {player.place}" if places else "")
         for group, own in player.groups():
             yield f"  {group}"
             for item in own:

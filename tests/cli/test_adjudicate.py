@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import json
+import random
 import re
+from collections import Counter
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
+from referee.cli.adjudicate import recorded
+from referee.cli.recorder import Recorder
 from referee.log.keys import PrivateKey
+from referee.log.note import CheckpointSigner
+from referee.log.v1 import log_pb2
+from referee.notation.errors import NotationError
 from referee.notation.game_text import write
+from referee.notation.headers import RUNNING, Setup
+from referee.report.adjudication import Policy, adjudicate
 from tests.cli.command import referee
 from tests.log import registered
 from tests.log.games import SIGNER
 from tests.log.games import play as play_log
-from tests.notation.setups import PLAIN, play, text_of
+from tests.notation.setups import PLAIN, name_of, play, text_of
 from tests.report.test_adjudication import AWAY, START
 
 NAMES = '[Player0 "Weiß & <b>Söhne</b>"]\n[Player1 "Rot"]\n'
@@ -115,6 +124,44 @@ def test_a_fair_game_is_complete(folder: Path) -> None:
     assert all(f"{points} points, place " in told for points in result.split())
 
 
+def spoilt(rng: random.Random, lines: list[str]) -> list[str]:
+    """A record with a line left out, doubled, exchanged with the next, or with another digit."""
+    at = rng.randrange(lines.index("") + 1, len(lines) - 1)
+    before, line, after = lines[:at], lines[at], lines[at + 1 :]
+    digit = str(rng.randrange(7))
+    changed = re.sub(r"\d(?=[^\d]*\Z)", digit, line)
+    return rng.choice(
+        (
+            [*before, *after],
+            [*before, line, line, *after],
+            [*before, *after[:1], line, *after[1:]],
+            [*before, changed, *after],
+        )
+    )
+
+
+@pytest.mark.parametrize("setup", PLAIN, ids=name_of)
+def test_whatever_a_record_says_the_log_says_what_was_adjudicated(setup: Setup) -> None:
+    """Records that are spoilt in every way: judged to an end, and every ruling is one that a log can have."""
+    rng = random.Random(5)
+    lines = write(text_of(setup, play(setup, seed=7))).split("\n")
+    signers = [PrivateKey.generate() for _ in range(3)]
+    ends: Counter[tuple[bool, bool]] = Counter()
+    for _ in range(20):
+        text = "\n".join(spoilt(rng, spoilt(rng, lines)))
+        for policy in Policy:
+            try:
+                found = adjudicate(text, policy)
+            except NotationError:
+                continue
+            ends[found.stopped is None, found.has_rulings] += 1
+            if policy is not Policy.STOP and found.entered:
+                recorder = recorded(found, signers, [b""] * setup.seats)
+                assert recorder.record.course.state.digest() == found.state.digest()
+    assert ends[False, False]
+    assert setup.seats == 1 or ends[True, True] + ends[False, True]
+
+
 def test_what_adjudicate_is_not_asked_rightly(folder: Path, tmp_path: Path) -> None:
     foul, out, there = folder / "foul.txt", tmp_path / "out.gamelog", tmp_path / "there.html"
     there.write_text("mine", encoding="ascii")
@@ -166,6 +213,27 @@ def test_the_report_of_a_dealt_game_with_refused_attempts(tmp_path: Path) -> Non
     assert "<strong>COMPLETE</strong>" in page.read_text(encoding="utf-8")
     unknown = referee("report", file)
     assert (unknown.returncode, unknown.stdout.split("\n")[3]) == (5, "UNTRUSTED_KEY.")
+
+
+def test_the_result_of_a_game_that_a_forfeit_ended_is_not_the_sheets(tmp_path: Path) -> None:
+    """Seat 0 leads, and forfeits: seat 1 is first."""
+    keys = [PrivateKey.generate() for _ in range(3)]
+    played = play(PLAIN[1], seed=5)
+    assert played.state.scores[0] > played.state.scores[1]  # type: ignore[attr-defined]
+    recorder = Recorder(PLAIN[1], keys[0], keys[2])
+    for event in played.events[:-1]:
+        recorder.take(event)
+    forfeit = log_pb2.Forfeit(seat=0, ending=log_pb2.ENDING_ADJUDICATED)
+    recorder.rule(log_pb2.Rule(forfeit=forfeit, rule_id="TBL-4"))
+    recorder.end(RUNNING)
+    signer = CheckpointSigner("club.example", keys[1])
+    file = tmp_path / "game.gamelog"
+    file.write_bytes(recorder.file(signer))
+    done = referee("report", file, "--key", str(signer.verifier))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.search(r"^1\. seat 1.*\n2\. seat 0", done.stdout, re.MULTILINE)
+    assert "The result rests on more than the score sheet: on forfeits, or on an arbiter's ruling.\n" in done.stdout
+    assert "  [ruling]\n" in done.stdout
 
 
 def test_the_report_of_a_damaged_file_is_of_what_is_before_the_damage(tmp_path: Path) -> None:
