@@ -157,13 +157,13 @@ def test_what_is_decided_stays_so(seats: int, options: Options) -> None:
 
 def test_reasons_add_up_and_are_about_the_game() -> None:
     state = drafted(opening(2, Options(harmony=True)), (1, 2, 3, 4), (41, 42, 43, 48))
-    (gap,) = deciding.bounds(state, 0, PLENTY).gaps
+    assert deciding.bounds(state, 0, 0).gaps != deciding.bounds(state, 0, 500).gaps
+    (gap,) = deciding.bounds(state, 0, 500).gaps
     assert sum(part.points for part in gap.parts) == gap.most
     assert gap.parts[0].what == "points of seat 1 now, less those of seat 0"
-    assert {part.what for part in gap.parts[1:]} == {
-        "areas of seat 1 grow, with 10 dominoes to come, at the most",
-        "bonuses of seat 0 change, at the least",
-    }
+    found = {part.what: part.points for part in gap.parts[1:]}
+    assert found["areas of seat 1 grow, with 10 dominoes to come, at the most"] > 0
+    assert found["bonuses of seat 0 change, at the least"] == 5  # harmony may be lost
 
 
 def test_nothing_is_searched_before_the_castles_are_placed() -> None:
