@@ -9,6 +9,7 @@ from typing import Annotated, Any, BinaryIO
 import typer
 
 from referee.cli import output
+from referee.cli.acts import quoted
 from referee.cli.arguments import verifier_key
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.recorder import write_new
@@ -185,7 +186,9 @@ def _rows(story: Story) -> Iterator[Row]:
 
 def _split(story: Story, entry: int) -> tuple[str, str]:
     """What happened, and what it is beside a move."""
-    words = story.moves[entry]
+    words = story.moves[entry] + (f": {quoted(story.texts[entry])}" if entry in story.texts else "")
+    if story.is_taken_back(entry):
+        return words, "taken back"
     if entry in story.rulings:
         return words, "ruling"
     refused, _, attempt = words.partition(": ")

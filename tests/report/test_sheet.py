@@ -13,7 +13,7 @@ from referee.games.kingdomino.dominoes import TERRAINS
 from referee.notation import position_text
 from referee.notation.headers import Setup
 from referee.notation.position_text import Position
-from referee.report.sheet import Sheet, SheetError, replay, rules_of, sheet
+from referee.report.sheet import Scorings, Sheet, SheetError, replay, rules_of, sheet
 from tests.notation.page import BOARDS
 from tests.notation.setups import PLAIN, SETUPS, name_of, play, text_of
 
@@ -161,6 +161,16 @@ def test_the_lines_of_roll_and_write() -> None:
     coins = next(item for item in found.players[0].items if item.what == "coins")
     assert (coins.how, coins.points) == (f"{state.coins[0]} not spent", state.coins[0] // 2)
     assert found.remarks == ("Sheet rw-default-1 is this referee's own layout, not the printed one.",)
+
+
+def test_a_scoring_that_was_taken_back_is_forgotten() -> None:
+    before = PLAIN[0].start()
+    _, scored = finished(PLAIN[0], seed=4)
+    watch = Scorings("alhambra")
+    for state, held in ((scored[0], 1), (scored[1], 2), (scored[0], 1), (scored[1], 2), (before, 0), (scored[0], 1)):
+        watch.see(state)
+        watch.see(state)
+        assert [each.digest() for each in watch.states] == [each.digest() for each in scored[:held]]
 
 
 def test_a_position_is_scored_as_the_game_that_led_to_it() -> None:
