@@ -16,7 +16,7 @@ from referee.games.kingdomino.phases import Phase
 from referee.harness import Shuffler
 from solver.deciding import Decided, decide
 from solver.kingdomino import deciding
-from solver.kingdomino.growth import may_be_central, places
+from solver.kingdomino.growth import Growth, growth, may_be_central, places
 from solver.kingdomino.prospects import sorts
 from tests.games.kingdomino_positions import TABLE, declared, drafted, kingdom, opening, random_states
 from tests.solver.endings import Playouts, TooMany, ahead, cramped, winner
@@ -187,6 +187,12 @@ def test_room_for_dominoes() -> None:
     assert [places(kingdom(castle=castle).room) for castle in ((2, 2), (0, 1), (0, 0))] == [12, 11, 12]
     corner = kingdom([(1, (0, 1), (1, 1)), (3, (2, 0), (3, 0))], castle=(0, 0))  # 1,0 is shut in
     assert places(corner.room) == 9
+
+
+def test_what_is_sure_and_the_best_of_a_pool_make_a_kingdom_grow() -> None:
+    """Wheat and a mine of 3 crowns, swamp and a mine of 2: two squares of mine with 5 crowns."""
+    assert growth(kingdom(), TABLE, [48], [(1 << 47 | 1 << 1, 1)]) == Growth(10, 3, 5, 2)
+    assert growth(kingdom(), TABLE, [48], []) == Growth(3, 1, 3, 1)
 
 
 def test_a_castle_may_still_be_in_the_middle() -> None:
