@@ -23,7 +23,7 @@ TABLES: Final = ""
 DRAWS: Final = {
     "neutral_tiles": "the tiles drawn for the neutral player, by name: type, cost, sides with a wall in the order NESW",
     "market_tiles": "the tiles drawn for the market, from the first free slot on: type, cost, sides with a wall",
-    "hand": "the money cards that the seat is dealt, until they are worth 20 or more",
+    "hand": "the money cards that {seat} is dealt, until they are worth 20 or more",
     "money_row": "the cards drawn for the money row, and scoring cards where they came: scoring-A, scoring-B",
 }
 MOVES: Final = {

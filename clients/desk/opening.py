@@ -87,13 +87,13 @@ class Opening(Screen[Known | None]):
         rows: list[Widget] = [
             _row(_SEATS, Select(seats, value=seats[0][1], allow_blank=False, id=_SEATS, compact=True))
         ]
-        rows.append(_row(_NAMES, Input(placeholder="Red, Blue", id=_NAMES, compact=True)))
+        rows.append(_row(_NAMES, Input(placeholder="(such as Red, Blue)", id=_NAMES, compact=True)))
         default = game.new(game.min_seats).options
         plain = type(default)()
         for name, hint in option_types(type(default)).items():
             rows.append(_row(name, _field(name, hint, getattr(plain, name))))
         if tables := guide(self._rules_id).TABLES:
-            rows.append(_row(tables, Input(placeholder="the standard one", id=_TABLES, compact=True)))
+            rows.append(_row(tables, Input(placeholder="(the standard one)", id=_TABLES, compact=True)))
         return rows
 
     def on_mount(self) -> None:

@@ -77,7 +77,7 @@ class Desk:
             case Decision(seat, kinds):
                 return f"{seat_name(seat, names)} to move: {', '.join(kind.replace('_', ' ') for kind in kinds)}"
             case Chance(kind):
-                return f"The draw: {self._guide.DRAWS[kind]}"
+                return f"The draw: {self._draw(kind, names)}"
             case Over(_, scores, places):
                 order = sorted(range(len(scores)), key=lambda seat: (places[seat], seat))
                 ranks = (f"{places[seat]}. {seat_name(seat, names)}, {scores[seat]} points" for seat in order)
@@ -85,10 +85,15 @@ class Desk:
             case _:
                 return "The referee goes on by itself."
 
+    def _draw(self, kind: str, names: Sequence[str]) -> str:
+        """What is to be entered, and whose it is, as the line begins with the number."""
+        number = int(next(iter(re.findall(r"\d+", self.beginning)), 0))
+        return self._guide.DRAWS[kind].format(seat=f"s{seat_name(number, names)[1:]}", number=number)
+
     def help(self) -> list[str]:
         """What may be entered now, each with an example."""
         if isinstance(self.pending, Chance):
-            return [f"{self._guide.DRAWS[self.pending.kind]}.", f"    {self.example()}"]
+            return ["For example:", f"    {self.example()}"]
         if not isinstance(self.pending, Decision):
             return ["Nothing is awaited."]
         # Legal moves come by kind, and of each kind the first is an example.

@@ -51,7 +51,8 @@ class TableScreen(Screen[None]):
         Binding("escape", "leave", "Games", key_display="Esc"),
     ]
     CSS = """
-    TableScreen #title, TableScreen #awaited { height: auto; }
+    TableScreen #title { height: 1; }
+    TableScreen #awaited { height: auto; }
     TableScreen #panes { height: 1fr; }
     TableScreen #board, TableScreen #entries { scrollbar-size-vertical: 1; border-top: solid; }
     TableScreen.-narrow #panes { layout: vertical; }
@@ -81,6 +82,8 @@ class TableScreen(Screen[None]):
         self._way = "connecting"
         self._said = False
         """Whether anything was to be told since the game was read."""
+        self._meant: tuple[Desk | None, str] = None, ""
+        """The position and the line whose meaning is shown."""
         self._asked = ""
         """The last line that was asked about, as it ends the game."""
         self._begun = ""
@@ -211,7 +214,7 @@ class TableScreen(Screen[None]):
     def _show_title(self) -> None:
         way = f"NO CONNECTION ({self._way})" if self._way else "connected"
         title = f"{guide(self._known.rules_id).TITLE}, game {self._known.game_id[:8]}; {way}"
-        self.query_one("#title", Static).update(title)
+        self.query_one("#title", Static).update(title, layout=False)
 
     def _say(self, words: str) -> None:
         self._said = True
@@ -233,12 +236,15 @@ class TableScreen(Screen[None]):
     def _show_meaning(self) -> None:
         """What the line would enter, and how it can go on."""
         text = self.query_one(Line).value
+        if self._meant == (self._desk, text):
+            return
+        self._meant = self._desk, text
         meaning, choices = "", list[str]()
         if self._desk is not None and self._command(text) is None and self._desk.beginning:
             meaning = self._meaning(self._desk, text)
             choices = last_words(self._desk.choices(text))
         self.query_one("#meaning", Static).update(meaning)
-        self.query_one("#choices", Static).update(self._fitting(choices))
+        self.query_one("#choices", Static).update(self._fitting(choices), layout=False)
 
     @staticmethod
     def _meaning(desk: Desk, text: str) -> str:

@@ -96,6 +96,19 @@ def test_what_is_wrong_is_told_with_its_column_or_its_rule() -> None:
     assert f"place {number} can be " in several.read(f"{several.beginning}place {number}").error
 
 
+def test_whose_draw_it_is_is_told_by_name() -> None:
+    names = ("Redwing", "Bluebell")
+    hands = [desk for desk, words, _ in desks(PLAIN[0], 4) if words.startswith("hand 1:")]
+    assert hands[0].awaited(names).startswith("The draw: the money cards that seat 1, Bluebell is dealt")
+    rolls = {desk.awaited(names).partition(",")[0] for desk, words, _ in desks(TWO, 4) if "buildings" in words}
+    assert rolls == {
+        "The draw: the pairs of dice that seat 0",
+        "The draw: the pairs of dice that seat 1",
+    }
+    virtual = next(desk for desk, words, _ in desks(PLAIN[2], 4) if words.startswith("virtual 1:"))
+    assert "virtual player 1" in virtual.awaited(())
+
+
 def test_tab_goes_as_far_as_there_is_one_way() -> None:
     desk = at("0: castle")
     assert desk.completed("0: c") == "0: castle "
