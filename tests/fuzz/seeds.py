@@ -17,6 +17,7 @@ from referee.log.frames import FrameType, encode_frame
 from referee.log.intent import decode_intent
 from referee.log.merkle import leaf_hash
 from referee.log.proofs import encode_proof
+from referee.log.remarks import encode_remark
 from referee.log.replay import signed_part
 from referee.log.tlog_proof import TlogProof
 from referee.log.v1 import log_pb2
@@ -124,11 +125,12 @@ def log_messages(classes: int) -> list[bytes]:
         intents = [part.intent for part in map(signed_part, entries) if part is not None]
         found += [(0, data) for data in played.entries] + [(1, data) for data in intents]
         found += [(2, entries[0].open), (3, played.header)]
-    end = strict.encode(log_pb2.End(count=9, frames_hash=bytes(32)))
-    proof = encode_proof(1, bytes(32), b"certificate")
-    found += [(4, end), (5, proof), (classes + 4, proof)]
-    return [bytes([first]) + data for which, data in found for first in ({which, classes + which} - {classes + 4})] + [
-        bytes([classes + 4]) + proof
+    remark = encode_remark(log_pb2.Remark(seq=9, salt=bytes(16), text="The tile was face up."))
+    found += [(4, encode_proof(1, bytes(32), b"certificate")), (5, remark)]
+    found += [(6, strict.encode(log_pb2.End(count=9, frames_hash=bytes(32))))]
+    # The last class has no decoder of its own.
+    return [
+        bytes([first]) + data for which, data in found for first in (which, classes + which) if first < 2 * classes - 1
     ]
 
 

@@ -32,6 +32,7 @@ from referee.log.header import decode_header
 from referee.log.intent import decode_intent
 from referee.log.note import Checkpoint, Note, VerifierKey
 from referee.log.proofs import decode_proof
+from referee.log.remarks import decode_remark
 from referee.log.tlog_proof import TlogProof
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
@@ -169,14 +170,19 @@ def _decoded(game: str, thing: str) -> _Case:
 
 GAMES: Final = ("alhambra", "kingdomino", "rollwrite")
 THINGS: Final = ("move", "outcome", "options", "tables")
-LOG_CLASSES: Final = (log_pb2.Entry, log_pb2.Intent, log_pb2.GameOpen, log_pb2.Header, log_pb2.End, log_pb2.Proof)
+LOG_CLASSES: Final = (
+    *(log_pb2.Entry, log_pb2.Intent, log_pb2.GameOpen, log_pb2.Header, log_pb2.Proof, log_pb2.Remark),
+    log_pb2.End,
+)
 LOG_DECODERS: Final[tuple[Callable[[bytes], Message], ...]] = (
     decode_entry,
     decode_intent,
     decode_open,
     decode_header,
     decode_proof,
+    decode_remark,
 )
+"""Of the classes but the last, in their order."""
 GAME_MODULES: Final[dict[str, Any]] = {
     "alhambra": alhambra_pb2,
     "kingdomino": kingdomino_pb2,
