@@ -132,6 +132,7 @@ key. A text is held against a key that is given, and without one it is told that
 
     referee show final.gamelog --notation --sign club.pem --name club.example > final.txt
     referee show final.txt --key club.vkey
+    referee record final.txt --text-key club.vkey --key scribe.pem --referee-key referee.pem --out final.gamelog
 
 ## Judging a record
 
