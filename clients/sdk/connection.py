@@ -96,9 +96,12 @@ class Connection:
         """As ``watch``, on a stream that takes acts as well."""
         await self._follow(ledger, take, self._enter)
 
-    async def send(self, act: SignedIntent, number: int) -> None:
-        """Puts an act on the stream of ``play``; the answer will have the number. Raises ``Cut``."""
-        signed = pb.SignedAct(intent=act.intent, signature=act.signature, id=number)
+    async def send(self, act: SignedIntent, number: int, thought_ms: int | None = None) -> None:
+        """Puts an act on the stream of ``play``; the answer will have the number. Raises ``Cut``.
+
+        ``thought_ms``: since the turn was there, by our own clock; what passed beyond it is the network's.
+        """
+        signed = pb.SignedAct(intent=act.intent, signature=act.signature, id=number, thought_ms=thought_ms)
         await self._write(pb.PlayGameRequest(act=signed))
 
     async def seats(self, take: Callable[[pb.WatchSeatResponse], Awaitable[None]]) -> None:

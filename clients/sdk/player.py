@@ -16,8 +16,8 @@ from clients.sdk.channel import Security
 from clients.sdk.connection import SILENCE_S, Connection, Cut
 from clients.sdk.errors import BadMove, ClientError, Denied, Distrust, answer_of_failure, denied
 from clients.sdk.ledger import Ledger
-from referee.games.game import Decision
 from referee.log import intent
+from referee.log.clocks import SeatClock
 from referee.log.errors import LogError
 from referee.log.intent import Author, Role, SignedIntent
 from referee.log.keys import PrivateKey
@@ -73,6 +73,11 @@ class Player:
         self._on_commit = on_commit
         self._sent: tuple[SignedIntent, int] | None = None
         """Our act for the head as we know it, and its seq, until the entry there is known."""
+        self._thought_ms = 0
+        """What that act took us, from having the turn on."""
+        self._turn_s = time.monotonic()
+        """When we learnt of the newest entry, or that it is our turn."""
+        self._resigns = self._is_choosing = False
         self._sent_on = 0
         """The stream that it was last sent on."""
         self._answer_by_s = 0.0
@@ -88,11 +93,26 @@ class Player:
             await connection.play(self.ledger, self._take)
         return self._result()
 
+    @property
+    def clock(self) -> SeatClock | None:
+        """Our clock after the newest entry; None in a game without one, or before we have seen it."""
+        if not self.ledger.size or (clocks := self.ledger.record.course.clocks) is None:
+            return None
+        return clocks.seat(self.join.seat)
+
+    async def resign(self) -> None:
+        """Leaves the game: at once, or as soon as what was sent before is answered. Raises ``Cut``."""
+        self._resigns = True
+        if self.ledger.size and self._sent is None and not self._is_choosing:
+            await self._act()
+
     async def _take(self, message: pb.PlayGameResponse) -> None:
+        if message.HasField("commit") or message.HasField("turn"):
+            self._turn_s = time.monotonic()
         self._settle(message)
         if message.HasField("commit") and self._on_commit is not None:
             self._on_commit(self.ledger)
-        if message.HasField("turn"):
+        if message.HasField("turn") or (self._resigns and message.HasField("commit")):
             await self._act()
         elif message.HasField("heartbeat"):
             # Nothing is on its way to us: what we wait for was lost, be it a turn or an answer.
@@ -137,9 +157,10 @@ class Player:
             if signed is None:
                 return
             self._sent = signed, self.ledger.size
+            self._thought_ms = int(1000 * (time.monotonic() - self._turn_s))
         self._sent_on = self.connection.reconnects
         self._answer_by_s = time.monotonic() + self.connection.silence_s / 3
-        await self.connection.send(*self._sent)
+        await self.connection.send(*self._sent, self._thought_ms)
 
     async def _due(self) -> SignedIntent | None:
         record, seat = self.ledger.record, self.join.seat
@@ -156,18 +177,24 @@ class Player:
             raise Denied(f"seat {seat} was taken with another key")
         if record.phase is Phase.REVEALING and seat not in record.course.seeds:
             return intent.reveal(record.place, seat, self.key, self._seed)
-        if record.phase is Phase.PLAYING and any(
-            isinstance(awaited, Decision) and awaited.seat == seat for awaited in record.course.pending()
-        ):
+        author = Author(Role.SEAT, seat)
+        if seat in record.course.awaited() and not self._resigns:
             move = await self._chosen(self._bot)
-            return intent.move(record.place, Author(Role.SEAT, seat), self.key, move)
+            if not self._resigns:
+                return intent.move(record.place, author, self.key, move)
+        if self._resigns and record.course.goes_on and seat not in record.course.conduct.out:
+            return intent.act(record.place, author, self.key, log_pb2.Resign())
         return None
 
     async def _chosen(self, bot: Bot) -> bytes:
         """Asks the bot, in a thread, as it may think for long. Raises ``BadMove``."""
         course = self.ledger.record.course
         moves: tuple[Any, ...] = tuple(course.state.legal_moves())
-        move = await asyncio.to_thread(bot.choose, course.state.observation(self.join.seat), moves)
+        self._is_choosing = True
+        try:
+            move = await asyncio.to_thread(bot.choose, course.state.observation(self.join.seat), moves)
+        finally:
+            self._is_choosing = False
         try:
             data = course.codec.encode_move(move, course.tables)
         except Exception as error:

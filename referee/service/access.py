@@ -46,7 +46,7 @@ class AccessService:
         if request.lifetime_ms > _MOST_LIFETIME_MS:
             raise BadField("lifetime_ms", "at most 100 years")
         secret = "" if request.certificate else new_token()
-        now_ms = self._house.means.now_ms()
+        now_ms = self._house.means.time.now_ms()
         grant = Grant(
             _digest_of_certificate(request.certificate) if request.certificate else token_digest(secret),
             request.principal,
@@ -68,7 +68,7 @@ class AccessService:
     async def RevokeToken(self, request: pb.RevokeTokenRequest, caller: Caller) -> pb.RevokeTokenResponse:
         if not _ID.match(request.id):
             raise BadField("id", f"{2 * ID_BYTES} lower-case hexadecimal digits")
-        grant = await self._store.revoke_grant(bytes.fromhex(request.id), self._house.means.now_ms())
+        grant = await self._store.revoke_grant(bytes.fromhex(request.id), self._house.means.time.now_ms())
         if grant is None:
             raise BadField("id", "that of a token that was issued here")
         self._door.forget(grant.digest)
@@ -80,7 +80,7 @@ class AccessService:
         size = min(request.page_size or 50, 500)
         kind = f"tokens/{request.principal}/{request.all}"
         before = page_of(request.page_token, kind) if request.page_token else None
-        valid_ms = None if request.all else self._house.means.now_ms()
+        valid_ms = None if request.all else self._house.means.time.now_ms()
         found = await self._store.grants(before, size + 1, principal=request.principal, valid_ms=valid_ms)
         more = page_token(kind, found[size - 1][0]) if len(found) > size else ""
         return pb.ListTokensResponse(tokens=[_token(grant) for _, grant in found[:size]], next_page_token=more)

@@ -15,12 +15,13 @@ from referee.store.sqlite import SqliteStore
 from referee.store.store import StoreFailed
 from referee.table.opening import new_token, token_digest
 
-KEY_FILE, VERIFIER_FILE, TOKEN_FILE, STORE_FILE, LOCK_FILE = (
+KEY_FILE, VERIFIER_FILE, TOKEN_FILE, STORE_FILE, LOCK_FILE, ALIVE_FILE = (
     "referee.pem",
     "referee.vkey",
     "organiser.token",
     "referee.db",
     "lock",
+    "alive",
 )
 
 DEFAULT_ORIGIN = "referee.local"
@@ -47,6 +48,19 @@ class Data:
     @property
     def verifier_path(self) -> Path:
         return self.path / VERIFIER_FILE
+
+    def note_alive(self, now_ms: int) -> None:
+        """The referee is running; when it does so again, no clock has run since then. Raises ``OSError``."""
+        path = self.path / ALIVE_FILE
+        path.touch(mode=0o600)
+        os.utime(path, ns=(now_ms * 1_000_000, now_ms * 1_000_000))
+
+    def alive_ms(self) -> int:
+        """When it was noted last, in milliseconds since 1970; 0: never. Raises ``OSError``."""
+        try:
+            return (self.path / ALIVE_FILE).stat().st_mtime_ns // 1_000_000
+        except FileNotFoundError:
+            return 0
 
     async def close(self) -> None:
         """After what is under way is durable."""

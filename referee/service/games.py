@@ -29,6 +29,7 @@ from referee.table.archive import Archive
 from referee.table.errors import BadField, Draining
 from referee.table.house import House
 from referee.table.table import Act, Table
+from referee.table.timing import Receipt
 from referee.table.view import game_message, position_message
 from referee.table.watch import Commit, Feed, Watcher
 from referee.v1 import game_pb2
@@ -95,9 +96,9 @@ class GameService:
         finish: Callable[[Act], Act] | None = None,
     ) -> tuple[Table, Answer]:
         """Whatever call it comes with. ``finish`` adds what goes with the act, or raises."""
-        received_ms, arrival = self._house.means.now_ms(), self._acts.received("unary")
+        receipt, arrival = self._house.means.time.receipt(), self._acts.received("unary")
         try:
-            table, act = await self._act(game_id_of(request.game_id), request, caller, received_ms)
+            table, act = await self._act(game_id_of(request.game_id), request, caller, receipt)
             answer = await table.submit(finish(act) if finish is not None else act)
         except Exception as error:
             arrival.failed(error)
@@ -115,12 +116,12 @@ class GameService:
         game_id: bytes,
         request: pb.SubmitIntentRequest | SubmitActRequest | pb.SignedAct,
         caller: Caller,
-        received_ms: int,
+        receipt: Receipt,
     ) -> tuple[Table, Act]:
         """From what came in to an act of its author, and the table that it is for; cheap checks first."""
         if self._house.is_draining():
             raise Draining("the referee is stopping")
-        caller.check_valid(received_ms)
+        caller.check_valid(receipt.at_ms)
         body, signature = request.intent, request.signature
         if caller.account.is_empty:
             await check_due(caller.account, self._house.running(game_id), body)
@@ -136,7 +137,11 @@ class GameService:
         if self._tells_acts:
             kind = intent.WhichOneof("act")
             self._log.debug("act", game=game_id.hex(), author=str(author), seq=intent.seq, act=kind)
-        return await self._house.table(game_id, caller.account.charge), Act(intent, body, signature, received_ms)
+        thought_ms: int | None = None
+        if not isinstance(request, SubmitActRequest) and request.HasField("thought_ms"):
+            thought_ms = request.thought_ms
+        act = Act(intent, body, signature, receipt.at_ms, late_ms=receipt.late_ms, thought_ms=thought_ms)
+        return await self._house.table(game_id, caller.account.charge), act
 
     async def _seat_in(self, caller: Caller, game_id: bytes) -> int | None:
         """The bearer's seat in the game, if it has one."""
@@ -172,9 +177,9 @@ class GameService:
         watcher = Watcher(self._queue_items)
 
         async def take(act: pb.SignedAct) -> None:
-            received_ms, arrival = self._house.means.now_ms(), self._acts.received("stream")
+            receipt, arrival = self._house.means.time.receipt(), self._acts.received("stream")
             try:
-                found, judged = await self._act(game_id, act, caller, received_ms)
+                found, judged = await self._act(game_id, act, caller, receipt)
                 await found.play(judged, watcher, partial(_stream_answer, found, act.id, arrival, caller.account))
             except Exception as error:  # noqa: BLE001 - each becomes an answer, and the stream goes on
                 arrival.failed(error)
@@ -294,8 +299,9 @@ def _stream_answer(  # noqa: PLR0917 - one call, for one stream
     if not _is_new(outcome):
         account.charge()
     if isinstance(outcome, Accepted):
-        note = b"" if commit is not None else outcome.note
-        accepted = pb.Accepted(seq=outcome.seq, checkpoint=note, size=outcome.size, head=outcome.head)
+        accepted = accepted_message(outcome)
+        if commit is not None:
+            accepted.checkpoint = b""
         return pb.Answer(id=act_id, accepted=accepted)
     return pb.Answer(id=act_id, refused=_refused(table, outcome))
 
@@ -308,7 +314,15 @@ def _refused(table: Table, answer: Refused) -> pb.Refused:
 
 def accepted_message(accepted: Accepted) -> pb.Accepted:
     """As every answer has it."""
-    return pb.Accepted(seq=accepted.seq, checkpoint=accepted.note, size=accepted.size, head=accepted.head)
+    return pb.Accepted(
+        seq=accepted.seq,
+        checkpoint=accepted.note,
+        size=accepted.size,
+        head=accepted.head,
+        charged_ms=accepted.clock.charged_ms,
+        lag_ms=accepted.clock.lag_ms,
+        overhead_ms=accepted.clock.overhead_ms,
+    )
 
 
 def _drained(stream: BytesIO) -> bytes:

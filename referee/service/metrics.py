@@ -88,6 +88,13 @@ class RefereeCollector(Collector):
         for kind, taken in self._tally.acts.seconds.items():
             seconds.add_metric([kind], taken.buckets(), taken.total)
         yield seconds
+        overhead = self._tally.acts.overhead
+        yield HistogramMetricFamily(
+            "referee_overhead_seconds",
+            "Of acts that a clock was charged for: time that was not, as the referee took it itself.",
+            buckets=overhead.buckets(),
+            sum_value=overhead.total,
+        )
         yield GaugeMetricFamily(
             "referee_acts_under_way", "Acts that are not answered yet.", value=self._tally.acts.under_way
         )

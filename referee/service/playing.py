@@ -27,13 +27,11 @@ Take = Callable[[pb.SignedAct], Awaitable[None]]
 @contextmanager
 def present(table: Table, author: Author) -> Iterator[None]:
     """The author is seen at the table."""
-    table.present[author] += 1
+    table.came(author)
     try:
         yield
     finally:
-        table.present[author] -= 1
-        if not table.present[author]:
-            del table.present[author]
+        table.left(author)
 
 
 class Playing:
@@ -72,7 +70,7 @@ class Playing:
         while not isinstance(item := await watcher.next(), Ending):
             data = b""
             if item is None:
-                await outlet.send(heartbeat(self._seq, self._house.means.now_ms()))
+                await outlet.send(heartbeat(self._seq, self._house.means.time.now_ms()))
                 item = Item()  # of its own it tells nothing, but a turn may be still to be told
             if item.commit is not None:
                 self._seq, data = item.commit.seq, item.commit.message
@@ -129,7 +127,7 @@ class Seats:
                 if isinstance(item, Ending):
                     break
                 if item is None:
-                    await send(b"", heartbeat(0, self._house.means.now_ms()))
+                    await send(b"", heartbeat(0, self._house.means.time.now_ms()))
                 elif item.commit is not None:
                     await send(item.commit.game_id, item.commit.message)
                     self._moved[item.commit.game_id] = None

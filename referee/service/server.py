@@ -53,6 +53,8 @@ _OWN_FILES = 100
 """Of the store, of logs, of gRPC."""
 SOLVER_WORKERS = max(2, min(4, (cpu_count() or 2) - 1))
 """One for searches and one for the rest, on any machine; they stand back for what else it does."""
+ALIVE_MS = 1000
+"""So much time of a clock is given back at most, however the referee ends."""
 GRACE_S = 3.0
 """For acts under way to be answered, and then for streams to be closed; what is open then is cut."""
 _CUT_S = 1.0
@@ -164,9 +166,9 @@ class Server:
         try:
             server = cls(config, data)
             try:
-                await server.house.start()
+                await server.house.start(data.alive_ms())
                 await server.prover.load()
-            except StoreFailed as error:
+            except (StoreFailed, OSError) as error:
                 raise DataError(str(error)) from error
             await server._listen()
         except BaseException:
@@ -177,7 +179,7 @@ class Server:
     async def _listen(self) -> None:
         config = self._config
         accounts = Accounts(config.requests_per_s, config.max_streams)
-        now_ms = self.house.means.now_ms
+        now_ms = self.house.means.time.now_ms
         shown = config.certificates
         door = Doorkeeper(self.data.store, accounts, now_ms, certificates=shown is not None and shown.of_clients)
         self._calls = guard.Calls(now_ms, call_s=config.call_s, write_s=config.write_s)
@@ -225,10 +227,22 @@ class Server:
         if config.metrics:
             await self._expose(config.metrics)
         await self._server.start()
+        self.house.means.time.start()
+        self.house.serve()
+        self._note_alive()
         self.prover.start()
         self.address = f"{host}:{port}"
         open_games = sum(1 for _ in self.house.open_tables)
         _log.info("serving", address=self.address, metrics=self.metrics_address, open_games=open_games)
+
+    def _note_alive(self) -> None:
+        """Now and every second: no clock runs while the referee does not."""
+        time = self.house.means.time
+        try:
+            self.data.note_alive(time.now_ms())
+        except OSError as error:
+            _log.warning("cannot note that it is running", error=str(error))
+        self._alive = time.call_at(time.now_ms() + ALIVE_MS, self._note_alive)
 
     async def _expose(self, listen: str) -> None:
         collector = RefereeCollector(
@@ -255,6 +269,9 @@ class Server:
         acts, streams = self._tally.acts, self._pulse.open
         _log.info("draining", acts=acts.under_way, streams=streams.total())
         self.house.refuse()
+        self._alive.cancel()
+        self._note_alive()
+        self._alive.cancel()
         self._queries.close()
         await self.prover.close()
         await self.workers.stop()
@@ -268,6 +285,7 @@ class Server:
         await self._server.stop(min(grace_s, _CUT_S) if not cut else 0)
         self._pulse.stop()
         self._calls.stop()
+        self.house.means.time.stop()
         await self.house.close()
         await self.data.close()
         if self._exposition is not None:

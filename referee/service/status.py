@@ -37,7 +37,7 @@ class StatusService:
         self._pulse = pulse
         self._gallery = gallery
         self._queries = queries
-        self._started_ms = house.means.now_ms()
+        self._started_ms = house.means.time.now_ms()
 
     async def GetStatus(self, request: pb.GetStatusRequest, caller: Caller) -> pb.GetStatusResponse:
         size = min(request.page_size or PAGE_GAMES, MAX_PAGE_GAMES)
@@ -60,7 +60,7 @@ class StatusService:
         return pb.ServerStatus(
             version=__version__,
             started_ms=self._started_ms,
-            now_ms=self._house.means.now_ms(),
+            now_ms=self._house.means.time.now_ms(),
             draining=self._house.is_draining(),
             open_games=open_games,
             players=streams["PlayGame"],

@@ -22,6 +22,8 @@ COMMIT_SECONDS = (0.0005, 0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.02, 0.05, 
 COMMIT_ROWS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 SLOW_COMMIT_S = 0.5
 """Players notice, and the disk is to blame."""
+SLOW_MS = 250
+"""So much of a player's time the referee took itself: the disk, or something that held up its event loop."""
 _LATELY_S = 60.0
 _LATELY_COMMITS = 4096
 
@@ -65,6 +67,8 @@ class Acts:
         self._none_under_way.set()
         self.seconds = {"unary": Distribution(ACT_SECONDS), "stream": Distribution(ACT_SECONDS)}
         """From the arrival of accepted acts until they were durable."""
+        self.overhead = Distribution(ACT_SECONDS)
+        """Time of running clocks that was not charged as the referee took it, in seconds."""
 
     def received(self, way: Way) -> Arrival:
         """An act of which one of the methods of ``Arrival`` tells what became."""
@@ -78,6 +82,14 @@ class Acts:
         self.under_way -= 1
         if not self.under_way:
             self._none_under_way.set()
+
+    def credited(self, accepted: Accepted) -> None:
+        """What the referee took of the time of an act that a clock was charged for."""
+        clock = accepted.clock
+        if clock.charged_ms or clock.lag_ms or clock.overhead_ms:
+            self.overhead.add(clock.overhead_ms / 1000)
+        if clock.overhead_ms > SLOW_MS:
+            _log.warning("slow referee", overhead_ms=clock.overhead_ms, charged_ms=clock.charged_ms)
 
     async def through(self) -> None:
         """Returns when none is under way."""
@@ -105,6 +117,7 @@ class Arrival:
         elif isinstance(outcome, Accepted):
             if not outcome.repeated and self._acts is not None:
                 self._acts.seconds[self._way].add(perf_counter() - self._since)
+                self._acts.credited(outcome)
             self._settle("repeated" if outcome.repeated else "accepted")
         else:
             repeated = outcome.recorded is not None and outcome.recorded.repeated

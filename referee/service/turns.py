@@ -49,6 +49,8 @@ class Turns:
             return None
         turn = awaited(record, self._author)
         self._told = record.size
+        if turn is not None and (left_ms := self._table.left_ms(turn.seat)) is not None:
+            turn.left_ms = left_ms
         if turn is not None and self._moves and turn.awaited == pb.AWAITED_MOVE:
             _, _, moves = await self._table.legal_moves()
             turn.moves.extend(moves[:MAX_MOVES])

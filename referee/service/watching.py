@@ -182,7 +182,7 @@ async def watch(house: House, table: Table, after_seq: int | None, outlet: Outle
         seq = await begin(house, table, after_seq, watcher, outlet.send)
         while not isinstance(found := await watcher.next(), Ending):
             if found is None:
-                await outlet.send(heartbeat(seq, house.means.now_ms()))
+                await outlet.send(heartbeat(seq, house.means.time.now_ms()))
             elif found.commit is not None:
                 seq = found.commit.seq
                 await outlet.send(found.commit.message)

@@ -5,10 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from referee.games.game import Violation
+from referee.log.entry import Clock
+from referee.log.errors import Code, LogError
+from referee.log.intent import Role, author_of
+from referee.log.keys import key_id
 from referee.log.replay import Record
+from referee.log.v1 import log_pb2
+from referee.table.errors import MalformedIntent, MalformedMove, NotAwaited, WeakKey
+from referee.table.view import awaited_text
 
 
 class Accepted(NamedTuple):
@@ -18,6 +25,8 @@ class Accepted(NamedTuple):
     note: bytes
     size: int
     head: bytes
+    clock: Clock
+    """Of that entry."""
     repeated: bool = False
     """Whether it is the first answer given again."""
 
@@ -43,6 +52,35 @@ def decode(data: bytes) -> tuple[Violation, ...]:
     return tuple(
         Violation(rule_id, tuple((x, y) for x, y in cells), facts) for rule_id, cells, facts in json.loads(data)
     )
+
+
+def key_id_for(record: Record, intent: log_pb2.Intent) -> bytes:
+    """Of the key that the author signs with. Raises ``NotAwaited`` if it has none."""
+    if intent.WhichOneof("act") == "join":
+        return key_id(intent.join.key)
+    key = record.roll.key_of(author_of(intent))
+    if key is None:
+        raise NotAwaited(f"{author_of(intent)} has no key", awaited_text(record))
+    return key.id
+
+
+def explain(record: Record, intent: log_pb2.Intent, error: LogError) -> NoReturn:
+    """Raises the error as the author of the intent can use it."""
+    act = intent.WhichOneof("act")
+    if error.code is Code.MALFORMED:
+        kind = MalformedMove if act in ("move", "declare") else MalformedIntent
+        raise kind(f"{error.what}; expected {error.expected}") from error
+    if error.code is Code.NOT_AWAITED and act == "join":
+        author = author_of(intent)
+        others = [join.key for seat, join in record.course.joins.items() if seat != author.index]
+        if author.role is Role.SEAT and intent.join.key in others:
+            raise WeakKey("the key is in use at another seat") from error
+    if error.code in (Code.NOT_AWAITED, Code.AUTHOR):
+        # Of acts of the table what is awaited says little: they may come at any time.
+        of_table = act not in ("join", "reveal", "move", "declare") and error.expected
+        what = f"{error.what}; expected {error.expected}" if of_table else error.what
+        raise NotAwaited(what, awaited_text(record)) from error
+    raise error
 
 
 def legal_moves(record: Record) -> tuple[int | None, list[bytes]]:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from time import monotonic
 
-from referee.log.entry import decode_entry
+from referee.log.entry import Clock, clock_of, decode_entry
 from referee.log.errors import LogError
 from referee.log.merkle import leaf_hash
 from referee.log.note import open_checkpoint
@@ -97,9 +97,11 @@ class History:
 
     async def accepted(self, seq: int, end: int) -> Accepted:
         """The receipt that was given with the entry. Raises ``Unsound``."""
+        clock: Clock | None = None
         async for row in self.rows(seq, end, REPLAYED_AT_ONCE):
+            clock = clock or clock_of(self._decoded(row))
             if row.note:
-                return Accepted(seq, row.note, row.seq + 1, leaf_hash(row.data), repeated=True)
+                return Accepted(seq, row.note, row.seq + 1, leaf_hash(row.data), clock, repeated=True)
         raise self._unsound(f"no checkpoint from entry {seq} on")
 
     def _decoded(self, row: Row) -> log_pb2.Entry:

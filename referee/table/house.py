@@ -14,6 +14,7 @@ from referee.log.errors import Code, LogError
 from referee.log.note import Checkpoint
 from referee.store.marks import Mark
 from referee.store.store import Player, StoreDamaged, StoredGame, StoreFailed
+from referee.table.answers import Answer
 from referee.table.archive import Archive, Charge, Replays
 from referee.table.errors import BadField, Draining, LimitReached, UnknownGame, Unsound
 from referee.table.means import Means
@@ -70,27 +71,39 @@ class House:
         self._mender = asyncio.Lock()
         """One at a time: those at which somebody acts are read back at once in any case."""
 
-    async def start(self) -> list[Unsound]:
+    async def start(self, alive_ms: int | None = None) -> list[Unsound]:
         """Reads every open game back and goes on with it; returns those with which that is impossible.
 
-        Of the games that are over only the last checkpoint is held against the mark.
+        ``alive_ms``: when the referee was last running, by its own clock: games in play were interrupted; None: that is
+        not entered. What time brings about waits for ``serve``. Of the games that are over only the last checkpoint is
+        held against the mark.
         """
         marks = self.means.store.marks.all()
+        writing = list[asyncio.Future[Answer]]()
         async for stored in self._stored_open():
             marks.pop(stored.game_id, None)
             try:
-                table = await Table.load(self.means, stored.game_id, self)
+                table, written = await Table.take_up(self.means, stored.game_id, self, alive_ms=alive_ms)
             except Unsound as error:
                 self._set_aside(error)
             else:
+                table.rest()
                 if not table.is_closed:
                     self._open[stored.game_id] = table
                     self._watch_for_proofs(table)
+                if written is not None:
+                    writing.append(written)
+        await asyncio.gather(*writing)  # together, as they share what a commit costs
         await self._check_closed(marks)
         for game_id, mark in marks.items():
             self._set_aside(Unsound(game_id, f"not in the database, and {mark.size} entries of it were signed for"))
         self._seat([p for p in await self.means.store.players() if p.game_id in self._open])
         return list(self._aside.values())
+
+    def serve(self) -> None:
+        """Players can act from now on."""
+        for table in self._open.values():
+            table.serve()
 
     async def _check_closed(self, marks: dict[bytes, Mark]) -> None:
         """Takes out of ``marks`` what it has checked."""
@@ -314,6 +327,8 @@ class House:
     def refuse(self) -> None:
         """No new games and no more acts from now on; those under way become durable."""
         self._draining = True
+        for table in self._open.values():
+            table.rest()
 
     def drain(self) -> None:
         """The same, and watchers are told to come back later."""

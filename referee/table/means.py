@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from referee.log.engines import Engines
 from referee.log.entry import MAX_ENTRIES
 from referee.log.note import CheckpointSigner
 from referee.log.replay import Record
 from referee.store.store import Change, Opening, Row, Store
+from referee.table.timing import SystemTime, Time
 from referee.table.view import game_message
-
-
-def now_ms() -> int:
-    """Milliseconds since 1970: what an entry is stamped with."""
-    return time.time_ns() // 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +21,8 @@ class Means:
     signer: CheckpointSigner
     engines: Engines
     max_entries: int = MAX_ENTRIES
-    now_ms: Callable[[], int] = now_ms
+    time: Time = field(default_factory=SystemTime)
+    """What entries are stamped with."""
 
     def change(
         self,

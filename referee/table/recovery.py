@@ -77,7 +77,7 @@ async def go_on(means: Means, game_id: bytes, *, end: bool) -> Recovered:
         raise CannotRecover(f"{what}; expected --from FILE, or --give-up")
     lost = 0 if is_whole else mark.size - (record.size if begun is None else begun)
     rows: list[Row] = []
-    clock = Clock(max(means.now_ms(), record.last_ms))
+    clock = Clock(max(means.time.now_ms(), record.last_ms))
 
     def write(event: Event) -> None:
         written = record.write(event, clock)

@@ -7,34 +7,26 @@ the store, so whoever comes then waits: nobody acts on, or is shown, what may ye
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from functools import partial
-from typing import NamedTuple, NoReturn, Protocol
+from typing import NamedTuple, Protocol
+
+import structlog
 
 from referee.log.entry import Clock, Written
 from referee.log.errors import Code, LogError, RulesError
 from referee.log.intent import Author, Role, SignedIntent, author_of
-from referee.log.keys import key_id
 from referee.log.replay import Record, signed_part
 from referee.log.steps import Phase
 from referee.log.v1 import log_pb2
 from referee.store.store import Opening, Row, StoreFailed
 from referee.table import answers
 from referee.table.answers import Accepted, Answer, Refused
-from referee.table.errors import (
-    BeyondHead,
-    GameOver,
-    MalformedIntent,
-    MalformedMove,
-    NotAwaited,
-    StaleHead,
-    UnknownGame,
-    Unsound,
-    WeakKey,
-)
+from referee.table.errors import BeyondHead, GameOver, NotAwaited, StaleHead, UnknownGame, Unsound
 from referee.table.history import Attempts, History
 from referee.table.means import Means
+from referee.table.timekeeper import Timekeeper, is_up, mover
+from referee.table.timing import Alarm
 from referee.table.view import awaited_text
 from referee.table.watch import Commit, Ending, Watcher
 from referee.v1 import game_service_pb2 as pb
@@ -42,6 +34,10 @@ from referee.v1 import game_service_pb2 as pb
 Deliver = Callable[[Answer | StoreFailed, Commit | None], None]
 """Is told once what became of an act; with the commit, if there was one."""
 Answered = Callable[[Answer | StoreFailed, Commit | None], pb.Answer]
+_AGAIN_MS = 1000
+"""What was due and could not be entered is tried again so much later."""
+
+_log = structlog.get_logger("referee.table")
 
 
 class Act(NamedTuple):
@@ -52,8 +48,13 @@ class Act(NamedTuple):
     body: bytes
     signature: bytes
     received_ms: int
+    """By the referee's clock, when it was there whole."""
     remark: bytes | None = None
     """The text that it commits to, as in the game's file."""
+    late_ms: int = 0
+    """So long it may have waited for the event loop."""
+    thought_ms: int | None = None
+    """From having the turn to sending, as the author has it, if it says."""
 
 
 class Owner(Protocol):
@@ -88,19 +89,26 @@ class Table:
         self._stale = False
         """Memory is not, or may not be, what the store has."""
         self._is_aside = False
+        self._is_resting = False
         self._watchers: set[Watcher] = set()
         self._legal: tuple[int, int | None, list[bytes]] = (-1, None, [])
-        self.present: Counter[Author] = Counter()
-        """Whose streams are open."""
+        self._keeper = Timekeeper(means.time, record.opened.terms)
+        self._alarm: Alarm | None = None
+        """None: none is needed, or one is about to be set."""
+        self._not_before_ms = 0
+        """The next alarm is not set for earlier."""
+        self._judging = 0
+        """Acts that came in and are not through."""
 
     @classmethod
     def begin(
         cls, means: Means, open_data: bytes, opening: Opening, owner: Owner | None = None
     ) -> tuple[Table, asyncio.Future[Answer]]:
         """A new game on its way to the store, and what tells when it is durable. Raises ``LogError``."""
+        clock = Clock(means.time.now_ms())
         record, written = Record.start(
             open_data,
-            Clock(means.now_ms()),
+            clock,
             engines=means.engines,
             secret=opening.secret,
             max_entries=means.max_entries,
@@ -108,9 +116,9 @@ class Table:
         table = cls(means, record, Attempts(), owner)
         table._durable = 0
         rows = [_row(written)]
-        table._settle(rows, Clock(means.now_ms()))
-        reply: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        table._commit(rows, None, partial(_settle_reply, reply), opening=opening)
+        table._settle(rows, clock.referee_ms)
+        reply = table._reply()
+        table._commit(rows, clock, None, partial(_settle_reply, reply), opening=opening)
         return table, reply
 
     @classmethod
@@ -119,15 +127,40 @@ class Table:
 
         ``gently``: at leisure, as nobody plays it.
         """
-        table = cls(means, *await History(means.store, game_id).replay(means, gently=gently), owner)
-        rows: list[Row] = []
-        # Nothing is, unless the rules of what is due have changed: what is due goes with the act that makes it so.
-        table._settle(rows, Clock(means.now_ms()))
-        if rows:
-            reply: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-            table._commit(rows, None, partial(_settle_reply, reply))
+        table, reply = await cls.take_up(means, game_id, owner, gently=gently)
+        if reply is not None:
             await reply
         return table
+
+    @classmethod
+    async def take_up(
+        cls,
+        means: Means,
+        game_id: bytes,
+        owner: Owner | None = None,
+        *,
+        alive_ms: int | None = None,
+        gently: bool = False,
+    ) -> tuple[Table, asyncio.Future[Answer] | None]:
+        """As ``load``, and what tells when the entries that were due are durable, if any were.
+
+        ``alive_ms``: when the referee was last running, if it was down: no time that matters has passed since then.
+        """
+        table = cls(means, *await History(means.store, game_id).replay(means, gently=gently), owner)
+        record, rows = table._record, list[Row]()
+        clock = Clock(max(means.time.now_ms(), record.last_ms))
+        if alive_ms is not None and table._keeper.alarm_ms(record.course) is not None:
+            alive_ms = min(max(alive_ms, record.last_ms), clock.referee_ms)
+            rows.append(_row(record.write(log_pb2.Interrupted(alive_ms=alive_ms), clock)))
+        # Nothing is, unless the rules of what is due have changed: what is due goes with the act that makes it so.
+        table._settle(rows, clock.referee_ms)
+        if not rows:
+            table._keeper.published(record.course)
+            table._set_alarm()
+            return table, None
+        reply = table._reply()
+        table._commit(rows, clock, None, partial(_settle_reply, reply))
+        return table, reply
 
     @property
     def game_id(self) -> bytes:
@@ -176,8 +209,8 @@ class Table:
 
         The same bytes again get the first answer again. Raises ``TableError``, ``LogError`` and ``StoreFailed``.
         """
-        reply: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        answer = await self._judge(act, partial(_settle_reply, reply), None)
+        reply = self._reply()
+        answer = await self._take(act, partial(_settle_reply, reply), None)
         return answer if answer is not None else await reply
 
     async def play(self, act: Act, watcher: Watcher, answered: Answered) -> None:
@@ -190,12 +223,21 @@ class Table:
         def deliver(outcome: Answer | StoreFailed, commit: Commit | None) -> None:
             watcher.push(commit, answered(outcome, commit))
 
-        answer = await self._judge(act, deliver, watcher)
+        answer = await self._take(act, deliver, watcher)
         if answer is not None:
             deliver(answer, None)
 
-    async def _judge(self, act: Act, deliver: Deliver, own: Watcher | None) -> Answer | None:
+    async def _take(self, act: Act, deliver: Deliver, own: Watcher | None) -> Answer | None:
         """The answer, if it needs no commit; otherwise ``deliver`` is called when that is through."""
+        self._judging += 1
+        try:
+            return await self._judge(act, deliver, own)
+        finally:
+            self._judging -= 1
+            if self._alarm is None:
+                self._set_alarm()
+
+    async def _judge(self, act: Act, deliver: Deliver, own: Watcher | None) -> Answer | None:
         intent = act.intent
         record = self._record if self._is_ready() else await self._ready()
         if intent.seq < record.size:
@@ -208,20 +250,27 @@ class Table:
             raise GameOver("the game is over")
         if intent.seq != record.size or intent.prev != record.head:
             raise StaleHead(record.size, record.head)
-        signed = SignedIntent(act.body, act.signature, self._key_id(record, intent))
-        clock = Clock(act.received_ms)
+        author = author_of(intent)
+        seat = mover(record.course, author) if intent.WhichOneof("act") == "move" else None
+        stamp_ms = max(act.received_ms, record.last_ms)
+        clock = self._charge(seat, stamp_ms, act.late_ms, act.thought_ms)
+        if seat is not None and is_up(record.course, seat, clock):
+            raise await self._time_is_up(seat, stamp_ms)
+        signed = SignedIntent(act.body, act.signature, answers.key_id_for(record, intent))
         rows: list[Row] = []
         refused: RulesError | None = None
         try:
             rows.append(_row(record.admit(signed, clock, intent)))
         except RulesError as error:
-            if not record.counts_attempts or intent.WhichOneof("act") != "move" or self._attempts.are_enough:
+            clock = self._charge(seat, stamp_ms, act.late_ms, None)  # the network is allowed for with what counts
+            is_counted = record.counts_attempts and seat is not None and not is_up(record.course, seat, clock)
+            if not is_counted or intent.WhichOneof("act") != "move" or self._attempts.are_enough:
                 return Refused(error.violations, None)
             refused = error
         except LogError as error:
             if error.code is Code.ENGINE:
                 self._distrust()
-            self._explain(record, intent, error)
+            answers.explain(record, intent, error)
         except BaseException:
             self._distrust()
             raise
@@ -229,22 +278,37 @@ class Table:
             self._attempts.count(is_refused=refused is not None)
             if refused is not None:
                 rows.append(_row(record.refuse(signed, refused, clock)))
-            self._settle(rows, clock)
-            self._commit(rows, refused, deliver, own, remark=act.remark)
+            self._settle(rows, clock.referee_ms)
+            self._commit(rows, clock, refused, deliver, own, acted=author, remark=act.remark)
         return None
+
+    def _charge(self, seat: int | None, stamp_ms: int, late_ms: int, thought_ms: int | None) -> Clock:
+        if seat is None:
+            return Clock(stamp_ms)
+        return self._keeper.charge(self._record.course, seat, stamp_ms, late_ms=late_ms, thought_ms=thought_ms)
+
+    async def _time_is_up(self, seat: int, stamp_ms: int) -> NotAwaited:
+        """The seat's move came too late. Its flag falls, unless the network may still have been to blame."""
+        reply = self._reply()
+        with self._all_or_reload():
+            if rows := self._enter_due(stamp_ms):
+                self._commit(rows, Clock(stamp_ms), None, partial(_settle_reply, reply))
+        if rows:
+            await reply
+        return NotAwaited(f"the move came when the time of seat {seat} was up", awaited_text(self._record))
 
     async def abort(self) -> None:
         """Ends the game without a result. Raises ``GameOver``, ``StoreFailed``."""
         record = await self._ready()
         if record.phase in (Phase.ENDED, Phase.CLOSED):
             raise GameOver("the game is over")
-        clock = Clock(self._means.now_ms())
+        clock = Clock(max(self._means.time.now_ms(), record.last_ms))
         rows: list[Row] = []
-        reply: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        reply = self._reply()
         with self._all_or_reload():
             rows.append(_row(record.write(log_pb2.GameEnd(ending=log_pb2.ENDING_ABORTED), clock)))
-            self._settle(rows, clock)
-            self._commit(rows, None, partial(_settle_reply, reply))
+            self._settle(rows, clock.referee_ms)
+            self._commit(rows, clock, None, partial(_settle_reply, reply))
         await reply
 
     async def _answer_again(self, seq: int, body: bytes, signature: bytes) -> Answer | None:
@@ -258,34 +322,6 @@ class Table:
             return accepted
         kept = await self._means.store.answer(self.game_id, seq)
         return Refused(answers.decode(kept) if kept is not None else (), accepted)
-
-    @staticmethod
-    def _key_id(record: Record, intent: log_pb2.Intent) -> bytes:
-        if intent.WhichOneof("act") == "join":
-            return key_id(intent.join.key)
-        key = record.roll.key_of(author_of(intent))
-        if key is None:
-            raise NotAwaited(f"{author_of(intent)} has no key", awaited_text(record))
-        return key.id
-
-    @staticmethod
-    def _explain(record: Record, intent: log_pb2.Intent, error: LogError) -> NoReturn:
-        """Raises the error as its author can use it."""
-        act = intent.WhichOneof("act")
-        if error.code is Code.MALFORMED:
-            kind = MalformedMove if act in ("move", "declare") else MalformedIntent
-            raise kind(f"{error.what}; expected {error.expected}") from error
-        if error.code is Code.NOT_AWAITED and act == "join":
-            author = author_of(intent)
-            others = [join.key for seat, join in record.course.joins.items() if seat != author.index]
-            if author.role is Role.SEAT and intent.join.key in others:
-                raise WeakKey("the key is in use at another seat") from error
-        if error.code in (Code.NOT_AWAITED, Code.AUTHOR):
-            # Of acts of the table what is awaited says little: they may come at any time.
-            of_table = act not in ("join", "reveal", "move", "declare") and error.expected
-            what = f"{error.what}; expected {error.expected}" if of_table else error.what
-            raise NotAwaited(what, awaited_text(record)) from error
-        raise error
 
     # --- how an act becomes durable ------------------------------------------------------------------------
 
@@ -323,56 +359,69 @@ class Table:
                     # Whose turn it is may not have been told while that was in doubt.
                     for watcher in self._watchers:
                         watcher.beat()
+                self._keeper.published(record.course)
             finally:
                 self._idle.set()
+                self._set_alarm()
         return self._record
 
-    def _settle(self, rows: list[Row], clock: Clock) -> None:
+    def _settle(self, rows: list[Row], stamp_ms: int) -> None:
         """Everything that follows at once."""
-        while (event := self._record.due(clock.referee_ms)) is not None:
-            rows.append(_row(self._record.write(event, clock)))
+        while (event := self._record.due(stamp_ms)) is not None:
+            self._attempts.count(is_refused=False)
+            rows.append(_row(self._record.write(event, Clock(stamp_ms))))
 
     def _all_or_reload(self) -> _Guard:
         return _Guard(self)
 
+    @staticmethod
+    def _reply() -> asyncio.Future[Answer]:
+        return asyncio.get_running_loop().create_future()
+
     def _commit(
         self,
         rows: list[Row],
+        clock: Clock,
         refused: RulesError | None,
         deliver: Deliver,
         own: Watcher | None = None,
         *,
+        acted: Author | None = None,
         opening: Opening | None = None,
         remark: bytes | None = None,
     ) -> None:
         """Hands the rows to the store; ``deliver`` is called when they are durable, or are known not to be.
 
-        ``own`` is told by ``deliver`` and by nothing else. Under the guard: if this raises, nothing was handed over,
-        and the game in memory has moved all the same.
+        ``clock``: of the first row. ``acted``: whose act that is. ``own`` is told by ``deliver`` and by nothing else.
+        Under the guard: if this raises, nothing was handed over, and the game in memory has moved all the same.
         """
         record = self._record
         kept = answers.encode(refused.violations) if refused is not None else None
         change = self._means.change(record, rows, opening, kept, remark)
-        accepted = Accepted(rows[0].seq, rows[-1].note, record.size, record.head)
+        accepted = Accepted(rows[0].seq, rows[-1].note, record.size, record.head, clock)
         answer = Refused(refused.violations, accepted) if refused is not None else accepted
         self._idle.clear()
-        committed = partial(self._committed, Commit(record.game_id, rows), answer, deliver, own)
+        seat = acted.index if acted is not None and acted.role is Role.SEAT else None
+        committed = partial(self._committed, Commit(record.game_id, rows), answer, deliver, own, clock.referee_ms, seat)
         try:
             self._means.store.commit(change, committed)
         except Exception as error:  # noqa: BLE001 - whatever it is, the table must not wait for an answer for ever
             committed(error if isinstance(error, StoreFailed) else StoreFailed(f"{type(error).__name__}: {error}"))
 
-    def _committed(
+    def _committed(  # noqa: PLR0917 - of one commit
         self,
         commit: Commit,
         answer: Answer,
         deliver: Deliver,
         own: Watcher | None,
+        stamp_ms: int,
+        acted: int | None,
         failure: StoreFailed | None,
     ) -> None:
         """The store has answered. Whoever asked may be gone by now; the entries are there all the same."""
         try:
             if failure is not None:
+                self._keeper.failed(stamp_ms)
                 self._distrust()
                 deliver(failure, None)
                 return
@@ -383,8 +432,10 @@ class Table:
                 raise
             finally:
                 self._publish(commit, own)
+                self._keeper.published(self._record.course, acted)
         finally:
             self._idle.set()
+            self._set_alarm()
 
     def _publish(self, commit: Commit, told: Watcher | None = None) -> None:
         for watcher in self._watchers:
@@ -400,8 +451,72 @@ class Table:
             if self._owner is not None:
                 self._owner.closed(self)
 
+    # --- what nobody asks for ------------------------------------------------------------------------------
+
+    def _enter_due(self, stamp_ms: int) -> list[Row]:
+        """Flags, absences, a result that was not protested against, and what follows. Under the guard."""
+        rows: list[Row] = []
+        self._settle(rows, stamp_ms)
+        while (due := self._keeper.due(self._record.course, stamp_ms)) is not None:
+            self._attempts.count(is_refused=False)
+            rows.append(_row(self._record.write(*due)))
+            self._settle(rows, stamp_ms)
+        return rows
+
+    def _set_alarm(self) -> None:
+        """For what will be due; anew after whatever may have changed when that is."""
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
+        if self._is_ready() and not self._is_resting:
+            due_ms = self._keeper.alarm_ms(self._record.course)
+            if due_ms is not None:
+                self._alarm = Alarm(self._means.time, max(due_ms, self._not_before_ms), self._rung)
+
+    def rest(self) -> None:
+        """From now on nothing is entered that nobody asks for."""
+        self._is_resting = True
+        self._set_alarm()
+
+    def serve(self) -> None:
+        """After ``rest``: whoever is awaited can act from now on."""
+        self._is_resting = False
+        self._keeper.resume(self._record.course)
+        self._set_alarm()
+
+    def _rung(self) -> None:
+        self._alarm = None
+        if self._judging or not self._is_ready():
+            return  # what was received before goes first; after it the alarm is set again
+        now_ms = self._means.time.now_ms()
+        self._not_before_ms = now_ms + _AGAIN_MS
+        stamp_ms = max(now_ms, self._record.last_ms)
+        try:
+            with self._all_or_reload():
+                if rows := self._enter_due(stamp_ms):
+                    self._commit(rows, Clock(stamp_ms), None, _tell_nobody)
+        except Exception as error:  # noqa: BLE001 - nobody asked, so nobody else can tell
+            _log.error("what was due was not entered", game=self.game_id.hex(), error=str(error))
+        if self._alarm is None:
+            self._set_alarm()
+
+    def came(self, author: Author) -> None:
+        """A stream of the author's was opened."""
+        self._keeper.came(author)
+
+    def left(self, author: Author) -> None:
+        """A stream of the author's ended."""
+        self._keeper.left(author)
+        self._set_alarm()
+
+    @property
+    def present(self) -> Mapping[Author, int]:
+        """Whose streams are open, and how many."""
+        return self._keeper.present
+
     def _unsound(self, error: Unsound) -> None:
         self._is_aside = True
+        self.rest()
         for watcher in self._watchers:
             watcher.over(self.game_id, Ending.SET_ASIDE)
         self._watchers.clear()
@@ -429,6 +544,10 @@ class Table:
         if self._legal[0] != record.size:
             self._legal = (record.size, *answers.legal_moves(record))
         return record, *self._legal[1:]
+
+    def left_ms(self, seat: int) -> int | None:
+        """What the seat has left for the act that is awaited, now; None if no clock of its runs."""
+        return self._keeper.left_ms(self._record.course, seat)
 
     def rows(self, first: int = 0) -> AsyncIterator[Row]:
         """Every durable entry from there on, as of now."""
@@ -489,6 +608,10 @@ class _Guard:
 
 def _row(written: Written) -> Row:
     return Row(written.seq, written.data)
+
+
+def _tell_nobody(outcome: Answer | StoreFailed, _: Commit | None) -> None:
+    """The watchers are told, and a table that failed is read back."""
 
 
 def _settle_reply(reply: asyncio.Future[Answer], outcome: Answer | StoreFailed, _: Commit | None) -> None:

@@ -37,10 +37,10 @@ class _Recorded(Connection):
         self._name = name
         self._history = history
 
-    async def send(self, act: SignedIntent, number: int) -> None:
+    async def send(self, act: SignedIntent, number: int, thought_ms: int | None = None) -> None:
         if act.intent not in self.acts:
             self.acts[act.intent] = self._history.act(self._name, act.intent)
-        await super().send(act, number)
+        await super().send(act, number, thought_ms)
 
 
 class Witness(Player):

@@ -53,7 +53,7 @@ async def test_what_was_due_is_entered_after_a_restart(tmp_path: Path) -> None:
     signed = await until_the_last_reveal(table)
     rows = [row async for row in table.rows()]
     record = Record.replay([row.data for row in rows], secret=prepared.opening.secret)
-    written = record.admit(signed, Clock(5))
+    written = record.admit(signed, Clock(record.last_ms))
     note = server.data.signer.sign(record.game_id, record.size, record.root())
     done: asyncio.Future[StoreFailed | None] = asyncio.get_running_loop().create_future()
     server.data.store.commit(Change(record.game_id, [Row(written.seq, written.data, note)]), done.set_result)

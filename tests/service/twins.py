@@ -44,6 +44,7 @@ from referee.v1 import status_service_pb2
 from referee.wire import registry as codecs
 from solver import registry as proofs
 from tests.service.player import SCRIBE, Client, Play, bearer, seat_seed
+from tests.virtual_time import VirtualTime
 
 KEPT = {"shuffle/tiles/0": 14, "shuffle/money/0": 42}
 """So many draws are the same in both games."""
@@ -88,7 +89,7 @@ class ForkedServer(Server):
     def __init__(self, config: Config, data: Data) -> None:
         super().__init__(config, data)
         engines = Engines(lambda name, version: ForkedGame(games.get(name, version)), codecs.codec, proofs.provable)
-        self.house.means = replace(self.house.means, engines=engines, now_ms=lambda: NOW_MS)
+        self.house.means = replace(self.house.means, engines=engines, time=VirtualTime(NOW_MS))
 
 
 @dataclass(frozen=True)

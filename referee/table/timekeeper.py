@@ -1,0 +1,159 @@
+"""The times of one table: what an act is charged, when a seat's time is up, who is absent and since when.
+
+What the log says of clocks is in ``course.clocks``; here is what the referee alone knows: when it told a seat that it
+is awaited, and whose streams are open.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from referee.log.clocks import Clocks
+from referee.log.course import Course
+from referee.log.entry import Clock, Event
+from referee.log.intent import Author, Role
+from referee.log.steps import Phase
+from referee.log.terms import MAX_LAG_MS
+from referee.log.v1 import log_pb2
+from referee.table.timing import Time
+
+
+class Timekeeper:
+    """Of one table. The course is passed in, as it is another one after each reading back."""
+
+    def __init__(self, time: Time, terms: log_pb2.Terms) -> None:
+        self._time = time
+        self._has_times = terms.HasField("clock") or terms.absence_ms > 0 or terms.protest_ms > 0
+        self.present: Counter[Author] = Counter()
+        """Whose streams are open, and how many."""
+        self._taken: dict[int, tuple[int, int]] = {}
+        """By seat whose clock runs: since when, and what the referee has taken of the time since then."""
+        self._absent_ms: dict[int, int] = {}
+        """By seat that is awaited: when it was, or its last stream ended, whichever is later."""
+
+    # --- what happens at the table --------------------------------------------------------------------------
+
+    def published(self, course: Course, acted: int | None = None) -> None:
+        """Everybody is told now what is durable. ``acted``: the seat whose act that is."""
+        if not self._has_times:
+            return
+        now_ms = self._time.now_ms()
+        taken: dict[int, tuple[int, int]] = {}
+        for seat, since_ms in _running(course):
+            before = self._taken.get(seat)
+            is_known = before is not None and before[0] == since_ms
+            taken[seat] = before if before is not None and is_known else (since_ms, max(0, now_ms - since_ms))
+        self._taken = taken
+        self._absent_ms = {
+            seat: now_ms if seat == acted else self._absent_ms.get(seat, now_ms)
+            for seat in course.awaited()
+            if not course.opened.seats[seat].scribed
+        }
+
+    def resume(self, course: Course) -> None:
+        """Nobody could act until now."""
+        self._taken, self._absent_ms = {}, {}
+        self.published(course)
+
+    def failed(self, since_ms: int) -> None:
+        """An act that came then did not become durable: whoever is awaited could do nothing meanwhile."""
+        lost_ms = max(0, self._time.now_ms() - since_ms)
+        self._taken = {seat: (since, taken + lost_ms) for seat, (since, taken) in self._taken.items()}
+
+    def came(self, author: Author) -> None:
+        """A stream of the author's was opened."""
+        self.present[author] += 1
+
+    def left(self, author: Author) -> None:
+        """A stream of the author's ended."""
+        self.present[author] -= 1
+        if not self.present[author]:
+            del self.present[author]
+            if author.role is Role.SEAT and author.index in self._absent_ms:
+                self._absent_ms[author.index] = self._time.now_ms()
+
+    # --- what an act is charged -----------------------------------------------------------------------------
+
+    def charge(
+        self, course: Course, seat: int, stamp_ms: int, *, late_ms: int = 0, thought_ms: int | None = None
+    ) -> Clock:
+        """What an act costs the awaited seat that is entered with this stamp.
+
+        ``late_ms``: so long it may have waited for the event loop. ``thought_ms``: from having the turn to sending, as
+        the author has it; None: nothing is allowed for the network.
+        """
+        clocks = course.clocks
+        if clocks is None or (since_ms := clocks.seat(seat).since_ms) is None:
+            return Clock(stamp_ms)
+        elapsed_ms, overhead_ms = stamp_ms - since_ms, self._taken_of(seat, since_ms)
+        # The loop may have been late before the turn was told: that is in there already.
+        overhead_ms += min(late_ms, max(0, elapsed_ms - overhead_ms))
+        lag_ms = 0 if thought_ms is None else elapsed_ms - overhead_ms - thought_ms
+        return clocks.charge(seat, stamp_ms, lag_ms=lag_ms, overhead_ms=overhead_ms)
+
+    def left_ms(self, course: Course, seat: int) -> int | None:
+        """What the seat has left for the decision at hand, now; None if its clock does not run."""
+        clocks = course.clocks
+        if clocks is None or (since_ms := clocks.seat(seat).since_ms) is None:
+            return None
+        used_ms = max(0, self._time.now_ms() - since_ms - self._taken_of(seat, since_ms))
+        return max(0, clocks.available(seat) - used_ms)
+
+    def _taken_of(self, seat: int, since_ms: int) -> int:
+        known_ms, taken_ms = self._taken.get(seat, (since_ms, 0))
+        return taken_ms if known_ms == since_ms else 0
+
+    # --- what is due that nobody asks for -------------------------------------------------------------------
+
+    def due(self, course: Course, stamp_ms: int) -> tuple[Event, Clock] | None:
+        """A flag that has fallen by then, or an absence that was too long."""
+        for seat, since_ms in _running(course):
+            if course.clocks is not None and stamp_ms >= self._flag_ms(course.clocks, seat, since_ms):
+                taken_ms = self._taken_of(seat, since_ms)
+                clock = course.clocks.charge(seat, stamp_ms, lag_ms=MAX_LAG_MS, overhead_ms=taken_ms)
+                return log_pb2.Timeout(seat=seat), clock
+        for seat, since_ms in self._absent(course):
+            if stamp_ms - since_ms >= course.conduct.terms.absence_ms:
+                return log_pb2.Absent(seat=seat, since_ms=since_ms), Clock(stamp_ms)
+        return None
+
+    def alarm_ms(self, course: Course) -> int | None:
+        """When something will be due, if nobody acts before."""
+        if not self._has_times or course.phase is not Phase.PLAYING:
+            return None
+        if course.required_end() is not None:
+            return course.alarm_ms()
+        alarms = [ms + course.conduct.terms.absence_ms for _, ms in self._absent(course)]
+        if course.clocks is not None:
+            alarms += [self._flag_ms(course.clocks, seat, since_ms) for seat, since_ms in _running(course)]
+        return min(alarms, default=None)
+
+    def _flag_ms(self, clocks: Clocks, seat: int, since_ms: int) -> int:
+        return (clocks.flag_ms(seat) or 0) + self._taken_of(seat, since_ms)
+
+    def _absent(self, course: Course) -> list[tuple[int, int]]:
+        """Awaited seats without a stream, and since when."""
+        if not course.conduct.terms.absence_ms:
+            return []
+        awaited = course.awaited()
+        since = ((seat, ms) for seat, ms in self._absent_ms.items() if seat in awaited)
+        return [(seat, ms) for seat, ms in since if Author(Role.SEAT, seat) not in self.present]
+
+
+def _running(course: Course) -> list[tuple[int, int]]:
+    """The seats whose clocks run, and since when."""
+    clocks = course.clocks.saved() if course.clocks is not None else ()
+    return [(seat, clock.since_ms) for seat, clock in enumerate(clocks) if clock.since_ms is not None]
+
+
+def mover(course: Course, author: Author) -> int | None:
+    """The awaited seat whose move the author may make."""
+    seats = course.awaited()
+    if author.role is Role.SCRIBE:
+        return seats[0] if len(seats) == 1 else None
+    return author.index if author.role is Role.SEAT and author.index in seats else None
+
+
+def is_up(course: Course, seat: int, clock: Clock) -> bool:
+    """Whether an act is charged more than the seat has."""
+    return course.clocks is not None and clock.charged_ms > course.clocks.available(seat)

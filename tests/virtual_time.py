@@ -1,0 +1,49 @@
+"""Time that passes only when it is told to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from heapq import heappop, heappush
+from itertools import count
+
+from referee.table.timing import Time
+
+
+class _Call:
+    def __init__(self, callback: Callable[[], None]) -> None:
+        self.callback: Callable[[], None] | None = callback
+
+    def cancel(self) -> None:
+        self.callback = None
+
+
+class VirtualTime(Time):
+    """Stands still until ``advance``."""
+
+    def __init__(self, now_ms: int) -> None:
+        super().__init__()
+        self._now_ms = now_ms
+        self._calls: list[tuple[int, int, _Call]] = []
+        self._order = count()
+
+    def now_ms(self) -> int:
+        return self._now_ms
+
+    def call_at(self, when_ms: int, callback: Callable[[], None]) -> _Call:
+        call = _Call(callback)
+        heappush(self._calls, (when_ms, next(self._order), call))
+        return call
+
+    def advance(self, ms: int) -> None:
+        """Calls all that is due until then, each at its very time."""
+        until_ms = self._now_ms + ms
+        while self._calls and self._calls[0][0] <= until_ms:
+            when_ms, _, call = heappop(self._calls)
+            self._now_ms = max(self._now_ms, when_ms)
+            if call.callback is not None:
+                call.callback()
+        self._now_ms = max(self._now_ms, until_ms)
+
+    def block(self, ms: int) -> None:
+        """The event loop does nothing else for so long."""
+        self._now_ms += ms
