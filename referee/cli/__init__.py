@@ -17,11 +17,16 @@ from referee import __version__
 from referee.cli import output
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
 
-COMMANDS = (
-    *("serve", "keys", "new", "token", "status", "bot", "fetch", "show", "audit", "dynasty", "inspect", "recover"),
-    *("desk", "record", "adjudicate", "score", "report", "proof", "prove-fork"),
-    *("prove", "best-turn", "longest-wall", "best-kingdom", "rebuild-distance", "prove-decided"),
-)
+PANELS = {
+    "The referee": ("serve", "keys", "new", "token", "status", "recover"),
+    "Playing": ("bot", "resign", "take-back", "consent", "protest", "appeal"),
+    "Arbiters": ("rule", "docket"),
+    "Games and their logs": ("fetch", "show", "audit", "inspect", "dynasty", "proof", "prove-fork"),
+    "Games over the board": ("desk", "record", "adjudicate", "score", "report"),
+    "The solver": ("prove", "best-turn", "longest-wall", "best-kingdom", "rebuild-distance", "prove-decided"),
+}
+"""How the help groups the commands."""
+COMMANDS = tuple(name for names in PANELS.values() for name in names)
 
 
 def application(names: Sequence[str] = COMMANDS) -> typer.Typer:
@@ -30,13 +35,14 @@ def application(names: Sequence[str] = COMMANDS) -> typer.Typer:
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     app = typer.Typer(name="referee", no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
     app.callback()(referee)
+    panels = {name: panel for panel, named in PANELS.items() for name in named}
     for name in names:
         word = name.replace("-", "_")
         command = getattr(import_module(f"{__name__}.{word}"), word)
         if isinstance(command, typer.Typer):
-            app.add_typer(command, name=name)
+            app.add_typer(command, name=name, rich_help_panel=panels[name])
         else:
-            app.command(name)(command)
+            app.command(name, rich_help_panel=panels[name])(command)
     return app
 
 

@@ -123,6 +123,10 @@ class Story:
         while self._rounds and self.is_taken_back(self._rounds[-1][0]):
             self._rounds.pop()
 
+    def events_after(self, seq: int) -> list[int]:
+        """Later entries with a move, a draw or a pass that counts."""
+        return [entry for entry in self._changed if entry > seq]
+
     def is_taken_back(self, seq: int) -> bool:
         """Whether the game went back to before this entry's move, draw or pass."""
         past = self._whole().course.past

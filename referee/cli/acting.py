@@ -1,0 +1,181 @@
+"""What commands that act at a table have in common: the words they are given, and how they look before they send."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import sys
+from collections.abc import Callable, Coroutine, Iterable
+from dataclasses import dataclass, fields
+from io import BytesIO
+from pathlib import Path
+from typing import Annotated, Any, TypeVar, get_type_hints
+
+import grpc
+import typer
+
+from clients.sdk.arbiter import arbiter
+from clients.sdk.channel import Security
+from clients.sdk.errors import ClientError
+from referee.cli import output, texts
+from referee.cli.failure import EXIT_USAGE, Failure
+from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, refused, security, token_of
+from referee.cli.story import Story
+from referee.log import intent
+from referee.log.errors import LogError
+from referee.log.intent import Author, TableAct
+from referee.log.remarks import MAX_CHARACTERS
+from referee.log.replay import Record
+
+_ID_DIGITS = 32
+_TRIES = 8
+"""For what is meant wherever the game stands, while others play on."""
+_T = TypeVar("_T")
+
+GameId = Annotated[str, typer.Argument(metavar="GAME", help="The game's id.", show_default=False)]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Remote:
+    """Which game, at which referee."""
+
+    game: GameId
+    server: Server = DEFAULT_SERVER
+    token_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The token, as referee new printed it.", show_default=False)
+    ] = None
+    tls_ca: TlsCa = None
+    tls_cert: TlsCert = None
+    tls_key: TlsKey = None
+    insecure: SendInClear = False
+
+    def token(self) -> str:
+        """Raises ``Failure`` if none is given and there is no certificate instead."""
+        if self.token_file is not None:
+            return token_of(self.token_file)
+        if self.tls_cert is None:
+            raise Failure("--token-file FILE: expected, with the token that came with the game", EXIT_USAGE)
+        return ""
+
+    def secured(self, token: str = "") -> Security:
+        """Raises ``Failure``."""
+        return security(self.server, self.tls_ca, self.tls_cert, self.tls_key, self.insecure, token)
+
+
+def check_game(game: str) -> str:
+    """Raises ``Failure``."""
+    if len(game) != _ID_DIGITS or set(game) - set("0123456789abcdef"):
+        raise Failure(f"game {game!r}: expected {_ID_DIGITS} hexadecimal digits, lower case", EXIT_USAGE)
+    return game
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """One game at a referee, to look at and to act in. Every method raises ``Failure``."""
+
+    server: str
+    game: str
+    token: str
+    secured: Security
+
+    def story(self) -> Story:
+        """The game so far."""
+
+        async def fetch() -> bytes:
+            async with arbiter(self.server, self.game, self.token, self.secured) as calls:
+                return await calls.log()
+
+        data = self._called(fetch)
+        try:
+            return Story.read(BytesIO(data))
+        except LogError as error:
+            raise Failure(f"the file that the referee sent does not hold: {error}") from None
+
+    def check(self, record: Record, author: Author, key: Path, act: TableAct) -> None:
+        """That the referee will take it, as far as it is known here."""
+        try:
+            record.check(intent.act(record.place, author, texts.private_key("--key", key), act))
+        except LogError as error:
+            expected = f"; expected {error.expected}" if error.expected else ""
+            raise Failure(f"this is not allowed now: {error.what}{expected}") from None
+
+    def enter(self, record: Record, author: Author, key: Path, act: TableAct, text: str, *, anywhere: bool) -> int:
+        """Sends it; the entry that it became. ``anywhere``: it is meant wherever the game stands."""
+        private = texts.private_key("--key", key)
+        tries = _TRIES if anywhere else 1
+
+        async def send() -> int:
+            async with arbiter(self.server, self.game, self.token, self.secured) as calls:
+                return (await calls.act(record.place, author, private, act, text, tries=tries)).seq
+
+        return self._called(send)
+
+    def _called(self, call: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
+        return called(self.server, call)
+
+
+def called(server: str, call: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
+    """What the call returns. Raises ``Failure``."""
+    try:
+        return asyncio.run(call())
+    except ClientError as error:
+        if isinstance(error.__cause__, grpc.aio.AioRpcError):
+            raise refused(server, error.__cause__) from None
+        raise Failure(str(error)) from None
+
+
+def record_of(story: Story) -> Record:
+    """Of one that was read."""
+    assert story.record is not None  # noqa: S101 - or read would have raised
+    return story.record
+
+
+def reason_of(text: str) -> str:
+    """The words of an act, which the referee takes as they are. Raises ``Failure``."""
+    if len(text) > MAX_CHARACTERS or not text.replace("\n", "").isprintable():
+        raise Failure(f"--reason: expected at most {MAX_CHARACTERS} characters that can be seen", EXIT_USAGE)
+    return text
+
+
+def confirm(lines: Iterable[str], *, sure: bool) -> None:
+    """Tells what will happen, and asks. Raises ``Failure`` for anything but yes."""
+    output.write("".join(f"{line}\n" for line in lines))
+    if sure:
+        return
+    output.write("Enter this? [y/N] ")
+    answer = sys.stdin.readline() if sys.stdin is not None else ""
+    if not answer:
+        output.write("\n")
+        raise Failure("nobody answered, and nothing was sent; expected y, or --yes")
+    if answer.strip().lower() not in ("y", "yes"):
+        raise Failure("nothing was sent")
+
+
+def composed(common: type[_T], make: Callable[..., Any], run: Callable[[_T, dict[str, Any]], None]) -> Any:
+    """A command with the words of a dataclass and those of ``make``, which ``run`` is given; typer reads its signature.
+
+    ``make`` may have a parameter ``story`` beside.
+    """
+    shared = _parameters(common)
+    own = [parameter for parameter in _parameters(make) if parameter.name != "story"]
+
+    def command(**words: Any) -> None:
+        run(common(**{p.name: words[p.name] for p in shared}), {p.name: words[p.name] for p in own})
+
+    # How the referee is reached comes last, as ever.
+    remote = {field.name for field in fields(Remote)}
+    first, *others = shared
+    ordered = [first, *own, *sorted(others, key=lambda parameter: parameter.name in remote)]
+    command.__signature__ = inspect.Signature(ordered)  # type: ignore[attr-defined]
+    command.__annotations__ = {p.name: p.annotation for p in ordered}
+    command.__doc__ = make.__doc__
+    return command
+
+
+def _parameters(of: Callable[..., Any]) -> list[inspect.Parameter]:
+    """By name alone, so that those without a default may stand anywhere."""
+    hints = get_type_hints(of, include_extras=True)
+    return [
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY, annotation=hints[name])
+        for name, parameter in inspect.signature(of).parameters.items()
+    ]

@@ -1,0 +1,26 @@
+"""``referee appeal``: a seat asks another arbiter."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from referee.cli.seat_acts import RuleId, SpokenWords, command
+from referee.log.v1 import log_pb2
+
+
+def _appeal(
+    entry: Annotated[int, typer.Option(metavar="ENTRY", min=0, help="The ruling.", show_default=False)], rule: RuleId
+) -> log_pb2.Appeal:
+    """A seat disputes a ruling: another arbiter of the game has to rule once more before the game can end.
+
+    Exit codes: 0 entered; 1 it is not allowed now, the referee cannot be reached or refuses, or it was not confirmed; 2
+    wrong usage.
+
+    Example: `referee appeal @join.txt --key seat.pem --entry 45 --rule TBL-7`
+    """
+    return log_pb2.Appeal(against_seq=entry, rule_id=rule)
+
+
+appeal = command(SpokenWords, _appeal, anywhere=True)

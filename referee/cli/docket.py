@@ -1,0 +1,134 @@
+"""``referee docket``: how the table of a game stands."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from clients.sdk.arbiter import arbiter
+from referee.cli import output
+from referee.cli.acting import called, check_game, record_of
+from referee.cli.acts import counted, ending_words, quoted, result_words, ruling_words, time_words
+from referee.cli.arguments import verifier_key
+from referee.cli.failure import EXIT_USAGE, Failure
+from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, security
+from referee.cli.story import Story
+from referee.log.audit import Policy, audit
+from referee.log.errors import LogError
+from referee.log.verdict import Finding, Verdict
+from referee.service.docket import docket_message
+from referee.v1 import arbiter_service_pb2 as pb
+
+_FINE = (Verdict.COMPLETE, Verdict.PREFIX)
+
+
+def docket(  # noqa: PLR0917 - typer reads options from the signature
+    game: Annotated[
+        str, typer.Argument(metavar="GAME|FILE", help="The game's id, or a game file.", show_default=False)
+    ],
+    server: Server = DEFAULT_SERVER,
+    key: Annotated[
+        str | None, typer.Option(metavar="VKEY", help="Of a file: the referee's verifier key, to audit it with.")
+    ] = None,
+    tls_ca: TlsCa = None,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
+    insecure: SendInClear = False,
+) -> None:
+    """Tells how a game's table stands: who is out, strikes, protests, rulings, and what the game waits for.
+
+    Of a running game the referee is asked, which everybody may. A game file is read offline; it is replayed, with
+    signatures of seats and arbiters, and with --key it is audited as `referee audit` does.
+
+    Exit codes: 0 told; 1 the referee cannot be reached or does not have the game; 2 wrong usage; of a file those of
+    `referee audit`, but 0 also where the game goes on.
+
+    Examples: `referee docket 0197a1cb1db4c9da428632ae52ec26d7`, `referee docket final.gamelog --key referee.vkey`
+    """
+    path = Path(game)
+    if path.is_file() or path.suffix:
+        found, checked = _of_file(path, key)
+        output.write("".join(f"{line}\n" for line in (*checked, *told(found))))
+        return
+    if key is not None:
+        raise Failure("--key: is for files; a referee's word for a running game cannot be audited", EXIT_USAGE)
+    check_game(game)
+    secured = security(server, tls_ca, tls_cert, tls_key, insecure)
+
+    async def ask() -> pb.Docket:
+        async with arbiter(server, game, security=secured) as calls:
+            return await calls.docket()
+
+    output.write("".join(f"{line}\n" for line in told(called(server, ask))))
+
+
+def _of_file(path: Path, key: str | None) -> tuple[pb.Docket, list[str]]:
+    """And what an audit says, with a key. Raises ``Failure``."""
+    verifier = None if key is None else verifier_key("--key", key)
+    try:
+        data = path.read_bytes()
+        story = Story.read(BytesIO(data))
+    except OSError as error:
+        raise Failure(f"{path}: {error.strerror}", EXIT_USAGE) from None
+    except LogError as error:
+        raise Failure(f"{path}: {error}", int(Finding.of(error).verdict)) from None
+    checked = []
+    if verifier is not None:
+        report = audit(BytesIO(data), Policy(verifier))
+        if report.verdict not in _FINE:
+            raise Failure(f"{path}: {report.verdict.name}: {report.decisive}", report.exit_code)
+        checked.append(f"audit: {report.verdict.name}")
+    return docket_message(record_of(story), story.texts), checked
+
+
+def told(found: pb.Docket) -> list[str]:
+    """A line for everything."""
+    lines = [f"game {found.game_id}, {found.size} entries"]
+    if not found.table_rules:
+        return [*lines, "played without rules of the table: nobody can protest, and no arbiter rules"]
+    if found.suspension:
+        lines.append(f"the game is {pb.Docket.Suspension.Name(found.suspension).removeprefix('SUSPENSION_').lower()}")
+    lines += [f"seat {seat}: {words}" for seat, of in enumerate(found.seats) if (words := _seat(of))]
+    lines += [_dispute(dispute) for dispute in found.disputes]
+    lines += [_ruling(ruling) for ruling in found.rulings]
+    if found.HasField("proposal"):
+        missing = ", ".join(f"seat {seat}" for seat in found.proposal.missing)
+        what = f"entry {found.proposal.seq} proposes to take back what followed entry {found.proposal.to_seq}"
+        lines.append(f"{what}; {missing} yet to agree")
+    if found.HasField("waiting"):
+        when = f"entered at {time_words(found.until_ms)}, if nobody acts before" if found.until_ms else _held(found)
+        lines.append(f"the game has come to its end ({ending_words(found.waiting.ending)}): {when}")
+        lines.append(f"  {result_words(found.waiting)}")
+    return lines if len(lines) > 1 else [*lines, "nobody is out, nothing is disputed or ruled"]
+
+
+def _seat(of: pb.Docket.Seat) -> str:
+    parts = [
+        *([f"out ({ending_words(of.out)})"] if of.out else []),
+        *([counted(of.strikes, "strike")] if of.strikes else []),
+        *([f"{counted(of.points_off, 'point')} off"] if of.points_off else []),
+    ]
+    return ", ".join(parts)
+
+
+def _dispute(dispute: pb.Docket.Dispute) -> str:
+    kind, against = ("appeal", "the ruling of entry") if dispute.is_appeal else ("protest", "entry")
+    state = f"ruled on in entry {dispute.ruled}" if dispute.HasField("ruled") else "open: an arbiter has to rule on it"
+    what = f"entry {dispute.seq}: {kind} of seat {dispute.seat} against {against} {dispute.against} ({dispute.rule_id})"
+    return f"{what}{_words(dispute.text)}; {state}"
+
+
+def _ruling(ruling: pb.Docket.Ruling) -> str:
+    return f"entry {ruling.seq}: arbiter {ruling.arbiter} rules: {ruling_words(ruling.rule)}{_words(ruling.text)}"
+
+
+def _words(text: str) -> str:
+    return f": {quoted(text)}" if text else ""
+
+
+def _held(found: pb.Docket) -> str:
+    waiting = [str(dispute.seq) for dispute in found.disputes if not dispute.HasField("ruled")]
+    return f"waits for a ruling on entry {' and '.join(waiting)}" if waiting else "entered at once"

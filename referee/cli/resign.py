@@ -1,0 +1,20 @@
+"""``referee resign``: a seat leaves the game."""
+
+from __future__ import annotations
+
+from referee.cli.seat_acts import SeatWords, command
+from referee.log.v1 import log_pb2
+
+
+def _resign() -> log_pb2.Resign:
+    """A seat leaves the game: it forfeits, and the stand-in moves for it until the others have played on.
+
+    Exit codes: 0 entered; 1 it is not allowed now, the referee cannot be reached or refuses, or it was not confirmed; 2
+    wrong usage.
+
+    Example: `referee resign @join.txt --key seat.pem`
+    """
+    return log_pb2.Resign()
+
+
+resign = command(SeatWords, _resign, anywhere=True)

@@ -1,0 +1,135 @@
+"""What the commands share by which a seat, or a scribe for one, turns to the table: protest, appeal, resign, …"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from clients.join import JoinError, parse_join
+from referee.cli.acting import Floor, Remote, check_game, composed, confirm, reason_of, record_of
+from referee.cli.acts import act_words, quoted
+from referee.cli.failure import EXIT_USAGE, Failure
+from referee.cli.story import Story
+from referee.log.intent import Author, Role, TableAct
+from referee.log.v1 import log_pb2
+
+RuleId = Annotated[
+    str, typer.Option("--rule", metavar="ID", help="The rule, by its id: of the game, or TBL-n.", show_default=False)
+]
+_KINDS: dict[type[TableAct], str] = {
+    log_pb2.Protest: "protest",
+    log_pb2.Appeal: "appeal",
+    log_pb2.Resign: "resign",
+    log_pb2.TakeBack: "take_back",
+    log_pb2.Consent: "consent",
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SeatWords(Remote):
+    """What every such act is given."""
+
+    game: Annotated[
+        str,
+        typer.Argument(
+            metavar="GAME",
+            help="The seat's join string, which says where, which game, which seat, and has the token; '@FILE' reads "
+            "it from a file. Or the game's id, with --server, --seat and --token-file.",
+            show_default=False,
+        ),
+    ]
+    key: Annotated[
+        Path, typer.Option("--key", metavar="FILE", help="The private key of the seat, or scribe.", show_default=False)
+    ]
+    seat: Annotated[int | None, typer.Option(metavar="N", min=0, help="Whose act it is.", show_default=False)] = None
+    scribe: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=0, help="Entered by this scribe for --seat, which is scribed.", show_default=False
+        ),
+    ] = None
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SpokenWords(SeatWords):
+    """Of an act that words can go with."""
+
+    reason: Annotated[str, typer.Option(metavar="TEXT", help="In words, kept beside the log: they can be erased.")] = ""
+
+
+_W = TypeVar("_W", bound=SeatWords)
+
+
+def command(common: type[_W], make: Callable[..., TableAct], *, anywhere: bool) -> Any:
+    """The command that enters what ``make`` makes. ``anywhere``: it is meant wherever the game stands."""
+
+    def run(words: _W, own: dict[str, Any]) -> None:
+        _enter(words, make(**own), anywhere=anywhere)
+
+    return composed(common, make, run)
+
+
+def _enter(words: SeatWords, act: TableAct, *, anywhere: bool) -> None:
+    text = reason_of(words.reason) if isinstance(words, SpokenWords) else ""
+    words, token = _admitted(words)
+    author = _author(words, act)
+    floor = Floor(words.server, check_game(words.game), token, words.secured(token))
+    story = floor.story()
+    record = record_of(story)
+    floor.check(record, author, words.key, act)
+    told = f"{author}: {act_words(_KINDS[type(act)], act)}"
+    confirm([told, *([f"reason: {quoted(text)}"] if text else []), *_about(story, act)], sure=words.yes)
+    seq = floor.enter(record, author, words.key, act, text, anywhere=anywhere)
+    print(f"entry {seq}: {told}")
+
+
+def _admitted(words: SeatWords) -> tuple[SeatWords, str]:
+    """The same with what a join string says, and the token. Raises ``Failure``."""
+    text = words.game
+    try:
+        if text.startswith("@"):
+            text = Path(text[1:]).read_text(encoding="utf-8").strip()
+        if "#" not in text:
+            return words, words.token()
+        join = parse_join(text)
+    except JoinError as error:
+        raise Failure(str(error), EXIT_USAGE) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise Failure(f"{words.game}: {error}", EXIT_USAGE) from None
+    if words.seat not in (None, join.seat):
+        raise Failure(f"--seat {words.seat}: the join string is for seat {join.seat}", EXIT_USAGE)
+    return replace(words, server=join.address, game=join.game_id, seat=join.seat), join.token
+
+
+def _author(words: SeatWords, act: TableAct) -> Author:
+    """Who signs; an act by a scribe says whose it is. Raises ``Failure``."""
+    if words.seat is None:
+        raise Failure("--seat N: expected, as GAME is no join string", EXIT_USAGE)
+    if words.scribe is None:
+        return Author(Role.SEAT, words.seat)
+    assert not isinstance(act, log_pb2.Correct | log_pb2.Rule)  # noqa: S101 - no command of these
+    act.seat = words.seat
+    return Author(Role.SCRIBE, words.scribe)
+
+
+def _about(story: Story, act: TableAct) -> list[str]:
+    """What the entries hold that it names."""
+    if isinstance(act, log_pb2.Protest | log_pb2.Appeal):
+        return _entry(story, act.against_seq)
+    if isinstance(act, log_pb2.Consent):
+        proposal = record_of(story).course.conduct.proposal
+        return _taken_back(story, proposal.to_seq) if proposal is not None else []
+    return _taken_back(story, act.to_seq) if isinstance(act, log_pb2.TakeBack) else []
+
+
+def _entry(story: Story, seq: int) -> list[str]:
+    return [f"  {seq}  {story.moves[seq]}"] if seq < len(story.moves) else []
+
+
+def _taken_back(story: Story, to_seq: int) -> list[str]:
+    return ["would be taken back:", *(line for seq in story.events_after(to_seq) for line in _entry(story, seq))]
