@@ -24,6 +24,7 @@ from referee.cli.options import options as game_options
 from referee.cli.options import tables as game_tables
 from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, refused, security, token_of
 from referee.cli.series import game_before, next_options, place
+from referee.cli.terms import Absence, Clock, Illegal, Lag, ProtestTime, TakeBacks, terms
 from referee.games import registry
 from referee.games.game import UnknownRules
 from referee.log.replay import Record
@@ -46,7 +47,7 @@ class Proofs(StrEnum):
     ALL = "all"
 
 
-def new(  # noqa: PLR0912, PLR0917 - typer reads options from the signature
+def new(  # noqa: PLR0917 - typer reads options from the signature
     seats: Annotated[
         int | None, typer.Option(min=1, help="How many play.", show_default="as few as the game allows")
     ] = None,
@@ -124,6 +125,19 @@ def new(  # noqa: PLR0912, PLR0917 - typer reads options from the signature
             "all that the rules of building decide."
         ),
     ] = Proofs.NONE,
+    clock: Clock = None,
+    lag: Lag = None,
+    illegal: Illegal = None,
+    absence: Absence = None,
+    take_backs: TakeBacks = False,
+    protest_time: ProtestTime = None,
+    arbiter_key: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY",
+            help="Public key (hex or key file) of an arbiter, who may rule on anything. Repeatable; numbered from 0.",
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Write the join strings to this new file, readable by you only."),
@@ -140,7 +154,8 @@ def new(  # noqa: PLR0912, PLR0917 - typer reads options from the signature
 
     Examples: `referee new --seats 3 --age-order 2,0,1`,
     `referee new --rules kingdomino --options '{"dynasty": true}' --series`, `referee new --series-of first.gamelog`,
-    `referee new --seats 4 --declare scribe.pem --scribed 1 --scribed 3 --out joins.txt`
+    `referee new --seats 4 --declare scribe.pem --scribed 1 --scribed 3 --out joins.txt`,
+    `referee new --clock "10m+5s" --illegal strikes:3 --absence 2m --arbiter-key arbiter.pem --protest-time 10m`
     """
     if show_tables:
         print(default_tables(_game(rules, seats, None)[0]))
@@ -164,9 +179,10 @@ def new(  # noqa: PLR0912, PLR0917 - typer reads options from the signature
     if declare is not None:
         request.declaring_scribe_key = public_key(f"--declare {declare}", declare)
     request.scribe_keys.extend(public_key(f"--scribe {key}", key) for key in scribe or [])
-    if record_attempts:
-        request.terms.illegal_moves = log_pb2.ILLEGAL_MOVE_POLICY_RECORDED
-    if proofs is Proofs.REFUSALS and not record_attempts:
+    request.arbiter_keys.extend(public_key(f"--arbiter-key {key}", key) for key in arbiter_key or [])
+    illegal = [*(illegal or []), *(["record"] if record_attempts else [])]
+    request.terms.CopyFrom(terms(clock, lag, illegal, absence, take_backs, protest_time))
+    if proofs is Proofs.REFUSALS and not request.terms.illegal_moves:
         raise Failure("--proofs refusals: expected --record-attempts, as only recorded refusals are proved", EXIT_USAGE)
     if proofs is not Proofs.NONE:
         request.terms.proofs = log_pb2.ProofPolicy.Value(f"PROOF_POLICY_{proofs.name}")
@@ -181,7 +197,7 @@ def new(  # noqa: PLR0912, PLR0917 - typer reads options from the signature
             if token
         }
         if file is not None:
-            lines = [*joins.values(), *([f"scribe {created.scribe_token}"] if created.scribe_token else [])]
+            lines = [*joins.values(), *(f"{role} {token}" for role, token in _tokens(created).items() if token)]
             file.write("".join(f"{line}\n" for line in lines))
     print(_as_json(created, joins) if as_json else _as_text(created, joins, out))
     for seat, name in enumerate(request.principals):
@@ -249,8 +265,13 @@ def _as_text(created: pb.CreateGameResponse, joins: dict[int, str], out: Path | 
         lines.append(f"join strings in {out}")
     else:
         lines += [f"seat {seat}: {join}" for seat, join in joins.items()]
-        lines += [f"scribe: {created.scribe_token}"] if created.scribe_token else []
+        lines += [f"{role}: {token}" for role, token in _tokens(created).items() if token]
     return "\n".join(lines)
+
+
+def _tokens(created: pb.CreateGameResponse) -> dict[str, str]:
+    """Of those who are at no seat; empty where there are none."""
+    return {"scribe": created.scribe_token, "arbiter": created.arbiter_token}
 
 
 def _as_json(created: pb.CreateGameResponse, joins: dict[int, str]) -> str:
@@ -258,6 +279,6 @@ def _as_json(created: pb.CreateGameResponse, joins: dict[int, str]) -> str:
         "game": created.game.id,
         "verifier_key": created.verifier_key,
         "joins": {str(seat): join for seat, join in joins.items()},
-        "scribe_token": created.scribe_token,
+        **{f"{role}_token": token for role, token in _tokens(created).items()},
     }
     return json.dumps(value, indent=2)
