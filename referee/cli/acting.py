@@ -93,8 +93,14 @@ class Floor:
 
     def check(self, record: Record, author: Author, key: Path, act: TableAct) -> None:
         """That the referee will take it, as far as it is known here."""
+        private = texts.private_key("--key", key)
+        known = record.roll.key_of(author)
+        if known is None:
+            raise Failure(f"there is no {author} in this game, or it has not joined; expected another number")
+        if known.raw != private.public.raw:
+            raise Failure(f"--key {key}: not the key of {author}")
         try:
-            record.check(intent.act(record.place, author, texts.private_key("--key", key), act))
+            record.check(intent.act(record.place, author, private, act))
         except LogError as error:
             expected = f"; expected {error.expected}" if error.expected else ""
             raise Failure(f"this is not allowed now: {error.what}{expected}") from None

@@ -92,8 +92,8 @@ def told(found: pb.Docket) -> list[str]:
     if found.suspension:
         lines.append(f"the game is {pb.Docket.Suspension.Name(found.suspension).removeprefix('SUSPENSION_').lower()}")
     lines += [f"seat {seat}: {words}" for seat, of in enumerate(found.seats) if (words := _seat(of))]
-    lines += [_dispute(dispute) for dispute in found.disputes]
-    lines += [_ruling(ruling) for ruling in found.rulings]
+    entered = {**{of.seq: _dispute(of) for of in found.disputes}, **{of.seq: _ruling(of) for of in found.rulings}}
+    lines += [entered[seq] for seq in sorted(entered)]
     if found.HasField("proposal"):
         missing = ", ".join(f"seat {seat}" for seat in found.proposal.missing)
         what = f"entry {found.proposal.seq} proposes to take back what followed entry {found.proposal.to_seq}"

@@ -100,7 +100,7 @@ def _rule(words: _Words, make: Callable[..., log_pb2.Rule], own: dict[str, Any],
     told = f"{author} rules: {ruling_words(ruling, _move_of(story, ruling))}"
     confirm([told, *([f"reason: {quoted(text)}"] if text else []), *_consequences(story, ruling)], sure=words.yes)
     seq = floor.enter(record, author, words.key, ruling, text, anywhere=anywhere)
-    print(f"entry {seq}: {told}")
+    print(f"entered as entry {seq}")
 
 
 # The rulings

@@ -85,7 +85,7 @@ def _enter(words: SeatWords, act: TableAct, *, anywhere: bool) -> None:
     told = f"{author}: {act_words(_KINDS[type(act)], act)}"
     confirm([told, *([f"reason: {quoted(text)}"] if text else []), *_about(story, act)], sure=words.yes)
     seq = floor.enter(record, author, words.key, act, text, anywhere=anywhere)
-    print(f"entry {seq}: {told}")
+    print(f"entered as entry {seq}")
 
 
 def _admitted(words: SeatWords) -> tuple[SeatWords, str]:

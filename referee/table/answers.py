@@ -58,9 +58,12 @@ def key_id_for(record: Record, intent: log_pb2.Intent) -> bytes:
     """Of the key that the author signs with. Raises ``NotAwaited`` if it has none."""
     if intent.WhichOneof("act") == "join":
         return key_id(intent.join.key)
-    key = record.roll.key_of(author_of(intent))
+    author = author_of(intent)
+    key = record.roll.key_of(author)
     if key is None:
-        raise NotAwaited(f"{author_of(intent)} has no key", awaited_text(record))
+        keys = {Role.SCRIBE: record.opened.scribe_keys, Role.ARBITER: record.opened.arbiter_keys}.get(author.role)
+        expected = "a seat that has joined" if keys is None else f"one of the game's {len(keys)} {author.role}s"
+        raise NotAwaited(f"{author} has no key; expected {expected}", awaited_text(record))
     return key.id
 
 
