@@ -89,7 +89,7 @@ def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
     for path in (*reports, *([out] if out else [])):
         if path.exists():
             raise Failure(f"{path}: File exists", EXIT_FAILED)
-    salts = [secrets.token_bytes(SALT_BYTES) for _ in range(found.setup.seats)]
+    salts = [secrets.token_bytes(SALT_BYTES) if out else b"" for _ in range(found.setup.seats)]
     seats = _seats(found.setup, salts)
     hashes: Facts = ()
     if signers and signer and out:
@@ -128,7 +128,7 @@ def _seats(setup: Setup, salts: Sequence[bytes]) -> list[Seat]:
     names = setup.players or ("",) * setup.seats
     seats = []
     for number, (name, salt) in enumerate(zip(names, salts, strict=True)):
-        player = (("player", player_hash(salt, name).hex()), ("salt", salt.hex())) if name else ()
+        player = (("player", player_hash(salt, name).hex()), ("salt", salt.hex())) if name and salt else ()
         seats.append(Seat(number, name, player))
     return seats
 

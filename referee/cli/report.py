@@ -113,7 +113,6 @@ def _of_log(audit: Audit, story: Story, verifier: VerifierKey | None) -> Report:
             *meaning,
             *(line.strip() for line in verdict),
             *_signed(audit),
-            *audit.remarks,
             *_differs(audit, scores),
         ),
         result=_result(audit),

@@ -103,6 +103,10 @@ def test_stop_tells_the_line_and_ends_with_the_code_of_the_rules(folder: Path) -
     assert "The game is not over: these are the points so far." in done.stdout
     audit = referee("audit", log, "--key", fact("verifier key", done.stdout))
     assert (audit.returncode, audit.stdout.split("\n")[0]) == (3, "PREFIX(10)")
+    assert "salt " in done.stdout
+    # Without a log there is nothing that a salt would prove.
+    alone = referee("adjudicate", folder / "foul.txt")
+    assert (alone.returncode, "salt " in alone.stdout) == (8, False)
 
 
 def test_a_fair_game_is_complete(folder: Path) -> None:
