@@ -207,7 +207,8 @@ GOING_BACK: Final = (
         23,
         _C,
         "log.past.Past.check",
-        "No take-back goes past what was drawn or rolled. In a dealt game nothing does: the deck goes on.",
+        "No take-back goes past what was drawn or rolled. In a dealt game nothing does, nor back when a draw is due: "
+        "the deck goes on.",
         "Decided here: what was seen cannot be unseen",
     ),
     _rule(

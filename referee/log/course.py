@@ -261,7 +261,8 @@ class Course(Sitting):
             self.clocks.stop(step.since_ms)
         elif step.seat is not None:
             self.against(step, step.seat)
-        if len(self.conduct.out) > out and kind is not StepKind.PLAYED:
+        restored = isinstance(step.act, log_pb2.Rule) and step.act.HasField("restore")
+        if len(self.conduct.out) > out and not restored:
             self.left(seq)
         self.last_ms = clock.referee_ms
         if self.clocks is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Final
 
-from referee.games.game import Decision, Over
+from referee.games.game import Chance, Decision, Over
 from referee.log.clocks import Clocks
 from referee.log.conduct import Conduct, Now
 from referee.log.endings import of_forfeits, of_rules
@@ -107,8 +107,17 @@ class Sitting(Play):
 
     def _now(self, seq: int) -> Now:
         playing = self.phase is Phase.PLAYING and self.past is not None
-        may_go_back = partial(self.past.check, now=seq) if self.past is not None else _no_past
+        may_go_back = partial(self._may_go_back, now=seq)
         return Now(playing, self.required_end() is not None, self.awaited(), may_go_back, self.clocks is not None)
+
+    def _may_go_back(self, seq: int, now: int, **limits: bool) -> None:
+        what = f"going back to entry {seq}"
+        if self.past is None:
+            raise LogError(Code.NOT_AWAITED, f"TBL-22: {what}", "a game in play")
+        # The deck was asked for what is due: it is not asked again for another position.
+        dealing = not self.conduct.declared and any(isinstance(awaited, Chance) for awaited in self.pending())
+        demand("TBL-23", not dealing, f"{what} before a draw that is due", "the draw first")
+        self.past.check(seq, now, **limits)
 
     # --- what may come: these change nothing -------------------------------------------------------------
 
@@ -262,10 +271,6 @@ class Sitting(Play):
             self.conduct.out = dict(moment.out)
         elif tuple(self.conduct.out.items()) != moment.out:
             self.remember(seq, None)
-
-
-def _no_past(seq: int, **_: bool) -> None:
-    raise LogError(Code.NOT_AWAITED, f"TBL-22: going back to entry {seq}", "a game in play")
 
 
 def _stand_in_text(due: log_pb2.StandIn | None) -> str:

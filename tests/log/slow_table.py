@@ -1,0 +1,527 @@
+"""The rules of the table once more, from docs/log-format.md, in the plainest way: what stands after an entry is worked
+out from the entries, and kept for each of them; nothing is undone, as going back is looking up an earlier one.
+
+It knows the engines of the games and the messages, and nothing of how the referee keeps its table.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from referee.games.game import Chance, Decision, Forced, ForcedPass, Over
+from referee.games.table_rules import CATALOGUE
+from referee.log.v1 import log_pb2
+
+MONTH = 30 * 86_400_000
+OF_A_SEAT = (2, 3, 4, 5, 6, 7, 11)
+FREE = ("pause", "resume", "adjourn")
+
+
+@dataclass(frozen=True)
+class Standing:
+    """After an entry."""
+
+    at: int
+    """Its time."""
+    events: tuple[Any, ...]
+    """What led to the position."""
+    out: tuple[tuple[int, int], ...]
+    clocks: tuple[tuple[int, int], ...]
+    """left and used, by seat."""
+    kind: str = ""
+    """Of the moment that the entry is: drawn, scribes or others; none is empty."""
+    back_to: int | None = None
+    result: log_pb2.GameEnd | None = None
+    lapses: bool = False
+    """Proposals and a skip end with it."""
+
+
+class Illegal(Exception):
+    """Why an entry cannot stand."""
+
+
+def need(condition: object, why: str) -> None:
+    if not condition:
+        raise Illegal(why)
+
+
+class SlowTable:
+    """One game from the entry with which play begins. ``entries`` hold (entry, intent)."""
+
+    def __init__(self, opened: log_pb2.GameOpen, game: Any, codec: Any, first: int, at: int, last: int) -> None:
+        self.opened, self.terms, self.game, self.codec = opened, opened.terms, game, codec
+        self.options = codec.decode_options(opened.options)
+        self.tables = codec.decode_tables(opened.tables)
+        self.seats = len(opened.seats)
+        self.first, self.last = first, last
+        self.entries: list[tuple[log_pb2.Entry, log_pb2.Intent | None]] = []
+        self.known = {rule.id for rule in (*game.catalogue, *CATALOGUE)}
+        clocks = ((self.control()[0], 0),) * self.seats
+        self.after = [Standing(at, (), (), clocks, "others")]
+        self._awaited: dict[int, list[int]] = {}
+        self._position: tuple[tuple[Any, ...], Any] | None = None
+
+    @property
+    def seq(self) -> int:
+        """Of the next entry."""
+        return self.first + len(self.after)
+
+    # --- what follows from the entries ---------------------------------------------------------------------
+
+    def control(self) -> tuple[int, bool, int, int]:
+        """base, renewed, increment, delay"""
+        clock = self.terms.clock
+        kind = clock.WhichOneof("control")
+        if kind == "per_move":
+            return clock.per_move.move_ms, True, 0, 0
+        if kind == "correspondence":
+            return clock.correspondence.days * 86_400_000, True, 0, 0
+        if kind == "increment":
+            return clock.increment.base_ms, False, clock.increment.increment_ms, 0
+        return clock.delay.base_ms, False, 0, clock.delay.delay_ms
+
+    def position(self, n: int) -> Any:
+        """After the n-th entry, played from the beginning."""
+        events = self.after[n].events
+        if self._position is None or self._position[0] != events:
+            state = self.game.new(self.seats, self.options, self.tables)
+            for event in events:
+                state.apply(event)
+            self._position = (events, state)
+        return self._position[1]
+
+    def acts(self, n: int, *kinds: str) -> list[tuple[int, int, Any, log_pb2.Intent]]:
+        """Acts of these kinds up to the n-th entry: index, entry, act, intent."""
+        found = []
+        for i, (entry, intent) in enumerate(self.entries[:n], 1):
+            if entry.HasField("signed") and intent is not None and (kind := intent.WhichOneof("act")) in kinds:
+                found.append((i, self.first + i, getattr(intent, str(kind)), intent))
+        return found
+
+    def rulings(self, n: int, *kinds: str) -> list[tuple[int, int, Any, Any]]:
+        """Rulings of these kinds (or all): index, entry, ruling, rule."""
+        all_ = [(i, e, getattr(r, str(r.WhichOneof("ruling"))), r) for i, e, r, _ in self.acts(n, "rule")]
+        return [ruling for ruling in all_ if not kinds or ruling[3].WhichOneof("ruling") in kinds]
+
+    def suspended(self, n: int) -> str:
+        found = self.rulings(n, *FREE)
+        return "" if not found else {"pause": "paused", "adjourn": "adjourned", "resume": ""}[which(found[-1][3])]
+
+    def points_off(self, n: int) -> list[int]:
+        return [sum(r.points for _, _, r, _ in self.rulings(n, "penalty") if r.seat == s) for s in range(self.seats)]
+
+    def strikes(self, n: int) -> list[int]:
+        counts = [sum(r.strikes for _, _, r, _ in self.rulings(n, "penalty") if r.seat == s) for s in range(self.seats)]
+        for entry, intent in self.entries[:n]:
+            if entry.HasField("refused") and intent is not None and intent.WhichOneof("author") == "seat":
+                counts[intent.seat] += 1
+        return counts
+
+    def disputes(self, n: int) -> dict[int, tuple[int, int, int | None]]:
+        """Seat, against, and the ruling that decided it, by entry."""
+        ruled = {rule.decides: e for _, e, _, rule in self.rulings(n) if rule.HasField("decides")}
+        return {e: (who(a, i), a.against_seq, ruled.get(e)) for _, e, a, i in self.acts(n, "protest", "appeal")}
+
+    def lapsed(self, n: int) -> int:
+        """The last entry, by index, with which proposals lapsed."""
+        return max((i for i in range(n + 1) if self.after[i].lapses), default=0)
+
+    def proposal(self, n: int) -> tuple[int, int, set[int]] | None:
+        """The newest: its entry, where it goes, who agrees."""
+        since = self.lapsed(n)
+        made = [found for found in self.acts(n, "take_back") if found[0] > since]
+        if not made:
+            return None
+        index, entry, act, intent = made[-1]
+        agreed = {who(a, i) for k, _, a, i in self.acts(n, "consent") if k > index}
+        return entry, act.to_seq, agreed | {who(act, intent)}
+
+    def skipped(self, n: int) -> int | None:
+        found = [r.seat for i, _, r, _ in self.rulings(n, "skip") if i > self.lapsed(n)]
+        return found[-1] if found else None
+
+    def end(self, n: int) -> log_pb2.GameEnd | None:
+        """What the game has come to."""
+        if (result := self.after[n].result) is not None:
+            return result
+        out = self.after[n].out
+        for awaited in self.position(n).pending():
+            if isinstance(awaited, Over):
+                off = self.points_off(n)
+                ending = log_pb2.Ending.ValueType(awaited.ending.value)
+                if not out and not any(off):
+                    return log_pb2.GameEnd(ending=ending, scores=awaited.scores, places=awaited.places)
+                left = [score - less for score, less in zip(awaited.scores, off, strict=True)]
+                keys = [(-score, place) for score, place in zip(left, awaited.places, strict=True)]
+                places = [
+                    place + sum(other < key for other in keys) - sum(other < place for other in awaited.places)
+                    for key, place in zip(keys, awaited.places, strict=True)
+                ]
+                return log_pb2.GameEnd(ending=ending, scores=left, places=self.behind(places, out))
+        if out and self.seats - len(out) <= 1:
+            ending = log_pb2.Ending.ValueType(out[-1][1])
+            return log_pb2.GameEnd(ending=ending, places=self.behind([1] * self.seats, out))
+        return None
+
+    def behind(self, places: list[int], out: tuple[tuple[int, int], ...]) -> list[int]:
+        gone = [seat for seat, _ in out]
+        stay = [p - sum(places[other] < p for other in gone) for p in places]
+        worst = max(self.seats, len(gone) + 1)
+        return [worst - gone.index(seat) if seat in gone else stay[seat] for seat in range(self.seats)]
+
+    def goes_on(self, n: int) -> bool:
+        return not self.suspended(n) and self.end(n) is None
+
+    def deciding(self, n: int) -> list[int]:
+        return [a.seat for a in self.position(n).pending() if isinstance(a, Decision)] if self.goes_on(n) else []
+
+    def stands_in(self, n: int) -> list[int]:
+        gone = {seat for seat, _ in self.after[n].out}
+        return [seat for seat in self.deciding(n) if seat in gone or seat == self.skipped(n)]
+
+    def awaited(self, n: int) -> list[int]:
+        if n not in self._awaited:  # what is past does not change
+            self._awaited[n] = [seat for seat in self.deciding(n) if seat not in self.stands_in(n)]
+        return self._awaited[n]
+
+    def since(self, seat: int, n: int) -> int | None:
+        """When its clock began to run: back to the entry that let it."""
+        if not self.terms.HasField("clock") or seat not in self.awaited(n):
+            return None
+        while n > 0 and seat in self.awaited(n - 1) and not self.anew(seat, n):
+            n -= 1
+        return self.after[n].at
+
+    def anew(self, seat: int, n: int) -> bool:
+        """Whether the n-th entry lets a clock that ran begin again."""
+        entry, intent = self.entries[n - 1]
+        if self.after[n].back_to is not None or entry.HasField("interrupted"):
+            return True
+        if intent is not None and intent.HasField("move"):
+            return self.mover(intent, n - 1) == seat
+        if entry.HasField("stand_in"):
+            return entry.stand_in.seat == seat
+        if intent is not None and intent.HasField("rule"):
+            kind = which(intent.rule)
+            return kind in ("pause", "adjourn", "accept") or (
+                kind == "set_clock" and intent.rule.set_clock.seat == seat
+            )
+        return False
+
+    def mover(self, intent: log_pb2.Intent, n: int) -> int:
+        """Whose move it is."""
+        return intent.seat if intent.WhichOneof("author") == "seat" else self.awaited(n)[0]
+
+    # --- clocks: step 3 of the document ------------------------------------------------------------------
+
+    def use(self, clock: tuple[int, int], more: int) -> tuple[int, int]:
+        left, used = clock
+        return max(0, left - max(0, more - max(0, self.control()[3] - used))), used + more
+
+    def available(self, seat: int, n: int) -> int:
+        left, used = self.after[n].clocks[seat]
+        return left + max(0, self.control()[3] - used)
+
+    def all_stop(self, n: int, until: int) -> list[tuple[int, int]]:
+        clocks = list(self.after[n].clocks)
+        for seat in range(self.seats):
+            if (since := self.since(seat, n)) is not None:
+                clocks[seat] = self.use(clocks[seat], max(0, until - since))
+        return clocks
+
+    def given(self, clock: tuple[int, int]) -> tuple[int, int]:
+        base, renewed, increment, _ = self.control()
+        return (base if renewed else min(clock[0] + increment, MONTH)), 0
+
+    # --- going back -----------------------------------------------------------------------------------------
+
+    def alive(self, n: int) -> list[int]:
+        """Indices of entries up to the n-th that were not taken back."""
+        taken: set[int] = set()
+        for i in range(n + 1):
+            if (to := self.after[i].back_to) is not None:
+                taken |= set(range(to - self.first + 1, i))
+        return [i for i in range(n + 1) if i not in taken]
+
+    def back(self, to: int, n: int, *bars: str) -> None:
+        """That entry n + 1 may go back there."""
+        index = to - self.first
+        need(0 <= index <= n, "an earlier entry of play")
+        if self.opened.HasField("dealt"):
+            need(not any(isinstance(a, Chance) for a in self.position(n).pending()), "a draw is due")
+        alive = self.alive(n)
+        need(index in alive, "an entry that was not taken back")
+        need(all(self.after[i].kind not in bars for i in alive if i > index), f"past {bars}")
+
+    def moment(self, to: int, n: int) -> Standing:
+        return self.after[max(i for i in self.alive(n) if self.after[i].kind and i <= to - self.first)]
+
+    # --- an entry -----------------------------------------------------------------------------------------------
+
+    def check(self, entry: log_pb2.Entry, intent: log_pb2.Intent | None) -> Standing:
+        """What stands after it. Raises ``Illegal``."""
+        n = len(self.after) - 1
+        now, at = self.after[n], entry.referee_ms
+        need(at >= now.at, "time runs back")
+        self.check_times(entry, intent, n)
+        after = replace(now, at=at, kind="", back_to=None, lapses=False)
+        event = entry.WhichOneof("event")
+        if event == "end":
+            self.check_end(entry.end, at, n)
+            return after
+        need(self.seq < self.last, "the limit of entries")
+        if intent is None:
+            return self.of_referee(entry, str(event), after, n)
+        act = str(intent.WhichOneof("act"))
+        if act in ("move", "declare"):
+            return self.of_play(entry, intent, act, after, n)
+        return self.of_table(intent, act, after, n)
+
+    def check_times(self, entry: log_pb2.Entry, intent: log_pb2.Intent | None, n: int) -> None:
+        told = entry.charged_ms + entry.lag_ms + entry.overhead_ms
+        flag = entry.HasField("timeout")
+        if not self.terms.HasField("clock") or not (flag or (intent is not None and intent.HasField("move"))):
+            need(told == 0, "no time to account for")
+            return
+        if intent is not None:
+            need(len(self.awaited(n)) == 1, "nobody to charge")
+        seat = entry.timeout.seat if intent is None else self.mover(intent, n)
+        need(seat in self.awaited(n), "not awaited")
+        since = self.since(seat, n)
+        most = self.terms.clock.lag_ms
+        need(told == (0 if since is None else entry.referee_ms - since), "the sum")
+        if flag:
+            need(entry.lag_ms == min(most, entry.charged_ms + entry.lag_ms), "all of the lag")
+            need(entry.charged_ms > self.available(seat, n), "too early")
+        else:
+            need(entry.lag_ms <= (0 if entry.HasField("refused") else most), "too much lag")
+            need(entry.charged_ms <= self.available(seat, n), "too late")
+
+    def check_end(self, end: log_pb2.GameEnd, at: int, n: int) -> None:
+        required = self.end(n)
+        if required is None:
+            limit = end.ending == log_pb2.ENDING_STALLED and self.seq == self.last
+            need(limit or end.ending in (log_pb2.ENDING_ABORTED, log_pb2.ENDING_REFEREE_FAULT), "nobody's ending")
+            need(not end.scores and not end.places, "no result")
+            return
+        need(end == required, "another result")
+        if self.seq < self.last:
+            need(all(ruled is not None for _, _, ruled in self.disputes(n).values()), "a dispute is open")
+            need(at >= self.after[n].at + self.terms.protest_ms, "there is time to protest")
+
+    def of_referee(self, entry: log_pb2.Entry, event: str, after: Standing, n: int) -> Standing:
+        state = self.position(n)
+        if event == "interrupted":
+            need(self.after[n].at <= entry.interrupted.alive_ms <= entry.referee_ms, "alive when?")
+            if not self.terms.HasField("clock"):
+                return after
+            return replace(after, clocks=tuple(self.all_stop(n, entry.interrupted.alive_ms)))
+        if event == "chance":
+            return self.drawn(entry.chance.outcome, after, n)
+        seat = getattr(entry, event).seat
+        if event == "forced_pass":
+            need(self.goes_on(n) and Forced(seat) in state.pending(), "no pass")
+            return replace(after, events=(*after.events, ForcedPass(seat)), kind="scribes", lapses=True)
+        if event == "stand_in":
+            need(seat in self.stands_in(n), "nobody stands in")
+            move = self.codec.encode_move(state.stand_in(seat), self.tables)
+            need(entry.stand_in.move == move, "another move")
+            return self.decided(replace(after, kind="scribes"), seat, self.codec.decode_move(move, self.tables))
+        need(seat in self.awaited(n), "not awaited")
+        if event == "timeout":
+            need(self.terms.HasField("clock"), "no clock")
+            clocks = tuple((0, 0) if s == seat else clock for s, clock in enumerate(after.clocks))
+            return self.left(replace(after, clocks=clocks), seat, log_pb2.ENDING_FLAG, n)
+        need(self.terms.absence_ms and not self.opened.seats[seat].scribed, "nobody is absent")
+        need(entry.referee_ms - entry.absent.since_ms >= self.terms.absence_ms, "not so long")
+        return self.left(after, seat, log_pb2.ENDING_DISCONNECTED, n)
+
+    def drawn(self, data: bytes, after: Standing, n: int) -> Standing:
+        state = self.position(n)
+        need(self.goes_on(n) and any(isinstance(a, Chance) for a in state.pending()), "no chance")
+        event = self.codec.decode_outcome(data, self.tables)
+        need(not state.check(event), "against the rules")
+        return replace(after, events=(*after.events, event), kind="drawn", lapses=True)
+
+    def decided(self, after: Standing, seat: int, event: Any) -> Standing:
+        clocks = list(after.clocks)
+        if self.terms.HasField("clock"):
+            clocks[seat] = self.given(clocks[seat])
+        return replace(after, events=(*after.events, event), clocks=tuple(clocks), lapses=True)
+
+    def of_play(self, entry: log_pb2.Entry, intent: log_pb2.Intent, act: str, after: Standing, n: int) -> Standing:
+        by_scribe = intent.WhichOneof("author") == "scribe"
+        if act == "declare":
+            need(by_scribe and self.opened.HasField("declared"), "a scribe of a declared game")
+            need(intent.scribe == self.opened.declared.scribe, "the declaring scribe")
+            return self.drawn(intent.declare, after, n)
+        awaited = self.awaited(n)
+        need(len(awaited) == 1 and intent.WhichOneof("author") != "arbiter", "no move")
+        seat = awaited[0]
+        need(self.opened.seats[seat].scribed == by_scribe and (by_scribe or seat == intent.seat), "another's move")
+        event = self.codec.decode_move(intent.move, self.tables)
+        broken = sorted({violation.rule_id for violation in self.position(n).check(event)})
+        clocks = list(after.clocks)
+        if self.terms.HasField("clock"):
+            clocks[seat] = self.use(clocks[seat], entry.charged_ms)
+        if entry.HasField("signed"):
+            need(not broken, "against the rules")
+            after = replace(after, clocks=tuple(clocks), kind="scribes" if by_scribe else "others")
+            return self.decided(after, seat, event)
+        need(self.terms.illegal_moves == log_pb2.ILLEGAL_MOVE_POLICY_RECORDED, "not recorded")
+        need(broken and list(entry.refused.rule_ids) == broken, "other rules")
+        if by_scribe:
+            return replace(after, clocks=tuple(clocks))
+        clocks[seat] = (max(0, clocks[seat][0] - self.terms.penalty_ms), clocks[seat][1])
+        return self.struck(replace(after, clocks=tuple(clocks)), seat, 1, n)
+
+    def struck(self, after: Standing, seat: int, more: int, n: int) -> Standing:
+        if more and self.terms.strikes and self.strikes(n)[seat] + more >= self.terms.strikes:
+            return self.left(after, seat, log_pb2.ENDING_ILLEGAL_MOVES, n)
+        return after
+
+    def left(self, after: Standing, seat: int, ending: int, n: int) -> Standing:
+        """The seat is out; that may be all who had not agreed."""
+        if seat in dict(after.out):
+            return after
+        after = replace(after, out=(*after.out, (seat, ending)), kind="others")
+        proposal = self.proposal(n)
+        return after if proposal is None else self.agreed(after, proposal[1], proposal[2], n)
+
+    def agreed(self, after: Standing, to: int, agreed: set[int], n: int) -> Standing:
+        if not set(range(self.seats)) - set(dict(after.out)) <= agreed:
+            return after
+        return self.returned(after, to, n, by_seats=True)
+
+    def returned(self, after: Standing, to: int, n: int, *, by_seats: bool) -> Standing:
+        moment = self.moment(to, n)
+        after = replace(after, events=moment.events, clocks=moment.clocks, back_to=to, lapses=True)
+        if not by_seats:
+            return replace(after, out=moment.out, kind="", result=None)
+        return replace(after, kind="others" if after.out != moment.out else "")
+
+    # --- acts of the table --------------------------------------------------------------------------------
+
+    def of_table(self, intent: log_pb2.Intent, act: str, after: Standing, n: int) -> Standing:
+        body: Any = getattr(intent, act)
+        role = intent.WhichOneof("author")
+        if act == "rule":
+            need(role == "arbiter", "an arbiter")
+            return self.ruled(body, intent.arbiter, after, n)
+        if act == "correct":
+            need(role == "scribe" and self.opened.HasField("declared"), "a scribe of a declared game")
+            self.back(body.to_seq, n, "others")
+            return self.returned(after, body.to_seq, n, by_seats=True)
+        need(role != "arbiter", "a seat")
+        if role == "seat":
+            need(not body.HasField("seat"), "its own")
+        else:
+            need(body.HasField("seat") and body.seat < self.seats and self.opened.seats[body.seat].scribed, "whose?")
+        seat = who(body, intent)
+        if act in ("protest", "appeal"):
+            self.check_dispute(act, body, seat, n)
+            return after
+        need(seat not in dict(after.out), "it is out")
+        need(self.end(n) is None, "it is over")
+        if act == "resign":
+            return self.left(after, seat, log_pb2.ENDING_RESIGNED, n)
+        if act == "take_back":
+            need(self.terms.take_backs, "no take-backs")
+            made = [i for i, _, a, by in self.acts(n, "take_back") if who(a, by) == seat and i > self.lapsed(n)]
+            need(len(made) < 4, "too many")
+            self.back(body.to_seq, n, "drawn")
+            return self.agreed(after, body.to_seq, {seat}, n)
+        proposal = self.proposal(n)
+        need(proposal is not None, "no proposal")
+        assert proposal is not None
+        need(proposal[0] == body.to_seq and seat not in proposal[2], "another proposal")
+        return self.agreed(after, proposal[1], proposal[2] | {seat}, n)
+
+    def check_dispute(self, act: str, body: Any, seat: int, n: int) -> None:
+        need(self.opened.arbiter_keys and body.rule_id in self.known and body.against_seq < self.seq, "against what?")
+        need(sum(filed[0] == seat for filed in self.disputes(n).values()) < 16, "too many")
+        if act == "appeal":
+            appeals = {e: (who(a, i), a.against_seq) for _, e, a, i in self.acts(n, "appeal")}
+            found = [rule for _, e, _, rule in self.rulings(n) if e == body.against_seq]
+            need(
+                found and not (found[0].HasField("decides") and found[0].decides in appeals),
+                "no ruling to appeal against",
+            )
+            need(
+                len(self.opened.arbiter_keys) > 1 and (seat, body.against_seq) not in appeals.values(),
+                "no other arbiter",
+            )
+
+    def ruled(self, rule: log_pb2.Rule, arbiter: int, after: Standing, n: int) -> Standing:
+        kind = which(rule)
+        need(rule.rule_id in self.known or (kind in FREE and not rule.rule_id), "which rule?")
+        if rule.HasField("decides"):
+            need(self.disputes(n).get(rule.decides, (0, 0, 0))[2] is None, "nothing open")
+            for _, e, act, _ in self.acts(n, "appeal"):
+                judges = [i.arbiter for _, ruling, _, i in self.acts(n, "rule") if ruling == act.against_seq]
+                need(e != rule.decides or judges != [arbiter], "his own ruling")
+        given: Any = getattr(rule, kind)
+        if "seat" in given.DESCRIPTOR.fields_by_name:
+            need(given.HasField("seat") and given.seat < self.seats, "which seat?")
+        has_clock, suspended = self.terms.HasField("clock"), self.suspended(n)
+        if kind == "restore":
+            self.back(given.to_seq, n, *([] if self.opened.HasField("declared") else ["drawn"]))
+            return self.returned(after, given.to_seq, n, by_seats=False)
+        if kind == "adjudicate":
+            need(len(given.scores) in (0, self.seats) and len(given.places) == self.seats, "of all seats")
+            need(all(p == 1 + sum(q < p for q in given.places) for p in given.places), "places")
+            end = log_pb2.GameEnd(ending=log_pb2.ENDING_ADJUDICATED, scores=given.scores, places=given.places)
+            return replace(after, result=end)
+        if kind == "void":
+            return replace(after, result=log_pb2.GameEnd(ending=log_pb2.ENDING_VOIDED))
+        if kind in ("pause", "adjourn"):
+            need(not suspended or (kind == "adjourn" and suspended == "paused"), "suspended")
+            return replace(after, clocks=tuple(self.all_stop(n, after.at))) if has_clock else after
+        if kind == "resume":
+            need(suspended, "not suspended")
+        elif kind == "dismiss":
+            need(rule.HasField("decides"), "nothing dismissed")
+        elif kind == "set_clock":
+            need(has_clock and given.left_ms <= MONTH, "no clock")
+            clocks = tuple((given.left_ms, 0) if s == given.seat else c for s, c in enumerate(after.clocks))
+            return replace(after, clocks=clocks, kind="others")
+        elif kind == "penalty":
+            need((has_clock or not given.time_ms) and given.points <= 1000 and given.strikes <= 1000, "too much")
+            clocks = tuple(
+                (max(0, left - (given.time_ms if s == given.seat else 0)), used)
+                for s, (left, used) in enumerate(after.clocks)
+            )
+            return self.struck(replace(after, clocks=clocks, kind="others"), given.seat, given.strikes, n)
+        elif kind == "forfeit":
+            need(given.seat not in dict(after.out) and given.ending in OF_A_SEAT, "out already, or no seat's")
+            return self.left(after, given.seat, given.ending, n)
+        elif kind == "reinstate":
+            need(given.seat in dict(after.out), "not out")
+            return replace(after, out=tuple(one for one in after.out if one[0] != given.seat), kind="others")
+        else:
+            need(given.seat in self.awaited(n), "not awaited")
+            after = replace(after, kind="others")
+        return self.accepted(given, after, n) if kind == "accept" else after
+
+    def accepted(self, accept: log_pb2.Accept, after: Standing, n: int) -> Standing:
+        event = self.codec.decode_move(accept.move, self.tables)
+        broken = sorted({violation.rule_id for violation in self.position(n).check(event)})
+        need(broken and list(accept.rule_ids) == broken and set(broken) <= self.game.waivable, "cannot stand")
+        clocks = tuple(self.all_stop(n, after.at)) if self.terms.HasField("clock") else after.clocks
+        return self.decided(replace(after, clocks=clocks), accept.seat, event)
+
+    def add(self, entry: log_pb2.Entry, intent: log_pb2.Intent | None, after: Standing) -> None:
+        """What ``check`` allowed."""
+        self.entries.append((entry, intent))
+        self.after.append(after)
+
+
+def which(rule: log_pb2.Rule) -> str:
+    return str(rule.WhichOneof("ruling"))
+
+
+def who(act: Any, intent: log_pb2.Intent) -> int:
+    """The seat whose act it is."""
+    seat: int = intent.seat if intent.WhichOneof("author") == "seat" else act.seat
+    return seat
