@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from clients.sdk.organiser import Table
+from referee.games import registry
+from referee.games.game import UnknownRules
 from referee.log.errors import LogError
 from referee.log.keys import PrivateKey
+from referee.log.note import VerifierKey
 
 KEY_FILE, GAMES_FILE, NAMES_FILE, REFEREE = "scribe.pem", "games.json", "names.json", "referee"
 MOST_OF_A_NAME = 20
@@ -50,7 +53,10 @@ class Folder:
         games = _read(path / GAMES_FILE)
         try:
             self._games = {game_id: Known(game_id, **fields) for game_id, fields in games.items()}
-        except TypeError:
+            for game in self._games.values():
+                registry.get(game.rules_id)
+                VerifierKey.parse(game.verifier)
+        except (TypeError, AttributeError, UnknownRules, LogError):
             raise FolderError(f"{path / GAMES_FILE}: not what the desk wrote") from None
         self._names: dict[str, Any] = dict(_read(path / NAMES_FILE))
 

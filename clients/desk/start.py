@@ -79,14 +79,15 @@ class Start(Screen[None]):
             self.query_one("#said", Static).update("Without an organiser's token no game can be opened here.")
         options.add_options(Option(words, id=known.game_id) for words, known in zip(told, games, strict=True))
         # The game that goes on is what one comes back for.
-        running = [i for i, words in enumerate(told) if "entries, goes on" in words]
+        running = [i for i, words in enumerate(told) if words.endswith("goes on")]
         options.highlighted = (running[0] + bool(self._place.token)) if running else 0
 
     def _words(self, known: Known, game: game_pb2.Game) -> str:
         names = ", ".join(filter(None, self._folder.names(known.game_id, len(game.seats))))
         seats = f"{len(game.seats)} {'seat' if len(game.seats) == 1 else 'seats'}" + (f" ({names})" if names else "")
         goes_on = "is over" if game.state == game_pb2.GAME_STATE_OVER else "goes on"
-        return f"{guide(known.rules_id).TITLE}, {seats}, game {known.game_id[:8]}: {game.size} entries, {goes_on}"
+        entries = f"{game.size} {'entry' if game.size == 1 else 'entries'}"
+        return f"{guide(known.rules_id).TITLE}, {seats}, game {known.game_id[:8]}: {entries}, {goes_on}"
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         desk = cast("DeskApp", self.app)

@@ -64,10 +64,13 @@ class Desk:
 
     async def games(self, at_least: int) -> list[str]:
         """What the first screen lists, when it does."""
-        options = self.app.screen.query_one(OptionList)
-        await until(lambda: options.option_count >= at_least, f"{at_least} options")
+        await until(lambda: len(self.listed()) >= at_least, f"{at_least} options")
         await self.pilot.pause()
-        return [str(options.get_option_at_index(i).prompt) for i in range(options.option_count)]
+        return self.listed()
+
+    def listed(self) -> list[str]:
+        options = self.app.screen.query_one(OptionList)
+        return [str(option.prompt) for option in options.options]
 
     async def is_at(self, entries: int) -> None:
         """Until so many are shown."""
@@ -83,6 +86,12 @@ class Desk:
         await self.press_enter(words)
         await self.answered()
         return self.text("verdict")
+
+    async def submit(self, words: str, told: str) -> None:
+        """As ``enter``, without a key and without waiting for the screen: until this is told."""
+        self.line.begin(words)
+        await self.line.action_submit()
+        await until(lambda: self.text("verdict").startswith(told), told, every_s=0.002)
 
     async def press_enter(self, words: str) -> None:
         """Types over what stands there and presses Enter."""

@@ -175,7 +175,7 @@ async def test_a_game_goes_on_after_desk_and_referee_were_stopped(referee: Refer
         assert await desk.enter("1: choose 22") == "Accepted as entry 5: 1: choose 22 wheat:1/swamp"
         await desk.pilot.press("escape")
         await desk.shows(Start)
-        assert (await desk.games(2))[1].endswith("6 entries, goes on")
+        await until(lambda: desk.listed()[-1].endswith("6 entries, goes on"), "the list is made anew")
 
 
 @pytest.mark.slow
@@ -212,7 +212,15 @@ async def test_the_folder_is_its_owners_alone_and_is_not_guessed_at(desk: Desk, 
     assert Folder(tmp_path).names("0" * 32, 2) == ("", "")
     assert Folder(tmp_path).games("") == []
     assert game.token not in repr(game)
-    for content, told in (("[]", "not what the desk wrote"), ("{", "not JSON"), ('{"a": {"b": 1}}', "not what")):
+    whole = (tmp_path / "games.json").read_text(encoding="utf-8")
+    for content, told in (
+        ("[]", "not what the desk wrote"),
+        ("{", "not JSON"),
+        ('{"a": {"b": 1}}', "not what the desk wrote"),
+        ('{"a": 1}', "not what the desk wrote"),
+        (whole.replace("kingdomino", "chess"), "not what the desk wrote"),
+        (whole.replace(game.verifier, "key"), "not what the desk wrote"),
+    ):
         (tmp_path / "games.json").write_text(content, encoding="utf-8")
         with pytest.raises(FolderError, match=told):
             Folder(tmp_path)
