@@ -50,8 +50,10 @@ const INTENT_TYPE = "application/vnd.tile-referee.intent.v1+protobuf";
 const FORMAT_VERSION = 1n;
 const MAX_SEATS = 255;
 const NO_PREV = new Uint8Array(32);
-// Events, acts and endings (by number) that have their place in the format and are not offered by this version.
-const NOT_OFFERED = new Set(["timeout", "resign", "consent", "protest", "rule", "change_key", 3, 4, 5, 6, 7, 9]);
+const TABLE_RULES = 1;
+const MONTH_MS = 30 * 86_400_000;
+// Events and acts by the rules of the table: not offered in games without them.
+const OF_THE_TABLE = new Set(["timeout", "absent", "interrupted", "stand_in", "resign", "consent", "protest", "appeal", "take_back", "correct", "rule"]);
 const BEFORE_ALL_JOINED = new Set(["open", "end", "disclose", "recovered"]);
 
 /** What DSSE has an author sign. */
@@ -150,6 +152,7 @@ class Audit {
     if (scribed && !open.scribe_keys.length) throw malformed("a scribed seat without a scribe");
     if (open.declared && open.declared.scribe >= open.scribe_keys.length) throw malformed("the declaring scribe does not exist");
     if (open.dealt && scribed === open.seats.length) throw malformed("a dealt game in which no seat joins");
+    checkTerms(open);
     if (open.series && (open.series.index === 0) !== (open.series.previous_head.length === 0)) {
       throw malformed("series: the previous head is there in every game but the first");
     }
@@ -325,9 +328,9 @@ class Audit {
   acts() {
     const { rules_id: id, rules_version: version } = this.open;
     if (!this.game) this.failAt(0, "UNSUPPORTED", `rules ${id}, version ${version}: moves are not read`);
-    const offered = (entry) => ![entry?.event, entry?.intent?.act, entry?.end?.ending].some((what) => NOT_OFFERED.has(what));
-    const n = this.entries.findIndex((entry) => !offered(entry));
-    if (n >= 0) this.failAt(n, "UNSUPPORTED", "an act or an ending that this version does not offer");
+    const offered = (what) => what !== "change_key" && (this.open.terms?.table_rules > 0 || !OF_THE_TABLE.has(what));
+    const n = this.entries.findIndex((entry) => entry && !(offered(entry.event) && offered(entry.intent?.act)));
+    if (n >= 0) this.failAt(n, "UNSUPPORTED", "an act or an event that is not offered in this game");
   }
 
   // --- the report ------------------------------------------------------------------------------------
@@ -355,6 +358,34 @@ class Audit {
     if (!events.has("end")) return { verdict: "PREFIX", code: "INCOMPLETE", message: "the game has not ended" };
     return { verdict: "COMPLETE", code: null, message: "nothing is wrong below the rules of the game" };
   }
+}
+
+/** Base, increment and delay of a clock, in milliseconds. */
+function control({ per_move: perMove, increment, delay, correspondence }) {
+  if (perMove) return [perMove.move_ms, 0, 0];
+  if (increment) return [increment.base_ms, increment.increment_ms, 0];
+  if (delay) return [delay.base_ms, 0, delay.delay_ms];
+  return [correspondence.days * 86_400_000, 0, 0];
+}
+
+/** That the terms make sense. Throws a Refusal. */
+function checkTerms({ terms, arbiter_keys: arbiters }) {
+  if (!terms) return;
+  const need = (condition, message) => {
+    if (!condition) throw new Refusal("MALFORMED", `terms: ${message}`);
+  };
+  const { table_rules: version, clock, strikes, penalty_ms: penalty, absence_ms: absence, protest_ms: protest } = terms;
+  if (version > TABLE_RULES) throw new Refusal("UNSUPPORTED", `version ${version} of the rules of the table`);
+  need(version || !(clock || strikes || penalty || absence || terms.take_backs || protest), "rules of the table are not named");
+  if (clock) {
+    need(clock.control, "a clock without a control");
+    const [base, increment, delay] = control(clock);
+    need(base >= 1 && base <= MONTH_MS && increment <= MONTH_MS && delay <= 86_400_000 && clock.lag_ms <= 10_000, "a clock");
+  }
+  need(strikes <= 32 && penalty <= MONTH_MS && absence <= MONTH_MS && protest <= MONTH_MS, "too much");
+  need(terms.illegal_moves || !(strikes || penalty), "attempts are not recorded");
+  need(!penalty || clock, "a penalty without a clock");
+  need(!protest || arbiters.length, "no arbiter rules on protests");
 }
 
 /** The names of the files of a FileDescriptorSet, or null if it is none. */

@@ -5,9 +5,30 @@ import { message } from "./wire.mjs";
 const Seat = message("Seat", `
   1 bytes player of 0,32
   2 bool scribed`);
+const PerMove = message("PerMove", `1 uint32 move_ms`);
+const Increment = message("Increment", `
+  1 uint32 base_ms
+  2 uint32 increment_ms`);
+const Delay = message("Delay", `
+  1 uint32 base_ms
+  2 uint32 delay_ms`);
+const Correspondence = message("Correspondence", `1 uint32 days`);
+const ClockTerms = message("ClockTerms", `
+  1 PerMove per_move in control
+  2 Increment increment in control
+  3 Delay delay in control
+  4 Correspondence correspondence in control
+  5 uint32 lag_ms`, { PerMove, Increment, Delay, Correspondence });
 const Terms = message("Terms", `
   1 enum illegal_moves to 1
-  2 enum proofs to 2`);
+  2 enum proofs to 2
+  3 uint32 table_rules
+  4 ClockTerms clock
+  5 uint32 strikes
+  6 uint32 penalty_ms
+  7 uint32 absence_ms
+  8 bool take_backs
+  9 uint32 protest_ms`, { ClockTerms });
 const Dealt = message("Dealt", `1 bytes commitment of 32 needed`);
 const Declared = message("Declared", `1 uint32 scribe optional needed`);
 const Series = message("Series", `
@@ -44,14 +65,49 @@ const Join = message("Join", `
   1 bytes key of 32 needed
   2 bytes commitment of 0,32`);
 const Reveal = message("Reveal", `1 bytes seed of 32 needed`);
-const Consent = message("Consent", `1 uint32 to_seq`);
-const Protest = message("Protest", `
+const Resign = message("Resign", `1 uint32 seat optional`);
+const ToEntry = message("ToEntry", `
+  1 uint32 to_seq
+  2 uint32 seat optional`);
+const Dispute = message("Dispute", `
   1 uint32 against_seq
-  2 string rule_id`);
+  2 string rule_id
+  3 uint32 seat optional
+  4 bytes remark of 0,32`);
+const SetClock = message("SetClock", `
+  1 uint32 seat optional
+  2 uint32 left_ms`);
+const Penalty = message("Penalty", `
+  1 uint32 seat optional
+  2 uint32 time_ms
+  3 uint32 points
+  4 uint32 strikes`);
+const Forfeit = message("Forfeit", `
+  1 uint32 seat optional
+  2 enum ending to 11`);
+const NamedSeat = message("NamedSeat", `1 uint32 seat optional`);
+const Accept = message("Accept", `
+  1 uint32 seat optional
+  2 bytes move
+  3 string rule_ids repeated`);
 const Rule = message("Rule", `
   1 Restore restore in ruling
   2 Adjudicate adjudicate in ruling
-  3 Empty void in ruling`, { Restore, Adjudicate, Empty });
+  3 Empty void in ruling
+  4 string rule_id
+  5 uint32 decides optional
+  6 bytes remark of 0,32
+  8 Empty pause in ruling
+  9 Empty resume in ruling
+  10 Empty adjourn in ruling
+  11 SetClock set_clock in ruling
+  12 Penalty penalty in ruling
+  13 Forfeit forfeit in ruling
+  14 NamedSeat reinstate in ruling
+  15 NamedSeat skip in ruling
+  16 Accept accept in ruling
+  17 Empty dismiss in ruling
+  needs ruling`, { Restore, Adjudicate, Empty, SetClock, Penalty, Forfeit, NamedSeat, Accept });
 const ChangeKey = message("ChangeKey", `
   1 uint32 seat optional
   2 bytes key`);
@@ -67,12 +123,15 @@ export const Intent = message("Intent", `
   9 Reveal reveal in act
   10 bytes move in act
   11 bytes declare in act
-  12 Empty resign in act
-  13 Consent consent in act
-  14 Protest protest in act
+  12 Resign resign in act
+  13 ToEntry consent in act
+  14 Dispute protest in act
   15 Rule rule in act
   16 ChangeKey change_key in act
-  needs author act`, { Join, Reveal, Empty, Consent, Protest, Rule, ChangeKey });
+  17 ToEntry take_back in act
+  18 Restore correct in act
+  19 Dispute appeal in act
+  needs author act`, { Join, Reveal, Resign, ToEntry, Dispute, Rule, ChangeKey, Restore });
 
 const Signed = message("Signed", `
   1 bytes intent needed
@@ -86,13 +145,21 @@ const Refused = message("Refused", `
 const Chance = message("Chance", `1 bytes outcome needed`);
 const OfSeat = message("OfSeat", `1 uint32 seat optional needed`);
 const GameEnd = message("GameEnd", `
-  1 enum ending to 10 needed
+  1 enum ending to 11 needed
   2 sint32 scores repeated
   3 uint32 places repeated`);
 const SeedDisclose = message("SeedDisclose", `1 bytes seed of 32 needed`);
 const Recovered = message("Recovered", `
   1 uint32 lost_size
   2 bytes lost_root of 32 needed`);
+
+const Interrupted = message("Interrupted", `1 uint64 alive_ms`);
+const Absent = message("Absent", `
+  1 uint32 seat optional needed
+  2 uint64 since_ms`);
+const StandIn = message("StandIn", `
+  1 uint32 seat optional needed
+  2 bytes move`);
 
 export const Entry = message("Entry", `
   1 bytes game_id of 16 needed
@@ -112,7 +179,10 @@ export const Entry = message("Entry", `
   15 GameEnd end in event
   16 SeedDisclose disclose in event
   17 Recovered recovered in event
-  needs event`, { Signed, Chance, Refused, OfSeat, GameEnd, SeedDisclose, Recovered });
+  18 Interrupted interrupted in event
+  19 Absent absent in event
+  20 StandIn stand_in in event
+  needs event`, { Signed, Chance, Refused, OfSeat, GameEnd, SeedDisclose, Recovered, Interrupted, Absent, StandIn });
 
 export const Header = message("Header", `
   1 bytes descriptors
