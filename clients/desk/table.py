@@ -349,6 +349,9 @@ class TableScreen(Screen[None]):
 
     def _correct_to(self, to_seq: str) -> None:
         """Asks to which entry the game is to go back; with a number it is proposed."""
+        if self._desk is not None and isinstance(self._desk.pending, Over):
+            self._say("The game is over: nothing can be corrected any more.")
+            return
         if not self._history.places():
             self._say("Nothing was entered yet that could be taken back.")
             return

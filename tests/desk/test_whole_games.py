@@ -50,6 +50,7 @@ async def test_a_game_that_was_entered_and_corrected_is_complete_and_says_what_w
         assert desk.entries()[7:-1] == lines[3:]
         assert desk.text("awaited").startswith("The game is over: 1. Seat ")
         assert "Redwing" in desk.text("awaited")
+        await desk.submit(":correct 3", "The game is over: nothing can be corrected any more.")
         folder = desk.app.folder
         known = folder.games("there")[0]
     log = folder.log_file(known.game_id)
