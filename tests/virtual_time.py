@@ -6,7 +6,9 @@ from collections.abc import Callable
 from heapq import heappop, heappush
 from itertools import count
 
-from referee.table.timing import Time
+from referee.table.timing import TICK_MS, Time
+
+_LONG_MS = 1000
 
 
 class _Call:
@@ -35,8 +37,16 @@ class VirtualTime(Time):
         return call
 
     def advance(self, ms: int) -> None:
-        """Calls all that is due until then, each at its very time."""
-        until_ms = self._now_ms + ms
+        """Calls all that is due until then, each at its very time. The loop is on time."""
+        until_ms, ticks = self._now_ms + ms, self._tick is not None
+        if ms > _LONG_MS and ticks:  # nobody wants to see every tick of a day
+            self._go_on(self._now_ms + 2 * TICK_MS)
+            self.stop()
+        self._go_on(until_ms)
+        if ticks and self._tick is None:
+            self.start()
+
+    def _go_on(self, until_ms: int) -> None:
         while self._calls and self._calls[0][0] <= until_ms:
             when_ms, _, call = heappop(self._calls)
             self._now_ms = max(self._now_ms, when_ms)

@@ -1,0 +1,165 @@
+"""A table of the toy game on virtual time, with a real store that takes as long as it is told to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from referee.games.game import Chance
+from referee.log import intent
+from referee.log.engines import Engines
+from referee.log.entry import decode_entry
+from referee.log.header import build_header
+from referee.log.intent import Author, Role, SignedIntent, decode_intent
+from referee.log.replay import Record
+from referee.log.steps import Phase
+from referee.log.v1 import log_pb2
+from referee.log.verdict import Verdict
+from referee.store.sqlite import SqliteStore
+from referee.store.store import Change, Done, Opening, StoreFailed
+from referee.table.answers import Answer
+from referee.table.means import Means
+from referee.table.table import Act, Table
+from referee.wire import strict
+from tests.log import games, toy
+from tests.log.games import SECRET, SIGNER, game_open, key, seed
+from tests.virtual_time import VirtualTime
+
+START_MS = 1_700_000_000_000
+RECORDED = log_pb2.ILLEGAL_MOVE_POLICY_RECORDED
+CARDS = bytes([1, 2, 3, 4, 5, 6, 7, 8] * 8)
+
+
+class TimedStore(SqliteStore):
+    """Every commit takes ``takes_ms`` of the virtual time, and may fail."""
+
+    time: VirtualTime
+    takes_ms = 0
+    fails = False
+    rings_at_once = False
+    """Alarms that are due ring before anybody is told that the commit is through."""
+
+    def commit(self, change: Change, done: Done) -> None:
+        if self.fails:
+            self.time.block(self.takes_ms)
+            done(StoreFailed("no disk"))
+            return
+
+        def timed(failure: StoreFailed | None) -> None:
+            self.time.block(self.takes_ms)
+            done(failure)
+            if self.rings_at_once:
+                self.time.advance(0)
+
+        super().commit(change, timed)
+
+
+class Clocked:
+    """One game, everybody in one hand."""
+
+    def __init__(self, path: Path, *, seats: int = 3, turns: int = 40, **terms: Any) -> None:
+        self.time = VirtualTime(START_MS)
+        self.time.start()
+        self.store = TimedStore(path / "toy.db")
+        self.store.time = self.time
+        self.engines: Engines = toy.engines(CARDS)
+        self.means = Means(self.store, SIGNER, self.engines, time=self.time)
+        self.header = build_header("toy", 1, toy.Toy.catalogue, log_pb2.DESCRIPTOR, "tests")
+        self.opened = game_open(self.header, seats=seats, options=bytes([turns]), tables=CARDS)
+        self.opened.terms.CopyFrom(log_pb2.Terms(table_rules=1, **terms))
+        self.table: Table
+
+    async def begin(self) -> Clocked:
+        """Until the first move."""
+        opening = Opening(self.opened.header_hash, self.header, SECRET, [])
+        self.table, is_open = Table.begin(self.means, strict.encode(self.opened), opening)
+        await is_open
+        for seat in range(len(self.opened.seats)):
+            await self.submit(intent.join(self.record.place, seat, key(f"seat {seat}"), seed(f"p {seat}")))
+        for seat in range(len(self.opened.seats)):
+            await self.submit(intent.reveal(self.record.place, seat, key(f"seat {seat}"), seed(f"p {seat}")))
+        return self
+
+    async def close(self) -> None:
+        self.table.rest()
+        await self.table.record()
+        await self.store.close()
+
+    @property
+    def record(self) -> Record:
+        return self.table._record
+
+    @property
+    def course(self) -> Any:
+        return self.record.course
+
+    @property
+    def mover(self) -> int:
+        (seat,) = self.course.awaited()
+        return int(seat)
+
+    def left(self, seat: int) -> int:
+        return int(self.course.clocks.seat(seat).left_ms)
+
+    async def submit(self, signed: SignedIntent, thought_ms: int | None = None) -> Answer:
+        """As it comes in now."""
+        at = self.time.receipt()
+        body = decode_intent(signed.intent)
+        act = Act(body, signed.intent, signed.signature, at.at_ms, late_ms=at.late_ms, thought_ms=thought_ms)
+        return await self.table.submit(act)
+
+    def a_move(self, count: int = 1) -> SignedIntent:
+        author = Author(Role.SEAT, self.mover)
+        return intent.move(self.record.place, author, key(str(author)), bytes([count]))
+
+    async def move(self, count: int = 1, *, after: int = 0, thought_ms: int | None = None) -> Answer:
+        self.time.advance(after)
+        await self.table.record()
+        return await self.submit(self.a_move(count), thought_ms)
+
+    async def act(self, role: Role, index: int, message: intent.TableAct) -> Answer:
+        author = Author(role, index)
+        return await self.submit(intent.act(self.record.place, author, key(str(author)), message))
+
+    async def rule(self, rule_id: str = "TBL-1", **ruling: Any) -> Answer:
+        return await self.act(Role.ARBITER, 0, log_pb2.Rule(rule_id=rule_id, **ruling))
+
+    async def restart(self, *, alive_ms: int, down_ms: int) -> None:
+        """The process is another one; the old one was last seen at ``alive_ms``."""
+        self.table.rest()
+        await self.table.record()
+        self.time.advance(down_ms)
+        self.table, written = await Table.take_up(self.means, self.record.game_id, alive_ms=alive_ms)
+        if written is not None:
+            await written
+        self.table.serve()
+
+    async def entries(self) -> list[log_pb2.Entry]:
+        await self.table.record()
+        return [decode_entry(row.data) async for row in self.table.rows()]
+
+    async def last(self, event: str) -> log_pb2.Entry:
+        """The newest entry of the kind."""
+        return [entry for entry in await self.entries() if entry.WhichOneof("event") == event][-1]
+
+    async def check(self) -> None:
+        """A replay of what is durable has the live clocks, and the auditor accepts it."""
+        live = (await self.table.record()).course
+        rows = [row async for row in self.table.rows()]
+        again = Record.replay([row.data for row in rows], engines=self.engines, secret=SECRET).course
+        assert (again.digest(), again.phase, again.last_ms) == (live.digest(), live.phase, live.last_ms)
+        if live.clocks is not None and again.clocks is not None:
+            assert again.clocks.saved() == live.clocks.saved()
+        assert (again.conduct.out, again.conduct.strikes) == (live.conduct.out, live.conduct.strikes)
+        played = games.Played(self.record, self.header, self.engines, [row.data for row in rows])
+        report = played.audit(played.file(note=rows[-1].note))
+        expected = Verdict.COMPLETE if live.phase is Phase.CLOSED else Verdict.PREFIX
+        assert report.verdict is expected, report.findings
+
+    @property
+    def is_over(self) -> bool:
+        return self.record.phase in (Phase.ENDED, Phase.CLOSED)
+
+    @property
+    def awaits_chance(self) -> bool:
+        return any(isinstance(awaited, Chance) for awaited in self.course.pending())

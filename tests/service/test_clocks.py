@@ -1,0 +1,358 @@
+"""Clocks of live games, to the millisecond: what is charged, when flags fall, what is not the seat's fault."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.log.errors import LogError
+from referee.log.intent import Author, Role
+from referee.log.v1 import log_pb2
+from referee.store.store import StoreFailed
+from referee.table.answers import Accepted, Refused
+from referee.table.errors import NotAwaited
+from tests.service.clocked import RECORDED, Clocked
+
+LAG_MS = 300
+INCREMENT = log_pb2.ClockTerms(increment=log_pb2.Increment(base_ms=10_000, increment_ms=500), lag_ms=LAG_MS)
+CONTROLS = {
+    "per move": (log_pb2.ClockTerms(per_move=log_pb2.PerMove(move_ms=5_000), lag_ms=LAG_MS), 5_000),
+    "increment": (INCREMENT, 10_000),
+    "delay": (log_pb2.ClockTerms(delay=log_pb2.Delay(base_ms=3_000, delay_ms=2_000), lag_ms=LAG_MS), 5_000),
+    "correspondence": (
+        log_pb2.ClockTerms(correspondence=log_pb2.Correspondence(days=2), lag_ms=LAG_MS),
+        2 * 86_400_000,
+    ),
+}
+
+
+@pytest.mark.parametrize("control", CONTROLS)
+async def test_a_flag_falls_by_itself_in_its_millisecond(tmp_path: Path, control: str) -> None:
+    terms, time_ms = CONTROLS[control]
+    game = await Clocked(tmp_path, clock=terms).begin()
+    seat, since_ms, size = game.mover, game.record.last_ms, game.table.size
+    game.time.advance(time_ms + LAG_MS)
+    await game.table.record()
+    assert game.table.size == size
+    game.time.advance(1)
+    timeout = await game.last("timeout")
+    assert (timeout.seq, timeout.timeout.seat) == (size, seat)
+    assert timeout.referee_ms == since_ms + time_ms + LAG_MS + 1
+    assert (timeout.charged_ms, timeout.lag_ms, timeout.overhead_ms) == (time_ms + 1, LAG_MS, 0)
+    assert game.course.conduct.out == {seat: log_pb2.ENDING_FLAG}
+    assert (await game.entries())[size + 1].WhichOneof("event") == "stand_in"
+    await game.check()
+    await game.close()
+
+
+async def test_a_move_in_the_last_millisecond_counts_and_one_after_it_does_not(tmp_path: Path) -> None:
+    game = await Clocked(tmp_path, clock=INCREMENT).begin()
+    answer = await game.move(after=10_000)
+    assert isinstance(answer, Accepted)
+    assert answer.clock[1:] == (10_000, 0, 0)
+    seat, size = game.mover, game.table.size
+    with pytest.raises(NotAwaited, match=f"time of seat {seat} was up"):
+        await game.move(after=10_001)
+    assert game.table.size == size, "the network may still be to blame, so the flag waits"
+    game.time.advance(LAG_MS)
+    assert (await game.last("timeout")).timeout.seat == seat
+    await game.check()
+    await game.close()
+
+
+async def test_a_late_move_brings_the_flag_down(tmp_path: Path) -> None:
+    """Nobody has come to it before: the loop was busy, and longer than for which the seat is given time."""
+    game = await Clocked(tmp_path, clock=INCREMENT).begin()
+    seat, size = game.mover, game.table.size
+    signed = game.a_move()
+    game.time.stop()
+    game.time.block(10_000 + LAG_MS + 1)
+    with pytest.raises(NotAwaited, match=f"time of seat {seat} was up"):
+        await game.submit(signed, thought_ms=0)
+    timeout = await game.last("timeout")
+    assert (timeout.seq, timeout.timeout.seat) == (size, seat)
+    await game.check()
+    await game.close()
+
+
+@pytest.mark.parametrize(
+    ("thought_ms", "lag_ms"), [(None, 0), (2_000, 0), (1_900, 100), (5_000, 0), (1_000, LAG_MS), (0, LAG_MS)]
+)
+async def test_the_network_is_allowed_what_the_terms_say_at_most(
+    tmp_path: Path, thought_ms: int | None, lag_ms: int
+) -> None:
+    game = await Clocked(tmp_path, clock=INCREMENT).begin()
+    seat = game.mover
+    answer = await game.move(after=2_000, thought_ms=thought_ms)
+    assert isinstance(answer, Accepted)
+    assert answer.clock[1:] == (2_000 - lag_ms, lag_ms, 0)
+    assert game.left(seat) == 10_000 - 2_000 + lag_ms + 500
+    await game.check()
+    await game.close()
+
+
+async def test_an_attempt_is_charged_in_full(tmp_path: Path) -> None:
+    game = await Clocked(tmp_path, clock=INCREMENT, illegal_moves=RECORDED).begin()
+    seat = game.mover
+    answer = await game.move(99, after=2_000, thought_ms=1_900)
+    assert isinstance(answer, Refused)
+    assert answer.recorded is not None
+    assert answer.recorded.clock[1:] == (2_000, 0, 0)
+    assert game.left(seat) == 8_000
+    answer = await game.move(99, after=8_100, thought_ms=7_900)
+    assert isinstance(answer, Refused)
+    assert answer.recorded is None, "with the network it was in time, but that is not for attempts"
+    assert isinstance(await game.move(thought_ms=7_900), Accepted)
+    await game.check()
+    await game.close()
+
+
+async def test_the_time_of_the_commit_that_gives_the_turn_is_the_referees(tmp_path: Path) -> None:
+    game = await Clocked(tmp_path, clock=INCREMENT).begin()
+    game.store.takes_ms = 400
+    await game.move(after=1_000)
+    game.store.takes_ms = 0
+    seat = game.mover
+    assert game.table.left_ms(seat) == 10_000
+    answer = await game.move(after=700, thought_ms=650)
+    assert isinstance(answer, Accepted)
+    assert answer.clock[1:] == (650, 50, 400)
+    await game.check()
+    # A flag waits as long.
+    game.store.takes_ms = 400
+    await game.move()
+    game.store.takes_ms = 0
+    size = game.table.size
+    game.time.advance(game.left(game.mover) + LAG_MS)
+    assert (await game.table.record()).size == size
+    game.time.advance(1)
+    assert (await game.last("timeout")).overhead_ms == 400
+    await game.check()
+    await game.close()
+
+
+async def test_what_the_loop_was_late_is_not_charged(tmp_path: Path) -> None:
+    game = await Clocked(tmp_path, clock=INCREMENT).begin()
+    game.time.advance(1_000)
+    game.time.block(800)
+    answer = await game.submit(game.a_move())
+    assert isinstance(answer, Accepted)
+    assert answer.clock.charged_ms + answer.clock.overhead_ms == 1_800
+    assert 780 <= answer.clock.overhead_ms <= 800, "what was before the next tick is not known"
+    game.time.advance(19)  # with the tick that tells that it was late, and before the next one
+    answer = await game.move()
+    assert isinstance(answer, Accepted)
+    assert answer.clock[1:] == (0, 0, 19), "never more than has passed"
+    game.time.advance(100)
+    answer = await game.submit(game.a_move())
+    assert isinstance(answer, Accepted)
+    assert answer.clock.overhead_ms == 0, "it is on time again"
+    await game.check()
+    await game.close()
+
+
+async def test_a_late_loop_looks_at_what_came_in_before_a_flag_falls(tmp_path: Path) -> None:
+    game = await Clocked(tmp_path, clock=INCREMENT).begin()
+    game.time.advance(9_900)
+    game.time.block(LAG_MS + 500)
+    game.time.advance(0)  # the alarm rings late
+    answer = await game.submit(game.a_move())
+    assert isinstance(answer, Accepted)
+    size = game.table.size
+    seat = game.mover
+    game.time.advance(9_900)
+    game.time.block(LAG_MS + 500)
+    game.time.advance(0)
+    assert game.table.size == size
+    game.time.advance(20)  # nothing had come in
+    assert (await game.last("timeout")).timeout.seat == seat
+    await game.check()
+    await game.close()
+
+
+async def test_a_move_that_came_before_the_flag_and_is_judged_after_the_alarm_counts(tmp_path: Path) -> None:
+    """It waits for a commit that is under way, and the alarm rings as soon as that is through."""
+    game = await Clocked(tmp_path, clock=INCREMENT, take_backs=True).begin()
+    seat = game.mover
+    game.time.advance(9_999)
+    game.store.takes_ms, game.store.rings_at_once = 2_000, True
+    other = (seat + 1) % 3
+    proposal = asyncio.create_task(game.act(Role.SEAT, other, log_pb2.TakeBack(to_seq=game.record.size - 1)))
+    await asyncio.sleep(0)
+    assert game.table.peek() is None, "under way"
+    answer = await game.submit(game.a_move())  # in the place after the proposal
+    assert isinstance(await proposal, Accepted)
+    assert isinstance(answer, Accepted)
+    assert answer.clock.charged_ms == 9_999
+    assert game.course.conduct.out == {}
+    await game.check()
+    await game.close()
+
+
+async def test_what_did_not_become_durable_costs_no_time(tmp_path: Path) -> None:
+    game = await Clocked(tmp_path, clock=INCREMENT).begin()
+    game.time.advance(1_000)
+    signed = game.a_move()
+    game.store.fails, game.store.takes_ms = True, 5_000
+    with pytest.raises(StoreFailed):
+        await game.submit(signed)
+    game.store.fails, game.store.takes_ms = False, 0
+    game.time.advance(200)
+    answer = await game.submit(signed)
+    assert isinstance(answer, Accepted)
+    assert answer.clock[1:] == (1_200, 0, 5_000)
+    await game.check()
+    await game.close()
+
+
+async def test_what_is_due_and_cannot_be_entered_is_tried_again(tmp_path: Path) -> None:
+    game = await Clocked(tmp_path, clock=INCREMENT).begin()
+    seat, size = game.mover, game.table.size
+    game.store.fails = True
+    game.time.advance(10_000 + LAG_MS + 1)
+    assert (await game.table.record()).size == size
+    game.store.fails = False
+    game.time.advance(999)
+    assert (await game.table.record()).size == size, "not at once"
+    game.time.advance(1)
+    assert (await game.last("timeout")).timeout.seat == seat
+    await game.check()
+    await game.close()
+
+
+# --- absence, suspension, the end, down time ------------------------------------------------------------------
+
+
+async def test_who_is_awaited_and_has_no_stream_open_for_too_long_is_out(tmp_path: Path) -> None:
+    game = await Clocked(tmp_path, absence_ms=60_000).begin()
+    seat, size = game.mover, game.table.size
+    me = Author(Role.SEAT, seat)
+    game.table.came(me)
+    game.time.advance(500_000)
+    assert (await game.table.record()).size == size
+    game.table.came(me)
+    game.table.left(me)
+    game.time.advance(500_000)
+    assert (await game.table.record()).size == size, "one of two streams is enough"
+    game.table.left(me)
+    left_ms = game.time.now_ms()
+    game.time.advance(59_999)
+    assert (await game.table.record()).size == size
+    game.time.advance(1)
+    absent = await game.last("absent")
+    assert (absent.absent.seat, absent.absent.since_ms) == (seat, left_ms)
+    assert game.course.conduct.out == {seat: log_pb2.ENDING_DISCONNECTED}
+    await game.check()
+    # The next one has all the time from when it was awaited.
+    awaited_ms = game.record.last_ms
+    game.time.advance(59_999)
+    await game.move()
+    game.time.advance(60_000)
+    absent = await game.last("absent")
+    assert absent.absent.since_ms == awaited_ms + 59_999
+    await game.check()
+    await game.close()
+
+
+async def test_nothing_runs_while_the_game_is_paused(tmp_path: Path) -> None:
+    game = await Clocked(tmp_path, clock=INCREMENT, absence_ms=30_000).begin()
+    seat = game.mover
+    game.time.advance(4_000)
+    await game.rule(pause=log_pb2.Pause(), rule_id="")
+    size = game.table.size
+    game.time.advance(86_400_000)
+    assert (await game.table.record()).size == size
+    await game.rule(resume=log_pb2.Resume(), rule_id="")
+    assert game.left(seat) == 6_000
+    game.time.advance(6_000 + LAG_MS + 1)
+    assert (await game.last("timeout")).timeout.seat == seat
+    await game.check()
+    await game.close()
+
+
+async def test_a_result_waits_for_protests_and_no_longer(tmp_path: Path) -> None:
+    game = await Clocked(tmp_path, turns=3, protest_ms=60_000).begin()
+    while game.course.awaited():
+        await game.move(after=1_000)
+    over_ms, size = game.record.last_ms, game.table.size
+    game.time.advance(59_999)
+    assert (await game.table.record()).size == size
+    game.time.advance(1)
+    end = await game.last("end")
+    assert (end.end.ending, end.referee_ms) == (log_pb2.ENDING_RULES, over_ms + 60_000)
+    assert game.table.is_closed
+    await game.check()
+    await game.close()
+
+
+async def test_a_result_that_waited_while_the_referee_was_down_waits_anew(tmp_path: Path) -> None:
+    game = await Clocked(tmp_path, turns=3, protest_ms=60_000).begin()
+    while game.course.awaited():
+        await game.move()
+    await game.restart(alive_ms=game.time.now_ms(), down_ms=600_000)
+    game.time.advance(59_999)
+    size = (await game.table.record()).size
+    assert game.table.size == size
+    game.time.advance(1)
+    assert (await game.last("end")).end.ending == log_pb2.ENDING_RULES
+    await game.check()
+    await game.close()
+
+
+@pytest.mark.parametrize("alive", [-1, 0, 3_000, 500_000])
+async def test_the_time_that_the_referee_was_down_is_nobodys(tmp_path: Path, alive: int) -> None:
+    """``alive``: when it was seen last, after the last entry; what cannot be is taken for the nearest that can."""
+    game = await Clocked(tmp_path, clock=INCREMENT, absence_ms=30_000).begin()
+    seat = game.mover
+    game.time.advance(3_000)
+    alive_ms = game.record.last_ms + alive
+    down_ms = 100_000
+    await game.restart(alive_ms=alive_ms, down_ms=down_ms)
+    entry = await game.last("interrupted")
+    used_ms = min(max(alive, 0), 10_000) if alive < 100_000 else 10_000
+    assert entry.interrupted.alive_ms == min(max(alive_ms, entry.referee_ms - 103_000), entry.referee_ms)
+    assert game.left(seat) == 10_000 - used_ms
+    await game.check()
+    if used_ms < 10_000:
+        answer = await game.move(after=1_000)
+        assert isinstance(answer, Accepted)
+        assert answer.clock[1:] == (1_000, 0, 0)
+    await game.check()
+    await game.close()
+
+
+async def test_a_game_in_which_no_time_matters_is_not_interrupted(tmp_path: Path) -> None:
+    game = await Clocked(tmp_path).begin()
+    place = game.record.place
+    await game.restart(alive_ms=0, down_ms=1_000)
+    assert game.record.place == place, "an act that was on its way is still for this head"
+    await game.close()
+
+
+async def test_nothing_falls_due_before_players_can_come(tmp_path: Path) -> None:
+    """A start takes its time."""
+    game = await Clocked(tmp_path, clock=INCREMENT).begin()
+    game.table.rest()
+    size = game.table.size
+    game.time.advance(60_000)
+    assert (await game.table.record()).size == size
+    game.table.serve()
+    answer = await game.move(after=2_000)
+    assert isinstance(answer, Accepted)
+    assert answer.clock[1:] == (2_000, 0, 60_000)
+    await game.check()
+    await game.close()
+
+
+async def test_acts_that_a_game_does_not_have_change_nothing(tmp_path: Path) -> None:
+    game = await Clocked(tmp_path, clock=INCREMENT).begin()
+    place = game.record.place
+    acts: list[Any] = [log_pb2.TakeBack(to_seq=place.seq - 1), log_pb2.Consent(to_seq=place.seq - 1)]
+    for act in acts:
+        with pytest.raises((NotAwaited, LogError)):
+            await game.act(Role.SEAT, 0, act)
+    assert game.record.place == place
+    await game.close()
