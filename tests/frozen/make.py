@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from referee.games import registry
 from referee.games.kingdomino import Options as Kingdomino
 from referee.games.kingdomino.options import Central, Draw, Frame
 from referee.games.rollwrite import Options as Rollwrite
@@ -16,6 +18,7 @@ from tests.frozen.report import report_of
 from tests.games.options import own_dominoes, own_sheet
 from tests.log.games import SIGNER, Played, abort, join_and_reveal, play, step
 from tests.log.registered import at_random, codec, opened, play_with_attempts
+from tests.log.seated import contested, corrected
 
 HERE: Final = Path(__file__).parent
 
@@ -77,6 +80,8 @@ GAMES: Final[dict[str, Callable[[], Played]]] = {
         "rollwrite", 5, seats=3, tables=codec("rollwrite").encode_tables(own_sheet())
     ),
     "rollwrite-1-aborted": _aborted("rollwrite", 6, 20),
+    **{f"{name}-1-dealt-3-contested": partial(contested, name) for name in registry.names()},
+    **{f"{name}-1-declared-3-corrected": partial(corrected, name) for name in registry.names()},
 }
 """Every kind of log that this version writes."""
 

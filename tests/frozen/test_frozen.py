@@ -21,7 +21,7 @@ def test_there_are_frozen_logs_of_every_version(game: Any) -> None:
     name = f"{game.rules_id}-{game.version}-"
     own = [log.stem for log in LOGS if log.stem.startswith(name)]
     assert set(own) >= {made for made in GAMES if made.startswith(name)}
-    for kind in ("dealt", "declared", "scribed", "attempts", "aborted"):
+    for kind in ("dealt", "declared", "scribed", "attempts", "aborted", "contested", "corrected"):
         assert any(kind in stem for stem in own), kind
 
 
