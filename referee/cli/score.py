@@ -17,10 +17,10 @@ from referee.games.game import State
 from referee.log.errors import LogError
 from referee.log.frames import MAGIC
 from referee.log.verdict import Finding, Verdict
-from referee.notation import game_text, headers, position_text
+from referee.notation import headers
 from referee.notation.headers import Setup
 from referee.report.model import rules_named, title
-from referee.report.sheet import Sheet, SheetError, is_over, replay, sheet
+from referee.report.sheet import Sheet, SheetError, is_over, read, sheet
 from referee.report.text import sheet_lines
 
 _NAME_BYTES = 4
@@ -63,7 +63,7 @@ def _read(file: Path, key: str | None) -> tuple[Setup, State, list[State]]:
     try:
         with file.open("rb") as stream:
             if not MAGIC.startswith(stream.peek(_NAME_BYTES)[:_NAME_BYTES]):
-                return texts.read(file, _of_text, None if key is None else verifier_key("--key", key))
+                return texts.read(file, read, None if key is None else verifier_key("--key", key))
             if key is not None:
                 raise Failure(f"{file}: --key is for texts; game files are for referee audit", EXIT_USAGE)
             story = Story.read(stream)
@@ -82,16 +82,6 @@ def of_story(story: Story) -> tuple[Setup, State, list[State]]:
     assert record is not None  # noqa: S101 - or read would have raised
     scored = story.scorings.states if story.scorings is not None else []
     return texts.of_story(story, record).setup, record.course.state, scored
-
-
-def _of_text(text: str) -> tuple[Setup, State, list[State]]:
-    """Raises ``NotationError``."""
-    found, _ = game_text.parse(text)
-    if "Position" in found.values:
-        position = position_text.read(text)
-        return position.setup, position.state, []
-    game = game_text.read(text).game
-    return game.setup, *replay(game)
 
 
 def _text(setup: Setup, found: Sheet) -> str:

@@ -69,6 +69,8 @@ class Illegal:
     """A line of the record that cannot be so."""
 
     line: int
+    column: int
+    """Both from 1."""
     seat: int | None
     """None: what was drawn or rolled."""
     words: str
@@ -226,7 +228,7 @@ class _Judge:
         words = self._lines[wrong.line - 1].strip()
         outcome = ends or goes_on
         self.outcome.illegal.append(
-            Illegal(wrong.line, seat, words, wrong.violations, reason, outcome, stopped=bool(ends))
+            Illegal(wrong.line, wrong.column, seat, words, wrong.violations, reason, outcome, stopped=bool(ends))
         )
         if ends:
             return

@@ -12,7 +12,9 @@ from typing import Any, Protocol
 
 from referee.games import registry
 from referee.games.game import Over, Rule, State
+from referee.notation import game_text, position_text
 from referee.notation.game_text import GameText
+from referee.notation.headers import Setup
 from referee.notation.registry import notation
 
 
@@ -102,6 +104,19 @@ def sheet(rules_id: str, state: State, scored: Sequence[State] = (), *, final: b
 def is_over(state: State) -> bool:
     """Whether the rules have ended the game."""
     return isinstance(state.pending()[0], Over)
+
+
+def read(text: str) -> tuple[Setup, State, list[State]]:
+    """What a position, or a game as text, is of, its last position, and those right after each scoring that it tells.
+
+    Raises ``NotationError``.
+    """
+    found, _ = game_text.parse(text)
+    if "Position" in found.values:
+        position = position_text.read(text)
+        return position.setup, position.state, []
+    game = game_text.read(text).game
+    return game.setup, *replay(game)
 
 
 def replay(game: GameText) -> tuple[State, list[State]]:

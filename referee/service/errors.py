@@ -17,6 +17,7 @@ from google.rpc import error_details_pb2, status_pb2
 
 from referee.games.game import UnknownRules
 from referee.log.errors import Code, LogError
+from referee.notation.errors import NotationError
 from referee.service.auth import PermissionDenied, Unauthenticated
 from referee.service.limits import TookTooLong
 from referee.store.store import StoreFailed
@@ -132,6 +133,9 @@ def _explained(error: Exception) -> tuple[str, str, dict[str, object]]:  # noqa:
             reason, metadata = "SEQ_OUT_OF_RANGE", {"size": size}
         case errors.BadField(field=field, expected=expected):
             reason, metadata = "INVALID_ARGUMENT", {"field": field, "expected": expected}
+        case NotationError(kind=kind, line=line, column=column, what=what, expected=expected, rule_ids=rules):
+            reason, metadata = "INVALID_ARGUMENT", {"field": "text", "line": line, "column": column, "kind": kind}
+            metadata |= {"what": what, "expected": expected} | ({"rules": ", ".join(rules)} if rules else {})
         case BadQuestion():
             field, _, expected = str(error).partition(": ")
             reason, metadata = "INVALID_ARGUMENT", {"field": field, "expected": expected.rpartition("expected ")[2]}

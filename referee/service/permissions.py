@@ -7,6 +7,7 @@ from typing import Final
 
 from referee.v1 import (
     access_service_pb2,
+    adjudication_service_pb2,
     arbiter_service_pb2,
     game_service_pb2,
     rules_service_pb2,
@@ -74,6 +75,8 @@ PERMISSIONS: Final = {
     "referee.v1.SolverService/FindBestKingdom": KNOWN,
     "referee.v1.SolverService/RebuildDistance": KNOWN,
     "referee.v1.SolverService/ProveDecided": KNOWN,
+    "referee.v1.AdjudicationService/AdjudicateRecord": KNOWN,
+    "referee.v1.AdjudicationService/ScorePosition": KNOWN,
 }
 """Any one of the scopes is enough."""
 
@@ -83,6 +86,7 @@ SERVICES: Final = (
     status_service_pb2.DESCRIPTOR.services_by_name["StatusService"],
     access_service_pb2.DESCRIPTOR.services_by_name["AccessService"],
     arbiter_service_pb2.DESCRIPTOR.services_by_name["ArbiterService"],
+    adjudication_service_pb2.DESCRIPTOR.services_by_name["AdjudicationService"],
     solver_service_pb2.DESCRIPTOR.services_by_name["SolverService"],
 )
 """Everything of ours that is served, the solver if there are workers for it; health and reflection come beside it and

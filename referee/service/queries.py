@@ -1,4 +1,4 @@
-"""Questions to the solver: how many one caller may have, whose turn it is, and what became of them.
+"""Questions to workers, such as the solver's: how many one caller may have, whose turn it is, and what became of them.
 
 Nobody waits for it who plays: workers are few, questions take long, and what comes first is not what matters more. So
 whose questions have fewest workers is next. If there is more than one worker, searches leave one to the others, and so
@@ -34,9 +34,10 @@ class _Question:
 class Queries:
     """All questions of one referee."""
 
-    def __init__(self, workers: int) -> None:
-        """``workers``: that may be at work at one time."""
+    def __init__(self, workers: int, of: str = "the solver") -> None:
+        """``workers``: that may be at work at one time. ``of``: whose they are, as callers are told."""
         self.workers = workers
+        self._of = of
         self._waiting: list[_Question] = []
         self._at_work: set[_Question] = set()
         self._is_closed = False
@@ -65,9 +66,9 @@ class Queries:
             raise _draining()
         everybodys = [*self._waiting, *self._at_work]
         if sum(question.account is account for question in everybodys) >= MOST_OF_ONE:
-            raise LimitReached("questions of one caller to the solver at one time", retry_s=RETRY_S)
+            raise LimitReached(f"questions of one caller to {self._of} at one time", retry_s=RETRY_S)
         if len(everybodys) >= MOST:
-            raise LimitReached("questions to the solver at one time", retry_s=RETRY_S)
+            raise LimitReached(f"questions to {self._of} at one time", retry_s=RETRY_S)
         question = _Question(account, is_search)
         self._waiting.append(question)
         self._admit()
@@ -76,7 +77,7 @@ class Queries:
                 async with asyncio.timeout_at(until_s):
                     await question.turn
             except TimeoutError:
-                raise TookTooLong("no worker of the solver was free in time; ask again later") from None
+                raise TookTooLong(f"no worker of {self._of} was free in time; ask again later") from None
             yield
         finally:
             if question in self._waiting:

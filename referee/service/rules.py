@@ -11,6 +11,7 @@ from referee.games import registry
 from referee.games.game import Game
 from referee.log.header import rules_hash
 from referee.service.auth import Caller
+from referee.service.violations import rule_message
 from referee.v1 import rules_service_pb2 as pb
 from referee.wire.registry import codec
 
@@ -33,10 +34,7 @@ class RulesService:
 
     async def GetCatalogue(self, request: pb.GetCatalogueRequest, caller: Caller) -> pb.GetCatalogueResponse:
         response = pb.GetCatalogueResponse()
-        for rule in _game(request).catalogue:
-            response.rules.add(
-                id=rule.id, text=rule.text, citation=rule.citation, kind=rule.kind.value, function=rule.function
-            )
+        response.rules.extend(map(rule_message, _game(request).catalogue))
         return response
 
     async def GetTables(self, request: pb.GetTablesRequest, caller: Caller) -> pb.GetTablesResponse:

@@ -21,6 +21,7 @@ from referee import __version__
 from referee.log.engines import installed
 from referee.service import guard
 from referee.service.access import AccessService
+from referee.service.adjudication import AdjudicationService
 from referee.service.arbiter import ArbiterService
 from referee.service.auth import Doorkeeper
 from referee.service.data import Data, DataError, open_data
@@ -187,6 +188,7 @@ class Server:
         self._pulse = Pulse(config.heartbeat_s)
         self._tally = Tally()
         self.data.store.observe(self._tally.commits.done)
+        self.adjudication = AdjudicationService(self.house, self._calls)
         games = GameService(
             self.house, queue_items=config.queue_items, gallery=gallery, pulse=self._pulse, acts=self._tally.acts
         )
@@ -195,6 +197,7 @@ class Server:
             "referee.v1.ArbiterService": ArbiterService(self.house, games),
             "referee.v1.RulesService": RulesService(),
             "referee.v1.AccessService": AccessService(self.house, door, self._calls),
+            "referee.v1.AdjudicationService": self.adjudication,
             "referee.v1.StatusService": StatusService(self.house, self._tally, self._pulse, gallery, self._queries),
         }
         if config.solver_workers:
@@ -275,6 +278,7 @@ class Server:
         self._queries.close()
         await self.prover.close()
         await self.workers.stop()
+        await self.adjudication.stop()
         # New calls are still taken, and told so: as are those who ask for the health.
         await self._health.enter_graceful_shutdown()
         await _at_most(until - grace_s / 3, acts.through())

@@ -1,4 +1,4 @@
-"""Violations as the API tells them, with their sentences."""
+"""Rules, and what breaks them, as the API tells it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,14 @@ from referee.games import registry
 from referee.games.game import Rule, Violation
 from referee.notation.sentences import sentence
 from referee.v1 import game_pb2 as pb
+from referee.v1 import rules_service_pb2
+
+
+def rule_message(rule: Rule) -> rules_service_pb2.CatalogueRule:
+    """All of it."""
+    return rules_service_pb2.CatalogueRule(
+        id=rule.id, text=rule.text, citation=rule.citation, kind=rule.kind.value, function=rule.function
+    )
 
 
 def violation_message(violation: Violation, rules_id: str, version: int) -> pb.Violation:

@@ -10,6 +10,7 @@ import pytest
 from referee import v1
 from referee.games.game import UnknownRules, Violation
 from referee.log.errors import Code, LogError, RulesError
+from referee.notation.errors import Kind, NotationError
 from referee.service import errors as service_errors
 from referee.service.auth import Caller, PermissionDenied, Unauthenticated
 from referee.service.guard import handler
@@ -61,7 +62,7 @@ def test_who_may_what() -> None:
             Scope.AUDIT: {"GetStatus"},
             Scope.ADMIN: {"GetStatus", "IssueToken", "RevokeToken", "ListTokens"},
         }.get(scope, set())
-        solver = (
+        known = (
             {
                 "ProveMove",
                 "ExplainMove",
@@ -70,12 +71,14 @@ def test_who_may_what() -> None:
                 "FindBestKingdom",
                 "RebuildDistance",
                 "ProveDecided",
+                "AdjudicateRecord",
+                "ScorePosition",
             }
             if scope
             else set()
         )
         reading = {method.rpartition("/")[2] for method, scopes in PERMISSIONS.items() if scopes == EVERYBODY}
-        assert allowed == reading | extra | solver
+        assert allowed == reading | extra | known
 
 
 def _may(caller: Caller, method: str) -> bool:
@@ -119,6 +122,7 @@ EVERY_ERROR: list[Exception] = [
     WorkerFailed("died", LONG),
     WorkerFault(LONG),
     Disagreement(LONG),
+    NotationError(Kind.ILLEGAL, (9**9, 9**9), LONG, LONG, [Violation(LONG)]),
     ZeroDivisionError(LONG),
 ]
 

@@ -1,0 +1,57 @@
+"""A referee's adjudications over gRPC: records judged, positions scored."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Final
+
+import grpc
+
+from clients.sdk.channel import Security, bearer, open_channel
+from clients.sdk.errors import answer_of, denied
+from referee.report.adjudication import Policy
+from referee.v1 import adjudication_service_pb2 as pb
+from referee.v1 import adjudication_service_pb2_grpc as pb_grpc
+
+CALL_S = 25.0
+HTML, TEXT = pb.REPORT_FORMAT_HTML, pb.REPORT_FORMAT_TEXT
+_POLICIES: Final = {
+    Policy.STOP: pb.ON_ILLEGAL_STOP,
+    Policy.SKIP: pb.ON_ILLEGAL_SKIP,
+    Policy.ACCEPT: pb.ON_ILLEGAL_ACCEPT_AS_PLAYED,
+}
+
+
+class Adjudicator:
+    """One at a referee. Each call raises ``Denied``; of a text that cannot be read its metadata tell the place."""
+
+    def __init__(self, channel: grpc.aio.Channel, token: str, *, call_s: float = CALL_S) -> None:
+        self._stub = pb_grpc.AdjudicationServiceStub(channel)
+        self._metadata = bearer(token)
+        self._call_s = call_s
+
+    async def adjudicate(
+        self, text: str, policy: Policy = Policy.STOP, formats: Sequence[pb.ReportFormat.ValueType] = ()
+    ) -> pb.AdjudicateRecordResponse:
+        """A record, judged; with the reports that are wanted, ``HTML`` or ``TEXT``."""
+        request = pb.AdjudicateRecordRequest(text=text, on_illegal=_POLICIES[policy], formats=formats)
+        try:
+            return await self._stub.AdjudicateRecord(request, timeout=self._call_s, metadata=self._metadata)
+        except grpc.aio.AioRpcError as error:
+            raise denied(answer_of(error)) from None
+
+    async def score(self, text: str) -> pb.ScorePositionResponse:
+        """The score sheet of a position, or of a game as text."""
+        request = pb.ScorePositionRequest(text=text)
+        try:
+            return await self._stub.ScorePosition(request, timeout=self._call_s, metadata=self._metadata)
+        except grpc.aio.AioRpcError as error:
+            raise denied(answer_of(error)) from None
+
+
+@asynccontextmanager
+async def adjudicator(address: str, token: str, security: Security | None = None) -> AsyncIterator[Adjudicator]:
+    """Connects when the first call is made."""
+    async with open_channel(address, token, security) as channel:
+        yield Adjudicator(channel, token)

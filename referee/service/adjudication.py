@@ -1,0 +1,88 @@
+"""AdjudicationService: records judged and positions scored, by a process of its own. Who plays never waits for it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import aclosing
+from typing import Any, Final
+
+import structlog
+
+from referee.service.auth import Caller
+from referee.service.guard import Calls
+from referee.service.judging import MAX_ANSWER_BYTES, POLICIES, WRITERS, Mistake
+from referee.service.queries import Queries
+from referee.table.errors import BadField, Draining, LimitReached
+from referee.table.house import House
+from referee.v1 import adjudication_service_pb2 as pb
+from solver.workers import BadQuestion, WorkerFailed, Workers
+
+MAX_TEXT_BYTES: Final = 256 << 10
+MEMORY_MIB: Final = 512
+MODULE: Final = "referee.service.judging"
+_MOST_SLACK_S = 0.5
+"""Before a caller's deadline, for the answer to get there."""
+
+_log = structlog.get_logger("referee.adjudication")
+
+
+class AdjudicationService:
+    """Every method is one of the API's."""
+
+    def __init__(self, house: House, calls: Calls) -> None:
+        self._house = house
+        self._calls = calls
+        self.workers = Workers(memory_mib=MEMORY_MIB, module=MODULE)
+        self.queries = Queries(1, of="AdjudicationService")
+
+    async def AdjudicateRecord(
+        self, request: pb.AdjudicateRecordRequest, caller: Caller
+    ) -> pb.AdjudicateRecordResponse:
+        _check_text(request.text)
+        if request.on_illegal not in POLICIES:
+            raise BadField("on_illegal", "a value of OnIllegal")
+        if len({*request.formats}) < len(request.formats) or not WRITERS.keys() >= {*request.formats}:
+            raise BadField("formats", "HTML and TEXT, each once at the most")
+        return pb.AdjudicateRecordResponse.FromString(await self._ask("AdjudicateRecord", request, caller))
+
+    async def ScorePosition(self, request: pb.ScorePositionRequest, caller: Caller) -> pb.ScorePositionResponse:
+        _check_text(request.text)
+        return pb.ScorePositionResponse.FromString(await self._ask("ScorePosition", request, caller))
+
+    async def _ask(self, method: str, request: Any, caller: Caller) -> bytes:
+        """The answer, when the worker is free."""
+        seconds = self._calls.remaining_s()
+        until_s = asyncio.get_running_loop().time() + seconds - min(_MOST_SLACK_S, seconds / 8)
+        found = b""
+        async with self.queries.turn(caller.account, until_s):
+            try:
+                async with aclosing(self.workers.ask(method, request.SerializeToString(), until_s=until_s)) as answers:
+                    async for answer in answers:
+                        found = answer or b""
+            except BadQuestion as error:
+                raise _mistaken(Mistake(**json.loads(str(error)))) from None
+            except WorkerFailed as error:
+                if self._house.is_draining():
+                    raise Draining("the referee is stopping") from None
+                _log.warning("adjudication failed", method=method, why=error.why)
+                raise
+        return found
+
+    async def stop(self) -> None:
+        """Whoever waits is told."""
+        self.queries.close()
+        await self.workers.stop()
+
+
+def _check_text(text: str) -> None:
+    if len(text.encode()) > MAX_TEXT_BYTES:
+        raise LimitReached(f"texts of {MAX_TEXT_BYTES} bytes")
+
+
+def _mistaken(mistake: Mistake) -> Exception:
+    if mistake.too_large:
+        return LimitReached(f"answers of {MAX_ANSWER_BYTES} bytes (this one has {mistake.too_large})")
+    if mistake.line:
+        return mistake.error()
+    return BadQuestion(f"text: {mistake.what}, expected {mistake.expected}")

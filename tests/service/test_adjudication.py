@@ -1,0 +1,395 @@
+"""AdjudicationService: what ``referee adjudicate`` and ``referee score`` say, by a worker that may die or hang."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import re
+import signal
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clients.sdk.adjudication import HTML, TEXT, Adjudicator
+from clients.sdk.errors import Denied
+from referee.notation.errors import Kind, NotationError
+from referee.notation.game_text import write
+from referee.notation.headers import Setup
+from referee.report.adjudication import Adjudication, Policy, adjudicate
+from referee.service.adjudication import MAX_TEXT_BYTES
+from referee.service.queries import MOST_OF_ONE
+from referee.service.server import Config, Server
+from referee.v1 import adjudication_service_pb2 as pb
+from referee.v1 import adjudication_service_pb2_grpc as pb_grpc
+from tests.cli.command import referee
+from tests.cli.test_adjudicate import spoilt
+from tests.notation.page import BOARDS
+from tests.notation.setups import PLAIN, name_of, play, text_of
+from tests.report.test_adjudication import AWAY, OUTSIDE, START
+from tests.service.conftest import running
+from tests.service.player import Client, Play, bearer, connected, refused
+from tests.waiting import until
+
+FOUL = f"{START}{AWAY}\n{OUTSIDE}\n0: choose 23\n"
+MARKS = {
+    pb.EnteredEvent.STEP_PLAYED: "",
+    pb.EnteredEvent.STEP_REFUSED: "refused",
+    pb.EnteredEvent.STEP_STAND_IN: "stand-in",
+    pb.EnteredEvent.STEP_ACCEPTED: "accepted",
+}
+
+
+class Asker:
+    """Who asks with one token; each method gives the call."""
+
+    def __init__(self, client: Client, token: str = "") -> None:
+        self._stub: Any = pb_grpc.AdjudicationServiceStub(client.channel)
+        self._metadata = bearer(token or client.organiser)
+
+    def adjudicate(self, text: str, **fields: Any) -> Any:
+        timeout = fields.pop("timeout", None)
+        request = pb.AdjudicateRecordRequest(text=text, **fields)
+        return self._stub.AdjudicateRecord(request, metadata=self._metadata, timeout=timeout)
+
+    def score(self, text: str) -> Any:
+        return self._stub.ScorePosition(pb.ScorePositionRequest(text=text), metadata=self._metadata)
+
+
+@asynccontextmanager
+async def judging(path: Path) -> AsyncIterator[tuple[Server, Client, Asker, Adjudicator]]:
+    """With a worker that has answered before."""
+    async with running(path / "data") as (server, client):
+        asker = Asker(client)
+        await asker.score(BOARDS)
+        yield server, client, asker, Adjudicator(client.channel, client.organiser)
+        workers = server.adjudication.workers
+    assert not workers.pids
+
+
+def records(setup: Setup, count: int, seed: int) -> Iterator[str]:
+    """A whole game, and as many that are spoilt."""
+    rng = random.Random(seed)
+    text = write(text_of(setup, play(setup, seed=seed)))
+    yield text
+    for _ in range(count):
+        yield "\n".join(spoilt(rng, text.split("\n")))
+
+
+def judged(text: str, policy: Policy) -> Adjudication | NotationError:
+    try:
+        return adjudicate(text, policy)
+    except NotationError as error:
+        return error
+
+
+def plain(text: str) -> str:
+    """Without line breaks and indents."""
+    return re.sub(r"\s+", " ", text)
+
+
+# --- the same as the commands --------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("setup", PLAIN, ids=name_of)
+async def test_the_command_says_the_same_of_a_record(setup: Setup, tmp_path: Path) -> None:
+    """Of games with something illegal, whichever way it goes on: reports in both formats, and every field in them."""
+    ends: Counter[str] = Counter()
+    async with judging(tmp_path) as (_, _, asker, adjudicator):
+        for number, text in enumerate(records(setup, 5, seed=5)):
+            policy = list(Policy)[number % 3]
+            record, *reports = (tmp_path / f"{number}.{kind}" for kind in ("txt", "report.html", "report.txt"))
+            record.write_text(text, encoding="utf-8")
+            done = referee("adjudicate", record, "--on-illegal", policy, *(f"--report={path}" for path in reports))
+            if done.stderr:
+                found = await refused(asker.adjudicate(text, on_illegal=1 + number % 3))
+                assert done.stderr.startswith(f"referee: {record}: {found.message.removesuffix('…')}")
+                continue
+            answer = await adjudicator.adjudicate(text, policy, (HTML, TEXT))
+            ends["stopped" if answer.illegal and answer.illegal[-1].stopped else "to the end"] += 1
+            wrong = bool(answer.illegal) or answer.HasField("claimed")
+            stopped = bool(answer.illegal) and answer.illegal[-1].stopped
+            assert done.returncode == (8 if stopped or (policy is Policy.STOP and wrong) else 0), done.stderr
+            assert [path.read_text(encoding="utf-8") for path in reports] == list(answer.reports)
+            check_fields(answer, done.stdout, answer.reports[1])
+    assert ends["stopped"]
+    assert ends["to the end"]
+
+
+def check_fields(answer: pb.AdjudicateRecordResponse, told: str, report: str) -> None:
+    """Every one of them is what the command printed, and in its report."""
+    rows = report.partition("\nWhat happened\n")[2].partition("\n")[2].splitlines()
+    entered = []
+    for each in answer.entered:
+        mark = MARKS[each.step] + (f" ({', '.join(each.rule_ids)})" if each.rule_ids else "")
+        number = str(each.line) if each.HasField("line") else "-"
+        entered.append(f"{number} {each.words}" + (f" [{mark}]" if mark else ""))
+        assert not each.HasField("seat") or each.words.startswith(f"{each.seat}: ")
+    assert [plain(row).strip() for row in rows] == [plain(each) for each in entered]
+    flat, at = plain(told), 0
+    for found in answer.illegal:
+        reasons = [violation.text for violation in found.violations] or [found.reason]
+        words = plain(f"line {found.line}: {found.words} {' '.join(reasons)} -> {found.outcome}")
+        at = flat.index(words, at) + len(words)
+    assert flat.count(" -> ") == len(answer.illegal) + answer.HasField("claimed")
+    assert f" result {'none: the game is not over' if answer.result == '*' else answer.result} " in flat
+    if answer.HasField("claimed"):
+        assert f"the result: {answer.claimed} By the rules it is {answer.result}." in flat
+    if answer.over:
+        assert [player.total for player in answer.sheet.players][: len(answer.result.split())] == [
+            *map(int, answer.result.split())
+        ]
+    for player in answer.sheet.players:
+        assert f"{player.place}. {player.name}" in told or not answer.over
+        for item in player.items:
+            assert plain(f"{item.what} {item.how} {item.points} {', '.join(item.rule_ids)}") in flat
+    for rule in answer.sheet.rules:
+        assert plain(f"{rule.id}: {rule.text}") in flat
+
+
+@pytest.mark.parametrize("setup", PLAIN, ids=name_of)
+async def test_fields_are_those_of_the_adjudication(setup: Setup, tmp_path: Path) -> None:
+    """Many records, without the command."""
+    ends: Counter[object] = Counter()
+    async with judging(tmp_path) as (_, _, asker, adjudicator):
+        for text in records(setup, 5, seed=6):
+            for number, policy in enumerate(Policy, start=1):
+                found = judged(text, policy)
+                if isinstance(found, NotationError):
+                    told = (await refused(asker.adjudicate(text, on_illegal=number))).metadata
+                    place = ("text", str(found.line), str(found.column), found.kind)
+                    assert (told["field"], told["line"], told["column"], told["kind"]) == place
+                    assert found.what.startswith(told["what"].removesuffix("…"))
+                    continue
+                answer = await adjudicator.adjudicate(text, policy)
+                ends[found.stopped is None] += 1
+                assert not answer.reports
+                assert (answer.rules_id, answer.rules_version) == (setup.rules_id, setup.version)
+                assert (answer.result, answer.claimed or None) == (found.result, found.claimed)
+                assert [(each.line, each.column, each.words) for each in answer.illegal] == [
+                    (each.line, each.column, each.words) for each in found.illegal
+                ]
+                for each, own in zip(answer.illegal, found.illegal, strict=True):
+                    assert (each.seat if each.HasField("seat") else None) == own.seat
+                    assert (each.reason, each.outcome, each.stopped) == (own.reason, own.outcome, own.stopped)
+                    assert [
+                        (
+                            violation.rule_id,
+                            tuple((cell.x, cell.y) for cell in violation.cells),
+                            {fact.key: fact.value for fact in violation.facts},
+                        )
+                        for violation in each.violations
+                    ] == [
+                        (broken.rule_id, broken.cells, {key: str(value) for key, value in broken.facts.items()})
+                        for broken in own.violations
+                    ]
+                    assert all(violation.text.startswith(violation.rule_id) for violation in each.violations)
+                    line = text.split("\n")[each.line - 1]
+                    assert line.strip() == each.words
+                    assert line[each.column - 1 :].strip()
+                assert [
+                    (MARKS[each.step] or "played", each.words, tuple(each.rule_ids)) for each in answer.entered
+                ] == [(each.step, each.words, each.rule_ids) for each in found.entered]
+    assert ends[True]
+    assert ends[False]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("setup", PLAIN, ids=name_of)
+async def test_the_command_says_the_same_of_a_position(setup: Setup, tmp_path: Path) -> None:
+    """Of a game that is over and of one that is not; every field."""
+    whole = write(text_of(setup, play(setup, seed=8)))
+    begun = whole[: whole.index("\n", len(whole) // 2) + 1]
+    begun = re.sub(r"\[Result .*\n", "", begun)
+    async with judging(tmp_path) as (_, _, _, adjudicator):
+        for text, over in ((whole, True), (begun, False), *([(BOARDS, False)] if setup.rules_id == "alhambra" else [])):
+            file = tmp_path / "text.txt"
+            file.write_text(text, encoding="utf-8")
+            told = json.loads(referee("score", file, "--json").stdout)
+            answer = await adjudicator.score(text)
+            assert answer.over == over
+            players = [
+                {
+                    "name": player.name,
+                    "items": [
+                        {
+                            "group": item.group,
+                            "what": item.what,
+                            "how": item.how,
+                            "points": item.points,
+                            "rules": [*item.rule_ids],
+                        }
+                        for item in player.items
+                    ],
+                    "total": player.total,
+                    "place": player.place,
+                }
+                for player in answer.sheet.players
+            ]
+            assert told == {
+                "game": answer.rules_id,
+                "version": answer.rules_version,
+                "over": answer.over,
+                "players": players,
+                "ties": [{"words": tie.words, "rules": [*tie.rule_ids]} for tie in answer.sheet.ties],
+                "remarks": [*answer.sheet.remarks],
+                "rules": {rule.id: rule.text for rule in answer.sheet.rules},
+            }
+            assert all(rule.citation and rule.kind and rule.function for rule in answer.sheet.rules)
+
+
+async def test_unspecified_is_stop_and_names_are_in_reports_alone(tmp_path: Path) -> None:
+    text = FOUL.replace('"2"]\n', '"2"]\n[Player0 "Weiß & <b>"]\n[Player1 "Rot"]\n', 1)
+    async with judging(tmp_path) as (_, _, asker, adjudicator):
+        answer = await asker.adjudicate(text)
+        assert answer == await adjudicator.adjudicate(text, Policy.STOP)
+        assert [each.stopped for each in answer.illegal] == [True]
+        skipped = await adjudicator.adjudicate(text, Policy.SKIP, [TEXT, HTML])
+        assert [each.seat for each in skipped.illegal] == [0, 0]
+        assert "Seat 0, Weiß & <b>" in skipped.reports[0]
+        assert "Weiß &amp; &lt;b&gt;" in skipped.reports[1]
+        del skipped.reports[:]
+        assert "Weiß" not in str(skipped) + skipped.SerializeToString().decode(errors="replace")
+
+
+# --- what cannot be asked ------------------------------------------------------------------------------------
+
+IMPOSSIBLE = """\
+[Game "alhambra"]
+[Seats "3"]
+[Position "action seat 0 start 0 turns 9 | scorings 0 due | piles 90 turned 0 | market free free free free | row |\
+ discard | neutral | bought | score 5 hand reserve won laid | score 5 hand reserve won laid |\
+ score 5 hand reserve won laid"]
+"""
+
+
+async def test_texts_that_cannot_be_read(tmp_path: Path) -> None:
+    overlapping = write(text_of(PLAIN[1], play(PLAIN[1], seed=5))).replace("0: choose", "1: choose", 1)
+    async with judging(tmp_path) as (_, _, asker, adjudicator):
+        for call, metadata in (
+            (asker.adjudicate(f"{START}0: plaice 3\n"), {"line": "12", "column": "4", "kind": "syntax"}),
+            (asker.adjudicate(""), {"line": "1", "column": "1", "kind": "syntax"}),
+            (asker.score(f"{START}0: plaice 3\n"), {"line": "12", "column": "4", "kind": "syntax"}),
+            (asker.score(f"{START}{OUTSIDE}\n"), {"line": "12", "kind": "illegal", "rules": "KDO-14, KDO-16"}),
+            (asker.score(overlapping), {"kind": "illegal"}),
+        ):
+            found = await refused(call)
+            assert (found.reason, found.metadata["field"]) == ("INVALID_ARGUMENT", "text")
+            assert metadata.items() <= found.metadata.items(), found
+            assert found.message.startswith(f"line {found.metadata['line']}, column {found.metadata['column']}: ")
+            assert "\n" not in found.message
+        found = await refused(asker.adjudicate(f"{START}0: plaice 3\n"))
+        assert found.metadata["what"] == "found 'plaice'"
+        assert found.metadata["expected"] == "castle, choose, discard, pass or place"
+        # A position is no record.
+        found = await refused(asker.adjudicate(BOARDS))
+        assert (found.metadata["kind"], "a game, from its first event on" in found.message) == ("syntax", True)
+        with pytest.raises(Denied, match="line 12, column 4"):
+            await adjudicator.score(f"{START}0: plaice 3\n")
+
+
+async def test_points_that_a_position_cannot_have(tmp_path: Path) -> None:
+    async with judging(tmp_path) as (_, _, asker, _):
+        found = await refused(asker.score(IMPOSSIBLE))
+        assert (found.reason, found.metadata["field"]) == ("INVALID_ARGUMENT", "text")
+        assert found.message == "text: seat 0: 5 points with 0 scoring rounds held, expected 0"
+        assert found.metadata["expected"] == "0"
+
+
+async def test_requests_that_are_none(tmp_path: Path) -> None:
+    async with judging(tmp_path) as (server, client, asker, _):
+        for fields, field in (
+            ({"on_illegal": 4}, "on_illegal"),
+            ({"formats": [0]}, "formats"),
+            ({"formats": [HTML, 7]}, "formats"),
+            ({"formats": [HTML, HTML]}, "formats"),
+        ):
+            found = await refused(asker.adjudicate(FOUL, **fields))
+            assert (found.reason, found.metadata["field"]) == ("INVALID_ARGUMENT", field)
+        most = FOUL + "\n" * (MAX_TEXT_BYTES - len(FOUL))
+        assert (await refused(asker.adjudicate(most + "\n"))).metadata == {"limit": f"texts of {MAX_TEXT_BYTES} bytes"}
+        assert (await refused(asker.score("ü" * (MAX_TEXT_BYTES // 2 + 1)))).reason == "LIMIT"
+        assert (await asker.adjudicate(most)).illegal
+        nobody: Any = pb_grpc.AdjudicationServiceStub(client.channel)
+        found = await refused(nobody.ScorePosition(pb.ScorePositionRequest(text=BOARDS)))
+        assert found.reason == "UNAUTHENTICATED"
+        await Asker(client, (await client.create()).seat_tokens[0]).score(BOARDS)
+        assert server.adjudication.workers.started == 1
+
+
+async def test_an_answer_that_nobody_could_take(tmp_path: Path) -> None:
+    text = START + f"{OUTSIDE}\n" * 2500
+    async with judging(tmp_path) as (_, _, asker, _):
+        found = await refused(asker.adjudicate(text, on_illegal=pb.ON_ILLEGAL_SKIP, formats=[HTML]))
+        assert (found.reason, found.retry_s) == ("LIMIT", 0)
+        assert re.fullmatch(r"answers of 3145728 bytes \(this one has 3\d{6}\)", found.metadata["limit"])
+        assert len((await asker.adjudicate(text)).illegal) == 1
+
+
+# --- the worker, and who plays -------------------------------------------------------------------------------
+
+
+async def test_a_worker_that_dies_or_hangs_is_replaced(tmp_path: Path) -> None:
+    async with judging(tmp_path) as (server, _, asker, _):
+        for why, timeout in (("died", None), ("hung", 2)):
+            (pid,) = server.adjudication.workers.pids
+            os.kill(pid, signal.SIGSTOP)
+            call = asyncio.ensure_future(refused(asker.adjudicate(FOUL, timeout=timeout)))
+            await until(lambda: server.adjudication.queries.at_work, "it is asked")
+            if why == "died":
+                os.kill(pid, signal.SIGKILL)
+            found = await call
+            assert (found.reason, found.metadata) == ("SOLVER_FAILED", {"why": why})
+            assert (await asker.adjudicate(FOUL)).illegal
+            assert pid not in server.adjudication.workers.pids
+        assert server.adjudication.workers.started == 3
+
+
+async def test_nobody_who_plays_waits(tmp_path: Path) -> None:
+    async with judging(tmp_path) as (server, client, asker, _):
+        (pid,) = server.adjudication.workers.pids
+        os.kill(pid, signal.SIGSTOP)
+        calls = [asyncio.ensure_future(refused(asker.adjudicate(FOUL))) for _ in range(MOST_OF_ONE)]
+        await until(lambda: server.adjudication.queries.waiting == MOST_OF_ONE - 1, "they have all come")
+        found = await refused(asker.score(BOARDS))
+        limit = "questions of one caller to AdjudicationService at one time"
+        assert (found.reason, found.metadata, found.retry_s) == ("LIMIT", {"limit": limit}, 1)
+        game: Play = await client.play()
+        await game.until_play()
+        for _ in range(5):
+            await game.step()
+        # Who does not wait any longer leaves no work behind; who waited for it is next.
+        other = asyncio.ensure_future(Asker(client, game.created.seat_tokens[0]).score(BOARDS))
+        await until(lambda: server.adjudication.queries.waiting == MOST_OF_ONE, "somebody else has come")
+        for call in calls:
+            call.cancel()
+        assert (await other).sheet.players
+        assert server.adjudication.workers.pids != [pid]
+
+
+async def test_a_referee_that_stops_says_so(tmp_path: Path) -> None:
+    server = await Server.start(Config(tmp_path / "data"))
+    async with connected(server.address, server.data.token_path.read_text().strip()) as client:
+        asker = Asker(client)
+        await asker.score(BOARDS)
+        (pid,) = server.adjudication.workers.pids
+        os.kill(pid, signal.SIGSTOP)
+        calls = [asyncio.ensure_future(refused(asker.score(BOARDS))) for _ in range(2)]
+        await until(lambda: server.adjudication.queries.waiting, "one has the worker, the other waits")
+        stopping = asyncio.ensure_future(server.stop())
+        assert [found.reason for found in await asyncio.gather(*calls)] == ["DRAINING"] * 2
+        await stopping
+        assert not server.adjudication.workers.pids
+
+
+def test_the_texts_of_this_file_are_what_they_are_said_to_be() -> None:
+    assert [each.line for each in adjudicate(FOUL, Policy.SKIP).illegal] == [12, 13]
+    with pytest.raises(NotationError) as raised:
+        adjudicate("")
+    assert raised.value.kind is Kind.SYNTAX
