@@ -1,0 +1,247 @@
+"""Clocks as players see them, at a real server: what is told, what streams get, and what a kill costs."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clients.bots.bot import load
+from clients.join import Join
+from clients.sdk.player import Player
+from referee.log import intent
+from referee.log.entry import decode_entry
+from referee.log.intent import Author, Role
+from referee.log.v1 import log_pb2
+from referee.service.data import ALIVE_FILE, Data
+from referee.service.server import Config, Server
+from referee.v1 import game_pb2
+from referee.v1 import game_service_pb2 as pb
+from tests.log.games import key
+from tests.service.conftest import running
+from tests.service.player import Client, Play, bearer, connected, refused, seat_key, token_of
+from tests.service.process import serve
+from tests.virtual_time import VirtualTime
+from tests.waiting import until, waiting_for
+
+START_MS = 1_800_000_000_000
+CLOCK = log_pb2.ClockTerms(increment=log_pb2.Increment(base_ms=60_000, increment_ms=2_000), lag_ms=400)
+
+
+class TimedServer(Server):
+    """A referee whose time passes when it is told to."""
+
+    def __init__(self, config: Config, data: Data) -> None:
+        super().__init__(config, data)
+        self.time = VirtualTime(START_MS)
+        self.house.means = replace(self.house.means, time=self.time)
+
+
+@asynccontextmanager
+async def timed(path: Path) -> AsyncIterator[tuple[VirtualTime, Client]]:
+    server = await TimedServer.start(Config(path))
+    assert isinstance(server, TimedServer)
+    try:
+        async with connected(server.address, server.data.token_path.read_text().strip()) as client:
+            yield server.time, client
+    finally:
+        await server.stop(grace_s=0)
+
+
+async def get(play: Play) -> game_pb2.Game:
+    response: pb.GetGameResponse = await play.client.games.GetGame(pb.GetGameRequest(game_id=play.id))
+    return response.game
+
+
+async def in_play(client: Client, **terms: Any) -> Play:
+    play = await client.play(terms=log_pb2.Terms(**terms), arbiter_keys=[key("arbiter 0").public.raw])
+    await play.until_play()
+    return play
+
+
+async def test_what_is_told_of_clocks(tmp_path: Path) -> None:
+    async with timed(tmp_path / "data") as (time, client):
+        play = await in_play(client, clock=CLOCK)
+        seat = play.seat_on_turn()
+        game = await get(play)
+        assert game.clocks[seat] == game_pb2.SeatClock(left_ms=60_000, running=True, since_ms=START_MS)
+        assert game.clocks[1 - seat] == game_pb2.SeatClock(left_ms=60_000)
+        time.advance(5_000)
+        signed = play.move(seat, play.a_move())
+        request = pb.SubmitIntentRequest(
+            game_id=play.id, intent=signed.intent, signature=signed.signature, thought_ms=4_700
+        )
+        call = client.games.SubmitIntent
+        answer = await call(request, metadata=bearer(token_of(play, seat)))
+        accepted = answer.accepted
+        assert (accepted.charged_ms, accepted.lag_ms, accepted.overhead_ms) == (4_700, 300, 0)
+        assert await call(request, metadata=bearer(token_of(play, seat))) == answer, "again the same"
+        await play.accepted(answer)
+        game = await get(play)
+        assert game.clocks[seat].left_ms == 60_000 - 4_700 + (2_000 if seat not in game.awaited_seats else 0)
+
+
+async def test_a_stream_tells_the_time_that_is_left_and_the_flag(tmp_path: Path) -> None:
+    async with timed(tmp_path / "data") as (time, client):
+        play = await in_play(client, clock=CLOCK)
+        seat = play.seat_on_turn()
+        time.advance(10_000)
+        stream = client.games.PlayGame(metadata=bearer(token_of(play, seat)))
+        await stream.write(pb.PlayGameRequest(enter=pb.Enter(game_id=play.id, after_seq=play.record.size - 1)))
+        turn = (await stream.read()).turn
+        assert (turn.seat, turn.left_ms, turn.size) == (seat, 50_000, play.record.size)
+        time.advance(50_000 + 400 + 1)
+        async with waiting_for("the flag"):
+            message = await stream.read()
+        events = [decode_entry(data).WhichOneof("event") for data in message.commit.entries]
+        assert events == ["timeout", "end", "disclose"], "of two seats one is left"
+        assert (await stream.read()).closing.reason == pb.CLOSING_REASON_GAME_OVER
+        game = await get(play)
+        assert (game.state, game.result.ending) == (game_pb2.GAME_STATE_OVER, log_pb2.ENDING_FLAG)
+        assert [(out.seat, out.ending) for out in game.forfeited] == [(seat, log_pb2.ENDING_FLAG)]
+
+
+async def test_a_move_after_the_flag_is_answered_with_why(tmp_path: Path) -> None:
+    async with timed(tmp_path / "data") as (time, client):
+        play = await in_play(client, clock=CLOCK)
+        seat = play.seat_on_turn()
+        signed, token = play.move(seat, play.a_move()), token_of(play, seat)
+        time.advance(60_001)
+        refusal = await refused(play.submit(signed, token))
+        assert refusal.reason == "NOT_AWAITED"
+        assert refusal.message == f"the move came when the time of seat {seat} was up"
+        time.advance(400)
+        await until(lambda: True, "the loop")
+        assert (await refused(play.submit(signed, token))).reason in ("GAME_OVER", "STALE_HEAD")
+
+
+async def test_suspended_and_disputed_games(tmp_path: Path) -> None:
+    async with timed(tmp_path / "data") as (time, client):
+        play = await in_play(client, clock=CLOCK, protest_ms=60_000)
+        seat = play.seat_on_turn()
+        rule = _ruling(play)
+        await play.act(*rule(pause=log_pb2.Pause()))
+        game = await get(play)
+        assert (game.state, list(game.awaited_seats)) == (game_pb2.GAME_STATE_PAUSED, [])
+        assert not any(clock.running for clock in game.clocks)
+        listed = await client.games.ListLegalMoves(pb.ListLegalMovesRequest(game_id=play.id))
+        assert len(listed.moves) == 0
+        refusal = await refused(play.submit(play.move(seat, play.a_move()), token_of(play, seat)))
+        assert refusal.metadata == {"awaited": "an arbiter, as the game is paused"}
+        await play.act(*rule(adjourn=log_pb2.Adjourn()))
+        assert (await get(play)).state == game_pb2.GAME_STATE_ADJOURNED
+        await play.act(*rule(resume=log_pb2.Resume()))
+        assert (await get(play)).state == game_pb2.GAME_STATE_PLAYING
+        protest = log_pb2.Protest(against_seq=3, rule_id="TBL-1")
+        filed = await play.act(_act(play, Author(Role.SEAT, 0), protest), token_of(play, 0))
+        await play.act(_act(play, Author(Role.SEAT, 1), log_pb2.Resign()), token_of(play, 1))
+        game = await get(play)
+        assert (game.state, list(game.open_disputes)) == (game_pb2.GAME_STATE_RESULT_OPEN, [filed.seq])
+        refusal = await refused(play.submit(play.move(0, b""), token_of(play, 0)))
+        assert refusal.metadata == {"awaited": f"a ruling on entry {filed.seq}"}
+        await play.act(*rule(dismiss=log_pb2.Dismiss(), rule_id="TBL-1", decides=filed.seq))
+        time.advance(60_000)
+        await play.catch_up(play.record.size + 2)
+        assert (await get(play)).result.ending == log_pb2.ENDING_RESIGNED
+
+
+def _act(play: Play, author: Author, message: intent.TableAct) -> intent.SignedIntent:
+
+    return intent.act(
+        play.place, author, seat_key(author.index) if author.role is Role.SEAT else key("arbiter 0"), message
+    )
+
+
+def _ruling(play: Play) -> Any:
+    def rule(**fields: Any) -> tuple[intent.SignedIntent, str]:
+        signed = _act(play, Author(Role.ARBITER, 0), log_pb2.Rule(**fields))
+        return signed, play.created.arbiter_token
+
+    return rule
+
+
+BAD_TERMS = {
+    "a clock of no kind": (log_pb2.Terms(clock=log_pb2.ClockTerms()), "terms.clock"),
+    "a clock of no time": (log_pb2.Terms(clock=log_pb2.ClockTerms(per_move=log_pb2.PerMove())), "terms.clock"),
+    "strikes that nobody counts": (log_pb2.Terms(strikes=3), "terms.illegal_moves"),
+    "protests for nobody": (log_pb2.Terms(protest_ms=3), "terms.protest_ms"),
+    "later rules": (log_pb2.Terms(table_rules=9), "terms.table_rules"),
+}
+
+
+@pytest.mark.parametrize("what", BAD_TERMS)
+async def test_terms_that_cannot_be(client: Client, what: str) -> None:
+    terms, field = BAD_TERMS[what]
+    refusal = await refused(client.create(terms=terms))
+    assert (refusal.reason, refusal.metadata["field"]) == ("INVALID_ARGUMENT", field)
+    assert refusal.message.startswith(f"{field}: expected ")
+
+
+async def test_every_new_game_has_the_rules_of_the_table(client: Client) -> None:
+    for terms in (None, log_pb2.Terms(take_backs=True)):
+        play = await client.play(terms=terms)
+        assert play.record.opened.terms.table_rules == 1
+
+
+async def test_a_bot_says_what_it_thought_and_resigns(tmp_path: Path) -> None:
+    """The referee allows for the network no more than what passed beyond the bot's own time."""
+    async with running(tmp_path / "data") as (server, client):
+        created = await client.create(rules_id="rollwrite", terms=log_pb2.Terms(clock=CLOCK))
+        joins = [Join(server.address, created.game.id, seat, token) for seat, token in enumerate(created.seat_tokens)]
+        bots = [Player(join, load("random", "rollwrite", seed=join.seat)) for join in joins]
+        moves = 0
+
+        def count(_: Any) -> None:
+            nonlocal moves
+            moves += 1
+            if moves == 20:
+                tasks.append(asyncio.create_task(bots[1].resign()))
+
+        import asyncio
+
+        tasks = list[asyncio.Task[None]]()
+        bots[0]._on_commit = count
+        async with waiting_for("the end of the game"):
+            results = await asyncio.gather(*(bot.run() for bot in bots))
+            await asyncio.gather(*tasks)
+        assert {result.ending for result in results} == {"RESIGNED"}
+        assert results[0].places == (1, 2)
+        entries = [decode_entry(data) for data in results[0].entries]
+        assert sum(entry.charged_ms for entry in entries) + sum(entry.lag_ms for entry in entries) > 0
+        clock = bots[0].clock
+        assert clock is not None
+        assert clock.left_ms > 60_000 - 30_000
+
+
+@pytest.mark.slow
+async def test_no_clock_runs_while_a_killed_referee_is_down(tmp_path: Path) -> None:
+    data, log = tmp_path / "data", tmp_path / "log"
+    first = await serve(data, log)
+    async with connected(first.address, first.token) as client:
+        play = await in_play(client, clock=CLOCK)
+        seat = play.seat_on_turn()
+        since_ms = (await get(play)).clocks[seat].since_ms
+        alive = data / ALIVE_FILE
+        noted = alive.stat().st_mtime_ns
+        await until(lambda: alive.stat().st_mtime_ns > noted, "that the referee notes that it is alive", every_s=0.05)
+        first.process.kill()
+        await first.process.wait()
+    alive_ms = alive.stat().st_mtime_ns // 1_000_000
+    again = await serve(data, log)
+    async with connected(again.address, again.token) as client:
+        play.client, play.stream = client, None
+        await play.catch_up(play.record.size + 1)
+        entry = decode_entry(play.entries[-1])
+        assert entry.interrupted.alive_ms == max(alive_ms, since_ms)
+        assert entry.referee_ms > alive_ms
+        game = await get(play)
+        assert game.clocks[seat].left_ms == 60_000 - (entry.interrupted.alive_ms - since_ms)
+        assert game.clocks[seat].since_ms == entry.referee_ms
+        await play.steps(2)
+    again.process.terminate()
+    await again.process.wait()
+    assert alive.stat().st_mtime_ns // 1_000_000 > alive_ms
