@@ -20,12 +20,12 @@ from clients.sdk.errors import ClientError
 from referee.cli import output, texts
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, refused, security, token_of
-from referee.cli.story import Story
 from referee.log import intent
 from referee.log.errors import LogError
 from referee.log.intent import Author, TableAct
 from referee.log.remarks import MAX_CHARACTERS
 from referee.log.replay import Record
+from referee.story.story import Story
 
 _ID_DIGITS = 32
 _TRIES = 8

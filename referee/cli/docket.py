@@ -11,15 +11,15 @@ import typer
 from clients.sdk.arbiter import arbiter
 from referee.cli import output
 from referee.cli.acting import called, check_game, record_of
-from referee.cli.acts import counted, ending_words, quoted, result_words, ruling_words, time_words
 from referee.cli.arguments import verifier_key
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, security
-from referee.cli.story import Story
 from referee.log.audit import Policy, audit
 from referee.log.errors import LogError
 from referee.log.verdict import Finding, Verdict
 from referee.service.docket import docket_message
+from referee.story.story import Story
+from referee.story.words import counted, ending_words, quoted, result_words, ruling_words, time_words
 from referee.v1 import arbiter_service_pb2 as pb
 
 _FINE = (Verdict.COMPLETE, Verdict.PREFIX)

@@ -9,10 +9,9 @@ from typing import Annotated, Final
 
 import typer
 
-from referee.cli import building, output, texts
+from referee.cli import building, output
 from referee.cli.failure import EXIT_OK, EXIT_USAGE, Failure
 from referee.cli.solving import OutOfTime, Rlimit, Solver
-from referee.cli.story import Story, told_end
 from referee.games import registry
 from referee.log.errors import LogError
 from referee.log.v1 import log_pb2
@@ -20,6 +19,7 @@ from referee.log.verdict import Finding
 from referee.notation import position_text
 from referee.notation.game_text import GameText
 from referee.notation.position_text import Position
+from referee.story.story import Story, as_text, told_end
 from referee.v1 import solver_service_pb2 as pb
 from solver.deciding import decider
 
@@ -56,7 +56,7 @@ def prove_decided(
     story = _read(file, at)
     record = story.record
     assert record is not None  # noqa: S101 - or it would have been refused
-    game = texts.of_story(story, record)
+    game = as_text(story, record)
     entry = record.size - 1
     end = record.course.end
     if end is not None and end.places:

@@ -12,10 +12,8 @@ from typing import Annotated, Any
 import typer
 
 from referee.cli.acting import Floor, Remote, check_game, composed, confirm, reason_of, record_of
-from referee.cli.acts import quoted, ruling_words
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.cli.story import Story
-from referee.cli.times import in_words, milliseconds
+from referee.cli.times import milliseconds
 from referee.log.intent import Author, Role
 from referee.log.v1 import log_pb2
 from referee.notation import game_text
@@ -23,6 +21,8 @@ from referee.notation.errors import NotationError
 from referee.notation.grammar import grammar
 from referee.notation.registry import notation
 from referee.notation.sentences import sentence
+from referee.story.story import Story
+from referee.story.words import in_words, quoted, ruling_words
 
 rule = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
 _Seat = Annotated[int, typer.Option("--seat", metavar="N", min=0, help="Which seat.", show_default=False)]

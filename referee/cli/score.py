@@ -12,7 +12,6 @@ import typer
 from referee.cli import output, texts
 from referee.cli.arguments import verifier_key
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.cli.story import Story
 from referee.games.game import State
 from referee.log.errors import LogError
 from referee.log.frames import MAGIC
@@ -22,6 +21,7 @@ from referee.notation.headers import Setup
 from referee.report.model import rules_named, title
 from referee.report.sheet import Sheet, SheetError, is_over, read, sheet
 from referee.report.text import sheet_lines
+from referee.story.story import Story, last_position
 
 _NAME_BYTES = 4
 """Of MAGIC; the others tell of versions and of damage."""
@@ -73,15 +73,7 @@ def _read(file: Path, key: str | None) -> tuple[Setup, State, list[State]]:
         raise Failure(f"{file}: {error}", int(Finding.of(error).verdict)) from None
     if story.torn is not None:
         raise Failure(f"{file}: {story.torn}", int(Finding.of(story.torn).verdict))
-    return of_story(story)
-
-
-def of_story(story: Story) -> tuple[Setup, State, list[State]]:
-    """What a game file is of, its last position, and those right after each scoring."""
-    record = story.record
-    assert record is not None  # noqa: S101 - or read would have raised
-    scored = story.scorings.states if story.scorings is not None else []
-    return texts.of_story(story, record).setup, record.course.state, scored
+    return last_position(story)
 
 
 def _text(setup: Setup, found: Sheet) -> str:

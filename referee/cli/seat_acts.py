@@ -11,11 +11,11 @@ import typer
 
 from clients.join import JoinError, parse_join
 from referee.cli.acting import Floor, Remote, check_game, composed, confirm, reason_of, record_of
-from referee.cli.acts import act_words, quoted
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.cli.story import Story
 from referee.log.intent import Author, Role, TableAct
 from referee.log.v1 import log_pb2
+from referee.story.story import Story
+from referee.story.words import act_words, quoted
 
 RuleId = Annotated[
     str, typer.Option("--rule", metavar="ID", help="The rule, by its id: of the game, or TBL-n.", show_default=False)

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.cli.story import Story
 from referee.games import registry
 from referee.games.game import UnknownRules
 from referee.log.errors import LogError
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
+from referee.story.story import Story
 
 _ID_BYTES = 16
 

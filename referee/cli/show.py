@@ -16,7 +16,6 @@ import typer
 from referee.cli import output, texts
 from referee.cli.arguments import verifier_key
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.cli.story import Story
 from referee.log.errors import LogError
 from referee.log.frames import MAGIC
 from referee.log.note import VerifierKey
@@ -25,6 +24,7 @@ from referee.notation import game_text, headers, position_text
 from referee.notation.game_text import Reading
 from referee.notation.position_text import Position
 from referee.render.registry import renderer
+from referee.story.story import Story, as_text
 
 _TEXT = re.compile(rb"(\xef\xbb\xbf)?\s*[\[;{]")
 """A text begins with a header, or a comment; a byte order mark is told as such."""
@@ -126,7 +126,7 @@ def _read(file: Path, at: int | None, verifier: VerifierKey | None) -> tuple[_Sh
     assert record is not None  # noqa: S101 - or read would have raised
     if at is not None and at >= len(story.moves):
         raise Failure(f"{file}: --at {at}: the file has entries 0 to {len(story.moves) - 1}", EXIT_USAGE)
-    game = texts.of_story(story, record)
+    game = as_text(story, record)
     last = f"entry {record.size - 1}"
     position = Position(game.setup, record.course.state)
     text = partial(game_text.write, game)

@@ -8,17 +8,12 @@ from pathlib import Path
 from typing import TypeVar
 
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.cli.story import Story
 from referee.log.errors import Code, LogError
 from referee.log.keys import PrivateKey
 from referee.log.note import Note, NoteSignature, VerifierKey
-from referee.log.replay import Record
-from referee.log.v1 import log_pb2
 from referee.log.verdict import Finding, Verdict
 from referee.notation.errors import Kind, NotationError
-from referee.notation.game_text import GameText
 from referee.notation.grammar import MAX_CHARACTERS
-from referee.notation.headers import RUNNING, Setup
 
 _T = TypeVar("_T")
 _MOST_BYTES = 4 * MAX_CHARACTERS
@@ -65,30 +60,6 @@ def _text(path: Path, data: bytes, verifier: VerifierKey | None) -> str:
         names = ", ".join(signature.name for signature in note.signatures)
         print(f"{path}: signed by {names}; not checked", file=sys.stderr)
     return note.text
-
-
-def of_story(story: Story, record: Record) -> GameText:
-    """What a log's entries say of the game: all but who signed what, and what was refused."""
-    opened, course = record.opened, record.course
-    setup = Setup(
-        rules_id=opened.rules_id,
-        version=opened.rules_version,
-        seats=len(opened.seats),
-        options=course.options,
-        tables=None if course.own_tables else course.tables,
-        event=opened.event_id if opened.HasField("event_id") else None,
-        round=opened.round if opened.HasField("round") else None,
-        table=opened.table if opened.HasField("table") else None,
-    )
-    return GameText(setup, tuple(story.events), _result(course.end))
-
-
-def _result(end: log_pb2.GameEnd | None) -> str:
-    if end is None:
-        return RUNNING
-    if end.scores:
-        return " ".join(map(str, end.scores))
-    return log_pb2.Ending.Name(end.ending).removeprefix("ENDING_").lower().replace("_", " ")
 
 
 def signed(text: str, name: str, key: PrivateKey) -> str:

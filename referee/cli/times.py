@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.log.terms import DAY_MS, MAX_BUDGET_MS
+from referee.log.terms import MAX_BUDGET_MS
 from referee.log.v1 import log_pb2
+from referee.story.words import UNITS, in_words
 
-_UNITS = {"d": DAY_MS, "h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
 _TIME = re.compile(r"(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m(?!s))?(?:(\d{1,9})s)?(?:(\d{1,9})ms)?", re.ASCII)
 EXPECTED = "a time such as 90s, 5m, 1h30m or 2d"
 CLOCK_EXPECTED = "BASE+MORE (10m+5s), TIME/move (30s/move), BASE dDELAY (10m d3s) or DAYS/move (3d/move)"
@@ -21,15 +21,6 @@ def milliseconds(option: str, text: str) -> int:
     if found > MAX_BUDGET_MS:
         raise Failure(f"{option} {text}: expected at most {in_words(MAX_BUDGET_MS)}", EXIT_USAGE)
     return found
-
-
-def in_words(ms: int) -> str:
-    """As ``milliseconds`` reads it."""
-    words, left = "", ms
-    for unit, size in _UNITS.items():
-        count, left = divmod(left, size)
-        words += f"{count}{unit}" if count else ""
-    return words or "0s"
 
 
 def clock(option: str, text: str) -> log_pb2.ClockTerms:
@@ -64,7 +55,7 @@ def _part(option: str, text: str, part: str) -> int:
 def _parsed(text: str) -> int | None:
     if not text or (found := _TIME.fullmatch(text)) is None:
         return None
-    return sum(int(count or 0) * size for count, size in zip(found.groups(), _UNITS.values(), strict=True))
+    return sum(int(count or 0) * size for count, size in zip(found.groups(), UNITS.values(), strict=True))
 
 
 def clock_in_words(terms: log_pb2.ClockTerms) -> str:

@@ -10,12 +10,12 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from referee.cli.story import Story
 from referee.games.kingdomino import Options
 from referee.games.kingdomino.moves import ChooseDomino, PlaceDomino
 from referee.games.kingdomino.options import Central, Frame
 from referee.log.replay import Record
 from referee.render.kingdomino import position_text, seat_svg
+from referee.story.story import Story
 from tests.cli.command import referee
 from tests.log.games import Played, join_and_reveal, play, step
 from tests.log.registered import at_random, attempt, codec, opened

@@ -8,11 +8,11 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from referee.cli.story import Story
 from referee.games.rollwrite import Options, Sheet, State, sheet
 from referee.log.replay import Record
 from referee.notation.rollwrite.words import rounds
 from referee.render.rollwrite import position_text, seat_svg
+from referee.story.story import Story
 from tests.cli.command import referee
 from tests.log.games import Played, play
 from tests.log.registered import at_random, codec, opened

@@ -11,7 +11,6 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from referee.cli.story import Story
 from referee.games.alhambra import State
 from referee.games.alhambra.moves import RebuildRemove
 from referee.games.alhambra.phases import ACTIONS
@@ -20,6 +19,7 @@ from referee.log.entry import decode_entry
 from referee.log.file import Writer
 from referee.log.replay import Record
 from referee.render.alhambra import position_text, seat_svg
+from referee.story.story import Story
 from tests.cli.command import REFEREE, referee
 from tests.log import games
 from tests.log.games import Played, join_and_reveal, key, play, start, step

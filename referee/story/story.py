@@ -6,8 +6,7 @@ import dataclasses
 from datetime import UTC, datetime
 from typing import Any, BinaryIO
 
-from referee.cli.acts import act_words, ending_words, event_words, quoted, result_words, ruling_words
-from referee.games.game import Decision, Forced, ForcedPass, UnknownRules, Violation
+from referee.games.game import Decision, Forced, ForcedPass, State, UnknownRules, Violation
 from referee.log import file
 from referee.log.entry import decode_entry
 from referee.log.errors import Code, LogError
@@ -19,8 +18,11 @@ from referee.log.replay import Record, signed_part
 from referee.log.sitting import ACTS_OF_THE_TABLE
 from referee.log.steps import Phase
 from referee.log.v1 import log_pb2
+from referee.notation.game_text import GameText
+from referee.notation.headers import RUNNING, Setup
 from referee.notation.registry import Notation, notation
 from referee.report.sheet import Scorings
+from referee.story.words import act_words, ending_words, event_words, quoted, result_words, ruling_words
 
 
 class Story:
@@ -265,3 +267,35 @@ def _scribe(opened: log_pb2.GameOpen) -> str:
 def told_end(end: log_pb2.GameEnd) -> str:
     """How the game ended."""
     return f"end ({ending_words(end.ending)}): {result_words(end)}"
+
+
+def as_text(story: Story, record: Record) -> GameText:
+    """What a log's entries say of the game: all but who signed what, and what was refused."""
+    opened, course = record.opened, record.course
+    setup = Setup(
+        rules_id=opened.rules_id,
+        version=opened.rules_version,
+        seats=len(opened.seats),
+        options=course.options,
+        tables=None if course.own_tables else course.tables,
+        event=opened.event_id if opened.HasField("event_id") else None,
+        round=opened.round if opened.HasField("round") else None,
+        table=opened.table if opened.HasField("table") else None,
+    )
+    return GameText(setup, tuple(story.events), _result(course.end))
+
+
+def _result(end: log_pb2.GameEnd | None) -> str:
+    if end is None:
+        return RUNNING
+    if end.scores:
+        return " ".join(map(str, end.scores))
+    return log_pb2.Ending.Name(end.ending).removeprefix("ENDING_").lower().replace("_", " ")
+
+
+def last_position(story: Story) -> tuple[Setup, State, list[State]]:
+    """What a game file is of, its last position, and those right after each scoring."""
+    record = story.record
+    assert record is not None  # noqa: S101 - or read would have raised
+    scored = story.scorings.states if story.scorings is not None else []
+    return as_text(story, record).setup, record.course.state, scored

@@ -5,10 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from referee.cli.times import in_words
 from referee.log.errors import printable
+from referee.log.terms import DAY_MS
 from referee.log.v1 import log_pb2
 
+UNITS = {"d": DAY_MS, "h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
+"""Of time, in milliseconds."""
 _YEAR_9999_MS = 253_402_300_800_000
 
 
@@ -121,3 +123,12 @@ def quoted(text: str) -> str:
 def time_words(ms: int) -> str:
     """By the referee's clock."""
     return f"{datetime.fromtimestamp(ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC" if ms < _YEAR_9999_MS else f"{ms} ms"
+
+
+def in_words(ms: int) -> str:
+    """Such as ``1h30m``."""
+    words, left = "", ms
+    for unit, size in UNITS.items():
+        count, left = divmod(left, size)
+        words += f"{count}{unit}" if count else ""
+    return words or "0s"

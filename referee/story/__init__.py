@@ -1,0 +1,1 @@
+"""Game files told to people: what every entry says, in words, and the whole as a report."""
