@@ -1,4 +1,4 @@
-"""A referee's adjudications over gRPC: records judged, positions scored."""
+"""A referee's adjudications over gRPC: records judged, positions scored, games on paper."""
 
 from __future__ import annotations
 
@@ -48,6 +48,15 @@ class Adjudicator:
             return await self._stub.ScorePosition(request, timeout=self._call_s, metadata=self._metadata)
         except grpc.aio.AioRpcError as error:
             raise denied(answer_of(error)) from None
+
+    async def report(self, game_id: str, wanted: pb.ReportFormat.ValueType = TEXT) -> str:
+        """A game of the referee, as it stands, on paper."""
+        request = pb.ReportGameRequest(game_id=game_id, format=wanted)
+        try:
+            response = await self._stub.ReportGame(request, timeout=self._call_s, metadata=self._metadata)
+        except grpc.aio.AioRpcError as error:
+            raise denied(answer_of(error)) from None
+        return response.report
 
 
 @asynccontextmanager

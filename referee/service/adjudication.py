@@ -1,17 +1,22 @@
-"""AdjudicationService: records judged and positions scored, by a process of its own. Who plays never waits for it."""
+"""AdjudicationService: records judged, positions scored, games on paper, by a process of its own.
+
+Nobody who plays waits for it.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import json
 from contextlib import aclosing
-from typing import Any, Final
+from typing import Final
 
 import structlog
 
 from referee.service.auth import Caller
+from referee.service.fields import game_id_of
+from referee.service.games import GameService
 from referee.service.guard import Calls
-from referee.service.judging import MAX_ANSWER_BYTES, POLICIES, WRITERS, Mistake
+from referee.service.judging import MAX_ANSWER_BYTES, POLICIES, WRITERS, Mistake, report_question
 from referee.service.queries import Queries
 from referee.table.errors import BadField, Draining, LimitReached
 from referee.table.house import House
@@ -30,8 +35,9 @@ _log = structlog.get_logger("referee.adjudication")
 class AdjudicationService:
     """Every method is one of the API's."""
 
-    def __init__(self, house: House, calls: Calls) -> None:
+    def __init__(self, house: House, games: GameService, calls: Calls) -> None:
         self._house = house
+        self._games = games
         self._calls = calls
         self.workers = Workers(memory_mib=MEMORY_MIB, module=MODULE)
         self.queries = Queries(1, of="AdjudicationService")
@@ -44,20 +50,33 @@ class AdjudicationService:
             raise BadField("on_illegal", "a value of OnIllegal")
         if len({*request.formats}) < len(request.formats) or not WRITERS.keys() >= {*request.formats}:
             raise BadField("formats", "HTML and TEXT, each once at the most")
-        return pb.AdjudicateRecordResponse.FromString(await self._ask("AdjudicateRecord", request, caller))
+        return pb.AdjudicateRecordResponse.FromString(
+            await self._ask("AdjudicateRecord", request.SerializeToString(), caller)
+        )
 
     async def ScorePosition(self, request: pb.ScorePositionRequest, caller: Caller) -> pb.ScorePositionResponse:
         _check_text(request.text)
-        return pb.ScorePositionResponse.FromString(await self._ask("ScorePosition", request, caller))
+        return pb.ScorePositionResponse.FromString(
+            await self._ask("ScorePosition", request.SerializeToString(), caller)
+        )
 
-    async def _ask(self, method: str, request: Any, caller: Caller) -> bytes:
+    async def ReportGame(self, request: pb.ReportGameRequest, caller: Caller) -> pb.ReportGameResponse:
+        wanted = request.format or pb.REPORT_FORMAT_TEXT
+        if wanted not in WRITERS:
+            raise BadField("format", "HTML or TEXT")
+        async with aclosing(self._games.log_file(game_id_of(request.game_id), caller)) as chunks:
+            file = b"".join([chunk async for chunk in chunks])
+        question = report_question(wanted, self._house.means.signer.verifier, file)
+        return pb.ReportGameResponse.FromString(await self._ask("ReportGame", question, caller))
+
+    async def _ask(self, method: str, question: bytes, caller: Caller) -> bytes:
         """The answer, when the worker is free."""
         seconds = self._calls.remaining_s()
         until_s = asyncio.get_running_loop().time() + seconds - min(_MOST_SLACK_S, seconds / 8)
         found = b""
         async with self.queries.turn(caller.account, until_s):
             try:
-                async with aclosing(self.workers.ask(method, request.SerializeToString(), until_s=until_s)) as answers:
+                async with aclosing(self.workers.ask(method, question, until_s=until_s)) as answers:
                     async for answer in answers:
                         found = answer or b""
             except BadQuestion as error:

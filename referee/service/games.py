@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from functools import partial
 from io import BytesIO
 
@@ -231,7 +232,12 @@ class GameService:
         )
 
     async def GetLog(self, request: pb.GetLogRequest, caller: Caller, outlet: Outlet) -> None:
-        game_id = game_id_of(request.game_id)
+        async with aclosing(self.log_file(game_id_of(request.game_id), caller)) as chunks:
+            async for chunk in chunks:
+                await outlet.send(pb.GetLogResponse(chunk=chunk).SerializeToString())
+
+    async def log_file(self, game_id: bytes, caller: Caller) -> AsyncGenerator[bytes]:
+        """The game's file as it stands, in pieces. Raises as ``House.table``."""
         log = await self._house.archive(game_id) or await self._house.table(game_id, caller.account.charge)
         stream = BytesIO()
         writer = file.Writer(stream)
@@ -255,12 +261,12 @@ class GameService:
                 if room_for_words >= 0:
                     writer.remark(words[row.seq])
             if stream.tell() >= CHUNK_BYTES:
-                await outlet.send(pb.GetLogResponse(chunk=_drained(stream)).SerializeToString())
+                yield _drained(stream)
         if closed:
             writer.end(note)
         else:
             writer.old_checkpoint(note)
-        await outlet.send(pb.GetLogResponse(chunk=_drained(stream)).SerializeToString())
+        yield _drained(stream)
 
     async def _proofs(self, game_id: bytes, first: int) -> dict[int, list[bytes]]:
         """Of some entries, as far as they are made."""

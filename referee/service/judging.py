@@ -1,4 +1,4 @@
-"""What a worker of AdjudicationService answers: from a method and its request to its answer. Touches nothing outside.
+"""What a worker of AdjudicationService answers: from a method and its question to its answer. Touches nothing outside.
 
 What is wrong with a text is a ``ValueError``, whose words are ``Mistake`` as JSON.
 """
@@ -8,9 +8,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from io import BytesIO
 from typing import Any, Final
 
 from referee.games.game import Violation
+from referee.log.note import VerifierKey
 from referee.notation.errors import Kind, NotationError
 from referee.notation.headers import Setup
 from referee.report import sheet as sheets
@@ -20,6 +22,7 @@ from referee.report.page import html
 from referee.report.sheet import Sheet, SheetError
 from referee.report.text import text
 from referee.service.violations import rule_message, violation_message
+from referee.story import paper
 from referee.v1 import adjudication_service_pb2 as pb
 
 MAX_ANSWER_BYTES: Final = 3 << 20
@@ -150,4 +153,16 @@ def _sheet_message(setup: Setup, found: Sheet) -> pb.ScoreSheet:
     return message
 
 
-_METHODS: Final[dict[str, Any]] = {"AdjudicateRecord": _adjudicate, "ScorePosition": _score}
+def report_question(wanted: pb.ReportFormat.ValueType, verifier: VerifierKey, file: bytes) -> bytes:
+    """What ``ReportGame`` is asked: a worker has no games, and gets the file."""
+    return f"{wanted} {verifier}\n".encode() + file
+
+
+def _report(data: bytes) -> pb.ReportGameResponse:
+    head, _, file = data.partition(b"\n")
+    wanted, _, verifier = head.decode().partition(" ")
+    audit, made = paper.report(BytesIO(file), VerifierKey.parse(verifier))
+    return pb.ReportGameResponse(report=WRITERS[pb.ReportFormat.ValueType(int(wanted))](made), size=audit.entries)
+
+
+_METHODS: Final[dict[str, Any]] = {"AdjudicateRecord": _adjudicate, "ScorePosition": _score, "ReportGame": _report}

@@ -77,6 +77,7 @@ PERMISSIONS: Final = {
     "referee.v1.SolverService/ProveDecided": KNOWN,
     "referee.v1.AdjudicationService/AdjudicateRecord": KNOWN,
     "referee.v1.AdjudicationService/ScorePosition": KNOWN,
+    "referee.v1.AdjudicationService/ReportGame": KNOWN,
 }
 """Any one of the scopes is enough."""
 

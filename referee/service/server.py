@@ -188,10 +188,10 @@ class Server:
         self._pulse = Pulse(config.heartbeat_s)
         self._tally = Tally()
         self.data.store.observe(self._tally.commits.done)
-        self.adjudication = AdjudicationService(self.house, self._calls)
         games = GameService(
             self.house, queue_items=config.queue_items, gallery=gallery, pulse=self._pulse, acts=self._tally.acts
         )
+        self.adjudication = AdjudicationService(self.house, games, self._calls)
         servicers: dict[str, object] = {
             "referee.v1.GameService": games,
             "referee.v1.ArbiterService": ArbiterService(self.house, games),

@@ -18,6 +18,7 @@ import pytest
 
 from clients.sdk.adjudication import HTML, TEXT, Adjudicator
 from clients.sdk.errors import Denied
+from referee.games.kingdomino.moves import DiscardDomino
 from referee.notation.errors import Kind, NotationError
 from referee.notation.game_text import write
 from referee.notation.headers import Setup
@@ -33,7 +34,7 @@ from tests.notation.page import BOARDS
 from tests.notation.setups import PLAIN, name_of, play, text_of
 from tests.report.test_adjudication import AWAY, OUTSIDE, START
 from tests.service.conftest import running
-from tests.service.player import Client, Play, bearer, connected, refused
+from tests.service.player import Client, Play, bearer, connected, refused, token_of
 from tests.waiting import until
 
 FOUL = f"{START}{AWAY}\n{OUTSIDE}\n0: choose 23\n"
@@ -59,6 +60,9 @@ class Asker:
 
     def score(self, text: str) -> Any:
         return self._stub.ScorePosition(pb.ScorePositionRequest(text=text), metadata=self._metadata)
+
+    def report(self, **fields: Any) -> Any:
+        return self._stub.ReportGame(pb.ReportGameRequest(**fields), metadata=self._metadata)
 
 
 @asynccontextmanager
@@ -256,6 +260,46 @@ async def test_unspecified_is_stop_and_names_are_in_reports_alone(tmp_path: Path
         assert "Weiß &amp; &lt;b&gt;" in skipped.reports[1]
         del skipped.reports[:]
         assert "Weiß" not in str(skipped) + skipped.SerializeToString().decode(errors="replace")
+
+
+# --- games of the referee ------------------------------------------------------------------------------------
+
+
+async def test_the_command_says_the_same_of_a_game(tmp_path: Path) -> None:
+    """While seats join, in play with a refused attempt, and when it is over."""
+    async with judging(tmp_path) as (server, client, asker, adjudicator):
+        played = await client.play(rules_id="kingdomino")
+        seen = []
+        for moves in (0, 12, 10_000):
+            while len(played.entries) < moves and await played.step():
+                pass
+            if moves == 12:
+                codec, tables = played.record.course.codec, played.record.course.tables
+                seat = played.seat_on_turn()
+                wrong = played.move(seat, codec.encode_move(DiscardDomino(48), tables))
+                assert (await played.submit(wrong, token_of(played, seat))).WhichOneof("verdict") == "refused"
+            file = tmp_path / f"{moves}.gamelog"
+            file.write_bytes(await client.log(played.id))
+            key = ("--key", played.created.verifier_key)
+            texts = [referee("report", file, *key, kind).stdout for kind in ("--text", "--html")]
+            assert texts == [await adjudicator.report(played.id, wanted) for wanted in (TEXT, HTML)]
+            answer = await asker.report(game_id=played.id)
+            assert answer.report == texts[0]
+            assert f"\nentries  {answer.size}\n" in texts[0].replace("       ", "  ")
+            seen.append(texts[0].split("\n")[3])
+        assert seen[0].startswith("PREFIX(1)")
+        assert seen[1].startswith("PREFIX(")
+        assert seen[2].startswith("COMPLETE")
+        assert server.adjudication.workers.started == 1
+        for fields, reason in (
+            ({"game_id": "12"}, "INVALID_ARGUMENT"),
+            ({"game_id": "0" * 32}, "UNKNOWN_GAME"),
+            ({"game_id": played.id, "format": 3}, "INVALID_ARGUMENT"),
+        ):
+            assert (await refused(asker.report(**fields))).reason == reason
+        nobody: Any = pb_grpc.AdjudicationServiceStub(client.channel)
+        found = await refused(nobody.ReportGame(pb.ReportGameRequest(game_id=played.id)))
+        assert found.reason == "UNAUTHENTICATED"
 
 
 # --- what cannot be asked ------------------------------------------------------------------------------------

@@ -73,6 +73,7 @@ def test_who_may_what() -> None:
                 "ProveDecided",
                 "AdjudicateRecord",
                 "ScorePosition",
+                "ReportGame",
             }
             if scope
             else set()
