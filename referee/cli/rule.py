@@ -254,7 +254,7 @@ def _meant(story: Story, seat: int, text: str) -> Any:
     try:
         return game_text.meant(rules_id, course.state, grammar(rules_id).parse(line, "act"))
     except NotationError as error:
-        raise Failure(f"{text!r}: {error}", EXIT_USAGE) from None
+        raise Failure(f"{line!r}: {error}", EXIT_USAGE) from None
 
 
 def _numbers(option: str, text: str) -> list[int]:

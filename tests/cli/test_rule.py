@@ -1,0 +1,322 @@
+"""``referee rule``, ``protest``, ``appeal``, ``take-back``, ``consent``, ``resign``, ``docket`` at a real referee."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clients.join import format_join
+from referee.cli import main
+from referee.games.game import Decision
+from referee.log.keys import PrivateKey
+from referee.log.verdict import Verdict
+from referee.v1 import game_service_pb2 as pb
+from tests.cli.command import REFEREE
+from tests.service.player import SCRIBE, Play, connected, seat_key
+
+pytestmark = pytest.mark.slow
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """The command in this process: exit code, standard output, standard error."""
+
+    def run(*words: object, typed: str = "") -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["referee", *map(str, words)])
+        monkeypatch.setattr(sys, "stdin", StringIO(typed))
+        with pytest.raises(SystemExit) as stopped:
+            main()
+        return int(stopped.value.code or 0), *capsys.readouterr()
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def club(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Club]:
+    path = tmp_path_factory.mktemp("club")
+    words: list[str | Path] = [REFEREE, "serve", "--data", path / "data", "--listen", "127.0.0.1:0"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        assert process.stdout is not None
+        try:
+            yield Club(path, process.stdout.readline().strip().removeprefix("listening on "))
+        finally:
+            process.terminate()
+
+
+@dataclass
+class Club:
+    """A referee in a process of its own, with keys of those who are there."""
+
+    path: Path
+    address: str
+    keys: dict[str, Path] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        made = {"scribe": SCRIBE, "seat0": seat_key(0), "seat1": seat_key(1)}
+        for number in range(2):
+            made[f"arbiter{number}"] = PrivateKey(bytes([number + 1]) * 32)
+        for name, key in made.items():
+            self.keys[name] = self.path / f"{name}.pem"
+            key.save(self.keys[name])
+
+    def new(self, here: Run, *words: object) -> Game:
+        arbiters = [word for number in range(2) for word in ("--arbiter-key", self.keys[f"arbiter{number}"])]
+        code, text, error = here(
+            "new", "--server", self.address, "--data", self.path / "data", "--json", *arbiters, *words
+        )
+        assert (code, error) == (0, "")
+        return Game(self, json.loads(text))
+
+
+@dataclass
+class Game:
+    """One that was opened by command."""
+
+    club: Club
+    created: dict[str, Any]
+
+    @property
+    def id(self) -> str:
+        return str(self.created["game"])
+
+    def by(self, who: str, key: str = "") -> list[object]:
+        """The words of whoever acts: where, with which token and key."""
+        token = self.club.path / f"{self.id}.{who}"
+        if not token.exists():
+            token.write_text(self.created[f"{who}_token"])
+        return ["--server", self.club.address, "--token-file", token, "--key", self.club.keys[key or who]]
+
+    def play(self, done: Callable[[Play], bool]) -> Play:
+        """Goes on until then, everybody in one hand."""
+
+        async def run() -> Play:
+            async with connected(self.club.address, "") as client:
+                game = (await client.games.GetGame(pb.GetGameRequest(game_id=self.id))).game
+                joins = [self.created["joins"].get(str(seat), "") for seat in range(len(game.seats))]
+                tokens = [join.rpartition("#")[2] for join in joins]
+                created = pb.CreateGameResponse(
+                    game=game,
+                    seat_tokens=tokens,
+                    scribe_token=self.created["scribe_token"],
+                    verifier_key=self.created["verifier_key"],
+                )
+                play = Play(client, created, random.Random(1))
+                await play.catch_up(game.size)
+                while not done(play):
+                    assert await play.step()
+                return play
+
+        return asyncio.run(run())
+
+    def until(self, kind: str) -> Play:
+        def awaited(play: Play) -> bool:
+            found = play.record.course.pending()[0]
+            return isinstance(found, Decision) and kind in found.kinds
+
+        return self.play(awaited)
+
+
+def declared(club: Club, here: Run, *words: object) -> Game:
+    """At a physical table of three."""
+    scribed = [word for seat in range(3) for word in ("--scribed", seat)]
+    key = club.keys["scribe"]
+    return club.new(here, "--rules", "kingdomino", "--seats", 3, "--declare", key, *scribed, *words)
+
+
+def test_every_ruling_by_command(club: Club, here: Run) -> None:
+    game = declared(club, here, "--clock", "10m+5s", "--lag", "1s", "--illegal", "strikes:9", "--take-backs")
+    play = game.until("place_domino")
+    before = play.record.size - 1
+    arbiter = [*game.by("arbiter", "arbiter0"), "--yes"]
+
+    def rule(kind: str, *words: object, by: list[object] = arbiter) -> str:
+        code, told, error = here("rule", kind, game.id, *words, *by)
+        assert (code, error) == (0, ""), (kind, error)
+        return told
+
+    def entry(told: str) -> int:
+        return int(told.rpartition(" ")[2])
+
+    def docket() -> str:
+        code, told, _ = here("docket", game.id, "--server", club.address)
+        assert code == 0
+        return told
+
+    on = ("--rule", "TBL-2")
+    assert "nobody is out" in docket()
+    assert "the game is paused" in rule("pause", "--reason", "the fire\nalarm")
+    assert '"the fire alarm"' in docket()
+    assert "the game is adjourned" in rule("adjourn")
+    assert "\nthe game is adjourned\n" in docket()
+    assert "the game goes on" in rule("resume")
+    told = rule("set-clock", "--seat", 1, "--left", "1m30s", *on)
+    assert "seat 1 has 1m30s left (TBL-2)\nit showed " in told
+    told = rule("penalty", "--seat", 1, "--time", "30s", "--points", 2, "--strikes", 1, *on)
+    assert "seat 1: 30s off the clock, 2 points off the score, 1 strike (TBL-2)" in told
+    assert "seat 1: a warning" in rule("penalty", "--seat", 1, *on)
+    assert "seat 2 forfeits (illegal moves)" in rule("forfeit", "--seat", 2, "--ending", "illegal-moves", *on)
+    assert "seat 2: out (illegal moves)\n" in docket()
+    assert "seat 2 plays again" in rule("reinstate", "--seat", 2, *on)
+    play = game.until("place_domino")
+    seat = play.seat_on_turn()
+    assert "the stand-in's move: " in rule("skip", "--seat", seat, *on)
+    play = game.until("place_domino")
+    domino = next(iter(play.record.course.state.legal_moves())).domino
+    told = rule("accept", f"discard {domino}", "--seat", play.seat_on_turn(), "--rule", "TBL-7")
+    assert "stands against KDO-13 (TBL-7)\nagainst the rules:\n  KDO-13 at " in told
+
+    scribe = [*game.by("scribe"), "--scribe", 0, "--seat", 0, "--yes"]
+    code, told, _ = here("protest", game.id, "--entry", before, "--rule", "KDO-1", "--reason", "why?", *scribe)
+    assert code == 0
+    assert f"protests against entry {before} (KDO-1) for seat 0" in told
+    protest = entry(told)
+    assert '"why?"; open: an arbiter has to rule on it' in docket()
+    ruling = entry(rule("dismiss", "--decides", protest, *on))
+    code, told, _ = here("appeal", game.id, "--entry", ruling, "--rule", "KDO-1", *scribe)
+    assert code == 0
+    appeal = entry(told)
+    code, _, error = here("rule", "dismiss", game.id, "--decides", appeal, *on, *arbiter)
+    assert code == 1
+    assert "a ruling on an appeal by arbiter 0; expected another one" in error
+    other = [*game.by("arbiter", "arbiter1"), "--arbiter", 1, "--yes"]
+    told = rule("restore", "--to", before, "--decides", appeal, *on, by=other)
+    assert f"again that after entry {before} (TBL-2), on entry {appeal}\ntaken back:\n" in told
+    assert f"\n  {before + 1}  " not in told, "a pause is not taken back"
+    assert f"ruled on in entry {entry(told)}" in docket()
+    told = rule("adjudicate", "--places", "2,1,2", "--scores", "5,9,5", *on)
+    assert "seat 0 5 points, place 2, seat 1 9 points, place 1" in told
+    code, _, error = here("rule", "void", game.id, *on, *arbiter)
+    assert (code, error.count("\n")) == (1, 1)
+    shown(game, here, protest)
+
+
+def shown(game: Game, here: Run, protest: int) -> None:
+    """The file in words, audited, and its docket, offline."""
+    file = game.club.path / "final.gamelog"
+    assert here("fetch", game.id, "--server", game.club.address, "--out", file)[0] == 0
+    key = game.created["verifier_key"]
+    assert here("audit", file, "--key", key)[0] == Verdict.COMPLETE
+    _, told, _ = here("show", file, "--moves")
+    for line in (
+        'arbiter 0 rules: the game is paused: "the fire alarm"',
+        "seat 2 forfeits (illegal moves) (TBL-2)",
+        "stands against KDO-13 (TBL-7) (taken back)",
+        f"{protest}  scribe 0: protests against entry",
+        "end (adjudicated): seat 0 5 points, place 2",
+    ):
+        assert line in told, line
+    code, told, _ = here("docket", file, "--key", key)
+    assert (code, told.splitlines()[0]) == (0, "audit: COMPLETE")
+    assert "protest of seat 0 against entry" in told
+    assert '"why?"; ruled on in entry' in told
+    cut = game.club.path / "cut.gamelog"
+    cut.write_bytes(file.read_bytes().replace(b"why?", b"how?"))
+    code, _, error = here("docket", cut, "--key", key)
+    assert (code, error.count("\n")) == (Verdict.CORRUPT, 1)
+
+
+def test_it_tells_and_asks_before_it_sends(club: Club, here: Run) -> None:
+    game = declared(club, here)
+    words = ("rule", "pause", game.id, *game.by("arbiter", "arbiter0"))
+    for typed, said in (("n\n", "nothing was sent"), ("\n", "nothing was sent"), ("", "nobody answered")):
+        code, told, error = here(*words, typed=typed)
+        assert code == 1
+        assert told.startswith("arbiter 0 rules: the game is paused\nEnter this? [y/N] ")
+        assert said in error
+    assert "nobody is out" in here("docket", game.id, "--server", club.address)[1]
+    code, told, _ = here(*words, typed="y\n")
+    assert code == 0
+    assert told.endswith("entered as entry 1\n")
+
+
+def test_what_is_wrong_is_told_in_a_line(club: Club, here: Run, tmp_path: Path) -> None:
+    game = declared(club, here)
+    arbiter = [*game.by("arbiter", "arbiter0"), "--yes"]
+    cases: list[tuple[tuple[object, ...], int, str]] = [
+        (("rule", "pause", "abc", *arbiter), 2, "game 'abc': expected 32 hexadecimal digits"),
+        (("rule", "pause", "0" * 32, *arbiter), 1, "UNKNOWN_GAME"),
+        (("rule", "pause", game.id, *arbiter[:2], "--key", club.keys["arbiter0"]), 2, "--token-file FILE: expected"),
+        (("rule", "pause", game.id, *arbiter, "--arbiter", 1), 1, "not the key of arbiter 1"),
+        (("rule", "pause", game.id, *arbiter, "--arbiter", 5), 1, "there is no arbiter 5 in this game"),
+        (("rule", "void", game.id, *arbiter), 1, "rule id ''; expected a rule of the game, or of the table"),
+        (("rule", "void", game.id, *arbiter, "--rule", "X-1"), 1, "rule id 'X-1'"),
+        (("rule", "pause", game.id, *arbiter, "--reason", "\x1b"), 2, "--reason: expected at most 4000 characters"),
+        (("rule", "pause", game.id, *game.by("arbiter", "arbiter0")[:4], "--key", tmp_path / "no"), 2, "No such file"),
+        (("rule", "set-clock", game.id, *arbiter, "--seat", 0, "--left", "5"), 2, "--left '5': expected a time"),
+        (("rule", "adjudicate", game.id, *arbiter, "--places", "a"), 2, "--places 'a': expected a number for each"),
+        (("rule", "accept", game.id, "dance", *arbiter, "--seat", 0), 2, "'0: dance': line 1, column 4: syntax"),
+        (("rule", "pause", game.id, "--server", "127.0.0.1:1", *arbiter[2:]), 1, "nothing listens there"),
+        (("rule", "pause", game.id, *game.by("scribe", "arbiter0"), "--yes"), 1, "PERMISSION_DENIED"),
+        (("resign", "nonsense#", "--key", club.keys["seat0"]), 2, "not a join string"),
+        (("resign", f"@{tmp_path / 'none'}", "--key", club.keys["seat0"]), 2, "No such file"),
+        (("resign", game.id, *game.by("scribe")), 2, "--seat N: expected"),
+        (("docket", game.id, "--key", "x"), 2, "--key: is for files"),
+        (("docket", tmp_path / "none.gamelog"), 2, "No such file"),
+        (("docket", club.keys["seat0"]), 4, "FRAME"),
+    ]
+    for words, code, text in cases:
+        found = here(*words)
+        assert (found[0], found[2].count("\n")) == (code, 1), (words, found)
+        assert text in found[2], words
+
+
+def test_seats_act_with_their_join_strings(club: Club, here: Run, tmp_path: Path) -> None:
+    game = club.new(here, "--rules", "kingdomino", "--take-backs")
+    play = game.until("choose_domino")
+    last = play.record.size - 1
+    play = game.play(lambda found: found.record.size > last + 1)
+    joins = [game.created["joins"][str(seat)] for seat in range(2)]
+    (tmp_path / "join").write_text(joins[0])
+
+    def act(command: str, seat: int, *words: object) -> str:
+        where = f"@{tmp_path / 'join'}" if seat == 0 else joins[seat]
+        code, told, error = here(command, where, "--key", club.keys[f"seat{seat}"], "--yes", *words)
+        assert (code, error) == (0, ""), error
+        return told
+
+    told = act("take-back", 0, "--to", last)
+    assert f"seat 0: proposes to take back what followed entry {last}\nwould be taken back:\n  {last + 1}  " in told
+    proposal = int(told.rpartition(" ")[2])
+    assert "; seat 1 yet to agree" in here("docket", game.id, "--server", club.address)[1]
+    assert f"seat 1: agrees to the take-back that entry {proposal} proposes" in act("consent", 1, "--entry", proposal)
+    assert "protests against entry 1 (KDO-1)" in act("protest", 1, "--entry", 1, "--rule", "KDO-1")
+    assert "seat 1: resigns" in act("resign", 1)
+    told = here("docket", game.id, "--server", club.address)[1]
+    assert f"the game has come to its end (resigned): waits for a ruling on entry {proposal + 2}" in told
+    assert "  seat 0 place 1, seat 1 place 2\n" in told
+    wrong = format_join(club.address, game.id, 1, "x" * 43)
+    code, _, error = here("resign", wrong, "--key", club.keys["seat1"], "--yes")
+    assert (code, error.count("\n")) == (1, 1)
+
+
+def test_new_tells_the_terms_that_contradict(club: Club, here: Run) -> None:
+    words = ("new", "--server", club.address, "--data", club.path / "data")
+    code, _, error = here(*words, "--illegal", "penalty:30s")
+    assert code == 1
+    assert "terms.penalty_ms: expected a clock that it is taken off" in error
+    code, _, error = here(*words, "--protest-time", "5m")
+    assert code == 1
+    assert "terms.protest_ms: expected an arbiter" in error
+    code, told, _ = here(*words, "--arbiter-key", club.keys["arbiter0"])
+    assert code == 0
+    assert told.splitlines()[-1].startswith("arbiter: ")
+
+
+def test_the_help_names_every_command_in_its_group(here: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    code, told, _ = here("--help")
+    assert code == 0
+    for panel in ("The referee", "Playing", "Arbiters", "Games and their logs", "Games over the board", "The solver"):
+        assert f"─ {panel} ─" in told
+    assert "─ Commands ─" not in told
