@@ -7,6 +7,7 @@ from tests.attacks.by_referees import REFEREES
 from tests.attacks.forge import Attacks
 from tests.attacks.on_copies import COPIES
 from tests.attacks.on_rules import RULES
+from tests.attacks.on_tables import ON_TABLES
 
-ATTACKS = Attacks({**COPIES, **REFEREES, **RULES, **PLAYERS})
-assert len(ATTACKS) == sum(map(len, (COPIES, REFEREES, RULES, PLAYERS)))
+ATTACKS = Attacks({**COPIES, **REFEREES, **RULES, **PLAYERS, **ON_TABLES})
+assert len(ATTACKS) == sum(map(len, (COPIES, REFEREES, RULES, PLAYERS, ON_TABLES)))

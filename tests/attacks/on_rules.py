@@ -282,7 +282,7 @@ def invented_pass(table: str, played: Played) -> Forgery | None:
 
 @attack
 def timeout(table: str, played: Played) -> Forgery:
-    """An entry that the format has and this version does not offer."""
+    """An entry by the rules of the table, in a game without them."""
     at = events(played, "end")[0]
 
     def edit(entries: list[log_pb2.Entry]) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from referee.log import audit, course, intent
-from referee.log.errors import Code
+from referee.log import audit, conduct, course, intent, past, remarks, sitting
+from referee.log.errors import Code, LogError
 from referee.log.steps import Step, StepKind
 from referee.log.v1 import log_pb2
 from tests.attacks.protections.table import ANYTHING, Patch, nothing, overlooked, protection
@@ -59,9 +59,11 @@ def rules_of_the_game(patch: Patch) -> None:
 @protection
 def who_may_act_when(patch: Patch) -> None:
     """Turns, phases, one Join for a seat, nothing after the end."""
-    judge = course.Course.check_intent
+    judge, judge_move = course.Course.check_intent, course.Course._check_move
 
     def any_move(self: Any, author: intent.Author, data: bytes) -> Step:
+        if self.conduct.is_offered:  # there time and forfeits depend on it
+            return judge_move(self, author, data)
         event = self.decoded_move(data)
         self.check_rules(event)
         return Step(StepKind.PLAYED, author.index, event)
@@ -101,11 +103,12 @@ def tables_of_the_version(patch: Patch) -> None:
 
 @protection
 def what_is_not_offered(patch: Patch) -> None:
-    """Entries that the format has for later."""
+    """Entries by the rules of the table, in a game without them."""
     check = course.Course.check
 
     def lenient(self: Any, entry: Any, act: Any, seq: int) -> Step:
-        return Step(StepKind.REFUSED) if entry.HasField("timeout") else check(self, entry, act, seq)
+        odd = entry.HasField("timeout") and not self.conduct.is_offered
+        return Step(StepKind.REFUSED) if odd else check(self, entry, act, seq)
 
     patch.setattr(course.Course, "check", lenient)
 
@@ -126,3 +129,73 @@ def certificates(patch: Patch) -> None:
     """Proofs of moves in the file are checked."""
     look = audit._look_ahead
     patch.setattr(audit, "_look_ahead", lambda stream: (look(stream)[0], False))
+
+
+# --- the rules of the table -------------------------------------------------------------------------------------------
+
+
+@protection
+def times(patch: Patch) -> None:
+    """What passed is accounted for, flags fall in time, results wait, nothing is dated back."""
+    patch.setattr(sitting.Sitting, "check_clock", nothing)
+
+
+@protection
+def one_ruling_on_a_protest(patch: Patch) -> None:
+    """And on an appeal by another arbiter than the one whose ruling it is against."""
+    judge = conduct.Conduct.check
+
+    def lenient(self: Any, kind: str, act: Any, author: intent.Author, seq: int, now: Any) -> int | None:
+        try:
+            return judge(self, kind, act, author, seq, now)
+        except LogError as error:
+            if not error.what.startswith("TBL-31") or act.decides not in self.disputes:
+                raise
+            return None
+
+    patch.setattr(conduct.Conduct, "check", lenient)
+
+
+@protection
+def going_back(patch: Patch) -> None:
+    """Not past the deck, nor past what is not the scribe's."""
+    patch.setattr(past.Past, "check", nothing)
+
+
+def let_through(patch: Patch, event: str) -> None:
+    """What of these events the rules of the table object to changes nothing."""
+    check = course.Course.check_event
+
+    def lenient(self: Any, entry: Any) -> Step:
+        try:
+            return check(self, entry)
+        except LogError:
+            if not entry.HasField(event):
+                raise
+            return Step(StepKind.RECOVERED)
+
+    patch.setattr(course.Course, "check_event", lenient)
+
+
+@protection
+def moves_of_stand_ins(patch: Patch) -> None:
+    """They are those that the rules of the game lay down."""
+    let_through(patch, "stand_in")
+
+
+@protection
+def what_may_stand(patch: Patch) -> None:
+    """An arbiter lets stand only what breaks rules that can be waived."""
+    patch.setattr(course.Course, "accepted", lambda self, accept: self.decoded_move(accept.move))
+
+
+@protection
+def who_can_be_absent(patch: Patch) -> None:
+    """A seat that connects itself, where the terms limit absence."""
+    let_through(patch, "absent")
+
+
+@protection
+def texts(patch: Patch) -> None:
+    """Words are those that an entry commits to."""
+    patch.setattr(remarks, "check", nothing)
