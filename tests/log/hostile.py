@@ -27,6 +27,7 @@ from referee.games.kingdomino.phases import Phase
 from referee.log import intent
 from referee.log.audit import Policy, audit
 from referee.log.entry import MAX_ENTRIES, decode_entry
+from referee.log.errors import LogError
 from referee.log.frames import (
     HEAD_BYTES,
     MAGIC,
@@ -36,7 +37,7 @@ from referee.log.frames import (
     FrameType,
     encode_frame,
 )
-from referee.log.intent import Author, Role
+from referee.log.intent import Author, Role, TableAct
 from referee.log.merkle import leaf_hash
 from referee.log.note import Checkpoint, Note, NoteSignature
 from referee.log.proofs import encode_proof
@@ -51,6 +52,7 @@ from solver.kingdomino.claims import DiscardClaim, Frame, Kingdom
 from tests.log import registered
 from tests.log.games import SIGNER, Played, join_and_reveal, seat_key, small_header, step
 from tests.log.registered import at_random, attempt
+from tests.log.seated import CLOCK, Seated
 
 _HEADER = encode_frame(FrameType.HEADER, small_header())
 _FAR = 1 << 30
@@ -332,9 +334,63 @@ def distances(size: int) -> bytes:
     return _proofs("alhambra", certificates(), size)
 
 
+# The table
+
+
+def _conducted(message: Callable[[Seated, int], TableAct], role: Role, size: int, *, turns: int = 31) -> bytes:
+    """The same act again and again in a game by the rules of the table, in which moves can be taken back."""
+    terms = log_pb2.Terms(table_rules=1, clock=CLOCK, take_backs=True)
+    game = Seated("kingdomino", seats=4, dealt=False, terms=terms)
+    for _ in range(turns):
+        game.step()
+    first, length = game.record.size - 1, len(beginning(game.played))
+    while length < size and game.record.size < MAX_ENTRIES - 3:
+        try:
+            game.act(role, 0, message(game, first))
+        except LogError:  # it is counted: then a move is made, and taken back
+            game.step()
+            game.rule(rule_id="TBL-22", restore=log_pb2.Restore(to_seq=first))
+            length += 2 * len(game.played.entries[-1]) + 18
+        length += len(game.played.entries[-1]) + 9
+    return beginning(game.played)
+
+
+def restores(size: int) -> bytes:
+    """An arbiter who goes back to a position of which no copy is kept, so that it is played anew, again and again."""
+
+    def back(_: Seated, first: int) -> TableAct:
+        return log_pb2.Rule(rule_id="TBL-22", restore=log_pb2.Restore(to_seq=first))
+
+    return _conducted(back, Role.ARBITER, size)
+
+
+def rulings(size: int) -> bytes:
+    """Warnings, each a moment that the game can go back to, and seats put out and brought back."""
+
+    def ruling(game: Seated, _: int) -> TableAct:
+        if game.record.size % 3:
+            return log_pb2.Rule(rule_id="TBL-33", penalty=log_pb2.Penalty(seat=0))
+        if 3 in game.course.conduct.out:
+            return log_pb2.Rule(rule_id="TBL-34", reinstate=log_pb2.Reinstate(seat=3))
+        return log_pb2.Rule(rule_id="TBL-34", forfeit=log_pb2.Forfeit(seat=3, ending=log_pb2.ENDING_CRASHED))
+
+    return _conducted(ruling, Role.ARBITER, size)
+
+
+def protests(size: int) -> bytes:
+    """As many protests as a seat has, then what else it can do: the rest of the file are rulings on nothing."""
+    return _conducted(lambda game, first: log_pb2.Protest(against_seq=first, rule_id="TBL-1"), Role.SEAT, size)
+
+
+def proposals(size: int) -> bytes:
+    """To take back what cannot be agreed on; when they are used up a move is made and taken back by an arbiter."""
+    return _conducted(lambda game, first: log_pb2.TakeBack(to_seq=game.record.size - 1), Role.SEAT, size)
+
+
 _ALL: Final = (
     *(tiny, skipped, nested, late_faults, torn, descriptors, signed, longest, texts, checkpoints, signatures),
     *(recovered, long_moves, many_moves, discards, first_discards, distances),
+    *(restores, rulings, protests, proposals),
 )
 FILES: Final[dict[str, Callable[[int], bytes]]] = {each.__name__: each for each in _ALL}
 """By name: a file of at most so many bytes."""
