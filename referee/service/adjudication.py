@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from contextlib import aclosing
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
 from typing import Final
 
 import structlog
@@ -24,6 +25,8 @@ from referee.v1 import adjudication_service_pb2 as pb
 from solver.workers import BadQuestion, WorkerFailed, Workers
 
 MAX_TEXT_BYTES: Final = 256 << 10
+MAX_FILE_BYTES: Final = 8 << 20
+"""Of a game for a report: some 20,000 entries, which take all the time that a call has."""
 MEMORY_MIB: Final = 512
 MODULE: Final = "referee.service.judging"
 _MOST_SLACK_S = 0.5
@@ -50,42 +53,57 @@ class AdjudicationService:
             raise BadField("on_illegal", "a value of OnIllegal")
         if len({*request.formats}) < len(request.formats) or not WRITERS.keys() >= {*request.formats}:
             raise BadField("formats", "HTML and TEXT, each once at the most")
-        return pb.AdjudicateRecordResponse.FromString(
-            await self._ask("AdjudicateRecord", request.SerializeToString(), caller)
-        )
+        async with self._turn(caller) as until_s:
+            answer = await self._ask("AdjudicateRecord", request.SerializeToString(), until_s)
+        return pb.AdjudicateRecordResponse.FromString(answer)
 
     async def ScorePosition(self, request: pb.ScorePositionRequest, caller: Caller) -> pb.ScorePositionResponse:
         _check_text(request.text)
-        return pb.ScorePositionResponse.FromString(
-            await self._ask("ScorePosition", request.SerializeToString(), caller)
-        )
+        async with self._turn(caller) as until_s:
+            answer = await self._ask("ScorePosition", request.SerializeToString(), until_s)
+        return pb.ScorePositionResponse.FromString(answer)
 
     async def ReportGame(self, request: pb.ReportGameRequest, caller: Caller) -> pb.ReportGameResponse:
         wanted = request.format or pb.REPORT_FORMAT_TEXT
         if wanted not in WRITERS:
             raise BadField("format", "HTML or TEXT")
-        async with aclosing(self._games.log_file(game_id_of(request.game_id), caller)) as chunks:
-            file = b"".join([chunk async for chunk in chunks])
-        question = report_question(wanted, self._house.means.signer.verifier, file)
-        return pb.ReportGameResponse.FromString(await self._ask("ReportGame", question, caller))
+        game_id = game_id_of(request.game_id)
+        async with self._turn(caller) as until_s:
+            question = report_question(wanted, self._house.means.signer.verifier, await self._file(game_id, caller))
+            answer = await self._ask("ReportGame", question, until_s)
+        return pb.ReportGameResponse.FromString(answer)
 
-    async def _ask(self, method: str, question: bytes, caller: Caller) -> bytes:
-        """The answer, when the worker is free."""
+    async def _file(self, game_id: bytes, caller: Caller) -> bytes:
+        file = bytearray()
+        async with aclosing(self._games.log_file(game_id, caller)) as chunks:
+            async for chunk in chunks:
+                file += chunk
+                if len(file) > MAX_FILE_BYTES:
+                    raise LimitReached(f"files of {MAX_FILE_BYTES} bytes; fetch it and make the report of the file")
+        return bytes(file)
+
+    @asynccontextmanager
+    async def _turn(self, caller: Caller) -> AsyncIterator[float]:
+        """The worker is free for this call; yields until when, by the loop's time."""
         seconds = self._calls.remaining_s()
         until_s = asyncio.get_running_loop().time() + seconds - min(_MOST_SLACK_S, seconds / 8)
-        found = b""
         async with self.queries.turn(caller.account, until_s):
-            try:
-                async with aclosing(self.workers.ask(method, question, until_s=until_s)) as answers:
-                    async for answer in answers:
-                        found = answer or b""
-            except BadQuestion as error:
-                raise _mistaken(Mistake(**json.loads(str(error)))) from None
-            except WorkerFailed as error:
-                if self._house.is_draining():
-                    raise Draining("the referee is stopping") from None
-                _log.warning("adjudication failed", method=method, why=error.why)
-                raise
+            yield until_s
+
+    async def _ask(self, method: str, question: bytes, until_s: float) -> bytes:
+        """Raises what the worker says of the text, and ``WorkerFailed``."""
+        found = b""
+        try:
+            async with aclosing(self.workers.ask(method, question, until_s=until_s)) as answers:
+                async for answer in answers:
+                    found = answer or b""
+        except BadQuestion as error:
+            raise _mistaken(Mistake(**json.loads(str(error)))) from None
+        except WorkerFailed as error:
+            if self._house.is_draining():
+                raise Draining("the referee is stopping") from None
+            _log.warning("adjudication failed", method=method, why=error.why)
+            raise
         return found
 
     async def stop(self) -> None:

@@ -159,6 +159,10 @@ item, every move, and the hashes that hold it to the log. Names of players are i
 is a hash, and the report has the salt that proves whose. `referee report final.gamelog --html` makes such a report of
 any game file, with the audit's verdict at its top.
 
+A running referee does the same over gRPC, for whoever has a token: AdjudicateRecord, ScorePosition and ReportGame of
+[AdjudicationService](../proto/referee/v1/adjudication_service.proto), in Python `clients.sdk.adjudication`. It takes no
+keys and writes no log; `--out` is for whoever has them.
+
 ## Scoring a final position
 
 `referee score` makes the score sheet of a position, of a game as text, or of a game file: every item of every seat with

@@ -23,6 +23,7 @@ from referee.notation.errors import Kind, NotationError
 from referee.notation.game_text import write
 from referee.notation.headers import Setup
 from referee.report.adjudication import Adjudication, Policy, adjudicate
+from referee.service import adjudication
 from referee.service.adjudication import MAX_TEXT_BYTES
 from referee.service.queries import MOST_OF_ONE
 from referee.service.server import Config, Server
@@ -265,7 +266,8 @@ async def test_unspecified_is_stop_and_names_are_in_reports_alone(tmp_path: Path
 # --- games of the referee ------------------------------------------------------------------------------------
 
 
-async def test_the_command_says_the_same_of_a_game(tmp_path: Path) -> None:
+@pytest.mark.slow
+async def test_the_command_says_the_same_of_a_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """While seats join, in play with a refused attempt, and when it is over."""
     async with judging(tmp_path) as (server, client, asker, adjudicator):
         played = await client.play(rules_id="kingdomino")
@@ -300,6 +302,12 @@ async def test_the_command_says_the_same_of_a_game(tmp_path: Path) -> None:
         nobody: Any = pb_grpc.AdjudicationServiceStub(client.channel)
         found = await refused(nobody.ReportGame(pb.ReportGameRequest(game_id=played.id)))
         assert found.reason == "UNAUTHENTICATED"
+        size = len(await client.log(played.id))
+        monkeypatch.setattr(adjudication, "MAX_FILE_BYTES", size)
+        assert (await asker.report(game_id=played.id)).size == played.record.size
+        monkeypatch.setattr(adjudication, "MAX_FILE_BYTES", size - 1)
+        limit = f"files of {size - 1} bytes; fetch it and make the report of the file"
+        assert (await refused(asker.report(game_id=played.id))).metadata == {"limit": limit}
 
 
 # --- what cannot be asked ------------------------------------------------------------------------------------
