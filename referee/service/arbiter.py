@@ -14,10 +14,10 @@ from referee.service.auth import Caller, PermissionDenied
 from referee.service.docket import docket_message
 from referee.service.fields import game_id_of
 from referee.service.games import GameService, accepted_message
+from referee.table.act import Act
 from referee.table.answers import Accepted
 from referee.table.errors import BadField
 from referee.table.house import House
-from referee.table.table import Act
 from referee.v1 import arbiter_service_pb2 as pb
 
 _MOST_RULINGS = 64

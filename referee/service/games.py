@@ -25,11 +25,12 @@ from referee.service.tally import Acts, Arrival
 from referee.service.violations import violation_message
 from referee.service.watching import Gallery, Pulse, after_seq_of, tell, watch
 from referee.store.store import StoreFailed
+from referee.table.act import Act
 from referee.table.answers import Accepted, Answer, Refused
 from referee.table.archive import Archive
 from referee.table.errors import BadField, Draining
 from referee.table.house import House
-from referee.table.table import Act, Table
+from referee.table.table import Table
 from referee.table.timing import Receipt
 from referee.table.view import game_message, position_message
 from referee.table.watch import Commit, Feed, Watcher

@@ -7,9 +7,9 @@ the store, so whoever comes then waits: nobody acts on, or is shown, what may ye
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import structlog
 
@@ -21,40 +21,16 @@ from referee.log.steps import Phase
 from referee.log.v1 import log_pb2
 from referee.store.store import Opening, Row, StoreFailed
 from referee.table import answers
+from referee.table.act import Act, Answered, Deliver, Reply, tell_nobody
 from referee.table.answers import Accepted, Answer, Refused
 from referee.table.errors import BeyondHead, GameOver, NotAwaited, StaleHead, UnknownGame, Unsound
 from referee.table.history import Attempts, History
 from referee.table.means import Means
 from referee.table.timekeeper import Timekeeper, is_up, mover
-from referee.table.timing import Alarm
 from referee.table.view import awaited_text
 from referee.table.watch import Commit, Ending, Watcher
-from referee.v1 import game_service_pb2 as pb
-
-Deliver = Callable[[Answer | StoreFailed, Commit | None], None]
-"""Is told once what became of an act; with the commit, if there was one."""
-Answered = Callable[[Answer | StoreFailed, Commit | None], pb.Answer]
-_AGAIN_MS = 1000
-"""What was due and could not be entered is tried again so much later."""
 
 _log = structlog.get_logger("referee.table")
-
-
-class Act(NamedTuple):
-    """What a seat, a scribe or an arbiter puts before the rules of one game."""
-
-    intent: log_pb2.Intent
-    """The strict decode of ``body``."""
-    body: bytes
-    signature: bytes
-    received_ms: int
-    """By the referee's clock, when it was there whole."""
-    remark: bytes | None = None
-    """The text that it commits to, as in the game's file."""
-    late_ms: int = 0
-    """So long it may have waited for the event loop."""
-    thought_ms: int | None = None
-    """From having the turn to sending, as the author has it, if it says."""
 
 
 class Owner(Protocol):
@@ -89,14 +65,9 @@ class Table:
         self._stale = False
         """Memory is not, or may not be, what the store has."""
         self._is_aside = False
-        self._is_resting = False
         self._watchers: set[Watcher] = set()
         self._legal: tuple[int, int | None, list[bytes]] = (-1, None, [])
-        self._keeper = Timekeeper(means.time, record.opened.terms)
-        self._alarm: Alarm | None = None
-        """None: none is needed, or one is about to be set."""
-        self._not_before_ms = 0
-        """The next alarm is not set for earlier."""
+        self._keeper = Timekeeper(means.time, record.opened.terms, self._rung)
         self._judging = 0
         """Acts that came in and are not through."""
 
@@ -117,9 +88,9 @@ class Table:
         table._durable = 0
         rows = [_row(written)]
         table._settle(rows, clock.referee_ms)
-        reply = table._reply()
-        table._commit(rows, clock, None, partial(_settle_reply, reply), opening=opening)
-        return table, reply
+        reply = Reply()
+        table._commit(rows, clock, None, reply.deliver, opening=opening)
+        return table, reply.answer
 
     @classmethod
     async def load(cls, means: Means, game_id: bytes, owner: Owner | None = None, *, gently: bool = False) -> Table:
@@ -127,9 +98,9 @@ class Table:
 
         ``gently``: at leisure, as nobody plays it.
         """
-        table, reply = await cls.take_up(means, game_id, owner, gently=gently)
-        if reply is not None:
-            await reply
+        table, written = await cls.take_up(means, game_id, owner, gently=gently)
+        if written is not None:
+            await written
         return table
 
     @classmethod
@@ -158,9 +129,9 @@ class Table:
             table._keeper.published(record.course)
             table._set_alarm()
             return table, None
-        reply = table._reply()
-        table._commit(rows, clock, None, partial(_settle_reply, reply))
-        return table, reply
+        reply = Reply()
+        table._commit(rows, clock, None, reply.deliver)
+        return table, reply.answer
 
     @property
     def game_id(self) -> bytes:
@@ -209,9 +180,9 @@ class Table:
 
         The same bytes again get the first answer again. Raises ``TableError``, ``LogError`` and ``StoreFailed``.
         """
-        reply = self._reply()
-        answer = await self._take(act, partial(_settle_reply, reply), None)
-        return answer if answer is not None else await reply
+        reply = Reply()
+        answer = await self._take(act, reply.deliver, None)
+        return answer if answer is not None else await reply.answer
 
     async def play(self, act: Act, watcher: Watcher, answered: Answered) -> None:
         """As ``submit``, for a stream that watches this game: what became of the act goes through its queue.
@@ -234,8 +205,7 @@ class Table:
             return await self._judge(act, deliver, own)
         finally:
             self._judging -= 1
-            if self._alarm is None:
-                self._set_alarm()
+            self._set_alarm()
 
     async def _judge(self, act: Act, deliver: Deliver, own: Watcher | None) -> Answer | None:
         intent = act.intent
@@ -289,12 +259,12 @@ class Table:
 
     async def _time_is_up(self, seat: int, stamp_ms: int) -> NotAwaited:
         """The seat's move came too late. Its flag falls, unless the network may still have been to blame."""
-        reply = self._reply()
+        reply = Reply()
         with self._all_or_reload():
             if rows := self._enter_due(stamp_ms):
-                self._commit(rows, Clock(stamp_ms), None, partial(_settle_reply, reply))
+                self._commit(rows, Clock(stamp_ms), None, reply.deliver)
         if rows:
-            await reply
+            await reply.answer
         return NotAwaited(f"the move came when the time of seat {seat} was up", awaited_text(self._record))
 
     async def abort(self) -> None:
@@ -304,12 +274,12 @@ class Table:
             raise GameOver("the game is over")
         clock = Clock(max(self._means.time.now_ms(), record.last_ms))
         rows: list[Row] = []
-        reply = self._reply()
+        reply = Reply()
         with self._all_or_reload():
             rows.append(_row(record.write(log_pb2.GameEnd(ending=log_pb2.ENDING_ABORTED), clock)))
             self._settle(rows, clock.referee_ms)
-            self._commit(rows, clock, None, partial(_settle_reply, reply))
-        await reply
+            self._commit(rows, clock, None, reply.deliver)
+        await reply.answer
 
     async def _answer_again(self, seq: int, body: bytes, signature: bytes) -> Answer | None:
         """The first answer to these bytes, if they are the entry's."""
@@ -373,10 +343,6 @@ class Table:
 
     def _all_or_reload(self) -> _Guard:
         return _Guard(self)
-
-    @staticmethod
-    def _reply() -> asyncio.Future[Answer]:
-        return asyncio.get_running_loop().create_future()
 
     def _commit(
         self,
@@ -464,41 +430,31 @@ class Table:
         return rows
 
     def _set_alarm(self) -> None:
-        """For what will be due; anew after whatever may have changed when that is."""
-        if self._alarm is not None:
-            self._alarm.cancel()
-            self._alarm = None
-        if self._is_ready() and not self._is_resting:
-            due_ms = self._keeper.alarm_ms(self._record.course)
-            if due_ms is not None:
-                self._alarm = Alarm(self._means.time, max(due_ms, self._not_before_ms), self._rung)
-
-    def rest(self) -> None:
-        """From now on nothing is entered that nobody asks for."""
-        self._is_resting = True
-        self._set_alarm()
-
-    def serve(self) -> None:
-        """After ``rest``: whoever is awaited can act from now on."""
-        self._is_resting = False
-        self._keeper.resume(self._record.course)
-        self._set_alarm()
+        """Anew after whatever may have changed when something is due. What was received before goes first."""
+        is_free = self._is_ready() and not self._judging
+        self._keeper.set_alarm(self._record.course if is_free else None)
 
     def _rung(self) -> None:
-        self._alarm = None
-        if self._judging or not self._is_ready():
-            return  # what was received before goes first; after it the alarm is set again
-        now_ms = self._means.time.now_ms()
-        self._not_before_ms = now_ms + _AGAIN_MS
-        stamp_ms = max(now_ms, self._record.last_ms)
+        if not self._is_ready():
+            return  # there will be another alarm after that
+        self._keeper.pause()
+        stamp_ms = max(self._means.time.now_ms(), self._record.last_ms)
         try:
             with self._all_or_reload():
                 if rows := self._enter_due(stamp_ms):
-                    self._commit(rows, Clock(stamp_ms), None, _tell_nobody)
+                    self._commit(rows, Clock(stamp_ms), None, tell_nobody)
         except Exception as error:  # noqa: BLE001 - nobody asked, so nobody else can tell
             _log.error("what was due was not entered", game=self.game_id.hex(), error=str(error))
-        if self._alarm is None:
-            self._set_alarm()
+        self._set_alarm()
+
+    def rest(self) -> None:
+        """From now on nothing is entered that nobody asks for."""
+        self._keeper.rest()
+
+    def serve(self) -> None:
+        """After ``rest``: whoever is awaited can act from now on."""
+        self._keeper.serve(self._record.course)
+        self._set_alarm()
 
     def came(self, author: Author) -> None:
         """A stream of the author's was opened."""
@@ -608,16 +564,3 @@ class _Guard:
 
 def _row(written: Written) -> Row:
     return Row(written.seq, written.data)
-
-
-def _tell_nobody(outcome: Answer | StoreFailed, _: Commit | None) -> None:
-    """The watchers are told, and a table that failed is read back."""
-
-
-def _settle_reply(reply: asyncio.Future[Answer], outcome: Answer | StoreFailed, _: Commit | None) -> None:
-    if reply.done():
-        return
-    if isinstance(outcome, StoreFailed):
-        reply.set_exception(outcome)
-    else:
-        reply.set_result(outcome)

@@ -1,4 +1,4 @@
-"""The times of one table: what an act is charged, when a seat's time is up, who is absent and since when.
+"""The times of one table: what an act is charged, when a seat's time is up, who is absent and since when; its alarm.
 
 What the log says of clocks is in ``course.clocks``; here is what the referee alone knows: when it told a seat that it
 is awaited, and whose streams are open.
@@ -7,6 +7,7 @@ is awaited, and whose streams are open.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 
 from referee.log.clocks import Clocks
 from referee.log.course import Course
@@ -15,14 +16,22 @@ from referee.log.intent import Author, Role
 from referee.log.steps import Phase
 from referee.log.terms import MAX_LAG_MS
 from referee.log.v1 import log_pb2
-from referee.table.timing import Time
+from referee.table.timing import Alarm, Time
+
+_AGAIN_MS = 1000
 
 
 class Timekeeper:
     """Of one table. The course is passed in, as it is another one after each reading back."""
 
-    def __init__(self, time: Time, terms: log_pb2.Terms) -> None:
+    def __init__(self, time: Time, terms: log_pb2.Terms, ring: Callable[[], None]) -> None:
+        """``ring`` is called when something is due that nobody asks for."""
         self._time = time
+        self._ring = ring
+        self._alarm: Alarm | None = None
+        self._not_before_ms = 0
+        """The next alarm is not set for earlier."""
+        self._is_resting = False
         self._has_times = terms.HasField("clock") or terms.absence_ms > 0 or terms.protest_ms > 0
         self.present: Counter[Author] = Counter()
         """Whose streams are open, and how many."""
@@ -49,11 +58,6 @@ class Timekeeper:
             for seat in course.awaited()
             if not course.opened.seats[seat].scribed
         }
-
-    def resume(self, course: Course) -> None:
-        """Nobody could act until now."""
-        self._taken, self._absent_ms = {}, {}
-        self.published(course)
 
     def failed(self, since_ms: int) -> None:
         """An act that came then did not become durable: whoever is awaited could do nothing meanwhile."""
@@ -127,6 +131,31 @@ class Timekeeper:
         if course.clocks is not None:
             alarms += [self._flag_ms(course.clocks, seat, since_ms) for seat, since_ms in _running(course)]
         return min(alarms, default=None)
+
+    def set_alarm(self, course: Course | None) -> None:
+        """For what will be due; instead of the one before. None: not now, there will be another word."""
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
+        if course is None or self._is_resting:
+            return
+        if (due_ms := self.alarm_ms(course)) is not None:
+            self._alarm = Alarm(self._time, max(due_ms, self._not_before_ms), self._ring)
+
+    def pause(self) -> None:
+        """What is due is entered now; if that fails, it is not due again at once."""
+        self._not_before_ms = self._time.now_ms() + _AGAIN_MS
+
+    def rest(self) -> None:
+        """No alarm rings until ``serve``."""
+        self._is_resting = True
+        self.set_alarm(None)
+
+    def serve(self, course: Course) -> None:
+        """Nobody could act until now. Before ``set_alarm``."""
+        self._is_resting = False
+        self._taken, self._absent_ms = {}, {}
+        self.published(course)
 
     def _flag_ms(self, clocks: Clocks, seat: int, since_ms: int) -> int:
         return (clocks.flag_ms(seat) or 0) + self._taken_of(seat, since_ms)

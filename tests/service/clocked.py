@@ -17,9 +17,10 @@ from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
 from referee.store.sqlite import SqliteStore
 from referee.store.store import Change, Done, Opening, StoreFailed
+from referee.table.act import Act
 from referee.table.answers import Answer
 from referee.table.means import Means
-from referee.table.table import Act, Table
+from referee.table.table import Table
 from referee.wire import strict
 from tests.log import games, toy
 from tests.log.games import SECRET, SIGNER, game_open, key, seed

@@ -156,10 +156,11 @@ async def test_what_the_loop_was_late_is_not_charged(tmp_path: Path) -> None:
 
 async def test_a_late_loop_looks_at_what_came_in_before_a_flag_falls(tmp_path: Path) -> None:
     game = await Clocked(tmp_path, clock=INCREMENT).begin()
+    signed = game.a_move()
     game.time.advance(9_900)
     game.time.block(LAG_MS + 500)
     game.time.advance(0)  # the alarm rings late
-    answer = await game.submit(game.a_move())
+    answer = await game.submit(signed)
     assert isinstance(answer, Accepted)
     size = game.table.size
     seat = game.mover
@@ -253,6 +254,21 @@ async def test_who_is_awaited_and_has_no_stream_open_for_too_long_is_out(tmp_pat
     game.time.advance(60_000)
     absent = await game.last("absent")
     assert absent.absent.since_ms == awaited_ms + 59_999
+    await game.check()
+    await game.close()
+
+
+async def test_who_acts_is_there(tmp_path: Path) -> None:
+    """A stream is not needed for that: acts go one by one as well."""
+    game = await Clocked(tmp_path, absence_ms=60_000, illegal_moves=RECORDED).begin()
+    seat = game.mover
+    await game.move(99, after=50_000)
+    acted_ms, size = game.time.now_ms(), game.table.size
+    game.time.advance(59_999)
+    assert (await game.table.record()).size == size
+    game.time.advance(1)
+    absent = (await game.last("absent")).absent
+    assert (absent.seat, absent.since_ms) == (seat, acted_ms)
     await game.check()
     await game.close()
 

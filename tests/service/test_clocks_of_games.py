@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -10,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from clients.bots.bot import load
 from clients.join import Join
+from clients.sdk.ledger import Ledger
 from clients.sdk.player import Player
 from referee.log import intent
 from referee.log.entry import decode_entry
@@ -22,7 +23,6 @@ from referee.service.server import Config, Server
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from tests.log.games import key
-from tests.service.conftest import running
 from tests.service.player import Client, Play, bearer, connected, refused, seat_key, token_of
 from tests.service.process import serve
 from tests.virtual_time import VirtualTime
@@ -42,12 +42,12 @@ class TimedServer(Server):
 
 
 @asynccontextmanager
-async def timed(path: Path) -> AsyncIterator[tuple[VirtualTime, Client]]:
+async def timed(path: Path) -> AsyncIterator[tuple[TimedServer, Client]]:
     server = await TimedServer.start(Config(path))
     assert isinstance(server, TimedServer)
     try:
         async with connected(server.address, server.data.token_path.read_text().strip()) as client:
-            yield server.time, client
+            yield server, client
     finally:
         await server.stop(grace_s=0)
 
@@ -64,7 +64,8 @@ async def in_play(client: Client, **terms: Any) -> Play:
 
 
 async def test_what_is_told_of_clocks(tmp_path: Path) -> None:
-    async with timed(tmp_path / "data") as (time, client):
+    async with timed(tmp_path / "data") as (server, client):
+        time = server.time
         play = await in_play(client, clock=CLOCK)
         seat = play.seat_on_turn()
         game = await get(play)
@@ -86,7 +87,8 @@ async def test_what_is_told_of_clocks(tmp_path: Path) -> None:
 
 
 async def test_a_stream_tells_the_time_that_is_left_and_the_flag(tmp_path: Path) -> None:
-    async with timed(tmp_path / "data") as (time, client):
+    async with timed(tmp_path / "data") as (server, client):
+        time = server.time
         play = await in_play(client, clock=CLOCK)
         seat = play.seat_on_turn()
         time.advance(10_000)
@@ -106,7 +108,8 @@ async def test_a_stream_tells_the_time_that_is_left_and_the_flag(tmp_path: Path)
 
 
 async def test_a_move_after_the_flag_is_answered_with_why(tmp_path: Path) -> None:
-    async with timed(tmp_path / "data") as (time, client):
+    async with timed(tmp_path / "data") as (server, client):
+        time = server.time
         play = await in_play(client, clock=CLOCK)
         seat = play.seat_on_turn()
         signed, token = play.move(seat, play.a_move()), token_of(play, seat)
@@ -120,7 +123,8 @@ async def test_a_move_after_the_flag_is_answered_with_why(tmp_path: Path) -> Non
 
 
 async def test_suspended_and_disputed_games(tmp_path: Path) -> None:
-    async with timed(tmp_path / "data") as (time, client):
+    async with timed(tmp_path / "data") as (server, client):
+        time = server.time
         play = await in_play(client, clock=CLOCK, protest_ms=60_000)
         seat = play.seat_on_turn()
         rule = _ruling(play)
@@ -187,34 +191,42 @@ async def test_every_new_game_has_the_rules_of_the_table(client: Client) -> None
         assert play.record.opened.terms.table_rules == 1
 
 
+class Slow:
+    """Takes a second of the referee's time for each move, and nearly nothing of its own: as if the network took it."""
+
+    def __init__(self, time: VirtualTime) -> None:
+        self._time = time
+
+    def choose(self, observation: Any, moves: Sequence[Any]) -> Any:
+        self._time.block(1_000)
+        return moves[0]
+
+
 async def test_a_bot_says_what_it_thought_and_resigns(tmp_path: Path) -> None:
-    """The referee allows for the network no more than what passed beyond the bot's own time."""
-    async with running(tmp_path / "data") as (server, client):
+    async with timed(tmp_path / "data") as (server, client):
+        time = server.time
         created = await client.create(rules_id="rollwrite", terms=log_pb2.Terms(clock=CLOCK))
+        time.stop()  # what it measures of the loop is not the matter here
         joins = [Join(server.address, created.game.id, seat, token) for seat, token in enumerate(created.seat_tokens)]
-        bots = [Player(join, load("random", "rollwrite", seed=join.seat)) for join in joins]
-        moves = 0
+        bots = [Player(join, Slow(time)) for join in joins]
+        leaving = list[asyncio.Task[None]]()
 
-        def count(_: Any) -> None:
-            nonlocal moves
-            moves += 1
-            if moves == 20:
-                tasks.append(asyncio.create_task(bots[1].resign()))
+        def look(ledger: Ledger) -> None:
+            if ledger.size > 40 and not leaving:
+                leaving.append(asyncio.create_task(bots[1].resign()))
 
-        import asyncio
-
-        tasks = list[asyncio.Task[None]]()
-        bots[0]._on_commit = count
+        bots[0]._on_commit = look
         async with waiting_for("the end of the game"):
             results = await asyncio.gather(*(bot.run() for bot in bots))
-            await asyncio.gather(*tasks)
+            await asyncio.gather(*leaving)
         assert {result.ending for result in results} == {"RESIGNED"}
         assert results[0].places == (1, 2)
-        entries = [decode_entry(data) for data in results[0].entries]
-        assert sum(entry.charged_ms for entry in entries) + sum(entry.lag_ms for entry in entries) > 0
+        moves = [entry for entry in map(decode_entry, results[0].entries) if entry.charged_ms]
+        assert len(moves) > 10
+        assert any(move.lag_ms == CLOCK.lag_ms for move in moves)
         clock = bots[0].clock
         assert clock is not None
-        assert clock.left_ms > 60_000 - 30_000
+        assert clock == bots[0].ledger.record.course.clocks.seat(0)  # type: ignore[union-attr]
 
 
 @pytest.mark.slow

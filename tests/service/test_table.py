@@ -19,10 +19,11 @@ from referee.service.data import open_data
 from referee.service.server import Config, Server
 from referee.store.sqlite import SqliteStore
 from referee.store.store import Change, Done, Opening, Row, StoreFailed
+from referee.table.act import Act
 from referee.table.answers import Accepted, Answer
 from referee.table.house import House
 from referee.table.means import Means
-from referee.table.table import Act, Table
+from referee.table.table import Table
 from referee.table.watch import Commit, Ending, Item, Turnstile, Watcher
 from referee.v1.game_service_pb2 import CreateGameRequest
 from referee.wire import strict
