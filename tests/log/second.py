@@ -147,9 +147,12 @@ class Verifier:
         self.outcomes: list[bytes] = []
         self.lost: list[tuple[int, bytes]] = []
         self.is_over = False
+        self.last_ms = 0
+        self.remarks: dict[int, bytes] = {}
         header = note = b""
         hashed = hashlib.sha256()
         kinds = []
+        words: list[dict[int, list[Any]]] = []
         for kind, payload, whole in frames(data):
             if kind == 5:
                 end = fields(payload)
@@ -164,6 +167,8 @@ class Verifier:
                 self.entries.append(payload)
             elif kind == 3:
                 note = payload
+            elif kind == 0x82:
+                words.append(fields(payload))
         if kinds != [1] + [2] * len(self.entries) + [3, 5]:
             raise Refused("order of frames")
         self.opened = fields(fields(self.entries[0])[9][0])
@@ -173,6 +178,10 @@ class Verifier:
         for index, data_ in enumerate(self.entries):
             self.entry(index, data_)
         check_note(note, verifier_key, self.game_id, self.leaves)
+        for remark in words:
+            seq = remark.get(1, [0])[0]
+            if self.remarks.get(seq) != sha(b"tile-referee/v1/remark\0" + remark[2][0] + remark[3][0]):
+                raise Refused("remark", seq)
 
     def place(self, index: int) -> tuple[bytes, int, bytes]:
         return self.game_id, index, self.leaves[-1] if self.leaves else bytes(32)
@@ -181,6 +190,7 @@ class Verifier:
         entry = fields(data)
         if (entry[1][0], entry.get(2, [0])[0], entry[3][0]) != self.place(index):
             raise Refused("chain", index)
+        self.table(index, entry)
         for part in entry.get(10, []) + entry.get(12, []):
             self.signed(index, fields(part))
         for part in entry.get(11, []):
@@ -195,12 +205,36 @@ class Verifier:
             self.disclose(index, fields(part)[1][0])
         self.leaves.append(sha(b"\0" + data))
 
+    def table(self, index: int, entry: dict[int, list[Any]]) -> None:
+        """What of the rules of the table needs no others: what there is without them, and times but those of moves."""
+        terms = fields(self.opened.get(7, [b""])[0])
+        acts = [fields(fields(part)[1][0]) for part in entry.get(10, []) + entry.get(12, [])]
+        if not terms.get(3):
+            if entry.keys() & {13, 18, 19, 20} or any(act.keys() & {12, 13, 14, 15, 17, 18, 19} for act in acts):
+                raise Refused("unsupported", index)
+            return
+        at = entry.get(4, [0])[0]
+        timed = 13 in entry or any(10 in act for act in acts)
+        if at < self.last_ms or (entry.keys() & {5, 6, 7} and not (timed and 4 in terms)):
+            raise Refused("times", index)
+        if 18 in entry and not self.last_ms <= fields(entry[18][0]).get(1, [0])[0] <= at:
+            raise Refused("interrupted", index)
+        is_result = 15 in entry and fields(entry[15][0])[1][0] not in (8, 10) and index < 65_534
+        if is_result and at < self.last_ms + terms.get(9, [0])[0]:
+            raise Refused("time to protest", index)
+        self.last_ms = at
+
     def signed(self, index: int, part: dict[int, list[Any]]) -> None:
         body, signature, key_id = part[1][0], part[2][0], part[3][0]
         act = fields(body)
         if (act[1][0], act[2][0], act[3][0]) != self.place(index):
             raise Refused("chain", index)
-        if 4 in act:
+        for number, field in ((14, 4), (19, 4), (15, 6)):  # protest, appeal, rule
+            for words in (fields(each) for each in act.get(number, [])):
+                self.remarks[index] = words.get(field, [b""])[0]
+        if 6 in act:
+            key = self.opened[10][act[6][0]]
+        elif 4 in act:
             seat = act[4][0]
             if 8 in act:
                 join = fields(act[8][0])

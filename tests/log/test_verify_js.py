@@ -8,7 +8,9 @@ import re
 import shutil
 import subprocess
 from base64 import b64encode
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,7 +23,8 @@ from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
 from tests.attacks import corpus
 from tests.attacks.everything import ATTACKS
-from tests.log import evil, games, vectors
+from tests.attacks.forge import act_in, acts, put_act, reopened
+from tests.log import evil, games, seated, vectors
 from tests.log.games import ORIGIN, SIGNER, abort, join_and_reveal, key, play, seat_key, step
 from tests.log.registered import at_random, opened, play_with_attempts
 from tests.log.test_registered import KINDS
@@ -65,13 +68,13 @@ def test_honest_games(rules_id: str) -> None:
         seats = {i: seat_key(i).public.raw for i, seat in enumerate(played.record.opened.seats) if not seat.scribed}
         scribes = {1: key("scribe 1").public.raw} if played.record.opened.scribe_keys else {}
         jobs.append((played.file(), Policy(SIGNER.verifier, seats, scribes, (played.notes[0], played.notes[-1]))))
-    for acts in (0, 1, 7):
+    for number in (0, 1, 7):
         for is_dealt in (True, False):
             stopped = opened(rules_id, dealt=is_dealt)
-            if acts:
+            if number:
                 join_and_reveal(stopped)
-            for _ in range(acts):
-                step(stopped, at_random(acts))
+            for _ in range(number):
+                step(stopped, at_random(number))
             jobs.append((abort(stopped).file(), TRUSTED))
     attempts = abort(play_with_attempts(opened(rules_id, recorded=True), seed=3, acts=12))
     jobs.append((attempts.file(), TRUSTED))
@@ -350,6 +353,72 @@ def test_the_corpus_of_attacks(table: str) -> None:
     played = corpus.game(table)
     forgeries = [attack(table, played) for attack in ATTACKS.values()]
     agree([(forgery.data, forgery.policy) for forgery in forgeries if forgery is not None])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rules_id", NAMES)
+def test_games_by_the_rules_of_the_table(rules_id: str) -> None:
+    """Whole, still running, and by terms that make no sense or are of a later version."""
+    jobs: list[Job] = []
+    for name in ("contested", "corrected"):
+        played = seated.of(rules_id, name)
+        jobs += [(played.file(), TRUSTED), *((running(played, n), TRUSTED) for n in range(8, len(played.entries), 5))]
+    assert agree(jobs) == {Verdict.COMPLETE, Verdict.PREFIX}
+    seen = set()
+    played = seated.of(rules_id, "contested")
+    for name, value in (
+        *(("table_rules", 0), ("table_rules", 2), ("strikes", 33), ("penalty_ms", 2_592_000_001), ("illegal_moves", 0)),
+        *(
+            ("protest_ms", 2_592_000_001),
+            ("absence_ms", 2_592_000_001),
+            ("clock", None),
+            ("clock", log_pb2.ClockTerms()),
+        ),
+        ("clock", log_pb2.ClockTerms(delay=log_pb2.Delay(base_ms=1, delay_ms=86_400_001))),
+        ("clock", log_pb2.ClockTerms(per_move=log_pb2.PerMove())),
+        ("clock", log_pb2.ClockTerms(correspondence=log_pb2.Correspondence(days=31))),
+        ("clock", log_pb2.ClockTerms(per_move=log_pb2.PerMove(move_ms=1), lag_ms=10_001)),
+    ):
+
+        def change(opened: log_pb2.GameOpen, name: str = name, value: Any = value) -> None:
+            terms: Any = opened.terms
+            terms.ClearField(name)
+            if isinstance(value, int):
+                setattr(terms, name, value)
+            elif value is not None:
+                terms.clock.CopyFrom(value)
+
+        seen |= agree([(reopened(played, change), TRUSTED)])
+    assert seen >= {Verdict.CORRUPT, Verdict.UNSUPPORTED}
+
+
+@pytest.mark.slow
+def test_acts_of_the_table_that_are_malformed() -> None:
+    """Commitments of other lengths, no ruling, no seat, fields that nobody knows."""
+    played = seated.of("kingdomino", "contested")
+
+    def put(at: int, change: Callable[[log_pb2.Intent], object]) -> bytes:
+        entries = evil.entries(played)
+        act = act_in(entries[at])
+        change(act)
+        put_act(entries[at], act)
+        return evil.signed_file(played, evil.relinked(entries, players=True))
+
+    jobs: list[Job] = []
+    for at in acts(played, "rule"):
+        jobs.append((put(at, lambda act: setattr(act.rule, "remark", b"x")), TRUSTED))
+        jobs.append((put(at, lambda act: setattr(act.rule, "remark", bytes(32))), TRUSTED))
+        jobs.append((put(at, lambda act: act.rule.ClearField("ruling")), TRUSTED))
+    for at in acts(played, "protest"):
+        jobs.append((put(at, lambda act: setattr(act.protest, "remark", bytes(31))), TRUSTED))
+        jobs.append((put(at, lambda act: act.change_key.SetInParent()), TRUSTED))
+        jobs.append((put(at, lambda act: setattr(act.protest, "rule_id", "no rule")), TRUSTED))
+    for event in (log_pb2.Absent(since_ms=1), log_pb2.StandIn(move=b"x"), log_pb2.Timeout(), log_pb2.Interrupted()):
+        entries = evil.entries(played)
+        name = next(f.name for f in log_pb2.Entry.DESCRIPTOR.fields if f.message_type is event.DESCRIPTOR)
+        getattr(entries[-2], name).CopyFrom(event)
+        jobs.append((evil.signed_file(played, evil.relinked(entries)), TRUSTED))
+    assert agree(jobs) >= {Verdict.CORRUPT, Verdict.RULES, Verdict.UNSUPPORTED}
 
 
 # --- the test vectors ------------------------------------------------------------------------------------------
