@@ -7,6 +7,10 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from clients.sdk.arbiter import Arbiter
+from clients.sdk.errors import Denied
 from referee.games.game import Decision
 from referee.games.kingdomino.moves import DiscardDomino
 from referee.log import intent, remarks
@@ -374,3 +378,18 @@ async def test_who_may_erase(client: Client) -> None:
     assert (await refused(table.calls.EraseRemark(beyond, metadata=own))).metadata["field"] == "seq"
     assert (await table.calls.EraseRemark(erase, metadata=own)).erased
     assert (await table.docket()).rulings[0].text == ""
+
+
+async def test_the_sdk_signs_again_only_if_asked(client: Client) -> None:
+    table = await Table.dealt(client)
+    place, author = table.play.place, Author(Role.ARBITER, 0)
+    await table.play.step()
+    calls = Arbiter(client.channel, table.play.id, table.token(Role.ARBITER))
+    with pytest.raises(Denied, match="STALE_HEAD"):
+        await calls.act(place, author, ARBITERS[0], log_pb2.Rule(pause=log_pb2.Pause()))
+    accepted = await calls.act(place, author, ARBITERS[0], log_pb2.Rule(pause=log_pb2.Pause()), "words", tries=2)
+    (ruling,) = (await calls.docket()).rulings
+    assert (ruling.seq, ruling.text) == (accepted.seq, "words")
+    assert b"words" in await calls.log()
+    assert await calls.erase(accepted.seq)
+    assert b"words" not in await calls.log()
