@@ -68,8 +68,6 @@ class Table:
         self._watchers: set[Watcher] = set()
         self._legal: tuple[int, int | None, list[bytes]] = (-1, None, [])
         self._keeper = Timekeeper(means.time, record.opened.terms, self._rung)
-        self._judging = 0
-        """Acts that came in and are not through."""
 
     @classmethod
     def begin(
@@ -181,7 +179,7 @@ class Table:
         The same bytes again get the first answer again. Raises ``TableError``, ``LogError`` and ``StoreFailed``.
         """
         reply = Reply()
-        answer = await self._take(act, reply.deliver, None)
+        answer = await self._judge(act, reply.deliver, None)
         return answer if answer is not None else await reply.answer
 
     async def play(self, act: Act, watcher: Watcher, answered: Answered) -> None:
@@ -194,20 +192,12 @@ class Table:
         def deliver(outcome: Answer | StoreFailed, commit: Commit | None) -> None:
             watcher.push(commit, answered(outcome, commit))
 
-        answer = await self._take(act, deliver, watcher)
+        answer = await self._judge(act, deliver, watcher)
         if answer is not None:
             deliver(answer, None)
 
-    async def _take(self, act: Act, deliver: Deliver, own: Watcher | None) -> Answer | None:
-        """The answer, if it needs no commit; otherwise ``deliver`` is called when that is through."""
-        self._judging += 1
-        try:
-            return await self._judge(act, deliver, own)
-        finally:
-            self._judging -= 1
-            self._set_alarm()
-
     async def _judge(self, act: Act, deliver: Deliver, own: Watcher | None) -> Answer | None:
+        """The answer, if it needs no commit; otherwise ``deliver`` is called when that is through."""
         intent = act.intent
         record = self._record if self._is_ready() else await self._ready()
         if intent.seq < record.size:
@@ -430,9 +420,8 @@ class Table:
         return rows
 
     def _set_alarm(self) -> None:
-        """Anew after whatever may have changed when something is due. What was received before goes first."""
-        is_free = self._is_ready() and not self._judging
-        self._keeper.set_alarm(self._record.course if is_free else None)
+        """Anew after whatever may have changed when something is due; not while a commit is under way."""
+        self._keeper.set_alarm(self._record.course if self._is_ready() else None)
 
     def _rung(self) -> None:
         if not self._is_ready():
