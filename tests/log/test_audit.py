@@ -271,7 +271,7 @@ def test_invented_events(dealt: Played) -> None:
         ({"timeout": log_pb2.Timeout(seat=0)}, Code.UNSUPPORTED, Verdict.UNSUPPORTED),
         ({"open": opened}, Code.NOT_AWAITED, Verdict.RULES),
         ({"chance": log_pb2.Chance(outcome=b"\x01")}, Code.NOT_AWAITED, Verdict.RULES),
-        ({"end": log_pb2.GameEnd(ending=log_pb2.ENDING_RESIGNED)}, Code.UNSUPPORTED, Verdict.UNSUPPORTED),
+        ({"end": log_pb2.GameEnd(ending=log_pb2.ENDING_RESIGNED)}, Code.RESULT, Verdict.RULES),
     ):
 
         def edit(changed: list[log_pb2.Entry], event: dict[str, Any] = event) -> None:
