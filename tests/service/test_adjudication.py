@@ -213,7 +213,8 @@ async def test_the_command_says_the_same_of_a_position(setup: Setup, tmp_path: P
     begun = whole[: whole.index("\n", len(whole) // 2) + 1]
     begun = re.sub(r"\[Result .*\n", "", begun)
     async with judging(tmp_path) as (_, _, _, adjudicator):
-        for text, over in ((whole, True), (begun, False), *([(BOARDS, False)] if setup.rules_id == "alhambra" else [])):
+        more = {"alhambra": [(BOARDS, False)], "kingdomino": [(START, False)]}.get(setup.rules_id, [])
+        for text, over in ((whole, True), (begun, False), *more):
             file = tmp_path / "text.txt"
             file.write_text(text, encoding="utf-8")
             told = json.loads(referee("score", file, "--json").stdout)
@@ -246,6 +247,7 @@ async def test_the_command_says_the_same_of_a_position(setup: Setup, tmp_path: P
                 "remarks": [*answer.sheet.remarks],
                 "rules": {rule.id: rule.text for rule in answer.sheet.rules},
             }
+            assert bool(answer.sheet.ties) or text != START
             assert all(rule.citation and rule.kind and rule.function for rule in answer.sheet.rules)
 
 
@@ -437,7 +439,7 @@ async def test_a_referee_that_stops_says_so(tmp_path: Path) -> None:
         stopping = asyncio.ensure_future(server.stop())
         assert [found.reason for found in await asyncio.gather(*calls)] == ["DRAINING"] * 2
         await stopping
-        assert not server.adjudication.workers.pids
+        assert (server.adjudication.workers.pids, server.adjudication.workers.started) == ([], 1)
 
 
 def test_the_texts_of_this_file_are_what_they_are_said_to_be() -> None:
