@@ -1,4 +1,4 @@
-"""A wall clock that is set back, or forward, under a referee: play goes on, and the log says what the clock said."""
+"""A wall clock that is set back, or forward, under a referee: play goes on, and the log says what really passed."""
 
 from __future__ import annotations
 
@@ -24,8 +24,7 @@ async def test_the_clock_is_set(step_s: int, tmp_path: Path) -> None:
         await here.some_acts()
         for told in here.told:
             times = [decode_entry(told.seen[seq]).referee_ms for seq in range(len(told.seen))]
-            jumps = [after - before for before, after in pairwise(times)]
-            assert any(abs(jump - step_s * 1000) < DAY_S * 100 for jump in jumps), "the clock was not set"
+            assert all(0 <= after - before < DAY_S * 100 for before, after in pairwise(times)), times
         shim.fail()
         await goes_on(here)
         assert set(here.load.failures) <= {"STALE_HEAD"}, "nobody noticed"
