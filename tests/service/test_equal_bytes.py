@@ -25,6 +25,7 @@ from referee.service.auth import Caller
 from referee.service.games import GameService
 from referee.service.permissions import PERMISSIONS
 from referee.table.errors import BadField
+from referee.v1 import adjudication_service_pb2 as adjudication_pb
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import rules_service_pb2, status_service_pb2
 from referee.v1 import solver_service_pb2 as solver_pb
@@ -116,6 +117,12 @@ async def ask_for_more(twin: Twin) -> None:
         ("RebuildDistance", solver_pb.RebuildDistanceRequest(reserve=["tower-12"], goal=tile)),
     ):
         await twin.call("scribe", f"SolverService/{method}", question)
+    for method, asked in (
+        ("AdjudicateRecord", adjudication_pb.AdjudicateRecordRequest()),
+        ("ScorePosition", adjudication_pb.ScorePositionRequest()),
+        ("ReportGame", adjudication_pb.ReportGameRequest(game_id=game)),
+    ):
+        await twin.call("scribe", f"AdjudicationService/{method}", asked)
     wall = solver_pb.FindLongestWallRequest(tiles=["garden-10-N"])
     await twin.read_all("scribe", "SolverService/FindLongestWall", wall, 99)
     kingdom = solver_pb.FindBestKingdomRequest(frame=kingdomino_pb.Frame(size=5))

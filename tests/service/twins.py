@@ -331,6 +331,7 @@ class Twin:
         yield f"checkpoint {tree.size}", self.server.data.signer.sign(bytes.fromhex(game_id), tree.size, tree.root())
         yield f"head {tree.size}", head
         yield f"head {tree.size} in hex", head.hex().encode()
+        yield f"root {tree.size} in hex", tree.root().hex().encode()
         token = urlsafe_b64encode(f"moves/{game_id}/{tree.size}:{PAGE}".encode())
         yield f"page token of {tree.size}", token
 
