@@ -18,7 +18,7 @@ from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
 from referee.log.players import SALT_BYTES, player_hash
 from referee.log.verdict import Verdict
-from referee.notation.headers import STALLED, Setup
+from referee.notation.headers import LOG_ONLY, Setup
 from referee.report import adjudication
 from referee.report.adjudication import PASSED_OVER, STANDS, Adjudication, Policy, Step
 from referee.report.model import Facts, Report, Seat, of_adjudication
@@ -84,8 +84,8 @@ def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
     signers = _signers(out, key, referee_key, arbiter_key, on_illegal)
     signer = checkpoint_signer(origin, signers[1]) if signers else None
     found = texts.read(record, lambda words: adjudication.adjudicate(words, on_illegal))
-    if found.result == STALLED and signers:
-        raise Failure(f'{record}: [Result "{STALLED}"]: only a log that is full ends so', EXIT_USAGE)
+    if found.result in LOG_ONLY and signers:
+        raise Failure(f'{record}: [Result "{found.result}"]: what brought that about is not in a text', EXIT_USAGE)
     for path in (*reports, *([out] if out else [])):
         if path.exists():
             raise Failure(f"{path}: File exists", EXIT_FAILED)

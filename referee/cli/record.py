@@ -13,7 +13,7 @@ from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.recorder import Recorder, checkpoint_signer, different_keys, write_new
 from referee.log.errors import LogError
 from referee.notation import game_text
-from referee.notation.headers import RUNNING, STALLED
+from referee.notation.headers import LOG_ONLY, RUNNING
 from referee.service.data import DEFAULT_ORIGIN
 
 
@@ -51,8 +51,8 @@ def record(  # noqa: PLR0917 - typer reads options from the signature
     signer = checkpoint_signer(origin, referee)
     verifier = None if text_key is None else verifier_key("--text-key", text_key)
     game = texts.read(text, game_text.read, verifier).game
-    if game.result == STALLED:
-        raise Failure(f'{text}: [Result "{STALLED}"]: only a log that is full ends so', EXIT_USAGE)
+    if game.result in LOG_ONLY:
+        raise Failure(f'{text}: [Result "{game.result}"]: what brought that about is not in a text', EXIT_USAGE)
     try:
         recorder = Recorder(game.setup, scribe)
         for event in game.events:

@@ -25,7 +25,11 @@ PLAYER, MAX_NAME = "Player", 100
 """``Player0`` has the name of who sits at seat 0, and so on; and how many characters it may have."""
 
 RUNNING, ABORTED, FAULT, STALLED = "*", "aborted", "referee fault", "stalled"
-WITHOUT_SCORES: Final = (RUNNING, ABORTED, FAULT, STALLED)
+BY_TABLE: Final = ("resigned", "flag", "disconnected", "crashed", "illegal moves", "adjudicated", "voided")
+"""Ends that come about at the table: of them a text says only that they did."""
+LOG_ONLY: Final = (STALLED, *BY_TABLE)
+"""Ends that a log cannot be made with from a text: what brought them about is in none."""
+WITHOUT_SCORES: Final = (RUNNING, ABORTED, FAULT, *LOG_ONLY)
 """Results of games that the rules have not ended."""
 
 _NUMBER: Final = re.compile(r"(0|[1-9][0-9]{0,19})\Z", re.ASCII)

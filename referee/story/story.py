@@ -288,7 +288,7 @@ def as_text(story: Story, record: Record) -> GameText:
 def _result(end: log_pb2.GameEnd | None) -> str:
     if end is None:
         return RUNNING
-    if end.scores:
+    if end.scores and end.ending != log_pb2.ENDING_ADJUDICATED:
         return " ".join(map(str, end.scores))
     return log_pb2.Ending.Name(end.ending).removeprefix("ENDING_").lower().replace("_", " ")
 

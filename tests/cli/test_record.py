@@ -86,7 +86,8 @@ def test_the_first_thing_that_is_wrong_stops_it_and_nothing_is_written(keys: Pat
             8,
             "line 7, column 1: illegal: 0: choose 4 forest/forest: KDO-5",
         ),
-        ("stalled", f'{head}[Result "stalled"]\n', 2, "only a log that is full ends so"),
+        ("stalled", f'{head}[Result "stalled"]\n', 2, "what brought that about is not in a text"),
+        ("resigned", f'{head}[Result "resigned"]\n', 2, "what brought that about is not in a text"),
         ("latin", f"{head}; \udce4\n", 2, "byte 34 is not UTF-8"),
     ):
         text = tmp_path / name

@@ -56,7 +56,7 @@ aloud, and makes a log from it; a log is printed as such a text. One game has on
 | `Dominoes` | Kingdomino with other dominoes: 48 times left and right half, as in `wheat/mine:3`, by their numbers |
 | `Sheet` | Roll & Write with another sheet: name, coin track, `blue` or `yellow` for the dice that give the rows, then 36 types: blue 1 with yellow 1 to 6, blue 2 and so on |
 | `Position` | makes the text one of a position: see below |
-| `Result` | the points of the seats in their order; `*` for a game that goes on; `aborted`, `referee fault` or `stalled` (the log was full) for one that ended without points. If it is there, it has to be so |
+| `Result` | the points of the seats in their order; `*` for a game that goes on; `aborted`, `referee fault` or `stalled` (the log was full) for one that ended without points; `resigned`, `flag`, `disconnected`, `crashed`, `illegal moves`, `adjudicated` or `voided` for one that was decided at the table. If it is there, it has to be so |
 
 The options, by game (docs/rules tells what each is):
 
