@@ -26,6 +26,7 @@ from referee.service.games import GameService
 from referee.service.permissions import PERMISSIONS
 from referee.table.errors import BadField
 from referee.v1 import adjudication_service_pb2 as adjudication_pb
+from referee.v1 import arbiter_service_pb2 as arbiter_pb
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import rules_service_pb2, status_service_pb2
 from referee.v1 import solver_service_pb2 as solver_pb
@@ -65,6 +66,7 @@ async def ask_everything(twin: Twin, *audiences: str) -> None:
         if listed.next_page_token:
             following = pb.ListLegalMovesRequest(game_id=game, page_token=listed.next_page_token, page_size=5000)
             await twin.call(audience, "GameService/ListLegalMoves", following)
+        await twin.call(audience, "ArbiterService/GetDocket", arbiter_pb.GetDocketRequest(game_id=game))
         await twin.call(audience, "StatusService/GetStatus", status_service_pb2.GetStatusRequest())
         await twin.read_all(audience, "GameService/GetLog", pb.GetLogRequest(game_id=game), 9)
         watch = pb.WatchGameRequest(game_id=game)
@@ -117,6 +119,11 @@ async def ask_for_more(twin: Twin) -> None:
         ("RebuildDistance", solver_pb.RebuildDistanceRequest(reserve=["tower-12"], goal=tile)),
     ):
         await twin.call("scribe", f"SolverService/{method}", question)
+    decided = solver_pb.ProveDecidedRequest(game_id=game, budget=solver_pb.Budget(rlimit=1000))
+    await twin.call("scribe", "SolverService/ProveDecided", decided)
+    for audience in (nobody, "organiser"):
+        erase = arbiter_pb.EraseRemarkRequest(game_id=game, seq=0)
+        await twin.call(audience, "ArbiterService/EraseRemark", erase)
     for method, asked in (
         ("AdjudicateRecord", adjudication_pb.AdjudicateRecordRequest()),
         ("ScorePosition", adjudication_pb.ScorePositionRequest()),
@@ -156,6 +163,8 @@ async def ask_for_more(twin: Twin) -> None:
     for audience, game_id, signed in bad_acts(twin):
         act = pb.SubmitIntentRequest(game_id=game_id, intent=signed.intent, signature=signed.signature)
         await twin.call(audience, "GameService/SubmitIntent", act)
+        of_table = arbiter_pb.SubmitActRequest(game_id=game_id, intent=signed.intent, signature=signed.signature)
+        await twin.call(audience, "ArbiterService/SubmitAct", of_table)
 
 
 def bad_acts(twin: Twin) -> Sequence[tuple[str, str, SignedIntent]]:
@@ -165,6 +174,8 @@ def bad_acts(twin: Twin) -> Sequence[tuple[str, str, SignedIntent]]:
     a_move = played.move(0, b"")
     protest = log_pb2.Intent(game_id=place.game_id, seq=place.seq, prev=place.prev, seat=0)
     protest.protest.CopyFrom(log_pb2.Protest(against_seq=0, rule_id="TBL-1"))
+    later = log_pb2.Intent(game_id=place.game_id, seq=place.seq, prev=place.prev, seat=0)
+    later.change_key.CopyFrom(log_pb2.ChangeKey(key=bytes(32)))
     weak = log_pb2.Intent(game_id=place.game_id, seq=place.seq, prev=place.prev, seat=0)
     weak.join.CopyFrom(log_pb2.Join(key=IDENTITY_POINT, commitment=bytes(32)))
     return [
@@ -191,6 +202,7 @@ def bad_acts(twin: Twin) -> Sequence[tuple[str, str, SignedIntent]]:
         ("seat 0", game, intent.sign(weak, key)),
         ("seat 0", game, intent.reveal(place, 0, key, seat_seed(2))),
         ("seat 0", game, intent.sign(protest, key)),
+        ("seat 0", game, intent.sign(later, key)),
     ]
 
 
