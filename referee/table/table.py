@@ -118,7 +118,8 @@ class Table:
         table = cls(means, *await History(means.store, game_id).replay(means, gently=gently), owner)
         record, rows = table._record, list[Row]()
         clock = Clock(max(means.time.now_ms(), record.last_ms))
-        if alive_ms is not None and table._keeper.alarm_ms(record.course) is not None:
+        is_timed = record.phase is Phase.PLAYING and table._keeper.alarm_ms(record.course) is not None
+        if alive_ms is not None and is_timed:
             alive_ms = min(max(alive_ms, record.last_ms), clock.referee_ms)
             rows.append(_row(record.write(log_pb2.Interrupted(alive_ms=alive_ms), clock)))
         # Nothing is, unless the rules of what is due have changed: what is due goes with the act that makes it so.
@@ -258,10 +259,12 @@ class Table:
         return NotAwaited(f"the move came when the time of seat {seat} was up", awaited_text(self._record))
 
     async def abort(self) -> None:
-        """Ends the game without a result. Raises ``GameOver``, ``StoreFailed``."""
+        """Ends the game without a result. Raises ``GameOver``, ``NotAwaited``, ``StoreFailed``."""
         record = await self._ready()
         if record.phase in (Phase.ENDED, Phase.CLOSED):
             raise GameOver("the game is over")
+        if record.course.required_end() is not None:
+            raise NotAwaited("the game has come to its end, and is not aborted", awaited_text(record))
         clock = Clock(max(self._means.time.now_ms(), record.last_ms))
         rows: list[Row] = []
         reply = Reply()
@@ -388,7 +391,7 @@ class Table:
                 raise
             finally:
                 self._publish(commit, own)
-                self._keeper.published(self._record.course, acted)
+                self._keeper.published(self._record.course, acted, stamp_ms)
         finally:
             self._idle.set()
             self._set_alarm()

@@ -35,24 +35,29 @@ class Timekeeper:
         self._has_times = terms.HasField("clock") or terms.absence_ms > 0 or terms.protest_ms > 0
         self.present: Counter[Author] = Counter()
         """Whose streams are open, and how many."""
-        self._taken: dict[int, tuple[int, int]] = {}
-        """By seat whose clock runs: since when, and what the referee has taken of the time since then."""
+        self._known: list[tuple[int, int]] = []
+        """The seats whose clocks ran when everybody was told last, and since when."""
+        self._spans: list[tuple[int, int]] = []
+        """When the referee kept everybody waiting while clocks ran, from and to; ascending, none within another."""
         self._absent_ms: dict[int, int] = {}
         """By seat that is awaited: when it was, or its last stream ended, whichever is later."""
 
     # --- what happens at the table --------------------------------------------------------------------------
 
-    def published(self, course: Course, acted: int | None = None) -> None:
-        """Everybody is told now what is durable. ``acted``: the seat whose act that is."""
+    def published(self, course: Course, acted: int | None = None, since_ms: int | None = None) -> None:
+        """Everybody is told now what is durable. ``acted``: the seat whose act that is; ``since_ms``: when it came."""
         if not self._has_times:
             return
         now_ms = self._time.now_ms()
-        taken: dict[int, tuple[int, int]] = {}
-        for seat, since_ms in _running(course):
-            before = self._taken.get(seat)
-            is_known = before is not None and before[0] == since_ms
-            taken[seat] = before if before is not None and is_known else (since_ms, max(0, now_ms - since_ms))
-        self._taken = taken
+        known, self._known = self._known, _running(course)
+        earliest_ms = min((ms for _, ms in self._known), default=now_ms)
+        self._spans = [span for span in self._spans if span[1] > earliest_ms]
+        for seat, ms in self._known:
+            if (seat, ms) not in known:
+                self._took(ms, now_ms)
+        # Whoever acts while his own clock runs is not given the time that it takes.
+        if since_ms is not None and not any(seat == acted and ms < since_ms for seat, ms in self._known):
+            self._took(since_ms, now_ms)
         self._absent_ms = {
             seat: now_ms if seat == acted else self._absent_ms.get(seat, now_ms)
             for seat in course.awaited()
@@ -61,8 +66,15 @@ class Timekeeper:
 
     def failed(self, since_ms: int) -> None:
         """An act that came then did not become durable: whoever is awaited could do nothing meanwhile."""
-        lost_ms = max(0, self._time.now_ms() - since_ms)
-        self._taken = {seat: (since, taken + lost_ms) for seat, (since, taken) in self._taken.items()}
+        self._took(since_ms, self._time.now_ms())
+
+    def _took(self, since_ms: int, now_ms: int) -> None:
+        """The referee took the time from then until now, each part of it once: acts wait for one another's commits."""
+        while self._spans and self._spans[-1][0] >= since_ms:
+            self._spans.pop()
+        since_ms = max(since_ms, self._spans[-1][1]) if self._spans else since_ms
+        if since_ms < now_ms:
+            self._spans.append((since_ms, now_ms))
 
     def came(self, author: Author) -> None:
         """A stream of the author's was opened."""
@@ -89,9 +101,10 @@ class Timekeeper:
         clocks = course.clocks
         if clocks is None or (since_ms := clocks.seat(seat).since_ms) is None:
             return Clock(stamp_ms)
-        elapsed_ms, overhead_ms = stamp_ms - since_ms, self._taken_of(seat, since_ms)
-        # The loop may have been late before the turn was told: that is in there already.
-        overhead_ms += min(late_ms, max(0, elapsed_ms - overhead_ms))
+        elapsed_ms, overhead_ms = stamp_ms - since_ms, self._taken_ms(since_ms, stamp_ms)
+        # The loop may have been late before everybody was told: that is in there already.
+        told_ms = max(since_ms, self._spans[-1][1]) if self._spans else since_ms
+        overhead_ms += min(late_ms, max(0, stamp_ms - told_ms))
         lag_ms = 0 if thought_ms is None else elapsed_ms - overhead_ms - thought_ms
         return clocks.charge(seat, stamp_ms, lag_ms=lag_ms, overhead_ms=overhead_ms)
 
@@ -100,20 +113,21 @@ class Timekeeper:
         clocks = course.clocks
         if clocks is None or (since_ms := clocks.seat(seat).since_ms) is None:
             return None
-        used_ms = max(0, self._time.now_ms() - since_ms - self._taken_of(seat, since_ms))
+        now_ms = self._time.now_ms()
+        used_ms = max(0, now_ms - since_ms - self._taken_ms(since_ms, now_ms))
         return max(0, clocks.available(seat) - used_ms)
 
-    def _taken_of(self, seat: int, since_ms: int) -> int:
-        known_ms, taken_ms = self._taken.get(seat, (since_ms, 0))
-        return taken_ms if known_ms == since_ms else 0
+    def _taken_ms(self, since_ms: int, until_ms: int) -> int:
+        """What the referee took of the time between."""
+        return sum(max(0, min(to_ms, until_ms) - max(from_ms, since_ms)) for from_ms, to_ms in self._spans)
 
     # --- what is due that nobody asks for -------------------------------------------------------------------
 
     def due(self, course: Course, stamp_ms: int) -> tuple[Event, Clock] | None:
         """A flag that has fallen by then, or an absence that was too long."""
         for seat, since_ms in _running(course):
-            if course.clocks is not None and stamp_ms >= self._flag_ms(course.clocks, seat, since_ms):
-                taken_ms = self._taken_of(seat, since_ms)
+            if course.clocks is not None and stamp_ms >= self._flag_ms(course.clocks, seat, stamp_ms):
+                taken_ms = self._taken_ms(since_ms, stamp_ms)
                 clock = course.clocks.charge(seat, stamp_ms, lag_ms=MAX_LAG_MS, overhead_ms=taken_ms)
                 return log_pb2.Timeout(seat=seat), clock
         for seat, since_ms in self._absent(course):
@@ -123,13 +137,16 @@ class Timekeeper:
 
     def alarm_ms(self, course: Course) -> int | None:
         """When something will be due, if nobody acts before."""
-        if not self._has_times or course.phase is not Phase.PLAYING:
+        if not self._has_times:
             return None
-        if course.required_end() is not None:
+        if course.required_end() is not None:  # by an arbiter also before play
             return course.alarm_ms()
+        if course.phase is not Phase.PLAYING:
+            return None
         alarms = [ms + course.conduct.terms.absence_ms for _, ms in self._absent(course)]
         if course.clocks is not None:
-            alarms += [self._flag_ms(course.clocks, seat, since_ms) for seat, since_ms in _running(course)]
+            now_ms = self._time.now_ms()
+            alarms += [self._flag_ms(course.clocks, seat, now_ms) for seat, _ in _running(course)]
         return min(alarms, default=None)
 
     def set_alarm(self, course: Course | None) -> None:
@@ -154,11 +171,12 @@ class Timekeeper:
     def serve(self, course: Course) -> None:
         """Nobody could act until now. Before ``set_alarm``."""
         self._is_resting = False
-        self._taken, self._absent_ms = {}, {}
+        self._known, self._spans, self._absent_ms = [], [], {}
         self.published(course)
 
-    def _flag_ms(self, clocks: Clocks, seat: int, since_ms: int) -> int:
-        return (clocks.flag_ms(seat) or 0) + self._taken_of(seat, since_ms)
+    def _flag_ms(self, clocks: Clocks, seat: int, until_ms: int) -> int:
+        """When the running seat's flag falls, by what the referee took until then."""
+        return (clocks.flag_ms(seat) or 0) + self._taken_ms(clocks.seat(seat).since_ms or 0, until_ms)
 
     def _absent(self, course: Course) -> list[tuple[int, int]]:
         """Awaited seats without a stream, and since when."""

@@ -103,7 +103,7 @@ def awaited_text(record: Record) -> str:
     if record.phase in (Phase.ENDED, Phase.CLOSED):
         return "nothing"
     conduct = record.course.conduct
-    if record.phase is Phase.PLAYING and record.course.required_end() is not None:
+    if record.course.required_end() is not None:
         open_ones = [str(seq) for seq, dispute in conduct.disputes.items() if dispute.ruled is None]
         return f"a ruling on entry {' and '.join(open_ones)}" if open_ones else "nothing but a protest"
     if conduct.suspended is not None:

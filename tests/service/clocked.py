@@ -37,6 +37,8 @@ class TimedStore(SqliteStore):
     time: VirtualTime
     takes_ms = 0
     fails = False
+    loop_is_free = False
+    """While the commit is under way, as it is on another thread."""
     rings_at_once = False
     """Alarms that are due ring before anybody is told that the commit is through."""
 
@@ -47,7 +49,7 @@ class TimedStore(SqliteStore):
             return
 
         def timed(failure: StoreFailed | None) -> None:
-            self.time.block(self.takes_ms)
+            (self.time.advance if self.loop_is_free else self.time.block)(self.takes_ms)
             done(failure)
             if self.rings_at_once:
                 self.time.advance(0)
@@ -70,11 +72,15 @@ class Clocked:
         self.opened.terms.CopyFrom(log_pb2.Terms(table_rules=1, **terms))
         self.table: Table
 
-    async def begin(self) -> Clocked:
-        """Until the first move."""
+    async def open(self) -> None:
+        """Nobody has joined."""
         opening = Opening(self.opened.header_hash, self.header, SECRET, [])
         self.table, is_open = Table.begin(self.means, strict.encode(self.opened), opening)
         await is_open
+
+    async def begin(self) -> Clocked:
+        """Until the first move."""
+        await self.open()
         for seat in range(len(self.opened.seats)):
             await self.submit(intent.join(self.record.place, seat, key(f"seat {seat}"), seed(f"p {seat}")))
         for seat in range(len(self.opened.seats)):

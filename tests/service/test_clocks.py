@@ -209,6 +209,45 @@ async def test_what_did_not_become_durable_costs_no_time(tmp_path: Path) -> None
     await game.close()
 
 
+async def test_of_acts_that_fail_together_the_time_is_given_once(tmp_path: Path) -> None:
+    game = await Clocked(tmp_path, clock=INCREMENT).begin()
+    seat = game.mover
+    game.time.advance(1_000)
+    signed = game.a_move()
+    game.store.fails, game.store.takes_ms = True, 1_000
+    failed = await asyncio.gather(*(game.submit(signed) for _ in range(8)), return_exceptions=True)
+    assert {type(failure) for failure in failed} == {StoreFailed}
+    game.store.fails, game.store.takes_ms = False, 0
+    await game.table.record()
+    assert game.table.left_ms(seat) == 9_000
+    game.time.advance(9_000 + LAG_MS)
+    await game.table.record()
+    assert not game.course.conduct.out
+    game.time.advance(1)
+    flag = await game.last("timeout")
+    assert (flag.charged_ms, flag.lag_ms, flag.overhead_ms) == (10_001, LAG_MS, 8_000)
+    await game.check()
+    await game.close()
+
+
+async def test_the_commit_of_anothers_act_costs_no_time(tmp_path: Path) -> None:
+    """A move for the place that the other act took has to be signed again, when that is through."""
+    game = await Clocked(tmp_path, clock=INCREMENT, take_backs=True).begin()
+    seat = game.mover
+    game.store.takes_ms, game.store.loop_is_free = 5_000, True
+    game.time.advance(1_000)
+    await game.act(Role.SEAT, (seat + 1) % 3, log_pb2.TakeBack(to_seq=game.record.size - 1))
+    assert game.table.left_ms(seat) == 9_000
+    await game.act(Role.SEAT, seat, log_pb2.TakeBack(to_seq=game.record.size - 1))
+    assert game.table.left_ms(seat) == 4_000, "an act of its own does"
+    game.store.takes_ms = 0
+    answer = await game.move(after=500)
+    assert isinstance(answer, Accepted)
+    assert answer.clock[1:] == (6_500, 0, 5_000)
+    await game.check()
+    await game.close()
+
+
 async def test_what_is_due_and_cannot_be_entered_is_tried_again(tmp_path: Path) -> None:
     game = await Clocked(tmp_path, clock=INCREMENT).begin()
     seat, size = game.mover, game.table.size
@@ -301,6 +340,31 @@ async def test_a_result_waits_for_protests_and_no_longer(tmp_path: Path) -> None
     assert (end.end.ending, end.referee_ms) == (log_pb2.ENDING_RULES, over_ms + 60_000)
     assert game.table.is_closed
     await game.check()
+    await game.close()
+
+
+async def test_a_result_by_ruling_before_play_waits_no_longer_either(tmp_path: Path) -> None:
+    game = Clocked(tmp_path, protest_ms=60_000)
+    await game.open()
+    await game.rule(void=log_pb2.Void())
+    size = game.table.size
+    await game.restart(alive_ms=game.time.now_ms(), down_ms=1_000)
+    game.time.advance(58_999)
+    assert (await game.table.record()).size == size, "no referee is missed before play"
+    game.time.advance(1)
+    assert (await game.last("end")).end.ending == log_pb2.ENDING_VOIDED
+    await game.check()
+    await game.close()
+
+
+async def test_a_result_that_waits_is_not_thrown_away(tmp_path: Path) -> None:
+    game = await Clocked(tmp_path, seats=2, protest_ms=60_000).begin()
+    await game.act(Role.SEAT, 0, log_pb2.Resign())
+    with pytest.raises(NotAwaited, match="has come to its end"):
+        await game.table.abort()
+    assert not game.table.is_stale
+    game.time.advance(60_000)
+    assert (await game.last("end")).end.ending == log_pb2.ENDING_RESIGNED
     await game.close()
 
 
