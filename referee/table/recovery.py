@@ -7,7 +7,7 @@ an entry that says so.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
@@ -79,13 +79,13 @@ async def go_on(means: Means, game_id: bytes, *, end: bool) -> Recovered:
     rows: list[Row] = []
     clock = Clock(max(means.time.now_ms(), record.last_ms))
 
-    def write(event: Event) -> None:
+    def write(event: Event, clock: Clock = clock) -> None:
         written = record.write(event, clock)
         rows.append(Row(written.seq, written.data))
 
     try:
-        if is_lost:
-            write(log_pb2.Recovered(lost_size=mark.size, lost_root=mark.root))
+        for event, at in _of_loss(record, mark, clock) if is_lost else ():
+            write(event, at)
         if end and record.course.end is None:
             write(log_pb2.GameEnd(ending=log_pb2.ENDING_REFEREE_FAULT))
         while (due := record.due(clock.referee_ms)) is not None:
@@ -97,6 +97,18 @@ async def go_on(means: Means, game_id: bytes, *, end: bool) -> Recovered:
     else:
         means.store.marks.raise_to([(game_id, record.size, record.root())])
     return Recovered(lost, record.size, record.course.end is not None)
+
+
+def _of_loss(record: Record, mark: Mark, now: Clock) -> Iterator[tuple[Event, Clock]]:
+    """What is to be entered one after the other, and when."""
+    recovered, since = log_pb2.Recovered(lost_size=mark.size, lost_root=mark.root), Clock(record.last_ms)
+    if record.course.clocks is None or record.phase is not Phase.PLAYING:
+        yield recovered, now
+        return
+    # Since the last entry that is there no time has passed for anybody: so it has the time of that one.
+    yield recovered, since
+    if record.due(now.referee_ms) is None:
+        yield log_pb2.Interrupted(alive_ms=since.referee_ms), now
 
 
 async def _replayed(means: Means, game_id: bytes, *, without_secret: bool) -> tuple[Record, bool]:

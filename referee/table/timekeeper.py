@@ -157,7 +157,12 @@ class Timekeeper:
         if course is None or self._is_resting:
             return
         if (due_ms := self.alarm_ms(course)) is not None:
-            self._alarm = Alarm(self._time, max(due_ms, self._not_before_ms), self._ring)
+            self._alarm = Alarm(self._time, max(due_ms, self._not_before_ms), self._rung)
+
+    def _rung(self) -> None:
+        if self._alarm is not None and self._alarm.late is not None:
+            self._took(*self._alarm.late)  # nobody could act: then it may not be due yet
+        self._ring()
 
     def pause(self) -> None:
         """What is due is entered now; if that fails, it is not due again at once."""

@@ -82,6 +82,8 @@ class Alarm:
         self._time = time
         self._due_ms = due_ms
         self._callback = callback
+        self.late: tuple[int, int] | None = None
+        """From when to when the loop did nothing, if it was due meanwhile."""
         self._handle = time.call_at(due_ms, self._look)
 
     def cancel(self) -> None:
@@ -92,6 +94,7 @@ class Alarm:
         now_ms = self._time.now_ms()
         if now_ms > self._due_ms or self._time.late_ms():
             # What came in meanwhile still waits in front of the loop. By the next tick it was let in.
+            self.late = (now_ms - self._time.late_ms(), now_ms)
             self._handle = self._time.call_at(now_ms + TICK_MS, self._callback)
         elif now_ms < self._due_ms:
             self._handle = self._time.call_at(self._due_ms, self._look)

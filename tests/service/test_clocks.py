@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,10 @@ from referee.log.errors import LogError
 from referee.log.intent import Author, Role
 from referee.log.v1 import log_pb2
 from referee.store.store import StoreFailed
+from referee.table import recovery
 from referee.table.answers import Accepted, Refused
 from referee.table.errors import NotAwaited
+from referee.table.table import Table
 from tests.service.clocked import RECORDED, Clocked
 
 LAG_MS = 300
@@ -168,8 +171,23 @@ async def test_a_late_loop_looks_at_what_came_in_before_a_flag_falls(tmp_path: P
     game.time.block(LAG_MS + 500)
     game.time.advance(0)
     assert game.table.size == size
-    game.time.advance(20)  # nothing had come in
+    game.time.advance(1_020)  # nothing had come in, and what the loop was late is given
     assert (await game.last("timeout")).timeout.seat == seat
+    await game.check()
+    await game.close()
+
+
+async def test_no_flag_falls_by_time_in_which_the_process_stood_still(tmp_path: Path) -> None:
+    game = await Clocked(tmp_path, clock=INCREMENT).begin()
+    seat = game.mover
+    game.time.advance(1_000)
+    game.time.block(3_600_000)
+    game.time.advance(9_000)
+    await game.table.record()
+    assert game.course.conduct.out == {}
+    game.time.advance(LAG_MS + 1)
+    flag = await game.last("timeout")
+    assert (flag.timeout.seat, flag.overhead_ms // 1_000) == (seat, 3_599), "all but the tick before"
     await game.check()
     await game.close()
 
@@ -402,6 +420,27 @@ async def test_the_time_that_the_referee_was_down_is_nobodys(tmp_path: Path, ali
         assert answer.clock[1:] == (1_000, 0, 0)
     await game.check()
     await game.close()
+
+
+async def test_what_passed_since_the_last_entry_that_is_not_lost_is_nobodys(tmp_path: Path) -> None:
+    game = await Clocked(tmp_path, clock=INCREMENT).begin()
+    seat, game_id = game.mover, game.record.game_id
+    await game.close()
+    shutil.copy(tmp_path / "toy.db", tmp_path / "old.db")
+    lost = Clocked(tmp_path, clock=INCREMENT)
+    lost.table = await Table.load(lost.means, game_id)
+    await lost.move(after=1_000)
+    await lost.close()
+    shutil.copy(tmp_path / "old.db", tmp_path / "toy.db")
+    back = Clocked(tmp_path, clock=INCREMENT)
+    back.time.advance(3_600_000)
+    await recovery.go_on(back.means, game_id, end=False)
+    back.table = await Table.load(back.means, game_id)
+    assert (back.mover, back.left(seat)) == (seat, 10_000)
+    await back.restart(alive_ms=back.time.now_ms() - 60_000, down_ms=60_000)
+    assert back.left(seat) == 10_000
+    await back.check()
+    await back.close()
 
 
 async def test_a_game_in_which_no_time_matters_is_not_interrupted(tmp_path: Path) -> None:
