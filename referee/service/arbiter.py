@@ -40,9 +40,12 @@ class ArbiterService:
     async def GetDocket(self, request: pb.GetDocketRequest, caller: Caller) -> pb.GetDocketResponse:
         game_id = game_id_of(request.game_id)
         table = await self._house.table(game_id, caller.account.charge)
-        size = (await table.record()).size
-        kept = await self._house.means.store.remarks(game_id, 0, size)
-        texts = {seq: remarks.decode_remark(data).text for seq, data in kept.items()}
+        conduct = (record := await table.record()).course.conduct
+        shown = {*conduct.disputes, *list(conduct.rulings)[-_MOST_RULINGS:]}
+        kept = await self._house.means.store.remarks(game_id, min(shown, default=record.size), record.size)
+        texts = {seq: remarks.decode_remark(data).text for seq, data in kept.items() if seq in shown}
+        # A long text costs as much as many a call: anybody can ask, and seats can have written 16 each.
+        caller.account.charge(len(texts))
         return pb.GetDocketResponse(docket=docket_message(await table.record(), texts, _MOST_RULINGS))
 
     async def EraseRemark(self, request: pb.EraseRemarkRequest, caller: Caller) -> pb.EraseRemarkResponse:

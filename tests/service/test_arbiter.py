@@ -366,6 +366,18 @@ async def test_an_act_by_the_other_call_has_no_text(client: Client) -> None:
     assert [ruling.text for ruling in docket.rulings] == [""], "what was not told with the act is not told later"
 
 
+async def test_a_docket_costs_who_asks_a_request_for_each_text(tmp_path: Path) -> None:
+    async with running(tmp_path / "data", requests_per_s=12.0) as (_, client):  # 120 are held
+        table = await Table.dealt(client)
+        for _ in range(32):
+            await table.rule(penalty=log_pb2.Penalty(seat=0), text="words")
+        ask, own = pb.GetDocketRequest(game_id=table.play.id), bearer(table.token(Role.SEAT))
+        for _ in range(4):
+            docket = (await table.calls.GetDocket(ask, metadata=own)).docket
+            assert [ruling.text for ruling in docket.rulings] == ["words"] * 32
+        assert (await refused(table.calls.GetDocket(ask, metadata=own))).reason == "LIMIT"
+
+
 async def test_who_may_erase(client: Client) -> None:
     table, other = await Table.dealt(client), await Table.dealt(client)
     seq = await table.rule(rule_id="", pause=log_pb2.Pause(), text="words")
