@@ -7,7 +7,8 @@ What counts, and what never does:
   that fails or is refused, and one that was answered before, draws one request afterwards.
 - Who has nothing left gets LIMIT with RetryInfo; acts get it before their signature is checked. The exception is an act
   for the current head by an author whose act is awaited now: it is always judged, as it may be the right one.
-- Whoever has a game replayed that is over is charged a request for each of its entries; a docket costs one for each text.
+- Whoever has a game replayed that is over is charged a request for each of its entries, and whoever asks for a
+  docket one for each text in it.
 - A token that is unknown draws from the address that it came from.
 
 An account refills at a steady rate and holds ten seconds' worth.
