@@ -200,7 +200,8 @@ GOING_BACK: Final = (
         22,
         _C,
         "log.past.Past.check",
-        "A game goes back to what it was after an earlier entry, since play began, that was not itself taken back.",
+        "A game goes back to what it was after an earlier entry, since play began, that was not itself taken back. "
+        "Seats and scribes take back at least a move, a draw or a pass, not the time alone.",
         "FIDE Laws 2018, 7.5.1: the game continues from a position that it had",
     ),
     _rule(

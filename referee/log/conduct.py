@@ -132,7 +132,7 @@ class Conduct:
                 "a scribe of a declared game",
             )
             demand("TBL-25", now.playing, "a correction", "a game in play")
-            now.may_go_back(act.to_seq, others=False)
+            now.may_go_back(act.to_seq, others=False, idle=False)
             return None
         seat = self._seat(kind, act, author)
         demand("TBL-20", now.playing, f"{kind} of seat {seat}", "a game in play")
@@ -144,7 +144,7 @@ class Conduct:
         if kind == "take_back":
             demand("TBL-24", self.terms.take_backs, "a take-back", "terms that allow it")
             demand("TBL-24", self.proposed[seat] < MAX_PROPOSALS, "one proposal more", f"at most {MAX_PROPOSALS}")
-            now.may_go_back(act.to_seq, drawn=False)
+            now.may_go_back(act.to_seq, drawn=False, idle=False)
         elif kind == "consent":
             proposal = self.proposal
             if proposal is None or proposal.seq != act.to_seq:

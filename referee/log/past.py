@@ -49,10 +49,11 @@ class Past:
         if len(self._moments) - 1 - self._copies[-1][0] >= _EVERY:
             self._copies.append((len(self._moments) - 1, state.copy()))
 
-    def check(self, seq: int, now: int, *, drawn: bool = True, others: bool = True) -> None:
+    def check(self, seq: int, now: int, *, drawn: bool = True, others: bool = True, idle: bool = True) -> None:
         """That the game can go back, with entry ``now``, to what it was after this one.
 
-        ``drawn``: also past what was drawn or rolled; ``others``: also past what no scribe entered.
+        ``drawn``: also past what was drawn or rolled; ``others``: also past what no scribe entered; ``idle``: also
+        where the position stays, as clocks go back, too.
 
         Raises ``LogError``.
         """
@@ -60,15 +61,18 @@ class Past:
         what = f"going back to entry {seq}"
         demand("TBL-22", first <= seq < now, what, f"{first}, when play had begun, to {now - 1}")
         demand("TBL-22", not self.is_gone(seq), what, "an entry that was not taken back")
+        is_idle = True
         for moment in reversed(self._moments):
             if moment.seq <= seq:
-                return
+                break
+            is_idle &= moment.event is None
             if moment.is_draw and not drawn:
                 past_draw = f"TBL-23: {what} past what was drawn in entry {moment.seq}"
                 raise LogError(Code.NOT_AWAITED, past_draw, f"{moment.seq} or later")
             if not (moment.is_scribes or others):
                 corrected = f"TBL-25: a scribe's correction of entry {moment.seq}"
                 raise LogError(Code.NOT_AWAITED, corrected, "only what scribes entered")
+        demand("TBL-22", idle or not is_idle, what, "one with a move, a draw or a pass after it")
 
     def is_gone(self, seq: int) -> bool:
         """Whether what this entry did was taken back."""

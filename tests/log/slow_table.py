@@ -254,6 +254,11 @@ class SlowTable:
         need(index in alive, "an entry that was not taken back")
         need(all(self.after[i].kind not in bars for i in alive if i > index), f"past {bars}")
 
+    def undone(self, to: int, n: int) -> None:
+        """That entry n + 1 takes back more than time."""
+        later = (self.after[i] for i in self.alive(n) if i > to - self.first)
+        need(any(each.lapses and each.back_to is None for each in later), "nothing to take back")
+
     def moment(self, to: int, n: int) -> Standing:
         return self.after[max(i for i in self.alive(n) if self.after[i].kind and i <= to - self.first)]
 
@@ -412,6 +417,7 @@ class SlowTable:
         if act == "correct":
             need(role == "scribe" and self.opened.HasField("declared"), "a scribe of a declared game")
             self.back(body.to_seq, n, "others")
+            self.undone(body.to_seq, n)
             return self.returned(after, body.to_seq, n, by_seats=True)
         need(role != "arbiter", "a seat")
         if role == "seat":
@@ -431,6 +437,7 @@ class SlowTable:
             made = [i for i, _, a, by in self.acts(n, "take_back") if who(a, by) == seat and i > self.lapsed(n)]
             need(len(made) < 4, "too many")
             self.back(body.to_seq, n, "drawn")
+            self.undone(body.to_seq, n)
             return self.agreed(after, body.to_seq, {seat}, n)
         proposal = self.proposal(n)
         need(proposal is not None, "no proposal")

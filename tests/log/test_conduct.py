@@ -336,12 +336,32 @@ def test_nobody_goes_to_an_entry_that_is_still_to_come() -> None:
 def test_proposals_are_counted_while_the_position_stays() -> None:
     table = Table(dealt=False, take_backs=True)
     table.draw()
-    for _ in range(4):
-        table.seat(0, log_pb2.TakeBack(to_seq=table.record.size - 1))
-    with _Refused(Code.NOT_AWAITED):
-        table.seat(0, log_pb2.TakeBack(to_seq=table.record.size - 1))
+    drawn = table.record.size - 1
     table.move(1)
-    table.seat(0, log_pb2.TakeBack(to_seq=table.record.size - 1))
+    for _ in range(4):
+        table.seat(0, log_pb2.TakeBack(to_seq=drawn))
+    with _Refused(Code.NOT_AWAITED):
+        table.seat(0, log_pb2.TakeBack(to_seq=drawn))
+    table.draw()
+    drawn = table.record.size - 1
+    table.move(1)
+    table.seat(0, log_pb2.TakeBack(to_seq=drawn))
+    table.check()
+
+
+def test_time_alone_is_not_taken_back() -> None:
+    """Clocks go back with the position, so going back to where it stands would be a way to gain time."""
+    table = Table(dealt=False, scribed=(0, 1, 2), take_backs=True, clock=INCREMENT)
+    table.draw()
+    drawn = table.record.size - 1
+    table.now += 5_000
+    table.rule(pause=log_pb2.Pause(), rule_id="")
+    table.rule(resume=log_pb2.Resume(), rule_id="")
+    for act in (log_pb2.Correct(to_seq=drawn), log_pb2.TakeBack(to_seq=drawn, seat=0)):
+        with _Refused(Code.NOT_AWAITED):
+            table.act(Role.SCRIBE, 0, act)
+    table.move(1)
+    table.act(Role.SCRIBE, 0, log_pb2.Correct(to_seq=drawn))
     table.check()
 
 

@@ -117,6 +117,13 @@ def often(times: int, message: intent.TableAct, **terms: Any) -> None:
         table.seat(0, message)
 
 
+def proposed_too_often() -> None:
+    table = drawn(take_backs=True)
+    table.move()
+    for _ in range(5):
+        table.seat(0, log_pb2.TakeBack(to_seq=4))
+
+
 def ruled(*rulings: dict[str, Any]) -> None:
     table = drawn()
     for ruling in rulings:
@@ -165,7 +172,8 @@ BROKEN: list[tuple[str, Callable[[], object]]] = [
     ("TBL-23", lambda: (table := Table()).rule(restore=log_pb2.Restore(to_seq=table.record.size - 2))),
     ("TBL-24", lambda: (table := drawn()).seat(0, log_pb2.TakeBack(to_seq=table.record.size - 1))),
     ("TBL-24", lambda: drawn(take_backs=True).seat(0, log_pb2.Consent(to_seq=1))),
-    ("TBL-24", lambda: often(5, log_pb2.TakeBack(to_seq=4), take_backs=True)),
+    ("TBL-24", proposed_too_often),
+    ("TBL-22", lambda: (table := drawn(take_backs=True)).seat(0, log_pb2.TakeBack(to_seq=table.record.size - 1))),
     ("TBL-25", corrected_by_a_seats_move),
     ("TBL-25", lambda: Table(scribed=(0,)).act(Role.SCRIBE, 0, log_pb2.Correct(to_seq=6))),
     ("TBL-27", lambda: drawn().seat(0, log_pb2.Protest(against_seq=99, rule_id="TBL-1"))),
