@@ -22,7 +22,7 @@ from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, refused, security, token_of
 from referee.log import intent
 from referee.log.errors import LogError
-from referee.log.intent import Author, TableAct
+from referee.log.intent import Author, Role, TableAct
 from referee.log.remarks import MAX_CHARACTERS
 from referee.log.replay import Record
 from referee.story.story import Story
@@ -98,7 +98,10 @@ class Floor:
         if known is None:
             raise Failure(f"there is no {author} in this game, or it has not joined; expected another number")
         if known.raw != private.public.raw:
-            raise Failure(f"--key {key}: not the key of {author}")
+            arbiters = [other.raw for other in record.roll.arbiters] if author.role is Role.ARBITER else []
+            whose = arbiters.index(private.public.raw) if private.public.raw in arbiters else None
+            hint = "" if whose is None else f", but of arbiter {whose}; expected --arbiter {whose}"
+            raise Failure(f"--key {key}: not the key of {author}{hint}")
         try:
             record.check(intent.act(record.place, author, private, act))
         except LogError as error:

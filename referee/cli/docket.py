@@ -116,7 +116,8 @@ def _seat(of: pb.Docket.Seat) -> str:
 
 def _dispute(dispute: pb.Docket.Dispute) -> str:
     kind, against = ("appeal", "the ruling of entry") if dispute.is_appeal else ("protest", "entry")
-    state = f"ruled on in entry {dispute.ruled}" if dispute.HasField("ruled") else "open: an arbiter has to rule on it"
+    ruler = "another arbiter" if dispute.is_appeal else "an arbiter"
+    state = f"ruled on in entry {dispute.ruled}" if dispute.HasField("ruled") else f"open: {ruler} has to rule on it"
     what = f"entry {dispute.seq}: {kind} of seat {dispute.seat} against {against} {dispute.against} ({dispute.rule_id})"
     return f"{what}{_words(dispute.text)}; {state}"
 

@@ -186,6 +186,7 @@ def test_every_ruling_by_command(club: Club, here: Run) -> None:
     code, told, _ = here("appeal", game.id, "--entry", ruling, "--rule", "KDO-1", *scribe)
     assert code == 0
     appeal = entry(told)
+    assert "(KDO-1); open: another arbiter has to rule on it\n" in docket()
     code, _, error = here("rule", "dismiss", game.id, "--decides", appeal, *on, *arbiter)
     assert code == 1
     assert "a ruling on an appeal by arbiter 0; expected another one" in error
@@ -247,7 +248,7 @@ def test_what_is_wrong_is_told_in_a_line(club: Club, here: Run, tmp_path: Path) 
         (("rule", "pause", "abc", *arbiter), 2, "game 'abc': expected 32 hexadecimal digits"),
         (("rule", "pause", "0" * 32, *arbiter), 1, "UNKNOWN_GAME"),
         (("rule", "pause", game.id, *arbiter[:2], "--key", club.keys["arbiter0"]), 2, "--token-file FILE: expected"),
-        (("rule", "pause", game.id, *arbiter, "--arbiter", 1), 1, "not the key of arbiter 1"),
+        (("rule", "pause", game.id, *arbiter, "--arbiter", 1), 1, "not the key of arbiter 1, but of arbiter 0"),
         (("rule", "pause", game.id, *arbiter, "--arbiter", 5), 1, "there is no arbiter 5 in this game"),
         (("rule", "void", game.id, *arbiter), 1, "rule id ''; expected a rule of the game, or of the table"),
         (("rule", "void", game.id, *arbiter, "--rule", "X-1"), 1, "rule id 'X-1'"),

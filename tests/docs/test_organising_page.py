@@ -1,64 +1,112 @@
-"""The organiser's page: what it does with a record is done in an empty folder, and prints what stands there."""
+"""Every command on the organiser's page, in the order shown, prints what stands there; with a real server."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
-import shutil
 import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import pytest
+
 from tests.cli.command import REFEREE
+from tests.waiting import until
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 PAGE = (DOCS / "organising.md").read_text(encoding="utf-8")
-FAILS = {"referee adjudicate final.txt": 8}
+FAILS = {"referee adjudicate final.txt": 8, "referee bot away:choose --join @green.join --key green.pem": 1}
+"""Exit codes of what does not end with 0."""
+REMOTE = re.compile(r"referee (new|status|fetch|rule \S+|docket \S+(?<!\.gamelog))(?= |$)")
+"""What asks the referee where it usually listens."""
+ENVIRONMENT = {
+    **os.environ,
+    "PATH": f"{REFEREE.parent}{os.pathsep}{os.environ['PATH']}",
+    "COLUMNS": "100",
+    "NO_COLOR": "1",
+}
 
 
-def examples(section: str) -> list[tuple[str, str]]:
-    """Commands of a section, each with what follows it up to the next one; indented by four."""
-    text = PAGE.split(f"\n## {section}\n")[1].split("\n## ")[0]
+def examples() -> list[tuple[str, str, str]]:
+    """Terminal (empty: the one for most), command, and what follows it; indented by four."""
     found = []
-    for block in re.findall(r"^    \$ .*(?:\n(?:    .*|(?=\n    )))*", text, re.MULTILINE):
-        for example in re.split(r"^    \$ ", block, flags=re.MULTILINE)[1:]:
+    for block in re.findall(r"^    \d?\$ .*(?:\n(?:    .*|(?=\n    )))*", PAGE, re.MULTILINE):
+        _, *parts = re.split(r"^    (\d?)\$ ", block, flags=re.MULTILINE)
+        for terminal, example in zip(parts[::2], parts[1::2], strict=True):
             command, _, output = example.partition("\n")
-            found.append((command, re.sub("^    ", "", output, flags=re.MULTILINE).rstrip("\n")))
+            found.append((terminal, command, re.sub("^    ", "", output, flags=re.MULTILINE)))
     return found
 
 
-def test_the_record_is_judged_as_shown(tmp_path: Path) -> None:
+def is_shown(output: str, printed: str) -> bool:
     """An ellipsis stands for what differs, or is too long to be shown."""
-    path = f"{REFEREE.parent}{os.pathsep}{os.environ['PATH']}"
-    shown = examples("On a real table")
-    assert len(shown) > 6
-    for command, output in shown:
-        if command.startswith("cp "):
-            shutil.copy(DOCS / "examples" / "final.txt", tmp_path)
-            continue
-        ran = subprocess.run(
-            command,
-            shell=True,
-            cwd=tmp_path,
-            env={**os.environ, "PATH": path, "COLUMNS": "100"},
-            capture_output=True,
-            text=True,
-            check=False,
+    pattern = ".*".join(map(re.escape, output.strip("\n").split("…")))
+    return re.fullmatch(pattern, printed.strip("\n"), re.DOTALL) is not None
+
+
+def ran(command: str, folder: Path) -> tuple[int, str]:
+    """Its exit code and what it printed."""
+    done = subprocess.run(
+        ["sh", "-c", command], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, check=False
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+@contextmanager
+def running(command: str, folder: Path, log: Path) -> Iterator[None]:
+    """In another terminal, until the page is read."""
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            ["sh", "-c", f"exec {command}"], cwd=folder, env=ENVIRONMENT, stdout=out, stderr=subprocess.DEVNULL
         )
-        assert ran.returncode == FAILS.get(command, 0), (command, ran.stderr)
-        pattern = ".*".join(re.escape(part.strip("\n")) for part in output.split("…"))
-        assert re.search(pattern, ran.stdout + ran.stderr, re.DOTALL), (command, ran.stdout + ran.stderr)
+        try:
+            yield
+        finally:
+            process.terminate()
+            process.wait()
 
 
-def test_every_command_and_option_of_the_page_exists() -> None:
-    """Those of a game over the network are played in the tests of rulings."""
-    commands = set(re.findall(r"^    (?:\$ )?referee ([a-z-]+(?: [a-z-]+)?)", PAGE, re.MULTILINE))
-    assert {"rule dismiss", "rule penalty", "protest", "appeal"} <= {
-        c if "rule" in c else c.split()[0] for c in commands
-    }
-    for command in commands:
-        words = command.split() if command.startswith("rule") else command.split()[:1]
-        ran = subprocess.run([REFEREE, *words, "--help"], capture_output=True, text=True, check=False)
-        assert ran.returncode == 0, command
-        lines = re.findall(rf"^    (?:\$ )?referee {' '.join(words)}\b(.*(?:\\\n.*)?)", PAGE, re.MULTILINE)
-        for option in re.findall(r"--[a-z-]+", " ".join(lines)):
-            assert option in ran.stdout, (command, option)
+@pytest.mark.slow
+async def test_it_prints_what_stands_there(tmp_path: Path) -> None:
+    folder = tmp_path / "empty"
+    folder.mkdir()
+    address, game = "", "GAME"
+    beside: list[tuple[str, Path]] = []
+    with ExitStack() as terminals:
+        for terminal, shown, output in examples():
+            command = shown.replace("…/docs", str(DOCS)).replace("GAME", game)
+            command = command.replace("--protest-time 10m", "--protest-time 1s")
+            command = REMOTE.sub(rf"\g<0> --server {address}", command)
+            if terminal:
+                # What the referee logs on its terminal is not on the page.
+                command += " --listen 127.0.0.1:0" if command.startswith("referee serve") else " 2>&1"
+                log = tmp_path / f"{terminal}.out"
+                terminals.enter_context(running(command, folder, log))
+                beside.append((output, log))
+                if not address:
+                    await until(lambda log=log: log.read_text().count("\n") == 3, "the referee", every_s=0.05)  # type: ignore[misc]
+                    address = log.read_text().splitlines()[0].removeprefix("listening on ")
+                continue
+            code, printed = await asyncio.to_thread(ran, command, folder)
+            assert code == FAILS.get(shown, 0), (command, printed)
+            assert is_shown(output.replace("GAME", game), printed), (command, printed)
+            if shown.startswith("referee new"):
+                game = printed.split()[1]
+        for output, log in beside:
+            pattern = output.replace("127.0.0.1:50051", address)
+            assert is_shown(f"{pattern}…", log.read_text()), log.read_text()
+
+
+def test_every_kind_of_ruling_and_option_that_is_named_exists() -> None:
+    told = "".join(
+        subprocess.run([REFEREE, *words, "--help"], env=ENVIRONMENT, capture_output=True, text=True, check=True).stdout
+        for words in (["rule"], ["new"], ["--help"])
+    )
+    named = re.findall(r"`(--[a-z-]+)", PAGE.split("## Terms")[1].split("## Who")[0])
+    rulings = re.findall(r"`([a-z-]+)`", PAGE.split("The other rulings: ")[1].split(".")[0])
+    assert len(named) > 6
+    assert len(rulings) > 8
+    for word in (*named, *rulings, "resign", "take-back", "consent"):
+        assert re.search(rf"{word}\b", told), word
