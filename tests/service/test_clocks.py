@@ -194,12 +194,12 @@ async def test_no_flag_falls_by_time_in_which_the_process_stood_still(tmp_path: 
 
 async def test_a_move_that_came_before_the_flag_and_is_judged_after_the_alarm_counts(tmp_path: Path) -> None:
     """It waits for a commit that is under way, and the alarm rings as soon as that is through."""
-    game = await Clocked(tmp_path, clock=INCREMENT, take_backs=True).begin()
+    game = await Clocked(tmp_path, clock=INCREMENT).begin()
     seat = game.mover
     game.time.advance(9_999)
     game.store.takes_ms, game.store.rings_at_once = 2_000, True
     other = (seat + 1) % 3
-    proposal = asyncio.create_task(game.act(Role.SEAT, other, log_pb2.TakeBack(to_seq=game.record.size - 1)))
+    proposal = asyncio.create_task(game.act(Role.SEAT, other, log_pb2.Protest(against_seq=0, rule_id="TBL-1")))
     await asyncio.sleep(0)
     assert game.table.peek() is None, "under way"
     answer = await game.submit(game.a_move())  # in the place after the proposal
@@ -250,13 +250,13 @@ async def test_of_acts_that_fail_together_the_time_is_given_once(tmp_path: Path)
 
 async def test_the_commit_of_anothers_act_costs_no_time(tmp_path: Path) -> None:
     """A move for the place that the other act took has to be signed again, when that is through."""
-    game = await Clocked(tmp_path, clock=INCREMENT, take_backs=True).begin()
+    game = await Clocked(tmp_path, clock=INCREMENT).begin()
     seat = game.mover
     game.store.takes_ms, game.store.loop_is_free = 5_000, True
     game.time.advance(1_000)
-    await game.act(Role.SEAT, (seat + 1) % 3, log_pb2.TakeBack(to_seq=game.record.size - 1))
+    await game.act(Role.SEAT, (seat + 1) % 3, log_pb2.Protest(against_seq=0, rule_id="TBL-1"))
     assert game.table.left_ms(seat) == 9_000
-    await game.act(Role.SEAT, seat, log_pb2.TakeBack(to_seq=game.record.size - 1))
+    await game.act(Role.SEAT, seat, log_pb2.Protest(against_seq=0, rule_id="TBL-1"))
     assert game.table.left_ms(seat) == 4_000, "an act of its own does"
     game.store.takes_ms = 0
     answer = await game.move(after=500)
