@@ -369,7 +369,7 @@ function control({ per_move: perMove, increment, delay, correspondence }) {
 }
 
 /** That the terms make sense. Throws a Refusal. */
-function checkTerms({ terms, arbiter_keys: arbiters }) {
+function checkTerms({ terms, seats, arbiter_keys: arbiters }) {
   if (!terms) return;
   const need = (condition, message) => {
     if (!condition) throw new Refusal("MALFORMED", `terms: ${message}`);
@@ -385,6 +385,7 @@ function checkTerms({ terms, arbiter_keys: arbiters }) {
   need(strikes <= 32 && penalty <= MONTH_MS && absence <= MONTH_MS && protest <= MONTH_MS, "too much");
   need(terms.illegal_moves || !(strikes || penalty), "attempts are not recorded");
   need(!penalty || clock, "a penalty without a clock");
+  need(!terms.take_backs || !clock || seats.length > 1, "one seat takes back with a clock");
   need(!protest || arbiters.length, "no arbiter rules on protests");
 }
 

@@ -232,8 +232,8 @@ GOING_BACK: Final = (
         26,
         _T,
         "log.sitting.Sitting.act",
-        "With the position the clocks become what they were, and stand until it is awaited again. Forfeits since then "
-        "are undone by an arbiter alone. Strikes, points taken off, protests, rulings and a suspension stay.",
+        "With the position the clocks become what they were after that entry, and stand until it is awaited again. "
+        "Forfeits since then are undone by an arbiter alone. Strikes, points taken off, protests, rulings and a suspension stay.",
         "Decided here: seats cannot bring back who left, and what was ruled was ruled",
     ),
 )
@@ -260,8 +260,8 @@ DISPUTES: Final = (
         _C,
         "log.course.Course.due",
         "No result is entered while a protest or an appeal is open, nor before nobody has acted for the time that the "
-        "terms give to protest.",
-        "Decided here: what is entered as the result stays",
+        "terms give to protest. A game that nobody rules on can be aborted.",
+        "Decided here: what is entered as the result stays; without its arbiters a game has to end, too",
     ),
 )
 

@@ -77,7 +77,7 @@ class Now(NamedTuple):
 
 
 class Conduct:
-    """One game's. ``check`` changes nothing; ``apply`` does what it found to be allowed."""
+    """One game's. ``check`` changes nothing; what it found to be allowed is done by the methods after it."""
 
     def __init__(self, opened: log_pb2.GameOpen, rule_ids: Collection[str]) -> None:
         """``rule_ids``: those of the game."""

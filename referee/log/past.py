@@ -18,7 +18,7 @@ _EVERY = 16
 
 
 class Moment(NamedTuple):
-    """What stood after an entry that changed the position, or who plays."""
+    """What stood after an entry that changed the position, the clocks, or who plays."""
 
     seq: int
     event: Any
@@ -29,7 +29,7 @@ class Moment(NamedTuple):
     is_draw: bool
     """Something became known that was not before."""
     is_scribes: bool
-    """Entered by a scribe, or by the referee; otherwise somebody else decided it."""
+    """A scribe may take it back: entered by one, or by the referee, or only clocks moved."""
 
 
 class Past:

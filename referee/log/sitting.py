@@ -79,15 +79,11 @@ class Sitting(Play):
     def is_held(self, now_ms: int) -> bool:
         return self.conduct.is_disputed or now_ms < self._ends_ms
 
-    def alarm_ms(self) -> int | None:
-        """When something will be due that nobody asks for: a flag, or a result that nobody protested against."""
-        if self.phase in (Phase.ENDED, Phase.CLOSED):
+    def result_ms(self) -> int | None:
+        """When the end that the game has come to will be due; None: there is none yet, or an arbiter has to rule."""
+        if self.phase in (Phase.ENDED, Phase.CLOSED) or self.required_end() is None:
             return None
-        if self.required_end() is not None:
-            return None if self.conduct.is_disputed else self._ends_ms
-        if self.clocks is None:
-            return None
-        return min((ms for seat in range(len(self.scribed)) if (ms := self.clocks.flag_ms(seat))), default=None)
+        return None if self.conduct.is_disputed else self._ends_ms
 
     def awaited(self) -> tuple[int, ...]:
         """Seats that have to move now, whoever enters it for them."""
@@ -176,11 +172,6 @@ class Sitting(Play):
             what = f"a seat that was absent for {at_ms - since_ms} ms"
             demand("TBL-17", at_ms - since_ms >= most, what, f"{most} ms at least")
 
-    @staticmethod
-    def _demand(condition: bool, what: str, expected: str) -> None:
-        if not condition:
-            raise LogError(Code.NOT_AWAITED, what, expected)
-
     # --- what it changes -------------------------------------------------------------------------------
 
     def against(self, step: Step, seat: int) -> None:
@@ -233,6 +224,7 @@ class Sitting(Play):
         if self.clocks is not None:
             if kind in ("pause", "adjourn"):
                 self.clocks.stop(now_ms)
+                self.remember_clocks(seq)
             elif kind == "set_clock":
                 self.clocks.set(rule.set_clock.seat, rule.set_clock.left_ms, now_ms)
             elif kind == "penalty":
@@ -250,6 +242,11 @@ class Sitting(Play):
     def remember(self, seq: int, event: Any, *, is_draw: bool = False, is_scribes: bool = False) -> None:
         if self.past is not None:
             self.past.add(self._moment(seq, event, is_draw=is_draw, is_scribes=is_scribes), self.state)
+
+    def remember_clocks(self, seq: int) -> None:
+        """An entry that moved clocks and nothing else."""
+        if self.clocks is not None:
+            self.remember(seq, None, is_scribes=True)
 
     def _moment(self, seq: int, event: Any, *, is_draw: bool, is_scribes: bool) -> Moment:
         clocks = self.clocks.saved() if self.clocks is not None else ()

@@ -79,6 +79,9 @@ def check_terms(opened: log_pb2.GameOpen) -> None:
     _demand(not terms.penalty_ms or terms.HasField("clock"), "penalty_ms", "a clock that it is taken off")
     _demand(terms.penalty_ms <= MAX_BUDGET_MS, "penalty_ms", f"at most {MAX_BUDGET_MS}")
     _demand(terms.absence_ms <= MAX_BUDGET_MS, "absence_ms", f"at most {MAX_BUDGET_MS}")
+    # A seat that is alone agrees with itself, and with the position the clock goes back.
+    alone = terms.take_backs and terms.HasField("clock") and len(opened.seats) == 1
+    _demand(not alone, "take_backs", "none in a game of one seat with a clock")
     _demand(not terms.protest_ms or len(opened.arbiter_keys) > 0, "protest_ms", "an arbiter who rules on protests")
     _demand(terms.protest_ms <= MAX_BUDGET_MS, "protest_ms", f"at most {MAX_BUDGET_MS}")
 

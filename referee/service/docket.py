@@ -51,5 +51,5 @@ def docket_message(record: Record, texts: Mapping[int, str], most_rulings: int |
         )
     if record.phase not in (Phase.ENDED, Phase.CLOSED) and (end := course.required_end()) is not None:
         docket.waiting.CopyFrom(end)
-        docket.until_ms = course.alarm_ms() or 0
+        docket.until_ms = course.result_ms() or 0
     return docket

@@ -216,7 +216,7 @@ class Table:
         stamp_ms = max(act.received_ms, record.last_ms)
         clock = self._charge(seat, stamp_ms, act.late_ms, act.thought_ms)
         if seat is not None and is_up(record.course, seat, clock):
-            raise await self._time_is_up(seat, stamp_ms)
+            raise await self._time_is_up(seat, stamp_ms, act.late_ms)
         signed = SignedIntent(act.body, act.signature, answers.key_id_for(record, intent))
         rows: list[Row] = []
         refused: RulesError | None = None
@@ -248,11 +248,11 @@ class Table:
             return Clock(stamp_ms)
         return self._keeper.charge(self._record.course, seat, stamp_ms, late_ms=late_ms, thought_ms=thought_ms)
 
-    async def _time_is_up(self, seat: int, stamp_ms: int) -> NotAwaited:
-        """The seat's move came too late. Its flag falls, unless the network may still have been to blame."""
+    async def _time_is_up(self, seat: int, stamp_ms: int, late_ms: int) -> NotAwaited:
+        """The seat's move came too late. Its flag falls, unless network or referee may still be to blame."""
         reply = Reply()
         with self._all_or_reload():
-            if rows := self._enter_due(stamp_ms):
+            if rows := self._enter_due(stamp_ms, late_ms):
                 self._commit(rows, Clock(stamp_ms), None, reply.deliver)
         if rows:
             await reply.answer
@@ -263,7 +263,7 @@ class Table:
         record = await self._ready()
         if record.phase in (Phase.ENDED, Phase.CLOSED):
             raise GameOver("the game is over")
-        if record.course.required_end() is not None:
+        if record.course.required_end() is not None and not record.course.conduct.is_disputed:
             raise NotAwaited("the game has come to its end, and is not aborted", awaited_text(record))
         clock = Clock(max(self._means.time.now_ms(), record.last_ms))
         rows: list[Row] = []
@@ -412,11 +412,11 @@ class Table:
 
     # --- what nobody asks for ------------------------------------------------------------------------------
 
-    def _enter_due(self, stamp_ms: int) -> list[Row]:
+    def _enter_due(self, stamp_ms: int, late_ms: int = 0) -> list[Row]:
         """Flags, absences, a result that was not protested against, and what follows. Under the guard."""
         rows: list[Row] = []
         self._settle(rows, stamp_ms)
-        while (due := self._keeper.due(self._record.course, stamp_ms)) is not None:
+        while (due := self._keeper.due(self._record.course, stamp_ms, late_ms)) is not None:
             self._attempts.count(is_refused=False)
             rows.append(_row(self._record.write(*due)))
             self._settle(rows, stamp_ms)

@@ -123,11 +123,11 @@ class Timekeeper:
 
     # --- what is due that nobody asks for -------------------------------------------------------------------
 
-    def due(self, course: Course, stamp_ms: int) -> tuple[Event, Clock] | None:
-        """A flag that has fallen by then, or an absence that was too long."""
+    def due(self, course: Course, stamp_ms: int, late_ms: int = 0) -> tuple[Event, Clock] | None:
+        """A flag that has fallen by then, or an absence that was too long; ``late_ms`` as for ``charge``."""
         for seat, since_ms in _running(course):
-            if course.clocks is not None and stamp_ms >= self._flag_ms(course.clocks, seat, stamp_ms):
-                taken_ms = self._taken_ms(since_ms, stamp_ms)
+            if course.clocks is not None and stamp_ms - late_ms >= self._flag_ms(course.clocks, seat, stamp_ms):
+                taken_ms = self._taken_ms(since_ms, stamp_ms) + late_ms
                 clock = course.clocks.charge(seat, stamp_ms, lag_ms=MAX_LAG_MS, overhead_ms=taken_ms)
                 return log_pb2.Timeout(seat=seat), clock
         for seat, since_ms in self._absent(course):
@@ -140,7 +140,7 @@ class Timekeeper:
         if not self._has_times:
             return None
         if course.required_end() is not None:  # by an arbiter also before play
-            return course.alarm_ms()
+            return course.result_ms()
         if course.phase is not Phase.PLAYING:
             return None
         alarms = [ms + course.conduct.terms.absence_ms for _, ms in self._absent(course)]

@@ -305,14 +305,16 @@ class SlowTable:
 
     def check_end(self, end: log_pb2.GameEnd, at: int, n: int) -> None:
         required = self.end(n)
-        if required is None:
+        open_ = any(ruled is None for _, _, ruled in self.disputes(n).values())
+        given_up = open_ and end.ending in (log_pb2.ENDING_ABORTED, log_pb2.ENDING_REFEREE_FAULT)
+        if required is None or given_up:
             limit = end.ending == log_pb2.ENDING_STALLED and self.seq == self.last
             need(limit or end.ending in (log_pb2.ENDING_ABORTED, log_pb2.ENDING_REFEREE_FAULT), "nobody's ending")
             need(not end.scores and not end.places, "no result")
             return
         need(end == required, "another result")
         if self.seq < self.last:
-            need(all(ruled is not None for _, _, ruled in self.disputes(n).values()), "a dispute is open")
+            need(not open_, "a dispute is open")
             need(at >= self.after[n].at + self.terms.protest_ms, "there is time to protest")
 
     def of_referee(self, entry: log_pb2.Entry, event: str, after: Standing, n: int) -> Standing:
@@ -321,7 +323,7 @@ class SlowTable:
             need(self.after[n].at <= entry.interrupted.alive_ms <= entry.referee_ms, "alive when?")
             if not self.terms.HasField("clock"):
                 return after
-            return replace(after, clocks=tuple(self.all_stop(n, entry.interrupted.alive_ms)))
+            return replace(after, clocks=tuple(self.all_stop(n, entry.interrupted.alive_ms)), kind="scribes")
         if event == "chance":
             return self.drawn(entry.chance.outcome, after, n)
         seat = getattr(entry, event).seat
@@ -332,7 +334,10 @@ class SlowTable:
             need(seat in self.stands_in(n), "nobody stands in")
             move = self.codec.encode_move(state.stand_in(seat), self.tables)
             need(entry.stand_in.move == move, "another move")
-            return self.decided(replace(after, kind="scribes"), seat, self.codec.decode_move(move, self.tables))
+            event = self.codec.decode_move(move, self.tables)
+            if seat in dict(after.out):
+                return replace(after, events=(*after.events, event), kind="scribes", lapses=True)
+            return self.decided(replace(after, kind="scribes"), seat, event)
         need(seat in self.awaited(n), "not awaited")
         if event == "timeout":
             need(self.terms.HasField("clock"), "no clock")
@@ -376,6 +381,7 @@ class SlowTable:
             return self.decided(after, seat, event)
         need(self.terms.illegal_moves == log_pb2.ILLEGAL_MOVE_POLICY_RECORDED, "not recorded")
         need(broken and list(entry.refused.rule_ids) == broken, "other rules")
+        after = replace(after, kind="scribes" if self.terms.HasField("clock") else "")
         if by_scribe:
             return replace(after, clocks=tuple(clocks))
         clocks[seat] = (max(0, clocks[seat][0] - self.terms.penalty_ms), clocks[seat][1])
@@ -484,7 +490,7 @@ class SlowTable:
             return replace(after, result=log_pb2.GameEnd(ending=log_pb2.ENDING_VOIDED))
         if kind in ("pause", "adjourn"):
             need(not suspended or (kind == "adjourn" and suspended == "paused"), "suspended")
-            return replace(after, clocks=tuple(self.all_stop(n, after.at))) if has_clock else after
+            return replace(after, clocks=tuple(self.all_stop(n, after.at)), kind="scribes") if has_clock else after
         if kind == "resume":
             need(suspended, "not suspended")
         elif kind == "dismiss":

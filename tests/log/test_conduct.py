@@ -160,7 +160,7 @@ def test_a_flag_falls_only_when_no_network_could_have_been_slower() -> None:
     table.now += 10_200
     with _Refused(Code.NOT_AWAITED):
         table.record.write(log_pb2.Timeout(seat=seat), table.course.clocks.charge(seat, table.now, lag_ms=200))
-    assert table.course.alarm_ms() == table.now + 1
+    assert table.course.clocks.flag_ms(seat) == table.now + 1
     table.now += 1
     table.played.keep(
         table.record.write(log_pb2.Timeout(seat=seat), table.course.clocks.charge(seat, table.now, lag_ms=200))
@@ -362,6 +362,59 @@ def test_time_alone_is_not_taken_back() -> None:
             table.act(Role.SCRIBE, 0, act)
     table.move(1)
     table.act(Role.SCRIBE, 0, log_pb2.Correct(to_seq=drawn))
+    table.check()
+
+
+def test_clocks_go_back_to_what_they_were_after_that_entry() -> None:
+    """Also where the position stayed: an attempt, a pause, a referee that was down."""
+    table = Table(dealt=False, scribed=(0, 1, 2), clock=INCREMENT, illegal_moves=RECORDED)
+    table.draw()
+    marks = []
+    table.move(9, after=1_000)
+    marks.append((table.record.size - 1, table.left()))
+    table.now += 1_000
+    table.rule(pause=log_pb2.Pause(), rule_id="")
+    marks.append((table.record.size - 1, table.left()))
+    table.rule(resume=log_pb2.Resume(), rule_id="")
+    table.now += 5_000
+    table.played.keep(table.record.write(log_pb2.Interrupted(alive_ms=table.now - 4_000), Clock(table.now)))
+    marks.append((table.record.size - 1, table.left()))
+    assert [left[0] for _, left in marks] == [9_000, 8_000, 7_000]
+    table.move(1, after=500)
+    for seq, left in reversed(marks):
+        table.act(Role.SCRIBE, 0, log_pb2.Correct(to_seq=seq))
+        assert table.left() == left
+        table.move(1)
+        table.check()
+
+
+def test_a_stand_in_earns_its_seat_no_time() -> None:
+    table = Table(dealt=False, clock=INCREMENT)
+    table.seat(0, log_pb2.Resign())
+    table.draw()
+    assert table.course.state.scores[0] == 1, "it has moved"
+    assert table.left()[0] == 10_000
+    table.check()
+
+
+def test_one_seat_has_no_take_backs_with_a_clock() -> None:
+    Table(dealt=False, seats=1, take_backs=True)
+    with _Refused(Code.MALFORMED):
+        Table(dealt=False, seats=1, take_backs=True, clock=INCREMENT)
+
+
+def test_a_game_that_nobody_rules_on_can_be_given_up() -> None:
+    table = Table(dealt=False)
+    for _ in range(5):
+        table.draw()
+        table.move(1)
+    table.draw()
+    table.seat(0, log_pb2.Protest(against_seq=0, rule_id="TBL-1"))
+    table.move(1)
+    with _Refused(Code.RESULT):
+        table.record.write(log_pb2.GameEnd(ending=log_pb2.ENDING_STALLED), Clock(table.now))
+    table.played.keep(table.record.write(log_pb2.GameEnd(ending=log_pb2.ENDING_ABORTED), Clock(table.now)))
+    assert table.course.end.ending == log_pb2.ENDING_ABORTED
     table.check()
 
 

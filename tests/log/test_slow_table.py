@@ -101,7 +101,9 @@ class Game:
         """An entry, mostly one that can stand."""
         rng = self.random
         self.now += rng.choice(WAITS)
-        alarm = self.live.alarm_ms()
+        clocks, seats = self.live.clocks, range(len(self.opened.seats))
+        flags = [ms for seat in seats if (ms := clocks.flag_ms(seat))] if clocks is not None else []
+        alarm = self.live.result_ms() or min(flags, default=None)
         if alarm is not None and rng.random() < 0.03:
             self.now = max(self.now, alarm + rng.choice((-1, 0)))
         entry = log_pb2.Entry(referee_ms=self.now - (rng.random() < 0.01))
