@@ -233,7 +233,8 @@ GOING_BACK: Final = (
         _T,
         "log.sitting.Sitting.act",
         "With the position the clocks become what they were after that entry, and stand until it is awaited again. "
-        "Forfeits since then are undone by an arbiter alone. Strikes, points taken off, protests, rulings and a suspension stay.",
+        "Forfeits since then are undone by an arbiter alone. Strikes, points taken off, protests, rulings and a "
+        "suspension stay.",
         "Decided here: seats cannot bring back who left, and what was ruled was ruled",
     ),
 )
