@@ -6,18 +6,15 @@ is answered with what was found by then.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from google.protobuf.message import DecodeError, Message
 
 from referee.games import registry
 from referee.games.game import UnknownRules, Violation
-from referee.notation import position_text
-from referee.notation.errors import NotationError
 from referee.v1 import game_pb2
 from referee.v1 import solver_service_pb2 as pb
-from solver.deciding import DEFAULT_BUDGET, Decided, decide, decider
 from solver.proof import Proof
 from solver.z3run import fused
 
@@ -27,9 +24,12 @@ Method = tuple[type[Message], Callable[[Any, float], Iterator[Message]]]
 _FINDINGS = {True: pb.FINDING_HOLDS, False: pb.FINDING_FAILS, None: pb.FINDING_UNDECIDED}
 
 
-def answers(method: str, data: bytes, seconds: float) -> Iterator[bytes]:
-    """Raises ``ValueError``."""
-    request_class, behaviour = _METHODS[method]
+_NO_MORE: Final[Mapping[str, Method]] = {}
+
+
+def answers(method: str, data: bytes, seconds: float, more: Mapping[str, Method] = _NO_MORE) -> Iterator[bytes]:
+    """``more``: methods beside those of the solver. Raises ``ValueError``."""
+    request_class, behaviour = more.get(method) or _METHODS[method]
     request = request_class()
     try:
         request.ParseFromString(data)
@@ -70,34 +70,10 @@ def _violation(violation: Violation) -> game_pb2.Violation:
     )
 
 
-def _prove_decided(request: pb.ProveDecidedRequest, _: float) -> Iterator[Message]:
-    """The game has ``bounds`` in its ``deciding``. A position comes as text: so it is whole, whoever asks."""
-    try:
-        position = position_text.read(request.position)
-    except NotationError as error:
-        raise ValueError(f"position: {error}") from None
-    game = decider(position.setup.rules_id)
-    if game is None:
-        raise ValueError(f"position: whether a game of {position.setup.rules_id} is decided is not offered")
-    budget = request.budget.rlimit or DEFAULT_BUDGET
-    found = decide(position.state, game, budget, out=request.out, points_off=request.points_off)
-    gaps = [
-        pb.Gap(
-            seat=gap.seat,
-            most=gap.most,
-            parts=[pb.GapPart(what=part.what, points=part.points) for part in gap.parts],
-            loses_ties=gap.loses_ties,
-        )
-        for gap in found.bounds.gaps
-    ]
-    yield pb.ProveDecidedResponse(decided=isinstance(found, Decided), leader=found.leader, gaps=gaps)
-
-
 def _methods() -> dict[str, Method]:
     """With the ``SEARCHES`` of each game's ``searches``."""
     found: dict[str, Method] = {
         "ProveMove": (pb.ProveMoveRequest, _prove_move),
-        "ProveDecided": (pb.ProveDecidedRequest, _prove_decided),
     }
     for game in registry.names():
         try:

@@ -1,6 +1,6 @@
 """Worker processes for what takes long: one question at a time each, killed and replaced when anything is wrong.
 
-Knows processes and bytes; what the questions mean is known to ``solver.requests``, which the workers alone import. All
+Knows processes and bytes; what the questions mean is known to the module that the workers alone import. All
 of it runs on the event loop of whoever asks, which never waits for a solver.
 """
 

@@ -28,6 +28,7 @@ Rlimit = Annotated[
     ),
 ]
 
+_MODULE: Final = "referee.service.questions"
 _MEMORY_MIB: Final = 4096
 _FUSE_SECONDS: Final = 3600.0
 """For what has its budget in work, not in time."""
@@ -52,7 +53,7 @@ class Solver:
 
     def __init__(self) -> None:
         self._runner = asyncio.Runner()
-        self._workers = Workers(memory_mib=_MEMORY_MIB)
+        self._workers = Workers(memory_mib=_MEMORY_MIB, module=_MODULE)
 
     def __enter__(self) -> Self:
         with _told():

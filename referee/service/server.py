@@ -50,6 +50,8 @@ MAX_REQUEST_BYTES = 2 * guard.MAX_REQUEST_BYTES
 MAX_RESPONSE_BYTES = 4 << 20
 MAX_STREAMS = 1000
 MAX_CONNECTIONS = 10_000
+_QUESTIONS = "referee.service.questions"
+"""What the solver's workers load."""
 _OWN_FILES = 100
 """Of the store, of logs, of gRPC."""
 SOLVER_WORKERS = max(2, min(4, (cpu_count() or 2) - 1))
@@ -130,7 +132,7 @@ class Server:
         """Where it listens, once started."""
         means = Means(data.store, data.signer, installed())
         self.house = House(means, producer=f"tile-referee {__version__}", max_open_games=config.max_open_games)
-        self.workers = Workers(memory_mib=config.solver_memory_mib)
+        self.workers = Workers(memory_mib=config.solver_memory_mib, module=_QUESTIONS)
         self._queries = Queries(config.solver_workers)
         self.prover = Prover(means, asking(self.workers))
         self.house.watch_for_proofs(self.prover.watcher)

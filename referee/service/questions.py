@@ -1,0 +1,49 @@
+"""What a worker of SolverService answers: what the solver does, and ``ProveDecided``, of which it gets a text.
+
+A position as text is public, versioned and whole; the solver knows no notation, so it is read here. Workers alone
+import this, by its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from google.protobuf.message import Message
+
+from referee.notation import position_text
+from referee.notation.errors import NotationError
+from referee.v1 import solver_service_pb2 as pb
+from solver import requests
+from solver.deciding import DEFAULT_BUDGET, Decided, decide, decider
+
+
+def answers(method: str, data: bytes, seconds: float) -> Iterator[bytes]:
+    """As ``solver.requests.answers``. Raises ``ValueError``."""
+    return requests.answers(method, data, seconds, _MORE)
+
+
+def _prove_decided(request: pb.ProveDecidedRequest, _: float) -> Iterator[Message]:
+    """The game has ``bounds`` in its ``deciding``."""
+    try:
+        position = position_text.read(request.position)
+    except NotationError as error:
+        raise ValueError(f"position: {error}") from None
+    game = decider(position.setup.rules_id)
+    if game is None:
+        raise ValueError(f"position: whether a game of {position.setup.rules_id} is decided is not offered")
+    budget = request.budget.rlimit or DEFAULT_BUDGET
+    found = decide(position.state, game, budget, out=request.out, points_off=request.points_off)
+    gaps = [
+        pb.Gap(
+            seat=gap.seat,
+            most=gap.most,
+            parts=[pb.GapPart(what=part.what, points=part.points) for part in gap.parts],
+            loses_ties=gap.loses_ties,
+        )
+        for gap in found.bounds.gaps
+    ]
+    yield pb.ProveDecidedResponse(decided=isinstance(found, Decided), leader=found.leader, gaps=gaps)
+
+
+_MORE: Final[dict[str, requests.Method]] = {"ProveDecided": (pb.ProveDecidedRequest, _prove_decided)}
