@@ -18,7 +18,7 @@ from referee.cli import output
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
 
 PANELS = {
-    "The referee": ("serve", "keys", "new", "token", "status", "recover"),
+    "The referee": ("serve", "keys", "new", "abort", "token", "status", "recover"),
     "Playing": ("bot", "resign", "take-back", "consent", "protest", "appeal"),
     "Arbiters": ("rule", "docket"),
     "Games and their logs": ("fetch", "show", "audit", "inspect", "dynasty", "proof", "prove-fork"),

@@ -314,6 +314,38 @@ def test_new_tells_the_terms_that_contradict(club: Club, here: Run) -> None:
     assert told.splitlines()[-1].startswith("arbiter: ")
 
 
+def test_the_organiser_gives_up_what_nobody_rules_on(club: Club, here: Run) -> None:
+    """A game that has come to its end, but while a protest is open; not without being sure."""
+    game = declared(club, here, "--protest-time", "1h")
+    data = ("--server", club.address, "--data", club.path / "data")
+    protest = [
+        "protest",
+        game.id,
+        *game.by("scribe"),
+        "--scribe",
+        0,
+        "--seat",
+        0,
+        "--entry",
+        1,
+        "--rule",
+        "KDO-1",
+        "--yes",
+    ]
+    game.play(lambda play: play.record.course.required_end() is not None)
+    code, _, error = here("abort", game.id, *data, "--yes")
+    assert code == 1
+    assert "the game has come to its end" in error
+    assert here(*protest)[0] == 0
+    assert here("abort", game.id, *data, typed="n\n")[0] == 1
+    code, told, error = here("abort", game.id, *data, "--yes")
+    assert (code, error) == (0, "")
+    assert f"game {game.id} is aborted, with " in told
+    code, _, error = here("abort", game.id, *data, "--yes")
+    assert code == 1
+    assert "over" in error
+
+
 def test_the_help_names_every_command_in_its_group(here: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     code, told, _ = here("--help")

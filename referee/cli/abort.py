@@ -1,0 +1,63 @@
+"""``referee abort``: ends a game without a result."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import grpc
+import typer
+
+from clients.sdk.channel import bearer, open_channel
+from referee.cli.acting import check_game, confirm
+from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, refused, security, token_of
+from referee.service.data import TOKEN_FILE
+from referee.v1 import game_service_pb2 as pb
+from referee.v1.game_service_pb2_grpc import GameServiceStub
+
+_TIMEOUT_S = 15
+
+
+def abort(  # noqa: PLR0917 - typer reads options from the signature
+    game: Annotated[str, typer.Argument(help="The game's id.", show_default=False)],
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    server: Server = DEFAULT_SERVER,
+    data: Annotated[
+        Path, typer.Option(metavar="DIR", help="The referee's data directory; its organiser token is used.")
+    ] = Path("referee-data"),
+    token_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A token for organising, where it is not in DIR.")
+    ] = None,
+    tls_ca: TlsCa = None,
+    tls_cert: TlsCert = None,
+    tls_key: TlsKey = None,
+    insecure: SendInClear = False,
+) -> None:
+    """Ends a game without a result, as its organiser. Its log is closed, and a deck that was dealt is opened.
+
+    A game that has come to its end is not aborted, unless a protest or an appeal is open. An arbiter's `referee rule
+    void` also ends a game that does not count, with a reason.
+
+    Exit codes: 0 ended; 1 it is over, the referee cannot be reached or refuses, or it was not confirmed; 2 wrong usage.
+
+    Example: `referee abort 0197a1cb1db4c9da428632ae52ec26d7 --data club`
+    """
+    check_game(game)
+    token = token_of(token_file or data / TOKEN_FILE, needed=tls_cert is None or token_file is not None)
+    secured = security(server, tls_ca, tls_cert, tls_key, insecure, token)
+    confirm([f"game {game} ends without a result, for good"], sure=yes)
+
+    async def call() -> pb.AbortGameResponse:
+        async with open_channel(server, token, secured) as channel:
+            request = pb.AbortGameRequest(game_id=game)
+            found: pb.AbortGameResponse = await GameServiceStub(channel).AbortGame(
+                request, timeout=_TIMEOUT_S, metadata=bearer(token)
+            )
+            return found
+
+    try:
+        ended = asyncio.run(call())
+    except grpc.aio.AioRpcError as error:
+        raise refused(server, error) from None
+    print(f"game {game} is aborted, with {ended.game.size} entries")
