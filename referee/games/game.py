@@ -83,10 +83,25 @@ class Over:
 
 
 class Ending(Enum):
-    """How rules end a game; the values are those of ``referee.log.v1.Ending``."""
+    """How games end: the first two by their rules, the others at the table. The values are ``referee.log.v1.Ending``'s."""
 
     RULES = 1
     STALLED = 2
+    """The turn limit or the entry limit was reached."""
+    RESIGNED = 3
+    FLAG = 4
+    DISCONNECTED = 5
+    ILLEGAL_MOVES = 6
+    ADJUDICATED = 7
+    ABORTED = 8
+    VOIDED = 9
+    REFEREE_FAULT = 10
+    CRASHED = 11
+
+    @property
+    def words(self) -> str:
+        """``ILLEGAL_MOVES`` as ``illegal moves``."""
+        return self.name.lower().replace("_", " ")
 
 
 Pending = Decision | Chance | Forced | Over

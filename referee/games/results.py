@@ -1,0 +1,66 @@
+"""How a game ends and what that is worth: by its rules, by forfeits, or by a ruling. Knows no game.
+
+``Contest`` is what happened to a game beside its moves. From it and the position everybody has the same ``Result``: the
+log, which enters it, and every tool that reads a log or a text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from referee.games.forfeits import is_decided, places_after, places_by, places_of_last
+from referee.games.game import Ending, Over, Pending
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How a game ended, or has come to its end."""
+
+    ending: Ending
+    scores: tuple[int, ...] = ()
+    """Points by seat; empty where the ending gives none."""
+    places: tuple[int, ...] = ()
+    """Places by seat, 1 is the winner and equal ones are a draw; empty: there is no result."""
+
+    @property
+    def winners(self) -> tuple[int, ...]:
+        """The seats in first place: one, several who share it, or none."""
+        return tuple(seat for seat, place in enumerate(self.places) if place == 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """What resignations, flags, penalties and rulings made of a game, beside its moves."""
+
+    out: Mapping[int, Ending] = field(default_factory=dict)
+    """Seats that have forfeited and how, in that order."""
+    points_off: tuple[int, ...] = ()
+    """Penalties in points, by seat; empty: none."""
+    ruled: Result | None = None
+    """The result that was given without the rules of the game: an arbiter's, or an end without one."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the moves alone decide the game."""
+        return not self.out and not any(self.points_off) and self.ruled is None
+
+    def result(self, seats: int, pending: Sequence[Pending]) -> Result | None:
+        """What the game has come to in a position that awaits ``pending`` (TBL-3 to TBL-6, TBL-36); None: it goes on."""
+        if self.ruled is not None:
+            return self.ruled
+        for awaited in pending:
+            if isinstance(awaited, Over):
+                return self._by_rules(awaited)
+        if self.out and is_decided(seats, tuple(self.out)):
+            *_, last = self.out.values()
+            return Result(last, places=places_of_last(seats, tuple(self.out)))
+        return None
+
+    def _by_rules(self, over: Over) -> Result:
+        if not self.out and not any(self.points_off):
+            return Result(over.ending, over.scores, over.places)
+        points_off = self.points_off or (0,) * len(over.scores)
+        scores = tuple(score - points for score, points in zip(over.scores, points_off, strict=True))
+        places = places_after(places_by(over.scores, points_off, over.places), tuple(self.out))
+        return Result(over.ending, scores, places)
