@@ -83,7 +83,7 @@ class Over:
 
 
 class Ending(Enum):
-    """How games end: the first two by their rules, the others at the table. The values are ``referee.log.v1.Ending``'s."""
+    """How games end: the first two by their rules, the others at the table. The values are ``log.v1.Ending``'s."""
 
     RULES = 1
     STALLED = 2
