@@ -10,7 +10,6 @@ from pathlib import Path
 from referee.games import registry, table_rules
 from referee.games.game import Kind, Rule
 from referee.log.endings import CONSEQUENCES
-from referee.log.v1 import log_pb2
 from solver.alhambra.theorems import THEOREMS
 from tests.notation.page import notation_page
 
@@ -88,10 +87,9 @@ def table_page() -> str:
     lines = [f"# Rules of the table, version {table_rules.VERSION}", "", TABLE_INTRODUCTION]
     lines += _rules_table(table_rules.CATALOGUE)
     lines += ["## Endings", "", ENDINGS, "| number | ending | by whom | worth |", "|---|---|---|---|"]
-    for number, row in CONSEQUENCES.items():
-        name = log_pb2.Ending.Name(log_pb2.Ending.ValueType(number)).removeprefix("ENDING_")
+    for ending, row in CONSEQUENCES.items():
         seat = ", forfeits" if row.forfeits else ""
-        lines.append(f"| {number} | {name}{seat} | {_cell(row.by)} | {_cell(row.worth.value)} |")
+        lines.append(f"| {ending.value} | {ending.name}{seat} | {_cell(row.by)} | {_cell(row.worth.value)} |")
     lines += ["", "## Stand-ins", "", STAND_INS]
     pages = [(game, registry.part("tests.rules_pages", game.rules_id)) for game in registry.games()]
     for game, page in pages:

@@ -137,7 +137,7 @@ def _files(out: Path, opened: Opened, seats: int) -> Files:
 def _draw(files: Files, opened: Opened, record: Record) -> None:
     files.verifier.write_text(opened.verifier + "\n", encoding="utf-8")
     for seat, path in enumerate(files.boards):
-        picture = renderer(record.opened.rules_id).seat_svg(record.course.state, seat, f"Seat {seat} at the end")
+        picture = renderer(record.opened.rules_id).seat_svg(record.game.position.state, seat, f"Seat {seat} at the end")
         path.write_text(picture, encoding="utf-8")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any
 
 from clients.demo.children import Child, Children
 from clients.demo.screen import Screen
@@ -12,11 +11,12 @@ from clients.join import format_join
 from clients.sdk.connection import Connection
 from clients.sdk.ledger import Ledger
 from clients.sdk.organiser import Opened
-from referee.log.entry import decode_entry
-from referee.log.intent import decode_intent
+from referee.log.events import Moved
+from referee.log.judge import Happened
 from referee.log.note import VerifierKey
 from referee.log.replay import Record
 from referee.notation.registry import notation
+from referee.story.words import entry_words
 from referee.v1.game_service_pb2 import WatchGameResponse
 
 
@@ -44,32 +44,21 @@ async def play(children: Children, opened: Opened, bots: Sequence[str], seed: in
 
 
 async def _watch(opened: Opened, screen: Screen) -> Record:
-    """Follows the game without a token: as everybody can, and checking what everybody can check."""
+    """Follow the game without a token: as everybody can, and checking what everybody can check."""
     ledger = Ledger(opened.game_id, VerifierKey.parse(opened.verifier))
-    before: Any = None
 
     async def show(message: WatchGameResponse) -> None:
-        nonlocal before
         if not message.HasField("commit"):
             return
         # An act comes first in its commit; what follows from it at once is drawn and dealt.
-        if before is not None and (words := _words(message.commit.entries[0], ledger.record, before)):
-            screen.moved(words)
+        if ledger.happened and isinstance(ledger.happened[0].event, Moved):
+            screen.moved(_words(ledger.record, ledger.happened[0]))
         screen.show(ledger.record)
-        before = ledger.record.course.state.copy()
 
     async with Connection(opened.joins[0].address, opened.game_id) as connection:
         await connection.watch(ledger, show)
     return ledger.record
 
 
-def _words(data: bytes, record: Record, before: Any) -> str:
-    """What the entry says, if it is a move."""
-    entry = decode_entry(data)
-    if entry.WhichOneof("event") != "signed":
-        return ""
-    intent = decode_intent(entry.signed.intent)
-    if intent.WhichOneof("act") != "move":
-        return ""
-    move = record.course.codec.decode_move(intent.move, record.course.tables)
-    return f"{entry.seq:>4}  seat {intent.seat}: {notation(record.opened.rules_id).describe(move, before)}"
+def _words(record: Record, happened: Happened) -> str:
+    return f"{happened.seq:>4}  {entry_words(happened, notation(record.opened.rules_id))}"

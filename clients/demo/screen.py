@@ -13,8 +13,8 @@ from rich.text import Text
 
 from clients.demo.show import Show
 from referee.games.game import Chance, Decision
+from referee.log.game import Phase
 from referee.log.replay import Record
-from referee.log.steps import Phase
 
 EVERY_TURNS = 10
 """Without a terminal: a line after so many turns."""
@@ -57,7 +57,7 @@ class Screen:
 
     def show(self, record: Record) -> None:
         """The game after a commit."""
-        state: Any = record.course.state
+        state: Any = record.game.position.state
         if self._live is not None:
             self._live.update(self.frame(record))
         elif record.phase is Phase.PLAYING and state.turns >= self._turn + EVERY_TURNS:
@@ -85,11 +85,11 @@ class Screen:
     def _now(self, record: Record, width: int) -> RenderableType:
         if record.phase is not Phase.PLAYING:
             waited = {
-                Phase.JOINING: f"{len(record.course.joins)} of {len(self._bots)} seats have joined",
-                Phase.REVEALING: f"{len(record.course.seeds)} of {len(self._bots)} seats have opened their seeds",
+                Phase.JOINING: f"{len(record.game.joins)} of {len(self._bots)} seats have joined",
+                Phase.REVEALING: f"{len(record.game.deal.seeds)} of {len(self._bots)} seats have opened their seeds",
             }
             return Text(waited.get(record.phase, "the game is over"))
-        state: Any = record.course.state
+        state: Any = record.game.position.state
         position = self._show.position(state)
         lines = self._console.render_lines(position, self._console.options.update(width=width))
         room = max(1, self._console.height - _OWN_LINES - len(lines))
@@ -97,7 +97,7 @@ class Screen:
         return Group(self._head(record), "", position, "", moves)
 
     def _head(self, record: Record) -> Text:
-        state: Any = record.course.state
+        state: Any = record.game.position.state
         awaited = state.pending()[0]
         if isinstance(awaited, Decision):
             whose = f"seat {awaited.seat}, {self._bots[awaited.seat]}, is on turn"
@@ -112,10 +112,10 @@ class Screen:
 
 def show_result(console: Console, show: Show, bots: Sequence[str], record: Record) -> None:
     """How the game ended, and who won it."""
-    end = record.course.end
+    end = record.game.end
     if end is None:
         return
-    show.result(console, record.course.state)
+    show.result(console, record.game.position.state)
     winners = " and ".join(f"seat {seat}, {bot}" for seat, bot in enumerate(bots) if end.places[seat] == 1)
     points = ", ".join(f"{bot} {score}" for bot, score in zip(bots, end.scores, strict=True))
     won = f"The winner: {winners}. " if len(bots) > 1 else ""

@@ -11,7 +11,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Footer, OptionList, Static
 from textual.widgets.option_list import Option
 
-from clients.desk.history import History
+from clients.desk.history import History, entry_line
 
 
 class Correction(ModalScreen[int | None]):
@@ -33,11 +33,12 @@ class Correction(ModalScreen[int | None]):
         super().__init__()
         self._history = history
         self._places = history.places()
-        self._chosen = next((i for i, entry in enumerate(self._places) if entry.seq == to_seq), len(self._places) - 1)
+        proposed = to_seq if to_seq is not None else history.last_act()
+        self._chosen = next((i for i, entry in enumerate(self._places) if entry.seq == proposed), len(self._places) - 1)
 
     def compose(self) -> ComposeResult:
         yield Static("Back to the position after which entry? Choose with Up and Down.", id="question", markup=False)
-        options = [Option(str(entry), id=str(entry.seq)) for entry in self._places]
+        options = [Option(entry_line(entry), id=str(entry.seq)) for entry in self._places]
         yield OptionList(*options, id="places", markup=False)
         with VerticalScroll(can_focus=False):
             yield Static("", id="discarded", markup=False)
@@ -53,7 +54,7 @@ class Correction(ModalScreen[int | None]):
         self._chosen = event.option_index
         discarded = self._history.taken_back(self._places[self._chosen].seq)
         what = "this entry" if len(discarded) == 1 else f"these {len(discarded)} entries"
-        self.query_one("#discarded", Static).update("\n".join([f"Takes back {what}:", *map(str, discarded)]))
+        self.query_one("#discarded", Static).update("\n".join([f"Takes back {what}:", *map(entry_line, discarded)]))
 
     def action_take_back(self) -> None:
         self.dismiss(self._places[self._chosen].seq)

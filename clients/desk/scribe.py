@@ -86,12 +86,12 @@ class Scribe:
         Raises ``NotEntered`` and ``ClientError``. A break of the connection raises nothing: the act is sent again.
         """
         record = self.ledger.record
-        course = record.course
-        if isinstance(course.pending()[0], Chance):
-            data = course.codec.encode_outcome(event, course.tables)
+        game = record.game
+        if isinstance(game.position.pending()[0], Chance):
+            data = game.position.codec.encode_outcome(event, game.position.tables)
             return await self._send(intent.declare(record.place, self._number(), self._key, data))
         author = Author(Role.SCRIBE, self._number())
-        data = course.codec.encode_move(event, course.tables)
+        data = game.position.codec.encode_move(event, game.position.tables)
         return await self._send(intent.move(record.place, author, self._key, data))
 
     async def correct(self, to_seq: int) -> int:

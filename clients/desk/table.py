@@ -19,13 +19,15 @@ from clients.desk.help import Help
 from clients.desk.history import History
 from clients.desk.line import Line
 from clients.desk.place import Place
-from clients.desk.reading import Desk, Reading, last_words
+from clients.desk.reading import Desk, Reading, last_words, seat_name
 from clients.desk.scribe import NotEntered, Scribe
 from clients.sdk.errors import ClientError
 from clients.sdk.organiser import organiser
-from referee.games.game import Decision, Forced, Over
+from referee.games.game import Decision, Forced
+from referee.games.results import Result
 from referee.log.note import VerifierKey
-from referee.log.steps import Phase
+from referee.log.replay import Record
+from referee.notation.outcomes import outcome
 from referee.render.registry import renderer
 
 _KEYS = """\
@@ -163,11 +165,11 @@ class TableScreen(Screen[None]):
             return
         record = self._scribe.ledger.record
         rules_id = record.opened.rules_id
-        state: Any = record.course.state
+        state: Any = record.game.position.state
         typed = self.query_one(Line)
         untouched = self._begun == typed.value
         self._names = self._folder.names(self._known.game_id, state.seats)
-        self._desk = Desk(rules_id, state.copy())
+        self._desk = Desk(rules_id, state)
         self._history.read(self._scribe.ledger.entries)
         if untouched and not self._scribe.is_waiting:
             self._begin()
@@ -189,11 +191,23 @@ class TableScreen(Screen[None]):
 
     def _awaited(self) -> str:
         record = self._scribe.ledger.record
-        if record.phase is Phase.CLOSED and not isinstance(record.course.pending()[0], Over):
-            return f"{self._history.entries[-1].words[0].upper()}{self._history.entries[-1].words[1:]}."
-        if (suspended := record.course.conduct.suspended) is not None:
+        if (result := record.game.result()) is not None:
+            return f"{self._ended(record, result)}."
+        if (suspended := record.game.arbitration.suspended) is not None:
             return f"The game is {suspended.value} by an arbiter."
         return f"{self._desk.awaited(self._names)}." if self._desk is not None else ""
+
+    def _ended(self, record: Record, result: Result) -> str:
+        over, contest = record.game.is_over, record.game.contest()
+        parts = ["The game is over" if over else "The game has come to its end"]
+        if not over or not contest.is_plain:
+            parts.append(outcome(result, contest, waits=not over))
+        if result.places:
+            order = sorted(range(len(result.places)), key=lambda seat: (result.places[seat], seat))
+            points = [f", {score} points" for score in result.scores] or [""] * len(order)
+            ranks = (f"{result.places[seat]}. {seat_name(seat, self._names)}{points[seat]}" for seat in order)
+            parts.append("; ".join(ranks))
+        return ": ".join((parts[0], "; ".join(parts[1:])))
 
     def _position(self, rules_id: str, state: Any) -> str:
         """The table, then the boards, that of the seat on turn first."""
@@ -290,7 +304,8 @@ class TableScreen(Screen[None]):
     def _submit(self, desk: Desk, text: str) -> None:
         reading = desk.read(text)
         line = self.query_one(Line)
-        if reading.event is not None and desk.is_last(reading.event) and self._asked != reading.line:
+        final = not self._scribe.ledger.record.opened.terms.protest_ms
+        if reading.event is not None and final and desk.is_last(reading.event) and self._asked != reading.line:
             self._asked = reading.line
             self._say(f"{reading.line} ends the game, and nothing can be corrected after it. Enter again enters it.")
         elif reading.event is not None:
@@ -349,13 +364,15 @@ class TableScreen(Screen[None]):
 
     def _correct_to(self, to_seq: str) -> None:
         """Asks to which entry the game is to go back; with a number it is proposed."""
-        if self._desk is not None and isinstance(self._desk.pending, Over):
-            self._say("The game is over: nothing can be corrected any more.")
-            return
-        if not self._history.places():
-            self._say("Nothing was entered yet that could be taken back.")
-            return
         known = [entry.seq for entry in self._history.places()]
+        if not known:
+            if self._scribe.ledger.size and self._scribe.ledger.record.game.is_over:
+                self._say("The game is over: nothing can be corrected any more.")
+            elif not any(entry.counts for entry in self._history.entries):
+                self._say("Nothing was entered yet that could be taken back.")
+            else:
+                self._say("A scribe cannot go back now: the last act is a player's own, or an arbiter's (TBL-25).")
+            return
         if to_seq and (not to_seq.isdecimal() or int(to_seq) not in known):
             self._say(f"correct {to_seq}: there is no such entry to go back to; expected one of {_ranges(known)}")
             return

@@ -17,8 +17,8 @@ import grpc
 from clients.sdk.channel import CHANNEL_OPTIONS, Security, bearer, open_channel
 from clients.sdk.errors import ClientError, Distrust, Unreachable, answer_of, denied
 from clients.sdk.ledger import Ledger
+from referee.log.game import Phase
 from referee.log.intent import SignedIntent
-from referee.log.steps import Phase
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc as pb_grpc
 

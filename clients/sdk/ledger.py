@@ -11,6 +11,7 @@ from clients.sdk.errors import Distrust
 from referee.log.entry import decode_entry
 from referee.log.errors import Code, LogError
 from referee.log.heads import check_head
+from referee.log.judge import Happened
 from referee.log.merkle import Tree
 from referee.log.note import Checkpoint, Note, VerifierKey, open_checkpoint
 from referee.log.replay import Record, signed_part
@@ -23,6 +24,8 @@ class Ledger:
     def __init__(self, game_id: str, verifier: VerifierKey | None = None) -> None:
         """Without the referee's verifier key its signatures stay unchecked; all else is checked all the same."""
         self.entries: list[bytes] = []
+        self.happened: tuple[Happened, ...] = ()
+        """What the entries of the newest commit made of the game."""
         self.receipts: list[bytes] = []
         """Signed checkpoints that cover our own acts."""
         self._game_id = game_id
@@ -54,18 +57,19 @@ class Ledger:
     def add(self, entries: Sequence[bytes], checkpoint: bytes) -> None:
         """Takes over the next commit, all of it or nothing. Raises ``Distrust``."""
         head = self._open(checkpoint)
-        record = self._record
+        record, happened = self._record, list[Happened]()
         try:
             for data in entries:
                 if record is None:
                     record = self._opened(data)
-                record.read(data)
+                happened.append(record.read(data))
             check_head(head, bytes.fromhex(self._game_id), record.tree if record is not None else Tree())
         except LogError as error:
             # It may have moved. To replay it is rare, and cheaper than a copy each time.
             self._record = Record.replay(self.entries) if self.entries else None
             raise Distrust(f"what follows entry {self.size - 1} does not hold: {error}", in_doubt=True) from error
         self._record = record
+        self.happened = tuple(happened)
         self.entries += entries
         self._roots[head.size] = head.root
 

@@ -19,10 +19,10 @@ from clients.sdk.ledger import Ledger
 from referee.log import intent
 from referee.log.clocks import SeatClock
 from referee.log.errors import LogError
+from referee.log.game import Phase
 from referee.log.intent import Author, Role, SignedIntent
 from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey
-from referee.log.steps import Phase
 from referee.log.v1 import log_pb2
 from referee.v1 import game_service_pb2 as pb
 
@@ -96,7 +96,7 @@ class Player:
     @property
     def clock(self) -> SeatClock | None:
         """Our clock after the newest entry; None in a game without one, or before we have seen it."""
-        if not self.ledger.size or (clocks := self.ledger.record.course.clocks) is None:
+        if not self.ledger.size or (clocks := self.ledger.record.game.clocks) is None:
             return None
         return clocks.seat(self.join.seat)
 
@@ -164,57 +164,56 @@ class Player:
 
     async def _due(self) -> SignedIntent | None:
         record, seat = self.ledger.record, self.join.seat
-        joined = record.course.joins.get(seat)
+        joined = record.game.joins.get(seat)
         if self._bot is None:
             self._bot = self._make_bot(record.opened.rules_id)
         if joined is None and record.phase is Phase.JOINING:
             if seat >= len(record.opened.seats) or record.opened.seats[seat].scribed:
                 raise Denied(f"seat {seat} cannot be taken: there is none, or a scribe enters its moves")
-            return intent.join(record.place, seat, self.key, self._seed if record.course.dealt else None)
+            return intent.join(record.place, seat, self.key, self._seed if record.game.deal.is_dealt else None)
         if joined is None:
             return None
         if joined.key != self.key.public.raw:
             raise Denied(f"seat {seat} was taken with another key")
-        if record.phase is Phase.REVEALING and seat not in record.course.seeds:
+        if record.phase is Phase.REVEALING and seat not in record.game.deal.seeds:
             return intent.reveal(record.place, seat, self.key, self._seed)
         author = Author(Role.SEAT, seat)
-        if seat in record.course.awaited() and not self._resigns:
+        if seat in record.game.awaited() and not self._resigns:
             move = await self._chosen(self._bot)
             if not self._resigns:
                 return intent.move(record.place, author, self.key, move)
-        if self._resigns and record.course.goes_on and seat not in record.course.conduct.out:
+        if self._resigns and record.game.goes_on and seat not in record.game.arbitration.out:
             return intent.act(record.place, author, self.key, log_pb2.Resign())
         return None
 
     async def _chosen(self, bot: Bot) -> bytes:
         """Asks the bot, in a thread, as it may think for long. Raises ``BadMove``."""
-        course = self.ledger.record.course
-        moves: tuple[Any, ...] = tuple(course.state.legal_moves())
+        game = self.ledger.record.game
+        moves: tuple[Any, ...] = tuple(game.position.state.legal_moves())
         self._is_choosing = True
         try:
-            move = await asyncio.to_thread(bot.choose, course.state.observation(self.join.seat), moves)
+            move = await asyncio.to_thread(bot.choose, game.position.state.observation(self.join.seat), moves)
         finally:
             self._is_choosing = False
         try:
-            data = course.codec.encode_move(move, course.tables)
+            data = game.position.codec.encode_move(move, game.position.tables)
         except Exception as error:
             raise BadMove(f"the bot chose {move!r}, which is not a move of this game") from error
         if move not in moves:  # legal all the same, perhaps: a list may leave some out
-            violations = course.state.check(move)
-            texts = {rule.id: rule.text for rule in course.game.catalogue}
+            violations = game.position.state.check(move)
+            texts = {rule.id: rule.text for rule in game.position.rules.catalogue}
             broken = "; ".join(f"{violation.rule_id}: {texts.get(violation.rule_id)}" for violation in violations)
             if violations:
                 raise BadMove(f"the bot chose {move!r}, which is against the rules: {broken}")
         return data
 
     def _result(self) -> GameResult:
-        end = self.ledger.record.course.end or log_pb2.GameEnd()
-        ending = log_pb2.Ending.Name(end.ending).removeprefix("ENDING_")
+        end = self.ledger.record.game.end
         return GameResult(
             self.join.seat,
-            ending,
-            tuple(end.scores),
-            tuple(end.places),
+            end.ending.name if end is not None else "UNSPECIFIED",
+            end.scores if end is not None else (),
+            end.places if end is not None else (),
             tuple(self.ledger.entries),
             tuple(self.ledger.receipts),
         )

@@ -21,7 +21,7 @@ PANELS = {
     "The referee": ("serve", "keys", "new", "abort", "token", "status", "recover"),
     "Playing": ("bot", "resign", "take-back", "consent", "protest", "appeal"),
     "Arbiters": ("rule", "docket"),
-    "Games and their logs": ("fetch", "show", "audit", "inspect", "dynasty", "proof", "prove-fork"),
+    "Games and their logs": ("fetch", "show", "audit", "inspect", "dynasty", "proof", "prove-fork", "reprove"),
     "Games over the board": ("desk", "record", "adjudicate", "score", "report"),
     "The solver": ("prove", "best-turn", "longest-wall", "best-kingdom", "rebuild-distance", "prove-decided"),
 }

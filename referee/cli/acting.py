@@ -22,6 +22,7 @@ from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, refused, security, token_of
 from referee.log import intent
 from referee.log.errors import LogError
+from referee.log.events import Act
 from referee.log.intent import Author, Role, TableAct
 from referee.log.remarks import MAX_CHARACTERS
 from referee.log.replay import Record
@@ -91,8 +92,8 @@ class Floor:
         except LogError as error:
             raise Failure(f"the file that the referee sent does not hold: {error}") from None
 
-    def check(self, record: Record, author: Author, key: Path, act: TableAct) -> None:
-        """That the referee will take it, as far as it is known here."""
+    def check(self, record: Record, author: Author, key: Path, act: TableAct) -> Act:
+        """Check that the referee will take it, as far as it is known here. Return what it says."""
         private = texts.private_key("--key", key)
         known = record.roll.key_of(author)
         if known is None:
@@ -103,7 +104,7 @@ class Floor:
             hint = "" if whose is None else f", but of arbiter {whose}; expected --arbiter {whose}"
             raise Failure(f"--key {key}: not the key of {author}{hint}")
         try:
-            record.check(intent.act(record.place, author, private, act))
+            return record.check(intent.act(record.place, author, private, act))
         except LogError as error:
             expected = f"; expected {error.expected}" if error.expected else ""
             raise Failure(f"this is not allowed now: {error.what}{expected}") from None
@@ -131,12 +132,6 @@ def called(server: str, call: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
         if isinstance(error.__cause__, grpc.aio.AioRpcError):
             raise refused(server, error.__cause__) from None
         raise Failure(str(error)) from None
-
-
-def record_of(story: Story) -> Record:
-    """Of one that was read."""
-    assert story.record is not None  # noqa: S101 - or read would have raised
-    return story.record
 
 
 def reason_of(text: str) -> str:

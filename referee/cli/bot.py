@@ -19,7 +19,7 @@ from referee.cli.arguments import verifier_key
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
 from referee.cli.remote import SendInClear, TlsCa, TlsCert, TlsKey
 from referee.games import registry
-from referee.log.steps import Phase
+from referee.log.game import Phase
 
 EXIT_BOT = 3
 EXIT_DISTRUST = 4
@@ -144,7 +144,7 @@ class _Progress:
             # Nothing was done by this process yet: what is told happened before it came back.
             self._is_taken = self._has_begun = playing
             return
-        if not self._is_taken and self._seat in ledger.record.course.joins:
+        if not self._is_taken and self._seat in ledger.record.game.joins:
             self._is_taken = True
             print(f"seat {self._seat} taken, waiting for the others", file=sys.stderr)
         if playing and not self._has_begun:

@@ -10,16 +10,19 @@ import typer
 
 from clients.sdk.arbiter import arbiter
 from referee.cli import output
-from referee.cli.acting import called, check_game, record_of
+from referee.cli.acting import called, check_game
 from referee.cli.arguments import verifier_key
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, security
+from referee.games.game import Ending
 from referee.log.audit import Policy, audit
 from referee.log.errors import LogError
+from referee.log.events import read_end, read_rule
+from referee.log.intent import Author, Role
 from referee.log.verdict import Finding, Verdict
 from referee.service.docket import docket_message
 from referee.story.story import Story
-from referee.story.words import counted, ending_words, quoted, result_words, ruling_words, time_words
+from referee.story.words import counted, quoted, result_words, ruling_words, time_words
 from referee.v1 import arbiter_service_pb2 as pb
 
 _FINE = (Verdict.COMPLETE, Verdict.PREFIX)
@@ -81,7 +84,7 @@ def _of_file(path: Path, key: str | None) -> tuple[pb.Docket, list[str]]:
         if report.verdict not in _FINE:
             raise Failure(f"{path}: {report.verdict.name}: {report.decisive}", report.exit_code)
         checked.append(f"audit: {report.verdict.name}")
-    return docket_message(record_of(story), story.texts), checked
+    return docket_message(story.record, story.texts), checked
 
 
 def told(found: pb.Docket) -> list[str]:
@@ -100,14 +103,14 @@ def told(found: pb.Docket) -> list[str]:
         lines.append(f"{what}; {missing} yet to agree")
     if found.HasField("waiting"):
         when = f"entered at {time_words(found.until_ms)}, if nobody acts before" if found.until_ms else _held(found)
-        lines.append(f"the game has come to its end ({ending_words(found.waiting.ending)}): {when}")
-        lines.append(f"  {result_words(found.waiting)}")
+        lines.append(f"the game has come to its end ({read_end(found.waiting).ending.words}): {when}")
+        lines.append(f"  {result_words(read_end(found.waiting))}")
     return lines if len(lines) > 1 else [*lines, "nobody is out, nothing is disputed or ruled"]
 
 
 def _seat(of: pb.Docket.Seat) -> str:
     parts = [
-        *([f"out ({ending_words(of.out)})"] if of.out else []),
+        *([f"out ({Ending(of.out).words})"] if of.out else []),
         *([counted(of.strikes, "strike")] if of.strikes else []),
         *([f"{counted(of.points_off, 'point')} off"] if of.points_off else []),
     ]
@@ -123,7 +126,9 @@ def _dispute(dispute: pb.Docket.Dispute) -> str:
 
 
 def _ruling(ruling: pb.Docket.Ruling) -> str:
-    return f"entry {ruling.seq}: arbiter {ruling.arbiter} rules: {ruling_words(ruling.rule)}{_words(ruling.text)}"
+    # Which move an arbiter lets stand is not put in words here: that takes the position.
+    ruled = read_rule(ruling.rule, Author(Role.ARBITER, ruling.arbiter), lambda data: data)
+    return f"entry {ruling.seq}: {ruled.author} rules: {ruling_words(ruled)}{_words(ruling.text)}"
 
 
 def _words(text: str) -> str:

@@ -107,7 +107,7 @@ def _apart(games: Sequence[_Game]) -> Iterator[_Fault]:
 
 def _of_none(record: Record) -> list[str]:
     """Why it is no game of a dynasty."""
-    opened, options = record.opened, record.course.options
+    opened, options = record.opened, record.game.position.options
     if opened.rules_id != RULES:
         return [f"a game of {opened.rules_id}; expected one of {RULES}"]
     found = []
@@ -115,7 +115,7 @@ def _of_none(record: Record) -> list[str]:
         found.append("the option dynasty is not set (KDO-26)")
     if not opened.HasField("series"):
         found.append("the game is of no series")
-    if record.course.end is not None and not record.course.end.scores:
+    if record.game.end is not None and not record.game.end.scores:
         found.append("the game ended without a result")
     return found
 
@@ -138,7 +138,7 @@ def _misplaced(record: Record, index: int, before: Record | None) -> Iterator[st
         return
     if [seat.player for seat in seats] != [seat.player for seat in expected_seats]:
         yield "the seats are other players' than in the game before"
-    state, expected = cast("State", record.course.state), next_options(cast("State", before.course.state))
+    state, expected = cast("State", record.game.position.state), next_options(cast("State", before.game.position.state))
     if _but_for_the_order(state.options) != _but_for_the_order(expected):
         yield "the options are others than in the game before"
     if state.order and expected.declared_order and state.order != expected.declared_order:

@@ -13,11 +13,13 @@ from referee.cli import building, output
 from referee.cli.failure import EXIT_OK, EXIT_USAGE, Failure
 from referee.cli.solving import OutOfTime, Rlimit, Solver
 from referee.games import registry
+from referee.games.results import Result
 from referee.log.errors import LogError
-from referee.log.v1 import log_pb2
+from referee.log.replay import Record
 from referee.log.verdict import Finding
 from referee.notation import position_text
 from referee.notation.game_text import GameText
+from referee.notation.outcomes import outcome
 from referee.notation.position_text import Position
 from referee.story.story import Story, as_text, told_end
 from referee.v1 import solver_service_pb2 as pb
@@ -47,7 +49,8 @@ def prove_decided(
     the most that it can end ahead of the leader, in points, with the reasons for it. The game is taken to go on to its
     end by its rules: no seat resigns, no clock runs out, no arbiter rules.
 
-    A game that has ended with a result is not looked at: it is said who won.
+    Of a game that has come to its end, also where the end still waits for protests, only the result is told: who won
+    and why, or that there is none. `--at` looks at the game before its end.
 
     Exit codes: 0 decided, or ended with one winner; 11 open, or ended without one; 1 no answer in time; 2 wrong usage,
     or a game of which this is not proved. A file that is not whole, or wrong, ends with one line and the exit code that
@@ -55,20 +58,19 @@ def prove_decided(
     """
     story = _read(file, at)
     record = story.record
-    assert record is not None  # noqa: S101 - or it would have been refused
-    game = as_text(story, record)
-    entry = record.size - 1
-    end = record.course.end
-    if end is not None and end.places:
-        exit_code = _tell_result(end, entry, as_json=as_json)
+    game, entry = as_text(story), record.size - 1
+    result = record.game.result()
+    if result is not None:
+        exit_code = _tell_result(record, result, as_json=as_json)
     else:
         if decider(game.setup.rules_id) is None or game.setup.seats < 2:
             raise Failure(f"{file}: {_not_offered(game)}", EXIT_USAGE)
+        arbitration = record.game.arbitration
         request = pb.ProveDecidedRequest(
-            position=position_text.write(Position(game.setup, record.course.state)),
+            position=position_text.write(Position(game.setup, record.game.position.state)),
             budget=pb.Budget(rlimit=rlimit or 0),
-            out=record.course.conduct.out,
-            points_off=record.course.conduct.points_off,
+            out=arbitration.out,
+            points_off=arbitration.points_off,
         )
         exit_code = _tell(*_ask(request, timeout), entry, as_json=as_json)
     if story.torn is not None:
@@ -85,8 +87,8 @@ def _read(file: Path, at: int | None) -> Story:
         raise Failure(f"{file}: {error.strerror}", EXIT_USAGE) from None
     except LogError as error:
         raise _failure(file, error) from None
-    if at is not None and at >= len(story.moves):
-        raise Failure(f"{file}: --at {at}: the file has entries 0 to {len(story.moves) - 1}", EXIT_USAGE)
+    if at is not None and at >= story.record.size:
+        raise Failure(f"{file}: --at {at}: the file has entries 0 to {story.record.size - 1}", EXIT_USAGE)
     return story
 
 
@@ -113,13 +115,14 @@ def _ask(request: pb.ProveDecidedRequest, timeout: float) -> tuple[pb.ProveDecid
         return found, round(1000 * (perf_counter() - start), 2)
 
 
-def _tell_result(end: log_pb2.GameEnd, entry: int, *, as_json: bool) -> int:
-    winners = [seat for seat, place in enumerate(end.places) if place == 1]
+def _tell_result(record: Record, result: Result, *, as_json: bool) -> int:
+    winners, entry, waits = list(result.winners), record.size - 1, not record.game.is_over
     if as_json:
-        building.write_json({"entry": entry, "ended": True, "winners": winners, "places": [*end.places]})
+        building.write_json(
+            {"entry": entry, "ended": True, "waits": waits, "winners": winners, "places": list(result.places)}
+        )
     else:
-        who = f"seat {winners[0]} has won" if len(winners) == 1 else f"seats {_listed(winners)} share the first place"
-        output.write(f"ENDED: {who if winners else 'nobody is first'}; {told_end(end)}\n")
+        output.write(f"ENDED: {outcome(result, record.game.contest(), waits=waits)}; {told_end(result)}\n")
     return EXIT_OK if len(winners) == 1 else EXIT_OPEN
 
 
@@ -171,7 +174,3 @@ def _table(found: pb.ProveDecidedResponse) -> Iterator[str]:
 
 def _points(count: int) -> str:
     return f"{count} {'point' if count == 1 else 'points'}"
-
-
-def _listed(seats: list[int]) -> str:
-    return " and ".join([", ".join(map(str, seats[:-1])), str(seats[-1])])

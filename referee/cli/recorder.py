@@ -14,6 +14,7 @@ from referee.cli.failure import EXIT_USAGE, Failure
 from referee.games.game import Chance, ForcedPass
 from referee.games.table_rules import VERSION as TABLE_RULES
 from referee.log import file, intent
+from referee.log.endings import end_message
 from referee.log.engines import installed
 from referee.log.entry import Clock, Written
 from referee.log.errors import LogError, RulesError
@@ -64,10 +65,10 @@ class Recorder:
 
     def take(self, event: Any) -> None:
         """What happened: a move, a forced pass, what was drawn."""
-        tables = self.record.course.tables
+        tables = self.record.game.position.tables
         if isinstance(event, ForcedPass):
             self._write(log_pb2.ForcedPass(seat=event.seat))
-        elif isinstance(self.record.course.pending()[0], Chance):
+        elif isinstance(self.record.game.position.pending()[0], Chance):
             data = self._codec.encode_outcome(event, tables)
             self._admit(intent.declare(self.record.place, _SCRIBE, self._scribe, data))
         else:
@@ -93,9 +94,9 @@ class Recorder:
 
     def end(self, result: str) -> None:
         """The end that the rules bring, or the one without points that ``result`` names; if neither, it goes on."""
-        end = self.record.course.required_end()
+        end = self.record.game.reached()
         if end is not None:
-            self._write(end)
+            self._write(end_message(end))
         elif result in _ENDINGS:
             self._write(log_pb2.GameEnd(ending=_ENDINGS[result]))
 
@@ -110,7 +111,7 @@ class Recorder:
         return stream.getvalue()
 
     def _encoded(self, event: Any) -> bytes:
-        return self._codec.encode_move(event, self.record.course.tables)
+        return self._codec.encode_move(event, self.record.game.position.tables)
 
     def _move(self, event: Any) -> intent.SignedIntent:
         return intent.move(self.record.place, Author(Role.SCRIBE, _SCRIBE), self._scribe, self._encoded(event))

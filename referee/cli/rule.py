@@ -11,10 +11,12 @@ from typing import Annotated, Any
 
 import typer
 
-from referee.cli.acting import Floor, Remote, check_game, composed, confirm, reason_of, record_of
+from referee.cli.acting import Floor, Remote, check_game, composed, confirm, reason_of
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.times import milliseconds
+from referee.log.events import Accept, Restore, Ruled, Ruling, SetClock, Skip
 from referee.log.intent import Author, Role
+from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.notation import game_text
 from referee.notation.errors import NotationError
@@ -88,7 +90,7 @@ def _rule(words: _Words, make: Callable[..., log_pb2.Rule], own: dict[str, Any],
     token = words.token()
     floor = Floor(words.server, check_game(words.game), token, words.secured(token))
     story = floor.story()
-    record = record_of(story)
+    record = story.record
     if "story" in make.__annotations__:
         own["story"] = story
     ruling = make(**own)
@@ -96,9 +98,11 @@ def _rule(words: _Words, make: Callable[..., log_pb2.Rule], own: dict[str, Any],
     if words.decides is not None:
         ruling.decides = words.decides
     author = Author(Role.ARBITER, words.arbiter)
-    floor.check(record, author, words.key, ruling)
-    told = f"{author} rules: {ruling_words(ruling, _move_of(story, ruling))}"
-    confirm([told, *([f"reason: {quoted(text)}"] if text else []), *_consequences(story, ruling)], sure=words.yes)
+    ruled = floor.check(record, author, words.key, ruling)
+    assert isinstance(ruled, Ruled)  # noqa: S101 - what was asked about
+    told = f"{author} rules: {ruling_words(ruled, _move_of(record, ruled.ruling))}"
+    about = _consequences(story, ruled.ruling)
+    confirm([told, *([f"reason: {quoted(text)}"] if text else []), *about], sure=words.yes)
     seq = floor.enter(record, author, words.key, ruling, text, anywhere=anywhere)
     print(f"entered as entry {seq}")
 
@@ -186,10 +190,10 @@ def accept(
     seat: _Seat,
 ) -> log_pb2.Rule:
     """The move of the seat on turn stands as it was played, though it breaks rules: such as allow that (TBL-7)."""
-    course = record_of(story).course
+    game = story.record.game
     event = _meant(story, seat, move)
-    data = course.codec.encode_move(event, course.tables)
-    broken = sorted({violation.rule_id for violation in course.state.check(event)})
+    data = game.position.encoded_move(event)
+    broken = sorted({violation.rule_id for violation in game.position.violations(event)})
     return log_pb2.Rule(accept=log_pb2.Accept(seat=seat, move=data, rule_ids=broken))
 
 
@@ -221,38 +225,39 @@ def dismiss() -> log_pb2.Rule:
 # What will happen
 
 
-def _consequences(story: Story, ruling: log_pb2.Rule) -> list[str]:
-    course = record_of(story).course
-    kind = ruling.WhichOneof("ruling")
-    if kind == "restore":
-        gone = story.events_after(ruling.restore.to_seq)
-        return ["taken back:", *(f"  {seq}  {story.moves[seq]}" for seq in gone)] if gone else ["nothing is taken back"]
-    if kind == "accept":
-        rules = {known.id: known for known in course.game.catalogue}
-        event = course.decoded_move(ruling.accept.move)
-        return ["against the rules:", *(f"  {sentence(each, rules)}" for each in course.state.check(event))]
-    if kind == "skip":
-        move = course.decoded_move(course.stand_in(ruling.skip.seat).move)
-        return [f"the stand-in's move: {notation(course.game.rules_id).describe(move, course.state)}"]
-    if kind == "set_clock" and course.clocks is not None:
-        return [f"it showed {in_words(course.clocks.seat(ruling.set_clock.seat).left_ms)} after the last entry"]
-    return []
+def _consequences(story: Story, ruling: Ruling) -> list[str]:
+    game = story.record.game
+    match ruling:
+        case Restore(to_seq):
+            gone = story.transcript.counting_after(to_seq)
+            lines = [f"  {seq}  {story.transcript.entries[seq]}" for seq in gone]
+            return ["taken back:", *lines] if lines else ["nothing is taken back"]
+        case Accept(_, move):
+            rules = {known.id: known for known in game.position.rules.catalogue}
+            return ["against the rules:", *(f"  {sentence(each, rules)}" for each in game.position.violations(move))]
+        case Skip(seat):
+            return [f"the stand-in's move: {_described(story.record, game.position.stand_in(seat))}"]
+        case SetClock(seat) if game.clocks is not None:
+            return [f"it showed {in_words(game.clocks.seat(seat).left_ms)} after the last entry"]
+        case _:
+            return []
 
 
-def _move_of(story: Story, ruling: log_pb2.Rule) -> str:
-    if not ruling.HasField("accept"):
-        return ""
-    course = record_of(story).course
-    return notation(course.game.rules_id).describe(course.decoded_move(ruling.accept.move), course.state)
+def _move_of(record: Record, ruling: Ruling) -> str:
+    return _described(record, ruling.move) if isinstance(ruling, Accept) else ""
+
+
+def _described(record: Record, move: Any) -> str:
+    return notation(record.opened.rules_id).describe(move, record.game.position.state)
 
 
 def _meant(story: Story, seat: int, text: str) -> Any:
     """The move in the position now, legal or not."""
-    course = record_of(story).course
-    rules_id = course.game.rules_id
+    game = story.record.game
+    rules_id = game.opened.rules_id
     line = text if re.match(r"\d+:", text, re.ASCII) else f"{seat}: {text}"
     try:
-        return game_text.meant(rules_id, course.state, grammar(rules_id).parse(line, "act"))
+        return game_text.meant(rules_id, game.position.state, grammar(rules_id).parse(line, "act"))
     except NotationError as error:
         raise Failure(f"{line!r}: {error}", EXIT_USAGE) from None
 

@@ -10,8 +10,9 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from clients.join import JoinError, parse_join
-from referee.cli.acting import Floor, Remote, check_game, composed, confirm, reason_of, record_of
+from referee.cli.acting import Floor, Remote, check_game, composed, confirm, reason_of
 from referee.cli.failure import EXIT_USAGE, Failure
+from referee.log.events import Corrected, SeatAct
 from referee.log.intent import Author, Role, TableAct
 from referee.log.v1 import log_pb2
 from referee.story.story import Story
@@ -20,13 +21,6 @@ from referee.story.words import act_words, quoted
 RuleId = Annotated[
     str, typer.Option("--rule", metavar="ID", help="The rule, by its id: of the game, or TBL-n.", show_default=False)
 ]
-_KINDS: dict[type[TableAct], str] = {
-    log_pb2.Protest: "protest",
-    log_pb2.Appeal: "appeal",
-    log_pb2.Resign: "resign",
-    log_pb2.TakeBack: "take_back",
-    log_pb2.Consent: "consent",
-}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,9 +74,10 @@ def _enter(words: SeatWords, act: TableAct, *, anywhere: bool) -> None:
     author = _author(words, act)
     floor = Floor(words.server, check_game(words.game), token, words.secured(token))
     story = floor.story()
-    record = record_of(story)
-    floor.check(record, author, words.key, act)
-    told = f"{author}: {act_words(_KINDS[type(act)], act)}"
+    record = story.record
+    said = floor.check(record, author, words.key, act)
+    assert isinstance(said, SeatAct | Corrected)  # noqa: S101 - what was asked about
+    told = f"{author}: {act_words(said)}"
     confirm([told, *([f"reason: {quoted(text)}"] if text else []), *_about(story, act)], sure=words.yes)
     seq = floor.enter(record, author, words.key, act, text, anywhere=anywhere)
     print(f"entered as entry {seq}")
@@ -122,14 +117,16 @@ def _about(story: Story, act: TableAct) -> list[str]:
     if isinstance(act, log_pb2.Protest | log_pb2.Appeal):
         return _entry(story, act.against_seq)
     if isinstance(act, log_pb2.Consent):
-        proposal = record_of(story).course.conduct.proposal
+        proposal = story.record.game.arbitration.proposal
         return _taken_back(story, proposal.to_seq) if proposal is not None else []
     return _taken_back(story, act.to_seq) if isinstance(act, log_pb2.TakeBack) else []
 
 
 def _entry(story: Story, seq: int) -> list[str]:
-    return [f"  {seq}  {story.moves[seq]}"] if seq < len(story.moves) else []
+    entries = story.transcript.entries
+    return [f"  {seq}  {entries[seq]}"] if seq < len(entries) else []
 
 
 def _taken_back(story: Story, to_seq: int) -> list[str]:
-    return ["would be taken back:", *(line for seq in story.events_after(to_seq) for line in _entry(story, seq))]
+    gone = story.transcript.counting_after(to_seq)
+    return ["would be taken back:", *(line for seq in gone for line in _entry(story, seq))]

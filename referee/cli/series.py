@@ -27,7 +27,7 @@ def game_before(file: Path) -> Record:
     except LogError as error:
         raise Failure(f"--series-of {file}: {error}", EXIT_USAGE) from None
     record = story.record
-    if record is None or not story.ended or record.course.end is None:
+    if not story.ended or record.game.end is None:
         raise Failure(f"--series-of {file}: expected the file of a game that is over", EXIT_USAGE)
     if not record.opened.HasField("series"):
         raise Failure(f"--series-of {file}: this game is of no series; expected one opened with --series", EXIT_USAGE)
@@ -38,7 +38,7 @@ def next_options(record: Record) -> bytes:
     """The options of the game that follows, encoded: as they were, unless the rules say how they go on."""
     if (rules := _rules(record)) is None:
         return record.opened.options
-    found: bytes = record.course.codec.encode_options(rules.next_options(record.course.state))
+    found: bytes = record.game.position.codec.encode_options(rules.next_options(record.game.position.state))
     return found
 
 
@@ -60,6 +60,6 @@ def place(record: Record | None, *, first: bool) -> log_pb2.Series | None:
     if first:
         raise Failure("--series and --series-of: expected one of them", EXIT_USAGE)
     before = record.opened.series
-    if (rules := _rules(record)) is not None and rules.is_last(record.course.state, before.index):
+    if (rules := _rules(record)) is not None and rules.is_last(record.game.position.state, before.index):
         raise Failure("--series-of: the series ends with this game", EXIT_USAGE)
     return log_pb2.Series(id=before.id, index=before.index + 1, previous_head=record.head)

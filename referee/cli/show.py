@@ -123,12 +123,11 @@ def _read(file: Path, at: int | None, verifier: VerifierKey | None) -> tuple[_Sh
     except LogError as error:
         raise _failure(file, error) from None
     record = story.record
-    assert record is not None  # noqa: S101 - or read would have raised
-    if at is not None and at >= len(story.moves):
-        raise Failure(f"{file}: --at {at}: the file has entries 0 to {len(story.moves) - 1}", EXIT_USAGE)
-    game = as_text(story, record)
+    if at is not None and at >= story.record.size:
+        raise Failure(f"{file}: --at {at}: the file has entries 0 to {story.record.size - 1}", EXIT_USAGE)
+    game = as_text(story)
     last = f"entry {record.size - 1}"
-    position = Position(game.setup, record.course.state)
+    position = Position(game.setup, record.game.position.state)
     text = partial(game_text.write, game)
     return _Shown(position, text, story.header(), story.numbered_moves(), last), story.torn
 

@@ -136,14 +136,14 @@ CLOCKS: Final = (
     _rule(
         15,
         _C,
-        "log.sitting.Sitting.check_clock",
+        "log.judge.judge",
         "No entry is dated before the one before it.",
         "Decided here: time that runs back could be given to one seat and taken from another",
     ),
     _rule(
         16,
         _C,
-        "log.sitting.Sitting.check_clock",
+        "log.judge.judge",
         "While the referee is not running no clock runs: what passed until it was last seen is charged, what passed "
         "since is not. It was last seen between the entry before and this one.",
         "FIDE Laws 2018, 6.11.1: if the game needs to be interrupted the arbiter stops the clocks",
@@ -151,7 +151,7 @@ CLOCKS: Final = (
     _rule(
         17,
         _C,
-        "log.sitting.Sitting.check_event",
+        "log.judge.judge",
         "A seat whose move is awaited forfeits when it has not been connected for as long as the terms allow. A "
         "scribed seat does not connect, so it is never absent.",
         "FIDE Laws 2018, 6.7.1: who comes after the default time loses",
@@ -162,7 +162,7 @@ ATTEMPTS: Final = (
     _rule(
         18,
         _C,
-        "log.course.Course.refusal",
+        "log.judge.judge",
         "Where the terms say so a move that the rules forbid is recorded, with every rule that it breaks; otherwise it "
         "is answered and leaves no trace. The position stays.",
         "FIDE Laws 2018, 7.5.1: the position before an illegal move is reinstated",
@@ -170,7 +170,7 @@ ATTEMPTS: Final = (
     _rule(
         19,
         _T,
-        "log.conduct.Conduct.strike",
+        "log.arbitration.Arbitration.strike",
         "A recorded attempt that the seat signed itself is a strike, and takes the penalty of the terms off its clock. "
         "With as many strikes as the terms say it forfeits. What a scribe mistypes is nobody's attempt.",
         "FIDE Laws 2018, 7.5.5: time for the first illegal move, the game for the second",
@@ -181,7 +181,7 @@ SEATS: Final = (
     _rule(
         20,
         _C,
-        "log.conduct.Conduct.check",
+        "log.arbitration.Arbitration.check",
         "Seats act at the table while the game is in play: each for itself, a scribe for a scribed seat that it names. "
         "Who has forfeited can only protest and appeal.",
         "Decided here: who left has no say in the game, but may have been put out wrongly",
@@ -189,7 +189,7 @@ SEATS: Final = (
     _rule(
         21,
         _C,
-        "log.conduct.Conduct.check",
+        "log.arbitration.Arbitration.check",
         "When the game has come to its end nobody resigns or takes back any more; there is time to protest.",
         "FIDE Laws 2018, 5.1.2: a resignation ends the game, so there has to be one",
     ),
@@ -199,7 +199,7 @@ GOING_BACK: Final = (
     _rule(
         22,
         _C,
-        "log.past.Past.check",
+        "log.takebacks.Takebacks.check",
         "A game goes back to what it was after an earlier entry, since play began, that was not itself taken back. "
         "Seats and scribes take back at least a move, a draw or a pass, not the time alone.",
         "FIDE Laws 2018, 7.5.1: the game continues from a position that it had",
@@ -207,7 +207,7 @@ GOING_BACK: Final = (
     _rule(
         23,
         _C,
-        "log.past.Past.check",
+        "log.takebacks.Takebacks.check",
         "No take-back goes past what was drawn or rolled. In a dealt game nothing does, nor back when a draw is due: "
         "the deck goes on.",
         "Decided here: what was seen cannot be unseen",
@@ -215,7 +215,7 @@ GOING_BACK: Final = (
     _rule(
         24,
         _C,
-        "log.conduct.Conduct.check",
+        "log.arbitration.Arbitration.check",
         "Where the terms allow it a seat proposes to take moves back, four times at most while the position stays. It "
         "happens when every seat that has not forfeited has agreed to the newest proposal.",
         "Decided here: proposals cost no time, and a game has only so many entries",
@@ -223,7 +223,7 @@ GOING_BACK: Final = (
     _rule(
         25,
         _C,
-        "log.past.Past.check",
+        "log.takebacks.Takebacks.check",
         "A scribe of a declared game takes back what scribes entered, draws too, and nothing that a seat signed, an "
         "arbiter ruled or a forfeit changed.",
         "Decided here: a slip of the pen is nobody's move; all else is not the scribe's to undo",
@@ -231,7 +231,7 @@ GOING_BACK: Final = (
     _rule(
         26,
         _T,
-        "log.sitting.Sitting.act",
+        "log.game.LoggedGame.apply",
         "With the position the clocks become what they were after that entry, and stand until it is awaited again. "
         "Forfeits since then are undone by an arbiter alone. Strikes, points taken off, protests, rulings and a "
         "suspension stay.",
@@ -243,7 +243,7 @@ DISPUTES: Final = (
     _rule(
         27,
         _C,
-        "log.conduct.Conduct.check",
+        "log.arbitration.Arbitration.check",
         "A seat protests against an earlier entry and names the rule that was broken, where the game has an arbiter. "
         "It has 16 protests and appeals.",
         "Decided here: a protest holds the result, so there cannot be any number of them",
@@ -251,7 +251,7 @@ DISPUTES: Final = (
     _rule(
         28,
         _C,
-        "log.conduct.Conduct.check",
+        "log.arbitration.Arbitration.check",
         "A seat appeals once against a ruling, where the game has another arbiter. A ruling on an appeal is the "
         "last word.",
         "FIDE Laws 2018, 11.10: a player may appeal against any decision of the arbiter",
@@ -259,7 +259,7 @@ DISPUTES: Final = (
     _rule(
         29,
         _C,
-        "log.course.Course.due",
+        "log.game.LoggedGame.due",
         "No result is entered while a protest or an appeal is open, nor before nobody has acted for the time that the "
         "terms give to protest. A game that nobody rules on can be aborted.",
         "Decided here: what is entered as the result stays; without its arbiters a game has to end, too",
@@ -270,7 +270,7 @@ ARBITERS: Final = (
     _rule(
         30,
         _C,
-        "log.conduct.Conduct.check",
+        "log.arbitration.Arbitration.check",
         "Arbiters of the game rule, nobody else. A ruling names the rule that it rests on, of the game or of the "
         "table; to suspend the game or let it go on needs none. Before play only a result can be given or the "
         "game voided.",
@@ -279,7 +279,7 @@ ARBITERS: Final = (
     _rule(
         31,
         _C,
-        "log.conduct.Conduct.check",
+        "log.arbitration.Arbitration.check",
         "Any ruling can decide one open protest or appeal, an appeal not by the arbiter whose ruling it is against. To "
         "dismiss is to decide one without consequence.",
         "Decided here: nobody judges his own ruling",
@@ -287,14 +287,14 @@ ARBITERS: Final = (
     _rule(
         32,
         _C,
-        "log.conduct.Conduct.check",
+        "log.arbitration.Arbitration.check",
         "A game is paused, or adjourned, until it is resumed. Until then no move counts.",
         "FIDE Laws 2018, 6.11.1: if the game needs to be interrupted the arbiter stops the clocks",
     ),
     _rule(
         33,
         _C,
-        "log.conduct.Conduct.check",
+        "log.arbitration.Arbitration.check",
         "An arbiter sets a clock, 30 days at most, warns a seat, or takes time, points or strikes: at most 1000 of "
         "each of the last two in a ruling.",
         "FIDE Laws 2018, 12.9: warning, time, points",
@@ -302,7 +302,7 @@ ARBITERS: Final = (
     _rule(
         34,
         _C,
-        "log.conduct.Conduct.check",
+        "log.arbitration.Arbitration.check",
         "An arbiter puts a seat out, by an ending that is a seat's, or brings one back that has forfeited. It comes "
         "back with the time and the strikes that it had.",
         "FIDE Laws 2018, 12.9.6: declaring the game lost. Decided here: the way back, as a forfeit can be an error",
@@ -310,14 +310,14 @@ ARBITERS: Final = (
     _rule(
         35,
         _C,
-        "log.conduct.Conduct.check",
+        "log.arbitration.Arbitration.check",
         "A decision is skipped, or a wrong move let stand, of the seat on turn in a game that is not suspended.",
         "Decided here: of no other seat a move is awaited",
     ),
     _rule(
         36,
         _C,
-        "log.conduct.Conduct.check",
+        "log.arbitration.Arbitration.check",
         "An arbiter gives the result, with places and, for all seats or none, scores; or voids the game. A place is "
         "one more than the seats that are before it.",
         "FIDE Laws 2018, 12.2.1 and 12.9: the arbiter ensures fair play. Decided here: the form of a result",
@@ -325,7 +325,7 @@ ARBITERS: Final = (
     _rule(
         37,
         _C,
-        "log.course.Course.due",
+        "log.game.LoggedGame.due",
         "A game ends as the table of endings says, by what brings such an end about; with that result and no other.",
         "Decided here: an ending that nobody brought about is none",
     ),

@@ -10,22 +10,23 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from referee.log import file
-from referee.log.course import Course
 from referee.log.deck import SEED_BYTES
 from referee.log.engines import Engines, installed
 from referee.log.entry import NO_ENTRY, clock_of, decode_entry, decode_open, game_id
 from referee.log.errors import Code, LogError
+from referee.log.events import Opened, read_entry
 from referee.log.frames import Frame, FrameType
+from referee.log.game import LoggedGame, Phase
 from referee.log.header import check_descriptors, check_header, decode_header, rules_hash
 from referee.log.heads import Heads, check_head
 from referee.log.intent import Author, Place, Role, author_of, decode_intent
+from referee.log.judge import take
 from referee.log.merkle import Tree, leaf_hash
 from referee.log.note import Checkpoint, Note, VerifierKey, open_checkpoint
 from referee.log.proofs import Proofs
-from referee.log.remarks import Remarks
+from referee.log.remarks import Remarks, committed
 from referee.log.replay import check_link, digest_differs, signed_part
 from referee.log.roll import Roll
-from referee.log.steps import Phase
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Finding, Layer, ProofReport, Report, SeatStanding
 
@@ -79,7 +80,7 @@ def _look_ahead(stream: BinaryIO) -> tuple[bytes | None, bool]:
                 continue
             if data[-len(_DISCLOSE) - SEED_BYTES : -SEED_BYTES] == _DISCLOSE:
                 entry = decode_entry(data)
-                if entry.WhichOneof("event") == "disclose":
+                if entry.HasField("disclose"):
                     secret = entry.disclose.seed
     except LogError:
         pass
@@ -103,9 +104,9 @@ class _Auditor:
         self.identity: bytes | None = None
         self.opened: log_pb2.GameOpen | None = None
         self.roll: Roll | None = None
-        self.course: Course | None = None
+        self.game: LoggedGame | None = None
         self.following = False
-        """The course is still being followed; otherwise it stands where it could not go on."""
+        """The game is still being followed; otherwise it stands where it could not go on."""
         self.latest_ms = 0
         self.dated_back = False
         self.past_joining = False
@@ -186,15 +187,15 @@ class _Auditor:
         self.latest_ms = entry.referee_ms
         if self.tree.size > 0:
             self._event(entry)
-        elif self.course is not None and self.following and entry.state_digest != self.course.digest():
+        elif self.game is not None and self.following and entry.state_digest != self.game.position.digest():
             self.following = False
-            self.note(digest_differs(entry.state_digest, self.course.digest()))
+            self.note(digest_differs(entry.state_digest, self.game.position.digest()))
 
     def _open(self, entry: log_pb2.Entry) -> None:
         """Raises ``LogError``."""
         self.identity = game_id(entry.open)
-        if entry.WhichOneof("event") != "open":
-            raise LogError(Code.NOT_AWAITED, f"{entry.WhichOneof('event')} in entry 0", "GameOpen")
+        if not entry.HasField("open"):
+            raise LogError(Code.NOT_AWAITED, "an event in entry 0", "GameOpen")
         opened = decode_open(entry.open)
         self.opened = opened
         self._check_header(opened)
@@ -207,8 +208,9 @@ class _Auditor:
                 # A pinned player signs its own moves; here any scribe could.
                 what = f"seat {seat}, whose key is pinned, is scribed"
                 self.note(LogError(Code.UNTRUSTED_KEY, what, expected.hex()), Layer.AUTHORS)
-        self.course = Course(opened, self.identity, self.engines, secret=self.secret)
-        self.course.opened_at(entry.referee_ms)
+        game = LoggedGame(opened, self.identity, self.engines, secret=self.secret)
+        take(game, Opened(entry.open), 0, clock_of(entry))
+        self.game = game
         provable = self.engines.provable(opened.rules_id, opened.rules_version)
         if provable is not None and (self.has_proofs or opened.terms.proofs):
             self.proofs = Proofs(provable, opened.terms.proofs)
@@ -245,7 +247,9 @@ class _Auditor:
             self.checked[Layer.AUTHORS] = self.tree.size + 1
         intent = None
         if (signed := signed_part(entry)) is None:
-            self.past_joining |= entry.WhichOneof("event") not in ("end", "disclose", "recovered")
+            self.past_joining |= not (
+                entry.HasField("end") or entry.HasField("disclose") or entry.HasField("recovered")
+            )
         else:
             try:
                 intent = decode_intent(signed.intent)
@@ -253,19 +257,19 @@ class _Auditor:
                 self.following = False
                 self.note(error)
                 return
-            self.past_joining |= intent.WhichOneof("act") != "join"
+            self.past_joining |= not intent.HasField("join")
             if entry.HasField("signed"):
-                self.words.entered(self.tree.size, intent)
+                self.words.entered(self.tree.size, committed(intent))
             self._link("intent", intent)
             if self.roll is not None:
                 self._author(self.roll, signed, intent)
-        if self.following and self.course is not None:
-            self._rules(self.course, entry, intent)
+        if self.following and self.game is not None:
+            self._rules(self.game, entry, intent)
 
     def _author(self, roll: Roll, signed: log_pb2.Signed | log_pb2.Refused, intent: log_pb2.Intent) -> None:
         try:
             roll.check(signed, intent)
-            if intent.WhichOneof("act") == "join" and roll.seats[seat := author_of(intent).index] is None:
+            if intent.HasField("join") and roll.seats[seat := author_of(intent).index] is None:
                 roll.join(seat, intent.join.key)
                 self._check_pinned(Role.SEAT, self.policy.seat_keys)
         except LogError as error:
@@ -280,30 +284,28 @@ class _Auditor:
                 found = f"key {key.raw.hex()}" if key else "no key"
                 self.note(LogError(Code.UNTRUSTED_KEY, f"{role} {index} with {found}", expected.hex()), Layer.AUTHORS)
 
-    def _rules(self, course: Course, entry: log_pb2.Entry, intent: log_pb2.Intent | None) -> None:
+    def _rules(self, game: LoggedGame, entry: log_pb2.Entry, intent: log_pb2.Intent | None) -> None:
+        # By the place, not by what the entry says of it: that is the chain's to judge.
+        seq, clock = self.tree.size, clock_of(entry)
         try:
+            event = read_entry(entry, intent, game.position)
             if self.proofs is not None:
-                self.proofs.look(course, entry, intent)
-            # By the place, not by what the entry says of it: that is the chain's to judge.
-            step = course.check(entry, intent, self.tree.size)
+                self.proofs.look(event, game.position.state)
             try:
-                course.check_deck(step)
+                take(game, event, seq, clock)
             except LogError as error:
                 if error.code is not Code.DECK:
                     raise
                 self.note(error)
-                course.doubt_deck()
-            clock = clock_of(entry)
-            course.check_clock(step, clock)
-            course.apply(step, self.tree.size, clock)
-            if entry.state_digest != course.digest():
-                self.note(digest_differs(entry.state_digest, course.digest()))
-                self.following = False
+                game.deal.doubt()
+                take(game, event, seq, clock)
+            if entry.state_digest != game.position.digest():
+                raise digest_differs(entry.state_digest, game.position.digest())
         except LogError as error:
             self.note(error)
             self.following = False
         else:
-            self.checked[Layer.RULES] = self.tree.size + 1
+            self.checked[Layer.RULES] = seq + 1
 
     # --- the end -----------------------------------------------------------------------------------------
 
@@ -312,8 +314,8 @@ class _Auditor:
         self._closing()
         self._never_joined()
         self._checkpoints()
-        end = self.course.end if self.course is not None else None
-        course = self.course
+        game = self.game
+        end = game.end if game is not None else None
         proofs = self.proofs.report() if self.proofs is not None else ProofReport()
         if self.proofs is not None and self.proofs.failure is not None:
             self.note(self.proofs.failure, Layer.PROOFS)
@@ -326,19 +328,19 @@ class _Auditor:
             checked=self.checked,
             game_id=self.identity,
             rules=(self.opened.rules_id, self.opened.rules_version) if self.opened is not None else None,
-            options=course.chosen_options() if course is not None else {},
+            options=game.position.chosen_options() if game is not None else {},
             chance=(self.opened.WhichOneof("chance") or "unknown") if self.opened is not None else "unknown",
-            deck_checked=course is not None
-            and course.phase is Phase.CLOSED
-            and course.dealer is not None
+            deck_checked=game is not None
+            and game.phase is Phase.CLOSED
+            and game.deal.dealer is not None
             and Layer.DECK not in self.findings,
             seats=self._standings(),
-            ending=log_pb2.Ending.Name(end.ending) if end is not None else "",
-            scores=tuple(end.scores) if end is not None else (),
-            places=tuple(end.places) if end is not None else (),
+            ending=f"ENDING_{end.ending.name}" if end is not None else "",
+            scores=end.scores if end is not None else (),
+            places=end.places if end is not None else (),
             proofs=proofs,
             remarks=(
-                *(course.about_opening() if course is not None else ()),
+                *(game.position.about_opening() if game is not None else ()),
                 *self._recoveries(),
                 *self.remarks,
                 *proofs.remarks(),
@@ -355,15 +357,15 @@ class _Auditor:
             self.note(LogError(Code.INCOMPLETE, "the file has no END", "END"), Layer.FRAMES)
         if self.tree.size == 0:
             self.note(LogError(Code.INCOMPLETE, "no entries", "GameOpen in entry 0"))
-        if self.course is None or not self.following:
+        if self.game is None or not self.following:
             return
-        phase = self.course.phase
+        phase = self.game.phase
         if phase is Phase.ENDED and self.ended:
             self.note(LogError(Code.UNDISCLOSED, "the referee's seed is not disclosed", "SeedDisclose"))
         elif phase is Phase.ENDED:
             self.note(LogError(Code.INCOMPLETE, "the referee's seed is not yet disclosed", "SeedDisclose"))
         elif phase is Phase.CLOSED:
-            if self.course.deck_unknown and Layer.DECK not in self.findings:
+            if self.game.deck_unknown and Layer.DECK not in self.findings:
                 self.note(LogError(Code.UNDISCLOSED, "chance was not compared with the deck", "the seed"))
         else:
             self.note(LogError(Code.INCOMPLETE, f"the game has not ended: {phase.value}", "GameEnd"))

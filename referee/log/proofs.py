@@ -7,19 +7,19 @@ Knows no game.
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
-from referee.games.game import ForcedPass
-from referee.log.course import Course
+from referee.games.game import State
 from referee.log.errors import Code, LogError, malformed
+from referee.log.events import Accept, Event, Refused, Ruled, change_of
 from referee.log.frames import MAX_IGNORABLE_BYTES, Frame
 from referee.log.intent import check_length
+from referee.log.judge import Happened
 from referee.log.merkle import HASH_BYTES
-from referee.log.play import engine_failed
+from referee.log.position import guarded
 from referee.log.v1 import log_pb2
 from referee.log.verdict import ProofReport
 from referee.wire import strict
-from referee.wire.registry import Codec
 from solver.certificate import BadCertificate, Checked
 from solver.registry import Provable
 
@@ -39,25 +39,40 @@ def decode_proof(data: bytes) -> log_pb2.Proof:
     return proof
 
 
-def is_wanted(policy: log_pb2.ProofPolicy.ValueType, entry: log_pb2.Entry) -> bool:
-    """Whether such an entry is to have certificates."""
-    return policy == log_pb2.PROOF_POLICY_ALL or (policy == log_pb2.PROOF_POLICY_REFUSALS and entry.HasField("refused"))
+class EntryVerdict(NamedTuple):
+    """What the referee, or an arbiter, said of an event of the game."""
+
+    event: Any
+    """The engine's own: a move, an outcome, a pass."""
+    before: State
+    against: tuple[str, ...] | None
+    """The rules that it breaks, ascending; None: it is legal."""
+    is_refusal: bool
+    """It is an attempt that the referee refused."""
 
 
-def event_of(codec: Codec, tables: Any, entry: log_pb2.Entry, intent: log_pb2.Intent | None) -> Any:
-    """The engine's event that the entry holds, also one that was refused; None for other entries.
+def verdict(event: Event, before: State) -> EntryVerdict | None:
+    """Return what the entry is a verdict about, in the position before it; None: about nothing."""
+    match event:
+        case Refused(_, move, rule_ids):
+            return EntryVerdict(move, before, rule_ids, is_refusal=True)
+        case Ruled(ruling=Accept(move=move, rule_ids=rule_ids)):
+            return EntryVerdict(move, before, rule_ids, is_refusal=False)
+        case _:
+            change = change_of(event)
+            return None if change is None else EntryVerdict(change, before, None, is_refusal=False)
 
-    ``intent``: of a Signed or Refused one. Raises ``MalformedError``.
-    """
-    if intent is not None and intent.HasField("move"):
-        return codec.decode_move(intent.move, tables)
-    if intent is not None and intent.HasField("declare"):
-        return codec.decode_outcome(intent.declare, tables)
-    if entry.HasField("chance"):
-        return codec.decode_outcome(entry.chance.outcome, tables)
-    if entry.HasField("forced_pass"):
-        return ForcedPass(entry.forced_pass.seat)
-    return None
+
+def verdict_of(happened: Happened) -> EntryVerdict | None:
+    """Return what the entry was a verdict about; None: about nothing."""
+    return verdict(happened.event, happened.before)
+
+
+def is_wanted(policy: log_pb2.ProofPolicy.ValueType, verdict: EntryVerdict) -> bool:
+    """Return whether a verdict is to have certificates."""
+    if policy == log_pb2.PROOF_POLICY_REFUSALS:
+        return verdict.is_refusal
+    return policy == log_pb2.PROOF_POLICY_ALL
 
 
 class _Claimed:
@@ -65,10 +80,10 @@ class _Claimed:
 
     __slots__ = ("is_wanted", "leaf", "opened", "rule_ids", "waiting")
 
-    def __init__(self, entry: log_pb2.Entry, waiting: list[bytes], *, is_wanted: bool) -> None:
+    def __init__(self, rule_ids: tuple[str, ...] | None, waiting: list[bytes], *, is_wanted: bool) -> None:
         self.leaf = b""
-        self.rule_ids = tuple(entry.refused.rule_ids) if entry.HasField("refused") else None
-        """Why it was refused; None if it was accepted."""
+        self.rule_ids = rule_ids
+        """What the move breaks as the referee says; None: nothing."""
         self.waiting = waiting
         """Claims without a certificate so far."""
         self.opened = set[bytes]()
@@ -97,17 +112,15 @@ class Proofs:
         """The first that proves the opposite of what the referee said, else the first that proves nothing: whoever has
         the file can add any number of these, and they must not hide the other."""
 
-    def look(self, course: Course, entry: log_pb2.Entry, intent: log_pb2.Intent | None) -> None:
-        """At the next entry, in the position before it. Raises ``LogError`` (``ENGINE``)."""
-        try:
-            event = event_of(course.codec, course.tables, entry, intent)
-            claims = self._provable.claims(course.state, event) if event is not None else ()
-        except strict.MalformedError:
-            claims = ()
-        except Exception as error:
-            raise engine_failed(error) from error
+    def look(self, event: Event, before: State) -> None:
+        """Look at the next entry, in the position before it. Raise ``LogError`` (``ENGINE``)."""
+        found = verdict(event, before)
+        if found is None:
+            self._next = _Claimed(None, [], is_wanted=False)
+            return
+        claims = guarded(lambda: self._provable.claims(before, found.event))
         waiting = [self._provable.fingerprint(claim) for claim in claims]
-        self._next = _Claimed(entry, waiting, is_wanted=is_wanted(self._policy, entry))
+        self._next = _Claimed(found.against, waiting, is_wanted=is_wanted(self._policy, found))
 
     def entered(self, seq: int, leaf: bytes) -> None:
         """The entry; if ``look`` was not asked, as the game could not be followed so far, nor are those after it."""
@@ -170,9 +183,9 @@ class Proofs:
 
 
 def contradicts(checked: Checked, rule_ids: tuple[str, ...] | None) -> str:
-    """What is proved and what the referee said, if that is not the same. ``rule_ids``: of a refusal, ascending."""
-    said = "accepted" if rule_ids is None else f"refused by {', '.join(rule_ids)}"
+    """Return what is proved and what the referee said, if they differ; ``rule_ids``: a verdict's ``against``."""
+    judged = "legal" if rule_ids is None else f"against {', '.join(rule_ids)}"
     proved = tuple(sorted({violation.rule_id for violation in checked.violations}))
     if checked.holds == (rule_ids is None) and (checked.holds or proved == rule_ids):
         return ""
-    return f"{said}, and proved to be " + ("legal" if checked.holds else f"against {', '.join(proved)}")
+    return f"judged to be {judged}, and proved to be " + ("legal" if checked.holds else f"against {', '.join(proved)}")

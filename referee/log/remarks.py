@@ -24,8 +24,8 @@ def commitment(salt: bytes, text: str) -> bytes:
 
 def committed(intent: log_pb2.Intent) -> bytes:
     """What the act commits to; empty if it goes without words, or is one that has none."""
-    act = intent.WhichOneof("act")
-    return getattr(intent, act).remark if act in ("protest", "appeal", "rule") else b""
+    # One act at the most is set, and the others' fields are empty.
+    return intent.protest.remark or intent.appeal.remark or intent.rule.remark
 
 
 def check(remark: log_pb2.Remark, expected: bytes) -> None:
@@ -64,10 +64,10 @@ class Remarks:
         self.failure: LogError | None = None
         """The first that is wrong: whoever has the file can add any number of these."""
 
-    def entered(self, seq: int, intent: log_pb2.Intent) -> None:
-        """An entry with an intent."""
-        if expected := committed(intent):
-            self._committed[seq] = expected
+    def entered(self, seq: int, commitment: bytes) -> None:
+        """Note what the act of an entry commits to; empty: nothing."""
+        if commitment:
+            self._committed[seq] = commitment
 
     def seen(self, frame: Frame) -> log_pb2.Remark | None:
         """A text, after the entries before it; None if it is not one of theirs."""

@@ -1,20 +1,19 @@
 """A game's record as it grows: links, signatures, rules and tree in one, for who writes and who reads.
 
-What is appended is checked by the same code, whoever wrote it. Knows no clock, store or file.
+What is appended is checked by the same code, whoever wrote it, and everybody who reads a log visits what ``read``
+returns. Knows no clock, store or file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from referee.log.course import Course
 from referee.log.deck import referee_commitment
 from referee.log.engines import Engines, installed
 from referee.log.entry import (
     MAX_ENTRIES,
     NO_ENTRY,
     Clock,
-    Event,
     Written,
     build_entry,
     clock_of,
@@ -23,11 +22,14 @@ from referee.log.entry import (
     entry_of,
     game_id,
 )
+from referee.log.entry import Event as Message
 from referee.log.errors import Code, LogError, RulesError
+from referee.log.events import Act, Event, Joined, Moved, Opened, Refused, read_act, read_entry
+from referee.log.game import LoggedGame, Phase
 from referee.log.intent import Place, SignedIntent, check_signed_lengths, decode_intent
+from referee.log.judge import Happened, judge_act, take
 from referee.log.merkle import Tree, leaf_hash
 from referee.log.roll import Roll
-from referee.log.steps import Phase, Step, StepKind
 from referee.log.v1 import log_pb2
 
 
@@ -42,7 +44,7 @@ class Record:
         secret: bytes | None = None,
         max_entries: int = MAX_ENTRIES,
     ) -> None:
-        """From the exact bytes of GameOpen; entry 0 is not yet there. Raises ``LogError``.
+        """Begin with the exact bytes of GameOpen; entry 0 is not yet there. Raise ``LogError``.
 
         ``secret`` is r: who writes a dealt game has to know it, who reads one may.
         """
@@ -53,7 +55,8 @@ class Record:
         """When the last entry was written, by the referee's clock; milliseconds since 1970."""
         self.tree = Tree()
         self.roll = Roll(self.opened)
-        self.course = Course(self.opened, self.game_id, engines or installed(), secret=secret, max_entries=max_entries)
+        engines = engines or installed()
+        self.game = LoggedGame(self.opened, self.game_id, engines, secret=secret, max_entries=max_entries)
         self.open_data = open_data
         """Exact bytes of GameOpen."""
         if secret is not None and referee_commitment(secret) != self.opened.dealt.commitment:
@@ -69,14 +72,11 @@ class Record:
         secret: bytes | None = None,
         max_entries: int = MAX_ENTRIES,
     ) -> tuple[Record, Written]:
-        """A new game and its entry 0. Raises ``LogError``."""
+        """Return a new game and its entry 0. Raise ``LogError``."""
         record = cls(open_data, engines=engines, secret=secret, max_entries=max_entries)
-        if record.course.dealt and secret is None:
+        if record.game.deal.is_dealt and secret is None:
             raise LogError(Code.DECK, "a dealt game without the referee's secret", entry=0)
-        written = build_entry(record.place, clock, record.course.digest(), open_data)
-        record.course.opened_at(clock.referee_ms)
-        record._advance(written.leaf, clock.referee_ms)
-        return record, written
+        return record, record._write(Opened(open_data), open_data, clock)
 
     @classmethod
     def replay(
@@ -87,7 +87,7 @@ class Record:
         secret: bytes | None = None,
         max_entries: int = MAX_ENTRIES,
     ) -> Record:
-        """The record after these entries, each checked in full. Raises ``LogError``, with the entry."""
+        """Return the record after these entries, each checked in full. Raise ``LogError``, with the entry."""
         record: Record | None = None
         for index, data in enumerate(entries):
             try:
@@ -112,12 +112,12 @@ class Record:
 
     @property
     def phase(self) -> Phase:
-        return self.course.phase
+        return self.game.phase
 
     @property
     def is_final(self) -> bool:
         """Whether nothing can follow, or only what its writer cannot do: to disclose a secret that is lost."""
-        return self.phase is Phase.CLOSED or (self.phase is Phase.ENDED and self.course.secret is None)
+        return self.phase is Phase.CLOSED or (self.phase is Phase.ENDED and self.game.deal.secret is None)
 
     @property
     def counts_attempts(self) -> bool:
@@ -134,96 +134,93 @@ class Record:
 
     # --- writing -----------------------------------------------------------------------------------------
 
-    def check(self, signed: SignedIntent, intent: log_pb2.Intent | None = None) -> Step:
-        """What the intent would do; changes nothing. Cheap checks first.
+    def check(self, signed: SignedIntent, intent: log_pb2.Intent | None = None) -> Act:
+        """Return what the intent says, if it may stand; change nothing. Cheap checks come first.
 
-        ``intent``: what ``decode_intent`` made of it, where that is at hand. Raises ``LogError``: ``MALFORMED``,
+        ``intent``: what ``decode_intent`` made of it, where that is at hand. Raise ``LogError``: ``MALFORMED``,
         ``WRONG_GAME``, ``STALE_HEAD`` (sign again, for ``place``), ``AUTHOR``, ``AUTHOR_SIGNATURE``, ``KEY``,
         ``NOT_AWAITED``, ``UNSUPPORTED``, ``LIMIT``, ``DECK``, and ``RulesError`` for what the rules forbid.
         """
-        intent = intent or decode_intent(signed.intent)
-        check_link("intent", intent, self.place)
-        check_signed_lengths("signed", signed)
-        self.roll.check(signed, intent)
-        step = self.course.check_intent(intent, self.size)
-        self.course.check_deck(step)
-        return step
+        act = self._signed(signed, intent)
+        judge_act(self.game, act, self.size)
+        return act
 
     def admit(self, signed: SignedIntent, clock: Clock, intent: log_pb2.Intent | None = None) -> Written:
-        """Enters the intent. Raises what ``check`` raises."""
-        step = self.check(signed, intent)
-        self.course.check_clock(step, clock)
-        event = log_pb2.Signed(intent=signed.intent, signature=signed.signature, key_id=signed.key_id)
-        return self._write(step, event, clock)
+        """Enter the intent. Raise what ``check`` raises."""
+        act = self._signed(signed, intent)
+        message = log_pb2.Signed(intent=signed.intent, signature=signed.signature, key_id=signed.key_id)
+        return self._write(act, message, clock)
 
     def refuse(self, signed: SignedIntent, error: RulesError, clock: Clock) -> Written:
-        """Enters an attempt that ``admit`` just refused with ``error``, where the terms record attempts."""
-        intent = decode_intent(signed.intent)
-        if not self.counts_attempts or intent.WhichOneof("act") != "move":
+        """Enter an attempt that ``admit`` just refused with ``error``, where the terms record attempts."""
+        attempt = read_act(decode_intent(signed.intent), self.game.position)
+        if not self.counts_attempts or not isinstance(attempt, Moved):
             raise LogError(Code.NOT_AWAITED, "a refused act", "a move, and terms that record attempts")
-        event = log_pb2.Refused(
+        message = log_pb2.Refused(
             intent=signed.intent,
             signature=signed.signature,
             key_id=signed.key_id,
             rule_ids=error.rule_ids,
         )
-        step = self.course.refusal(intent)
-        self.course.check_clock(step, clock)
-        return self._write(step, event, clock)
+        return self._write(Refused(attempt.author, attempt.move, error.rule_ids), message, clock)
 
-    def due(self, now_ms: int) -> Event | None:
-        """What the referee has to enter at this time before anybody else can act."""
-        return self.course.due(self.size, now_ms)
+    def due(self, now_ms: int) -> Message | None:
+        """Return what the referee has to enter at this time before anybody else can act."""
+        return self.game.due(self.size, now_ms)
 
-    def write(self, event: Event, clock: Clock) -> Written:
-        """Enters the referee's own event: what is ``due``, or an end without result. Raises ``LogError``."""
-        if isinstance(event, log_pb2.Signed | log_pb2.Refused):
+    def write(self, message: Message, clock: Clock) -> Written:
+        """Enter the referee's own event: what is ``due``, or an end without result. Raise ``LogError``."""
+        if isinstance(message, log_pb2.Signed | log_pb2.Refused):
             raise TypeError("intents are admitted or refused")
-        step = self.course.check(entry_of(event), None, self.size)
-        self.course.check_deck(step)
-        self.course.check_clock(step, clock)
-        return self._write(step, event, clock)
+        return self._write(read_entry(entry_of(message), None, self.game.position), message, clock)
 
-    def _write(self, step: Step, event: Event, clock: Clock) -> Written:
-        self._apply(step, clock)
-        written = build_entry(self.place, clock, self.course.digest(), event)
+    def _signed(self, signed: SignedIntent, intent: log_pb2.Intent | None) -> Act:
+        intent = intent or decode_intent(signed.intent)
+        check_link("intent", intent, self.place)
+        check_signed_lengths("signed", signed)
+        self.roll.check(signed, intent)
+        return read_act(intent, self.game.position)
+
+    def _write(self, event: Event, message: Message | bytes, clock: Clock) -> Written:
+        """``message``: the event as it is encoded; ``bytes`` are those of GameOpen."""
+        self._take(event, clock)
+        written = build_entry(self.place, clock, self.game.position.digest(), message)
         self._advance(written.leaf, clock.referee_ms)
         return written
 
     # --- reading -----------------------------------------------------------------------------------------
 
-    def read(self, data: bytes) -> log_pb2.Entry:
-        """Takes over the next entry, checked in full. Raises ``LogError``."""
+    def read(self, data: bytes) -> Happened:
+        """Take over the next entry, checked in full, and return what happened. Raise ``LogError``."""
+        return self._read(data, is_signed=True)
+
+    def reread(self, data: bytes) -> Happened:
+        """Take over the next entry as ``read`` does, but for signatures: they were checked when it was entered."""
+        return self._read(data, is_signed=False)
+
+    def _read(self, data: bytes, *, is_signed: bool) -> Happened:
         entry = decode_entry(data)
         check_link("entry", entry, self.place)
-        if self.size == 0:
-            if entry.open != self.open_data:
-                raise LogError(Code.NOT_AWAITED, "entry 0 without this game's GameOpen")
-            self.course.opened_at(entry.referee_ms)
-        else:
-            clock = clock_of(entry)
-            step = self._check_entry(entry, clock)
-            self._apply(step, clock)
-        if entry.state_digest != self.course.digest():
-            raise digest_differs(entry.state_digest, self.course.digest())
-        self._advance(leaf_hash(data), entry.referee_ms)
-        return entry
-
-    def _check_entry(self, entry: log_pb2.Entry, clock: Clock) -> Step:
+        if self.size == 0 and entry.open != self.open_data:
+            raise LogError(Code.NOT_AWAITED, "entry 0 without this game's GameOpen")
         intent = None
         if (signed := signed_part(entry)) is not None:
             intent = decode_intent(signed.intent)
             check_link("intent", intent, self.place)
-            self.roll.check(signed, intent)
-        step = self.course.check(entry, intent, self.size)
-        self.course.check_deck(step)
-        self.course.check_clock(step, clock)
-        return step
+            if is_signed:
+                self.roll.check(signed, intent)
+        happened = self._take(read_entry(entry, intent, self.game.position), clock_of(entry))
+        digest = self.game.position.digest()
+        if entry.state_digest != digest:
+            raise digest_differs(entry.state_digest, digest)
+        self._advance(leaf_hash(data), entry.referee_ms)
+        return happened
 
-    def _apply(self, step: Step, clock: Clock) -> None:
-        self.course.apply(step, self.size, clock)
-        if step.kind is StepKind.JOINED and step.seat is not None and step.join is not None:
-            self.roll.join(step.seat, step.join.key)
+    def _take(self, event: Event, clock: Clock) -> Happened:
+        happened = take(self.game, event, self.size, clock)
+        if isinstance(event, Joined):
+            self.roll.join(event.author.index, event.key)
+        return happened
 
     def _advance(self, leaf: bytes, referee_ms: int) -> None:
         self.tree.append(leaf)
@@ -232,11 +229,10 @@ class Record:
 
 
 def signed_part(entry: log_pb2.Entry) -> log_pb2.Signed | log_pb2.Refused | None:
-    """Where an intent stands in the entry, if it holds one."""
-    event = entry.WhichOneof("event")
-    if event == "signed":
+    """Return where an intent stands in the entry, if it holds one."""
+    if entry.HasField("signed"):
         return entry.signed
-    return entry.refused if event == "refused" else None
+    return entry.refused if entry.HasField("refused") else None
 
 
 def check_link(thing: str, found: log_pb2.Entry | log_pb2.Intent, place: Place) -> None:

@@ -47,7 +47,7 @@ class Roll:
         A Join is signed with the key that it brings: that proves possession.
         """
         author = author_of(intent)
-        if intent.WhichOneof("act") == "join":
+        if intent.HasField("join"):
             if author.role is not Role.SEAT or author.index >= len(self.seats):
                 raise LogError(Code.AUTHOR, f"no {author} to join")
             key = _public_key(intent.join.key)

@@ -156,7 +156,9 @@ class ProofReport:
         return f"proofs: {self.checked} certificates hold{failed}; the terms ask for {self.policy}"
 
     def remarks(self) -> Iterator[str]:
-        """What is odd, and not wrong."""
+        """What is odd, and not wrong, and what helps."""
+        if self.failed:
+            yield "certificates are not signed, and no entry rests on them: `referee reprove FILE` makes them anew"
         if self.lacking:
             shown = ", ".join(map(str, self.lacking[:_MOST_NAMED]))
             more = f" and {len(self.lacking) - _MOST_NAMED} more" if len(self.lacking) > _MOST_NAMED else ""

@@ -8,7 +8,7 @@ import structlog
 
 from referee.log import remarks
 from referee.log.errors import LogError
-from referee.log.sitting import ACTS_OF_THE_TABLE
+from referee.log.events import TABLE_ACTS
 from referee.log.v1 import log_pb2
 from referee.service.auth import Caller, PermissionDenied
 from referee.service.docket import docket_message
@@ -40,7 +40,7 @@ class ArbiterService:
     async def GetDocket(self, request: pb.GetDocketRequest, caller: Caller) -> pb.GetDocketResponse:
         game_id = game_id_of(request.game_id)
         table = await self._house.table(game_id, caller.account.charge)
-        conduct = (record := await table.record()).course.conduct
+        conduct = (record := await table.record()).game.arbitration
         shown = {*conduct.disputes, *list(conduct.rulings)[-_MOST_RULINGS:]}
         kept = await self._house.means.store.remarks(game_id, min(shown, default=record.size), record.size)
         texts = {seq: remarks.decode_remark(data).text for seq, data in kept.items() if seq in shown}
@@ -65,8 +65,8 @@ def _with_words(request: pb.SubmitActRequest) -> Callable[[Act], Act]:
     """Adds the words to the act, if there are some. What it returns raises ``BadField``."""
 
     def finished(act: Act) -> Act:
-        if act.intent.WhichOneof("act") not in ACTS_OF_THE_TABLE:
-            raise BadField("intent", f"one of {', '.join(ACTS_OF_THE_TABLE)}; moves go to GameService")
+        if act.intent.WhichOneof("act") not in TABLE_ACTS:
+            raise BadField("intent", f"one of {', '.join(TABLE_ACTS)}; moves go to GameService")
         if not request.HasField("words"):
             return act
         remark = log_pb2.Remark(seq=act.intent.seq, salt=request.words.salt, text=request.words.text)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from referee.log.conduct import Suspension
+from referee.log.arbitration import Suspension
+from referee.log.endings import end_message
 from referee.log.replay import Record
-from referee.log.steps import Phase
 from referee.log.v1 import log_pb2
 from referee.v1 import arbiter_service_pb2 as pb
 
@@ -18,15 +18,16 @@ _SUSPENSIONS = {
 
 def docket_message(record: Record, texts: Mapping[int, str], most_rulings: int | None = None) -> pb.Docket:
     """``texts``: by entry, as far as they are held. ``most_rulings``: the newest; None: all."""
-    course = record.course
-    conduct = course.conduct
-    docket = pb.Docket(game_id=record.game_id.hex(), size=record.size, table_rules=conduct.terms.table_rules)
-    if conduct.suspended is not None:
-        docket.suspension = _SUSPENSIONS[conduct.suspended]
+    game = record.game
+    arbitration = game.arbitration
+    docket = pb.Docket(game_id=record.game_id.hex(), size=record.size, table_rules=arbitration.terms.table_rules)
+    if arbitration.suspended is not None:
+        docket.suspension = _SUSPENSIONS[arbitration.suspended]
     for seat in range(len(record.opened.seats)):
-        out = log_pb2.Ending.ValueType(conduct.out.get(seat, log_pb2.ENDING_UNSPECIFIED))
-        docket.seats.add(out=out, strikes=conduct.strikes[seat], points_off=conduct.points_off[seat])
-    for seq, dispute in conduct.disputes.items():
+        ending = arbitration.out.get(seat)
+        out = log_pb2.Ending.ValueType(ending.value if ending is not None else log_pb2.ENDING_UNSPECIFIED)
+        docket.seats.add(out=out, strikes=arbitration.strikes[seat], points_off=arbitration.points_off[seat])
+    for seq, dispute in arbitration.disputes.items():
         docket.disputes.add(
             seq=seq,
             seat=dispute.seat,
@@ -36,11 +37,12 @@ def docket_message(record: Record, texts: Mapping[int, str], most_rulings: int |
             ruled=dispute.ruled,
             text=texts.get(seq, ""),
         )
-    first = 0 if most_rulings is None else max(0, len(conduct.rulings) - most_rulings)
-    for seq, ruling in list(conduct.rulings.items())[first:]:
-        docket.rulings.add(seq=seq, arbiter=ruling.arbiter, rule=ruling.rule, text=texts.get(seq, ""))
-    if (proposal := conduct.proposal) is not None:
-        playing = set(range(len(record.opened.seats))) - set(conduct.out)
+    first = 0 if most_rulings is None else max(0, len(arbitration.rulings) - most_rulings)
+    for seq, ruling in list(arbitration.rulings.items())[first:]:
+        by, text = ruling.ruled.author.index, texts.get(seq, "")
+        docket.rulings.add(seq=seq, arbiter=by, rule=ruling.ruled.message, text=text)
+    if (proposal := arbitration.proposal) is not None:
+        playing = set(range(len(record.opened.seats))) - set(arbitration.out)
         docket.proposal.CopyFrom(
             pb.Docket.Proposal(
                 seq=proposal.seq,
@@ -49,7 +51,7 @@ def docket_message(record: Record, texts: Mapping[int, str], most_rulings: int |
                 missing=sorted(playing - proposal.agreed),
             )
         )
-    if record.phase not in (Phase.ENDED, Phase.CLOSED) and (end := course.required_end()) is not None:
-        docket.waiting.CopyFrom(end)
-        docket.until_ms = course.result_ms() or 0
+    if not game.is_over and (reached := game.reached()) is not None:
+        docket.waiting.CopyFrom(end_message(reached))
+        docket.until_ms = game.result_ms() or 0
     return docket

@@ -120,7 +120,7 @@ def reason_of(error: Exception) -> str:
     return _explained(error)[0]
 
 
-def _explained(error: Exception) -> tuple[str, str, dict[str, object]]:  # noqa: PLR0912 - one case an error
+def _explained(error: Exception) -> tuple[str, str, dict[str, object]]:
     """Reason, message and variable parts."""
     reason = _OF_TABLE.get(type(error), "INTERNAL")
     metadata: dict[str, object] = {}

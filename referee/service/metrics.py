@@ -16,8 +16,8 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
 
 from referee import __version__
-from referee.log.steps import Phase
-from referee.log.v1 import log_pb2
+from referee.games.game import Ending
+from referee.log.game import Phase
 from referee.service.queries import Queries
 from referee.service.tally import Tally
 from referee.service.watching import Pulse
@@ -38,7 +38,6 @@ _STATES = {
     Phase.CLOSED: "closing",
 }
 _KINDS = ("PlayGame", "WatchGame", "WatchSeat")
-_ENDINGS = [value.name for value in log_pb2.Ending.DESCRIPTOR.values if value.number]
 
 
 class RefereeCollector(Collector):
@@ -132,9 +131,8 @@ class RefereeCollector(Collector):
         every = {state: states[state] for state in dict.fromkeys(_STATES.values())}
         yield _gauge("referee_open_games", "Games that are not over, by how far they are.", "state", every)
         ended = CounterMetricFamily("referee_games_closed", "Games that came to their end.", labels=["ending"])
-        for name in _ENDINGS:
-            count = self._house.endings[log_pb2.Ending.Value(name)]
-            ended.add_metric([name.removeprefix("ENDING_").lower()], count)
+        for ending in Ending:
+            ended.add_metric([ending.name.lower()], self._house.endings[ending.name])
         yield ended
         yield GaugeMetricFamily(
             "referee_games_set_aside", "Games whose record cannot be gone on with.", value=len(self._house.aside)

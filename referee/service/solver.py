@@ -14,10 +14,11 @@ import structlog
 from google.protobuf.message import Message
 
 from referee.games.game import Violation
+from referee.log.game import Phase
 from referee.log.proofs import contradicts
 from referee.log.replay import Record
-from referee.log.steps import Phase
 from referee.notation.headers import Setup
+from referee.notation.outcomes import outcome
 from referee.notation.position_text import Position, write
 from referee.service.auth import Caller
 from referee.service.fields import game_id_of
@@ -88,19 +89,19 @@ class SolverService:
 
     def _question(self, record: Record, data: bytes) -> tuple[pb.ProveMoveRequest | None, tuple[Violation, ...]]:
         """What the rules of building are asked of the move, if they are, and every rule that it breaks."""
-        course = record.course
+        game = record.game
         if record.phase in (Phase.ENDED, Phase.CLOSED):
             raise GameOver("the game is over")
         if record.phase is not Phase.PLAYING:
             raise NotAwaited("no move is", awaited_text(record))
         try:
-            move = course.codec.decode_move(data, course.tables)
+            move = game.position.codec.decode_move(data, game.position.tables)
         except MalformedError as error:
             raise MalformedMove(f"move, {error}") from None
-        violations = course.state.check(move)
+        violations = game.position.state.check(move)
         opened = record.opened
         provable = self._house.means.engines.provable(opened.rules_id, opened.rules_version)
-        for claim in provable.claims(course.state, move) if provable is not None else ():
+        for claim in provable.claims(game.position.state, move) if provable is not None else ():
             if provable is not None and provable.is_of_move(claim):
                 return provable.request(claim), violations
         return None, violations
@@ -141,16 +142,18 @@ class SolverService:
             return await self._answer("ProveDecided", request, pb.ProveDecidedResponse(), caller)
         table = await self._house.table(game_id_of(request.game_id), caller.account.charge)
         record = await table.record()
-        course, opened = record.course, record.opened
-        if course.end is not None and course.end.places:
-            raise GameOver("the game is over, and has a result")
-        tables = None if course.own_tables else course.tables
-        setup = Setup(opened.rules_id, opened.rules_version, len(opened.seats), course.options, tables)
+        game, opened = record.game, record.opened
+        if (result := game.result()) is not None:
+            waits = not game.is_over
+            told = outcome(result, game.contest(), waits=waits)
+            raise GameOver(f"the game {'has come to its end' if waits else 'is over'}: {told}")
+        tables = None if game.position.own_tables else game.position.tables
+        setup = Setup(opened.rules_id, opened.rules_version, len(opened.seats), game.position.options, tables)
         question = pb.ProveDecidedRequest(
-            position=write(Position(setup, course.state)),
+            position=write(Position(setup, game.position.state)),
             budget=request.budget,
-            out=course.conduct.out,
-            points_off=course.conduct.points_off,
+            out=game.arbitration.out,
+            points_off=game.arbitration.points_off,
         )
         size = record.size
         response = await self._answer("ProveDecided", question, pb.ProveDecidedResponse(), caller)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from referee.log.game import Phase
 from referee.log.intent import Author, Role
 from referee.log.replay import Record
-from referee.log.steps import Phase
 from referee.table.table import Table
 from referee.table.view import awaited_seats, is_scribe_awaited
 from referee.v1 import game_service_pb2 as pb

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from referee.log import audit as auditor
@@ -14,6 +13,7 @@ from referee.notation.headers import Setup
 from referee.report import model, sheet
 from referee.report.model import Facts, Report, Row, Seat, Standing, Tone, Wrong
 from referee.story.story import Story, last_position
+from referee.story.transcript import Told
 from referee.story.words import quoted
 
 _MEANINGS = {
@@ -48,7 +48,6 @@ def _as_far_as_it_goes(stream: BinaryIO, entries: int) -> Story:
 
 def _of_log(audit: Audit, story: Story, verifier: VerifierKey | None) -> Report:
     record = story.record
-    assert record is not None  # noqa: S101 - or read would have raised
     setup, state, scored = last_position(story)
     rules = setup.rules_id, setup.version
     seats = _seats(audit, record.opened.seats)
@@ -57,8 +56,9 @@ def _of_log(audit: Audit, story: Story, verifier: VerifierKey | None) -> Report:
     except sheet.SheetError as error:
         scores, no_sheet = None, f"The points cannot be told item by item: {error}."
     wrong = [
-        Wrong(f"entry {entry}", _split(story, entry)[0], model.broken(*rules, violations), _outcome(story, entry))
-        for entry, violations in story.broken.items()
+        Wrong(f"entry {told.seq}", _row(story, told).words, model.broken(*rules, told.broken), _outcome(told))
+        for told in story.transcript.entries
+        if told.broken
     ]
     headline, *verdict = audit.as_text().splitlines()[: 1 + len(audit.findings)]
     meaning = [_MEANINGS[audit.verdict]] if audit.verdict in _MEANINGS else []
@@ -79,7 +79,7 @@ def _of_log(audit: Audit, story: Story, verifier: VerifierKey | None) -> Report:
         no_sheet=no_sheet,
         rules=model.rules_named(*rules, scores),
         wrong=tuple(wrong),
-        rows=tuple(_rows(story)),
+        rows=tuple(_row(story, told) for told in story.transcript.entries),
         numbered="entry",
         pictures=model.pictures(setup.rules_id, state, seats),
         hashes=_hashes(story, verifier),
@@ -109,12 +109,13 @@ def _differs(audit: Audit, scores: sheet.Sheet | None) -> list[str]:
 
 
 def _about(setup: Setup, audit: Audit, story: Story) -> Facts:
-    times = [clock for clock in map(model.clock, story.times) if clock]
+    entries = story.transcript.entries
+    times = [clock for told in entries if (clock := model.clock(told.time_ms))]
     more = [("played", f"{times[0]} to {times[-1]} UTC")] if times else []
     if audit.ending:
         more.append(("ending", audit.ending.removeprefix("ENDING_").lower().replace("_", " ")))
-    more.append(("refused attempts", str(len(story.broken.keys() - set(story.rulings)))))
-    more.append(("rulings", str(len(story.rulings))))
+    more.append(("refused attempts", str(sum(bool(told.refusal) for told in entries))))
+    more.append(("rulings", str(sum(told.is_ruling for told in entries))))
     asked = audit.proofs != ProofReport()
     more.append(("certificates", audit.proofs.as_text().removeprefix("proofs: ") if asked else "none are asked for"))
     return model.about(setup, more)
@@ -134,30 +135,20 @@ def _seats(audit: Audit, opened: Any) -> tuple[Seat, ...]:
     return tuple(seats)
 
 
-def _rows(story: Story) -> Iterator[Row]:
-    for entry, time in enumerate(story.times):
-        words, mark = _split(story, entry)
-        yield Row(entry, model.clock(time), words, mark)
+def _row(story: Story, told: Told) -> Row:
+    words = told.words + (f": {quoted(story.texts[told.seq])}" if told.seq in story.texts else "")
+    mark = told.refusal or ("ruling" if told.is_ruling else "")
+    if told.taken_back_by is not None:
+        mark = "taken back"
+    return Row(told.seq, model.clock(told.time_ms), words, mark)
 
 
-def _split(story: Story, entry: int) -> tuple[str, str]:
-    """What happened, and what it is beside a move."""
-    words = story.moves[entry] + (f": {quoted(story.texts[entry])}" if entry in story.texts else "")
-    if story.is_taken_back(entry):
-        return words, "taken back"
-    if entry in story.rulings:
-        return words, "ruling"
-    refused, _, attempt = words.partition(": ")
-    return (attempt, refused) if entry in story.broken else (words, "")
-
-
-def _outcome(story: Story, entry: int) -> str:
-    return "stands as it was played (TBL-7)" if entry in story.rulings else "refused: it changes nothing"
+def _outcome(told: Told) -> str:
+    return "refused: it changes nothing" if told.refusal else "stands as it was played (TBL-7)"
 
 
 def _hashes(story: Story, verifier: VerifierKey | None) -> Facts:
     record = story.record
-    assert record is not None  # noqa: S101 - or read would have raised
     facts = [
         ("game", record.game_id.hex()),
         ("entries", str(record.size)),

@@ -1,81 +1,125 @@
-"""Acts of the table, rulings and what follows from them in words, for everything that shows a game."""
+"""What happened in words, for everything that shows a game."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, assert_never
 
+from referee.games.results import Result
 from referee.log.errors import printable
+from referee.log.events import (
+    UNNAMED,
+    Accept,
+    Adjourn,
+    Adjudicate,
+    Appealed,
+    Consented,
+    Corrected,
+    Dealt,
+    Declared,
+    Disclosed,
+    Dismiss,
+    Ended,
+    Forfeit,
+    Interrupted,
+    Joined,
+    Moved,
+    Opened,
+    Passed,
+    Pause,
+    Penalty,
+    Protested,
+    Recovered,
+    Refused,
+    Reinstate,
+    Resigned,
+    Restore,
+    Resume,
+    Revealed,
+    Ruled,
+    Ruling,
+    SeatAct,
+    SetClock,
+    Skip,
+    StoodIn,
+    TakeBackProposed,
+    TimedOut,
+    Void,
+    WasAbsent,
+)
+from referee.log.intent import Author, Role
+from referee.log.judge import Happened
 from referee.log.terms import DAY_MS
-from referee.log.v1 import log_pb2
+from referee.notation.registry import Notation
 
 UNITS = {"d": DAY_MS, "h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
 """Of time, in milliseconds."""
 _YEAR_9999_MS = 253_402_300_800_000
 
 
-def act_words(kind: str, act: Any) -> str:
-    """What a seat or a scribe does; ``kind``: its field in ``Intent.act``."""
-    words = _act(kind, act)
-    return f"{words} for seat {act.seat}" if kind != "correct" and act.HasField("seat") else words
-
-
-def _act(kind: str, act: Any) -> str:
-    match kind:
-        case "protest":
-            return f"protests against entry {act.against_seq} ({act.rule_id})"
-        case "appeal":
-            return f"appeals against the ruling of entry {act.against_seq} ({act.rule_id})"
-        case "consent":
-            return f"agrees to the take-back that entry {act.to_seq} proposes"
-        case "take_back":
-            return f"proposes to take back what followed entry {act.to_seq}"
-        case "correct":
-            return f"corrects what followed entry {act.to_seq}: it is taken back"
+def act_words(act: SeatAct | Corrected) -> str:
+    """Return what a seat or a scribe does, such as ``agrees to the take-back that entry 12 proposes``."""
+    match act:
+        case Protested(_, against, rule_id, seat):
+            return _for(seat, f"protests against entry {against} ({rule_id})")
+        case Appealed(_, against, rule_id, seat):
+            return _for(seat, f"appeals against the ruling of entry {against} ({rule_id})")
+        case Consented(_, to_seq, seat):
+            return _for(seat, f"agrees to the take-back that entry {to_seq} proposes")
+        case TakeBackProposed(_, to_seq, seat):
+            return _for(seat, f"proposes to take back what followed entry {to_seq}")
+        case Corrected(_, to_seq):
+            return f"corrects what followed entry {to_seq}: it is taken back"
+        case Resigned(_, seat):
+            return _for(seat, "resigns")
         case _:
-            return "resigns"
+            assert_never(act)
 
 
-def ruling_words(rule: log_pb2.Rule, move: str = "") -> str:
-    """What an arbiter rules, without the words of it. ``move``: of ``accept``, in notation."""
-    kind = str(rule.WhichOneof("ruling"))
-    of = f" ({rule.rule_id})" if rule.rule_id else ""
-    on = f", on entry {rule.decides}" if rule.HasField("decides") else ""
-    return f"{_ruling(kind, getattr(rule, kind), move)}{of}{on}"
+def _for(seat: int, words: str) -> str:
+    return words if seat == UNNAMED else f"{words} for seat {seat}"
 
 
-def _ruling(kind: str, ruling: Any, move: str) -> str:
-    match kind:
-        case "restore":
-            return f"the position is again that after entry {ruling.to_seq}"
-        case "adjudicate":
-            return f"the game is over: {result_words(ruling)}"
-        case "set_clock":
-            return f"seat {ruling.seat} has {in_words(ruling.left_ms)} left"
-        case "penalty":
-            return f"seat {ruling.seat}: {_penalty(ruling)}"
-        case "forfeit":
-            return f"seat {ruling.seat} forfeits ({ending_words(ruling.ending)})"
-        case "reinstate":
-            return f"seat {ruling.seat} plays again"
-        case "skip":
-            return f"seat {ruling.seat} is passed over"
-        case "accept":
-            return f"seat {ruling.seat}: {move or 'a move'} stands against {', '.join(ruling.rule_ids)}"
+def ruling_words(ruled: Ruled, move: str = "") -> str:
+    """Return what an arbiter rules, without the reason. ``move``: of ``Accept``, in notation."""
+    of = f" ({ruled.rule_id})" if ruled.rule_id else ""
+    on = f", on entry {ruled.decides}" if ruled.decides is not None else ""
+    return f"{_ruling(ruled.ruling, move)}{of}{on}"
+
+
+def _ruling(ruling: Ruling, move: str) -> str:
+    match ruling:
+        case Restore(to_seq):
+            return f"the position is again that after entry {to_seq}"
+        case Adjudicate(result):
+            return f"the game is over: {result_words(result)}"
+        case SetClock(seat, left_ms):
+            return f"seat {seat} has {in_words(left_ms)} left"
+        case Penalty(seat):
+            return f"seat {seat}: {_penalty(ruling)}"
+        case Forfeit(seat, ending):
+            return f"seat {seat} forfeits ({'nothing' if ending is None else ending.words})"
+        case Reinstate(seat):
+            return f"seat {seat} plays again"
+        case Skip(seat):
+            return f"seat {seat} is passed over"
+        case Accept(seat, _, rule_ids):
+            return f"seat {seat}: {move or 'a move'} stands against {', '.join(rule_ids)}"
+        case Void():
+            return "the game does not count"
+        case Pause():
+            return "the game is paused"
+        case Resume():
+            return "the game goes on"
+        case Adjourn():
+            return "the game is adjourned"
+        case Dismiss():
+            return "dismissed"
         case _:
-            return _OF_THE_GAME[kind]
+            assert_never(ruling)
 
 
-_OF_THE_GAME = {
-    "void": "the game does not count",
-    "pause": "the game is paused",
-    "resume": "the game goes on",
-    "adjourn": "the game is adjourned",
-    "dismiss": "dismissed",
-}
-
-
-def _penalty(ruling: log_pb2.Penalty) -> str:
+def _penalty(ruling: Penalty) -> str:
     parts = [
         *([f"{in_words(ruling.time_ms)} off the clock"] if ruling.time_ms else []),
         *([counted(ruling.points, "point") + " off the score"] if ruling.points else []),
@@ -84,20 +128,56 @@ def _penalty(ruling: log_pb2.Penalty) -> str:
     return ", ".join(parts) or "a warning"
 
 
-def event_words(entry: log_pb2.Entry) -> str | None:
-    """Of the referee's own events, those of the table; None for others."""
-    if entry.HasField("timeout"):
-        return f"seat {entry.timeout.seat}: its time has run out"
-    if entry.HasField("absent"):
-        away = max(0, entry.referee_ms - entry.absent.since_ms)
-        return f"seat {entry.absent.seat}: was awaited, and not there for {in_words(away)}"
-    if entry.HasField("interrupted"):
-        return f"the referee was not running from {time_words(entry.interrupted.alive_ms)} on, and no clock with it"
-    return None
+def entry_words(happened: Happened, notation: Notation) -> str:
+    """Return what an entry says, in a line; of an attempt the move, not that it was refused."""
+
+    def move(event: Any) -> str:
+        return notation.describe(event, happened.before)
+
+    event, seat = happened.event, happened.seat
+    match event:
+        case Moved(author, made) | Refused(author, made):
+            by = "" if author == Author(Role.SEAT, UNNAMED if seat is None else seat) else f" (by {author})"
+            return f"seat {seat}: {move(made)}{by}"
+        case Dealt(outcome):
+            return f"chance: {move(outcome)}"
+        case Declared(author, outcome):
+            return f"chance: {move(outcome)} (by {author})"
+        case Passed(passing):
+            return f"seat {passing}: has no legal action and passes"
+        case StoodIn(absent, made):
+            return f"seat {absent}, by the stand-in: {move(made)}"
+        case Joined(author):
+            return f"{author}: joins"
+        case Revealed(author):
+            return f"{author}: opens its seed"
+        case Resigned() | TakeBackProposed() | Consented() | Protested() | Appealed() | Corrected():
+            return f"{event.author}: {act_words(event)}"
+        case Ruled(author, ruling):
+            accepted = move(ruling.move) if isinstance(ruling, Accept) else ""
+            return f"{author} rules: {ruling_words(event, accepted)}"
+        case TimedOut(late):
+            return f"seat {late}: its time has run out"
+        case WasAbsent(absent, since_ms):
+            away = max(0, happened.clock.referee_ms - since_ms)
+            return f"seat {absent}: was awaited, and not there for {in_words(away)}"
+        case Interrupted(alive_ms):
+            return f"the referee was not running from {time_words(alive_ms)} on, and no clock with it"
+        case Recovered(lost_size):
+            lost = counted(lost_size - happened.seq, "entry", "entries")
+            return f"the referee lost {lost} that it had signed for and goes on"
+        case Ended(result):
+            return f"end ({result.ending.words}): {result_words(result)}"
+        case Opened():
+            return "the game is opened"
+        case Disclosed():
+            return "the referee's seed is disclosed"
+        case _:
+            assert_never(event)
 
 
-def result_words(result: log_pb2.GameEnd | log_pb2.Adjudicate) -> str:
-    """Points and places, as far as there are some."""
+def result_words(result: Result) -> str:
+    """Return points and places, as far as there are some."""
     if not result.places:
         return "no result"
     scores = [f" {score} points," for score in result.scores] or [""] * len(result.places)
@@ -105,14 +185,9 @@ def result_words(result: log_pb2.GameEnd | log_pb2.Adjudicate) -> str:
     return ", ".join(f"seat {seat}{score} place {place}" for seat, (score, place) in seats)
 
 
-def ending_words(ending: log_pb2.Ending.ValueType) -> str:
-    """``ILLEGAL_MOVES`` as ``illegal moves``."""
-    return log_pb2.Ending.Name(ending).removeprefix("ENDING_").lower().replace("_", " ")
-
-
-def counted(number: int, what: str) -> str:
-    """``1 strike``, ``2 strikes``."""
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+def counted(number: int, what: str, more: str = "") -> str:
+    """``1 strike``, ``2 strikes``; ``more`` is the plural that is not made with an s."""
+    return f"{number} {what if number == 1 else more or f'{what}s'}"
 
 
 def quoted(text: str) -> str:

@@ -75,7 +75,7 @@ def explain(record: Record, intent: log_pb2.Intent, error: LogError) -> NoReturn
         raise kind(f"{error.what}; expected {error.expected}") from error
     if error.code is Code.NOT_AWAITED and act == "join":
         author = author_of(intent)
-        others = [join.key for seat, join in record.course.joins.items() if seat != author.index]
+        others = [join.key for seat, join in record.game.joins.items() if seat != author.index]
         if author.role is Role.SEAT and intent.join.key in others:
             raise WeakKey("the key is in use at another seat") from error
     if error.code in (Code.NOT_AWAITED, Code.AUTHOR):
@@ -88,8 +88,8 @@ def explain(record: Record, intent: log_pb2.Intent, error: LogError) -> NoReturn
 
 def legal_moves(record: Record) -> tuple[int | None, list[bytes]]:
     """The seat on turn and its canonical moves; no seat and none, if none has to decide."""
-    course = record.course
-    seats = course.awaited()
+    game = record.game
+    seats = game.awaited()
     if not seats:
         return None, []
-    return seats[0], [course.codec.encode_move(move, course.tables) for move in course.state.legal_moves()]
+    return seats[0], [game.position.encoded_move(move) for move in game.position.state.legal_moves()]

@@ -9,6 +9,7 @@ from time import monotonic
 
 from referee.log.entry import Clock, clock_of, decode_entry
 from referee.log.errors import LogError
+from referee.log.events import Refused
 from referee.log.merkle import leaf_hash
 from referee.log.note import open_checkpoint
 from referee.log.replay import Record
@@ -137,7 +138,7 @@ class History:
                     opened = decode_entry(page[0].data).open
                     record = Record(opened, engines=means.engines, secret=secret, max_entries=means.max_entries)
                 for row in page:
-                    attempts.count(is_refused=record.read(row.data).HasField("refused"))
+                    attempts.count(is_refused=isinstance(record.read(row.data).event, Refused))
                     if mark is not None and record.size == mark.size and record.root() != mark.root:
                         raise self._unsound(f"its first {mark.size} entries are not those that were signed for")
                 await asyncio.sleep(monotonic() - begun_s if gently else 0)
@@ -150,7 +151,7 @@ class History:
             entries = f"{mark.size - record.size} entries are lost"
             raise self._unsound(f"{entries}: {mark.size} were signed for, {record.size} are there")
         self._check_promise(record, row.note, means)
-        if record.course.dealt and secret is None and not (record.is_final or without_secret):
+        if record.game.deal.is_dealt and secret is None and not (record.is_final or without_secret):
             raise self._unsound(lost)
         await self._mark(record, mark)
         return record, attempts

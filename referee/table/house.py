@@ -61,7 +61,7 @@ class House:
         """Of each principal, in games that are not over."""
         self._principals: dict[bytes, dict[int, str]] = {}
         """The same by game."""
-        self.endings: Counter[int] = Counter()
+        self.endings: Counter[str] = Counter()
         """How the games ended that were closed since the start: how many by ``Ending``."""
         self._of_proofs: Watcher | None = None
         """Watches all games that are to have certificates."""
@@ -386,7 +386,7 @@ class House:
             self._keep(table)
             self._unseat(table.game_id)
             if table.result is not None:
-                self.endings[table.result.ending] += 1
+                self.endings[table.result.ending.name] += 1
             _log.info("game over", game=table.game_id.hex(), entries=table.size)
 
     def unsound(self, table: Table, error: Unsound) -> None:

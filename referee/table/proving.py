@@ -14,12 +14,9 @@ from typing import Any
 import structlog
 
 from referee.log.engines import Engines
-from referee.log.entry import decode_entry, decode_open
-from referee.log.entry import game_id as game_id_of
-from referee.log.intent import decode_intent
-from referee.log.merkle import leaf_hash
-from referee.log.proofs import contradicts, encode_proof, event_of, is_wanted
-from referee.log.replay import signed_part
+from referee.log.entry import decode_entry
+from referee.log.proofs import contradicts, encode_proof, is_wanted, verdict_of
+from referee.log.replay import Record
 from referee.store.store import Certificate, Change, Proved, Row, StoreDamaged, StoreFailed
 from referee.table.means import Means
 from referee.table.watch import Commit, Ending, Watcher
@@ -179,7 +176,7 @@ class Prover:
                 why = str(error)
                 continue
             settled["made"] += 1
-            if contradiction := contradicts(checked, follower.refused_for):
+            if contradiction := contradicts(checked, follower.against):
                 # It is evidence, and stays.
                 settled["contradicts"] += 1
                 _log.error("proof contradicts the referee", **where, what=contradiction)
@@ -198,40 +195,38 @@ class Prover:
 
 
 class Follower:
-    """One game as its entries tell it. They were checked when they were entered, and are not checked again."""
+    """One game as its entries tell it, but for signatures: these were checked when they were entered."""
 
     def __init__(self, engines: Engines, open_data: bytes, first: int) -> None:
-        """``first``: from which entry on its claims are wanted."""
-        opened = decode_open(open_data)
-        game, self._codec = engines.get(opened.rules_id, opened.rules_version)
+        """``first``: from which entry on its claims are wanted. Raise ``LogError``, ``LookupError``."""
+        self._record = Record(open_data, engines=engines)
+        opened = self._record.opened
         provable = engines.provable(opened.rules_id, opened.rules_version)
         if provable is None:
             raise LookupError(f"nothing can be proved of {opened.rules_id} version {opened.rules_version}")
         self.provable = provable
-        self._tables = self._codec.decode_tables(opened.tables)
-        self._state = game.new(len(opened.seats), self._codec.decode_options(opened.options), self._tables)
-        self._policy = opened.terms.proofs
         self._first = first
-        self.game_id = game_id_of(open_data)
-        self.size = 0
-        self.leaf = b""
+        self.game_id = self._record.game_id
+        self.against: tuple[str, ...] | None = None
+        """The rules that the move of the last entry breaks, as the referee says; None: nothing."""
+
+    @property
+    def size(self) -> int:
+        """Entries that were read."""
+        return self._record.size
+
+    @property
+    def leaf(self) -> bytes:
         """Leaf hash of the last entry."""
-        self.refused_for: tuple[str, ...] | None = None
-        """The rules that the last entry was refused for, if it was."""
+        return self._record.head
 
     def read(self, row: Row) -> tuple[Any, ...]:
-        """What the next entry claims of which there is to be a certificate."""
-        entry = decode_entry(row.data)
-        signed = signed_part(entry)
-        event = event_of(self._codec, self._tables, entry, decode_intent(signed.intent) if signed is not None else None)
-        claims: tuple[Any, ...] = ()
-        if event is not None and row.seq >= self._first and is_wanted(self._policy, entry):
-            claims = self.provable.claims(self._state, event)
-        self.refused_for = tuple(entry.refused.rule_ids) if entry.HasField("refused") else None
-        if event is not None and self.refused_for is None:
-            self._state.apply(event)
-        self.size, self.leaf = row.seq + 1, leaf_hash(row.data)
-        return claims
+        """Return what the next entry claims of which there is to be a certificate. Raise ``LogError``."""
+        verdict = verdict_of(self._record.reread(row.data))
+        self.against = verdict.against if verdict is not None else None
+        if verdict is None or row.seq < self._first or not is_wanted(self._record.opened.terms.proofs, verdict):
+            return ()
+        return self.provable.claims(verdict.before, verdict.event)
 
 
 class _Growth(Watcher):

@@ -15,10 +15,10 @@ from referee.log import file
 from referee.log.entry import Clock, Event, decode_entry
 from referee.log.errors import LogError
 from referee.log.frames import FrameType
+from referee.log.game import Phase
 from referee.log.header import header_hash
 from referee.log.merkle import Tree, leaf_hash
 from referee.log.replay import Record
-from referee.log.steps import Phase
 from referee.log.v1 import log_pb2
 from referee.store.marks import Mark
 from referee.store.store import Grant, Opening, Row, StoreDamaged, StoreFailed
@@ -65,7 +65,7 @@ async def go_on(means: Means, game_id: bytes, *, end: bool) -> Recovered:
         record, is_whole = await _replayed(means, game_id, without_secret=end)
     except Unsound as error:
         raise CannotRecover(f"what the database has cannot be gone on with: {error.what}") from error
-    if is_whole and (not record.course.dealt or record.is_final or record.course.secret is not None):
+    if is_whole and (not record.game.deal.is_dealt or record.is_final or record.game.deal.secret is not None):
         raise CannotRecover("nothing is wrong with this game")
     begun = None if is_whole else await _begun(means, game_id, mark)
     is_lost = not is_whole and begun is None
@@ -86,7 +86,7 @@ async def go_on(means: Means, game_id: bytes, *, end: bool) -> Recovered:
     try:
         for event, at in _of_loss(record, mark, clock) if is_lost else ():
             write(event, at)
-        if end and record.course.end is None:
+        if end and record.game.end is None:
             write(log_pb2.GameEnd(ending=log_pb2.ENDING_REFEREE_FAULT))
         while (due := record.due(clock.referee_ms)) is not None:
             write(due)
@@ -96,13 +96,13 @@ async def go_on(means: Means, game_id: bytes, *, end: bool) -> Recovered:
         await _commit(means, record, rows)
     else:
         means.store.marks.raise_to([(game_id, record.size, record.root())])
-    return Recovered(lost, record.size, record.course.end is not None)
+    return Recovered(lost, record.size, record.game.end is not None)
 
 
 def _of_loss(record: Record, mark: Mark, now: Clock) -> Iterator[tuple[Event, Clock]]:
     """What is to be entered one after the other, and when."""
     recovered, since = log_pb2.Recovered(lost_size=mark.size, lost_root=mark.root), Clock(record.last_ms)
-    if record.course.clocks is None or record.phase is not Phase.PLAYING:
+    if record.game.clocks is None or record.phase is not Phase.PLAYING:
         yield recovered, now
         return
     # Since the last entry that is there no time has passed for anybody: so it has the time of that one.
@@ -159,7 +159,7 @@ async def restore(means: Means, game_id: bytes, stream: BinaryIO) -> Recovered:
         raise CannotRecover(f"the file does not hold: {error}; {otherwise}") from error
     if header_hash(header) != record.opened.header_hash:
         raise CannotRecover(f"the file's header is not the one that its entry 0 names; {otherwise}")
-    if record.phase is not Phase.CLOSED and record.course.dealt and secret is None:
+    if record.phase is not Phase.CLOSED and record.game.deal.is_dealt and secret is None:
         what = "the game is not over, and the referee's secret, from which it deals, is in no file"
         raise CannotRecover(f"{what}; put back a database that has the game, or give it up with --give-up")
     rows = [Row(seq, data) for seq, data in enumerate(entries[len(kept) :], start=len(kept))]

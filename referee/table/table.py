@@ -13,11 +13,12 @@ from typing import Protocol
 
 import structlog
 
+from referee.games.results import Result
 from referee.log.entry import Clock, Written
 from referee.log.errors import Code, LogError, RulesError
+from referee.log.game import Phase
 from referee.log.intent import Author, Role, SignedIntent, author_of
 from referee.log.replay import Record, signed_part
-from referee.log.steps import Phase
 from referee.log.v1 import log_pb2
 from referee.store.store import Opening, Row, StoreFailed
 from referee.table import answers
@@ -118,14 +119,14 @@ class Table:
         table = cls(means, *await History(means.store, game_id).replay(means, gently=gently), owner)
         record, rows = table._record, list[Row]()
         clock = Clock(max(means.time.now_ms(), record.last_ms))
-        is_timed = record.phase is Phase.PLAYING and table._keeper.alarm_ms(record.course) is not None
+        is_timed = record.phase is Phase.PLAYING and table._keeper.alarm_ms(record.game) is not None
         if alive_ms is not None and is_timed:
             alive_ms = min(max(alive_ms, record.last_ms), clock.referee_ms)
             rows.append(_row(record.write(log_pb2.Interrupted(alive_ms=alive_ms), clock)))
         # Nothing is, unless the rules of what is due have changed: what is due goes with the act that makes it so.
         table._settle(rows, clock.referee_ms)
         if not rows:
-            table._keeper.published(record.course)
+            table._keeper.published(record.game)
             table._set_alarm()
             return table, None
         reply = Reply()
@@ -163,9 +164,9 @@ class Table:
         return self._record.last_ms
 
     @property
-    def result(self) -> log_pb2.GameEnd | None:
+    def result(self) -> Result | None:
         """How the game ended, if it has."""
-        return self._record.course.end
+        return self._record.game.end
 
     @property
     def is_closed(self) -> bool:
@@ -212,10 +213,10 @@ class Table:
         if intent.seq != record.size or intent.prev != record.head:
             raise StaleHead(record.size, record.head)
         author = author_of(intent)
-        seat = mover(record.course, author) if intent.WhichOneof("act") == "move" else None
+        seat = mover(record.game, author) if intent.WhichOneof("act") == "move" else None
         stamp_ms = max(act.received_ms, record.last_ms)
         clock = self._charge(seat, stamp_ms, act.late_ms, act.thought_ms)
-        if seat is not None and is_up(record.course, seat, clock):
+        if seat is not None and is_up(record.game, seat, clock):
             raise await self._time_is_up(seat, stamp_ms, act.late_ms)
         signed = SignedIntent(act.body, act.signature, answers.key_id_for(record, intent))
         rows: list[Row] = []
@@ -224,7 +225,7 @@ class Table:
             rows.append(_row(record.admit(signed, clock, intent)))
         except RulesError as error:
             clock = self._charge(seat, stamp_ms, act.late_ms, None)  # the network is allowed for with what counts
-            is_counted = record.counts_attempts and seat is not None and not is_up(record.course, seat, clock)
+            is_counted = record.counts_attempts and seat is not None and not is_up(record.game, seat, clock)
             if not is_counted or intent.WhichOneof("act") != "move" or self._attempts.are_enough:
                 return Refused(error.violations, None)
             refused = error
@@ -246,7 +247,7 @@ class Table:
     def _charge(self, seat: int | None, stamp_ms: int, late_ms: int, thought_ms: int | None) -> Clock:
         if seat is None:
             return Clock(stamp_ms)
-        return self._keeper.charge(self._record.course, seat, stamp_ms, late_ms=late_ms, thought_ms=thought_ms)
+        return self._keeper.charge(self._record.game, seat, stamp_ms, late_ms=late_ms, thought_ms=thought_ms)
 
     async def _time_is_up(self, seat: int, stamp_ms: int, late_ms: int) -> NotAwaited:
         """The seat's move came too late. Its flag falls, unless network or referee may still be to blame."""
@@ -263,7 +264,7 @@ class Table:
         record = await self._ready()
         if record.phase in (Phase.ENDED, Phase.CLOSED):
             raise GameOver("the game is over")
-        if record.course.required_end() is not None and not record.course.conduct.is_disputed:
+        if record.game.reached() is not None and not record.game.arbitration.is_disputed:
             raise NotAwaited("the game has come to its end, and is not aborted", awaited_text(record))
         clock = Clock(max(self._means.time.now_ms(), record.last_ms))
         rows: list[Row] = []
@@ -322,7 +323,7 @@ class Table:
                     # Whose turn it is may not have been told while that was in doubt.
                     for watcher in self._watchers:
                         watcher.beat()
-                self._keeper.published(record.course)
+                self._keeper.published(record.game)
             finally:
                 self._idle.set()
                 self._set_alarm()
@@ -391,7 +392,7 @@ class Table:
                 raise
             finally:
                 self._publish(commit, own)
-                self._keeper.published(self._record.course, acted, stamp_ms)
+                self._keeper.published(self._record.game, acted, stamp_ms)
         finally:
             self._idle.set()
             self._set_alarm()
@@ -416,7 +417,7 @@ class Table:
         """Flags, absences, a result that was not protested against, and what follows. Under the guard."""
         rows: list[Row] = []
         self._settle(rows, stamp_ms)
-        while (due := self._keeper.due(self._record.course, stamp_ms, late_ms)) is not None:
+        while (due := self._keeper.due(self._record.game, stamp_ms, late_ms)) is not None:
             self._attempts.count(is_refused=False)
             rows.append(_row(self._record.write(*due)))
             self._settle(rows, stamp_ms)
@@ -424,7 +425,7 @@ class Table:
 
     def _set_alarm(self) -> None:
         """Anew after whatever may have changed when something is due; not while a commit is under way."""
-        self._keeper.set_alarm(self._record.course if self._is_ready() else None)
+        self._keeper.set_alarm(self._record.game if self._is_ready() else None)
 
     def _rung(self) -> None:
         if not self._is_ready():
@@ -445,7 +446,7 @@ class Table:
 
     def serve(self) -> None:
         """After ``rest``: whoever is awaited can act from now on."""
-        self._keeper.serve(self._record.course)
+        self._keeper.serve(self._record.game)
         self._set_alarm()
 
     def came(self, author: Author) -> None:
@@ -495,7 +496,7 @@ class Table:
 
     def left_ms(self, seat: int) -> int | None:
         """What the seat has left for the act that is awaited, now; None if no clock of its runs."""
-        return self._keeper.left_ms(self._record.course, seat)
+        return self._keeper.left_ms(self._record.game, seat)
 
     def rows(self, first: int = 0) -> AsyncIterator[Row]:
         """Every durable entry from there on, as of now."""

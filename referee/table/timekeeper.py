@@ -1,6 +1,6 @@
 """The times of one table: what an act is charged, when a seat's time is up, who is absent and since when; its alarm.
 
-What the log says of clocks is in ``course.clocks``; here is what the referee alone knows: when it told a seat that it
+What the log says of clocks is in ``game.clocks``; here is what the referee alone knows: when it told a seat that it
 is awaited, and whose streams are open.
 """
 
@@ -10,10 +10,9 @@ from collections import Counter
 from collections.abc import Callable
 
 from referee.log.clocks import Clocks
-from referee.log.course import Course
 from referee.log.entry import Clock, Event
+from referee.log.game import LoggedGame, Phase
 from referee.log.intent import Author, Role
-from referee.log.steps import Phase
 from referee.log.terms import MAX_LAG_MS
 from referee.log.v1 import log_pb2
 from referee.table.timing import Alarm, Time
@@ -22,7 +21,7 @@ _AGAIN_MS = 1000
 
 
 class Timekeeper:
-    """Of one table. The course is passed in, as it is another one after each reading back."""
+    """Of one table. The game is passed in, as it is another one after each reading back."""
 
     def __init__(self, time: Time, terms: log_pb2.Terms, ring: Callable[[], None]) -> None:
         """``ring`` is called when something is due that nobody asks for."""
@@ -44,12 +43,12 @@ class Timekeeper:
 
     # --- what happens at the table --------------------------------------------------------------------------
 
-    def published(self, course: Course, acted: int | None = None, since_ms: int | None = None) -> None:
+    def published(self, game: LoggedGame, acted: int | None = None, since_ms: int | None = None) -> None:
         """Everybody is told now what is durable. ``acted``: the seat whose act that is; ``since_ms``: when it came."""
         if not self._has_times:
             return
         now_ms = self._time.now_ms()
-        known, self._known = self._known, _running(course)
+        known, self._known = self._known, _running(game)
         earliest_ms = min((ms for _, ms in self._known), default=now_ms)
         self._spans = [span for span in self._spans if span[1] > earliest_ms]
         for seat, ms in self._known:
@@ -60,8 +59,8 @@ class Timekeeper:
             self._took(since_ms, now_ms)
         self._absent_ms = {
             seat: now_ms if seat == acted else self._absent_ms.get(seat, now_ms)
-            for seat in course.awaited()
-            if not course.opened.seats[seat].scribed
+            for seat in game.awaited()
+            if not game.opened.seats[seat].scribed
         }
 
     def failed(self, since_ms: int) -> None:
@@ -91,14 +90,14 @@ class Timekeeper:
     # --- what an act is charged -----------------------------------------------------------------------------
 
     def charge(
-        self, course: Course, seat: int, stamp_ms: int, *, late_ms: int = 0, thought_ms: int | None = None
+        self, game: LoggedGame, seat: int, stamp_ms: int, *, late_ms: int = 0, thought_ms: int | None = None
     ) -> Clock:
         """What an act costs the awaited seat that is entered with this stamp.
 
         ``late_ms``: so long it may have waited for the event loop. ``thought_ms``: from having the turn to sending, as
         the author has it; None: nothing is allowed for the network.
         """
-        clocks = course.clocks
+        clocks = game.clocks
         if clocks is None or (since_ms := clocks.seat(seat).since_ms) is None:
             return Clock(stamp_ms)
         elapsed_ms, overhead_ms = stamp_ms - since_ms, self._taken_ms(since_ms, stamp_ms)
@@ -108,9 +107,9 @@ class Timekeeper:
         lag_ms = 0 if thought_ms is None else elapsed_ms - overhead_ms - thought_ms
         return clocks.charge(seat, stamp_ms, lag_ms=lag_ms, overhead_ms=overhead_ms)
 
-    def left_ms(self, course: Course, seat: int) -> int | None:
+    def left_ms(self, game: LoggedGame, seat: int) -> int | None:
         """What the seat has left for the decision at hand, now; None if its clock does not run."""
-        clocks = course.clocks
+        clocks = game.clocks
         if clocks is None or (since_ms := clocks.seat(seat).since_ms) is None:
             return None
         now_ms = self._time.now_ms()
@@ -123,40 +122,40 @@ class Timekeeper:
 
     # --- what is due that nobody asks for -------------------------------------------------------------------
 
-    def due(self, course: Course, stamp_ms: int, late_ms: int = 0) -> tuple[Event, Clock] | None:
+    def due(self, game: LoggedGame, stamp_ms: int, late_ms: int = 0) -> tuple[Event, Clock] | None:
         """A flag that has fallen by then, or an absence that was too long; ``late_ms`` as for ``charge``."""
-        for seat, since_ms in _running(course):
-            if course.clocks is not None and stamp_ms - late_ms >= self._flag_ms(course.clocks, seat, stamp_ms):
+        for seat, since_ms in _running(game):
+            if game.clocks is not None and stamp_ms - late_ms >= self._flag_ms(game.clocks, seat, stamp_ms):
                 taken_ms = self._taken_ms(since_ms, stamp_ms) + late_ms
-                clock = course.clocks.charge(seat, stamp_ms, lag_ms=MAX_LAG_MS, overhead_ms=taken_ms)
+                clock = game.clocks.charge(seat, stamp_ms, lag_ms=MAX_LAG_MS, overhead_ms=taken_ms)
                 return log_pb2.Timeout(seat=seat), clock
-        for seat, since_ms in self._absent(course):
-            if stamp_ms - since_ms >= course.conduct.terms.absence_ms:
+        for seat, since_ms in self._absent(game):
+            if stamp_ms - since_ms >= game.arbitration.terms.absence_ms:
                 return log_pb2.Absent(seat=seat, since_ms=since_ms), Clock(stamp_ms)
         return None
 
-    def alarm_ms(self, course: Course) -> int | None:
+    def alarm_ms(self, game: LoggedGame) -> int | None:
         """When something will be due, if nobody acts before."""
         if not self._has_times:
             return None
-        if course.required_end() is not None:  # by an arbiter also before play
-            return course.result_ms()
-        if course.phase is not Phase.PLAYING:
+        if game.reached() is not None:  # by an arbiter also before play
+            return game.result_ms()
+        if game.phase is not Phase.PLAYING:
             return None
-        alarms = [ms + course.conduct.terms.absence_ms for _, ms in self._absent(course)]
-        if course.clocks is not None:
+        alarms = [ms + game.arbitration.terms.absence_ms for _, ms in self._absent(game)]
+        if game.clocks is not None:
             now_ms = self._time.now_ms()
-            alarms += [self._flag_ms(course.clocks, seat, now_ms) for seat, _ in _running(course)]
+            alarms += [self._flag_ms(game.clocks, seat, now_ms) for seat, _ in _running(game)]
         return min(alarms, default=None)
 
-    def set_alarm(self, course: Course | None) -> None:
+    def set_alarm(self, game: LoggedGame | None) -> None:
         """For what will be due; instead of the one before. None: not now, there will be another word."""
         if self._alarm is not None:
             self._alarm.cancel()
             self._alarm = None
-        if course is None or self._is_resting:
+        if game is None or self._is_resting:
             return
-        if (due_ms := self.alarm_ms(course)) is not None:
+        if (due_ms := self.alarm_ms(game)) is not None:
             self._alarm = Alarm(self._time, max(due_ms, self._not_before_ms), self._rung)
 
     def _rung(self) -> None:
@@ -173,39 +172,39 @@ class Timekeeper:
         self._is_resting = True
         self.set_alarm(None)
 
-    def serve(self, course: Course) -> None:
+    def serve(self, game: LoggedGame) -> None:
         """Nobody could act until now. Before ``set_alarm``."""
         self._is_resting = False
         self._known, self._spans, self._absent_ms = [], [], {}
-        self.published(course)
+        self.published(game)
 
     def _flag_ms(self, clocks: Clocks, seat: int, until_ms: int) -> int:
         """When the running seat's flag falls, by what the referee took until then."""
         return (clocks.flag_ms(seat) or 0) + self._taken_ms(clocks.seat(seat).since_ms or 0, until_ms)
 
-    def _absent(self, course: Course) -> list[tuple[int, int]]:
+    def _absent(self, game: LoggedGame) -> list[tuple[int, int]]:
         """Awaited seats without a stream, and since when."""
-        if not course.conduct.terms.absence_ms:
+        if not game.arbitration.terms.absence_ms:
             return []
-        awaited = course.awaited()
+        awaited = game.awaited()
         since = ((seat, ms) for seat, ms in self._absent_ms.items() if seat in awaited)
         return [(seat, ms) for seat, ms in since if Author(Role.SEAT, seat) not in self.present]
 
 
-def _running(course: Course) -> list[tuple[int, int]]:
+def _running(game: LoggedGame) -> list[tuple[int, int]]:
     """The seats whose clocks run, and since when."""
-    clocks = course.clocks.saved() if course.clocks is not None else ()
+    clocks = game.clocks.saved() if game.clocks is not None else ()
     return [(seat, clock.since_ms) for seat, clock in enumerate(clocks) if clock.since_ms is not None]
 
 
-def mover(course: Course, author: Author) -> int | None:
+def mover(game: LoggedGame, author: Author) -> int | None:
     """The awaited seat whose move the author may make."""
-    seats = course.awaited()
+    seats = game.awaited()
     if author.role is Role.SCRIBE:
         return seats[0] if len(seats) == 1 else None
     return author.index if author.role is Role.SEAT and author.index in seats else None
 
 
-def is_up(course: Course, seat: int, clock: Clock) -> bool:
+def is_up(game: LoggedGame, seat: int, clock: Clock) -> bool:
     """Whether an act is charged more than the seat has."""
-    return course.clocks is not None and clock.charged_ms > course.clocks.available(seat)
+    return game.clocks is not None and clock.charged_ms > game.clocks.available(seat)

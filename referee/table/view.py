@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from referee.games.game import Chance
-from referee.log.conduct import Suspension
+from referee.log.arbitration import Suspension
+from referee.log.endings import end_message
+from referee.log.game import Phase
 from referee.log.replay import Record
-from referee.log.steps import Phase
 from referee.log.v1 import log_pb2
 from referee.v1 import game_pb2 as pb
 
@@ -30,19 +30,19 @@ _SUSPENDED = {
 
 def game_state(record: Record) -> pb.GameState.ValueType:
     """How far the game is."""
-    course = record.course
-    if record.phase is Phase.PLAYING and not course.goes_on:
-        if course.required_end() is not None:
+    game = record.game
+    if record.phase is Phase.PLAYING and not game.goes_on:
+        if game.reached() is not None:
             return pb.GAME_STATE_RESULT_OPEN
-        if course.conduct.suspended is not None:
-            return _SUSPENDED[course.conduct.suspended]
+        if game.arbitration.suspended is not None:
+            return _SUSPENDED[game.arbitration.suspended]
     return _STATES[record.phase]
 
 
 def game_message(record: Record, open_data: bytes = b"") -> pb.Game:
     """The game without its position."""
-    course = record.course
-    game = pb.Game(
+    game = record.game
+    message = pb.Game(
         id=record.game_id.hex(),
         rules_id=record.opened.rules_id,
         rules_version=record.opened.rules_version,
@@ -50,28 +50,28 @@ def game_message(record: Record, open_data: bytes = b"") -> pb.Game:
         size=record.size,
         head=record.head,
         awaited_seats=awaited_seats(record),
-        result=course.end,
-        declared=not course.dealt,
+        result=end_message(game.end) if game.end is not None else None,
+        declared=not game.deal.is_dealt,
         open=open_data,
         scribe_awaited=is_scribe_awaited(record),
     )
     for number, seat in enumerate(record.opened.seats):
-        joined = course.joins.get(number)
-        game.seats.add(
+        joined = game.joins.get(number)
+        message.seats.add(
             joined=joined is not None,
-            revealed=number in course.seeds,
+            revealed=number in game.deal.seeds,
             key=joined.key if joined is not None else b"",
             scribed=seat.scribed,
         )
-    game.clocks.extend(_clock_messages(record))
-    for number, ending in course.conduct.out.items():
-        game.forfeited.add(seat=number, ending=log_pb2.Ending.ValueType(ending))
-    game.open_disputes.extend(seq for seq, dispute in course.conduct.disputes.items() if dispute.ruled is None)
-    return game
+    message.clocks.extend(_clock_messages(record))
+    for number, ending in game.arbitration.out.items():
+        message.forfeited.add(seat=number, ending=log_pb2.Ending.ValueType(ending.value))
+    message.open_disputes.extend(seq for seq, dispute in game.arbitration.disputes.items() if dispute.ruled is None)
+    return message
 
 
 def _clock_messages(record: Record) -> Iterator[pb.SeatClock]:
-    clocks = record.course.clocks
+    clocks = record.game.clocks
     for clock in clocks.saved() if clocks is not None else ():
         free_ms = max(0, clocks.control.delay_ms - clock.used_ms) if clocks is not None else 0
         yield pb.SeatClock(
@@ -81,10 +81,10 @@ def _clock_messages(record: Record) -> Iterator[pb.SeatClock]:
 
 def awaited_seats(record: Record) -> list[int]:
     """The seats that have to join, reveal or move, whoever enters it for them."""
-    course = record.course
+    game = record.game
     if record.phase is Phase.PLAYING:
-        return list(course.awaited())
-    done: Any = {Phase.JOINING: course.joins, Phase.REVEALING: course.seeds}.get(record.phase)
+        return list(game.awaited())
+    done: Any = {Phase.JOINING: game.joins, Phase.REVEALING: game.deal.seeds}.get(record.phase)
     if done is None:
         return []
     return [i for i, seat in enumerate(record.opened.seats) if not seat.scribed and i not in done]
@@ -92,18 +92,18 @@ def awaited_seats(record: Record) -> list[int]:
 
 def is_scribe_awaited(record: Record) -> bool:
     """Whether a scribe has to declare what was drawn."""
-    course = record.course
-    if course.dealt or not course.goes_on:
+    game = record.game
+    if game.deal.is_dealt or not game.goes_on:
         return False
-    return any(isinstance(awaited, Chance) for awaited in course.pending())
+    return game.awaits_chance()
 
 
 def awaited_text(record: Record) -> str:
     """What is awaited, in words."""
     if record.phase in (Phase.ENDED, Phase.CLOSED):
         return "nothing"
-    conduct = record.course.conduct
-    if record.course.required_end() is not None:
+    conduct = record.game.arbitration
+    if record.game.reached() is not None:
         open_ones = [str(seq) for seq, dispute in conduct.disputes.items() if dispute.ruled is None]
         return f"a ruling on entry {' and '.join(open_ones)}" if open_ones else "nothing but a protest"
     if conduct.suspended is not None:
@@ -124,8 +124,8 @@ _MEMBER_OF = {
 
 def position_message(record: Record) -> pb.Position:
     """The position in the game's own terms."""
-    course = record.course
-    own = course.codec.position(course.state)
+    game = record.game
+    own = game.position.codec.position(game.position.state)
     position = pb.Position()
     getattr(position, _MEMBER_OF[own.DESCRIPTOR.full_name]).CopyFrom(own)
     return position

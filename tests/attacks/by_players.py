@@ -153,7 +153,7 @@ def reveal_that_opens_nothing(table: str, played: Played) -> Forgery | None:
     game = TABLES[table].open()
     for seat in range(len(game.record.opened.seats)):
         game.admit(intent.join(game.record.place, seat, games.seat_key(seat), games.seed(f"p {seat}")))
-    game.record.course.check_deck = lambda step: None  # type: ignore[method-assign]
+    game.record.game.deal.doubt()
     at = len(game.entries)
     game.admit(intent.reveal(game.record.place, 0, games.seat_key(0), games.seed("a better p")))
     return Forgery(games.abort(game).file(), Verdict.RULES, Code.DECK, at)

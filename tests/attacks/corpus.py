@@ -47,7 +47,7 @@ class Table:
             for _ in range(self.acts):
                 if not step(played, choose):
                     break
-        return abort(played) if played.record.course.end is None else played
+        return abort(played) if played.record.game.end is None else played
 
 
 def _three_turns() -> bytes:

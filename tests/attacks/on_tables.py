@@ -156,10 +156,16 @@ def stop_that_began_too_early(table: str, played: Played) -> Forgery | None:
 def another_stand_in(table: str, played: Played) -> Forgery | None:
     """Another move is entered for the seat that left than the one that the rules lay down."""
 
-    def other(entry: log_pb2.Entry) -> None:
-        entry.stand_in.move = b"\x07"
+    game = corrected(table)
+    if game is None:
+        return None
+    entries = evil.entries(game)
+    moves = [act_in(entries[seq]).move for seq in acts(game, "move")]
 
-    return changed(corrected(table), lambda game: events(game, "stand_in")[0], other)
+    def other(entry: log_pb2.Entry) -> None:
+        entry.stand_in.move = next(move for move in moves if move != entry.stand_in.move)
+
+    return changed(game, lambda game: events(game, "stand_in")[0], other)
 
 
 @by_referee

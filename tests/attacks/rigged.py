@@ -37,11 +37,11 @@ def stacked(table: str, r: bytes = games.seed("a deck that the referee likes")) 
     """A dealt game from the deck of this r; disclosed is the one that was committed to."""
     played = TABLES[table].open()
     record = played.record
-    if not record.course.dealt:
+    if not record.game.deal.is_dealt:
         return None
     seeds = [games.seed(f"p {seat}") for seat in range(len(record.opened.seats))]
     deck = Deck(deck_key(r, record.game_id, seeds))
-    record.course.game = _Stacked(record.course.game, deck)
+    record.game.position.rules = _Stacked(record.game.position.rules, deck)
     return TABLES[table].play(played)
 
 
@@ -50,22 +50,22 @@ def misruled(table: str) -> tuple[Played, int] | None:
     """A game with a move against the rules in it, ended after that, and the move's entry."""
     played = TABLES[table].open()
     join_and_reveal(played)
-    course: Any = played.record.course
+    course: Any = played.record.game
     choose = at_random(1)
     seen: list[Any] = []
     for _ in range(40):
-        awaited = course.pending()[0]
+        awaited = course.position.pending()[0]
         if isinstance(awaited, Decision):
             for move in seen:
-                if course.state.check(move) and _can_be_applied(course.state, move):
-                    data = course.codec.encode_move(move, course.tables)
+                if course.position.state.check(move) and _can_be_applied(course.position.state, move):
+                    data = course.position.codec.encode_move(move, course.position.tables)
                     signed = intent.move(
                         played.record.place, Author(Role.SEAT, awaited.seat), seat_key(awaited.seat), data
                     )
-                    course.check_rules = lambda event: None
+                    course.position.violations = lambda event: ()
                     played.admit(signed)
-                    return abort(played), len(played.entries) - 3 + (not course.dealt)
-            seen += list(course.state.legal_moves())[:20]
+                    return abort(played), len(played.entries) - 3 + (not course.deal.is_dealt)
+            seen += list(course.position.state.legal_moves())[:20]
         if not step(played, choose):
             break
     return None

@@ -38,19 +38,24 @@ def in_play(rules_id: str) -> Played:
 
 def refused(played: Played, signed: SignedIntent) -> LogError:
     """Why; the game is as it was."""
-    before = (played.record.root(), played.record.size, played.record.course.digest(), played.record.phase)
+    before = (played.record.root(), played.record.size, played.record.game.position.digest(), played.record.phase)
     with pytest.raises(LogError) as caught:
         played.record.admit(signed, played.clock())
-    assert before == (played.record.root(), played.record.size, played.record.course.digest(), played.record.phase)
+    assert before == (
+        played.record.root(),
+        played.record.size,
+        played.record.game.position.digest(),
+        played.record.phase,
+    )
     return caught.value
 
 
 def good(played: Played, **place: Any) -> SignedIntent:
     """A legal move of the seat on turn."""
-    course = played.record.course
-    (awaited,) = course.pending()
+    course = played.record.game
+    (awaited,) = course.position.pending()
     assert isinstance(awaited, Decision)
-    data = course.codec.encode_move(next(iter(course.state.legal_moves())), course.tables)
+    data = course.position.codec.encode_move(next(iter(course.position.state.legal_moves())), course.position.tables)
     author = Author(Role.SEAT, awaited.seat)
     return intent.move(played.record.place._replace(**place), author, seat_key(awaited.seat), data)
 
@@ -147,7 +152,7 @@ CASES: dict[Callable[[Played], SignedIntent], Code] = {
     not_on_turn: Code.NOT_AWAITED,
     joining_once_more: Code.NOT_AWAITED,
     revealing_once_more: Code.NOT_AWAITED,
-    declaring: Code.NOT_AWAITED,
+    declaring: Code.MALFORMED,
 }
 
 

@@ -49,19 +49,19 @@ def test_no_event_makes_an_engine_fail(rules_id: str) -> None:
     rng, judged, refused = random.Random(5), 0, 0
     for played in (whole_game(rules_id), game(f"{rules_id}, declared")):
         pool = events(played)
-        secret = games.SECRET if played.record.course.dealt else None
+        secret = games.SECRET if played.record.game.deal.is_dealt else None
         record = Record(decode_entry(played.entries[0]).open, secret=secret)
-        course: Any = record.course
+        course: Any = record.game
         for data in played.entries:
             record.read(data)
             for _ in range(2000 // len(played.entries)):
                 kind, encoded = rng.choice(pool)
-                decode = course.codec.decode_move if kind == "move" else course.codec.decode_outcome
+                decode = course.position.codec.decode_move if kind == "move" else course.position.codec.decode_outcome
                 try:
-                    event = decode(altered(encoded, rng), course.tables)
+                    event = decode(altered(encoded, rng), course.position.tables)
                 except MalformedError:
                     continue
                 judged += 1
-                refused += bool(course.state.check(event))
+                refused += bool(course.position.state.check(event))
     assert judged > 500
     assert refused > judged // 2

@@ -49,7 +49,7 @@ def game(steps: Steps, seed: int) -> None:
         rules_id="alhambra", seats=[log_pb2.Seat(scribed=True)] * SEATS, declaring_scribe_key=SCRIBE.public.raw
     )
     record, _ = Record.start(prepare(request, installed(), "bench").open_data, Clock(1), engines=installed())
-    course, signer = record.course, CheckpointSigner("referee.local", PrivateKey.generate())
+    course, signer = record.game, CheckpointSigner("referee.local", PrivateKey.generate())
     for is_move, data in script(seed):
         make = move(record.place, Author(Role.SCRIBE, 0), SCRIBE, data)
         signed = make if is_move else declare(record.place, 0, SCRIBE, data)
@@ -58,17 +58,17 @@ def game(steps: Steps, seed: int) -> None:
         steps.acts += 1
         steps.time("decode", pb.PlayGameRequest.FromString, message)
         intent = steps.time("decode", decode_intent, signed.intent)
-        decode = course.codec.decode_move if is_move else course.codec.decode_outcome
-        event = steps.time("decode", decode, data, course.tables)
+        decode = course.position.codec.decode_move if is_move else course.position.codec.decode_outcome
+        event = steps.time("decode", decode, data, course.position.tables)
         steps.time("verify", SCRIBE.public.is_signed, intent_encoding(signed.intent), signed.signature)
-        if steps.time("rules", course.state.check, event):
+        if steps.time("rules", course.position.state.check, event):
             raise AssertionError("the script is not legal")
         written = record.admit(signed, Clock(1), intent)
-        twin = course.state.copy()
+        twin = course.position.state.copy()
         steps.time("rules", twin.pending)
         steps.time("rules", twin.digest)
         event = log_pb2.Signed(intent=signed.intent, signature=signed.signature, key_id=signed.key_id)
-        steps.time("entry", build_entry, record.place, Clock(1), course.digest(), event)
+        steps.time("entry", build_entry, record.place, Clock(1), course.position.digest(), event)
         root = steps.time("entry", record.root)
         note = steps.time("sign", signer.sign, record.game_id, record.size, root)
         commit = pb.Commit(entries=[written.data], checkpoint=note)

@@ -161,7 +161,7 @@ def test_whatever_a_record_says_the_log_says_what_was_adjudicated(setup: Setup) 
             ends[found.stopped is None, found.has_rulings] += 1
             if policy is not Policy.STOP and found.entered:
                 recorder = recorded(found, signers, [b""] * setup.seats)
-                assert recorder.record.course.state.digest() == found.state.digest()
+                assert recorder.record.game.position.state.digest() == found.state.digest()
     assert ends[False, False]
     assert setup.seats == 1 or ends[True, True] + ends[False, True]
 

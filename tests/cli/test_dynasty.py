@@ -29,7 +29,7 @@ def a_game(
 ) -> Played:
     """Game ``index`` of a series, joined by nobody yet; options as they follow from the game before."""
     if options is None:
-        state: Any = None if before is None else before.record.course.state
+        state: Any = None if before is None else before.record.game.position.state
         options = Options(dynasty=True) if state is None else next_options(state)
     series = log_pb2.Series(id=id_, index=index, previous_head=b"" if before is None else before.record.head)
     return opened("kingdomino", seats=seats, options=codec("kingdomino").encode_options(options), series=series)
@@ -59,7 +59,7 @@ def told(paths: list[Path], *words: str) -> tuple[int, list[str]]:
 
 
 def points_of(games: list[Played]) -> list[list[int]]:
-    ends = [played.record.course.end for played in games]
+    ends = [played.record.game.end for played in games]
     return [list(end.scores) for end in ends if end is not None]
 
 
@@ -130,7 +130,7 @@ def no_series() -> list[Played]:
 
 def no_dynasty() -> list[Played]:
     one = play(a_game(0, None, options=Options()), at_random(1))
-    state: Any = one.record.course.state
+    state: Any = one.record.game.position.state
     order = tuple((seat + 1) % 2 for seat in state.order)
     two = play(a_game(1, one, options=Options(dynasty=True, declared_order=order)), at_random(2))
     return [one, two, play(a_game(2, two), at_random(3))]
@@ -138,7 +138,7 @@ def no_dynasty() -> list[Played]:
 
 def other_options() -> list[Played]:
     one, two, _ = dynasty()
-    state: Any = two.record.course.state
+    state: Any = two.record.game.position.state
     return [one, two, play(a_game(2, two, options=replace(next_options(state), harmony=True)), at_random(2))]
 
 
@@ -150,7 +150,7 @@ def other_seats() -> list[Played]:
 
 def the_same_order() -> list[Played]:
     one, two, _ = dynasty()
-    return [one, two, play(a_game(2, two, options=two.record.course.options), at_random(2))]
+    return [one, two, play(a_game(2, two, options=two.record.game.position.options), at_random(2))]
 
 
 def drawn_kings() -> list[Played]:
@@ -159,8 +159,8 @@ def drawn_kings() -> list[Played]:
     options = Options(dynasty=True, first_order=Draw.KINGS)
     for label in range(20):
         two = play(a_game(1, one, options=options), at_random(label))
-        state: Any = two.record.course.state
-        expected: Any = one.record.course.state
+        state: Any = two.record.game.position.state
+        expected: Any = one.record.game.position.state
         if state.order != next_options(expected).declared_order:
             return [one, two, three]
     raise AssertionError("it is always drawn as it has to be")

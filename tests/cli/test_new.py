@@ -157,7 +157,7 @@ async def test_a_dynasty(running: Referee, tmp_path: Path) -> None:
     assert {each.id for each in series} == {series[0].id}
     assert [each.index for each in series] == [0, 1, 2]
     assert [each.previous_head for each in series] == [b"", records[0].head, records[1].head]
-    states: list[Any] = [record.course.state for record in records]
+    states: list[Any] = [record.game.position.state for record in records]
     assert all(state.options.harmony and state.options.dynasty for state in states)
     assert {record.opened.tables for record in records} == {dominoes.SerializeToString(deterministic=True)}
     first = states[0].order

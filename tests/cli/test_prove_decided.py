@@ -29,27 +29,26 @@ def test_a_game_that_is_decided() -> None:
 
 
 def test_a_game_that_was_broken_off_as_json() -> None:
-    """Its end has no result; the position before it is the same."""
-    done, before = (
-        referee("prove-decided", ABORTED, "--rlimit", "10000", "--json", *at) for at in ([], ["--at", "29"])
-    )
+    """It has no result, whatever its position; that before its end is looked at when it is asked for."""
+    told = json.loads(referee("prove-decided", ABORTED, "--json").stdout)
+    assert told == {"entry": 30, "ended": True, "waits": False, "winners": [], "places": []}
+    done = referee("prove-decided", ABORTED, "--rlimit", "10000", "--json", "--at", "28")
     assert (done.returncode, done.stderr, done.stdout.count("\n")) == (11, "", 1)
     found = json.loads(done.stdout)
     assert list(found) == ["entry", "ended", "decided", "leader", "gaps", "ms"]
-    assert (found["entry"], found["ended"], found["decided"]) == (30, False, False)
+    assert (found["entry"], found["ended"], found["decided"]) == (28, False, False)
     (gap,) = found["gaps"]
     assert gap["most"] == sum(part["points"] for part in gap["parts"]) > 0
     assert gap["seat"] == 1 - found["leader"]
-    assert json.loads(before.stdout)["gaps"] == [gap]
 
 
 def test_an_open_game_in_words() -> None:
-    done = referee("prove-decided", ABORTED, "--rlimit", "1")
+    done = referee("prove-decided", ABORTED, "--rlimit", "1", "--at", "28")
     assert done.returncode == 11
     head, _, *table = done.stdout.splitlines()
     assert head.startswith("OPEN: seat ")
-    assert head.endswith(" points ahead of seat 0, at the most (after entry 30)")
-    assert head == f"OPEN: {table[0]} (after entry 30)"
+    assert head.endswith(" points ahead of seat 0, at the most (after entry 28)")
+    assert head == f"OPEN: {table[0]} (after entry 28)"
 
 
 def test_a_game_of_alhambra() -> None:
@@ -61,7 +60,7 @@ def test_a_game_of_alhambra() -> None:
 def test_who_has_won() -> None:
     done = referee("prove-decided", WHOLE)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("ENDED: seat 3 has won; end (rules): seat 0 8 points, place 4, ")
+    assert done.stdout.startswith("ENDED: seat 3 wins; end (rules): seat 0 8 points, place 4, ")
     found = json.loads(referee("prove-decided", WHOLE, "--json").stdout)
     assert (found["ended"], found["winners"], found["places"]) == (True, [3], [4, 2, 3, 1])
 
@@ -72,8 +71,9 @@ def test_what_is_wrong_is_one_line(tmp_path: Path) -> None:
     text.write_text("no game")
     torn = tmp_path / "torn.gamelog"
     torn.write_bytes(ABORTED.read_bytes()[:-40])
+    not_offered = "a game of rollwrite; that one is decided is proved of alhambra and kingdomino"
     cases: list[tuple[list[str | Path], int, str]] = [
-        ([rollwrite], 2, f"{rollwrite}: a game of rollwrite; that one is decided is proved of alhambra and kingdomino"),
+        ([rollwrite, "--at", "9"], 2, f"{rollwrite}: {not_offered}"),
         ([WHOLE, "--at", "1000"], 2, f"{WHOLE}: --at 1000: the file has entries 0 to "),
         ([tmp_path / "none.gamelog"], 2, f"{tmp_path / 'none.gamelog'}: No such file or directory"),
         ([text], 4, f"{text}: "),
@@ -86,7 +86,7 @@ def test_what_is_wrong_is_one_line(tmp_path: Path) -> None:
         assert done.returncode == code, (words, done)
         assert last.startswith("referee: "), last
         assert message in last
-    assert referee("prove-decided", torn, "--rlimit", "1").stdout.startswith("OPEN: ")
+    assert referee("prove-decided", torn).stdout.startswith("ENDED: no result: the organiser aborted the game")
 
 
 @pytest.mark.slow

@@ -121,7 +121,7 @@ class Game:
 
     def until(self, kind: str) -> Play:
         def awaited(play: Play) -> bool:
-            found = play.record.course.pending()[0]
+            found = play.record.game.position.pending()[0]
             return isinstance(found, Decision) and kind in found.kinds
 
         return self.play(awaited)
@@ -172,7 +172,7 @@ def test_every_ruling_by_command(club: Club, here: Run) -> None:
     seat = play.seat_on_turn()
     assert "the stand-in's move: " in rule("skip", "--seat", seat, *on)
     play = game.until("place_domino")
-    domino = next(iter(play.record.course.state.legal_moves())).domino
+    domino = next(iter(play.record.game.position.state.legal_moves())).domino
     told = rule("accept", f"discard {domino}", "--seat", play.seat_on_turn(), "--rule", "TBL-7")
     assert "stands against KDO-13 (TBL-7)\nagainst the rules:\n  KDO-13 at " in told
 
@@ -332,7 +332,7 @@ def test_the_organiser_gives_up_what_nobody_rules_on(club: Club, here: Run) -> N
         "KDO-1",
         "--yes",
     ]
-    game.play(lambda play: play.record.course.required_end() is not None)
+    game.play(lambda play: play.record.game.reached() is not None)
     code, _, error = here("abort", game.id, *data, "--yes")
     assert code == 1
     assert "the game has come to its end" in error

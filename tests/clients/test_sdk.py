@@ -287,7 +287,7 @@ async def test_what_the_ledger_does_not_take(referee: Referee) -> None:
         assert (ledger.size, ledger.record.size, ledger.record.root()) == (size, size, root), "nothing of it is taken"
     for commit in commits[20:]:
         ledger.read(commit)
-    assert ledger.record.course.end is not None
+    assert ledger.record.game.end is not None
 
 
 async def test_two_signed_histories_are_no_damage(referee: Referee) -> None:

@@ -8,4 +8,4 @@ from referee.log.replay import Record
 def digest_of(record: Record | None) -> bytes:
     """Of its position."""
     assert record is not None
-    return record.course.digest()
+    return record.game.position.digest()

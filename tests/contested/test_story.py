@@ -29,11 +29,12 @@ def test_stories_are_true(rules_id: str) -> None:
 
 def compare(made: Contested, story: Story, at: int) -> None:
     truth, told = made.truth[: at + 1], f"{made}, after entry {at}"
-    assert len(story.moves) == at + 1, told
+    entries = story.transcript.entries
+    assert len(entries) == at + 1, told
     assert digest_of(story.record) == truth[-1].digest, told
-    assert tuple(story.events) == truth[-1].events, told
+    assert tuple(story.transcript.events()) == truth[-1].events, told
     taken = {seq for each in truth for seq in each.takes_back}
     gone = {seq for seq in taken if truth[seq].brings}
-    assert {seq for seq in range(at + 1) if story.is_taken_back(seq)} == gone, told
-    broken = {seq: tuple(sorted({each.rule_id for each in found})) for seq, found in story.broken.items()}
+    assert {each.seq for each in entries if each.taken_back_by is not None} == gone, told
+    broken = {each.seq: tuple(sorted({found.rule_id for found in each.broken})) for each in entries if each.broken}
     assert broken == {seq: each.broken for seq, each in enumerate(truth) if each.broken}, told

@@ -106,7 +106,7 @@ async def test_a_wrong_entry_is_taken_back_in_the_log_and_the_game_goes_on(desk:
     assert desk.entries()[3:] == [
         "first order: 1 0 1 0  [taken back by entry 5]",
         "line: 3 4 17 22  [taken back by entry 5]",
-        "scribe 0: back to the position after entry 2",
+        "scribe 0: corrects what followed entry 2: it is taken back",
     ]
     assert desk.line.value == "first order: "
     assert await desk.enter("first order: 0 1 0 1") == "Accepted as entry 6: first order: 0 1 0 1"
@@ -118,7 +118,10 @@ async def test_a_wrong_entry_is_taken_back_in_the_log_and_the_game_goes_on(desk:
     await desk.shows(TableScreen)
     await desk.answered()
     assert desk.text("awaited") == "Seat 0, Redwing to move: place castle."
-    assert [entry.stands for entry in desk.app.screen._history.entries] == [True, *[False] * 6, True]  # type: ignore[attr-defined]
+    screen = desk.app.screen
+    assert isinstance(screen, TableScreen)
+    stands = [entry.taken_back_by is None for entry in screen._history.entries]
+    assert stands == [True, *[False] * 4, True, False, True]
 
 
 async def test_the_form_tells_what_is_wrong_and_opens_nothing(referee: Referee, tmp_path: Path) -> None:

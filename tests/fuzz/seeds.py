@@ -92,8 +92,8 @@ def _opened(rules_id: str, *, dealt: bool) -> Played:
     tables, rules = codec.encode_tables(None), (rules_id, 1)
     opened = game_open(header, dealt=dealt, recorded=True, rules=rules, tables=tables)
     played = start(opened, header=header, engines=installed())
-    course = played.record.course
-    played.drawn = course.game.dealer(2, course.options, course.tables, Deck(seed("drawn")))
+    course = played.record.game
+    played.drawn = course.position.rules.dealer(2, course.position.options, course.position.tables, Deck(seed("drawn")))
     return played
 
 

@@ -16,12 +16,12 @@ from referee.log.audit import Policy, audit
 from referee.log.deck import referee_commitment
 from referee.log.engines import Engines
 from referee.log.entry import Clock, Written
+from referee.log.game import Phase
 from referee.log.header import build_header, header_hash, rules_hash
 from referee.log.intent import Author, Role, SignedIntent
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
 from referee.log.replay import Record
-from referee.log.steps import Phase
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Report
 from tests.log import toy
@@ -175,9 +175,9 @@ def join_and_reveal(played: Played) -> None:
     record = played.record
     seats = [i for i, seat in enumerate(record.opened.seats) if not seat.scribed]
     for i in reversed(seats):
-        secret = seed(f"p {i}") if record.course.dealt else None
+        secret = seed(f"p {i}") if record.game.deal.is_dealt else None
         played.admit(intent.join(record.place, i, seat_key(i), secret))
-    if record.course.dealt:
+    if record.game.deal.is_dealt:
         for i in seats:
             played.admit(intent.reveal(record.place, i, seat_key(i), seed(f"p {i}")))
     played.settle()
@@ -186,19 +186,21 @@ def join_and_reveal(played: Played) -> None:
 def step(played: Played, choose: Choose = first) -> bool:
     """One act of somebody's; False if nothing is left to do."""
     record = played.record
-    course = record.course
+    course = record.game
     if record.phase is not Phase.PLAYING:
         return False
-    awaited = course.pending()[0]
+    awaited = course.position.pending()[0]
     if isinstance(awaited, Chance):
         if played.drawn is not None:
-            outcome = played.drawn.outcome(course.state)
+            outcome = played.drawn.outcome(course.position.state)
         else:
-            outcome = choose(record, [event for event, _ in course.state.chance_outcomes()])
-        data = course.codec.encode_outcome(outcome, course.tables)
+            outcome = choose(record, [event for event, _ in course.position.state.chance_outcomes()])
+        data = course.position.codec.encode_outcome(outcome, course.position.tables)
         played.admit(intent.declare(record.place, 1, key("scribe 1"), data))
     elif isinstance(awaited, Decision):
-        data = course.codec.encode_move(choose(record, list(course.state.legal_moves())), course.tables)
+        data = course.position.codec.encode_move(
+            choose(record, list(course.position.state.legal_moves())), course.position.tables
+        )
         if record.opened.seats[awaited.seat].scribed:
             author, signing = Author(Role.SCRIBE, 0), key("scribe 0")
         else:

@@ -71,8 +71,8 @@ def begun(rules_id: str) -> Played:
     """A game with certificates and attempts, up to the first choice that makes a claim in Kingdomino."""
     played = registered.opened(rules_id, seats=2, recorded=True, proofs=log_pb2.PROOF_POLICY_ALL)
     join_and_reveal(played)
-    state: Any = played.record.course.state
-    while rules_id == "kingdomino" and state.phase is not Phase.PLACE:
+    position: Any = played.record.game.position
+    while rules_id == "kingdomino" and position.state.phase is not Phase.PLACE:
         assert step(played, at_random(1))
     return played
 
@@ -227,7 +227,7 @@ def long_moves(size: int) -> bytes:
 def many_moves(size: int) -> bytes:
     """Attempts that each make a claim, which is kept as no certificate ever comes."""
     played = registered_anew("kingdomino")
-    state: Any = played.record.course.state
+    state: Any = played.record.game.position.state
     number = state.due().number
     tries = (PlaceDomino(number, (x, 0), (x + 1, 0)) for x in cycle(range(20, 1 << 20)))
     return _attempts(played, tries, size)
@@ -248,7 +248,7 @@ def _proofs(rules_id: str, certificates: Iterator[bytes], size: int) -> bytes:
     """Each for the last entry, which claims something else."""
     played = registered_anew(rules_id)
     if rules_id == "kingdomino":
-        state: Any = played.record.course.state
+        state: Any = played.record.game.position.state
         assert attempt(played, PlaceDomino(state.due().number, (20, 0), (21, 0)))
     else:
         while not claimed(played):
@@ -370,7 +370,7 @@ def rulings(size: int) -> bytes:
     def ruling(game: Seated, _: int) -> TableAct:
         if game.record.size % 3:
             return log_pb2.Rule(rule_id="TBL-33", penalty=log_pb2.Penalty(seat=0))
-        if 3 in game.course.conduct.out:
+        if 3 in game.game.arbitration.out:
             return log_pb2.Rule(rule_id="TBL-34", reinstate=log_pb2.Reinstate(seat=3))
         return log_pb2.Rule(rule_id="TBL-34", forfeit=log_pb2.Forfeit(seat=3, ending=log_pb2.ENDING_CRASHED))
 

@@ -15,10 +15,10 @@ from referee.games.alhambra.tiles import tiles_of
 from referee.log import file, intent
 from referee.log.entry import decode_entry
 from referee.log.errors import RulesError
-from referee.log.intent import Author, Role, decode_intent
+from referee.log.intent import Author, Role
 from referee.log.merkle import leaf_hash
-from referee.log.proofs import encode_proof, event_of
-from referee.log.replay import Record, signed_part
+from referee.log.proofs import encode_proof, verdict_of
+from referee.log.replay import Record
 from solver.alhambra.proving import prove
 from solver.registry import Provable, provable
 from tests.log.alhambra import CODEC, TABLES, alhambra, at_random
@@ -51,7 +51,7 @@ def play_with_attempts(played: Played, seed: int, acts: int) -> Played:
     join_and_reveal(played)
     record, choose, rng = played.record, at_random(seed), random.Random(seed)
     for _ in range(acts):
-        state: Any = record.course.state
+        state: Any = record.game.position.state
         attempt = an_attempt(state, rng)
         if attempt is not None and state.check(attempt):
             data = CODEC.encode_move(attempt, TABLES)
@@ -69,16 +69,12 @@ def claims(played: Played) -> dict[int, tuple[Any, ...]]:
     found: dict[int, tuple[Any, ...]] = {}
     record: Record | None = None
     for seq, data in enumerate(played.entries):
-        entry = decode_entry(data)
         if record is None:
-            record = Record(entry.open, engines=played.engines)
-        else:
-            signed = signed_part(entry)
-            act = decode_intent(signed.intent) if signed is not None else None
-            event = event_of(record.course.codec, record.course.tables, entry, act)
-            if event is not None and (made := PROVABLE.claims(record.course.state, event)):
-                found[seq] = made
-        record.read(data)
+            record = Record(decode_entry(data).open, engines=played.engines)
+        happened = record.read(data)
+        verdict = verdict_of(happened)
+        if verdict is not None and (made := PROVABLE.claims(verdict.before, verdict.event)):
+            found[seq] = made
     return found
 
 

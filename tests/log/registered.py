@@ -47,17 +47,19 @@ def opened(rules_id: str, *, tables: bytes = b"", series: log_pb2.Series | None 
     if series is not None:
         opened.series.CopyFrom(series)
     played = start(opened, header=header(rules_id), engines=installed())
-    course = played.record.course
-    played.drawn = game.dealer(len(opened.seats), course.options, course.tables, Deck(games.seed("drawn")))
+    course = played.record.game
+    played.drawn = game.dealer(
+        len(opened.seats), course.position.options, course.position.tables, Deck(games.seed("drawn"))
+    )
     return played
 
 
 def attempt(played: Played, move: Any) -> bool:
     """The seat on turn tries the move; what the rules forbid is recorded."""
     record = played.record
-    (awaited,) = record.course.pending()
+    (awaited,) = record.game.position.pending()
     assert isinstance(awaited, Decision)
-    data = record.course.codec.encode_move(move, record.course.tables)
+    data = record.game.position.codec.encode_move(move, record.game.position.tables)
     signed = intent.move(record.place, Author(Role.SEAT, awaited.seat), seat_key(awaited.seat), data)
     try:
         record.check(signed)
@@ -70,7 +72,7 @@ def attempt(played: Played, move: Any) -> bool:
 def play_with_attempts(played: Played, seed: int, every: int = 3, acts: int = 100_000) -> Played:
     """In every third turn the seat first tries what it may not: a move that somebody made before. Whole, or so long."""
     join_and_reveal(played)
-    choose, course = at_random(seed), played.record.course
+    choose, course = at_random(seed), played.record.game
     made: list[Any] = []
 
     def remember(record: Any, options: list[Any]) -> Any:
@@ -78,8 +80,8 @@ def play_with_attempts(played: Played, seed: int, every: int = 3, acts: int = 10
         return made[-1]
 
     for number in range(acts):
-        if number % every == 0 and made and isinstance(course.pending()[0], Decision):
-            state: Any = course.state
+        if number % every == 0 and made and isinstance(course.position.pending()[0], Decision):
+            state: Any = course.position.state
             wrong = next((move for move in made if state.check(move)), None)
             if wrong is not None:
                 assert attempt(played, wrong)

@@ -14,8 +14,8 @@ from referee.log import intent
 from referee.log.engines import installed
 from referee.log.entry import Clock
 from referee.log.errors import RulesError
+from referee.log.game import Phase
 from referee.log.intent import Author, Role
-from referee.log.steps import Phase
 from referee.log.v1 import log_pb2
 from tests.log import games, registered, toy
 from tests.log.games import Played, key
@@ -58,12 +58,12 @@ class Seated:
         return self.played.record
 
     @property
-    def course(self) -> Any:
-        return self.played.record.course
+    def game(self) -> Any:
+        return self.played.record.game
 
     @property
     def is_in_play(self) -> bool:
-        return self.course.phase is Phase.PLAYING
+        return self.game.phase is Phase.PLAYING
 
     def settle(self) -> None:
         """Everything that the referee has to enter now."""
@@ -93,13 +93,13 @@ class Seated:
     def step(self, *, wrong: bool = False) -> int:
         """A move of whoever is awaited, or what a scribe declares. ``wrong``: first an attempt, if one is found."""
         self.now += 1_200
-        if not self.course.goes_on:
+        if not self.game.goes_on:
             return -1
-        pending, state = self.course.pending()[0], self.course.state
+        pending, state = self.game.position.pending()[0], self.game.position.state
         seq: int = self.record.size
         if isinstance(pending, Chance):
             outcome = self.random.choice([event for event, _ in islice(state.chance_outcomes(), 30)])
-            data = self.course.codec.encode_outcome(outcome, self.course.tables)
+            data = self.game.position.codec.encode_outcome(outcome, self.game.position.tables)
             signed = intent.declare(self.record.place, 1, key("scribe 1"), data)
             self.played.keep(self.record.admit(signed, Clock(self.now)))
         else:
@@ -113,10 +113,10 @@ class Seated:
         return seq
 
     def move(self, move: Any) -> int:
-        (seat,) = self.course.awaited()
+        (seat,) = self.game.awaited()
         scribed = self.record.opened.seats[seat].scribed
         author = Author(Role.SCRIBE, 0) if scribed else Author(Role.SEAT, seat)
-        data = self.course.codec.encode_move(move, self.course.tables)
+        data = self.game.position.codec.encode_move(move, self.game.position.tables)
         signed = intent.move(self.record.place, author, key(f"{author.role} {author.index}"), data)
         seq: int = self.record.size
         try:
@@ -128,29 +128,29 @@ class Seated:
         return seq
 
     def charge(self, seat: int, *, lag: int = 0, overhead: int = 0) -> Clock:
-        if self.course.clocks is None:
+        if self.game.clocks is None:
             return Clock(self.now)
-        clock: Clock = self.course.clocks.charge(seat, self.now, lag_ms=lag, overhead_ms=overhead)
+        clock: Clock = self.game.clocks.charge(seat, self.now, lag_ms=lag, overhead_ms=overhead)
         return clock
 
     def illegal(self, *, waivable: bool = False) -> Any:
         """A move that breaks rules, none but such as may stand; None where none is found."""
-        state = self.course.state
+        state = self.game.position.state
         tries: list[Any] = [toy.Take(9)] if self.record.opened.rules_id == "toy" else self.made[::-1]
-        if self.record.opened.rules_id == "kingdomino" and "place_domino" in self.course.pending()[0].kinds:
+        if self.record.opened.rules_id == "kingdomino" and "place_domino" in self.game.position.pending()[0].kinds:
             number = state.due().number
             cells = [(x, y) for x in range(-3, 4) for y in range(-3, 4)]
             tries = [PlaceDomino(number, (x, y), (x + 1, y)) for x, y in cells]
         for move in tries:
             broken = {violation.rule_id for violation in state.check(move)}
-            if broken and (not waivable or broken <= self.course.game.waivable):
+            if broken and (not waivable or broken <= self.game.position.rules.waivable):
                 return move
         return None
 
     def until(self, *kinds: str) -> None:
         """Plays on until a decision is awaited, and one of these kinds where any are named."""
         for _ in range(400):
-            pending = self.course.pending()[0]
+            pending = self.game.position.pending()[0]
             if not isinstance(pending, Chance) and (not kinds or set(kinds) & set(pending.kinds)):
                 return
             self.step()
@@ -158,9 +158,9 @@ class Seated:
 
     def flag(self) -> int:
         """Of the seat on turn, in the first millisecond."""
-        (seat,) = self.course.awaited()
-        self.now = max(self.now, self.course.clocks.flag_ms(seat))
-        seq = self.write(log_pb2.Timeout(seat=seat), self.charge(seat, lag=self.course.clocks.control.lag_ms))
+        (seat,) = self.game.awaited()
+        self.now = max(self.now, self.game.clocks.flag_ms(seat))
+        seq = self.write(log_pb2.Timeout(seat=seat), self.charge(seat, lag=self.game.clocks.control.lag_ms))
         self.settle()
         return seq
 
@@ -179,7 +179,7 @@ def contested(rules_id: str, **kind: Any) -> Played:
     game.now += 20_000
     game.rule(rule_id="", resume=log_pb2.Resume())
     game.rule(penalty=log_pb2.Penalty(seat=0, time_ms=4_000, points=2, strikes=1))
-    (flagged,) = game.course.awaited()
+    (flagged,) = game.game.awaited()
     game.flag()
     protest = game.seat(flagged, log_pb2.Protest(against_seq=game.record.size - 1, rule_id="TBL-13"))
     game.rule(rule_id="TBL-34", reinstate=log_pb2.Reinstate(seat=flagged), decides=protest)
@@ -189,14 +189,14 @@ def contested(rules_id: str, **kind: Any) -> Played:
     game.write(log_pb2.Interrupted(alive_ms=alive))
     game.settle()
     game.step(wrong=True)
-    for seat in game.course.awaited():
+    for seat in game.game.awaited():
         game.rule(rule_id="TBL-35", skip=log_pb2.Skip(seat=seat))
-    if game.course.required_end() is None and 1 not in game.course.conduct.out:
+    if game.game.reached() is None and 1 not in game.game.arbitration.out:
         game.seat(1, log_pb2.Resign())
     for _ in range(3):
-        if game.course.awaited():
+        if game.game.awaited():
             game.step()
-    if game.is_in_play and game.course.required_end() is None:
+    if game.is_in_play and game.game.reached() is None:
         game.rule(rule_id="TBL-34", forfeit=log_pb2.Forfeit(seat=2, ending=log_pb2.ENDING_CRASHED))
     protest = game.seat(1, log_pb2.Protest(against_seq=game.record.size - 1, rule_id="TBL-3"))
     ruling = game.rule(rule_id="TBL-3", dismiss=log_pb2.Dismiss(), decides=protest)
@@ -209,7 +209,7 @@ def contested(rules_id: str, **kind: Any) -> Played:
 def corrected(rules_id: str, **kind: Any) -> Played:
     """Declared, one seat scribed: a correction, a take-back, a position restored, a wrong move that stands."""
     game = Seated(rules_id, **{"seats": 3, "dealt": False, "scribed": (0,), **_turns(rules_id), **kind})
-    while game.course.pending()[0] and not game.course.awaited():
+    while game.game.position.pending()[0] and not game.game.awaited():
         game.step()
     before = game.record.size - 1
     game.step()
@@ -219,7 +219,7 @@ def corrected(rules_id: str, **kind: Any) -> Played:
     game.until()
     before = game.record.size - 1
     game.step()
-    if not any(moment.is_draw for moment in game.course.past._moments if moment.seq > before):
+    if not any(moment.is_draw for moment in game.game.takebacks._moments if moment.seq > before):
         proposal = game.seat(1, log_pb2.TakeBack(to_seq=before))
         game.seat(2, log_pb2.Consent(to_seq=proposal))
         game.act(Role.SCRIBE, 0, log_pb2.Consent(to_seq=proposal, seat=0))
@@ -231,15 +231,15 @@ def corrected(rules_id: str, **kind: Any) -> Played:
         while (bad := game.illegal(waivable=True)) is None:
             game.step()
             game.until("take", "place_domino")
-        broken = sorted({violation.rule_id for violation in game.course.state.check(bad)})
-        (seat,) = game.course.awaited()
-        data = game.course.codec.encode_move(bad, game.course.tables)
+        broken = sorted({violation.rule_id for violation in game.game.position.state.check(bad)})
+        (seat,) = game.game.awaited()
+        data = game.game.position.codec.encode_move(bad, game.game.position.tables)
         game.rule(rule_id="TBL-7", accept=log_pb2.Accept(seat=seat, move=data, rule_ids=broken))
     for _ in range(60):
-        if game.course.awaited() and not game.record.opened.seats[game.course.awaited()[0]].scribed:
+        if game.game.awaited() and not game.record.opened.seats[game.game.awaited()[0]].scribed:
             break
         game.step()
-    (seat,) = game.course.awaited()
+    (seat,) = game.game.awaited()
     game.now += 31_000
     game.write(log_pb2.Absent(seat=seat, since_ms=game.now - 30_000))
     game.settle()
@@ -247,7 +247,7 @@ def corrected(rules_id: str, **kind: Any) -> Played:
     game.now += 86_400_000
     game.rule(rule_id="", resume=log_pb2.Resume())
     for _ in range(2):
-        if game.is_in_play and game.course.goes_on:
+        if game.is_in_play and game.game.goes_on:
             game.step()
     game.rule(rule_id="TBL-36", adjudicate=log_pb2.Adjudicate(places=[1, 3, 2], scores=[9, 1, 5]))
     game.wait()
@@ -259,7 +259,7 @@ def _turns(rules_id: str) -> dict[str, Any]:
 
 
 def _signed_by_seats(game: Seated, after: int) -> bool:
-    return any(not moment.is_scribes for moment in game.course.past._moments if moment.seq > after)
+    return any(not moment.is_scribes for moment in game.game.takebacks._moments if moment.seq > after)
 
 
 @cache

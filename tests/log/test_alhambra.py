@@ -127,7 +127,7 @@ def first_choice(played: Played) -> tuple[int, bytes]:
         if entry.HasField("signed"):
             act = decode_intent(entry.signed.intent)
             if act.HasField("move"):
-                moves = (CODEC.encode_move(move, TABLES) for move in record.course.state.legal_moves())
+                moves = (CODEC.encode_move(move, TABLES) for move in record.game.position.state.legal_moves())
                 if (other := next((move for move in moves if move != act.move), None)) is not None:
                     return at, other
         record.read(data)

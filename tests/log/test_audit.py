@@ -295,7 +295,7 @@ def test_refusals_are_checked() -> None:
     """A move refused that is legal, or refused for other rules than it breaks."""
     played = start(recorded=True)
     games.join_and_reveal(played)
-    awaited: Any = played.record.course.pending()[0]
+    awaited: Any = played.record.game.position.pending()[0]
     author = Author(Role.SEAT, awaited.seat)
     signed = intent.move(played.record.place, author, seat_key(awaited.seat), b"\x63")
     with pytest.raises(LogError) as caught:

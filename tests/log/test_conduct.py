@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from referee.games.game import Ending
 from referee.log import intent
 from referee.log.entry import Clock
 from referee.log.errors import Code, LogError, RulesError
+from referee.log.game import Phase
 from referee.log.header import build_header
 from referee.log.intent import Author, Role
 from referee.log.replay import Record
-from referee.log.steps import Phase
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
 from tests.log import games, toy
@@ -40,8 +41,8 @@ class Table:
         return self.played.record
 
     @property
-    def course(self) -> Any:
-        return self.played.record.course
+    def game(self) -> Any:
+        return self.played.record.game
 
     def settle(self) -> None:
         while (event := self.record.due(self.now)) is not None:
@@ -63,14 +64,14 @@ class Table:
 
     def move(self, count: int = 1, *, after: int = 0, lag: int = 0, overhead: int = 0) -> int:
         self.now += after
-        (seat,) = self.course.awaited()
+        (seat,) = self.game.awaited()
         scribed = self.record.opened.seats[seat].scribed
         author = Author(Role.SCRIBE, 0) if scribed else Author(Role.SEAT, seat)
-        data = self.course.codec.encode_move(toy.Take(count), self.course.tables)
+        data = self.game.position.codec.encode_move(toy.Take(count), self.game.position.tables)
         signed = intent.move(self.record.place, author, key(f"{author.role} {author.index}"), data)
         clock = Clock(self.now)
-        if self.course.clocks is not None:
-            clock = self.course.clocks.charge(seat, self.now, lag_ms=lag, overhead_ms=overhead)
+        if self.game.clocks is not None:
+            clock = self.game.clocks.charge(seat, self.now, lag_ms=lag, overhead_ms=overhead)
         seq = self.record.size
         try:
             written = self.record.admit(signed, clock)
@@ -83,8 +84,8 @@ class Table:
         return seq
 
     def draw(self) -> int:
-        outcome, _ = next(iter(o for o in self.course.state.chance_outcomes() if o[0].card > 1))
-        data = self.course.codec.encode_outcome(outcome, self.course.tables)
+        outcome, _ = next(iter(o for o in self.game.position.state.chance_outcomes() if o[0].card > 1))
+        data = self.game.position.codec.encode_outcome(outcome, self.game.position.tables)
         seq = self.record.size
         self.played.keep(
             self.record.admit(intent.declare(self.record.place, 1, key("scribe 1"), data), Clock(self.now))
@@ -93,21 +94,21 @@ class Table:
         return seq
 
     def left(self) -> list[int]:
-        return [self.course.clocks.seat(seat).left_ms for seat in range(len(self.record.opened.seats))]
+        return [self.game.clocks.seat(seat).left_ms for seat in range(len(self.record.opened.seats))]
 
     def check(self, verdict: Verdict | None = None) -> None:
         """A replay has what the live game has, clocks and all; the auditor agrees."""
-        again = Record.replay(self.played.entries, engines=toy.ENGINES, secret=self.course.secret).course
-        live = self.course
-        assert (again.digest(), again.phase, again.end, again.last_ms) == (
-            live.digest(),
+        again = Record.replay(self.played.entries, engines=toy.ENGINES, secret=self.game.deal.secret).game
+        live = self.game
+        assert (again.position.digest(), again.phase, again.end, again.last_ms) == (
+            live.position.digest(),
             live.phase,
             live.end,
             live.last_ms,
         )
         assert (again.clocks and again.clocks.saved()) == (live.clocks and live.clocks.saved())
-        for name in ("out", "strikes", "points_off", "suspended", "disputes", "rulings", "proposal", "result"):
-            assert getattr(again.conduct, name) == getattr(live.conduct, name), name
+        for name in ("out", "strikes", "points_off", "suspended", "disputes", "rulings", "proposal", "ruled"):
+            assert getattr(again.arbitration, name) == getattr(live.arbitration, name), name
         report = self.played.audit()
         expected = verdict or (Verdict.COMPLETE if live.phase is Phase.CLOSED else Verdict.PREFIX)
         assert report.verdict is expected, report.findings
@@ -131,8 +132,8 @@ def test_resigned_seats_are_played_by_the_stand_in_and_placed_last() -> None:
     table.seat(1, log_pb2.Resign())
     while table.record.phase is Phase.PLAYING:
         table.move()
-    end = table.course.end
-    assert end.ending == log_pb2.ENDING_RULES
+    end = table.game.end
+    assert end.ending == Ending.RULES
     assert end.places[1] == 3
     table.check()
 
@@ -141,14 +142,14 @@ def test_the_last_seat_that_is_left_wins_at_once() -> None:
     table = Table()
     table.seat(1, log_pb2.Resign())
     table.seat(2, log_pb2.Resign())
-    end = table.course.end
-    assert (end.ending, list(end.scores), list(end.places)) == (log_pb2.ENDING_RESIGNED, [], [1, 3, 2])
+    end = table.game.end
+    assert (end.ending, list(end.scores), list(end.places)) == (Ending.RESIGNED, [], [1, 3, 2])
     table.check()
 
 
 def test_clocks_are_charged_what_passed_less_network_and_referee() -> None:
     table = Table(clock=INCREMENT)
-    (seat,) = table.course.awaited()
+    (seat,) = table.game.awaited()
     table.move(after=3_000, lag=150, overhead=50)
     assert table.left()[seat] == 10_000 - 2_800 + 1_000
     table.check()
@@ -156,17 +157,17 @@ def test_clocks_are_charged_what_passed_less_network_and_referee() -> None:
 
 def test_a_flag_falls_only_when_no_network_could_have_been_slower() -> None:
     table = Table(clock=INCREMENT)
-    (seat,) = table.course.awaited()
+    (seat,) = table.game.awaited()
     table.now += 10_200
     with _Refused(Code.NOT_AWAITED):
-        table.record.write(log_pb2.Timeout(seat=seat), table.course.clocks.charge(seat, table.now, lag_ms=200))
-    assert table.course.clocks.flag_ms(seat) == table.now + 1
+        table.record.write(log_pb2.Timeout(seat=seat), table.game.clocks.charge(seat, table.now, lag_ms=200))
+    assert table.game.clocks.flag_ms(seat) == table.now + 1
     table.now += 1
     table.played.keep(
-        table.record.write(log_pb2.Timeout(seat=seat), table.course.clocks.charge(seat, table.now, lag_ms=200))
+        table.record.write(log_pb2.Timeout(seat=seat), table.game.clocks.charge(seat, table.now, lag_ms=200))
     )
     table.settle()
-    assert table.course.conduct.out == {seat: log_pb2.ENDING_FLAG}
+    assert table.game.arbitration.out == {seat: Ending.FLAG}
     table.check()
 
 
@@ -178,22 +179,22 @@ def test_nobody_moves_after_the_time_is_up() -> None:
 
 def test_strikes_and_penalties_of_illegal_moves() -> None:
     table = Table(clock=INCREMENT, illegal_moves=RECORDED, strikes=2, penalty_ms=3_000)
-    (seat,) = table.course.awaited()
+    (seat,) = table.game.awaited()
     table.move(9, after=1_000)
     assert table.left()[seat] == 6_000
     table.check()
     table.move(9, after=1_000)
-    assert table.course.conduct.out == {seat: log_pb2.ENDING_ILLEGAL_MOVES}
+    assert table.game.arbitration.out == {seat: Ending.ILLEGAL_MOVES}
     table.check()
 
 
 def test_a_pause_stops_the_clock_and_all_moves() -> None:
     table = Table(clock=INCREMENT)
-    (seat,) = table.course.awaited()
+    (seat,) = table.game.awaited()
     table.now += 1_000
     table.rule(pause=log_pb2.Pause(), rule_id="")
     assert table.left()[seat] == 9_000
-    assert table.course.awaited() == ()
+    assert table.game.awaited() == ()
     table.now += 50_000
     table.rule(resume=log_pb2.Resume(), rule_id="")
     table.move(after=500)
@@ -203,7 +204,7 @@ def test_a_pause_stops_the_clock_and_all_moves() -> None:
 
 def test_no_clock_runs_while_the_referee_is_down() -> None:
     table = Table(clock=INCREMENT)
-    (seat,) = table.course.awaited()
+    (seat,) = table.game.awaited()
     alive, table.now = table.now + 2_000, table.now + 90_000
     table.played.keep(table.record.write(log_pb2.Interrupted(alive_ms=alive), Clock(table.now)))
     table.move(after=1_000)
@@ -227,10 +228,10 @@ def test_a_scribe_corrects_what_scribes_entered_and_nothing_else() -> None:
     start = table.record.size - 1
     table.draw()
     drawn = table.record.size - 1
-    digest = table.course.digest()
+    digest = table.game.position.digest()
     table.move(2)
     table.act(Role.SCRIBE, 0, log_pb2.Correct(to_seq=drawn))
-    assert table.course.digest() == digest
+    assert table.game.position.digest() == digest
     with _Refused(Code.NOT_AWAITED):
         table.act(Role.SCRIBE, 0, log_pb2.Correct(to_seq=drawn + 1))  # taken back itself
     table.act(Role.SCRIBE, 0, log_pb2.Correct(to_seq=start))
@@ -263,7 +264,7 @@ def test_a_protest_holds_the_end_until_it_is_ruled_on() -> None:
     assert table.record.due(table.now) is None
     table.now += 1
     table.settle()
-    end = table.course.end
+    end = table.game.end
     assert end.scores[0] == 2 - 100
     assert end.places[0] == 3
     table.check()
@@ -276,26 +277,26 @@ def test_a_ruling_restores_accepts_skips_reinstates_adjudicates() -> None:
     with _Refused(Code.NOT_AWAITED):
         table.rule(accept=log_pb2.Accept(seat=0, move=bytes([1]), rule_ids=["TOY-2"]))
     table.rule(accept=log_pb2.Accept(seat=0, move=bytes([9]), rule_ids=["TOY-2"]))
-    assert table.course.state.scores[0] == 9
+    assert table.game.position.state.scores[0] == 9
     table.draw()
     table.rule(skip=log_pb2.Skip(seat=1))
-    assert table.course.state.scores == [9, 1, 0]
+    assert table.game.position.state.scores == [9, 1, 0]
     table.check()
     table.rule(forfeit=log_pb2.Forfeit(seat=2, ending=log_pb2.ENDING_CRASHED))
     table.rule(reinstate=log_pb2.Reinstate(seat=2))
-    assert not table.course.conduct.out
+    assert not table.game.arbitration.out
     table.rule(restore=log_pb2.Restore(to_seq=start))
-    assert table.course.state.scores == [0, 0, 0]
+    assert table.game.position.state.scores == [0, 0, 0]
     table.check()
     table.rule(adjudicate=log_pb2.Adjudicate(places=[2, 1, 2]))
-    assert table.course.end.ending == log_pb2.ENDING_ADJUDICATED
+    assert table.game.end.ending == Ending.ADJUDICATED
     table.check()
 
 
 def test_void() -> None:
     table = Table()
     table.rule(void=log_pb2.Void())
-    assert table.course.end.ending == log_pb2.ENDING_VOIDED
+    assert table.game.end.ending == Ending.VOIDED
     table.check()
 
 
@@ -304,22 +305,22 @@ def test_who_leaves_is_not_brought_back_by_the_others() -> None:
     table = Table(dealt=False, take_backs=True)
     table.draw()
     drawn = table.record.size - 1
-    digest = table.course.digest()
+    digest = table.game.position.digest()
     table.move(1)
     proposal = table.seat(0, log_pb2.TakeBack(to_seq=drawn))
     table.seat(1, log_pb2.Consent(to_seq=proposal))
     table.seat(2, log_pb2.Resign())
-    assert table.course.digest() == digest
-    assert table.course.conduct.out == {2: log_pb2.ENDING_RESIGNED}
+    assert table.game.position.digest() == digest
+    assert table.game.arbitration.out == {2: Ending.RESIGNED}
     table.move(1)
     agreed = table.seat(1, log_pb2.Consent(to_seq=table.seat(0, log_pb2.TakeBack(to_seq=drawn))))
-    assert (table.course.digest(), list(table.course.conduct.out)) == (digest, [2])
+    assert (table.game.position.digest(), list(table.game.arbitration.out)) == (digest, [2])
     table.check()
     table.move(1)
     table.rule(restore=log_pb2.Restore(to_seq=agreed))
-    assert list(table.course.conduct.out) == [2]
+    assert list(table.game.arbitration.out) == [2]
     table.rule(restore=log_pb2.Restore(to_seq=drawn))
-    assert not table.course.conduct.out
+    assert not table.game.arbitration.out
     table.check()
 
 
@@ -392,7 +393,7 @@ def test_a_stand_in_earns_its_seat_no_time() -> None:
     table = Table(dealt=False, clock=INCREMENT)
     table.seat(0, log_pb2.Resign())
     table.draw()
-    assert table.course.state.scores[0] == 1, "it has moved"
+    assert table.game.position.state.scores[0] == 1, "it has moved"
     assert table.left()[0] == 10_000
     table.check()
 
@@ -414,17 +415,17 @@ def test_a_game_that_nobody_rules_on_can_be_given_up() -> None:
     with _Refused(Code.RESULT):
         table.record.write(log_pb2.GameEnd(ending=log_pb2.ENDING_STALLED), Clock(table.now))
     table.played.keep(table.record.write(log_pb2.GameEnd(ending=log_pb2.ENDING_ABORTED), Clock(table.now)))
-    assert table.course.end.ending == log_pb2.ENDING_ABORTED
+    assert table.game.end.ending == Ending.ABORTED
     table.check()
 
 
 def test_a_warning_is_no_strike() -> None:
     table = Table(illegal_moves=RECORDED, strikes=1)
-    (seat,) = table.course.awaited()
+    (seat,) = table.game.awaited()
     table.move(9)
     table.rule(reinstate=log_pb2.Reinstate(seat=seat))
     table.rule(penalty=log_pb2.Penalty(seat=seat))
-    assert not table.course.conduct.out
+    assert not table.game.arbitration.out
     table.check()
 
 
@@ -455,7 +456,7 @@ def test_clocks_run_from_the_first_entry_where_nobody_joins() -> None:
     with _Refused(Code.NOT_AWAITED):
         table.draw()
     table.now += 1
-    assert table.course.last_ms == table.now
+    assert table.game.last_ms == table.now
     table.draw()
     table.move(after=1_000)
     assert table.left() == [10_000, 10_000, 10_000]

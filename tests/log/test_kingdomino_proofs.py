@@ -16,10 +16,9 @@ from referee.games.kingdomino.state import State
 from referee.log.engines import installed
 from referee.log.entry import decode_entry
 from referee.log.errors import Code
-from referee.log.intent import decode_intent
 from referee.log.merkle import leaf_hash
-from referee.log.proofs import encode_proof, event_of
-from referee.log.replay import Record, signed_part
+from referee.log.proofs import encode_proof, verdict_of
+from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Layer, Verdict
 from solver.kingdomino.claims import DiscardClaim, PlacementClaim
@@ -46,8 +45,8 @@ def a_game(seed: int = 2) -> tuple[Played, dict[int, Any]]:
     join_and_reveal(played)
     rng, choose = random.Random(seed), at_random(seed)
     while True:
-        (awaited,) = played.record.course.pending()
-        state: Any = played.record.course.state
+        (awaited,) = played.record.game.position.pending()
+        state: Any = played.record.game.position.state
         if isinstance(awaited, Decision) and state.phase is Phase.PLACE:
             attempt(played, an_attempt(state, rng))
         if not step(played, choose):
@@ -74,17 +73,12 @@ def claims(played: Played) -> dict[int, Any]:
     found: dict[int, Any] = {}
     record: Record | None = None
     for seq, data in enumerate(played.entries):
-        entry = decode_entry(data)
         if record is None:
-            record = Record(entry.open, engines=played.engines)
-        else:
-            signed = signed_part(entry)
-            act = decode_intent(signed.intent) if signed is not None else None
-            event = event_of(record.course.codec, record.course.tables, entry, act)
-            if event is not None:
-                for claim in known().claims(record.course.state, event):
-                    found[seq] = claim
-        record.read(data)
+            record = Record(decode_entry(data).open, engines=played.engines)
+        happened = record.read(data)
+        verdict = verdict_of(happened)
+        for claim in known().claims(verdict.before, verdict.event) if verdict is not None else ():
+            found[seq] = claim
     return found
 
 
@@ -146,11 +140,10 @@ def test_an_engine_that_is_wrong_is_found_out() -> None:
     join_and_reveal(played)
 
     def discards(record: Any, options: list[Any]) -> Any:
-        state = record.course.state
+        state = record.game.position.state
         return DiscardDomino(state.due().number) if state.phase is Phase.PLACE else options[0]
 
-    state: Any = played.record.course.state
-    while state.phase is not Phase.PLACE:
+    while played.record.game.position.state.phase is not Phase.PLACE:  # type: ignore[attr-defined]
         assert step(played, discards)
     assert step(played, discards)
     (slipped,) = made = claims(played)
@@ -161,7 +154,7 @@ def test_an_engine_that_is_wrong_is_found_out() -> None:
         *(Verdict.RULES, Layer.PROOFS, Code.DISPROVED),
         slipped,
     )
-    assert "accepted, and proved to be against KDO-13" in report.as_text()
+    assert "judged to be legal, and proved to be against KDO-13" in report.as_text()
 
 
 def start_with(honest: Played, engines: Any) -> Played:

@@ -276,7 +276,7 @@ def test_a_legal_move_that_was_refused() -> None:
     found = {finding.layer: (finding.code, finding.entry) for finding in report.findings}
     assert found[Layer.RULES] == (Code.RULES, seq)
     assert found[Layer.PROOFS] == (Code.DISPROVED, seq)
-    assert "refused by ALH-A5, and proved to be legal" in report.as_text()
+    assert "judged to be against ALH-A5, and proved to be legal" in report.as_text()
     later = sum(len(of) for i, of in moved.items() if i > seq)
     assert report.proofs.not_compared == later > 0
     assert any(f"{later} certificates are of entries whose position is not known" in r for r in report.remarks)
@@ -312,7 +312,7 @@ def test_an_engine_that_is_wrong_is_found_out() -> None:
         *(Verdict.RULES, Layer.PROOFS, Code.DISPROVED),
         slipped,
     )
-    assert "accepted, and proved to be against ALH-A2" in report.as_text()
+    assert "judged to be legal, and proved to be against ALH-A2" in report.as_text()
     # A bad frame before it does not hide it.
     report = played.audit(with_frames(played, changed(frames, first, with_certificate(frames[first][0], b"x"))))
     assert report.verdict is Verdict.RULES
@@ -335,7 +335,7 @@ def a_game_with_a_slip(engines: Engines) -> tuple[Played, int]:
         join_and_reveal(played)
         record, choose = played.record, at_random(seed)
         while True:
-            state: Any = record.course.state
+            state: Any = record.game.position.state
             move = slip(state)
             if move is not None:
                 data = CODEC.encode_move(move, TABLES)
@@ -372,7 +372,7 @@ def test_the_hand_out_is_claimed_once(seed: int) -> None:
     moves = [log_pb2.Intent.FromString(entry.signed.intent).move for entry in after if entry.HasField("signed")]
     names = {TABLES.names[CODEC.decode_move(move, TABLES).tile] for move in moves}
     assert names == {slot.tile for slot in claim.slots if slot.seat is not None}, "what is disposed of after it"
-    state: Any = played.record.course.state
+    state: Any = played.record.game.position.state
     cards = [sorted((k // 9, k % 9 + 1) for k in range(36) for _ in range(hand[k])) for hand in state.hands]
     assert [sorted(hand) for hand in claim.hands] == cards, "nothing is paid"
     (frame,) = certificates(played, {seq})[seq][-1:]

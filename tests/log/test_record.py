@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from referee.log import intent
 from referee.log.entry import Clock, decode_entry, decode_open
 from referee.log.errors import Code, LogError, RulesError
+from referee.log.game import Phase
 from referee.log.intent import Author, Role
 from referee.log.replay import Record
-from referee.log.steps import Phase
 from referee.log.v1 import log_pb2
 from tests.log import games
 from tests.log.games import Played, key, play, seat_key, seed, start
@@ -74,10 +74,10 @@ def test_digest_is_of_the_position_after_the_entry() -> None:
 
 def refused(played: Played, signed: intent.SignedIntent, code: Code) -> LogError:
     """The intent is refused with this code, and nothing has changed."""
-    before = (played.record.place, played.record.root(), played.record.course.digest(), played.record.phase)
+    before = (played.record.place, played.record.root(), played.record.game.position.digest(), played.record.phase)
     with pytest.raises(LogError) as caught:
         played.record.admit(signed, Clock(0))
-    after = (played.record.place, played.record.root(), played.record.course.digest(), played.record.phase)
+    after = (played.record.place, played.record.root(), played.record.game.position.digest(), played.record.phase)
     assert caught.value.code is code, caught.value
     assert before == after
     return caught.value
@@ -131,7 +131,7 @@ def in_play(**kind: Any) -> Played:
 
 
 def on_turn(played: Played) -> int:
-    awaited = played.record.course.pending()[0]
+    awaited = played.record.game.position.pending()[0]
     assert hasattr(awaited, "seat")
     return int(awaited.seat)
 
@@ -222,7 +222,7 @@ def test_refused_moves_are_recorded_where_the_terms_say_so() -> None:
             with pytest.raises(LogError, match="terms"):
                 played.record.refuse(signed, caught.value, Clock(0))
             continue
-        digest = played.record.course.digest()
+        digest = played.record.game.position.digest()
         played.keep(played.record.refuse(signed, caught.value, Clock(0)))
         entry = decode_entry(played.entries[-1])
         assert list(entry.refused.rule_ids) == ["TOY-2", "TOY-3"]
@@ -319,7 +319,7 @@ def test_the_entry_limit_stalls_the_game(kind: dict[str, Any]) -> None:
     end = next(entry.end for entry in map(decode_entry, played.entries) if entry.HasField("end"))
     assert end == log_pb2.GameEnd(ending=log_pb2.ENDING_STALLED)
     assert decode_entry(played.entries[8]).HasField("end")
-    assert len(played.entries) == (10 if played.record.course.dealt else 9)
+    assert len(played.entries) == (10 if played.record.game.deal.is_dealt else 9)
 
 
 def test_a_broken_engine_is_told_from_a_broken_log() -> None:

@@ -37,15 +37,15 @@ def test_it_may_come_at_any_time_and_changes_nothing(kind: dict[str, Any]) -> No
     games.join_and_reveal(played)
     seqs.append(recovered(played))
     while games.step(played):
-        if played.record.course.end is None:
+        if played.record.game.end is None:
             seqs.append(recovered(played))
     assert len(seqs) > 3
     report = played.audit()
     assert report.verdict is Verdict.COMPLETE, report.as_text()
     assert report.remarks == tuple(remark(seq, "1 entry") for seq in seqs)
-    assert played.record.course.digest() == plain.record.course.digest()
+    assert played.record.game.position.digest() == plain.record.game.position.digest()
     assert (report.scores, report.deck_checked) == (plain.audit().scores, plain.audit().deck_checked)
-    secret = SECRET if played.record.course.dealt else None
+    secret = SECRET if played.record.game.deal.is_dealt else None
     again = Record.replay(played.entries, engines=played.engines, secret=secret)
     assert again.root() == played.record.root()
     verifier = second.Verifier(played.file(), str(SIGNER.verifier))

@@ -65,7 +65,7 @@ def test_whole_games(rules_id: str, seats: int, kind: str) -> None:
     assert report.verdict is Verdict.COMPLETE, report.as_text()
     assert report.ending in ("ENDING_RULES", "ENDING_STALLED")
     assert report.deck_checked == (report.chance == "dealt")
-    assert report.remarks == tuple(played.record.course.about_opening())
+    assert report.remarks == tuple(played.record.game.position.about_opening())
     assert len(report.scores) == len(report.places) == seats
     assert Record.replay(played.entries).head == played.record.head
 
@@ -135,9 +135,9 @@ def test_no_outcome_but_the_decks(rules_id: str) -> None:
     for at, data in enumerate(played.entries):
         entry = decode_entry(data)
         if entry.HasField("chance"):
-            course = record.course
-            listed = (outcome for outcome, _ in islice(course.state.chance_outcomes(), 50))
-            encoded = (course.codec.encode_outcome(outcome, course.tables) for outcome in listed)
+            course = record.game
+            listed = (outcome for outcome, _ in islice(course.position.state.chance_outcomes(), 50))
+            encoded = (course.position.codec.encode_outcome(outcome, course.position.tables) for outcome in listed)
             others += [(at, other) for other in encoded if other != entry.chance.outcome][:1]
         record.read(data)
     assert len(others) >= 3
@@ -161,8 +161,11 @@ def test_no_move_but_the_seats(rules_id: str) -> None:
     for at, data in enumerate(played.entries):
         entry = decode_entry(data)
         if entry.HasField("signed") and (act := decode_intent(entry.signed.intent)).HasField("move"):
-            course = record.course
-            moves = (course.codec.encode_move(move, course.tables) for move in course.state.legal_moves())
+            course = record.game
+            moves = (
+                course.position.codec.encode_move(move, course.position.tables)
+                for move in course.position.state.legal_moves()
+            )
             choices += [(at, move) for move in moves if move != act.move][:1]
         record.read(data)
     at, other = choices[len(choices) // 2]

@@ -9,11 +9,13 @@ import pytest
 
 from referee.games import registry
 from referee.log import deck
-from referee.log.course import Course
+from referee.log.endings import end_message
 from referee.log.engines import Engines, installed
 from referee.log.entry import Clock, clock_of
-from referee.log.errors import LogError, RulesError
-from referee.log.steps import Phase
+from referee.log.errors import LogError
+from referee.log.events import Event, Opened, read_act, read_entry
+from referee.log.game import LoggedGame, Phase
+from referee.log.judge import Judged, judge, take
 from referee.log.v1 import log_pb2
 from referee.wire.strict import MalformedError
 from tests.log import games, registered, toy
@@ -46,9 +48,9 @@ class Game:
         self.engines: Engines = toy.ENGINES if rules_id == "toy" else installed()
         entries = rng.choice((30, 60, 65_536))
         secret = SECRET if dealt else None
-        self.live = Course(self.opened, IDENTITY, self.engines, secret=secret, max_entries=entries)
+        self.live = LoggedGame(self.opened, IDENTITY, self.engines, secret=secret, max_entries=entries)
         self.now, self.seq = START, 1
-        self.live.opened_at(self.now)
+        take(self.live, Opened(b""), 0, Clock(self.now))
         self.join(dealt)
         game, codec = self.engines.get(self.opened.rules_id, 1)
         self.slow = SlowTable(self.opened, game, codec, self.seq - 1, self.now, entries - 2)
@@ -88,20 +90,19 @@ class Game:
                 else:
                     intent.join.key = key(f"seat {seat}").public.raw
                     intent.join.commitment = deck.seat_commitment(IDENTITY, seat, p) if dealt else b""
-                self.live.apply(self.live.check_intent(intent, self.seq), self.seq, Clock(self.now))
+                take(self.live, read_act(intent, self.live.position), self.seq, Clock(self.now))
                 self.seq += 1
         assert self.live.phase is Phase.PLAYING
 
     # --- what both say ------------------------------------------------------------------------------------
 
-    def stands(self, entry: log_pb2.Entry, intent: log_pb2.Intent | None) -> tuple[Any, str]:
+    def stands(self, entry: log_pb2.Entry, intent: log_pb2.Intent | None) -> tuple[tuple[Event, Judged] | None, str]:
         """What is to be applied, or why not."""
         try:
-            step = self.live.check(entry, intent, self.seq)
-            self.live.check_clock(step, clock_of(entry))
-        except (LogError, RulesError) as error:
+            event = read_entry(entry, intent, self.live.position)
+            return (event, judge(self.live, event, self.seq, clock_of(entry))), ""
+        except LogError as error:
             return None, str(error)
-        return step, ""
 
     def also(self, entry: log_pb2.Entry, intent: log_pb2.Intent | None) -> tuple[Any, str]:
         try:
@@ -112,27 +113,28 @@ class Game:
     def turn(self) -> bool:
         """Somebody tries something; whether it stood."""
         entry, intent = self.somebody.anything()
-        (step, why), (after, why_not) = self.stands(entry, intent), self.also(entry, intent)
-        assert (step is None) == (after is None), f"{self.seq}: {entry}{intent}\nlive: {why}\nslow: {why_not}"
-        if step is not None:
-            self.live.apply(step, self.seq, clock_of(entry))
+        (stands, why), (after, why_not) = self.stands(entry, intent), self.also(entry, intent)
+        assert (stands is None) == (after is None), f"{self.seq}: {entry}{intent}\nlive: {why}\nslow: {why_not}"
+        if stands is not None:
+            event, judged = stands
+            self.live.apply(event, judged.seat, self.seq, clock_of(entry))
             self.slow.add(entry, intent, after)
             self.seq += 1
             self.compare(entry, intent)
-        return step is not None
+        return stands is not None
 
     def compare(self, entry: log_pb2.Entry, intent: log_pb2.Intent | None) -> None:
         live, slow = self.live, self.slow
         n = len(slow.after) - 1
-        conduct = live.conduct
+        arbitration = live.arbitration
         seats = range(len(self.opened.seats))
         ours: dict[str, Any] = {
-            "digest": live.digest(),
-            "out": tuple(conduct.out.items()),
-            "strikes": conduct.strikes,
-            "points off": conduct.points_off,
-            "suspended": conduct.suspended.value if conduct.suspended else "",
-            "disputes": {seq: (each.seat, each.against, each.ruled) for seq, each in conduct.disputes.items()},
+            "digest": live.position.digest(),
+            "out": tuple((seat, ending.value) for seat, ending in arbitration.out.items()),
+            "strikes": arbitration.strikes,
+            "points off": arbitration.points_off,
+            "suspended": arbitration.suspended.value if arbitration.suspended else "",
+            "disputes": {seq: (each.seat, each.against, each.ruled) for seq, each in arbitration.disputes.items()},
         }
         theirs: dict[str, Any] = {
             "digest": slow.position(n).digest(),
@@ -143,11 +145,11 @@ class Game:
             "disputes": slow.disputes(n),
         }
         if live.phase is Phase.PLAYING:
-            proposal = conduct.proposal
+            proposal = arbitration.proposal
             ours |= {
                 "awaited": list(live.awaited()),
-                "skipped": conduct.skipped,
-                "end": live.required_end(),
+                "skipped": arbitration.skipped,
+                "end": end_message(reached) if (reached := live.reached()) is not None else None,
                 "proposal": proposal and (proposal.seq, proposal.to_seq, proposal.agreed),
             }
             theirs |= {

@@ -10,9 +10,12 @@ import pytest
 from referee.games.game import Kind
 from referee.games.table_rules import CATALOGUE
 from referee.log import intent
+from referee.log.endings import end_message
 from referee.log.entry import Clock
 from referee.log.errors import LogError, RulesError
+from referee.log.events import read_entry
 from referee.log.intent import Author, Role
+from referee.log.judge import judge
 from referee.log.v1 import log_pb2
 from tests.log import toy
 from tests.log.games import key
@@ -32,8 +35,8 @@ def timed(charged: int, lag: int = 0, overhead: int = 0, *, after: int, count: i
     """A move that is accounted for in this way."""
     table = Table(clock=INCREMENT, illegal_moves=RECORDED)
     table.now += after
-    (seat,) = table.course.awaited()
-    data = table.course.codec.encode_move(toy.Take(count), table.course.tables)
+    (seat,) = table.game.awaited()
+    data = table.game.position.codec.encode_move(toy.Take(count), table.game.position.tables)
     signed = intent.move(table.record.place, Author(Role.SEAT, seat), key(f"seat {seat}"), data)
     clock = Clock(table.now, charged, lag, overhead)
     try:
@@ -45,7 +48,7 @@ def timed(charged: int, lag: int = 0, overhead: int = 0, *, after: int, count: i
 def flag(charged: int, lag: int, *, after: int) -> None:
     table = Table(clock=INCREMENT)
     table.now += after
-    (seat,) = table.course.awaited()
+    (seat,) = table.game.awaited()
     table.record.write(log_pb2.Timeout(seat=seat), Clock(table.now, charged, lag))
 
 
@@ -62,11 +65,11 @@ def unaccounted() -> None:
 
 def refused_without_terms() -> None:
     table = drawn()
-    data = table.course.codec.encode_move(toy.Take(9), table.course.tables)
+    data = table.game.position.codec.encode_move(toy.Take(9), table.game.position.tables)
     signed = intent.move(table.record.place, Author(Role.SEAT, 0), key("seat 0"), data)
-    refused = log_pb2.Refused(intent=signed.intent, rule_ids=["TOY-2"])
-    body = log_pb2.Intent.FromString(signed.intent)
-    table.course.check(log_pb2.Entry(refused=refused), body, table.record.size)
+    entry = log_pb2.Entry(refused=log_pb2.Refused(intent=signed.intent, rule_ids=["TOY-2"]))
+    event = read_entry(entry, log_pb2.Intent.FromString(signed.intent), table.game.position)
+    judge(table.game, event, table.record.size, Clock(table.now))
 
 
 def ended(**terms: Any) -> Table:
@@ -82,7 +85,7 @@ def held_by_a_protest() -> None:
     table = ended()
     table.seat(0, log_pb2.Protest(against_seq=1, rule_id="TBL-1"))
     table.now += 1_000
-    entered(table, table.course.required_end())
+    entered(table, end_message(table.game.reached()))
 
 
 def disputed(appeal_by: int, judge: int) -> None:
@@ -133,7 +136,7 @@ def ruled(*rulings: dict[str, Any]) -> None:
 def paused_move() -> None:
     table = drawn()
     table.rule(pause=PAUSE)
-    data = table.course.codec.encode_move(toy.Take(1), table.course.tables)
+    data = table.game.position.codec.encode_move(toy.Take(1), table.game.position.tables)
     signed = intent.move(table.record.place, Author(Role.SEAT, 0), key("seat 0"), data)
     table.record.admit(signed, Clock(table.now))
 
@@ -181,7 +184,7 @@ BROKEN: list[tuple[str, Callable[[], object]]] = [
     ("TBL-28", lambda: drawn().seat(0, log_pb2.Appeal(against_seq=1, rule_id="TBL-1"))),
     ("TBL-28", lambda: disputed(0, 1)),
     ("TBL-29", held_by_a_protest),
-    ("TBL-29", lambda: entered(table := ended(), table.course.required_end())),
+    ("TBL-29", lambda: entered(table := ended(), end_message(table.game.reached()))),
     ("TBL-30", lambda: drawn().act(Role.SEAT, 0, log_pb2.Rule(rule_id="TBL-1", void=log_pb2.Void()))),
     ("TBL-30", lambda: drawn().rule(rule_id="TBL-99", void=log_pb2.Void())),
     ("TBL-30", lambda: drawn().rule(rule_id="", void=log_pb2.Void())),

@@ -60,7 +60,7 @@ def test_second_verifier_accepts_what_we_write(kind: dict[str, Any]) -> None:
     verifier = second.Verifier(played.file(), str(SIGNER.verifier))
     assert verifier.game_id == played.record.game_id
     assert len(verifier.entries) == len(played.entries)
-    if played.record.course.dealt:
+    if played.record.game.deal.is_dealt:
         assert verifier.deck is not None
         order = second.permutation(verifier.deck, "shuffle/cards/0", len(toy.CARDS))
         assert [card[0] for card in verifier.outcomes] == [toy.CARDS[i] for i in order][: len(verifier.outcomes)]

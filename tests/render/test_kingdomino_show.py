@@ -34,13 +34,13 @@ def test_the_last_position(played: Played, whole: Path) -> None:
     lines = done.stdout.splitlines()
     assert lines[0] == f"game {played.record.game_id.hex()}: kingdomino, version 1"
     assert lines[1] == "options: central frame, harmony True"
-    state: Any = played.record.course.state
+    state: Any = played.record.game.position.state
     assert done.stdout.endswith("\n\n" + position_text(state))
 
 
 @pytest.mark.parametrize("at", [0, 8, 40])
 def test_an_earlier_position_of_one_seat(played: Played, whole: Path, at: int) -> None:
-    state: Any = Record.replay(played.entries[: at + 1]).course.state
+    state: Any = Record.replay(played.entries[: at + 1]).game.position.state
     done = referee("show", whole, "--at", str(at), "--seat", "1")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith("\n\n" + position_text(state, [1]))
@@ -49,7 +49,7 @@ def test_an_earlier_position_of_one_seat(played: Played, whole: Path, at: int) -
 def test_moves_have_a_line_for_every_entry_and_one_for_every_seats_points(played: Played, whole: Path) -> None:
     done = referee("show", whole, "--moves")
     lines = [line[4:] for line in done.stdout.split("\n\n")[1].splitlines()]
-    state: Any = played.record.course.state
+    state: Any = played.record.game.position.state
     points = [line for line in lines if line.endswith(" points")]
     assert len(lines) == len(played.entries) + 2
     assert [line.split(": ")[2] for line in points] == [f"{state.score(seat)} points" for seat in (0, 1)]
@@ -64,7 +64,7 @@ def test_moves_have_a_line_for_every_entry_and_one_for_every_seats_points(played
 
 def test_pictures_of_all_seats(played: Played, whole: Path, tmp_path: Path) -> None:
     assert referee("show", whole, "--svg", f"{tmp_path}/new/").returncode == 0
-    state: Any = played.record.course.state
+    state: Any = played.record.game.position.state
     for seat in range(2):
         drawn = (tmp_path / "new" / f"seat-{seat}.svg").read_text()
         assert drawn == seat_svg(state, seat, f"Seat {seat} after entry {len(played.entries) - 1}")
@@ -77,18 +77,20 @@ def test_scribes_and_refused_moves() -> None:
     running = opened("kingdomino", seats=2, options=options, dealt=False, recorded=True)
     join_and_reveal(running)
     choose = at_random(1)
-    state: Any = running.record.course.state
-    while not state.kings:
+    position: Any = running.record.game.position
+    while not position.state.kings:
         assert step(running, choose)
-    while not any(isinstance(move, PlaceDomino) for move in state.legal_moves()):
+    while not any(isinstance(move, PlaceDomino) for move in position.state.legal_moves()):
         assert step(running, choose)
+    state = position.state
     assert attempt(running, PlaceDomino(state.due().number, (0, 0), (0, 1)))
     assert attempt(running, ChooseDomino(state.offer[0]))
     story = Story.read(BytesIO(running.file()))
+    moves = [str(told) for told in story.transcript.entries]
     assert "options: frame relative, declared_order (0, 1, 1, 0)" in story.header()
-    assert any(line.startswith("chance: line: ") and line.endswith(" (by scribe 1)") for line in story.moves)
+    assert any(line.startswith("chance: line: ") and line.endswith(" (by scribe 1)") for line in moves)
     due = state.due()
-    assert story.moves[-2:] == [
+    assert moves[-2:] == [
         f"refused (KDO-18): seat {state.seat}: place {due} 0,0 0,1",
         f"refused (KDO-7): seat {state.seat}: choose {state.table.dominoes[state.offer[0] - 1]}",
     ]

@@ -19,7 +19,7 @@ from tests.log.registered import at_random, codec, opened
 
 
 def last_state(played: Played) -> State:
-    state = Record.replay(played.entries).course.state
+    state = Record.replay(played.entries).game.position.state
     assert isinstance(state, State)
     return state
 
@@ -40,7 +40,7 @@ def test_the_last_position(played: Played, whole: Path) -> None:
 
 
 def test_an_earlier_position_of_one_seat_with_its_picture(played: Played, whole: Path, tmp_path: Path) -> None:
-    state = Record.replay(played.entries[:61]).course.state
+    state = Record.replay(played.entries[:61]).game.position.state
     assert isinstance(state, State)
     done = referee("show", whole, "--at", "60", "--seat", "1", "--svg", tmp_path / "one.svg")
     assert (done.returncode, done.stderr) == (0, "")
@@ -72,10 +72,11 @@ def test_a_declared_sheet_and_declared_dice() -> None:
     running = opened("rollwrite", tables=own, options=chosen, seats=1, dealt=False)
     play(running, at_random(5))
     story = Story.read(BytesIO(running.file()))
+    moves = [str(told) for told in story.transcript.entries]
     told = story.header()
     assert "options: virtual_players 3, against True" in told
     assert not any("not the printed one" in line for line in told)
-    assert any(line.startswith("chance: dice: ") and line.endswith(" (by scribe 1)") for line in story.moves)
+    assert any(line.startswith("chance: dice: ") and line.endswith(" (by scribe 1)") for line in moves)
     assert position_text(last_state(running)).splitlines()[1] == "sheet club-evening"
     final = story.numbered_moves()[-20:]
     assert any("final: bonus: virtual 0 18; virtual 1 18; virtual 2 18" in line for line in final)

@@ -27,8 +27,8 @@ from tests.log.registered import at_random, attempt, header, opened
 
 
 def alhambra_state(record: Record) -> State:
-    assert isinstance(record.course.state, State)
-    return record.course.state
+    assert isinstance(record.game.position.state, State)
+    return record.game.position.state
 
 
 @pytest.fixture(scope="module")
@@ -174,15 +174,16 @@ def test_scribes_and_refused_moves() -> None:
     running = opened("alhambra", dealt=False, seats=2, scribed=(0,), recorded=True)
     join_and_reveal(running)
     choose = at_random(1)
-    while len(running.entries) < 40 or running.record.course.pending()[0] != Decision(1, ACTIONS):
+    while len(running.entries) < 40 or running.record.game.position.pending()[0] != Decision(1, ACTIONS):
         assert step(running, choose)
     assert attempt(running, RebuildRemove((0, 0)))
     story = Story.read(BytesIO(running.file()))
+    moves = [str(told) for told in story.transcript.entries]
     assert f"chance: declared by scribe 1, key {key('scribe 1').public.raw.hex()}" in story.header()
     assert "seat 0: a scribe enters its moves" in story.header()
-    assert any(line.startswith("seat 0: ") and line.endswith(" (by scribe 0)") for line in story.moves)
-    assert any(line.startswith("chance: hand 1: ") and line.endswith(" (by scribe 1)") for line in story.moves)
-    assert story.moves[-1] == "refused (ALH-D2): seat 1: remove 0,0"
+    assert any(line.startswith("seat 0: ") and line.endswith(" (by scribe 0)") for line in moves)
+    assert any(line.startswith("chance: hand 1: ") and line.endswith(" (by scribe 1)") for line in moves)
+    assert moves[-1] == "refused (ALH-D2): seat 1: remove 0,0"
 
 
 def test_a_reader_that_goes_away_is_no_failure(whole: Path) -> None:

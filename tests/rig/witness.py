@@ -17,10 +17,10 @@ from referee.games.alhambra.moves import PlaceTile
 from referee.games.game import Decision
 from referee.log import intent
 from referee.log.errors import LogError
+from referee.log.game import Phase
 from referee.log.intent import Author, Role, SignedIntent
 from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey, open_checkpoint
-from referee.log.steps import Phase
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.game_service_pb2_grpc import GameServiceStub
 from tests.rig.history import Act, History, Outcome, Stream
@@ -114,13 +114,14 @@ class Witness(Player):
             self._tried < record.size
             and record.phase is Phase.PLAYING
             and any(
-                isinstance(awaited, Decision) and awaited.seat == self.join.seat for awaited in record.course.pending()
+                isinstance(awaited, Decision) and awaited.seat == self.join.seat
+                for awaited in record.game.position.pending()
             )
         )
 
     def _against_the_rules(self) -> SignedIntent:
-        course, place = self.ledger.record.course, self.ledger.record.place
-        data = course.codec.encode_move(PlaceTile(0, (0, 0)), course.tables)
+        course, place = self.ledger.record.game, self.ledger.record.place
+        data = course.position.codec.encode_move(PlaceTile(0, (0, 0)), course.position.tables)
         return intent.move(place, Author(Role.SEAT, self.join.seat), self.key, data)
 
     async def _submit(self, signed: SignedIntent, act: Act) -> None:

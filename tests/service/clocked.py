@@ -9,10 +9,10 @@ from referee.games.game import Chance
 from referee.log import intent
 from referee.log.engines import Engines
 from referee.log.entry import decode_entry
+from referee.log.game import Phase
 from referee.log.header import build_header
 from referee.log.intent import Author, Role, SignedIntent, decode_intent
 from referee.log.replay import Record
-from referee.log.steps import Phase
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
 from referee.store.sqlite import SqliteStore
@@ -97,16 +97,16 @@ class Clocked:
         return self.table._record
 
     @property
-    def course(self) -> Any:
-        return self.record.course
+    def game(self) -> Any:
+        return self.record.game
 
     @property
     def mover(self) -> int:
-        (seat,) = self.course.awaited()
+        (seat,) = self.game.awaited()
         return int(seat)
 
     def left(self, seat: int) -> int:
-        return int(self.course.clocks.seat(seat).left_ms)
+        return int(self.game.clocks.seat(seat).left_ms)
 
     async def submit(self, signed: SignedIntent, thought_ms: int | None = None) -> Answer:
         """As it comes in now."""
@@ -151,13 +151,17 @@ class Clocked:
 
     async def check(self) -> None:
         """A replay of what is durable has the live clocks, and the auditor accepts it."""
-        live = (await self.table.record()).course
+        live = (await self.table.record()).game
         rows = [row async for row in self.table.rows()]
-        again = Record.replay([row.data for row in rows], engines=self.engines, secret=SECRET).course
-        assert (again.digest(), again.phase, again.last_ms) == (live.digest(), live.phase, live.last_ms)
+        again = Record.replay([row.data for row in rows], engines=self.engines, secret=SECRET).game
+        assert (again.position.digest(), again.phase, again.last_ms) == (
+            live.position.digest(),
+            live.phase,
+            live.last_ms,
+        )
         if live.clocks is not None and again.clocks is not None:
             assert again.clocks.saved() == live.clocks.saved()
-        assert (again.conduct.out, again.conduct.strikes) == (live.conduct.out, live.conduct.strikes)
+        assert (again.arbitration.out, again.arbitration.strikes) == (live.arbitration.out, live.arbitration.strikes)
         played = games.Played(self.record, self.header, self.engines, [row.data for row in rows])
         report = played.audit(played.file(note=rows[-1].note))
         expected = Verdict.COMPLETE if live.phase is Phase.CLOSED else Verdict.PREFIX
@@ -169,4 +173,4 @@ class Clocked:
 
     @property
     def awaits_chance(self) -> bool:
-        return any(isinstance(awaited, Chance) for awaited in self.course.pending())
+        return any(isinstance(awaited, Chance) for awaited in self.game.position.pending())

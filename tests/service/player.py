@@ -16,11 +16,11 @@ from referee.games.alhambra.moves import PlaceTile
 from referee.games.game import Chance, Decision
 from referee.log import intent
 from referee.log.entry import decode_entry
+from referee.log.game import Phase
 from referee.log.intent import Author, Place, Role, SignedIntent
 from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey, open_checkpoint
 from referee.log.replay import Record
-from referee.log.steps import Phase
 from referee.log.v1 import log_pb2
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc, rules_service_pb2_grpc
@@ -74,8 +74,8 @@ def seat_seed(seat: int) -> bytes:
 
 def against_the_rules(play: Play) -> bytes:
     """A well-formed move that nobody may make."""
-    course = play.record.course
-    return course.codec.encode_move(PlaceTile(0, (0, 0)), course.tables)
+    course = play.record.game
+    return course.position.codec.encode_move(PlaceTile(0, (0, 0)), course.position.tables)
 
 
 def token_of(play: Play, seat: int) -> str:
@@ -179,7 +179,7 @@ class Play:
         return response.accepted
 
     def join(self, seat: int) -> SignedIntent:
-        seed = seat_seed(seat) if self.record.course.dealt else None
+        seed = seat_seed(seat) if self.record.game.deal.is_dealt else None
         return intent.join(self.place, seat, seat_key(seat), seed)
 
     def reveal(self, seat: int) -> SignedIntent:
@@ -189,31 +189,33 @@ class Play:
         return intent.move(self.place, Author(Role.SEAT, seat), seat_key(seat), data)
 
     def seat_on_turn(self) -> int:
-        (awaited,) = self.record.course.pending()
+        (awaited,) = self.record.game.position.pending()
         assert isinstance(awaited, Decision), awaited
         return awaited.seat
 
     def a_move(self) -> bytes:
         """Any legal move."""
-        course = self.record.course
-        return course.codec.encode_move(self.rng.choice(list(course.state.legal_moves())), course.tables)
+        course = self.record.game
+        return course.position.codec.encode_move(
+            self.rng.choice(list(course.position.state.legal_moves())), course.position.tables
+        )
 
     def next_act(self) -> tuple[SignedIntent, str] | None:
         """What is awaited, signed, with the token to send it; None at the end."""
-        record, course = self.record, self.record.course
+        record, course = self.record, self.record.game
         tokens = self.created.seat_tokens
         if record.phase is Phase.JOINING:
             seat = next(seat for seat in self.seats if seat not in course.joins)
             return self.join(seat), tokens[seat]
         if record.phase is Phase.REVEALING:
-            seat = next(seat for seat in self.seats if seat not in course.seeds)
+            seat = next(seat for seat in self.seats if seat not in course.deal.seeds)
             return self.reveal(seat), tokens[seat]
         if record.phase is not Phase.PLAYING:
             return None
-        (awaited,) = course.pending()
+        (awaited,) = course.position.pending()
         if isinstance(awaited, Chance):
-            outcome, _ = next(iter(course.state.chance_outcomes()))
-            data = course.codec.encode_outcome(outcome, course.tables)
+            outcome, _ = next(iter(course.position.state.chance_outcomes()))
+            data = course.position.codec.encode_outcome(outcome, course.position.tables)
             return intent.declare(self.place, 0, SCRIBE, data), self.created.scribe_token
         seat = self.seat_on_turn()
         if record.opened.seats[seat].scribed:

@@ -78,8 +78,8 @@ async def test_after_a_restart(tmp_path: Path) -> None:
         await play.until_play()
         await play.steps(10)
         illegal = play.a_move()
-        while not play.record.course.state.check(
-            play.record.course.codec.decode_move(illegal, play.record.course.tables)
+        while not play.record.game.position.state.check(
+            play.record.game.position.codec.decode_move(illegal, play.record.game.position.tables)
         ):
             await play.step()
         answer = await play.submit(play.move(play.seat_on_turn(), illegal), token_of(play, play.seat_on_turn()))

@@ -11,7 +11,7 @@ import pytest
 
 from clients.sdk.arbiter import Arbiter
 from clients.sdk.errors import Denied
-from referee.games.game import Decision
+from referee.games.game import Decision, Ending
 from referee.games.kingdomino.moves import DiscardDomino
 from referee.log import intent, remarks
 from referee.log.audit import Policy, audit
@@ -64,8 +64,8 @@ class Table:
         return cls(client, play)
 
     @property
-    def course(self) -> Any:
-        return self.play.record.course
+    def game(self) -> Any:
+        return self.play.record.game
 
     def request(self, author: Author, act: Any, text: str = "", key: PrivateKey | None = None) -> pb.SubmitActRequest:
         words = pb.Words(salt=b"s" * 16, text=text) if text else None
@@ -110,20 +110,20 @@ class Table:
         return docket
 
     def on_turn(self) -> int:
-        (awaited,) = self.play.record.course.pending()
+        (awaited,) = self.play.record.game.position.pending()
         assert isinstance(awaited, Decision)
         return awaited.seat
 
     def domino(self) -> int:
         """That is to be placed."""
-        move = next(iter(self.play.record.course.state.legal_moves()))
+        move = next(iter(self.play.record.game.position.state.legal_moves()))
         return int(move.domino)
 
     async def audited(self, client: Client) -> bytes:
         """The file, of which nothing is wrong."""
         data = await client.log(self.play.id)
         report = audit(BytesIO(data), Policy(VerifierKey.parse(self.play.created.verifier_key)))
-        over = self.play.record.course.end is not None
+        over = self.play.record.game.end is not None
         assert report.verdict is (Verdict.COMPLETE if over else Verdict.PREFIX), report.findings
         return data
 
@@ -136,7 +136,7 @@ def _key(author: Author) -> PrivateKey:
 
 async def until_decision(table: Table, kind: str) -> None:
     while True:
-        (awaited,) = table.play.record.course.pending()
+        (awaited,) = table.play.record.game.position.pending()
         if isinstance(awaited, Decision) and kind in awaited.kinds:
             return
         assert await table.play.step(), f"the game has ended without a decision to {kind}"
@@ -154,9 +154,9 @@ async def test_every_ruling_once_and_all_of_it_is_kept(tmp_path: Path) -> None:
         await table.rule(rule_id="", resume=log_pb2.Resume())
         assert not (await table.docket()).suspension
         await table.rule(set_clock=log_pb2.SetClock(seat=1, left_ms=90_000))
-        assert table.course.clocks.seat(1).left_ms == 90_000
+        assert table.game.clocks.seat(1).left_ms == 90_000
         await table.rule(penalty=log_pb2.Penalty(seat=1, time_ms=30_000, points=2, strikes=1))
-        assert table.course.clocks.seat(1).left_ms == 60_000
+        assert table.game.clocks.seat(1).left_ms == 60_000
         await table.rule(forfeit=log_pb2.Forfeit(seat=2, ending=log_pb2.ENDING_CRASHED))
         seats = (await table.docket()).seats
         assert [(seat.out, seat.strikes, seat.points_off) for seat in seats] == [
@@ -167,9 +167,9 @@ async def test_every_ruling_once_and_all_of_it_is_kept(tmp_path: Path) -> None:
         await table.rule(reinstate=log_pb2.Reinstate(seat=2))
         assert not any(seat.out for seat in (await table.docket()).seats)
         await until_decision(table, "place_domino")
-        digest = table.play.record.course.digest()
+        digest = table.play.record.game.position.digest()
         await table.rule(skip=log_pb2.Skip(seat=table.on_turn()))
-        assert table.play.record.course.digest() != digest
+        assert table.play.record.game.position.digest() != digest
         await accept_something(table)
         protest = await table.seat(0, log_pb2.Protest(against_seq=before, rule_id="KDO-1"), "seat 1 looked")
         assert [d.seq for d in (await table.docket()).disputes if not d.HasField("ruled")] == [protest]
@@ -186,7 +186,7 @@ async def test_every_ruling_once_and_all_of_it_is_kept(tmp_path: Path) -> None:
         ruled = {r.seq: (r.arbiter, r.rule.WhichOneof("ruling"), r.text) for r in docket.rulings}
         assert (ruled[ruling], ruled[final]) == ((0, "dismiss", "nobody saw it"), (1, "restore", ""))
         await table.rule(adjudicate=log_pb2.Adjudicate(scores=[5, 9, 5], places=[2, 1, 2]))
-        assert list(table.course.end.places) == [2, 1, 2]
+        assert list(table.game.end.places) == [2, 1, 2]
         kinds = {kind for _, kind, _ in ruled.values()} | {"adjudicate", "void"}
         assert kinds == {field.name for field in log_pb2.Rule.DESCRIPTOR.oneofs_by_name["ruling"].fields}
         data = await table.audited(client)
@@ -211,13 +211,13 @@ async def accept_something(table: Table) -> None:
     """A domino is thrown away that could be placed."""
     while True:
         await until_decision(table, "place_domino")
-        course = table.play.record.course
+        course = table.play.record.game
         discard = DiscardDomino(table.domino())
-        violations = course.state.check(discard)
+        violations = course.position.state.check(discard)
         if violations:
             break
         await table.play.step()
-    move = course.codec.encode_move(discard, course.tables)
+    move = course.position.codec.encode_move(discard, course.position.tables)
     rule_ids = sorted({violation.rule_id for violation in violations})
     seat = table.on_turn()
     told = await table.not_allowed(accept=log_pb2.Accept(seat=seat, move=move, rule_ids=["KDO-7"]))
@@ -228,7 +228,7 @@ async def accept_something(table: Table) -> None:
 async def test_a_game_that_does_not_count(client: Client) -> None:
     table = await Table.dealt(client)
     await table.rule(void=log_pb2.Void())
-    assert table.course.end.ending == log_pb2.ENDING_VOIDED
+    assert table.game.end.ending == Ending.VOIDED
     await table.audited(client)
     request = table.request(Author(Role.ARBITER, 0), log_pb2.Rule(rule_id=RULE, void=log_pb2.Void()))
     found = await refused(table.calls.SubmitAct(request, metadata=bearer(table.token(Role.ARBITER))))
@@ -253,13 +253,13 @@ async def test_take_backs_and_resignation(client: Client) -> None:
     await until_decision(table, "choose_domino")
     last = table.play.record.size - 1
     await table.play.step()
-    digest = table.play.record.course.digest()
+    digest = table.play.record.game.position.digest()
     proposal = await table.seat(0, log_pb2.TakeBack(to_seq=last))
     found = (await table.docket()).proposal
     assert (found.seq, found.to_seq, list(found.agreed), list(found.missing)) == (proposal, last, [0], [1, 2])
     await table.seat(1, log_pb2.Consent(to_seq=proposal))
     await table.seat(2, log_pb2.Consent(to_seq=proposal))
-    assert table.play.record.course.digest() != digest
+    assert table.play.record.game.position.digest() != digest
     assert not (await table.docket()).HasField("proposal")
     await table.seat(2, log_pb2.Resign())
     assert (await table.docket()).seats[2].out == log_pb2.ENDING_RESIGNED

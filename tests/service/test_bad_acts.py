@@ -212,9 +212,9 @@ async def test_declared_chance(client: Client) -> None:
     before = await whole(play)
     game = (await client.games.GetGame(pb.GetGameRequest(game_id=play.id))).game
     assert (game.scribe_awaited, list(game.awaited_seats)) == (True, [])
-    course = play.record.course
-    (outcome, _) = next(iter(course.state.chance_outcomes()))
-    data = course.codec.encode_outcome(outcome, course.tables)
+    course = play.record.game
+    (outcome, _) = next(iter(course.position.state.chance_outcomes()))
+    data = course.position.codec.encode_outcome(outcome, course.position.tables)
     cases: tuple[tuple[Callable[[], SignedIntent], str, str], ...] = (
         (lambda: play.move(0, b"\x0a\x00"), token_of(play, 0), "NOT_AWAITED"),
         (lambda: intent.declare(play.place, 0, SCRIBE, data), token_of(play, 0), "PERMISSION_DENIED"),
@@ -226,7 +226,9 @@ async def test_declared_chance(client: Client) -> None:
         found = await refused(play.submit(make(), token))
         assert found.reason == reason
     assert await whole(play) == before
-    twice = course.codec.encode_outcome(type(outcome)((outcome.tiles[0],) * len(outcome.tiles)), course.tables)
+    twice = course.position.codec.encode_outcome(
+        type(outcome)((outcome.tiles[0],) * len(outcome.tiles)), course.position.tables
+    )
     answer = await play.submit(intent.declare(play.place, 0, SCRIBE, twice), play.created.scribe_token)
     assert [v.rule_id for v in answer.refused.violations] == ["ALH-F13"]
     assert await whole(play) == before

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from referee.games.game import Ending
 from referee.log.errors import LogError
 from referee.log.intent import Author, Role
 from referee.log.v1 import log_pb2
@@ -45,7 +46,7 @@ async def test_a_flag_falls_by_itself_in_its_millisecond(tmp_path: Path, control
     assert (timeout.seq, timeout.timeout.seat) == (size, seat)
     assert timeout.referee_ms == since_ms + time_ms + LAG_MS + 1
     assert (timeout.charged_ms, timeout.lag_ms, timeout.overhead_ms) == (time_ms + 1, LAG_MS, 0)
-    assert game.course.conduct.out == {seat: log_pb2.ENDING_FLAG}
+    assert game.game.arbitration.out == {seat: Ending.FLAG}
     assert (await game.entries())[size + 1].WhichOneof("event") == "stand_in"
     await game.check()
     await game.close()
@@ -184,7 +185,7 @@ async def test_no_flag_falls_by_time_in_which_the_process_stood_still(tmp_path: 
     game.time.block(3_600_000)
     game.time.advance(9_000)
     await game.table.record()
-    assert game.course.conduct.out == {}
+    assert game.game.arbitration.out == {}
     game.time.advance(LAG_MS + 1)
     flag = await game.last("timeout")
     assert (flag.timeout.seat, flag.overhead_ms // 1_000) == (seat, 3_599), "all but the tick before"
@@ -206,7 +207,7 @@ async def test_a_move_that_came_before_the_flag_and_is_judged_after_the_alarm_co
     assert isinstance(await proposal, Accepted)
     assert isinstance(answer, Accepted)
     assert answer.clock.charged_ms == 9_999
-    assert game.course.conduct.out == {}
+    assert game.game.arbitration.out == {}
     await game.check()
     await game.close()
 
@@ -240,7 +241,7 @@ async def test_of_acts_that_fail_together_the_time_is_given_once(tmp_path: Path)
     assert game.table.left_ms(seat) == 9_000
     game.time.advance(9_000 + LAG_MS)
     await game.table.record()
-    assert not game.course.conduct.out
+    assert not game.game.arbitration.out
     game.time.advance(1)
     flag = await game.last("timeout")
     assert (flag.charged_ms, flag.lag_ms, flag.overhead_ms) == (10_001, LAG_MS, 8_000)
@@ -302,7 +303,7 @@ async def test_who_is_awaited_and_has_no_stream_open_for_too_long_is_out(tmp_pat
     game.time.advance(1)
     absent = await game.last("absent")
     assert (absent.absent.seat, absent.absent.since_ms) == (seat, left_ms)
-    assert game.course.conduct.out == {seat: log_pb2.ENDING_DISCONNECTED}
+    assert game.game.arbitration.out == {seat: Ending.DISCONNECTED}
     await game.check()
     # The next one has all the time from when it was awaited.
     awaited_ms = game.record.last_ms
@@ -348,7 +349,7 @@ async def test_nothing_runs_while_the_game_is_paused(tmp_path: Path) -> None:
 
 async def test_a_result_waits_for_protests_and_no_longer(tmp_path: Path) -> None:
     game = await Clocked(tmp_path, turns=3, protest_ms=60_000).begin()
-    while game.course.awaited():
+    while game.game.awaited():
         await game.move(after=1_000)
     over_ms, size = game.record.last_ms, game.table.size
     game.time.advance(59_999)
@@ -388,7 +389,7 @@ async def test_a_result_that_waits_is_not_thrown_away(tmp_path: Path) -> None:
 
 async def test_a_result_that_waited_while_the_referee_was_down_waits_anew(tmp_path: Path) -> None:
     game = await Clocked(tmp_path, turns=3, protest_ms=60_000).begin()
-    while game.course.awaited():
+    while game.game.awaited():
         await game.move()
     await game.restart(alive_ms=game.time.now_ms(), down_ms=600_000)
     game.time.advance(59_999)

@@ -72,16 +72,16 @@ async def do(game: Clocked, step: str, number: int, other: int | None) -> None:
     if step in ("move", "attempt", "wait", "resign", "pause", "resume", "come", "leave"):
         game.time.advance(number)
         await game.table.record()
-    if step in ("move", "attempt") and game.course.awaited():
+    if step in ("move", "attempt") and game.game.awaited():
         answer = await game.submit(game.a_move(99 if step == "attempt" else 1), other)
         assert isinstance(answer, Refused if step == "attempt" else Accepted)
         clock = answer.clock if isinstance(answer, Accepted) else None
-        assert clock is None or clock.lag_ms <= game.course.clocks.control.lag_ms
+        assert clock is None or clock.lag_ms <= game.game.clocks.control.lag_ms
     elif step == "block":
         game.time.block(number)
     elif step == "commits take":
         game.store.takes_ms = number
-    elif step == "commit fails" and game.course.awaited():
+    elif step == "commit fails" and game.game.awaited():
         game.store.fails, before = True, game.store.takes_ms
         game.store.takes_ms = number
         try:
@@ -93,7 +93,7 @@ async def do(game: Clocked, step: str, number: int, other: int | None) -> None:
         proposal = game.record.size
         await game.act(Role.SEAT, seat.index, log_pb2.TakeBack(to_seq=to_seq))
         for consenting in range(3):
-            if consenting != seat.index and consenting not in game.course.conduct.out:
+            if consenting != seat.index and consenting not in game.game.arbitration.out:
                 await game.act(Role.SEAT, consenting, log_pb2.Consent(to_seq=proposal))
     elif step == "resign":
         await game.act(Role.SEAT, seat.index, log_pb2.Resign())
@@ -123,7 +123,7 @@ async def run(path: Path, terms: dict[str, Any], steps: list[Step]) -> None:
             await game.table.record()
             game.time.advance(3 * 86_400_000)
         record = await game.table.record()
-        assert game.is_over or record.course.conduct.suspended is not None
+        assert game.is_over or record.game.arbitration.suspended is not None
         await game.check()
     finally:
         await game.close()

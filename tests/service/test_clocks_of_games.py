@@ -127,6 +127,7 @@ async def test_suspended_and_disputed_games(tmp_path: Path) -> None:
         time = server.time
         play = await in_play(client, clock=CLOCK, protest_ms=60_000)
         seat = play.seat_on_turn()
+        move = play.a_move()
         rule = _ruling(play)
         await play.act(*rule(pause=log_pb2.Pause()))
         game = await get(play)
@@ -145,7 +146,7 @@ async def test_suspended_and_disputed_games(tmp_path: Path) -> None:
         await play.act(_act(play, Author(Role.SEAT, 1), log_pb2.Resign()), token_of(play, 1))
         game = await get(play)
         assert (game.state, list(game.open_disputes)) == (game_pb2.GAME_STATE_RESULT_OPEN, [filed.seq])
-        refusal = await refused(play.submit(play.move(0, b""), token_of(play, 0)))
+        refusal = await refused(play.submit(play.move(0, move), token_of(play, 0)))
         assert refusal.metadata == {"awaited": f"a ruling on entry {filed.seq}"}
         await play.act(*rule(dismiss=log_pb2.Dismiss(), rule_id="TBL-1", decides=filed.seq))
         time.advance(60_000)
@@ -226,7 +227,7 @@ async def test_a_bot_says_what_it_thought_and_resigns(tmp_path: Path) -> None:
         assert any(move.lag_ms == CLOCK.lag_ms for move in moves)
         clock = bots[0].clock
         assert clock is not None
-        assert clock == bots[0].ledger.record.course.clocks.seat(0)  # type: ignore[union-attr]
+        assert clock == bots[0].ledger.record.game.clocks.seat(0)  # type: ignore[union-attr]
 
 
 @pytest.mark.slow

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from clients.sdk.errors import Denied
 from clients.sdk.solver import Solver
 from referee.games.kingdomino import Options, State
 from referee.games.rollwrite import Options as Rollwrite
@@ -56,12 +59,13 @@ async def test_a_game_as_it_stands(tmp_path: Path) -> None:
 
 
 async def test_a_game_that_was_broken_off(tmp_path: Path) -> None:
-    """It has ended, but without a result."""
+    """It has ended without a result, and so nobody has won it."""
     async with solving(tmp_path) as (_, client, _):
         play = await a_game(client)
         await play.until_play()
         await client.games.AbortGame(games_pb.AbortGameRequest(game_id=play.id), metadata=bearer(client.organiser))
-        assert not (await Solver(client.channel, client.organiser).decided(game_id=play.id, rlimit=1000)).decided
+        with pytest.raises(Denied, match="the game is over: no result: the organiser aborted the game"):
+            await Solver(client.channel, client.organiser).decided(game_id=play.id, rlimit=1000)
 
 
 async def test_what_cannot_be_asked(tmp_path: Path) -> None:

@@ -80,8 +80,8 @@ async def ask_everything(twin: Twin, *audiences: str) -> None:
 
 def a_removal(played: Play) -> bytes:
     """A move of whose legality the rules of building have a say, once the actions have begun."""
-    course = played.record.course
-    return course.codec.encode_move(RebuildRemove((1, 0)), course.tables)
+    course = played.record.game
+    return course.position.codec.encode_move(RebuildRemove((1, 0)), course.position.tables)
 
 
 async def metrics(twin: Twin) -> bytes:
@@ -248,7 +248,7 @@ async def test_games_that_differ_in_their_decks_alone_send_equal_bytes(tmp_path:
 
 def next_cards(course: Any) -> int:
     """A number that stands for the order of what is not drawn yet, 0 while nobody can know it."""
-    return crc32(repr((course.dealer._tiles, course.dealer._money)).encode()) if course.dealer else 0
+    return crc32(repr((course.deal.dealer._tiles, course.deal.dealer._money)).encode()) if course.deal.dealer else 0
 
 
 class InAMessage(GameService):
@@ -257,7 +257,7 @@ class InAMessage(GameService):
     async def GetGame(self, request: pb.GetGameRequest, caller: Caller) -> pb.GetGameResponse:  # noqa: N802
         response = await super().GetGame(request, caller)
         record = await (await self._table(request.game_id, caller)).record()
-        response.game.awaited_seats.append(next_cards(record.course))
+        response.game.awaited_seats.append(next_cards(record.game))
         return response
 
 
@@ -267,7 +267,7 @@ class InAnOrder(GameService):
     async def ListLegalMoves(self, request: pb.ListLegalMovesRequest, caller: Caller) -> pb.ListLegalMovesResponse:  # noqa: N802
         response = await super().ListLegalMoves(request, caller)
         record = await (await self._table(request.game_id, caller)).record()
-        moves = sorted(response.moves, key=lambda move: crc32(move, next_cards(record.course)))
+        moves = sorted(response.moves, key=lambda move: crc32(move, next_cards(record.game)))
         response.ClearField("moves")
         response.moves.extend(moves)
         return response
@@ -278,7 +278,7 @@ class InTheLog(GameService):
 
     async def ListGames(self, request: pb.ListGamesRequest, caller: Caller) -> pb.ListGamesResponse:  # noqa: N802
         for table in self._house.open_tables:
-            structlog.get_logger("test").debug("listed", next=next_cards((await table.record()).course))
+            structlog.get_logger("test").debug("listed", next=next_cards((await table.record()).game))
         return await super().ListGames(request, caller)
 
 
@@ -287,7 +287,7 @@ class InAnError(GameService):
 
     async def SubmitIntent(self, request: pb.SubmitIntentRequest, caller: Caller) -> pb.SubmitIntentResponse:  # noqa: N802
         if request.game_id == "?":
-            cards = [next_cards((await table.record()).course) for table in self._house.open_tables]
+            cards = [next_cards((await table.record()).game) for table in self._house.open_tables]
             raise BadField("game_id", f"another one, {cards}")
         return await super().SubmitIntent(request, caller)
 

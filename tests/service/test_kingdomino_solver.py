@@ -86,11 +86,13 @@ async def test_moves_are_explained_as_they_are_judged(tmp_path: Path) -> None:
         await play.until_play()
         seen = set[tuple[bool, bool]]()
         while len(seen) < 4:
-            course = play.record.course
-            for move in moves_of(course.state):
-                request = pb.ExplainMoveRequest(game_id=play.id, move=course.codec.encode_move(move, course.tables))
+            course = play.record.game
+            for move in moves_of(course.position.state):
+                request = pb.ExplainMoveRequest(
+                    game_id=play.id, move=course.position.codec.encode_move(move, course.position.tables)
+                )
                 found = await asker.ask("ExplainMove", request)
-                violations = course.state.check(move)
+                violations = course.position.state.check(move)
                 said = [(each.rule_id, [(c.x, c.y) for c in each.cells]) for each in found.violations]
                 assert said == [(each.rule_id, [*each.cells]) for each in violations]
                 if found.HasField("proof"):

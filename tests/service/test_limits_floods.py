@@ -145,7 +145,7 @@ async def slow_readers(storm: Storm) -> int:
 async def played(client: Client, seed: int) -> Play:
     play = await client.play(2, seed=seed, options=SHORT)
     await play.to_the_end()
-    assert play.record.course.end is not None
+    assert play.record.game.end is not None
     return play
 
 

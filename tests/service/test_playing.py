@@ -95,7 +95,7 @@ async def test_a_whole_game_of_streams(client: Client) -> None:
     play = await client.play(3)
     logs = await asyncio.gather(*(play_seat(play, seat) for seat in range(3)))
     await play.catch_up((await client.games.GetGame(pb.GetGameRequest(game_id=play.id))).game.size)
-    assert play.record.course.end is not None
+    assert play.record.game.end is not None
     assert logs == [play.entries] * 3
 
 

@@ -25,10 +25,9 @@ from referee.log.audit import Policy, audit
 from referee.log.engines import Engines, installed
 from referee.log.entry import decode_entry
 from referee.log.frames import FrameType as Type
-from referee.log.intent import decode_intent
 from referee.log.note import VerifierKey
-from referee.log.proofs import event_of
-from referee.log.replay import Record, signed_part
+from referee.log.proofs import verdict_of
+from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Layer, Report, Verdict
 from referee.service import games, proofs
@@ -74,12 +73,12 @@ async def abort(play: Play) -> None:
 
 async def attempt(play: Play) -> bool:
     """The seat on turn tries something; whether it was refused."""
-    state: Any = play.record.course.state
+    state: Any = play.record.game.position.state
     tried = an_attempt(state, play.rng)
     if tried is None or not state.check(tried):
         return False
     seat = play.seat_on_turn()
-    data = play.record.course.codec.encode_move(tried, play.record.course.tables)
+    data = play.record.game.position.codec.encode_move(tried, play.record.game.position.tables)
     response = await play.submit(play.move(seat, data), token_of(play, seat))
     if response.refused.HasField("recorded"):
         await play.catch_up(response.refused.recorded.size)
@@ -97,11 +96,10 @@ async def play_with_attempts(play: Play, refusals: int | None = None) -> None:
 
 def building(play: Play) -> int:
     """Entries so far that are moves of building, refused ones among them."""
-    course, count = play.record.course, 0
-    for entry in map(decode_entry, play.entries):
-        signed = signed_part(entry)
-        act = decode_intent(signed.intent) if signed is not None else log_pb2.Intent()
-        count += isinstance(event_of(course.codec, course.tables, entry, act), BUILDING)
+    record, count = Record(decode_entry(play.entries[0]).open), 0
+    for data in play.entries:
+        verdict = verdict_of(record.reread(data))
+        count += verdict is not None and isinstance(verdict.event, BUILDING)
     return count
 
 
@@ -451,9 +449,9 @@ async def play_to_a_slip(client: Client, engines: Engines) -> tuple[Play, int]:
         play.record = Record(play.created.game.open, engines=engines)
         await play.until_play()
         while play.next_act() is not None:
-            if (move := slip(play.record.course.state)) is not None:
-                seat, course = play.seat_on_turn(), play.record.course
-                data = course.codec.encode_move(move, course.tables)
+            if (move := slip(play.record.game.position.state)) is not None:
+                seat, course = play.seat_on_turn(), play.record.game
+                data = course.position.codec.encode_move(move, course.position.tables)
                 accepted = await play.act(play.move(seat, data), token_of(play, seat))
                 return play, accepted.seq
             await play.step()

@@ -52,9 +52,11 @@ async def listed(
 
 
 async def test_legal_moves(play: Play) -> None:
-    games, course = play.client.games, play.record.course
+    games, course = play.client.games, play.record.game
     await play.steps(6)
-    expected = [course.codec.encode_move(move, course.tables) for move in course.state.legal_moves()]
+    expected = [
+        course.position.codec.encode_move(move, course.position.tables) for move in course.position.state.legal_moves()
+    ]
     whole = await games.ListLegalMoves(pb.ListLegalMovesRequest(game_id=play.id))
     assert (whole.seat, whole.size, whole.head) == (play.seat_on_turn(), play.record.size, play.record.head)
     assert list(whole.moves) == expected

@@ -32,7 +32,7 @@ async def test_nothing_is_told_before_its_time(tmp_path: Path) -> None:
         secrets = [r, *tokens]
         assert not any(secret in play.created.game.SerializeToString() for secret in secrets)
         for _ in range(15):
-            hidden = [seat_seed(seat) for seat in (0, 1) if seat not in play.record.course.seeds]
+            hidden = [seat_seed(seat) for seat in (0, 1) if seat not in play.record.game.deal.seeds]
             outside = await told(client, play)
             for secret in [*secrets, *hidden]:
                 assert secret not in outside

@@ -170,7 +170,7 @@ async def test_who_may_ask(tmp_path: Path) -> None:
 
 def moves_of(play: Play) -> list[Any]:
     """What the seat on turn might try: tiles and cells of all sorts."""
-    state: Any = play.record.course.state
+    state: Any = play.record.game.position.state
     cells: list[Cell] = [(x, y) for x in range(-2, 3) for y in range(-2, 3)][::2]
     found: list[Any] = list(state.legal_moves())[:6]
     if state.phase is Phase.PLACE:
@@ -184,12 +184,14 @@ async def test_moves_are_explained_as_they_are_judged(tmp_path: Path) -> None:
         await play.until_play()
         seen = set[tuple[bool, bool]]()
         while len(seen) < 4:
-            course = play.record.course
+            course = play.record.game
             for move in moves_of(play):
-                request = pb.ExplainMoveRequest(game_id=play.id, move=course.codec.encode_move(move, course.tables))
+                request = pb.ExplainMoveRequest(
+                    game_id=play.id, move=course.position.codec.encode_move(move, course.position.tables)
+                )
                 found = await asker.ask("ExplainMove", request)
                 assert found.size == play.record.size
-                violations = course.state.check(move)
+                violations = course.position.state.check(move)
                 said = [(each.rule_id, tuple((c.x, c.y) for c in each.cells), each.text) for each in found.violations]
                 assert [(rule, cells) for rule, cells, _ in said] == [(v.rule_id, v.cells) for v in violations]
                 if found.HasField("proof"):
@@ -222,15 +224,15 @@ async def test_a_disagreement_is_an_incident(tmp_path: Path, logged: StringIO) -
         server.workers._module = "tests.service.liar"
         play = await client.play()
         await play.until_play()
-        course = play.record.course
-        move = course.codec.encode_move(RebuildRemove((1, 0)), course.tables)
+        course = play.record.game
+        move = course.position.codec.encode_move(RebuildRemove((1, 0)), course.position.tables)
         found = await refused(Asker(client).ask("ExplainMove", pb.ExplainMoveRequest(game_id=play.id, move=move)))
         assert (found.reason, set(found.metadata)) == ("INTERNAL", {"incident"})
         with pytest.raises(Distrust, match="proves something else"):
             await Solver(client.channel, client.organiser).prove("alhambra", LEGAL)
     (line,) = [line for line in lines_of(logged) if line["event"] == "engine and solver disagree"]
     assert (line["level"], line["game"], line["move"]) == ("error", play.id, move.hex())
-    assert line["what"] == "refused by ALH-D1, and proved to be against ALH-A2, ALH-A4"
+    assert line["what"] == "judged to be against ALH-D1, and proved to be against ALH-A2, ALH-A4"
     assert line["claim"]
     assert "incident" in {line["event"] for line in lines_of(logged)}
 
@@ -241,8 +243,8 @@ async def test_what_a_certificate_does_not_say_is_not_believed(tmp_path: Path) -
         server.workers._module = "tests.service.boaster"
         play = await client.play()
         await play.until_play()
-        course = play.record.course
-        move = course.codec.encode_move(RebuildRemove((1, 0)), course.tables)
+        course = play.record.game
+        move = course.position.codec.encode_move(RebuildRemove((1, 0)), course.position.tables)
         solver = Solver(client.channel, client.organiser)
         for rlimit in (boaster.OTHER_RULES, boaster.NO_CERTIFICATE):
             with pytest.raises(Distrust):

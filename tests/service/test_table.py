@@ -126,7 +126,7 @@ async def test_an_engine_that_fails_changes_nothing(tmp_path: Path) -> None:
     record = await table.record()
     await submit(table, intent.declare(record.place, 1, key("scribe 1"), bytes([7])))
     record = await table.record()
-    record.course.state.card = 77  # type: ignore[attr-defined]  # so that the rules allow 66
+    record.game.position.state.card = 77  # type: ignore[attr-defined]  # so that the rules allow 66
     place = record.place
     author = intent.Author(intent.Role.SEAT, 0)
     with pytest.raises(LogError) as caught:

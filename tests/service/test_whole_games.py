@@ -66,7 +66,7 @@ async def test_a_whole_game_audits_complete(client: Client, kind: str) -> None:
     await play.to_the_end()
     game: game_pb2.Game = (await client.games.GetGame(pb.GetGameRequest(game_id=play.id))).game
     assert game.state == game_pb2.GAME_STATE_OVER
-    assert game.result == play.record.course.end
+    assert game.result == play.record.game.end
     stalled = "stalled" in kind
     assert game.result.ending == (log_pb2.ENDING_STALLED if stalled else log_pb2.ENDING_RULES)
     assert (game.size, game.head) == (play.record.size, play.record.head)
@@ -77,7 +77,7 @@ async def test_a_whole_game_audits_complete(client: Client, kind: str) -> None:
     )
     report = audit(BytesIO(await client.log(play.id)), policy)
     assert report.verdict is Verdict.COMPLETE, report.as_text()
-    assert report.deck_checked == play.record.course.dealt
+    assert report.deck_checked == play.record.game.deal.is_dealt
 
 
 def test_every_game_is_played() -> None:
@@ -102,16 +102,16 @@ async def test_what_a_seat_may_not_do_is_answered_and_recorded(client: Client, r
     made: list[Any] = []
     attempts = 0
     while attempts < 3:
-        course = play.record.course
-        wrong = next((move for move in made if course.state.check(move)), None)
+        course = play.record.game
+        wrong = next((move for move in made if course.position.state.check(move)), None)
         if wrong is not None:
-            seat, data = play.seat_on_turn(), course.codec.encode_move(wrong, course.tables)
+            seat, data = play.seat_on_turn(), course.position.codec.encode_move(wrong, course.position.tables)
             response = await play.submit(play.move(seat, data), play.created.seat_tokens[seat])
             broken = [violation.rule_id for violation in response.refused.violations]
-            assert broken == [violation.rule_id for violation in course.state.check(wrong)]
+            assert broken == [violation.rule_id for violation in course.position.state.check(wrong)]
             await play.catch_up(response.refused.recorded.size)
             attempts += 1
-        made += course.state.legal_moves()
+        made += course.position.state.legal_moves()
         await play.step()
     await client.games.AbortGame(pb.AbortGameRequest(game_id=play.id), metadata=bearer(client.organiser))
     data = await client.log(play.id)

@@ -160,7 +160,7 @@ class State:
 
     # What happens
 
-    def apply(self, event: Event) -> None:  # noqa: PLR0912 - one case an event
+    def apply(self, event: Event) -> None:
         """Moves on to the next thing awaited. The event has passed ``check``."""
         match event:
             case TakeMoney(cards):
@@ -428,7 +428,7 @@ class State:
 
     def copy(self) -> State:
         """Independent of this one; layouts are values and are shared."""
-        new = State.__new__(State)
+        new = type(self).__new__(type(self))
         for name in State.__slots__:
             setattr(new, name, getattr(self, name))
         new.market = self.market.copy()

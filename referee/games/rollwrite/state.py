@@ -401,7 +401,7 @@ class State:
 
     def copy(self) -> State:
         """Independent of this one."""
-        new = State.__new__(State)
+        new = type(self).__new__(type(self))
         for name in State.__slots__:
             setattr(new, name, getattr(self, name))
         new.built = self.built.copy()

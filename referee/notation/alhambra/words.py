@@ -27,7 +27,7 @@ from referee.games.alhambra.scoring import score_round
 from referee.games.game import Cell, ForcedPass
 
 
-def describe(event: Event, state: State) -> str:  # noqa: PLR0912 - one case an event
+def describe(event: Event, state: State) -> str:
     """``take denar-3 dirham-2``, ``buy tower-12 (slot 2) with ducat-4 ducat-5``, ``place garden-10-N 1,-2``, …
 
     ``state``: the position before the event.

@@ -31,7 +31,7 @@ from referee.games.rollwrite.sheet import cells_of
 from referee.notation.rollwrite.points import Scored
 
 
-def describe(event: Event, state: State) -> str:  # noqa: PLR0912 - one case an event
+def describe(event: Event, state: State) -> str:
     """``change dice to blue 3 5 yellow 1 1``, ``build tower 3,5``, ``get coins (2)``, ``keep 3,5``, …
 
     ``state``: the position before the event.

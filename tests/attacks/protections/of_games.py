@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-from referee.log import audit, conduct, course, intent, past, remarks, sitting
+from referee.log import audit, deal, events, intent, judge, remarks
+from referee.log.arbitration import Arbitration
+from referee.log.entry import Clock
 from referee.log.errors import Code, LogError
-from referee.log.steps import Step, StepKind
-from referee.log.v1 import log_pb2
+from referee.log.game import LoggedGame
+from referee.log.judge import Judged
+from referee.log.position import Position
+from referee.log.takebacks import Takebacks
 from tests.attacks.protections.table import ANYTHING, Patch, nothing, overlooked, protection
 from tests.log.toy import ToyCodec
 
@@ -17,31 +23,31 @@ from tests.log.toy import ToyCodec
 @protection
 def commitment_of_the_referee(patch: Patch) -> None:
     """r is the one that GameOpen commits to."""
-    patch.setattr(course, "referee_commitment", lambda seed: ANYTHING)
+    patch.setattr(deal, "referee_commitment", lambda seed: ANYTHING)
 
 
 @protection
 def commitments_of_the_seats(patch: Patch) -> None:
     """Every p is the one that the Join commits to."""
-    patch.setattr(course, "seat_commitment", lambda *given: ANYTHING)
+    patch.setattr(deal, "seat_commitment", lambda *given: ANYTHING)
 
 
 @protection
 def commitment_in_every_Join(patch: Patch) -> None:  # noqa: N802 - as the act is written
     """In a dealt game nobody joins without one."""
-    judge = course.Course._check_join
+    check = judge._check_join
 
-    def lenient(self: Any, author: intent.Author, join: Any) -> Step:
-        missing = bytes(32) if self.dealt else b""
-        return judge(self, author, log_pb2.Join(key=join.key, commitment=join.commitment or missing))
+    def lenient(game: LoggedGame, join: events.Joined) -> int:
+        missing = bytes(32) if game.deal.is_dealt else b""
+        return check(game, replace(join, commitment=join.commitment or missing))
 
-    patch.setattr(course.Course, "_check_join", lenient)
+    patch.setattr(judge, "_check_join", lenient)
 
 
 @protection
 def recomputed_deck(patch: Patch) -> None:
     """All chance is that of the committed deck."""
-    patch.setattr(course.Course, "dealt_outcome", lambda self, dealer: ANYTHING)
+    patch.setattr(deal.Deal, "outcome", lambda self, dealer, position: ANYTHING)
 
 
 @protection
@@ -53,46 +59,39 @@ def r_is_disclosed(patch: Patch) -> None:
 @protection
 def rules_of_the_game(patch: Patch) -> None:
     """No move and no outcome against them."""
-    patch.setattr(course.Course, "check_rules", nothing)
+    patch.setattr(judge, "_check_rules", nothing)
 
 
 @protection
 def who_may_act_when(patch: Patch) -> None:
     """Turns, phases, one Join for a seat, nothing after the end."""
-    judge, judge_move = course.Course.check_intent, course.Course._check_move
+    mover = judge.mover
 
-    def any_move(self: Any, author: intent.Author, data: bytes) -> Step:
-        if self.conduct.is_offered:  # there time and forfeits depend on it
-            return judge_move(self, author, data)
-        event = self.decoded_move(data)
-        self.check_rules(event)
-        return Step(StepKind.PLAYED, author.index, event)
+    def anybody(game: LoggedGame, author: intent.Author) -> int:
+        # By the rules of the table time and forfeits depend on it.
+        return mover(game, author) if game.arbitration.is_offered else author.index
 
-    def any_intent(self: Any, act: Any, seq: int) -> Step:
-        return self._check_chance(act.declare, dealt=False) if act.HasField("declare") else judge(self, act, seq)
-
-    patch.setattr(course.Course, "check_intent", any_intent)
-    patch.setattr(course.Course, "_check_move", any_move)
-    patch.setattr(course.Course, "_demand", nothing)
-    patch.setattr(course.Course, "_check_room", nothing)
+    patch.setattr(judge, "mover", anybody)
+    patch.setattr(judge, "_demand", nothing)
+    patch.setattr(judge, "_check_room", nothing)
 
 
 @protection
 def attempts_are_judged_again(patch: Patch) -> None:
     """What was refused is against the rules that are named."""
-    patch.setattr(course.Course, "_check_refused", lambda *given: Step(StepKind.REFUSED))
+    patch.setattr(judge, "_check_refused", lambda *given: Judged())
 
 
 @protection
 def digest_of_the_position(patch: Patch) -> None:
     """After every entry."""
-    patch.setattr(course.Course, "digest", lambda self: ANYTHING)
+    patch.setattr(Position, "digest", lambda self: ANYTHING)
 
 
 @protection
 def result(patch: Patch) -> None:
     """Ending, points and places are those of the rules."""
-    patch.setattr(course.Course, "_check_end", lambda self, end, seq: Step(StepKind.ENDED, end=end))
+    patch.setattr(judge, "_check_end", nothing)
 
 
 @protection
@@ -101,27 +100,45 @@ def tables_of_the_version(patch: Patch) -> None:
     patch.setattr(ToyCodec, "encode_tables", lambda self, tables: ANYTHING)
 
 
+def let_through(patch: Patch, is_meant: Callable[[LoggedGame, events.Event], bool]) -> None:
+    """What of these events is objected to stands, and changes nothing."""
+    check, apply = judge._check, LoggedGame.apply
+    odd: list[events.Event] = []
+
+    def lenient(game: LoggedGame, event: events.Event, seq: int) -> Judged:
+        try:
+            return check(game, event, seq)
+        except LogError:
+            if not is_meant(game, event):
+                raise
+            odd.append(event)
+            return Judged()
+
+    def apply_others(
+        self: LoggedGame, event: events.Event, seat: int | None, seq: int, clock: Clock
+    ) -> tuple[int, ...]:
+        if any(each is event for each in odd):
+            event = events.Recovered(0, b"")
+        return apply(self, event, seat, seq, clock)
+
+    patch.setattr(judge, "_check", lenient)
+    patch.setattr(LoggedGame, "apply", apply_others)
+
+
 @protection
 def what_is_not_offered(patch: Patch) -> None:
     """Entries by the rules of the table, in a game without them."""
-    check = course.Course.check
 
-    def lenient(self: Any, entry: Any, act: Any, seq: int) -> Step:
-        odd = entry.HasField("timeout") and not self.conduct.is_offered
-        return Step(StepKind.REFUSED) if odd else check(self, entry, act, seq)
+    def is_odd(game: LoggedGame, event: events.Event) -> bool:
+        return isinstance(event, events.TimedOut) and not game.arbitration.is_offered
 
-    patch.setattr(course.Course, "check", lenient)
+    let_through(patch, is_odd)
 
 
 @protection
 def losses_are_losses(patch: Patch) -> None:
     """A head that is said to be lost is not one that the log reaches."""
-    check = course.Course.check
-
-    def lenient(self: Any, entry: Any, act: Any, seq: int) -> Step:
-        return Step(StepKind.RECOVERED) if entry.HasField("recovered") else check(self, entry, act, seq)
-
-    patch.setattr(course.Course, "check", lenient)
+    let_through(patch, lambda _, event: isinstance(event, events.Recovered))
 
 
 @protection
@@ -137,62 +154,48 @@ def certificates(patch: Patch) -> None:
 @protection
 def times(patch: Patch) -> None:
     """What passed is accounted for, flags fall in time, results wait, nothing is dated back."""
-    patch.setattr(sitting.Sitting, "check_clock", nothing)
+    patch.setattr(judge, "_check_times", nothing)
 
 
 @protection
 def one_ruling_on_a_protest(patch: Patch) -> None:
     """And on an appeal by another arbiter than the one whose ruling it is against."""
-    judge = conduct.Conduct.check
+    check = Arbitration.check
 
-    def lenient(self: Any, kind: str, act: Any, author: intent.Author, seq: int, now: Any) -> int | None:
+    def lenient(self: Arbitration, act: events.TableAct, seq: int, now: Any) -> int | None:
         try:
-            return judge(self, kind, act, author, seq, now)
+            return check(self, act, seq, now)
         except LogError as error:
-            if not error.what.startswith("TBL-31") or act.decides not in self.disputes:
+            filed = isinstance(act, events.Ruled) and act.decides in self.disputes
+            if not error.what.startswith("TBL-31") or not filed:
                 raise
             return None
 
-    patch.setattr(conduct.Conduct, "check", lenient)
+    patch.setattr(Arbitration, "check", lenient)
 
 
 @protection
 def going_back(patch: Patch) -> None:
     """Not past the deck, nor past what is not the scribe's."""
-    patch.setattr(past.Past, "check", nothing)
-
-
-def let_through(patch: Patch, event: str) -> None:
-    """What of these events the rules of the table object to changes nothing."""
-    check = course.Course.check_event
-
-    def lenient(self: Any, entry: Any) -> Step:
-        try:
-            return check(self, entry)
-        except LogError:
-            if not entry.HasField(event):
-                raise
-            return Step(StepKind.RECOVERED)
-
-    patch.setattr(course.Course, "check_event", lenient)
+    patch.setattr(Takebacks, "check", nothing)
 
 
 @protection
 def moves_of_stand_ins(patch: Patch) -> None:
     """They are those that the rules of the game lay down."""
-    let_through(patch, "stand_in")
+    let_through(patch, lambda _, event: isinstance(event, events.StoodIn))
 
 
 @protection
 def what_may_stand(patch: Patch) -> None:
     """An arbiter lets stand only what breaks rules that can be waived."""
-    patch.setattr(course.Course, "accepted", lambda self, accept: self.decoded_move(accept.move))
+    patch.setattr(judge, "_check_accepted", lambda *given: ())
 
 
 @protection
 def who_can_be_absent(patch: Patch) -> None:
     """A seat that connects itself, where the terms limit absence."""
-    let_through(patch, "absent")
+    let_through(patch, lambda _, event: isinstance(event, events.WasAbsent))
 
 
 @protection

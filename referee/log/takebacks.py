@@ -1,7 +1,7 @@
 """What a game was after each of its entries, so that it can be gone back to.
 
-A copy of the position is kept now and then, and what came after it is played again: going back costs little, and so
-does remembering, however long the game.
+A position is kept now and then, and what came after it is played again: going back costs little, and so does
+remembering, however long the game.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from typing import Any, NamedTuple
 
-from referee.games.game import State
+from referee.games.game import Ending, State
 from referee.log.clocks import SeatClock
 from referee.log.errors import Code, LogError, demand
 
 _EVERY = 16
-"""Events between two copies."""
+"""Events between two positions that are kept."""
 
 
 class Moment(NamedTuple):
@@ -24,7 +24,7 @@ class Moment(NamedTuple):
     event: Any
     """The engine's own; None where only clocks or seats changed."""
     clocks: tuple[SeatClock, ...]
-    out: tuple[tuple[int, int], ...]
+    out: tuple[tuple[int, Ending], ...]
     """Seats that have forfeited and how, in that order."""
     is_draw: bool
     """Something became known that was not before."""
@@ -32,30 +32,30 @@ class Moment(NamedTuple):
     """A scribe may take it back: entered by one, or by the referee, or only clocks moved."""
 
 
-class Past:
+class Takebacks:
     """The moments of a game that count, oldest first; those that were taken back are not among them."""
 
     def __init__(self, state: State, first: Moment) -> None:
-        """``first``: when play began; ``state`` is copied."""
+        """``first``: when play began, in position ``state``, which nobody changes."""
         self._moments = [first]
-        self._copies = [(0, state.copy())]
+        self._kept = [(0, state)]
         """Positions, each with the index of its moment."""
         self._gone: list[tuple[int, int]] = []
         """First and last entry of what was taken back, ascending."""
 
     def add(self, moment: Moment, state: State) -> None:
-        """``state`` is the one after it."""
+        """Remember a moment. ``state`` is the position after it, which nobody changes."""
         self._moments.append(moment)
-        if len(self._moments) - 1 - self._copies[-1][0] >= _EVERY:
-            self._copies.append((len(self._moments) - 1, state.copy()))
+        if len(self._moments) - 1 - self._kept[-1][0] >= _EVERY:
+            self._kept.append((len(self._moments) - 1, state))
 
     def check(self, seq: int, now: int, *, drawn: bool = True, others: bool = True, idle: bool = True) -> None:
-        """That the game can go back, with entry ``now``, to what it was after this one.
+        """Check that the game can go back, with entry ``now``, to what it was after entry ``seq``.
 
         ``drawn``: also past what was drawn or rolled; ``others``: also past what no scribe entered; ``idle``: also
         where the position stays, as clocks go back, too.
 
-        Raises ``LogError``.
+        Raise ``LogError`` (``NOT_AWAITED``).
         """
         first = self._moments[0].seq
         what = f"going back to entry {seq}"
@@ -75,23 +75,28 @@ class Past:
         demand("TBL-22", idle or not is_idle, what, "one with a move, a draw or a pass after it")
 
     def is_gone(self, seq: int) -> bool:
-        """Whether what this entry did was taken back."""
+        """Return whether what this entry did was taken back."""
         at = bisect_right(self._gone, (seq, 1 << 32)) - 1
         return at >= 0 and self._gone[at][0] <= seq <= self._gone[at][1]
 
-    def go_back(self, seq: int, now: int) -> tuple[State, Moment]:
-        """The position after entry ``seq``, to be gone on with from entry ``now``. After ``check``."""
+    def go_back(self, seq: int, now: int) -> tuple[State, Moment, tuple[int, ...]]:
+        """Return the position after entry ``seq``, its moment, and the entries whose events are taken back by this.
+
+        It is gone on with from entry ``now``. After ``check``.
+        """
         at = bisect_right(self._moments, seq, key=lambda moment: moment.seq) - 1
         moment = self._moments[at]
+        taken_back = tuple(later.seq for later in self._moments[at + 1 :] if later.event is not None)
         del self._moments[at + 1 :]
-        while self._copies[-1][0] > at:
-            self._copies.pop()
-        index, kept = self._copies[-1]
-        state = kept.copy()
-        for later in self._moments[index + 1 :]:
-            if later.event is not None:
-                state.apply(later.event)
+        while self._kept[-1][0] > at:
+            self._kept.pop()
+        index, state = self._kept[-1]
+        if any(later.event is not None for later in self._moments[index + 1 :]):
+            state = state.copy()
+            for later in self._moments[index + 1 :]:
+                if later.event is not None:
+                    state.apply(later.event)
         while self._gone and self._gone[-1][0] > seq:
             self._gone.pop()
         self._gone.append((seq + 1, now - 1))
-        return state, moment
+        return state, moment, taken_back

@@ -1,0 +1,181 @@
+"""``referee reprove``: the certificates of a game file, made anew."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+
+from referee.cli.failure import EXIT_FAILED, EXIT_OK, EXIT_USAGE, Failure
+from referee.cli.solving import NoAnswer, Rlimit, Solver
+from referee.log import file as game_file
+from referee.log.engines import installed
+from referee.log.entry import decode_entry
+from referee.log.errors import LogError
+from referee.log.frames import MAGIC, Frame, FrameType, encode_frame
+from referee.log.merkle import leaf_hash
+from referee.log.proofs import EntryVerdict, contradicts, decode_proof, encode_proof, verdict_of
+from referee.log.replay import Record
+from referee.log.v1 import log_pb2
+from referee.log.verdict import Finding, Verdict
+from referee.notation.strict_json import QueryError
+from referee.v1 import solver_service_pb2 as pb
+from solver.certificate import BadCertificate, Checked
+from solver.registry import Provable
+
+_KEPT: Final = "kept"
+_MADE: Final = "made"
+_GIVEN_UP: Final = "given up"
+
+
+def reprove(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A game file.", show_default=False)],
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write here; the default is to replace FILE.")
+    ] = None,
+    rlimit: Rlimit = None,
+) -> None:
+    """Make the certificates of a game file anew: keep those that hold, replace the others, add those that lack.
+
+    `referee reprove final.gamelog`
+
+    Certificates are neither signed nor hashed, so anyone may replace them: entries, checkpoints and texts stay byte
+    for byte as they are. Use this where `referee audit` says PROOF, or remarks that certificates lack. A game whose
+    terms ask for no certificates gets one for every verdict that can have one.
+
+    A certificate that proves the opposite of what the referee said is kept, as it is evidence, and is reported.
+
+    Exit codes: 0 every verdict that can have a certificate has one; 1 some were not proved within --rlimit, or FILE
+    cannot be written; 2 wrong usage; 8 a certificate proves the opposite of what the referee said. A file that does not
+    hold otherwise is left alone, and ends with one line and the exit code that `referee audit` gives.
+    """
+    try:
+        with file.open("rb") as stream:
+            frames = list(game_file.read(stream))
+        made = _Reproved(frames)
+        with Solver() as solver:
+            data = made.data(solver, rlimit or 0)
+    except OSError as error:
+        raise Failure(f"{file}: {error.strerror}", EXIT_USAGE) from None
+    except LogError as error:
+        raise Failure(f"{file}: {error}", int(Finding.of(error).verdict)) from None
+    except NoAnswer as error:
+        raise Failure(f"{file}: nothing was changed: {error}") from None
+    _replace(out or file, data)
+    print(f"{out or file}: {made.summary()}")
+    for entry, what in made.contradictions:
+        print(f"entry {entry}: {what}")
+    if made.contradictions:
+        raise typer.Exit(int(Verdict.RULES))
+    raise typer.Exit(EXIT_FAILED if made.counts[_GIVEN_UP] else EXIT_OK)
+
+
+class _Reproved:
+    """One file on its way."""
+
+    def __init__(self, frames: list[Frame]) -> None:
+        self.counts: Counter[str] = Counter()
+        self.contradictions: list[tuple[int, str]] = []
+        self._frames = [frame for frame in frames if frame.type != FrameType.CERTIFICATE]
+        self._known: dict[tuple[int, bytes], list[bytes]] = defaultdict(list)
+        """Certificates that are there, by entry and its leaf hash."""
+        certificates = [frame for frame in frames if frame.type == FrameType.CERTIFICATE]
+        self._before = len(certificates)
+        for frame in certificates:
+            try:
+                proof = decode_proof(frame.payload)
+            except LogError:
+                continue  # it proves nothing, and goes
+            self._known[proof.seq, proof.leaf].append(proof.certificate)
+
+    def data(self, solver: Solver, rlimit: int) -> bytes:
+        """Return the whole new file. Raise ``LogError``, ``NoAnswer``, ``Failure``."""
+        parts = [MAGIC]
+        record: Record | None = None
+        for frame in self._frames:
+            parts.append(encode_frame(frame.type, frame.payload))
+            if frame.type != FrameType.ENTRY:
+                continue
+            try:
+                if record is None:
+                    record = Record(decode_entry(frame.payload).open)
+                verdict = verdict_of(record.read(frame.payload))
+            except LogError as error:
+                raise error.at(entry=0 if record is None else record.size)  # noqa: B904 - the same error
+            proofs = self._proofs(record, frame.payload, verdict, solver, rlimit) if verdict is not None else ()
+            parts += [encode_frame(FrameType.CERTIFICATE, proof) for proof in proofs]
+        return b"".join(parts)
+
+    def _proofs(
+        self, record: Record, entry: bytes, verdict: EntryVerdict, solver: Solver, rlimit: int
+    ) -> Iterator[bytes]:
+        opened = record.opened
+        provable = installed().provable(opened.rules_id, opened.rules_version)
+        if provable is None:
+            raise Failure(f"nothing can be proved of a game of {opened.rules_id}", EXIT_USAGE)
+        refusals_only = opened.terms.proofs == log_pb2.PROOF_POLICY_REFUSALS
+        seq, leaf = record.size - 1, leaf_hash(entry)
+        for claim in provable.claims(verdict.before, verdict.event):
+            found = self._there(provable, claim, self._known[seq, leaf])
+            if found is None and (not refusals_only or verdict.is_refusal):
+                found = self._made(provable, claim, solver, rlimit)
+            if found is None:
+                continue
+            certificate, checked = found
+            if what := contradicts(checked, verdict.against):
+                self.contradictions.append((seq, what))
+            yield encode_proof(seq, leaf, certificate)
+
+    def _there(self, provable: Provable, claim: Any, known: list[bytes]) -> tuple[bytes, Checked] | None:
+        for certificate in known:
+            try:
+                checked = provable.check(certificate)
+            except BadCertificate:
+                continue
+            if provable.fingerprint(checked.claim) == provable.fingerprint(claim):
+                self.counts[_KEPT] += 1
+                return certificate, checked
+        return None
+
+    def _made(self, provable: Provable, claim: Any, solver: Solver, rlimit: int) -> tuple[bytes, Checked] | None:
+        question = provable.request(claim)
+        question.budget.rlimit = rlimit
+        try:
+            certificate = solver.ask("ProveMove", question, pb.ProveMoveResponse).proof.certificate
+            found = (certificate, provable.check(certificate)) if certificate else None
+        except (QueryError, BadCertificate):
+            found = None
+        self.counts[_GIVEN_UP if found is None else _MADE] += 1
+        return found
+
+    def summary(self) -> str:
+        kept, given_up = self.counts[_KEPT], self.counts[_GIVEN_UP]
+        parts = [f"{kept} certificates kept", f"{self.counts[_MADE]} made", f"{self._before - kept} removed"]
+        return ", ".join([*parts, *([f"{given_up} not proved within the limit"] if given_up else [])])
+
+
+def _replace(path: Path, data: bytes) -> None:
+    """Write all of it or nothing. Raise ``Failure``."""
+    name = ""
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as stream:
+            name = stream.name
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        if path.exists():
+            Path(name).chmod(path.stat().st_mode & 0o777)
+        else:
+            umask = os.umask(0)
+            os.umask(umask)
+            Path(name).chmod(0o666 & ~umask)
+        Path(name).replace(path)
+    except OSError as error:
+        if name:
+            Path(name).unlink(missing_ok=True)
+        raise Failure(f"{path}: {error.strerror}", EXIT_FAILED) from None

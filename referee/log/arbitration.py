@@ -1,0 +1,369 @@
+"""The table beside the position: who has forfeited, strikes, protests, take-backs, what an arbiter ruled.
+
+Says what an act of a seat, a scribe or an arbiter may do now, and does it; what a game goes back to is in
+``takebacks``. Knows neither hashes nor signatures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import Enum
+from typing import Final, NamedTuple, Protocol, assert_never
+
+from referee.games import table_rules
+from referee.games.game import Ending
+from referee.games.results import Contest, Result
+from referee.log import events
+from referee.log.endings import OF_A_SEAT
+from referee.log.errors import Code, LogError, demand
+from referee.log.events import (
+    UNNAMED,
+    Accept,
+    Adjourn,
+    Adjudicate,
+    Appealed,
+    Consented,
+    Corrected,
+    Dismiss,
+    Forfeit,
+    Pause,
+    Penalty,
+    Protested,
+    Reinstate,
+    Resigned,
+    Restore,
+    Resume,
+    Ruled,
+    SeatAct,
+    SetClock,
+    Skip,
+    TableAct,
+    TakeBackProposed,
+    Void,
+)
+from referee.log.intent import Role
+from referee.log.terms import MAX_BUDGET_MS
+from referee.log.v1 import log_pb2
+
+MAX_DISPUTES: Final = 16
+"""Protests and appeals of one seat."""
+MAX_PROPOSALS: Final = 4
+"""To take moves back, of one seat while the position stays: they cost no time, and a game has so many entries."""
+_TABLE_RULES: Final = frozenset(rule.id for rule in table_rules.CATALOGUE)
+_MOST_OFF: Final = 1000
+"""Points, or strikes, of one penalty."""
+
+
+class Suspension(Enum):
+    """Why nobody is awaited."""
+
+    PAUSED = "paused"
+    ADJOURNED = "adjourned"
+
+
+@dataclass(slots=True)
+class Dispute:
+    """A protest, or an appeal."""
+
+    seat: int
+    against: int
+    rule_id: str
+    appealed: int | None = None
+    """The arbiter whose ruling it is against; None: a protest."""
+    ruled: int | None = None
+    """The entry of the ruling that decided it."""
+
+
+class Ruling(NamedTuple):
+    """What can be appealed."""
+
+    ruled: Ruled
+    is_last: bool
+    """It decided an appeal."""
+
+
+@dataclass(slots=True)
+class Proposal:
+    """To take moves back."""
+
+    seq: int
+    to_seq: int
+    agreed: set[int]
+
+
+class GoBack(Protocol):
+    """Check that the game may go back: ``Takebacks.check``, with its limits."""
+
+    def __call__(self, seq: int, *, drawn: bool = True, others: bool = True, idle: bool = True) -> None: ...
+
+
+class Now(NamedTuple):
+    """How the game stands, as far as acts depend on it."""
+
+    playing: bool
+    is_over: bool
+    """It has come to its end, which may still wait for protests."""
+    deciding: tuple[int, ...]
+    """Seats whose move the rules await."""
+    may_go_back: GoBack
+    has_clock: bool
+
+
+class Arbitration:
+    """One game's. ``check`` changes nothing; what it found to be allowed is done by the methods after it."""
+
+    def __init__(self, opened: log_pb2.GameOpen, rule_ids: Collection[str]) -> None:
+        """``rule_ids``: those of the game."""
+        self.terms = opened.terms
+        self.declared = opened.HasField("declared")
+        self._scribed = [seat.scribed for seat in opened.seats]
+        self._arbiters = len(opened.arbiter_keys)
+        self._rule_ids = rule_ids
+        self.out: dict[int, Ending] = {}
+        """Seats that have forfeited and how, in that order."""
+        seats = len(opened.seats)
+        self.strikes = [0] * seats
+        self.points_off = [0] * seats
+        self.suspended: Suspension | None = None
+        self.disputes: dict[int, Dispute] = {}
+        """By entry, in order."""
+        self.rulings: dict[int, Ruling] = {}
+        """By entry."""
+        self.proposal: Proposal | None = None
+        self.proposed = [0] * seats
+        """Proposals of each seat since the position changed."""
+        self.skipped: int | None = None
+        """The seat that loses its decision."""
+        self.ruled: Result | None = None
+        """By an arbiter."""
+
+    @property
+    def is_offered(self) -> bool:
+        """Whether the game is played by the rules of the table."""
+        return self.terms.table_rules > 0
+
+    @property
+    def is_disputed(self) -> bool:
+        """Whether an arbiter has to rule before the game can end."""
+        return any(dispute.ruled is None for dispute in self.disputes.values())
+
+    @property
+    def contest(self) -> Contest:
+        """What all this makes of the result."""
+        return Contest(dict(self.out), tuple(self.points_off), self.ruled)
+
+    # --- what may come: this changes nothing ------------------------------------------------------------------
+
+    def check(self, act: TableAct, seq: int, now: Now) -> int | None:
+        """Return whose act it is, if a seat's. Raise ``LogError`` for one that may not stand at entry ``seq``."""
+        if not self.is_offered:
+            raise LogError(Code.UNSUPPORTED, f"{act.name} is not offered in a game without rules of the table")
+        match act:
+            case Ruled():
+                demand("TBL-30", act.author.role is Role.ARBITER, f"a ruling by {act.author}", "an arbiter")
+                self._check_ruling(act, now)
+                return None
+            case Corrected():
+                by_scribe = act.author.role is Role.SCRIBE and self.declared
+                demand("TBL-25", by_scribe, f"a correction by {act.author}", "a scribe of a declared game")
+                demand("TBL-25", now.playing, "a correction", "a game in play")
+                now.may_go_back(act.to_seq, others=False, idle=False)
+                return None
+            case _:
+                return self._check_of_seat(act, seq, now)
+
+    def _check_of_seat(self, act: SeatAct, seq: int, now: Now) -> int:
+        seat = self._seat(act)
+        demand("TBL-20", now.playing, f"{act.name} of seat {seat}", "a game in play")
+        if isinstance(act, Protested | Appealed):
+            self._check_dispute(act, seat, seq)
+            return seat
+        demand("TBL-20", seat not in self.out, f"{act.name} of seat {seat}", "a seat that has not forfeited")
+        demand("TBL-21", not now.is_over, f"{act.name} of seat {seat}", "a game that is not over")
+        match act:
+            case TakeBackProposed():
+                demand("TBL-24", self.terms.take_backs, "a take-back", "terms that allow it")
+                demand("TBL-24", self.proposed[seat] < MAX_PROPOSALS, "one proposal more", f"at most {MAX_PROPOSALS}")
+                now.may_go_back(act.to_seq, drawn=False, idle=False)
+            case Consented():
+                proposal = self.proposal
+                if proposal is None or proposal.seq != act.to_seq:
+                    what = f"TBL-24: consent to entry {act.to_seq}"
+                    raise LogError(Code.NOT_AWAITED, what, "the newest proposal that stands")
+                agreed = seat in proposal.agreed
+                demand("TBL-24", not agreed, f"consent of seat {seat}", "a seat that has not agreed yet")
+            case Resigned():
+                pass
+            case _:
+                assert_never(act)
+        return seat
+
+    def _seat(self, act: SeatAct) -> int:
+        if act.author.role is Role.SEAT:
+            demand("TBL-20", act.seat == UNNAMED, f"{act.name} by {act.author} for seat {act.seat}", "its own")
+            return act.author.index
+        demand("TBL-20", act.author.role is Role.SCRIBE, f"{act.name} by {act.author}", "a seat, or a scribe for one")
+        named = 0 <= act.seat < len(self._scribed) and self._scribed[act.seat]
+        demand("TBL-20", named, f"{act.name} by {act.author}", "the scribed seat whose act it is")
+        return act.seat
+
+    def _check_dispute(self, act: Protested | Appealed, seat: int, seq: int) -> None:
+        demand("TBL-27", self._arbiters > 0, f"a {act.name}", "an arbiter in GameOpen")
+        self._check_rule_id(act.rule_id, needed=True)
+        demand("TBL-27", act.against_seq < seq, f"a {act.name} against entry {act.against_seq}", "an earlier entry")
+        filed = sum(dispute.seat == seat for dispute in self.disputes.values())
+        demand("TBL-27", filed < MAX_DISPUTES, f"dispute {filed + 1} of seat {seat}", f"at most {MAX_DISPUTES}")
+        if isinstance(act, Appealed):
+            ruling = self.rulings.get(act.against_seq)
+            demand("TBL-28", ruling is not None, f"an appeal against entry {act.against_seq}", "a ruling")
+            demand("TBL-28", ruling is not None and not ruling.is_last, "an appeal", "a ruling that did not decide one")
+            demand("TBL-28", self._arbiters > 1, "an appeal", "another arbiter who can rule on it")
+            same = (d for d in self.disputes.values() if d.appealed is not None and d.against == act.against_seq)
+            again = any(d.seat == seat for d in same)
+            demand("TBL-28", not again, f"an appeal of seat {seat} once more", "one for a ruling")
+
+    def _check_ruling(self, ruled: Ruled, now: Now) -> None:
+        ruling = ruled.ruling
+        self._check_rule_id(ruled.rule_id, needed=not isinstance(ruling, Pause | Resume | Adjourn))
+        if ruled.decides is not None:
+            dispute = self.disputes.get(ruled.decides)
+            demand("TBL-31", dispute is not None, f"a ruling on entry {ruled.decides}", "a protest or an appeal")
+            is_open = dispute is not None and dispute.ruled is None
+            demand("TBL-31", is_open, "a ruling on it once more", "one that is open")
+            own = dispute is not None and dispute.appealed == ruled.author.index
+            demand("TBL-31", not own, f"a ruling on an appeal by {ruled.author}", "another one")
+        before_play = isinstance(ruling, Void | Adjudicate)
+        demand("TBL-30", now.playing or before_play, f"the ruling {ruling.name}", "a game in play")
+        if isinstance(ruling, SetClock | Penalty | Forfeit | Reinstate | Skip | Accept):
+            last = len(self._scribed) - 1
+            demand("TBL-30", 0 <= ruling.seat <= last, f"the ruling {ruling.name}", f"a seat, 0 to {last}")
+        if isinstance(ruling, Dismiss):
+            named = ruled.decides is not None
+            demand("TBL-31", named, "to dismiss nothing", "the protest or appeal that it decides")
+        self._check_kind(ruling, now)
+
+    def _check_kind(self, ruling: events.Ruling, now: Now) -> None:
+        """What one kind of ruling needs."""
+        match ruling:
+            case Restore(to_seq):
+                now.may_go_back(to_seq, drawn=self.declared)
+            case Adjudicate(result):
+                self._check_result(result)
+            case Pause():
+                state = self.suspended and self.suspended.value
+                demand("TBL-32", self.suspended is None, "a pause", f"a game that is not {state}")
+            case Adjourn():
+                adjourned = self.suspended is Suspension.ADJOURNED
+                demand("TBL-32", not adjourned, "an adjournment", "a game that is not adjourned")
+            case Resume():
+                demand("TBL-32", self.suspended is not None, "to resume", "a game that is paused or adjourned")
+            case SetClock(_, left_ms):
+                demand("TBL-33", now.has_clock, "a clock that is set", "terms with a clock")
+                demand("TBL-33", left_ms <= MAX_BUDGET_MS, f"{left_ms} ms", f"at most {MAX_BUDGET_MS}")
+            case Penalty(_, time_ms, points, strikes):
+                demand("TBL-33", now.has_clock or not time_ms, "a penalty in time", "terms with a clock")
+                demand("TBL-33", points <= _MOST_OFF, f"{points} points", f"at most {_MOST_OFF}")
+                demand("TBL-33", strikes <= _MOST_OFF, f"{strikes} strikes", f"at most {_MOST_OFF}")
+            case Forfeit(seat, ending):
+                demand("TBL-34", seat not in self.out, f"to put out seat {seat}", "a seat that has not forfeited")
+                name = ending.name if ending is not None else "nothing"
+                demand("TBL-34", ending in OF_A_SEAT, f"to forfeit by {name}", "an ending of a seat's")
+            case Reinstate(seat):
+                demand("TBL-34", seat in self.out, f"to reinstate seat {seat}", "a seat that has forfeited")
+            case Skip(seat):
+                demand("TBL-35", self.suspended is None, "to skip a decision", "a game that is not suspended")
+                demand("TBL-35", seat in now.deciding, f"to skip seat {seat}", "the seat on turn")
+            case Accept(seat):
+                demand("TBL-35", self.suspended is None, "to accept a move", "a game that is not suspended")
+                demand("TBL-35", seat in now.deciding, f"to accept a move of seat {seat}", "the seat on turn")
+            case Dismiss() | Void():
+                pass
+            case _:
+                assert_never(ruling)
+
+    def _check_result(self, result: Result) -> None:
+        seats, scores, places = len(self._scribed), result.scores, result.places
+        demand("TBL-36", len(scores) in (0, seats), f"{len(scores)} scores", f"{seats} or none")
+        demand("TBL-36", len(places) == seats, f"{len(places)} places", f"{seats}")
+        well = all(place == 1 + sum(other < place for other in places) for place in places)
+        demand("TBL-36", well, f"places {list(places)}", "one more than the seats that are before it")
+
+    def _check_rule_id(self, rule_id: str, *, needed: bool) -> None:
+        if rule_id or needed:
+            known = rule_id in self._rule_ids or rule_id in _TABLE_RULES
+            demand("TBL-30", known, f"rule id {rule_id[:32]!r}", "a rule of the game, or of the table")
+
+    # --- what it does ----------------------------------------------------------------------------------------
+
+    def propose(self, seq: int, seat: int, to_seq: int) -> None:
+        """Propose a take-back; an older proposal lapses."""
+        self.proposal = Proposal(seq, to_seq, {seat})
+        self.proposed[seat] += 1
+
+    def agree(self, seat: int) -> None:
+        """Agree to the proposal that stands."""
+        if self.proposal is not None:
+            self.proposal.agreed.add(seat)
+
+    def agreed(self) -> int | None:
+        """Return the entry to go back to, if all who play have agreed."""
+        if self.proposal is None or not self.proposal.agreed >= set(range(len(self._scribed))) - set(self.out):
+            return None
+        return self.proposal.to_seq
+
+    def dispute(self, seq: int, seat: int, act: Protested | Appealed) -> None:
+        """File a protest or an appeal."""
+        appealed = self.rulings[act.against_seq].ruled.author.index if isinstance(act, Appealed) else None
+        self.disputes[seq] = Dispute(seat, act.against_seq, act.rule_id, appealed)
+
+    def rule(self, seq: int, ruled: Ruled) -> None:
+        """Do what any ruling does, and what it does here; position and clocks are the game's."""
+        is_last = False
+        if ruled.decides is not None:
+            dispute = self.disputes[ruled.decides]
+            dispute.ruled = seq
+            is_last = dispute.appealed is not None
+        self.rulings[seq] = Ruling(ruled, is_last)
+        match ruled.ruling:
+            case Pause():
+                self.suspended = Suspension.PAUSED
+            case Adjourn():
+                self.suspended = Suspension.ADJOURNED
+            case Resume():
+                self.suspended = None
+            case Penalty(seat, _, points, strikes):
+                self.points_off[seat] += points
+                self.strike(seat, strikes)
+            case Forfeit(seat, ending) if ending is not None:
+                self.forfeit(seat, ending)
+            case Reinstate(seat):
+                del self.out[seat]
+            case Skip(seat):
+                self.skipped = seat
+            case Restore():
+                self.ruled = None
+            case Void():
+                self.ruled = Result(Ending.VOIDED)
+            case Adjudicate(result):
+                self.ruled = result
+            case SetClock() | Accept() | Dismiss() | Forfeit():
+                pass
+            case _:
+                assert_never(ruled.ruling)
+
+    def strike(self, seat: int, count: int = 1) -> None:
+        """Count refused moves of the seat; with the last one that the terms allow it forfeits."""
+        self.strikes[seat] += count
+        if count and self.terms.strikes and self.strikes[seat] >= self.terms.strikes:
+            self.forfeit(seat, Ending.ILLEGAL_MOVES)
+
+    def forfeit(self, seat: int, ending: Ending) -> None:
+        """Put the seat out, unless it is already."""
+        self.out.setdefault(seat, ending)
+
+    def moved(self) -> None:
+        """The position is another: what was proposed for the old one lapses."""
+        self.proposal = None
+        self.proposed = [0] * len(self.proposed)
+        self.skipped = None

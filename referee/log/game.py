@@ -1,0 +1,411 @@
+"""One logged game: everything that its entries have made of it so far, and what the next one makes of it.
+
+Composed of the position, the deck, the clocks, what can be taken back, and what arbiters and forfeits did. Whether an
+event may stand is asked in ``referee.log.judge``. Knows neither hashes nor signatures. Raises ``LogError`` alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import Enum
+from typing import Any, assert_never
+
+from referee.games.game import Chance, Decision, Ending, Forced, ForcedPass
+from referee.games.results import Contest, Result
+from referee.log.arbitration import Arbitration
+from referee.log.clocks import Clocks
+from referee.log.deal import Deal
+from referee.log.endings import end_message
+from referee.log.engines import Engines
+from referee.log.entry import MAX_ENTRIES, Clock
+from referee.log.entry import Event as Message
+from referee.log.errors import demand
+from referee.log.events import (
+    Accept,
+    Adjourn,
+    Appealed,
+    Consented,
+    Corrected,
+    Dealt,
+    Declared,
+    Disclosed,
+    Ended,
+    Event,
+    Interrupted,
+    Joined,
+    Moved,
+    Opened,
+    Passed,
+    Pause,
+    Penalty,
+    Protested,
+    Recovered,
+    Refused,
+    Reinstate,
+    Resigned,
+    Restore,
+    Revealed,
+    Ruled,
+    SetClock,
+    Skip,
+    StoodIn,
+    TakeBackProposed,
+    TimedOut,
+    WasAbsent,
+)
+from referee.log.intent import Role
+from referee.log.position import Position, engine_failed
+from referee.log.takebacks import Moment, Takebacks
+from referee.log.terms import Control
+from referee.log.v1 import log_pb2
+
+
+class Phase(Enum):
+    """How far a game has come."""
+
+    JOINING = "joining"
+    REVEALING = "revealing"
+    PLAYING = "playing"
+    ENDED = "ended"
+    """GameEnd is there; a dealt game's seed is still to be disclosed."""
+    CLOSED = "closed"
+    """Nothing can follow."""
+
+
+class LoggedGame:
+    """One game from its GameOpen to its end."""
+
+    def __init__(
+        self,
+        opened: log_pb2.GameOpen,
+        identity: bytes,
+        engines: Engines,
+        *,
+        secret: bytes | None = None,
+        max_entries: int = MAX_ENTRIES,
+    ) -> None:
+        """The game before entry 0. ``identity``: 16 bytes. Raise ``LogError``.
+
+        ``secret`` is r where it is known: by the referee from the start, by the auditor once disclosed.
+        """
+        self.opened = opened
+        self.position = Position(opened, engines)
+        self.deal = Deal(opened, identity, secret)
+        self.arbitration = Arbitration(opened, frozenset(rule.id for rule in self.position.rules.catalogue))
+        clock = opened.terms.clock if opened.terms.HasField("clock") else None
+        self.clocks = Clocks(Control.of(clock), len(opened.seats)) if clock is not None else None
+        self.takebacks: Takebacks | None = None
+        """From the beginning of play on, where something can be taken back."""
+        self.phase = Phase.JOINING
+        self.scribed = [seat.scribed for seat in opened.seats]
+        self.joins: dict[int, Joined] = {}
+        """By seat."""
+        self.end: Result | None = None
+        """As it was entered."""
+        self.last = max_entries - 2
+        """The last entry that can be anything but SeedDisclose."""
+        self.last_ms = 0
+        """When the newest entry was made; milliseconds since 1970."""
+        self._reached: tuple[Result | None] | None = None
+        """What ``reached`` answers; None: it is to be worked out."""
+        self._go_on(0)
+
+    # --- how it stands --------------------------------------------------------------------------------------
+
+    @property
+    def is_over(self) -> bool:
+        """Whether GameEnd is there."""
+        return self.phase in (Phase.ENDED, Phase.CLOSED)
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether moves and chance are awaited: the game is in play, not suspended, and has no result."""
+        if self.phase is not Phase.PLAYING or self.arbitration.suspended is not None:
+            return False
+        return self.reached() is None
+
+    def reached(self) -> Result | None:
+        """Return the end that the game has come to but for GameEnd, whether or not it can be entered already."""
+        if self._reached is None:
+            self._reached = (self._result(),)
+        return self._reached[0]
+
+    def _result(self) -> Result | None:
+        if self.phase is not Phase.PLAYING:
+            return self.arbitration.ruled
+        return self.arbitration.contest.result(len(self.scribed), self.position.pending())
+
+    def result(self) -> Result | None:
+        """Return what the game has come to, entered or not: the one answer of every tool; None: it goes on."""
+        return self.end if self.is_over else self.reached()
+
+    def contest(self) -> Contest:
+        """Return what happened beside the moves, with an end that was entered for no reason of the game."""
+        contest = self.arbitration.contest
+        if self.end is not None and contest.result(len(self.scribed), self.position.pending()) != self.end:
+            return Contest(contest.out, contest.points_off, self.end)
+        return contest
+
+    @property
+    def result_from_ms(self) -> int:
+        """When a result can be entered at the earliest: there is time to protest. 0: at once."""
+        protest_ms = self.arbitration.terms.protest_ms
+        return self.last_ms + protest_ms if protest_ms else 0
+
+    def is_held(self, now_ms: int) -> bool:
+        """Return whether a result has to wait: for a ruling, or because there is still time to protest."""
+        return self.arbitration.is_disputed or now_ms < self.result_from_ms
+
+    def result_ms(self) -> int | None:
+        """Return when the end that the game has come to is due; None: there is none yet, or an arbiter has to rule."""
+        if self.is_over or self.reached() is None:
+            return None
+        return None if self.arbitration.is_disputed else self.result_from_ms
+
+    def awaited(self) -> tuple[int, ...]:
+        """Return the seats that have to move now, whoever enters it for them."""
+        if not self.goes_on:
+            return ()
+        return tuple(seat for seat in self._deciding() if not self._is_stood_in_for(seat))
+
+    def due_stand_in(self) -> int | None:
+        """Return the seat on turn for which a stand-in's move is to be entered (TBL-2)."""
+        seat = next((seat for seat in self._deciding() if self._is_stood_in_for(seat)), None)
+        return seat if seat is not None and self.goes_on else None
+
+    def _deciding(self) -> Sequence[int]:
+        return [awaited.seat for awaited in self.position.pending() if isinstance(awaited, Decision)]
+
+    def _is_stood_in_for(self, seat: int) -> bool:
+        return seat in self.arbitration.out or seat == self.arbitration.skipped
+
+    def awaits_chance(self) -> bool:
+        """Return whether the position waits for something drawn or rolled."""
+        return any(isinstance(awaited, Chance) for awaited in self.position.pending())
+
+    @property
+    def deck_unknown(self) -> bool:
+        """Whether every Reveal has fixed the deck, and chance was not compared with it."""
+        waiting = self.scribed.count(False)
+        return self.deal.is_dealt and len(self.deal.seeds) == waiting and self.deal.dealer is None
+
+    def due(self, seq: int, now_ms: int) -> Message | None:
+        """Return what the referee has to enter now, as entry ``seq``, unasked; None: others act."""
+        if self.phase is Phase.ENDED and self.deal.secret is not None:
+            return log_pb2.SeedDisclose(seed=self.deal.secret)
+        if self.is_over:
+            return None
+        end = self.reached()
+        if end is not None and (seq >= self.last or not self.is_held(now_ms)):
+            return end_message(end)
+        if seq >= self.last:
+            return log_pb2.GameEnd(ending=log_pb2.ENDING_STALLED)
+        if not self.goes_on:
+            return None
+        if (seat := self.due_stand_in()) is not None:
+            return log_pb2.StandIn(seat=seat, move=self.position.encoded_move(self.position.stand_in(seat)))
+        for awaited in self.position.pending():
+            if isinstance(awaited, Forced):
+                return log_pb2.ForcedPass(seat=awaited.seat)
+            if isinstance(awaited, Chance) and self.deal.dealer is not None:
+                return log_pb2.Chance(outcome=self.deal.outcome(self.deal.dealer, self.position))
+        return None
+
+    def check_back(self, seq: int, now: int, *, drawn: bool = True, others: bool = True, idle: bool = True) -> None:
+        """Check that the game can go back, with entry ``now``, to what it was after entry ``seq``.
+
+        The limits are those of ``Takebacks.check``. Raise ``LogError`` (``NOT_AWAITED``).
+        """
+        what = f"going back to entry {seq}"
+        in_play = self.takebacks is not None
+        demand("TBL-22", in_play, what, "a game in play")
+        # The deck was asked for what is due: it is not asked again for another position.
+        dealing = self.deal.is_dealt and self.awaits_chance()
+        demand("TBL-23", not dealing, f"{what} before a draw that is due", "the draw first")
+        if self.takebacks is not None:
+            self.takebacks.check(seq, now, drawn=drawn, others=others, idle=idle)
+
+    # --- what an entry does: after ``judge`` -------------------------------------------------------------------
+
+    def apply(self, event: Event, seat: int | None, seq: int, clock: Clock) -> tuple[int, ...]:
+        """Make of the game what the event of entry ``seq`` makes of it. ``seat``: whose act it is, as ``judge`` said.
+
+        Return the entries whose moves, draws and passes it takes back.
+        """
+        out = len(self.arbitration.out)
+        self._reached = None
+        taken_back = self._change(event, seat, seq, clock)
+        restored = isinstance(event, Ruled) and isinstance(event.ruling, Restore)
+        if len(self.arbitration.out) > out and not restored:
+            # Those who had not agreed to a take-back may all be out now.
+            if (back := self.arbitration.agreed()) is not None:
+                taken_back = self._go_back(back, seq, reinstates=False)
+            self._remember(seq)
+        self._reached = None
+        self.last_ms = clock.referee_ms
+        self._let_clocks_run()
+        return taken_back
+
+    def _change(self, event: Event, seat: int | None, seq: int, clock: Clock) -> tuple[int, ...]:
+        if self.clocks is not None and seat is not None and isinstance(event, Moved | Refused):
+            self.clocks.used(seat, clock)
+        match event:
+            case Moved(author, move):
+                self._play(move, seq, seat, is_scribes=author.role is Role.SCRIBE)
+            case StoodIn(_, move):
+                self._play(move, seq, seat)
+            case Passed(passing):
+                self._play(ForcedPass(passing), seq, None)
+            case Dealt(outcome) | Declared(_, outcome):
+                self._play(outcome, seq, None, is_draw=True)
+            case Refused() | TimedOut() | WasAbsent():
+                self._hold_against(event, seat, seq)
+            case Joined():
+                self.joins[event.author.index] = event
+                self._go_on(seq)
+            case Revealed(author, seed):
+                self.deal.seeds[author.index] = seed
+                self._go_on(seq)
+            case Ended(result):
+                self.end = result
+                self.phase = Phase.ENDED if self.deal.is_dealt else Phase.CLOSED
+            case Disclosed():
+                self.phase = Phase.CLOSED
+            case Interrupted(alive_ms):
+                if self.clocks is not None:
+                    self.clocks.stop(alive_ms)
+                    self._remember_clocks(seq)
+            case Ruled():
+                self.arbitration.rule(seq, event)
+                return self._rule(event, seq, clock.referee_ms)
+            case Corrected(_, to_seq):
+                return self._go_back(to_seq, seq, reinstates=False)
+            case Resigned() | Protested() | Appealed() | TakeBackProposed() | Consented():
+                return self._act(event, seat, seq)
+            case Opened() | Recovered():
+                pass
+            case _:
+                assert_never(event)
+        return ()
+
+    def _go_on(self, seq: int) -> None:
+        """Joins and Reveals: when the last is there, the next phase begins with this entry."""
+        waiting = self.scribed.count(False)
+        if self.phase is Phase.JOINING and len(self.joins) == waiting:
+            self.phase = Phase.REVEALING if self.deal.is_dealt else Phase.PLAYING
+        elif self.phase is Phase.REVEALING and len(self.deal.seeds) == waiting:
+            self.phase = Phase.PLAYING
+            self.deal.shuffle(self.position)
+        if self.phase is Phase.PLAYING and self.arbitration.is_offered:
+            first = self._moment(seq, None, is_draw=False, is_scribes=False)
+            self.takebacks = Takebacks(self.position.state, first)
+
+    def _play(self, event: Any, seq: int, seat: int | None, *, is_draw: bool = False, is_scribes: bool = True) -> None:
+        """Move on. ``seat``: whose decision it was. ``is_scribes``: a scribe may take it back."""
+        self.position.move(event)
+        self.arbitration.moved()
+        if self.clocks is not None and seat is not None and seat not in self.arbitration.out:
+            self.clocks.decided(seat)
+        self._remember(seq, event, is_draw=is_draw, is_scribes=is_scribes)
+
+    def _hold_against(self, event: Refused | TimedOut | WasAbsent, seat: int | None, seq: int) -> None:
+        if seat is None:
+            return
+        out = len(self.arbitration.out)
+        match event:
+            case Refused(author) if author.role is Role.SEAT:
+                # What a scribe mistypes is nobody's attempt.
+                self.arbitration.strike(seat)
+                if self.clocks is not None:
+                    self.clocks.take(seat, self.arbitration.terms.penalty_ms)
+            case TimedOut() if self.clocks is not None:
+                self.clocks.set(seat, 0, 0)
+                self.arbitration.forfeit(seat, Ending.FLAG)
+            case WasAbsent():
+                self.arbitration.forfeit(seat, Ending.DISCONNECTED)
+        if len(self.arbitration.out) == out:
+            self._remember_clocks(seq)
+
+    def _act(
+        self, act: Resigned | Protested | Appealed | TakeBackProposed | Consented, seat: int | None, seq: int
+    ) -> tuple[int, ...]:
+        if seat is None:
+            return ()
+        match act:
+            case Resigned():
+                self.arbitration.forfeit(seat, Ending.RESIGNED)
+                return ()
+            case Protested() | Appealed():
+                self.arbitration.dispute(seq, seat, act)
+                return ()
+            case TakeBackProposed(_, to_seq):
+                self.arbitration.propose(seq, seat, to_seq)
+            case Consented():
+                self.arbitration.agree(seat)
+            case _:
+                assert_never(act)
+        back = self.arbitration.agreed()
+        return () if back is None else self._go_back(back, seq, reinstates=False)
+
+    def _rule(self, ruled: Ruled, seq: int, now_ms: int) -> tuple[int, ...]:
+        """Do what a ruling does to the position and the clocks."""
+        match ruled.ruling:
+            case Restore(to_seq):
+                return self._go_back(to_seq, seq, reinstates=True)
+            case Accept(seat, move):
+                self.position.move(move)
+                self.arbitration.moved()
+                if self.clocks is not None:
+                    self.clocks.stop(now_ms)
+                    self.clocks.decided(seat)
+                self._remember(seq, move)
+            case Pause() | Adjourn():
+                if self.clocks is not None:
+                    self.clocks.stop(now_ms)
+                    self._remember_clocks(seq)
+            case SetClock(seat, left_ms):
+                if self.clocks is not None:
+                    self.clocks.set(seat, left_ms, now_ms)
+                self._remember(seq)
+            case Penalty(seat, time_ms):
+                if self.clocks is not None:
+                    self.clocks.take(seat, time_ms)
+                self._remember(seq)
+            case Skip() | Reinstate():
+                self._remember(seq)
+        return ()
+
+    def _remember(self, seq: int, event: Any = None, *, is_draw: bool = False, is_scribes: bool = False) -> None:
+        if self.takebacks is not None:
+            self.takebacks.add(self._moment(seq, event, is_draw=is_draw, is_scribes=is_scribes), self.position.state)
+
+    def _remember_clocks(self, seq: int) -> None:
+        """An entry that moved clocks and nothing else."""
+        if self.clocks is not None:
+            self._remember(seq, is_scribes=True)
+
+    def _moment(self, seq: int, event: Any, *, is_draw: bool, is_scribes: bool) -> Moment:
+        clocks = self.clocks.saved() if self.clocks is not None else ()
+        return Moment(seq, event, clocks, tuple(self.arbitration.out.items()), is_draw, is_scribes)
+
+    def _go_back(self, to_seq: int, seq: int, *, reinstates: bool) -> tuple[int, ...]:
+        """``reinstates``: a seat that has forfeited since plays again, which is an arbiter's to say."""
+        if self.takebacks is None:
+            return ()
+        try:
+            state, moment, taken_back = self.takebacks.go_back(to_seq, seq)
+        except Exception as error:
+            raise engine_failed(error) from error
+        self.position.place(state)
+        self.arbitration.moved()
+        if self.clocks is not None:
+            self.clocks.restore(moment.clocks)
+        if reinstates:
+            self.arbitration.out = dict(moment.out)
+        elif tuple(self.arbitration.out.items()) != moment.out:
+            self._remember(seq)
+        return taken_back
+
+    def _let_clocks_run(self) -> None:
+        if self.clocks is not None:
+            self.clocks.await_seats(self.awaited(), self.last_ms)

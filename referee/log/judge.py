@@ -1,0 +1,373 @@
+"""Whether an event may stand as the next entry of a game: its order, its author, the rules, the deck, the times.
+
+``judge`` changes nothing; ``take`` judges, applies, and says what happened. Raises ``LogError`` alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple, assert_never
+
+from referee.games.game import Chance, Ending, Forced, ForcedPass, State, Violation
+from referee.games.results import Result
+from referee.log.arbitration import Now
+from referee.log.endings import AT_ANY_TIME
+from referee.log.entry import Clock
+from referee.log.errors import Code, LogError, RulesError, demand
+from referee.log.events import (
+    Accept,
+    Appealed,
+    Consented,
+    Corrected,
+    Dealt,
+    Declared,
+    Disclosed,
+    Ended,
+    Event,
+    Interrupted,
+    Joined,
+    Moved,
+    Opened,
+    Passed,
+    Protested,
+    Recovered,
+    Refused,
+    Resigned,
+    Revealed,
+    Ruled,
+    StoodIn,
+    TableAct,
+    TakeBackProposed,
+    TimedOut,
+    WasAbsent,
+)
+from referee.log.game import LoggedGame, Phase
+from referee.log.intent import Author, Role
+from referee.log.v1 import log_pb2
+
+
+class Judged(NamedTuple):
+    """What is known of an event that may stand."""
+
+    seat: int | None = None
+    """Whose act it is, or whom it is about."""
+    broken: tuple[Violation, ...] = ()
+    """What a refused move breaks, or one that an arbiter lets stand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """An entry, and what it made of the game. Nobody changes the positions."""
+
+    seq: int
+    clock: Clock
+    """When, and what was charged."""
+    event: Event
+    seat: int | None
+    """Whose act it is, or whom it is about."""
+    before: State
+    after: State
+    broken: tuple[Violation, ...]
+    """What a refused move breaks, or one that an arbiter lets stand."""
+    taken_back: tuple[int, ...]
+    """Entries whose moves, draws and passes stood until now."""
+
+
+def take(game: LoggedGame, event: Event, seq: int, clock: Clock) -> Happened:
+    """Judge the event as entry ``seq`` and apply it. Raise ``LogError``; the game is then as it was."""
+    judged = judge(game, event, seq, clock)
+    before = game.position.state
+    taken_back = game.apply(event, judged.seat, seq, clock)
+    return Happened(seq, clock, event, judged.seat, before, game.position.state, judged.broken, taken_back)
+
+
+def judge(game: LoggedGame, event: Event, seq: int, clock: Clock) -> Judged:
+    """Check that the event may be entry ``seq`` with these times.
+
+    Raise ``LogError``; ``RulesError`` for a move or an outcome that the rules of the game forbid.
+    """
+    judged = _check(game, event, seq)
+    _check_deck(game, event)
+    _check_times(game, event, judged.seat, seq, clock)
+    return judged
+
+
+def judge_act(game: LoggedGame, event: Event, seq: int) -> Judged:
+    """Check all but the times, as long as these are not known. Raise what ``judge`` raises."""
+    judged = _check(game, event, seq)
+    _check_deck(game, event)
+    return judged
+
+
+def _check(game: LoggedGame, event: Event, seq: int) -> Judged:
+    match event:
+        case Refused():
+            recorded = game.opened.terms.illegal_moves == log_pb2.ILLEGAL_MOVE_POLICY_RECORDED
+            demand("TBL-18", recorded, "a refused move", "terms that record attempts")
+            return _check_refused(game, event, seq)
+        case Ended(result):
+            _check_end(game, result, seq)
+            return Judged()
+        case Disclosed():
+            _demand(game.phase is Phase.ENDED, "a disclosed seed", "the end of a dealt game")
+            return Judged()
+        case Opened():
+            _demand(seq == 0, "an entry with open", "GameOpen in entry 0 and nowhere else")
+            return Judged()
+    _check_room(game, seq)
+    match event:
+        case Moved(author, move):
+            seat = mover(game, author)
+            _check_rules(game, move)
+            return Judged(seat)
+        case Dealt(outcome):
+            _check_chance(game, outcome, dealt=True)
+            return Judged()
+        case Declared(author, outcome):
+            declares = not game.deal.is_dealt and author.role is Role.SCRIBE
+            by = declares and author.index == game.opened.declared.scribe
+            _demand(by, f"chance declared by {author}", "the declaring scribe of a declared game")
+            _check_chance(game, outcome, dealt=False)
+            return Judged()
+        case Passed(seat):
+            due = game.goes_on and Forced(seat) in game.position.pending()
+            _demand(due, f"a forced pass of seat {seat}", "a pass only where the rules leave no action")
+            _check_rules(game, ForcedPass(seat))
+            return Judged(seat)
+        case StoodIn():
+            _check_offered(game, "stand_in")
+            return Judged(_check_stand_in(game, event))
+        case Joined():
+            return Judged(_check_join(game, event))
+        case Revealed(author):
+            return Judged(_check_reveal(game, author))
+        case TimedOut() | WasAbsent():
+            _check_offered(game, event.name)
+            return Judged(_check_overdue(game, event))
+        case Interrupted():
+            _check_offered(game, "interrupted")
+            demand("TBL-16", game.phase is Phase.PLAYING, "an interruption", "a game in play")
+            return Judged()
+        case Recovered(lost_size):
+            # At any time before the end: what was lost may be anything.
+            what = f"a lost head of {lost_size} entries"
+            _demand(lost_size > seq, what, f"one that this log does not reach, of more than {seq}")
+            return Judged()
+        case Resigned() | TakeBackProposed() | Consented() | Protested() | Appealed() | Corrected() | Ruled():
+            return _check_table_act(game, event, seq)
+        case _:
+            assert_never(event)
+
+
+# --- the order of entries --------------------------------------------------------------------------------------------
+
+
+def _demand(condition: bool, what: str, expected: str) -> None:
+    if not condition:
+        raise LogError(Code.NOT_AWAITED, what, expected)
+
+
+def _check_room(game: LoggedGame, seq: int) -> None:
+    if seq >= game.last:
+        raise LogError(Code.LIMIT, f"an entry {seq} that goes on", f"GameEnd at {game.last}")
+    if game.is_over:
+        raise LogError(Code.NOT_AWAITED, "an act after the end of the game")
+
+
+def _check_join(game: LoggedGame, join: Joined) -> int:
+    dealt, author = game.deal.is_dealt, join.author
+    if bool(join.commitment) != dealt:
+        expected = "a commitment, in a dealt game" if dealt else "no commitment, in a declared game"
+        raise LogError(Code.MALFORMED, f"Join of {author}", expected)
+    _demand(game.phase is Phase.JOINING, f"{author} joins", "Joins before everything else")
+    seat = author.index
+    _demand(author.role is Role.SEAT and seat < len(game.scribed), f"{author} joins", "a seat")
+    _demand(not game.scribed[seat], f"{author} joins", "no Join: a scribe enters its moves")
+    _demand(seat not in game.joins, f"{author} joins again", "one Join for each seat")
+    taken = [number for number, other in game.joins.items() if other.key == join.key]
+    _demand(not taken, f"{author} joins with the key of seat {taken}", "a key of its own")
+    return seat
+
+
+def _check_reveal(game: LoggedGame, author: Author) -> int:
+    _demand(game.phase is Phase.REVEALING, f"{author} reveals", "Reveals after every Join")
+    _demand(author.role is Role.SEAT and author.index in game.joins, f"{author} reveals", "a seat")
+    _demand(author.index not in game.deal.seeds, f"{author} reveals again", "one Reveal for each seat")
+    return author.index
+
+
+def mover(game: LoggedGame, author: Author) -> int:
+    """Return whose move the author may make. Raise ``LogError``."""
+    # Asked for every move, so words are made only where they are said.
+    if game.phase is not Phase.PLAYING:
+        raise LogError(Code.NOT_AWAITED, f"a move by {author}", "moves in play")
+    if (suspended := game.arbitration.suspended) is not None:
+        what = f"TBL-32: a move while the game is {suspended.value}"
+        raise LogError(Code.NOT_AWAITED, what, "an arbiter who lets it go on")
+    seats = game.awaited()
+    if author.role is Role.SCRIBE:
+        # The move does not say whose it is, so only one seat can be meant.
+        if len(seats) != 1 or not game.scribed[seats[0]]:
+            raise LogError(Code.NOT_AWAITED, f"a move by {author}", "a scribed seat on turn")
+        return seats[0]
+    if author.role is not Role.SEAT or author.index not in seats or game.scribed[author.index]:
+        expected = f"seat {' or '.join(map(str, seats))}" if seats else "no move"
+        raise LogError(Code.NOT_AWAITED, f"a move by {author}", expected)
+    return author.index
+
+
+# --- the rules of the game -------------------------------------------------------------------------------------------
+
+
+def _check_rules(game: LoggedGame, event: object) -> None:
+    if violations := game.position.violations(event):
+        raise RulesError(violations)
+
+
+def _check_chance(game: LoggedGame, outcome: object, *, dealt: bool) -> None:
+    in_play = game.phase is Phase.PLAYING and game.deal.is_dealt == dealt
+    _demand(in_play, "chance", "chance in play, as GameOpen says")
+    _demand(game.goes_on, "chance", "a game that goes on")
+    _demand(any(isinstance(each, Chance) for each in game.position.pending()), "chance", "another's act")
+    _check_rules(game, outcome)
+
+
+def _check_refused(game: LoggedGame, refused: Refused, seq: int) -> Judged:
+    _check_room(game, seq)
+    seat = mover(game, refused.author)
+    broken = game.position.violations(refused.move)
+    if not broken:
+        raise LogError(Code.RULES, "a move was refused that the rules allow")
+    expected = RulesError(broken).rule_ids
+    if refused.rule_ids != expected:
+        raise LogError(Code.RULES, f"refused by {', '.join(refused.rule_ids)}", ", ".join(expected))
+    return Judged(seat, broken)
+
+
+def _check_end(game: LoggedGame, result: Result, seq: int) -> None:
+    _demand(not game.is_over, "GameEnd", "one end")
+    if seq > game.last:
+        raise LogError(Code.LIMIT, f"GameEnd at {seq}", f"{game.last} at the latest")
+    expected = game.reached()
+    if expected is not None and not _is_given_up(game, result):
+        if result != expected:
+            raise LogError(Code.RESULT, _described(result), _described(expected))
+        held = game.arbitration.is_disputed and seq < game.last
+        demand("TBL-29", not held, "a result", "a ruling on every protest and appeal before it")
+        return
+    if result.ending is Ending.RULES:
+        raise LogError(Code.RESULT, _described(result), "no end: the game goes on by its rules")
+    if result.ending is Ending.STALLED:
+        _demand(seq == game.last, "a stalled game", f"the entry limit, entry {game.last}")
+    elif result.ending not in AT_ANY_TIME:
+        raise LogError(Code.RESULT, f"TBL-37: {_described(result)}", "no end: nobody has brought it about")
+    if result.scores or result.places:
+        raise LogError(Code.RESULT, _described(result), "no scores and no places")
+
+
+def _is_given_up(game: LoggedGame, result: Result) -> bool:
+    """Without an arbiter nobody could rule on a dispute, and so nobody could end the game."""
+    return game.arbitration.is_disputed and result.ending in AT_ANY_TIME
+
+
+def _described(result: Result) -> str:
+    return f"ENDING_{result.ending.name}, scores {list(result.scores)}, places {list(result.places)}"
+
+
+# --- the rules of the table ------------------------------------------------------------------------------------------
+
+
+def _check_offered(game: LoggedGame, what: str) -> None:
+    if not game.arbitration.is_offered:
+        raise LogError(Code.UNSUPPORTED, f"{what} is not offered in a game without rules of the table")
+
+
+def _check_table_act(game: LoggedGame, act: TableAct, seq: int) -> Judged:
+    playing = game.phase is Phase.PLAYING and game.takebacks is not None
+    may_go_back = partial(game.check_back, now=seq)
+    over, has_clock = game.reached() is not None, game.clocks is not None
+    seat = game.arbitration.check(act, seq, Now(playing, over, game.awaited(), may_go_back, has_clock))
+    if isinstance(act, Ruled) and isinstance(act.ruling, Accept):
+        return Judged(act.ruling.seat, _check_accepted(game, act.ruling))
+    return Judged(seat)
+
+
+def _check_accepted(game: LoggedGame, accept: Accept) -> tuple[Violation, ...]:
+    """Return what the move breaks that an arbiter lets stand (TBL-7)."""
+    violations = game.position.violations(accept.move)
+    broken = tuple(sorted({violation.rule_id for violation in violations}))
+    what = f"a move accepted against {', '.join(accept.rule_ids) or 'nothing'}"
+    told = broken != () and accept.rule_ids == broken
+    demand("TBL-7", told, what, ", ".join(broken) or "a move that breaks a rule")
+    never = ", ".join(sorted(set(broken) - game.position.rules.waivable))
+    demand("TBL-7", not never, f"a move accepted against {never}", "rules that a move can stand against")
+    return violations
+
+
+def _check_stand_in(game: LoggedGame, event: StoodIn) -> int:
+    """TBL-2: it is the move that follows from the position, for the seat that makes none."""
+    seat = game.due_stand_in()
+    expected = None if seat is None else StoodIn(seat, game.position.stand_in(seat))
+    if event != expected:
+        text = "no stand-in"
+        if expected is not None:
+            text = f"seat {expected.seat} with the move {game.position.encoded_move(expected.move).hex()}"
+        raise LogError(Code.NOT_AWAITED, f"TBL-2: this move of a stand-in for seat {event.seat}", text)
+    return event.seat
+
+
+def _check_overdue(game: LoggedGame, event: TimedOut | WasAbsent) -> int:
+    seat = event.seat
+    rule_id = "TBL-13" if isinstance(event, TimedOut) else "TBL-17"
+    demand(rule_id, seat in game.awaited(), f"{event.name} of seat {seat}", "a seat that is awaited")
+    if isinstance(event, TimedOut):
+        demand(rule_id, game.clocks is not None, "a flag", "terms with a clock")
+    else:
+        limited = game.arbitration.terms.absence_ms > 0
+        demand(rule_id, limited, "an absent seat", "terms that limit absence")
+        demand(rule_id, not game.scribed[seat], f"scribed seat {seat} is absent", "a seat that connects itself")
+    return seat
+
+
+# --- deck and times --------------------------------------------------------------------------------------------------
+
+
+def _check_deck(game: LoggedGame, event: Event) -> None:
+    match event:
+        case Dealt(_, data):
+            game.deal.check_outcome(game.position, data)
+        case Revealed(author, seed):
+            game.deal.check_reveal(author.index, seed, game.joins[author.index].commitment)
+        case Disclosed(seed):
+            game.deal.check_disclosed(seed)
+
+
+def _check_times(game: LoggedGame, event: Event, seat: int | None, seq: int, clock: Clock) -> None:
+    """Raise ``LogError`` (``NOT_AWAITED``) for times that the rules of the table do not allow."""
+    if not game.arbitration.is_offered or isinstance(event, Opened):
+        return
+    at_ms, last_ms = clock.referee_ms, game.last_ms
+    demand("TBL-15", at_ms >= last_ms, f"an entry at {at_ms} ms", f"{last_ms} ms at the earliest")
+    if game.clocks is not None and seat is not None and isinstance(event, TimedOut):
+        game.clocks.check_flag(seat, clock)
+    elif game.clocks is not None and seat is not None and isinstance(event, Moved | Refused):
+        game.clocks.check(seat, clock)
+        network = isinstance(event, Refused) and clock.lag_ms > 0
+        demand("TBL-11", not network, "time for the network of a refused move", "none")
+    else:
+        told = clock.charged_ms + clock.lag_ms + clock.overhead_ms
+        demand("TBL-10", not told, f"{told} ms accounted for", "none, as no clock is charged")
+    match event:
+        case Ended(result) if seq < game.last and game.reached() is not None and not _is_given_up(game, result):
+            from_ms = game.result_from_ms
+            expected = f"{from_ms} ms at the earliest, as there is time to protest"
+            demand("TBL-29", at_ms >= from_ms, f"a result at {at_ms} ms", expected)
+        case Interrupted(alive_ms):
+            seen = last_ms <= alive_ms <= at_ms
+            what = f"a referee that was last seen at {alive_ms} ms"
+            demand("TBL-16", seen, what, f"{last_ms} to {at_ms} ms")
+        case WasAbsent(_, since_ms):
+            most = game.arbitration.terms.absence_ms
+            what = f"a seat that was absent for {at_ms - since_ms} ms"
+            demand("TBL-17", at_ms - since_ms >= most, what, f"{most} ms at least")

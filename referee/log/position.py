@@ -1,0 +1,141 @@
+"""A game's position as its engine has it: what comes in is decoded and judged, what goes out encoded.
+
+Raises ``LogError`` and nothing else on purpose; an exception of the rules engine becomes one with code ``ENGINE``, as a
+hostile log may try to cause any. Knows neither seats' keys nor the order of entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from hashlib import sha256
+from typing import Any, TypeVar
+
+from referee.games.game import Pending, SetupError, State, Violation
+from referee.log.engines import Engines
+from referee.log.errors import Code, LogError, malformed
+from referee.log.v1 import log_pb2
+from referee.wire.strict import MalformedError
+
+_T = TypeVar("_T")
+
+
+class Position:
+    """The position of one game. A ``state`` that was seen never changes: the next one is another object."""
+
+    def __init__(self, opened: log_pb2.GameOpen, engines: Engines) -> None:
+        """The position before the first event. Raise ``LogError``."""
+        self.seats = len(opened.seats)
+        self.rules, self.codec = engines.get(opened.rules_id, opened.rules_version)
+        self.options = _decoded("options", self.codec.decode_options, opened.options)
+        self.tables = _decoded("tables", self.codec.decode_tables, opened.tables)
+        self.own_tables = opened.tables == guarded(lambda: self.codec.encode_tables(None))
+        """Whether they are those that the version has where nobody declares others."""
+        if not (self.own_tables or self.rules.declares_tables):
+            # Rules with other tables are other rules, and need a version of their own.
+            what = f"tables that are not those of {opened.rules_id} version {opened.rules_version}"
+            raise LogError(Code.RULES, what, "the version's own", entry=0)
+        self._opened = opened
+        self._pending: tuple[Pending, ...] | None = None
+        try:
+            self.state: State = self.rules.new(self.seats, self.options, self.tables)
+        except SetupError as error:
+            raise LogError(Code.RULES, f"no game can be set up: {error}", entry=0) from error
+        except Exception as error:
+            raise engine_failed(error) from error
+        self._digest = guarded(self.state.digest)
+
+    def chosen_options(self) -> dict[str, Any]:
+        """Return the options, by name, that are not as they are by default."""
+        default = _decoded("options", self.codec.decode_options, b"")
+        if not is_dataclass(default):
+            return {} if self.options == default else {"options": self.options}
+        names = [field.name for field in fields(default)]
+        return {n: getattr(self.options, n) for n in names if getattr(self.options, n) != getattr(default, n)}
+
+    def about_opening(self) -> list[str]:
+        """Return what every report has to say about tables and series, a line each; often nothing."""
+        name, remark = (getattr(self.tables, attribute, "") for attribute in ("name", "remark"))
+        what = f"declared tables {name}".rstrip()
+        declared = [] if self.own_tables else [f"{what}, SHA-256 {sha256(self._opened.tables).hexdigest()}"]
+        return [*declared, *([remark] if remark else []), *self._series()]
+
+    def _series(self) -> list[str]:
+        if not self._opened.HasField("series"):
+            return []
+        series = self._opened.series
+        after = f", after entry {series.previous_head.hex()}" if series.previous_head else ""
+        return [f"game {series.index + 1} of series {series.id.hex()}{after}"]
+
+    def digest(self) -> bytes:
+        """Return that of the position now, 32 bytes."""
+        return self._digest
+
+    def pending(self) -> tuple[Pending, ...]:
+        """Return what the rules await; meaningful while the game is played."""
+        if self._pending is None:
+            self._pending = guarded(self.state.pending)
+        return self._pending
+
+    # --- what comes in ------------------------------------------------------------------------------------
+
+    def decoded_move(self, data: bytes) -> Any:
+        """Return the engine's own move. Raise ``LogError``."""
+        return _decoded("move", self.codec.decode_move, data, self.tables)
+
+    def decoded_outcome(self, data: bytes) -> Any:
+        """Return the engine's own outcome. Raise ``LogError``."""
+        return _decoded("outcome", self.codec.decode_outcome, data, self.tables)
+
+    def violations(self, event: Any) -> tuple[Violation, ...]:
+        """Return every rule that the event breaks here."""
+        return guarded(lambda: self.state.check(event))
+
+    # --- what goes out ------------------------------------------------------------------------------------
+
+    def encoded_move(self, move: Any) -> bytes:
+        """Return its exact bytes in the log."""
+        return guarded(lambda: self.codec.encode_move(move, self.tables))
+
+    def stand_in(self, seat: int) -> Any:
+        """Return what is entered for the seat, which is on turn (TBL-2)."""
+        return guarded(lambda: self.state.stand_in(seat))
+
+    # --- what it changes ----------------------------------------------------------------------------------
+
+    def move(self, event: Any) -> None:
+        """Go on by a move, an outcome or a pass."""
+        try:
+            after = self.state.copy()
+            after.apply(event)
+        except Exception as error:
+            raise engine_failed(error) from error
+        self.place(after)
+
+    def place(self, state: State) -> None:
+        """Make this the position. Nobody may change ``state`` from now on."""
+        self._digest = guarded(state.digest)
+        self._pending = None
+        self.state = state
+
+
+def _decoded(thing: str, decode: Callable[..., _T], *arguments: Any) -> _T:
+    try:
+        return decode(*arguments)
+    except MalformedError as error:
+        raise malformed(error, thing) from error
+    except Exception as error:
+        raise engine_failed(error) from error
+
+
+def guarded(ask: Callable[[], _T]) -> _T:
+    """Return what ``ask`` returns, with the rules engine's failures as ``LogError``."""
+    try:
+        return ask()
+    except Exception as error:
+        raise engine_failed(error) from error
+
+
+def engine_failed(error: Exception) -> LogError:
+    """Return the rules engine's failure as one of this family."""
+    return LogError(Code.ENGINE, f"the rules engine failed: {type(error).__name__}: {error}")
