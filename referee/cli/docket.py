@@ -17,9 +17,10 @@ from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCe
 from referee.log.audit import Policy, audit
 from referee.log.errors import LogError
 from referee.log.verdict import Finding, Verdict
+from referee.notation.outcomes import counted
 from referee.service.docket import docket_message
 from referee.story.story import Story
-from referee.story.words import counted, ending_words, quoted, result_words, ruling_words, time_words
+from referee.story.words import ending_words, quoted, result_words, ruling_words, time_words
 from referee.v1 import arbiter_service_pb2 as pb
 
 _FINE = (Verdict.COMPLETE, Verdict.PREFIX)

@@ -62,9 +62,19 @@ def _written(numbers: Sequence[int]) -> str:
 def read(found: Headers, seats: int, pending: Sequence[Pending]) -> Contest:
     """Return the contest that the headers tell where ``pending`` is awaited.
 
-    Raises ``NotationError`` for headers that are not of this form, or that contradict each other or the position.
+    Raises ``NotationError`` for headers that are not of this form, ``Contradiction`` for those that are not so.
     """
     return _Reader(found, seats, pending).contest()
+
+
+class Contradiction(NotationError):
+    """A header that is not so. ``told``: as the text has it; ``contest``: what the other headers tell."""
+
+    def __init__(self, found: Headers, name: str, expected: str, contest: Contest) -> None:
+        token: Any = found.values[name]
+        super().__init__(Kind.ILLEGAL, place_of(token), f"{name} {cut(token)}", expected)
+        self.told = (found.text(name) or "") if name == RESULT else line(name, found.text(name) or "")
+        self.contest = contest
 
 
 class _Reader:
@@ -72,11 +82,13 @@ class _Reader:
         self._found = found
         self._seats = seats
         self._pending = pending
+        self._played = Contest()
+        """Forfeits and penalties."""
         self._points = self._numbers(POINTS, "points")
         self._places = self._numbers(PLACES, "places")
 
     def contest(self) -> Contest:
-        played = Contest(self._forfeits(), self._penalties())
+        played = self._played = Contest(self._forfeits(), self._penalties())
         contest = self._with_result(played, played.result(self._seats, self._pending))
         result = contest.result(self._seats, self._pending)
         if self._points and (contest.ruled is None or contest.ruled.scores != self._points):
@@ -123,7 +135,7 @@ class _Reader:
                 raise self._found.wrong(FORFEITS, f"seats and how, such as 1 resigned, 0 flag; how is {how}")
             seat = int(forfeit["seat"])
             if seat >= self._seats or seat in out:
-                self._contradicted(FORFEITS, f"seats 0 to {self._seats - 1}, each once")
+                raise self._found.wrong(FORFEITS, f"seats 0 to {self._seats - 1}, each once")
             out[seat] = ending
         return out
 
@@ -143,5 +155,4 @@ class _Reader:
         return tuple(map(int, words))
 
     def _contradicted(self, name: str, expected: str) -> NoReturn:
-        token: Any = self._found.values.get(name)
-        raise NotationError(Kind.ILLEGAL, place_of(token), f"{name} {cut(token)}", expected)
+        raise Contradiction(self._found, name, expected, self._played)

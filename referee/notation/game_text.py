@@ -37,6 +37,8 @@ class Reading:
     game: GameText
     state: State
     """After the last event."""
+    accepted: tuple[int, ...] = ()
+    """Numbers of the lines, from 1, with moves that an arbiter let stand."""
 
     @property
     def result(self) -> Result | None:
@@ -86,7 +88,8 @@ def read(text: str) -> Reading:
         state.apply(event)
         events.append(event)
     contest = contest_text.read(found, setup.seats, state.pending())
-    return Reading(GameText(setup, tuple(events), contest), state)
+    marks = tuple(place_of(act)[0] for act in acts if mark_of(act) is not None)
+    return Reading(GameText(setup, tuple(events), contest), state, marks)
 
 
 def parse(text: str) -> tuple[Headers, list[Any]]:

@@ -6,7 +6,8 @@ import dataclasses
 from datetime import UTC, datetime
 from typing import Any, BinaryIO
 
-from referee.games.game import Decision, Forced, ForcedPass, State, UnknownRules, Violation
+from referee.games.game import Decision, Ending, Forced, ForcedPass, UnknownRules, Violation
+from referee.games.results import Contest, Result
 from referee.log import file
 from referee.log.entry import decode_entry
 from referee.log.errors import Code, LogError
@@ -19,9 +20,9 @@ from referee.log.sitting import ACTS_OF_THE_TABLE
 from referee.log.steps import Phase
 from referee.log.v1 import log_pb2
 from referee.notation.game_text import GameText
-from referee.notation.headers import RUNNING, Setup
+from referee.notation.headers import Setup
 from referee.notation.registry import Notation, notation
-from referee.report.sheet import Scorings
+from referee.report.sheet import Scorings, Told
 from referee.story.words import act_words, ending_words, event_words, quoted, result_words, ruling_words
 
 
@@ -165,6 +166,9 @@ class Story:
         lines.append(f"shown: entries 0 to {len(self.moves) - 1}{time}; {record.phase.value}")
         if course.end is not None:
             lines.append(told_end(course.end))
+        told = told_by(self)
+        if told.result is not None or not told.contest.is_plain:
+            lines.append(f"result: {told.outcome}")
         return lines
 
     def numbered_moves(self) -> list[str]:
@@ -282,20 +286,32 @@ def as_text(story: Story, record: Record) -> GameText:
         round=opened.round if opened.HasField("round") else None,
         table=opened.table if opened.HasField("table") else None,
     )
-    return GameText(setup, tuple(story.events), _result(course.end))
+    return GameText(setup, tuple(story.events), contest_of(record))
 
 
-def _result(end: log_pb2.GameEnd | None) -> str:
-    if end is None:
-        return RUNNING
-    if end.scores and end.ending != log_pb2.ENDING_ADJUDICATED:
-        return " ".join(map(str, end.scores))
-    return log_pb2.Ending.Name(end.ending).removeprefix("ENDING_").lower().replace("_", " ")
+def contest_of(record: Record) -> Contest:
+    """Return what happened in a game beside its moves, as its log tells it so far."""
+    course = record.course
+    conduct, end = course.conduct, course.end
+    # An end without places is none of the rules' or of forfeits, and nothing but itself says that it came.
+    given = end if end is not None and not end.places else conduct.result
+    ruled = None
+    if given is not None:
+        ruled = Result(Ending(given.ending), tuple(given.scores), tuple(given.places))
+    out = {seat: Ending(how) for seat, how in conduct.out.items()}
+    return Contest(out, tuple(conduct.points_off) if any(conduct.points_off) else (), ruled)
 
 
-def last_position(story: Story) -> tuple[Setup, State, list[State]]:
-    """What a game file is of, its last position, and those right after each scoring."""
+def waits(record: Record) -> bool:
+    """Return whether a result of the game is not entered yet, as somebody may protest or an arbiter has to rule."""
+    conduct = record.course.conduct
+    return record.course.end is None and (conduct.terms.protest_ms > 0 or conduct.is_disputed)
+
+
+def told_by(story: Story) -> Told:
+    """Return what a game file says of the end of its game, as far as it goes."""
     record = story.record
     assert record is not None  # noqa: S101 - or read would have raised
     scored = story.scorings.states if story.scorings is not None else []
-    return as_text(story, record).setup, record.course.state, scored
+    told = Told(as_text(story, record).setup, record.course.state, contest_of(record), scored)
+    return dataclasses.replace(told, waits=told.result is not None and waits(record))

@@ -8,6 +8,7 @@ from typing import Any
 from referee.log.errors import printable
 from referee.log.terms import DAY_MS
 from referee.log.v1 import log_pb2
+from referee.notation.outcomes import counted, standings
 
 UNITS = {"d": DAY_MS, "h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
 """Of time, in milliseconds."""
@@ -98,21 +99,12 @@ def event_words(entry: log_pb2.Entry) -> str | None:
 
 def result_words(result: log_pb2.GameEnd | log_pb2.Adjudicate) -> str:
     """Points and places, as far as there are some."""
-    if not result.places:
-        return "no result"
-    scores = [f" {score} points," for score in result.scores] or [""] * len(result.places)
-    seats = enumerate(zip(scores, result.places, strict=True))
-    return ", ".join(f"seat {seat}{score} place {place}" for seat, (score, place) in seats)
+    return standings(result.scores, result.places)
 
 
 def ending_words(ending: log_pb2.Ending.ValueType) -> str:
     """``ILLEGAL_MOVES`` as ``illegal moves``."""
     return log_pb2.Ending.Name(ending).removeprefix("ENDING_").lower().replace("_", " ")
-
-
-def counted(number: int, what: str) -> str:
-    """``1 strike``, ``2 strikes``."""
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def quoted(text: str) -> str:

@@ -1,0 +1,90 @@
+"""Results in words: who won and why, the same wherever a game is shown, scored or reported. Knows no game."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from referee.games.game import Ending
+from referee.games.results import Contest, Result
+
+_RULED: Final = {
+    Ending.ADJUDICATED: "an arbiter adjudicated the game",
+    Ending.VOIDED: "an arbiter voided the game",
+    Ending.ABORTED: "the organiser aborted the game",
+    Ending.REFEREE_FAULT: "the referee could not go on with the game",
+    Ending.STALLED: "the game reached the limit of entries",
+}
+"""How a game gets a result, or an end without one, whatever its rules and forfeits make of it."""
+_LEFT: Final = {
+    Ending.RESIGNED: "seat {} resigned",
+    Ending.FLAG: "seat {} ran out of time",
+    Ending.DISCONNECTED: "seat {} was away for too long",
+    Ending.CRASHED: "the program of seat {} ended",
+    Ending.ILLEGAL_MOVES: "seat {} tried too many illegal moves",
+    Ending.ADJUDICATED: "an arbiter put seat {} out",
+    Ending.STALLED: "seat {} was put out because it held the game up",
+}
+"""How a seat forfeits."""
+
+
+def outcome(result: Result | None, contest: Contest, *, waits: bool = False) -> str:
+    """Return who won and why: ``seat 0 wins: seat 1 resigned``, ``no result: an arbiter voided the game``.
+
+    ``result``: what the contest and the position come to; None: the game goes on. ``waits``: it is not entered yet, as
+    there is time to protest, or a protest to be ruled on.
+    """
+    why = ", ".join(_reasons(result, contest))
+    words = f"{_who(result)}: {why}" if why else _who(result)
+    return f"{words}; the result waits for protests" if waits else words
+
+
+def _who(result: Result | None) -> str:
+    if result is None:
+        return "the game goes on"
+    if not result.places:
+        told = result.ending in _RULED and result.ending is not Ending.ADJUDICATED
+        return "no result" if told else "the places are not told"
+    winners = result.winners
+    if not winners:
+        return "no seat wins"
+    return f"seat {winners[0]} wins" if len(winners) == 1 else f"{seats(winners)} share the first place"
+
+
+def _reasons(result: Result | None, contest: Contest) -> Iterator[str]:
+    if contest.ruled is not None:
+        ending = contest.ruled.ending
+        yield _RULED.get(ending, f"a seat forfeited ({ending.words}), and which is not told")
+        return
+    by_rules = result is None or result.scores
+    if result is not None and by_rules and result.ending is Ending.STALLED:
+        yield "the game reached the limit of turns"
+    yield from (_LEFT[ending].format(seat) for seat, ending in contest.out.items())
+    if by_rules:
+        taken = ((seat, points) for seat, points in enumerate(contest.points_off) if points)
+        yield from (f"an arbiter took {counted(points, 'point')} off seat {seat}" for seat, points in taken)
+
+
+def standings(scores: Sequence[int], places: Sequence[int]) -> str:
+    """Return points and places by seat: ``seat 0 21 points, place 2, seat 1 place 1``; either may be empty."""
+    if not places:
+        return "no result"
+    points = [f" {score} points," for score in scores] or [""] * len(places)
+    by_seat = enumerate(zip(points, places, strict=True))
+    return ", ".join(f"seat {seat}{told} place {place}" for seat, (told, place) in by_seat)
+
+
+def counted(number: int, what: str) -> str:
+    """Return ``1 strike``, ``2 strikes``."""
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def named(words: Sequence[str]) -> str:
+    """Return ``seat 0, seat 1 and seat 2``."""
+    *some, last = words
+    return f"{', '.join(some)} and {last}" if some else last
+
+
+def seats(numbers: Sequence[int]) -> str:
+    """Return ``seats 0, 1 and 2``; ``seat 0``."""
+    return f"seat{'s' if len(numbers) > 1 else ''} {named([str(number) for number in numbers])}"
