@@ -50,13 +50,16 @@ class Reading:
 
 
 def write(game: GameText) -> str:
-    """Return the canonical form. The events break no rule, or waivable ones only."""
+    """Return the canonical form. Raises ``ValueError`` for an event that no arbiter could let stand."""
     rules_id = game.setup.rules_id
     state = game.setup.start()
     lines = []
     told = 0
     for event in game.events:
-        lines.append(line(rules_id, state, event) + accepted.write(state.check(event)))
+        violations = state.check(event)
+        if fixed := {*accepted.rule_ids(violations)} - game.setup.game.waivable:
+            raise ValueError(f"{line(rules_id, state, event)} is against {', '.join(sorted(fixed))}")
+        lines.append(line(rules_id, state, event) + accepted.write(violations))
         state.apply(event)
         scored = notation(rules_id).rounds(state, told)
         told += len(scored)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from referee.games import forfeits, registry
 from referee.games.game import Ending, Over
+from referee.games.kingdomino.moves import PlaceDomino
 from referee.games.results import Contest, Result
 from referee.log.endings import OF_A_SEAT
 from referee.notation import game_text, position_text
@@ -111,6 +112,12 @@ def test_what_no_arbiter_can_waive_cannot_be_marked() -> None:
     with pytest.raises(NotationError) as caught:
         game_text.read(f"{KINGS}0: castle 2,2 against")
     assert "the line ends; expected the id of a rule" in str(caught.value)
+
+
+def test_what_could_not_stand_is_not_printed() -> None:
+    game = game_text.read(CHOSEN).game
+    with pytest.raises(ValueError, match="place 3 forest/forest 2,0 3,0 is against KDO-16"):
+        game_text.write(replace(game, events=(*game.events, PlaceDomino(3, (2, 0), (3, 0)))))
 
 
 @pytest.mark.parametrize(("rules_id", "seats"), GAMES)
