@@ -45,7 +45,8 @@ def show(  # noqa: PLR0917 - typer reads options from the signature
         typer.Option("--svg", metavar="OUT", help="Write the boards as SVG: a directory, or a name with {seat} in it."),
     ] = None,
     as_text: Annotated[
-        bool, typer.Option("--notation", help="Only the game as text, which referee record makes a log from.")
+        bool,
+        typer.Option("--notation", help="Only the game as text: referee record, or adjudicate, makes a log of it."),
     ] = False,
     as_position: Annotated[bool, typer.Option("--position", help="Only the last position as text.")] = False,
     sign: Annotated[
