@@ -10,7 +10,7 @@ from referee.log.events import Corrected, Declared, Moved
 from referee.log.intent import Author, Role
 from referee.log.judge import judge_act
 from referee.log.replay import Record
-from referee.story.transcript import Told, Transcript
+from referee.story.transcript import Line, Transcript
 
 
 class History:
@@ -21,7 +21,7 @@ class History:
         self._transcript: Transcript | None = None
 
     @property
-    def entries(self) -> Sequence[Told]:
+    def entries(self) -> Sequence[Line]:
         """What each entry says."""
         return self._transcript.entries if self._transcript is not None else ()
 
@@ -39,13 +39,13 @@ class History:
             shown for told in self.entries for shown in (entry_line(told), *(f"      {each}" for each in _scored(told)))
         ]
 
-    def taken_back(self, to_seq: int) -> list[Told]:
+    def taken_back(self, to_seq: int) -> list[Line]:
         """Return what going back to the position after this entry takes back."""
         if self._transcript is None:
             return []
         return [self.entries[seq] for seq in self._transcript.counting_after(to_seq)]
 
-    def places(self) -> list[Told]:
+    def places(self) -> list[Line]:
         """Return the entries to whose position a correction can go back now (TBL-25)."""
         return [told for told in self.entries if self._may_go_back(told.seq)]
 
@@ -64,17 +64,17 @@ class History:
         return True
 
 
-def entry_line(told: Told) -> str:
+def entry_line(told: Line) -> str:
     """Return an entry on one line: its number, what it says, and whether it stands."""
-    words = told.line or str(told)
+    words = told.notation or str(told)
     return f"{told.seq:>4}  {words}" + (
         "" if told.taken_back_by is None else f"  [taken back by entry {told.taken_back_by}]"
     )
 
 
-def _scored(told: Told) -> Sequence[str]:
+def _scored(told: Line) -> Sequence[str]:
     return told.scored if told.taken_back_by is None else ()
 
 
-def _is_scribes(told: Told) -> bool:
+def _is_scribes(told: Line) -> bool:
     return isinstance(told.event, Moved | Declared) and told.event.author.role is Role.SCRIBE

@@ -201,7 +201,7 @@ class TableScreen(Screen[None]):
         over, contest = record.game.is_over, record.game.contest()
         parts = ["The game is over" if over else "The game has come to its end"]
         if not over or not contest.is_plain:
-            parts.append(outcome(result, contest, waits=not over))
+            parts.append(outcome(result, contest, waits=record.game.result_waits))
         if result.places:
             order = sorted(range(len(result.places)), key=lambda seat: (result.places[seat], seat))
             points = [f", {score} points" for score in result.scores] or [""] * len(order)

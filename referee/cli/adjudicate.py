@@ -11,14 +11,14 @@ import typer
 
 from referee.cli import output, texts
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
-from referee.cli.recorder import Recorder, checkpoint_signer, different_keys, write_new
+from referee.cli.recorder import Recorder, checkpoint_signer, different_keys, has_rulings, obstacle, write_new
 from referee.log.errors import LogError
 from referee.log.header import header_hash
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
 from referee.log.players import SALT_BYTES, player_hash
 from referee.log.verdict import Verdict
-from referee.notation.headers import LOG_ONLY, Setup
+from referee.notation.headers import Setup
 from referee.report import adjudication
 from referee.report.adjudication import PASSED_OVER, STANDS, Adjudication, Policy, Step
 from referee.report.model import Facts, Report, Seat, of_adjudication
@@ -66,8 +66,12 @@ def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
     - accept-as-played: the move stands, if all rules that it breaks allow that (TBL-7); otherwise the adjudication ends
       before it. Nothing that is drawn or rolled can be skipped or left standing
 
+    A record can say itself what an arbiter ruled: a move that is marked with the rules that it breaks stands, whatever
+    is chosen here, and headers have forfeits, penalties and a given result.
+
     With --out the game is written as a signed log, as `referee record` does, up to where the adjudication ends; with
-    skip and accept-as-played it needs --arbiter-key, as each of them is a ruling. The names of players, headers Player0
+    skip and accept-as-played it needs --arbiter-key, as each of them is a ruling, and with rulings that the record has.
+    The names of players, headers Player0
     and so on, are in the report alone: the log has a hash for each, and the report the salts that prove it.
 
     Exit codes: 0 adjudicated to the end of the record; 8 stopped, or the record states a wrong result and nobody was to
@@ -84,8 +88,8 @@ def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
     signers = _signers(out, key, referee_key, arbiter_key, on_illegal)
     signer = checkpoint_signer(origin, signers[1]) if signers else None
     found = texts.read(record, lambda words: adjudication.adjudicate(words, on_illegal))
-    if found.result in LOG_ONLY and signers:
-        raise Failure(f'{record}: [Result "{found.result}"]: what brought that about is not in a text', EXIT_USAGE)
+    if signers:
+        _check_recordable(record, found, signers)
     for path in (*reports, *([out] if out else [])):
         if path.exists():
             raise Failure(f"{path}: File exists", EXIT_FAILED)
@@ -124,6 +128,14 @@ def _signers(
     return different_keys({option: path for option, path in given.items() if path is not None})
 
 
+def _check_recordable(record: Path, found: Adjudication, signers: Sequence[PrivateKey]) -> None:
+    """Raises ``Failure`` if no log can be written of what was found with these keys."""
+    if why := obstacle(found.contest, found.setup.seats, found.state.pending()):
+        raise Failure(f"{record}: {why}", EXIT_USAGE)
+    if len(signers) < 3 and (found.has_rulings or has_rulings(found.contest)):
+        raise Failure(f"{record}: the record has an arbiter's rulings: --out needs --arbiter-key", EXIT_USAGE)
+
+
 def _seats(setup: Setup, salts: Sequence[bytes]) -> list[Seat]:
     names = setup.players or ("",) * setup.seats
     seats = []
@@ -152,7 +164,7 @@ def recorded(found: Adjudication, signers: Sequence[PrivateKey], players: Sequen
         else:
             recorder.accept(entered.seat, entered.event, entered.rule_ids, STANDS)
     if not found.stopped:
-        recorder.end(found.result)
+        recorder.end(found.contest)
     return recorder
 
 

@@ -20,9 +20,10 @@ from referee.log.errors import LogError
 from referee.log.events import read_end, read_rule
 from referee.log.intent import Author, Role
 from referee.log.verdict import Finding, Verdict
+from referee.notation.outcomes import counted
 from referee.service.docket import docket_message
 from referee.story.story import Story
-from referee.story.words import counted, quoted, result_words, ruling_words, time_words
+from referee.story.words import quoted, result_words, ruling_words, time_words
 from referee.v1 import arbiter_service_pb2 as pb
 
 _FINE = (Verdict.COMPLETE, Verdict.PREFIX)

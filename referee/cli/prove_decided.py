@@ -21,7 +21,8 @@ from referee.notation import position_text
 from referee.notation.game_text import GameText
 from referee.notation.outcomes import outcome
 from referee.notation.position_text import Position
-from referee.story.story import Story, as_text, told_end
+from referee.story.story import Story, as_text
+from referee.story.words import told_end
 from referee.v1 import solver_service_pb2 as pb
 from solver.deciding import decider
 
@@ -116,7 +117,7 @@ def _ask(request: pb.ProveDecidedRequest, timeout: float) -> tuple[pb.ProveDecid
 
 
 def _tell_result(record: Record, result: Result, *, as_json: bool) -> int:
-    winners, entry, waits = list(result.winners), record.size - 1, not record.game.is_over
+    winners, entry, waits = list(result.winners), record.size - 1, record.game.result_waits
     if as_json:
         building.write_json(
             {"entry": entry, "ended": True, "waits": waits, "winners": winners, "places": list(result.places)}

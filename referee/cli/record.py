@@ -10,10 +10,11 @@ import typer
 from referee.cli import texts
 from referee.cli.arguments import verifier_key
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.cli.recorder import Recorder, checkpoint_signer, different_keys, write_new
+from referee.cli.recorder import Recorder, checkpoint_signer, different_keys, has_rulings, obstacle, write_new
 from referee.log.errors import LogError
 from referee.notation import game_text
-from referee.notation.headers import LOG_ONLY, RUNNING
+from referee.notation.game_text import Reading
+from referee.notation.outcomes import outcome
 from referee.service.data import DEFAULT_ORIGIN
 
 
@@ -40,7 +41,9 @@ def record(  # noqa: PLR0917 - typer reads options from the signature
     makes. A text that breaks off becomes the log of a game that goes on, which `referee audit` calls a PREFIX. The time
     of every entry is that of the recording.
 
-    What is wrong in the text is told with its line, and no file is written.
+    What is wrong in the text is told with its line, and no file is written. Nor is one of a text that rests on an
+    arbiter: with moves that stand against the rules, forfeits, penalties, a given result. `referee adjudicate` has the
+    arbiter's key for these.
 
     Exit codes: 0 recorded; 2 the text is not in the notation, or can mean several moves, or wrong usage; 8 the rules
     forbid what it says; 4 it is not signed as `--text-key` demands, 5 by another; 1 the file cannot be written.
@@ -50,19 +53,31 @@ def record(  # noqa: PLR0917 - typer reads options from the signature
     scribe, referee = different_keys({"--key": key, "--referee-key": referee_key})
     signer = checkpoint_signer(origin, referee)
     verifier = None if text_key is None else verifier_key("--text-key", text_key)
-    game = texts.read(text, game_text.read, verifier).game
-    if game.result in LOG_ONLY:
-        raise Failure(f'{text}: [Result "{game.result}"]: what brought that about is not in a text', EXIT_USAGE)
+    reading = texts.read(text, game_text.read, verifier)
+    game = reading.game
+    if why := obstacle(game.contest, game.setup.seats, reading.state.pending()):
+        raise Failure(f"{text}: {why}", EXIT_USAGE)
+    if ruled := _ruled(reading):
+        how = "expected referee adjudicate, which makes the log with --out and --arbiter-key"
+        raise Failure(f"{text}: nothing recorded, as it takes an arbiter's rulings: {ruled}; {how}", EXIT_USAGE)
     try:
         recorder = Recorder(game.setup, scribe)
         for event in game.events:
             recorder.take(event)
-        recorder.end(game.result)
+        recorder.end(game.contest)
         data = recorder.file(signer)
     except LogError as error:
         raise Failure(f"{text}: {error}", EXIT_USAGE) from None
     write_new("--out", out, data)
-    ended = "the game goes on" if game.result == RUNNING else f"result {game.result}"
+    ended = outcome(reading.result, game.contest)
     print(f"{out}: game {recorder.record.game_id.hex()}, {recorder.record.size} entries, {ended}")
     print(f"verifier key {signer.verifier}")
     print(f"scribe 0: key {scribe.public.raw.hex()}")
+
+
+def _ruled(reading: Reading) -> str:
+    """What of the game rests on an arbiter, or on seats that left it; empty if nothing does."""
+    if reading.accepted:
+        return f"in line {reading.accepted[0]} a move stands that is against the rules"
+    contest = reading.game.contest
+    return outcome(reading.result, contest) if has_rulings(contest) else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,8 @@ from typing import Any
 from referee import __version__
 from referee.cli import texts
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.games.game import Chance, ForcedPass
+from referee.games.game import Chance, Ending, ForcedPass, Pending
+from referee.games.results import Contest
 from referee.games.table_rules import VERSION as TABLE_RULES
 from referee.log import file, intent
 from referee.log.endings import end_message
@@ -23,13 +25,15 @@ from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
-from referee.notation.headers import ABORTED, FAULT, Setup
+from referee.notation import contest_text
+from referee.notation.headers import Setup
 from referee.table.opening import prepare
 from referee.v1 import game_service_pb2 as pb
 from referee.wire.registry import codec
 
 _SCRIBE = _ARBITER = 0
-_ENDINGS = {ABORTED: log_pb2.ENDING_ABORTED, FAULT: log_pb2.ENDING_REFEREE_FAULT}
+_MOST_POINTS = 1000
+"""Of one penalty (TBL-33)."""
 
 
 class Recorder:
@@ -92,13 +96,29 @@ class Recorder:
         accept = log_pb2.Accept(seat=seat, move=self._encoded(event), rule_ids=broken)
         self.rule(log_pb2.Rule(accept=accept, rule_id=rule_id))
 
-    def end(self, result: str) -> None:
-        """The end that the rules bring, or the one without points that ``result`` names; if neither, it goes on."""
+    def end(self, contest: Contest) -> None:
+        """Enters what happened beside the moves, as rulings, and the end that the game then has; if none, it goes on.
+
+        ``obstacle`` has said that this can be, and ``has_rulings`` whether it takes an arbiter.
+        """
+        for seat, points in enumerate(contest.points_off):
+            for taken in (*([_MOST_POINTS] * (points // _MOST_POINTS)), points % _MOST_POINTS):
+                if taken:
+                    self.rule(log_pb2.Rule(penalty=log_pb2.Penalty(seat=seat, points=taken), rule_id="TBL-33"))
+        for seat, ending in contest.out.items():
+            forfeit = log_pb2.Forfeit(seat=seat, ending=_number(ending))
+            self.rule(log_pb2.Rule(forfeit=forfeit, rule_id="TBL-34"))
+        ruled = contest.ruled
+        if ruled is not None and ruled.ending is Ending.ADJUDICATED:
+            given = log_pb2.Adjudicate(scores=ruled.scores, places=ruled.places)
+            self.rule(log_pb2.Rule(adjudicate=given, rule_id="TBL-36"))
+        elif ruled is not None and ruled.ending is Ending.VOIDED:
+            self.rule(log_pb2.Rule(void=log_pb2.Void(), rule_id="TBL-36"))
         end = self.record.game.reached()
         if end is not None:
             self._write(end_message(end))
-        elif result in _ENDINGS:
-            self._write(log_pb2.GameEnd(ending=_ENDINGS[result]))
+        elif ruled is not None:
+            self._write(log_pb2.GameEnd(ending=_number(ruled.ending)))
 
     def file(self, signer: CheckpointSigner) -> bytes:
         """The game file."""
@@ -133,6 +153,29 @@ class Recorder:
 
     def _now(self) -> Clock:
         return _now(self.record.last_ms)
+
+
+def has_rulings(contest: Contest) -> bool:
+    """Return whether it takes an arbiter to enter this into a log."""
+    ruled = contest.ruled
+    return bool(contest.out or contest.points_off or (ruled and ruled.ending in (Ending.ADJUDICATED, Ending.VOIDED)))
+
+
+def obstacle(contest: Contest, seats: int, pending: Sequence[Pending]) -> str:
+    """Return why no log can be written of this contest where ``pending`` is awaited; empty if one can."""
+    ruled = contest.ruled
+    if ruled is None or ruled.ending is Ending.VOIDED or ruled.places:
+        return ""
+    told = f'[Result "{contest_text.value(ruled)}"]'
+    if ruled.ending not in (Ending.ABORTED, Ending.REFEREE_FAULT):
+        return f"{told}: what brought that about is not in the text"
+    if replace(contest, ruled=None).result(seats, pending) is not None:
+        return f"{told}: the game had come to its end, and only a protest that was still open lets it end so"
+    return ""
+
+
+def _number(ending: Ending) -> log_pb2.Ending.ValueType:
+    return log_pb2.Ending.ValueType(ending.value)
 
 
 def _now(earliest: int = 0) -> Clock:

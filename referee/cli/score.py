@@ -12,16 +12,15 @@ import typer
 from referee.cli import output, texts
 from referee.cli.arguments import verifier_key
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.games.game import State
 from referee.log.errors import LogError
 from referee.log.frames import MAGIC
 from referee.log.verdict import Finding, Verdict
-from referee.notation import headers
+from referee.notation import contest_text, headers
 from referee.notation.headers import Setup
 from referee.report.model import rules_named, title
-from referee.report.sheet import Sheet, SheetError, is_over, read, sheet
+from referee.report.sheet import Sheet, SheetError, Told, is_over, read
 from referee.report.text import sheet_lines
-from referee.story.story import Story, last_position
+from referee.story.story import Story, told_by
 
 _NAME_BYTES = 4
 """Of MAGIC; the others tell of versions and of damage."""
@@ -43,6 +42,9 @@ def score(
     the sheet says so. A game, as text or as a file, has them item by item. A game file is replayed, with signatures of
     seats and rules; the referee's own signature and the deck are for referee audit.
 
+    Where seats forfeited, points were taken off or an arbiter gave a result, the sheet says first who won and why, and
+    has the places of that result.
+
     Where only the boards are known, a position is short to write; docs/notation.md has one of each game.
 
     Exit codes: 0 scored; 2 the text is not in the notation, or wrong usage; 8 the rules forbid what it says, or its
@@ -50,16 +52,16 @@ def score(
 
     Examples: `referee score final.txt`, `referee score game.gamelog --json`
     """
-    setup, state, scored = _read(file, key)
+    told = _read(file, key)
     try:
-        found = sheet(setup.rules_id, state, scored)
+        found = told.sheet()
     except SheetError as error:
         raise Failure(f"{file}: {error}", int(Verdict.RULES)) from None
-    output.write(_json(setup, found, over=is_over(state)) if as_json else _text(setup, found))
+    output.write(_json(told, found) if as_json else _text(told.setup, found))
 
 
-def _read(file: Path, key: str | None) -> tuple[Setup, State, list[State]]:
-    """What the file is of, its last position, and those right after each scoring, if it tells them."""
+def _read(file: Path, key: str | None) -> Told:
+    """What the file tells of the end of its game. Raises ``Failure``."""
     try:
         with file.open("rb") as stream:
             if not MAGIC.startswith(stream.peek(_NAME_BYTES)[:_NAME_BYTES]):
@@ -73,7 +75,7 @@ def _read(file: Path, key: str | None) -> tuple[Setup, State, list[State]]:
         raise Failure(f"{file}: {error}", int(Finding.of(error).verdict)) from None
     if story.torn is not None:
         raise Failure(f"{file}: {story.torn}", int(Finding.of(story.torn).verdict))
-    return last_position(story)
+    return told_by(story)
 
 
 def _text(setup: Setup, found: Sheet) -> str:
@@ -83,7 +85,16 @@ def _text(setup: Setup, found: Sheet) -> str:
     return "".join(f"{line.rstrip()}\n" for line in (*lines, *sheet_lines(found, rules, names)))
 
 
-def _json(setup: Setup, found: Sheet, *, over: bool) -> str:
-    value: dict[str, Any] = {"game": setup.rules_id, "version": setup.version, "over": over, **asdict(found)}
+def _json(told: Told, found: Sheet) -> str:
+    setup, result = told.setup, told.result
+    value: dict[str, Any] = {
+        "game": setup.rules_id,
+        "version": setup.version,
+        "over": is_over(told.state),
+        "result": contest_text.value(result),
+        "places": list(result.places) if result else [],
+        "outcome": told.outcome,
+        **asdict(found),
+    }
     rules = rules_named(setup.rules_id, setup.version, found)
     return json.dumps(value | {"rules": {rule.id: rule.text for rule in rules}}, indent=2, ensure_ascii=False) + "\n"

@@ -20,8 +20,9 @@ from referee.log.errors import LogError
 from referee.log.frames import MAGIC
 from referee.log.note import VerifierKey
 from referee.log.verdict import Finding, Verdict
-from referee.notation import game_text, headers, position_text
+from referee.notation import game_text, position_text
 from referee.notation.game_text import Reading
+from referee.notation.outcomes import outcome
 from referee.notation.position_text import Position
 from referee.render.registry import renderer
 from referee.story.story import Story, as_text
@@ -44,7 +45,8 @@ def show(  # noqa: PLR0917 - typer reads options from the signature
         typer.Option("--svg", metavar="OUT", help="Write the boards as SVG: a directory, or a name with {seat} in it."),
     ] = None,
     as_text: Annotated[
-        bool, typer.Option("--notation", help="Only the game as text, which referee record makes a log from.")
+        bool,
+        typer.Option("--notation", help="Only the game as text: referee record, or adjudicate, makes a log of it."),
     ] = False,
     as_position: Annotated[bool, typer.Option("--position", help="Only the last position as text.")] = False,
     sign: Annotated[
@@ -127,7 +129,7 @@ def _read(file: Path, at: int | None, verifier: VerifierKey | None) -> tuple[_Sh
         raise Failure(f"{file}: --at {at}: the file has entries 0 to {story.record.size - 1}", EXIT_USAGE)
     game = as_text(story)
     last = f"entry {record.size - 1}"
-    position = Position(game.setup, record.game.position.state)
+    position = Position(game.setup, record.game.position.state, game.contest)
     text = partial(game_text.write, game)
     return _Shown(position, text, story.header(), story.numbered_moves(), last), story.torn
 
@@ -140,12 +142,20 @@ def _either(text: str) -> Reading | Position:
 
 def _of_text(read: Reading | Position) -> _Shown:
     if isinstance(read, Position):
-        return _Shown(read, partial(position_text.write, read), headers.write(read.setup), [], "what led to it")
+        head = [*position_text.head(read), *_outcome(read)]
+        return _Shown(read, partial(position_text.write, read), head, [], "what led to it")
     text = game_text.write(read.game)
-    head, _, events = text.rstrip().partition("\n\n")
-    position = Position(read.game.setup, read.state)
+    told, _, events = text.rstrip().partition("\n\n")
+    position = Position(read.game.setup, read.state, read.game.contest)
+    head = [*told.split("\n"), *_outcome(position)]
     last = f"event {len(read.game.events)}"
-    return _Shown(position, partial(game_text.write, read.game), head.split("\n"), events.split("\n"), last)
+    return _Shown(position, partial(game_text.write, read.game), head, events.split("\n"), last)
+
+
+def _outcome(position: Position) -> list[str]:
+    """Who won and why, where the moves alone do not say it."""
+    contest = position.contest
+    return [] if contest.is_plain else [f"result: {outcome(position.result, contest)}"]
 
 
 def _signed(text: str, name: str, path: Path) -> str:

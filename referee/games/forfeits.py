@@ -7,6 +7,20 @@ seats that forfeited, in the order in which they did.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
+
+from referee.games.game import Ending
+
+ENDINGS: Final = (
+    Ending.STALLED,
+    Ending.RESIGNED,
+    Ending.FLAG,
+    Ending.DISCONNECTED,
+    Ending.ILLEGAL_MOVES,
+    Ending.ADJUDICATED,
+    Ending.CRASHED,
+)
+"""How a seat can forfeit."""
 
 
 def is_decided(seats: int, out: Sequence[int]) -> bool:

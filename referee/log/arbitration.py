@@ -151,7 +151,7 @@ class Arbitration:
     @property
     def contest(self) -> Contest:
         """What all this makes of the result."""
-        return Contest(dict(self.out), tuple(self.points_off), self.ruled)
+        return Contest(dict(self.out), tuple(self.points_off) if any(self.points_off) else (), self.ruled)
 
     # --- what may come: this changes nothing ------------------------------------------------------------------
 

@@ -152,6 +152,12 @@ class LoggedGame:
         protest_ms = self.arbitration.terms.protest_ms
         return self.last_ms + protest_ms if protest_ms else 0
 
+    @property
+    def result_waits(self) -> bool:
+        """Whether the game has come to its end, and GameEnd waits: for protests, or for rulings on them."""
+        held = self.arbitration.terms.protest_ms > 0 or self.arbitration.is_disputed
+        return not self.is_over and held and self.reached() is not None
+
     def is_held(self, now_ms: int) -> bool:
         """Return whether a result has to wait: for a ruling, or because there is still time to protest."""
         return self.arbitration.is_disputed or now_ms < self.result_from_ms

@@ -6,14 +6,15 @@ that every other way to write the same game is brought to.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from referee.games import registry
-from referee.games.game import Chance, Decision, Forced, ForcedPass, Over, Pending, State
-from referee.notation import headers
+from referee.games.game import Chance, Decision, Forced, ForcedPass, Pending, State
+from referee.games.results import Contest, Result
+from referee.notation import accepted, contest_text, headers
 from referee.notation.errors import Kind, NotationError, illegal
-from referee.notation.grammar import cut, either, grammar, place_of
+from referee.notation.grammar import either, grammar, place_of, syntax_error
 from referee.notation.headers import Headers, Setup
 from referee.notation.registry import notation
 
@@ -24,8 +25,9 @@ class GameText:
 
     setup: Setup
     events: tuple[Any, ...]
-    result: str = headers.RUNNING
-    """The points of the seats, such as ``51 43``; or one of ``headers.WITHOUT_SCORES``."""
+    """Of these, moves that break rules stand because an arbiter let them (TBL-7)."""
+    contest: Contest = field(default_factory=Contest)
+    """What happened beside the moves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,30 +37,35 @@ class Reading:
     game: GameText
     state: State
     """After the last event."""
+    accepted: tuple[int, ...] = ()
+    """Numbers of the lines, from 1, with moves that an arbiter let stand."""
 
-
-def result_of(state: State) -> str:
-    """As the rules have it: the points of the seats if the game is over."""
-    (awaited, *_) = state.pending()
-    return " ".join(map(str, awaited.scores)) if isinstance(awaited, Over) else headers.RUNNING
+    @property
+    def result(self) -> Result | None:
+        """What the game has come to; None: it goes on."""
+        return self.game.contest.result(self.game.setup.seats, self.state.pending())
 
 
 # Printing
 
 
 def write(game: GameText) -> str:
-    """The canonical form. The events have to be legal."""
-    lines = [*headers.write(game.setup), headers.line("Result", game.result), ""]
+    """Return the canonical form. Raises ``ValueError`` for an event that no arbiter could let stand."""
     rules_id = game.setup.rules_id
     state = game.setup.start()
+    lines = []
     told = 0
     for event in game.events:
-        lines.append(line(rules_id, state, event))
+        violations = state.check(event)
+        if fixed := {*accepted.rule_ids(violations)} - game.setup.game.waivable:
+            raise ValueError(f"{line(rules_id, state, event)} is against {', '.join(sorted(fixed))}")
+        lines.append(line(rules_id, state, event) + accepted.write(violations))
         state.apply(event)
         scored = notation(rules_id).rounds(state, told)
         told += len(scored)
         lines += [f"; {each}" for each in scored]
-    return "".join(f"{each}\n" for each in lines)
+    head = [*headers.write(game.setup), *contest_text.write(game.contest, game.setup.seats, state.pending())]
+    return "".join(f"{each}\n" for each in (*head, "", *lines))
 
 
 def line(rules_id: str, state: State, event: Any) -> str:
@@ -80,10 +87,12 @@ def read(text: str) -> Reading:
     state = setup.start()
     events = []
     for act in acts:
-        event = _event(setup.rules_id, state, act)
+        event = _event(setup.rules_id, state, act, setup.game.waivable)
         state.apply(event)
         events.append(event)
-    return Reading(GameText(setup, tuple(events), _result(found, state)), state)
+    contest = contest_text.read(found, setup.seats, state.pending())
+    marks = tuple(place_of(act)[0] for act in acts if mark_of(act) is not None)
+    return Reading(GameText(setup, tuple(events), contest), state, marks)
 
 
 def parse(text: str) -> tuple[Headers, list[Any]]:
@@ -95,14 +104,20 @@ def parse(text: str) -> tuple[Headers, list[Any]]:
 
 
 def read_line(rules_id: str, state: State, text: str) -> Any:
-    """The event of one line in this position, which stays as it is. Raises ``NotationError``."""
-    return _event(rules_id, state, grammar(rules_id).parse(text, "act"))
+    """The legal event of one line in this position, which stays as it is. Raises ``NotationError``."""
+    act: Any = grammar(rules_id).parse(text, "act")
+    if (mark := mark_of(act)) is not None:
+        raise syntax_error(mark, "a move that is marked as accepted", "a legal one: no arbiter has ruled on it")
+    return _event(rules_id, state, act, frozenset())
 
 
-def _event(rules_id: str, state: State, act: Any) -> Any:
-    """What a line means here; it is legal. Raises ``NotationError``."""
+def _event(rules_id: str, state: State, act: Any, waivable: frozenset[str]) -> Any:
+    """What a line means here: it is legal, or marked with the rules that it breaks. Raises ``NotationError``."""
     event = meant(rules_id, state, act)
-    if violations := state.check(event):
+    violations = state.check(event)
+    if (mark := mark_of(act)) is not None:
+        accepted.check(mark, line(rules_id, state, event), violations, waivable)
+    elif violations:
         rules = registry.part(__package__, rules_id, "text").RULES
         raise illegal(place_of(act), line(rules_id, state, event), violations, rules)
     return event
@@ -114,7 +129,7 @@ def meant(rules_id: str, state: State, act: Any) -> Any:
     Raises ``NotationError``.
     """
     (awaited, *_) = state.pending()
-    *_, tree = act.children
+    tree = act.children[-1] if act.data == "by_chance" else act.children[1]
     seat = seat_of(act)
     if _whose(awaited) != seat:
         found = "chance" if seat is None else f"seat {seat} acts"
@@ -126,8 +141,12 @@ def meant(rules_id: str, state: State, act: Any) -> Any:
 
 def seat_of(act: Any) -> int | None:
     """Whose act the line's tree is; None for what is drawn or rolled."""
-    *seats, _ = act.children
-    return int(seats[0]) if seats else None
+    return None if act.data == "by_chance" else int(act.children[0])
+
+
+def mark_of(act: Any) -> Any:
+    """The mark of a move that an arbiter let stand; None where the line has none."""
+    return None if act.data == "by_chance" else act.children[2]
 
 
 def _whose(awaited: Pending) -> int | None:
@@ -152,16 +171,3 @@ def _expected(awaited: Pending) -> str:
             return f"what was drawn or rolled: {kind.replace('_', ' ')}"
         case _:
             return "nothing after the end of the game"
-
-
-def _result(found: Headers, state: State) -> str:
-    """What the header says, which has to be so; without one, what the rules say. Raises ``NotationError``."""
-    result = result_of(state)
-    told = found.text("Result")
-    if told is None or told == result:
-        return result
-    if result == headers.RUNNING and told in headers.WITHOUT_SCORES:
-        return told
-    value = found.values["Result"]
-    expected = either(headers.WITHOUT_SCORES) if result == headers.RUNNING else result
-    raise NotationError(Kind.ILLEGAL, place_of(value), f"result {cut(value)}", expected)

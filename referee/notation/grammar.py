@@ -26,6 +26,7 @@ _TERMINALS: Final = {
     "STRING": "a value in quotes",
     "INT": "a number",
     "CELL": "a cell, such as 1,-2",
+    "RULE": "the id of a rule",
     "_NL": "the end of the line",
     "$END": "the end of the text",
 }

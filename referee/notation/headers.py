@@ -24,13 +24,11 @@ _NUMBERS: Final = {EVENT: (1 << 64) - 1, ROUND: (1 << 32) - 1, TABLE: (1 << 32) 
 PLAYER, MAX_NAME = "Player", 100
 """``Player0`` has the name of who sits at seat 0, and so on; and how many characters it may have."""
 
-RUNNING, ABORTED, FAULT, STALLED = "*", "aborted", "referee fault", "stalled"
-BY_TABLE: Final = ("resigned", "flag", "disconnected", "crashed", "illegal moves", "adjudicated", "voided")
-"""Ends that come about at the table: of them a text says only that they did."""
-LOG_ONLY: Final = (STALLED, *BY_TABLE)
-"""Ends that a log cannot be made with from a text: what brought them about is in none."""
-WITHOUT_SCORES: Final = (RUNNING, ABORTED, FAULT, *LOG_ONLY)
-"""Results of games that the rules have not ended."""
+FORFEITS, PENALTIES, RESULT, POINTS, PLACES = "Forfeits", "Penalties", "Result", "Points", "Places"
+OF_THE_CONTEST: Final = (FORFEITS, PENALTIES, RESULT, POINTS, PLACES)
+"""What happened beside the moves, which ``contest_text`` reads when it knows the position."""
+RUNNING: Final = "*"
+"""The result of a game that goes on."""
 
 _NUMBER: Final = re.compile(r"(0|[1-9][0-9]{0,19})\Z", re.ASCII)
 _GAME: Final = re.compile(r'(?:[ \t\r\n]|;[^\r\n]*|\{[^{}]*\})*(?P<header>\[[ \t]*Game[ \t]*"(?P<name>[^"\r\n]*)")?')
@@ -121,7 +119,7 @@ class Headers:
         self._options = option_types(self._options_type)
         players = [f"{PLAYER}{seat}" for seat in range(game.max_seats)]
         known = ["Game", "Version", "Seats", *_NUMBERS, *players, *self._options]
-        known += [*([self._text.TABLES] if self._text.TABLES else []), "Position", "Result"]
+        known += [*([self._text.TABLES] if self._text.TABLES else []), "Position", *OF_THE_CONTEST]
         self.values: dict[str, Any] = {}
         for tree in trees:
             name, value = tree.children

@@ -36,7 +36,7 @@ def outcome(result: Result | None, contest: Contest, *, waits: bool = False) -> 
     """
     why = ", ".join(_reasons(result, contest))
     words = f"{_who(result)}: {why}" if why else _who(result)
-    return f"{words}; the result waits for protests" if waits else words
+    return f"{words}; this waits for protests" if waits else words
 
 
 def _who(result: Result | None) -> str:
@@ -60,9 +60,11 @@ def _reasons(result: Result | None, contest: Contest) -> Iterator[str]:
     if result is not None and by_rules and result.ending is Ending.STALLED:
         yield "the game reached the limit of turns"
     yield from (_LEFT[ending].format(seat) for seat, ending in contest.out.items())
-    if by_rules:
-        taken = ((seat, points) for seat, points in enumerate(contest.points_off) if points)
-        yield from (f"an arbiter took {counted(points, 'point')} off seat {seat}" for seat, points in taken)
+    taken = [(seat, points) for seat, points in enumerate(contest.points_off) if points]
+    if by_rules and taken:
+        (first, points), *rest = taken
+        off = [f"{counted(points, 'point')} off seat {first}", *(f"{more} off seat {seat}" for seat, more in rest)]
+        yield f"an arbiter took {named(off)}"
 
 
 def standings(scores: Sequence[int], places: Sequence[int]) -> str:
@@ -74,9 +76,9 @@ def standings(scores: Sequence[int], places: Sequence[int]) -> str:
     return ", ".join(f"seat {seat}{told} place {place}" for seat, (told, place) in by_seat)
 
 
-def counted(number: int, what: str) -> str:
-    """Return ``1 strike``, ``2 strikes``."""
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+def counted(number: int, what: str, more: str = "") -> str:
+    """Return ``1 strike``, ``2 strikes``; ``more`` is the plural that is not made with an s."""
+    return f"{number} {what if number == 1 else more or f'{what}s'}"
 
 
 def named(words: Sequence[str]) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from referee.games import registry
 from referee.games.game import State
-from referee.notation import headers
+from referee.games.results import Contest, Result
+from referee.notation import contest_text, headers
 from referee.notation.errors import Kind, NotationError
 from referee.notation.game_text import parse
 from referee.notation.grammar import grammar, place_of
@@ -19,13 +20,26 @@ class Position:
 
     setup: Setup
     state: State
+    contest: Contest = field(default_factory=Contest)
+    """What happened beside the moves."""
+
+    @property
+    def result(self) -> Result | None:
+        """What the game has come to; None: it goes on."""
+        return self.contest.result(self.setup.seats, self.state.pending())
 
 
 def write(position: Position) -> str:
-    """The canonical form."""
+    """Return the canonical form. Of a game that the moves alone decide it says no result: the position does."""
     of_game = registry.part(__package__, position.setup.rules_id, "position")
-    lines = [*headers.write(position.setup), headers.line("Position", of_game.write(position.state))]
-    return "".join(f"{line}\n" for line in lines)
+    return "".join(f"{line}\n" for line in (*head(position), headers.line("Position", of_game.write(position.state))))
+
+
+def head(position: Position) -> list[str]:
+    """Return its headers but the position itself, a line each."""
+    contest, setup = position.contest, position.setup
+    told = [] if contest.is_plain else contest_text.write(contest, setup.seats, position.state.pending())
+    return [*headers.write(setup), *told]
 
 
 def read(text: str) -> Position:
@@ -37,8 +51,6 @@ def read(text: str) -> Position:
         raise NotationError(Kind.SYNTAX, (found.line, 1), "header Position is missing", '[Position "…"]')
     if acts:
         raise NotationError(Kind.SYNTAX, place_of(acts[0]), "an event after a position", "nothing more")
-    if "Result" in found.values:
-        raise found.wrong("Result", "no result of a position")
     state = setup.start()
     token = found.values["Position"]
     try:
@@ -46,4 +58,4 @@ def read(text: str) -> Position:
         registry.part(__package__, setup.rules_id, "position").read(tree, state)
     except NotationError as error:
         raise error.moved(token.line, token.column + 1) from None
-    return Position(setup, state)
+    return Position(setup, state, contest_text.read(found, setup.seats, state.pending()))

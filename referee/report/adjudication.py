@@ -11,11 +11,13 @@ from enum import StrEnum
 from typing import Any, Final
 
 from referee.games.game import Decision, Forced, ForcedPass, State, Violation
-from referee.notation import game_text
+from referee.games.results import Contest
+from referee.notation import accepted, contest_text, game_text
+from referee.notation.contest_text import Contradiction
 from referee.notation.errors import Kind, NotationError
 from referee.notation.grammar import place_of
-from referee.notation.headers import RUNNING, WITHOUT_SCORES, Headers, Setup
-from referee.report.sheet import Scorings, is_over
+from referee.notation.headers import Headers, Setup
+from referee.report.sheet import Scorings, Told, is_over
 
 PASSED_OVER: Final = "TBL-2"
 STANDS: Final = "TBL-7"
@@ -61,7 +63,7 @@ class Entered:
     @property
     def rule_ids(self) -> tuple[str, ...]:
         """The rules that it breaks, ascending, without repeats."""
-        return tuple(sorted({violation.rule_id for violation in self.violations}))
+        return accepted.rule_ids(self.violations)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,8 @@ class Illegal:
     """What became of it, and by which rule of the table."""
     stopped: bool
     """The adjudication ends before it."""
+    ruled: bool = False
+    """The record itself says that an arbiter let it stand, which is as it should be."""
 
 
 @dataclass(slots=True)
@@ -97,10 +101,20 @@ class Adjudication:
     """In the order of the record."""
     scored: list[State] = field(default_factory=list)
     """The positions right after each scoring."""
-    result: str = RUNNING
-    """As a header has it: the points by the rules, or how the game ended without any."""
+    contest: Contest = field(default_factory=Contest)
+    """What happened beside the moves, as the record tells it."""
     claimed: str | None = None
     """The result that the record states, where it is another one."""
+
+    @property
+    def told(self) -> Told:
+        """The end of the game as it was adjudicated."""
+        return Told(self.setup, self.state, self.contest, self.scored)
+
+    @property
+    def result(self) -> str:
+        """As the header Result has it: the points by the rules, or how the game ended without any."""
+        return contest_text.value(self.told.result)
 
     @property
     def stopped(self) -> Illegal | None:
@@ -115,7 +129,7 @@ class Adjudication:
     @property
     def is_clean(self) -> bool:
         """Nothing in the record is wrong."""
-        return not self.illegal and self.claimed is None
+        return all(illegal.ruled for illegal in self.illegal) and self.claimed is None
 
 
 def adjudicate(text: str, policy: Policy = Policy.STOP) -> Adjudication:
@@ -152,7 +166,7 @@ class _Judge:
         event, wrong = self._meant(self.outcome.state, act)
         if wrong is None:
             self._resolve("the seat moved again")
-            self._enter(Step.PLAYED, event, game_text.seat_of(act), place_of(act)[0])
+            self._played(act, event)
         elif self._skipped is not None and (moves := self._stand_ins(self._skipped, act)):
             self._stand_in(self._skipped, moves)
             self.take(act)
@@ -169,21 +183,48 @@ class _Judge:
                 ahead.apply(move)
                 moves += 1
             self._stand_in(self._skipped, moves)
-        self.outcome.result = game_text.result_of(self.outcome.state)
-        told = found.text("Result")
-        if told in WITHOUT_SCORES and self.outcome.result == RUNNING:
-            self.outcome.result = str(told)
-        elif told not in (None, self.outcome.result):
-            self.outcome.claimed = told
+        try:
+            pending = self.outcome.state.pending()
+            self.outcome.contest = contest_text.read(found, self.outcome.setup.seats, pending)
+        except Contradiction as error:
+            self.outcome.contest = error.contest
+            self.outcome.claimed = error.told
 
     def _meant(self, state: State, act: Any) -> tuple[Any, NotationError | None]:
-        """What a line would be in a position, if anything, and what is wrong with it."""
+        """What a line would be in a position, if anything, and what is wrong with it: nothing, if it is marked so."""
         try:
             event = game_text.meant(self.outcome.setup.rules_id, state, act)
         except NotationError as error:
             return None, error
         violations = state.check(event)
-        return event, NotationError(Kind.ILLEGAL, place_of(act), "", violations=violations) if violations else None
+        if not violations or self._is_ruled(act, violations):
+            return event, None
+        return event, NotationError(Kind.ILLEGAL, place_of(act), "", violations=violations)
+
+    def _is_ruled(self, act: Any, violations: tuple[Violation, ...]) -> bool:
+        """Whether the record says that the move stands, and it can."""
+        mark = game_text.mark_of(act)
+        broken = accepted.rule_ids(violations)
+        if mark is None or tuple(mark.children) != broken:
+            return False
+        return bool({*broken} <= self.outcome.setup.game.waivable)
+
+    def _played(self, act: Any, event: Any) -> None:
+        """The line counts: it is legal, or the record says who let it stand."""
+        line, column = place_of(act)
+        seat, mark = game_text.seat_of(act), game_text.mark_of(act)
+        violations = self.outcome.state.check(event)
+        if mark is not None:
+            outcome, reason = f"stands as it was played ({STANDS}), as the record says", ""
+            if not violations:
+                outcome = "is played: nothing had to be ruled on it"
+                reason = f"the record says that it breaks {', '.join(mark.children)}; it breaks no rule"
+            words = self._lines[line - 1].strip()
+            ruled = bool(violations)
+            self.outcome.illegal.append(
+                Illegal(line, column, seat, words, violations, reason, outcome, stopped=False, ruled=ruled)
+            )
+        self._enter(Step.ACCEPTED if violations else Step.PLAYED, event, seat, line, violations)
 
     # What is played for a seat that was skipped
 

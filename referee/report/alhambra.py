@@ -8,7 +8,8 @@ from referee.games.alhambra import State
 from referee.games.alhambra.phases import Phase
 from referee.games.alhambra.scoring import NEUTRAL, Line, place_points, places, score_round
 from referee.games.alhambra.tiles import TYPES
-from referee.report.sheet import Item, Player, Reason, Sheet, SheetError, in_points, named, ordinals, seats, tied, upper
+from referee.notation.outcomes import named, seats
+from referee.report.sheet import Item, Player, Reason, Sheet, SheetError, in_points, ordinals, tied, upper
 
 _LAST = 3
 _Round = tuple[int, State]

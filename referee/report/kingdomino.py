@@ -8,7 +8,8 @@ from referee.games.kingdomino import State
 from referee.games.kingdomino.dominoes import TERRAINS
 from referee.games.kingdomino.options import Central
 from referee.games.kingdomino.scoring import Standing, central_bonus, harmony_bonus, places
-from referee.report.sheet import Item, Player, Reason, Sheet, in_points, seats, tied, upper
+from referee.notation.outcomes import seats
+from referee.report.sheet import Item, Player, Reason, Sheet, in_points, tied, upper
 
 
 def sheet(state: State, scored: Sequence[State], *, final: bool) -> Sheet:  # noqa: ARG001 - it scores once

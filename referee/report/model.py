@@ -9,12 +9,13 @@ from datetime import UTC, datetime
 from enum import StrEnum
 
 from referee.games.game import Rule, State, Violation
-from referee.games.table_rules import CATALOGUE as TABLE_RULES
+from referee.games.results import Result
+from referee.notation import contest_text
 from referee.notation.headers import Setup, option_types
 from referee.notation.sentences import sentence
 from referee.render.registry import renderer
 from referee.report.adjudication import Adjudication, Entered, Policy, Step
-from referee.report.sheet import Sheet, is_over, rules_of, sheet
+from referee.report.sheet import Player, Sheet, rules_of, upper
 
 Facts = tuple[tuple[str, str], ...]
 """Names and values, in order."""
@@ -175,7 +176,7 @@ def rules_named(rules_id: str, version: int, found: Sheet | None) -> tuple[Rule,
 
 def broken(rules_id: str, version: int, violations: Sequence[Violation]) -> tuple[str, ...]:
     """A sentence for each."""
-    rules = rules_of(rules_id, version) | {rule.id: rule for rule in TABLE_RULES}
+    rules = rules_of(rules_id, version)
     return tuple(sentence(violation, rules) for violation in violations)
 
 
@@ -186,9 +187,15 @@ def clock(milliseconds: int) -> str:
     return f"{datetime.fromtimestamp(milliseconds / 1000, UTC):%Y-%m-%d %H:%M:%S}"
 
 
-def standings(players: Iterable[tuple[str, int, int | None]]) -> tuple[Standing, ...]:
-    """By places, of players with their place and points."""
-    found = [Standing(place, player, points) for player, place, points in players]
+def standings(result: Result | None, players: Sequence[Player] = ()) -> tuple[Standing, ...]:
+    """Return the seats by places; with those of ``players`` who have points and no seat. None without a result."""
+    if result is None:
+        return ()
+    points = result.scores or (None,) * len(result.places)
+    by_seat = enumerate(zip(result.places, points, strict=True))
+    found = [Standing(place, f"seat {seat}", own) for seat, (place, own) in by_seat]
+    if result.scores:
+        found += [Standing(player.place, player.name, player.total) for player in players[len(found) :]]
     return tuple(sorted(found, key=lambda standing: standing.place))
 
 
@@ -198,7 +205,7 @@ def standings(players: Iterable[tuple[str, int, int | None]]) -> tuple[Standing,
 def of_adjudication(found: Adjudication, seats: Sequence[Seat], hashes: Facts = ()) -> Report:
     """``seats``: with what the log says of them, if there is one; ``hashes``: of that log."""
     setup = found.setup
-    scores = sheet(setup.rules_id, found.state, found.scored, final=False)
+    scores = found.told.sheet(final=False)
     wrong = [
         Wrong(
             f"line {each.line}",
@@ -209,7 +216,7 @@ def of_adjudication(found: Adjudication, seats: Sequence[Seat], hashes: Facts = 
         for each in found.illegal
     ]
     if found.claimed is not None:
-        reason = f"By the rules it is {found.result}."
+        reason = f"By the rules it is {found.result}{_places(found)}."
         wrong.append(Wrong("the result", found.claimed, (reason,), "the points of the rules count"))
     headline, tone = _headline(found)
     return Report(
@@ -217,9 +224,7 @@ def of_adjudication(found: Adjudication, seats: Sequence[Seat], hashes: Facts = 
         headline=headline,
         tone=tone,
         verdict=_verdict(found),
-        result=standings((player.name, player.place, player.total) for player in scores.players)
-        if is_over(found.state)
-        else (),
+        result=standings(found.told.result, scores.players),
         about=about(setup, [("illegal moves", _POLICIES[found.policy]), ("result", _result(found))]),
         seats=tuple(seats),
         sheet=scores,
@@ -233,12 +238,20 @@ def of_adjudication(found: Adjudication, seats: Sequence[Seat], hashes: Facts = 
     )
 
 
+def _places(found: Adjudication) -> str:
+    """Those of the result, where the points alone do not give them."""
+    result = found.told.result
+    if found.told.contest.is_plain or result is None or not result.places:
+        return ""
+    return f", places {' '.join(map(str, result.places))}"
+
+
 def _headline(found: Adjudication) -> tuple[str, Tone]:
     if stopped := found.stopped:
         return f"Stopped at line {stopped.line}", Tone.BAD
     if found.is_clean:
-        return "Nothing illegal", Tone.GOOD
-    count = len(found.illegal)
+        return ("Nothing illegal" + (", but for what the record says was ruled" if found.illegal else "")), Tone.GOOD
+    count = sum(not illegal.ruled for illegal in found.illegal)
     if not count:
         return "A wrong result", Tone.OPEN
     return f"{count} illegal {'move' if count == 1 else 'moves'}", Tone.OPEN
@@ -252,11 +265,15 @@ def _verdict(found: Adjudication) -> tuple[str, ...]:
         lines.append(f"{ruled} of them {'rests' if ruled == 1 else 'rest'} on a ruling of the arbiter.")
     if found.stopped:
         lines.append("The rest of the record was not looked at.")
+    if not found.told.contest.is_plain:
+        lines.append(f"{upper(found.told.outcome)}.")
     return tuple(lines)
 
 
 def _result(found: Adjudication) -> str:
-    return {"*": "none: the game is not over"}.get(found.result, found.result)
+    if not found.told.contest.is_plain:
+        return found.told.outcome
+    return "none: the game is not over" if found.told.result is None else contest_text.value(found.told.result)
 
 
 def _row(entered: Entered) -> Row:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from referee.games.rollwrite import TYPES, State
 from referee.games.rollwrite.scoring import Score, Share, place_of
-from referee.report.sheet import Item, Player, Reason, Sheet, in_points, named, ordinals, tied, upper
+from referee.notation.outcomes import named
+from referee.report.sheet import Item, Player, Reason, Sheet, in_points, ordinals, tied, upper
 
 
 def sheet(state: State, scored: Sequence[State], *, final: bool) -> Sheet:  # noqa: ARG001 - awards are in the position

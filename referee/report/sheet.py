@@ -6,15 +6,18 @@ Each game's module of this package makes one from the engine's own scoring; noth
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any, Protocol
 
 from referee.games import registry
-from referee.games.game import Over, Rule, State
+from referee.games.game import Ending, Over, Rule, State
+from referee.games.results import Contest, Result
+from referee.games.table_rules import CATALOGUE as TABLE_RULES
 from referee.notation import game_text, position_text
 from referee.notation.game_text import GameText
 from referee.notation.headers import Setup
+from referee.notation.outcomes import named, outcome
 from referee.notation.registry import notation
 
 
@@ -41,7 +44,7 @@ class Player:
     items: tuple[Item, ...]
     total: int
     place: int
-    """1 is the winner; equal places are a draw."""
+    """1 is the winner; equal places are a draw; 0: the game has no places."""
 
     def groups(self) -> Iterator[tuple[str, list[Item]]]:
         """The items by what they belong to."""
@@ -89,16 +92,83 @@ class Scorer(Protocol):
         """
 
 
-def sheet(rules_id: str, state: State, scored: Sequence[State] = (), *, final: bool = True) -> Sheet:
-    """Raises ``SheetError``, ``UnknownRules``."""
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a game file or a text says of the end of a game."""
+
+    setup: Setup
+    state: State
+    """The last position."""
+    contest: Contest = field(default_factory=Contest)
+    scored: Sequence[State] = ()
+    """The positions right after each scoring, where they are known."""
+    waits: bool = False
+    """The game has come to its end, which is not entered yet: there is time to protest."""
+
+    @property
+    def result(self) -> Result | None:
+        """What the game has come to; None: it goes on."""
+        return self.contest.result(self.setup.seats, self.state.pending())
+
+    @property
+    def outcome(self) -> str:
+        """Who won and why, in words."""
+        return outcome(self.result, self.contest, waits=self.waits)
+
+    def sheet(self, *, final: bool = True) -> Sheet:
+        """Return the score sheet; ``final`` as in ``sheet``. Raises ``SheetError``, ``UnknownRules``."""
+        return sheet(self.setup.rules_id, self.state, self.scored, contest=self.contest, final=final, waits=self.waits)
+
+
+def sheet(
+    rules_id: str,
+    state: State,
+    scored: Sequence[State] = (),
+    *,
+    contest: Contest | None = None,
+    final: bool = True,
+    waits: bool = False,
+) -> Sheet:
+    """Return the score sheet of a position, with the places that the game has as it was contested.
+
+    ``final``: as in ``Scorer``; ``waits``: its result is not entered yet. Raises ``SheetError``, ``UnknownRules``.
+    """
+    contest = contest or Contest()
     scorer: Scorer = registry.part(__package__, rules_id)
     found = scorer.sheet(state, scored, final=final)
-    if is_over(state):
-        return found
-    so_far = "The game is not over: these are the points if it ended here."
-    if not final:
-        so_far = "The game is not over: these are the points so far."
-    return Sheet(found.players, found.ties, (so_far, *found.remarks))
+    seats = [player for player in found.players if player.name.startswith("seat ")]
+    result = contest.result(len(seats), state.pending())
+    remarks = []
+    if not contest.is_plain or waits:
+        remarks.append(f"{upper(outcome(result, contest, waits=waits))}.")
+    if result is not None and result.ending is Ending.ADJUDICATED and result.scores:
+        points = " ".join(map(str, result.scores))
+        remarks.append(f"The arbiter gave the points {points}; those below are of the boards.")
+    if not is_over(state):
+        so_far = "the points if it ended here" if final else "the points so far"
+        goes_on = "The game is not over" if result is None else "The moves did not end the game"
+        remarks.append(f"{goes_on}: these are {so_far}.")
+    remarks += found.remarks
+    if contest.is_plain:
+        return replace(found, remarks=tuple(remarks))
+    if result is None:  # as if it ended here
+        scores, places = tuple(player.total for player in seats), tuple(player.place for player in seats)
+        result = contest.result(len(seats), (Over(Ending.RULES, scores, places),))
+    contested = _contested(seats, contest, result)
+    same = [player.place for player in contested] == [player.place for player in seats]
+    return Sheet((*contested, *found.players[len(seats) :]), found.ties if same else (), tuple(remarks))
+
+
+def _contested(seats: Sequence[Player], contest: Contest, result: Result | None) -> list[Player]:
+    """The seats less what an arbiter took off, with the places of the result."""
+    places = result.places if result is not None else ()
+    contested = []
+    for seat, player in enumerate(seats):
+        off = contest.points_off[seat] if contest.points_off else 0
+        penalty = Item("penalties", "penalty", "points that an arbiter took off", -off, ("TBL-6",))
+        items = (*player.items, penalty) if off else player.items
+        contested.append(replace(player, items=items, total=player.total - off, place=places[seat] if places else 0))
+    return contested
 
 
 def is_over(state: State) -> bool:
@@ -106,21 +176,22 @@ def is_over(state: State) -> bool:
     return isinstance(state.pending()[0], Over)
 
 
-def read(text: str) -> tuple[Setup, State, list[State]]:
-    """What a position, or a game as text, is of, its last position, and those right after each scoring that it tells.
-
-    Raises ``NotationError``.
-    """
+def read(text: str) -> Told:
+    """Return what a position, or a game as text, tells. Raises ``NotationError``."""
     found, _ = game_text.parse(text)
     if "Position" in found.values:
         position = position_text.read(text)
-        return position.setup, position.state, []
+        return Told(position.setup, position.state, position.contest)
     game = game_text.read(text).game
-    return game.setup, *replay(game)
+    state, scored = replay(game)
+    return Told(game.setup, state, game.contest, scored)
 
 
 def replay(game: GameText) -> tuple[State, list[State]]:
-    """The position after a game's events, and those right after each of its scorings. The events can happen."""
+    """Return the position after a game's events, and those right after each of its scorings.
+
+    The events can happen, or an arbiter let them.
+    """
     watch = Scorings(game.setup.rules_id)
     state = game.setup.start()
     for event in game.events:
@@ -162,17 +233,6 @@ def in_points(number: int) -> str:
     return f"{number} point{'' if number == 1 else 's'}"
 
 
-def named(players: Sequence[str]) -> str:
-    """``seat 0, seat 1 and seat 2``."""
-    *some, last = players
-    return f"{', '.join(some)} and {last}" if some else last
-
-
-def seats(numbers: Sequence[int]) -> str:
-    """``seats 0, 1 and 2``; ``seat 0``."""
-    return f"seat{'s' if len(numbers) > 1 else ''} {named([str(number) for number in numbers])}"
-
-
 def ordinals(first: int, count: int) -> str:
     """``1st and 2nd place``."""
     names = [_ORDINALS[place - 1] for place in range(first, first + count)]
@@ -188,5 +248,5 @@ def upper(words: str) -> str:
 
 
 def rules_of(rules_id: str, version: int) -> dict[str, Rule]:
-    """The game's rules by their ids. Raises ``UnknownRules``."""
-    return {rule.id: rule for rule in registry.get(rules_id, version).catalogue}
+    """Return the rules of the game and of the table by their ids. Raises ``UnknownRules``."""
+    return {rule.id: rule for rule in (*TABLE_RULES, *registry.get(rules_id, version).catalogue)}

@@ -72,7 +72,7 @@ def sheet_lines(
     for player in sheet.players:
         yield ""
         name = upper((names or {}).get(player.name, player.name))
-        yield f"{name}: {in_points(player.total)}" + (f", place {player.place}" if places else "")
+        yield f"{name}: {in_points(player.total)}" + (f", place {player.place}" if places and player.place else "")
         for group, own in player.groups():
             yield f"  {group}"
             for item in own:

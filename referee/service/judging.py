@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from referee.games.game import Violation
 from referee.log.note import VerifierKey
+from referee.notation import contest_text
 from referee.notation.errors import Kind, NotationError
 from referee.notation.headers import Setup
 from referee.report import sheet as sheets
@@ -93,6 +94,7 @@ def _adjudicate(data: bytes) -> pb.AdjudicateRecordResponse:
         found, [Seat(number, name) for number, name in enumerate(setup.players or [""] * setup.seats)]
     )
     assert made.sheet is not None  # noqa: S101 - every adjudication has one
+    result = found.told.result
     return pb.AdjudicateRecordResponse(
         rules_id=setup.rules_id,
         rules_version=setup.version,
@@ -101,6 +103,8 @@ def _adjudicate(data: bytes) -> pb.AdjudicateRecordResponse:
         over=sheets.is_over(found.state),
         result=found.result,
         claimed=found.claimed,
+        places=result.places if result else (),
+        outcome=found.told.outcome,
         sheet=_sheet_message(setup, made.sheet),
         reports=[WRITERS[wanted](made) for wanted in request.formats],
     )
@@ -118,6 +122,7 @@ def _illegal(found: Adjudication) -> Iterator[pb.IllegalLine]:
             reason=each.reason,
             outcome=each.outcome,
             stopped=each.stopped,
+            ruled=each.ruled,
         )
 
 
@@ -129,13 +134,16 @@ def _entered(found: Adjudication) -> Iterator[pb.EnteredEvent]:
 
 
 def _score(data: bytes) -> pb.ScorePositionResponse:
-    setup, state, scored = sheets.read(pb.ScorePositionRequest.FromString(data).text)
-    found = sheets.sheet(setup.rules_id, state, scored)
+    told = sheets.read(pb.ScorePositionRequest.FromString(data).text)
+    setup, result = told.setup, told.result
     return pb.ScorePositionResponse(
         rules_id=setup.rules_id,
         rules_version=setup.version,
-        over=sheets.is_over(state),
-        sheet=_sheet_message(setup, found),
+        over=sheets.is_over(told.state),
+        sheet=_sheet_message(setup, told.sheet()),
+        result=contest_text.value(result),
+        places=result.places if result else (),
+        outcome=told.outcome,
     )
 
 

@@ -6,13 +6,14 @@ import this, by its name.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from google.protobuf.message import Message
 
 from referee.notation import position_text
 from referee.notation.errors import NotationError
+from referee.notation.outcomes import outcome
 from referee.v1 import solver_service_pb2 as pb
 from solver import requests
 from solver.deciding import DEFAULT_BUDGET, Decided, decide, decider
@@ -32,8 +33,12 @@ def _prove_decided(request: pb.ProveDecidedRequest, _: float) -> Iterator[Messag
     game = decider(position.setup.rules_id)
     if game is None:
         raise ValueError(f"position: whether a game of {position.setup.rules_id} is decided is not offered")
+    if not position.contest.is_plain and position.result is not None:
+        raise ValueError(f"position: {outcome(position.result, position.contest)}; expected a game that goes on")
+    out = _either("out", request.out, tuple(position.contest.out))
+    points_off = _either("points_off", request.points_off, position.contest.points_off)
     budget = request.budget.rlimit or DEFAULT_BUDGET
-    found = decide(position.state, game, budget, out=request.out, points_off=request.points_off)
+    found = decide(position.state, game, budget, out=out, points_off=points_off)
     gaps = [
         pb.Gap(
             seat=gap.seat,
@@ -44,6 +49,15 @@ def _prove_decided(request: pb.ProveDecidedRequest, _: float) -> Iterator[Messag
         for gap in found.bounds.gaps
     ]
     yield pb.ProveDecidedResponse(decided=isinstance(found, Decided), leader=found.leader, gaps=gaps)
+
+
+def _either(name: str, field: Sequence[int], told: Sequence[int]) -> Sequence[int]:
+    """What the field says, or the headers of the position. Raises ``ValueError`` if they contradict each other."""
+    if field and told and tuple(field) != tuple(told):
+        raise ValueError(
+            f"{name}: {' '.join(map(str, field))}; expected {' '.join(map(str, told))}, as the position says"
+        )
+    return field or told
 
 
 _MORE: Final[dict[str, requests.Method]] = {"ProveDecided": (pb.ProveDecidedRequest, _prove_decided)}

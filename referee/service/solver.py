@@ -144,9 +144,8 @@ class SolverService:
         record = await table.record()
         game, opened = record.game, record.opened
         if (result := game.result()) is not None:
-            waits = not game.is_over
-            told = outcome(result, game.contest(), waits=waits)
-            raise GameOver(f"the game {'has come to its end' if waits else 'is over'}: {told}")
+            told = outcome(result, game.contest(), waits=game.result_waits)
+            raise GameOver(f"the game {'is over' if game.is_over else 'has come to its end'}: {told}")
         tables = None if game.position.own_tables else game.position.tables
         setup = Setup(opened.rules_id, opened.rules_version, len(opened.seats), game.position.options, tables)
         question = pb.ProveDecidedRequest(

@@ -11,9 +11,9 @@ from referee.log.verdict import ProofReport, Verdict
 from referee.log.verdict import Report as Audit
 from referee.notation.headers import Setup
 from referee.report import model, sheet
-from referee.report.model import Facts, Report, Row, Seat, Standing, Tone, Wrong
-from referee.story.story import Story, last_position
-from referee.story.transcript import Told
+from referee.report.model import Facts, Report, Row, Seat, Tone, Wrong
+from referee.story.story import Story, told_by
+from referee.story.transcript import Line
 from referee.story.words import quoted
 
 _MEANINGS = {
@@ -48,11 +48,12 @@ def _as_far_as_it_goes(stream: BinaryIO, entries: int) -> Story:
 
 def _of_log(audit: Audit, story: Story, verifier: VerifierKey | None) -> Report:
     record = story.record
-    setup, state, scored = last_position(story)
+    told = told_by(story)
+    setup = told.setup
     rules = setup.rules_id, setup.version
     seats = _seats(audit, record.opened.seats)
     try:
-        scores, no_sheet = sheet.sheet(setup.rules_id, state, scored, final=False), ""
+        scores, no_sheet = told.sheet(final=False), ""
     except sheet.SheetError as error:
         scores, no_sheet = None, f"The points cannot be told item by item: {error}."
     wrong = [
@@ -70,9 +71,9 @@ def _of_log(audit: Audit, story: Story, verifier: VerifierKey | None) -> Report:
             *meaning,
             *(line.strip() for line in verdict),
             *_signed(audit),
-            *_differs(audit, scores),
+            *([f"{sheet.upper(told.outcome)}."] if told.waits or not told.contest.is_plain else []),
         ),
-        result=_result(audit),
+        result=model.standings(told.result),
         about=_about(setup, audit, story),
         seats=seats,
         sheet=scores,
@@ -81,7 +82,7 @@ def _of_log(audit: Audit, story: Story, verifier: VerifierKey | None) -> Report:
         wrong=tuple(wrong),
         rows=tuple(_row(story, told) for told in story.transcript.entries),
         numbered="entry",
-        pictures=model.pictures(setup.rules_id, state, seats),
+        pictures=model.pictures(setup.rules_id, told.state, seats),
         hashes=_hashes(story, verifier),
     )
 
@@ -90,22 +91,6 @@ def _signed(audit: Audit) -> list[str]:
     lines = [f"{audit.entries} entries, {audit.signed_entries} of them under a signed checkpoint."]
     deck = ", recomputed from the committed deck" if audit.deck_checked else ""
     return [*lines, f"Chance: {audit.chance}{deck}.", *audit.remarks]
-
-
-def _result(audit: Audit) -> tuple[Standing, ...]:
-    points = audit.scores or (None,) * len(audit.places)
-    named = [f"seat {seat}" for seat in range(len(audit.places))]
-    return model.standings(zip(named, audit.places, points, strict=True))
-
-
-def _differs(audit: Audit, scores: sheet.Sheet | None) -> list[str]:
-    """What has to be said where the sheet is not the result."""
-    if scores is None or not audit.places:
-        return []
-    by_sheet = [(player.total, player.place) for player in scores.players if player.name.startswith("seat ")]
-    if by_sheet == [*zip(audit.scores, audit.places, strict=False)]:
-        return []
-    return ["The result rests on more than the score sheet: on forfeits, or on an arbiter's ruling."]
 
 
 def _about(setup: Setup, audit: Audit, story: Story) -> Facts:
@@ -135,7 +120,7 @@ def _seats(audit: Audit, opened: Any) -> tuple[Seat, ...]:
     return tuple(seats)
 
 
-def _row(story: Story, told: Told) -> Row:
+def _row(story: Story, told: Line) -> Row:
     words = told.words + (f": {quoted(story.texts[told.seq])}" if told.seq in story.texts else "")
     mark = told.refusal or ("ruling" if told.is_ruling else "")
     if told.taken_back_by is not None:
@@ -143,7 +128,7 @@ def _row(story: Story, told: Told) -> Row:
     return Row(told.seq, model.clock(told.time_ms), words, mark)
 
 
-def _outcome(told: Told) -> str:
+def _outcome(told: Line) -> str:
     return "refused: it changes nothing" if told.refusal else "stands as it was played (TBL-7)"
 
 

@@ -6,8 +6,6 @@ import dataclasses
 from datetime import UTC, datetime
 from typing import Any, BinaryIO
 
-from referee.games.game import Ending, State
-from referee.games.results import Result
 from referee.log import file
 from referee.log.entry import decode_entry
 from referee.log.errors import Code, LogError
@@ -18,9 +16,10 @@ from referee.log.remarks import Remarks
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.notation.game_text import GameText
-from referee.notation.headers import RUNNING, Setup
+from referee.notation.headers import Setup
+from referee.report.sheet import Told
 from referee.story.transcript import Transcript
-from referee.story.words import quoted, result_words
+from referee.story.words import quoted, told_end
 
 
 class Story:
@@ -95,6 +94,9 @@ class Story:
         lines.append(f"shown: entries 0 to {record.size - 1}{time}; {record.phase.value}")
         if game.end is not None:
             lines.append(told_end(game.end))
+        told = told_by(self)
+        if told.result is not None or not told.contest.is_plain:
+            lines.append(f"result: {told.outcome}")
         return lines
 
     def numbered_moves(self) -> list[str]:
@@ -134,11 +136,6 @@ def _scribe(opened: log_pb2.GameOpen) -> str:
     return f"scribe {opened.declared.scribe}, key {opened.scribe_keys[opened.declared.scribe].hex()}"
 
 
-def told_end(end: Result) -> str:
-    """Return how the game ended."""
-    return f"end ({end.ending.words}): {result_words(end)}"
-
-
 def as_text(story: Story) -> GameText:
     """Return what a log's entries say of the game: all but who signed what, and what was refused."""
     opened, game = story.record.opened, story.record.game
@@ -152,17 +149,11 @@ def as_text(story: Story) -> GameText:
         round=opened.round if opened.HasField("round") else None,
         table=opened.table if opened.HasField("table") else None,
     )
-    return GameText(setup, tuple(story.transcript.events()), _result(game.end))
+    return GameText(setup, tuple(story.transcript.events()), game.contest())
 
 
-def _result(end: Result | None) -> str:
-    if end is None:
-        return RUNNING
-    if end.scores and end.ending is not Ending.ADJUDICATED:
-        return " ".join(map(str, end.scores))
-    return end.ending.words
-
-
-def last_position(story: Story) -> tuple[Setup, State, list[State]]:
-    """Return what a game file is of, its last position, and those right after each scoring."""
-    return as_text(story).setup, story.record.game.position.state, story.transcript.scorings.states
+def told_by(story: Story) -> Told:
+    """Return what a game file says of the end of its game, as far as it goes."""
+    game = story.record.game
+    scored = story.transcript.scorings.states
+    return Told(as_text(story).setup, game.position.state, game.contest(), scored, waits=game.result_waits)

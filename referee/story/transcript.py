@@ -20,7 +20,7 @@ from referee.story.words import entry_words
 
 
 @dataclass(slots=True)
-class Told:
+class Line:
     """One entry."""
 
     seq: int
@@ -28,7 +28,7 @@ class Told:
     """When it was made, by the referee's clock; milliseconds since 1970."""
     event: Event
     words: str
-    line: str
+    notation: str
     """The move, draw or pass as a line of notation; empty of other entries, and of attempts that were refused."""
     broken: tuple[Violation, ...]
     """What a refused move breaks, or one that an arbiter lets stand."""
@@ -71,24 +71,24 @@ class Transcript:
         except UnknownRules as error:
             raise LogError(Code.UNSUPPORTED, str(error)) from None
         self._rules_id = rules_id
-        self.entries: list[Told] = []
+        self.entries: list[Line] = []
         self._rounds = 0
         """Lines of scoring rounds that count."""
         self.scorings = Scorings(rules_id)
         """The positions right after each scoring that counts."""
 
-    def see(self, happened: Happened) -> Told:
+    def see(self, happened: Happened) -> Line:
         """Take the next entry."""
         for seq in happened.taken_back:
             self.entries[seq].taken_back_by = happened.seq
             self._rounds -= len(self.entries[seq].scored)
         change = change_of(happened.event)
-        told = Told(
+        told = Line(
             seq=happened.seq,
             time_ms=happened.clock.referee_ms,
             event=happened.event,
             words=entry_words(happened, self._notation),
-            line="" if change is None else game_text.line(self._rules_id, happened.before, change),
+            notation="" if change is None else game_text.line(self._rules_id, happened.before, change),
             broken=happened.broken,
             scored=() if change is None else tuple(self._notation.rounds(happened.after, self._rounds)),
         )

@@ -50,6 +50,7 @@ from referee.log.events import (
 from referee.log.intent import Author, Role
 from referee.log.judge import Happened
 from referee.log.terms import DAY_MS
+from referee.notation.outcomes import counted, standings
 from referee.notation.registry import Notation
 
 UNITS = {"d": DAY_MS, "h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
@@ -167,7 +168,7 @@ def entry_words(happened: Happened, notation: Notation) -> str:
             lost = counted(lost_size - happened.seq, "entry", "entries")
             return f"the referee lost {lost} that it had signed for and goes on"
         case Ended(result):
-            return f"end ({result.ending.words}): {result_words(result)}"
+            return told_end(result)
         case Opened():
             return "the game is opened"
         case Disclosed():
@@ -178,16 +179,12 @@ def entry_words(happened: Happened, notation: Notation) -> str:
 
 def result_words(result: Result) -> str:
     """Return points and places, as far as there are some."""
-    if not result.places:
-        return "no result"
-    scores = [f" {score} points," for score in result.scores] or [""] * len(result.places)
-    seats = enumerate(zip(scores, result.places, strict=True))
-    return ", ".join(f"seat {seat}{score} place {place}" for seat, (score, place) in seats)
+    return standings(result.scores, result.places)
 
 
-def counted(number: int, what: str, more: str = "") -> str:
-    """``1 strike``, ``2 strikes``; ``more`` is the plural that is not made with an s."""
-    return f"{number} {what if number == 1 else more or f'{what}s'}"
+def told_end(end: Result) -> str:
+    """Return how the game ended: ``end (resigned): seat 0 place 1, seat 1 place 2``."""
+    return f"end ({end.ending.words}): {result_words(end)}"
 
 
 def quoted(text: str) -> str:

@@ -13,12 +13,13 @@ import pytest
 
 from referee.cli.adjudicate import recorded
 from referee.cli.recorder import Recorder
+from referee.games.results import Contest
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
 from referee.log.v1 import log_pb2
 from referee.notation.errors import NotationError
 from referee.notation.game_text import write
-from referee.notation.headers import RUNNING, Setup
+from referee.notation.headers import Setup
 from referee.report.adjudication import Policy, adjudicate
 from tests.cli.command import referee
 from tests.log import registered
@@ -229,14 +230,14 @@ def test_the_result_of_a_game_that_a_forfeit_ended_is_not_the_sheets(tmp_path: P
         recorder.take(event)
     forfeit = log_pb2.Forfeit(seat=0, ending=log_pb2.ENDING_ADJUDICATED)
     recorder.rule(log_pb2.Rule(forfeit=forfeit, rule_id="TBL-4"))
-    recorder.end(RUNNING)
+    recorder.end(Contest())
     signer = CheckpointSigner("club.example", keys[1])
     file = tmp_path / "game.gamelog"
     file.write_bytes(recorder.file(signer))
     done = referee("report", file, "--key", str(signer.verifier))
     assert (done.returncode, done.stderr) == (0, "")
     assert re.search(r"^1\. seat 1.*\n2\. seat 0", done.stdout, re.MULTILINE)
-    assert "The result rests on more than the score sheet: on forfeits, or on an arbiter's ruling.\n" in done.stdout
+    assert done.stdout.count("Seat 1 wins: an arbiter put seat 0 out.\n") == 2
     assert "  [ruling]\n" in done.stdout
 
 

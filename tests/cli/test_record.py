@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from referee.cli import texts
+from referee.games.game import Ending
+from referee.games.results import Contest, Result
 from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey
 from referee.notation.game_text import GameText, read, write
-from referee.notation.headers import ABORTED, Setup
+from referee.notation.headers import Setup
 from tests.cli.command import referee
 from tests.log import registered
 from tests.log.games import play
@@ -43,6 +45,9 @@ def recorded(keys: Path, text: Path, out: Path, *more: str) -> tuple[int, str, s
 def shown(*words: str | Path) -> tuple[int, str, str]:
     done = referee("show", *words)
     return done.returncode, done.stdout, done.stderr
+
+
+ABORTED = Contest(ruled=Result(Ending.ABORTED))
 
 
 def own_tables(setup: Setup) -> bool:
@@ -86,8 +91,8 @@ def test_the_first_thing_that_is_wrong_stops_it_and_nothing_is_written(keys: Pat
             8,
             "line 7, column 1: illegal: 0: choose 4 forest/forest: KDO-5",
         ),
-        ("stalled", f'{head}[Result "stalled"]\n', 2, "what brought that about is not in a text"),
-        ("resigned", f'{head}[Result "resigned"]\n', 2, "what brought that about is not in a text"),
+        ("stalled", f'{head}[Result "stalled"]\n', 2, "what brought that about is not in the text"),
+        ("resigned", f'{head}[Result "resigned"]\n', 2, "what brought that about is not in the text"),
         ("latin", f"{head}; \udce4\n", 2, "byte 34 is not UTF-8"),
     ):
         text = tmp_path / name

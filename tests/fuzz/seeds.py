@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from referee.games import registry
+from referee.games.game import Ending
+from referee.games.results import Contest, Result
 from referee.log import file
 from referee.log.deck import Deck
 from referee.log.engines import installed
@@ -25,6 +28,7 @@ from referee.notation import position_text
 from referee.notation.game_text import GameText, write
 from referee.notation.headers import Setup
 from referee.notation.position_text import Position
+from referee.report.sheet import replay
 from referee.wire import strict
 from solver.alhambra import proving as alhambra_proving
 from solver.kingdomino import proving as kingdomino_proving
@@ -43,6 +47,7 @@ from tests.log.games import (
 )
 from tests.log.registered import at_random
 from tests.notation import setups
+from tests.notation.test_contested import contested
 
 VERIFIER = SIGNER.verifier
 _LATE = 12
@@ -206,12 +211,22 @@ def claims() -> list[bytes]:
     return [line.encode() for line in _CLAIMS]
 
 
+CONTESTS = [
+    Contest({2: Ending.FLAG}, (0, 3, 0)),
+    Contest({0: Ending.RESIGNED, 1: Ending.ILLEGAL_MOVES}),
+    Contest(ruled=Result(Ending.ADJUDICATED, (9, 1, 5), (1, 3, 2))),
+]
+
+
 def texts() -> list[bytes]:
-    """The beginnings of games, as they are printed."""
+    """The beginnings of games, as they are printed: plain, and contested up to a move that stands against the rules."""
     found = []
     for setup in setups.PLAIN:
         events = setups.play(setup, seed=1).events[:6]
         found.append(write(GameText(setup, tuple(events))).encode())
+        head, _, lines = write(GameText(*contested(setup.rules_id, 3, 0), CONTESTS[0])).partition(" against ")
+        text = f"{head} against {lines.partition(chr(10))[0]}\n"
+        found.append(re.sub(r"\[(Result|Places).*\n", "", text).encode())
     return found
 
 
@@ -225,4 +240,8 @@ def positions() -> list[bytes]:
             found.setdefault((setup.rules_id, state.phase.name, late), position_text.write(Position(setup, state)))
 
         setups.play(setup, seed=1, watch=watch)
+        played, events = contested(setup.rules_id, 3, 0)
+        for contest, length in zip(CONTESTS, (len(events) // 2, len(events), len(events)), strict=True):
+            position = Position(played, replay(GameText(played, events[:length]))[0], contest)
+            found[setup.rules_id, f"contested {contest}", True] = position_text.write(position)
     return [text.encode() for text in found.values()]

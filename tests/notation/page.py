@@ -9,6 +9,10 @@ from typing import Any
 
 import referee.notation
 from referee.games import registry
+from referee.games.forfeits import ENDINGS
+from referee.games.game import Ending
+from referee.games.kingdomino.moves import PlaceDomino
+from referee.games.results import Contest
 from referee.notation.game_text import GameText
 from referee.notation.game_text import write as write_game
 from referee.notation.grammar import MAX_CHARACTERS, MAX_LINE, either
@@ -56,7 +60,9 @@ aloud, and makes a log from it; a log is printed as such a text. One game has on
 | `Dominoes` | Kingdomino with other dominoes: 48 times left and right half, as in `wheat/mine:3`, by their numbers |
 | `Sheet` | Roll & Write with another sheet: name, coin track, `blue` or `yellow` for the dice that give the rows, then 36 types: blue 1 with yellow 1 to 6, blue 2 and so on |
 | `Position` | makes the text one of a position: see below |
-| `Result` | the points of the seats in their order; `*` for a game that goes on; `aborted`, `referee fault` or `stalled` (the log was full) for one that ended without points; `resigned`, `flag`, `disconnected`, `crashed`, `illegal moves`, `adjudicated` or `voided` for one that was decided at the table. If it is there, it has to be so |
+| `Forfeits`, `Penalties` | what happened beside the moves: see [A contested game](#a-contested-game) |
+| `Result` | the points of the seats in their order, less penalties; `*` for a game that goes on; for one that its rules did not end how it ended: `resigned`, `flag`, `disconnected`, `crashed` or `illegal moves` after forfeits; `adjudicated`, `voided`, `aborted`, `referee fault` or `stalled` (the log was full). Without it the result is what the position and the headers above it give; if it is there, it has to be so |
+| `Points`, `Places` | of a result that the moves alone do not give: see [A contested game](#a-contested-game) |
 
 The options, by game (docs/rules tells what each is):
 
@@ -79,8 +85,34 @@ What is written of these has to be right. Cards that are taken or paid, the domi
 that are turned may come in any order; hands, rows, markets and rolls have the order in which they came. There are no
 other short forms. A tile has its whole name: `garden-10` is a tile, and so are `garden-10-N` and `garden-10-W`.
 
-**What a text does not say** is in the log alone: keys and signatures, who sits where, the terms, a series, times, and
-moves that were refused.
+**What a text does not say** is in the log alone: keys and signatures, who sits where, the terms, a series, times,
+moves that were refused, protests, and who ruled. An end that still waits for protests is written as what the game has
+come to.
+
+## A contested game
+
+What happens beside the moves decides games, too: a seat resigns or runs out of time, an arbiter takes points off, lets
+an illegal move stand or gives the result. A text says all of this, so that whoever reads it has the same winner as the
+log.
+
+{contested}
+| header | value |
+|---|---|
+| `Forfeits` | the seats that have forfeited and how, in that order, with commas between: {forfeits}. They are behind all others (TBL-4), and when they leave at most one seat the game is over (TBL-3) |
+| `Penalties` | points that an arbiter took off, by seat; they count before the places (TBL-6) |
+| `Result` | as above. `adjudicated`, `voided`, `aborted` and `referee fault` hold whatever the game had come to |
+| `Points` | by seat, as an arbiter gave them with `adjudicated`; where there are none, the result has places alone |
+| `Places` | by seat, 1 is the winner and equal ones are a draw; printed wherever the moves alone do not give them |
+
+Headers that say nothing are left out. Points and places of a contested game follow from the rest of the text but where
+an arbiter gave them, and what is written of them has to be so. A text that says `[Result "resigned"]` and no `Forfeits`
+does not tell whose it was: it is read, and has no places. Headers of a position mean the same; they come before it.
+
+**A move that stands against the rules** ends with `against` and the ids of the rules that it breaks, ascending: these
+and no others, and such as an arbiter can waive (TBL-7, [docs/rules/table.md](rules/table.md)). A line without it has to
+be legal. In positions of Kingdomino the mark stands at the domino, with what it broke when it was placed; in those of
+Alhambra at the end of what is `laid`, with what the whole breaks now. Roll & Write needs none there: nothing of the
+boards is against its rules.
 
 ## What can be wrong
 
@@ -100,7 +132,8 @@ characters, a line {line}.
 
 The headers of the game, and the position on one line. It is read back as the same position, digest and all; `referee
 show FILE --position --at N` prints it. What is read is whole: every domino, tile and card is in one place, boards are
-legal, and what is awaited can happen. Whether a game can lead to it is not asked.
+legal or [marked](#a-contested-game) with what they break, and what is awaited can happen. Whether a game can lead to it
+is not asked.
 
 Parts are apart by `|`: the phase with what is counted, what lies on the table, then one part for each seat.
 
@@ -125,7 +158,8 @@ position.
 signed with the scribe's key. The referee's key signs the head of the log. Who records a game alone is scribe and
 referee, with two keys of their own (`referee keys scribe.pem --new`); the log then proves what they vouch for, not what
 the players signed. The text is played by the rules first; nothing is written if anything is wrong. `referee audit` says
-COMPLETE of a game that is over, PREFIX of one that breaks off.
+COMPLETE of a game that is over, PREFIX of one that breaks off. A contested game takes an arbiter's rulings, and so an
+arbiter's key: `referee adjudicate` has it.
 
 A printed text can be signed as a [C2SP signed note](https://c2sp.org/signed-note); whoever signs is told the verifier
 key. A text is held against a key that is given, and without one it is told that nothing was checked:
@@ -151,7 +185,13 @@ the score. It reads what `referee record` reads, and does not end with the first
 
 Nothing that is drawn or rolled can be skipped or left standing. What is not in the notation, or can mean several moves,
 is nobody's move: it is told as by `referee record`, and to be put right in the text. A `Result` that is not that of the
-points is listed with what is illegal; the points count.
+points is listed with what is illegal; the points count. So are `Points` and `Places` that cannot be.
+
+What the record says of rulings is taken as ruled, whatever the policy: a move that is rightly marked with `against`
+stands, forfeits, penalties and given results count, and nothing of it makes the record wrong. With `--out` each becomes
+a ruling in the log: moves in their places, all others at its end, as a text does not say when they came. Two ends cannot
+be written so, and are refused: one of which the text does not tell whose it was, and an abort of a game that had
+already come to its end.
 
 Every ruling is an act of the arbiter in the log, signed with the arbiter's key. The report (`.html`, one page without
 scripts that can be printed, or `.txt`) lists what is illegal with line, rule and the rule's words, the score item by
@@ -166,7 +206,8 @@ keys and writes no log; `--out` is for whoever has them.
 ## Scoring a final position
 
 `referee score` makes the score sheet of a position, of a game as text, or of a game file: every item of every seat with
-its rule, the places, and what broke a tie. Of a position that is not over it is the score if the game ended there, with
+its rule, the places, and what broke a tie. Of a contested game it says first who won and why, has points that were taken
+off as items, and the places of the result. Of a position that is not over it is the score if the game ended there, with
 a last scoring of the boards. Where the boards of Alhambra are all that is left of a game, they are written as below:
 `scorings`, how many rounds were held; `score`, what the scoring track shows; and what is `laid`. Nobody asks how many
 turns and cards led to it.
@@ -205,9 +246,19 @@ def notation_page() -> str:
     grammars = [("Common", folder / "text.lark")]
     grammars += [(name.capitalize(), folder / name / "text.lark") for name in sorted(registry.names())]
     blocks = [f"### {name}\n\n{_block(path.read_text(encoding='utf-8'), 'lark')}" for name, path in grammars]
+    parts["contested"] = _block(_contested())
+    parts["forfeits"] = ", ".join(f"`{ending.words}`" for ending in ENDINGS)
     parts["options"] = "".join(map(_options, PLAIN))
     limits = {"characters": MAX_CHARACTERS, "line": MAX_LINE}
     return PAGE.format(**parts, **limits, boards=BOARDS, grammar="\n".join(blocks))
+
+
+def _contested() -> str:
+    """A game of Kingdomino that breaks off after an accepted move and forfeits."""
+    setup = PLAIN[1]
+    events = [*play(setup, seed=12).events[:9], PlaceDomino(18, (-2, 2), (-2, 3))]
+    contest = Contest({0: Ending.RESIGNED}, (2, 0))
+    return write_game(GameText(setup, tuple(events), contest))
 
 
 def _options(setup: Setup) -> str:

@@ -12,7 +12,7 @@ from referee.games.game import Chance, Forced, ForcedPass, Over, SetupError
 from referee.games.kingdomino.dominoes import DOMINOES, Domino
 from referee.games.kingdomino.options import Central, Draw, Frame
 from referee.harness import Played, Shuffler, by_kind
-from referee.notation.game_text import GameText, result_of
+from referee.notation.game_text import GameText
 from referee.notation.headers import Setup
 
 
@@ -88,7 +88,7 @@ def play(setup: Setup, seed: int, watch: Callable[[Any], None] | None = None) ->
 
 def text_of(setup: Setup, played: Played) -> GameText:
     """The game that was played."""
-    return GameText(setup, tuple(played.events), result_of(played.state))
+    return GameText(setup, tuple(played.events))
 
 
 def name_of(setup: Setup) -> str:

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from referee.games.game import Decision
+from referee.games.game import Decision, Ending
+from referee.games.results import Contest, Result
 from referee.notation.errors import Kind, NotationError
 from referee.notation.game_text import GameText, line, read, read_line, write
-from referee.notation.headers import ABORTED, RUNNING, Setup
+from referee.notation.headers import Setup
 from referee.notation.registry import notation
 from tests.notation.setups import PLAIN, SETUPS, name_of, play, text_of
 
@@ -58,8 +59,8 @@ def test_every_legal_move_of_every_position_is_read_as_it_was_printed(setup: Set
 def test_a_game_may_break_off_anywhere(setup: Setup) -> None:
     played = play(setup, seed=2)
     for length in (0, 1, len(played.events) // 2, len(played.events) - 1):
-        for result in (RUNNING, ABORTED):
-            game = GameText(setup, tuple(played.events[:length]), result)
+        for contest in (Contest(), Contest(ruled=Result(Ending.ABORTED))):
+            game = GameText(setup, tuple(played.events[:length]), contest)
             assert read(write(game)).game == game
 
 
@@ -164,7 +165,7 @@ DICE = '[Game "rollwrite"]\n[Seats "2"]\n[start_seat "0"]\n'
         (f'{TILES}[Dominoes "x"]', "line 3, column 2: syntax: header 'Dominoes'; expected Game, Version, Seats"),
         (f"{KINGS}0: castel 2,2", "line 3, column 4: syntax: found 'castel'; expected castle, choose, discard, pass"),
         (f"{KINGS}0: castle", "line 3, column 10: syntax: the line ends; expected a cell, such as 1,-2"),
-        (f"{KINGS}0: castle 2,2 9", "line 3, column 15: syntax: found '9'; expected the end of the line"),
+        (f"{KINGS}0: castle 2,2 9", "line 3, column 15: syntax: found '9'; expected against or the end of the line"),
         (f"{KINGS}0: castle2,2", "line 3, column 10: syntax: '2,2' right after 'castle'; expected a blank between"),
         (f"{KINGS}first order: 0101", "line 3, column 15: syntax: '101' right after '0'; expected a blank"),
         (f"{KINGS}0: castle {'1 ' * 9000}", "line 3, column 8193: syntax: the line is too long; expected at most 8192"),
@@ -173,7 +174,7 @@ DICE = '[Game "rollwrite"]\n[Seats "2"]\n[start_seat "0"]\n'
         (f"{KINGS}{{open", "line 3, column 1: syntax: found '{'"),
         (f"{CHOSEN}0: place 3 wheat/mine", "line 12, column 12: syntax: domino 3 with wheat/mine; expected forest/"),
         (f"{TILES}neutral: tower-8", "line 3, column 10: syntax: there is no tile tower-8; expected tower-8-NES"),
-        (f"{TILES}0: take denar-10", "line 3, column 9: syntax: found 'denar-10'; expected a card, such as denar-3"),
+        (f"{TILES}0: take denar-10", "line 3, column 9: syntax: found 'denar-10'; expected against, a card, such as"),
         (f"{DICE}start buildings 0: 1,1 1,7", "line 4, column 24: syntax: found '1,7'; expected a blue and a yellow"),
         (f"{DICE}start buildings 0: tower 1,1", "line 4, column 20: syntax: tower 1,1; expected garden 1,1"),
     ],
@@ -198,7 +199,7 @@ def test_syntax(text: str, message: str) -> None:
         (f"{CHOSEN}0: place 5", "line 12, column 4: illegal: place 5: no legal move begins so", ()),
         (
             f'{KINGS}[Result "1 2"]',
-            'line 3, column 9: illegal: result "1 2"; expected *, aborted, referee fault',
+            'line 3, column 9: illegal: Result "1 2"; expected *, adjudicated, voided, aborted',
             (),
         ),
         (f'{KINGS}[mighty_duel "yes"]\n[wider_offer "yes"]', "line 4, column 14: illegal: no game can be set up", ()),
@@ -231,7 +232,7 @@ def test_nothing_follows_the_end() -> None:
         text = write(text_of(setup, play(setup, seed=4)))
         assert "expected nothing after the end" in str(refused(text + "0: pass\n"))
         wrong = re.sub(r'Result "\d+', 'Result "1000', text)
-        assert "illegal: result" in str(refused(wrong))
+        assert "illegal: Result" in str(refused(wrong))
 
 
 @pytest.mark.parametrize(

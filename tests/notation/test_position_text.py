@@ -68,7 +68,7 @@ UNSEEN = next(number for number in range(1, 49) if not re.search(rf"\b{number}\b
         (f'{KINGS}[Position "choose"]', Kind.SYNTAX, "line 3, column 18: syntax: the text ends; expected seat"),
         (f'{KINGS}[Position "chose seat 1"]', Kind.SYNTAX, "column 12: syntax: found 'chose'; expected a phase"),
         (f"{KINGS}{CHOICE}\n0: choose 1", Kind.SYNTAX, "line 4, column 1: syntax: an event after a position"),
-        (f'{KINGS}{CHOICE}\n[Result "*"]', Kind.SYNTAX, "expected no result of a position"),
+        (f'{KINGS}{CHOICE}\n[Result "1 2"]', Kind.ILLEGAL, 'Result "1 2"; expected *, adjudicated, voided'),
         (f"{KINGS}{CHOICE.replace('seat 1', 'seat 2').replace('seat 0', 'seat 2')}", Kind.ILLEGAL, "expected 0 to 1"),
         (f"{KINGS}{CHOICE.replace('removed', 'removed 49')}", Kind.ILLEGAL, "domino 49"),
         (f"{KINGS}{CHOICE.replace('choose', 'place')}", Kind.ILLEGAL, "phase place; expected kings, an offer"),

@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from referee.games.game import Ending
 from referee.games.kingdomino.moves import DiscardDomino, PlaceDomino
+from referee.games.results import Contest, Result
 from referee.notation.errors import Kind, NotationError
 from referee.notation.game_text import GameText, write
-from referee.notation.headers import ABORTED, RUNNING, Setup
+from referee.notation.headers import RUNNING, Setup
 from referee.report.adjudication import Adjudication, Policy, Step, adjudicate
 from tests.notation.setups import PLAIN, name_of, play, text_of
 
@@ -52,7 +54,7 @@ def test_a_game_without_anything_illegal_is_what_was_played(setup: Setup, policy
     assert {each.step for each in found.entered} == {Step.PLAYED}
     assert [text.split("\n")[each.line - 1] for each in found.entered if each.line] == [e.words for e in found.entered]
     assert found.state.digest() == played.state.digest()
-    assert found.result == text_of(setup, played).result
+    assert found.told.result == Contest().result(setup.seats, played.state.pending())
 
 
 def test_stop_ends_before_the_first_illegal_line() -> None:
@@ -176,10 +178,11 @@ def test_a_result_that_the_points_do_not_give() -> None:
     setup = PLAIN[1]
     game = text_of(setup, play(setup, seed=2))
     text = write(game)
-    found = adjudicate(text.replace(f'[Result "{game.result}"]', '[Result "99 1"]'), Policy.SKIP)
-    assert (found.result, found.claimed, found.is_clean) == (game.result, "99 1", False)
-    aborted = write(GameText(setup, game.events[:9], ABORTED))
-    assert adjudicate(aborted).result == ABORTED
+    points = text.partition('[Result "')[2].partition('"')[0]
+    found = adjudicate(text.replace(f'[Result "{points}"]', '[Result "99 1"]'), Policy.SKIP)
+    assert (found.result, found.claimed, found.is_clean) == (points, "99 1", False)
+    aborted = write(GameText(setup, game.events[:9], Contest(ruled=Result(Ending.ABORTED))))
+    assert adjudicate(aborted).result == "aborted"
     assert adjudicate(aborted).is_clean
 
 

@@ -18,9 +18,11 @@ import pytest
 
 from clients.sdk.adjudication import HTML, TEXT, Adjudicator
 from clients.sdk.errors import Denied
+from referee.games.game import Ending
 from referee.games.kingdomino.moves import DiscardDomino
+from referee.games.results import Contest
 from referee.notation.errors import Kind, NotationError
-from referee.notation.game_text import write
+from referee.notation.game_text import GameText, write
 from referee.notation.headers import Setup
 from referee.report.adjudication import Adjudication, Policy, adjudicate
 from referee.service import adjudication
@@ -33,6 +35,7 @@ from tests.cli.command import referee
 from tests.cli.test_adjudicate import spoilt
 from tests.notation.page import BOARDS
 from tests.notation.setups import PLAIN, name_of, play, text_of
+from tests.notation.test_contested import contested
 from tests.report.test_adjudication import AWAY, OUTSIDE, START
 from tests.service.conftest import running
 from tests.service.player import Client, Play, bearer, connected, refused, token_of
@@ -182,7 +185,8 @@ async def test_fields_are_those_of_the_adjudication(setup: Setup, tmp_path: Path
                 ]
                 for each, own in zip(answer.illegal, found.illegal, strict=True):
                     assert (each.seat if each.HasField("seat") else None) == own.seat
-                    assert (each.reason, each.outcome, each.stopped) == (own.reason, own.outcome, own.stopped)
+                    assert (each.reason, each.outcome) == (own.reason, own.outcome)
+                    assert (each.stopped, each.ruled) == (own.stopped, own.ruled)
                     assert [
                         (
                             violation.rule_id,
@@ -203,6 +207,28 @@ async def test_fields_are_those_of_the_adjudication(setup: Setup, tmp_path: Path
                 ] == [(each.step, each.words, each.rule_ids) for each in found.entered]
     assert ends[True]
     assert ends[False]
+
+
+async def test_a_contested_game_has_its_winner(tmp_path: Path) -> None:
+    """With a wrong move that an arbiter let stand, points off, and a seat that resigned."""
+    setup, events = contested("kingdomino", 3, 0)
+    contest = Contest({0: Ending.RESIGNED, 2: Ending.FLAG}, (0, 4, 0))
+    text = write(GameText(setup, events, contest))
+    found = judged(text, Policy.STOP)
+    assert not isinstance(found, NotationError)
+    async with judging(tmp_path) as (_, _, _, adjudicator):
+        answer = await adjudicator.adjudicate(text)
+        score = await adjudicator.score(text)
+    for told in (answer, score):
+        assert [*told.places] == [3, 1, 2]
+        assert told.outcome == found.told.outcome
+        assert told.outcome.startswith("seat 1 wins: seat 0 resigned, seat 2 ran out of time, an arbiter took 4 points")
+        assert [player.place for player in told.sheet.players] == [3, 1, 2]
+        assert " ".join(str(player.total) for player in told.sheet.players) == told.result
+        assert "TBL-6" in [rule.id for rule in told.sheet.rules]
+    assert answer.illegal
+    assert all(each.ruled and not each.stopped for each in answer.illegal)
+    assert not answer.HasField("claimed")
 
 
 @pytest.mark.slow
@@ -242,6 +268,9 @@ async def test_the_command_says_the_same_of_a_position(setup: Setup, tmp_path: P
                 "game": answer.rules_id,
                 "version": answer.rules_version,
                 "over": answer.over,
+                "result": answer.result,
+                "places": [*answer.places],
+                "outcome": answer.outcome,
                 "players": players,
                 "ties": [{"words": tie.words, "rules": [*tie.rule_ids]} for tie in answer.sheet.ties],
                 "remarks": [*answer.sheet.remarks],

@@ -3,7 +3,8 @@
     action seat 1 start 0 turns 7 | scorings 0 due | piles 98 turned 5 | market tower-12 garden-9-E free pavilion-8
         | row denar-3 … | discard … | neutral … | bought | score 0 hand denar-1 … reserve won laid garden-8-NW 0,-1 | …
 
-What is nowhere is in the bag or in the deck, whose order is no part of a position.
+What is nowhere is in the bag or in the deck, whose order is no part of a position. Where an
+arbiter let a tile stand, the mark has what the whole breaks now: laid garden-8-NW 0,-1 against ALH-A2.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
-from referee.games.alhambra import State
+from referee.games.alhambra import GAME, State
+from referee.games.alhambra.as_played import AsPlayed
 from referee.games.alhambra.layout import Layout, on_board
 from referee.games.alhambra.money import KINDS, card_name, copies
 from referee.games.alhambra.phases import FREE, SLOTS, Phase
@@ -19,6 +21,7 @@ from referee.games.alhambra.piles import scoring_cards_fit
 from referee.games.alhambra.tiles import tiles_of
 from referee.games.alhambra.violations import layout_violations
 from referee.games.game import Ending
+from referee.notation import accepted
 from referee.notation.alhambra.text import CARDS, RULES, tile_of
 from referee.notation.errors import Kind, NotationError, illegal
 from referee.notation.grammar import cell, numbers, place_of
@@ -41,13 +44,14 @@ def write(state: State) -> str:
         _words("bought", _names(state.bought, state)),
     ]
     for seat in range(state.seats):
-        laid = (f"{names[tile]} {x},{y}" for (x, y), tile in state.layouts[seat].cells().items())
+        layout = state.layouts[seat]
+        laid = (f"{names[tile]} {x},{y}" for (x, y), tile in layout.cells().items())
         pieces = (
             f"score {state.scores[seat]}",
             _words("hand", _cards(state.hands[seat])),
             _words("reserve", _names(state.reserves[seat], state)),
             _words("won", _names(state.won[seat], state)),
-            _words("laid", laid),
+            _words("laid", laid) + accepted.write(layout_violations(layout)),
         )
         parts.append(" ".join(pieces))
     return " | ".join(parts)
@@ -152,21 +156,27 @@ def _turn_all(tree: Any, counts: bytearray, state: State) -> None:
 
 
 def _seat(tree: Any, seat: int, state: State) -> None:
-    """ALH-A1 to ALH-A8: what is laid is an Alhambra."""
+    """ALH-A1 to ALH-A8: what is laid is an Alhambra, or what an arbiter let stand."""
     score, hand, reserve, won, laid = tree.children
     state.scores[seat] = _up_to(score, 0x7FFF)
     _turn_all(hand, state.hands[seat], state)
     state.reserves[seat] = _draw(reserve.children, state)
     state.won[seat] = _draw(won.children, state)
     cells = {}
-    for one in laid.children:
+    *tiles, mark = laid.children
+    for one in tiles:
         where = cell(one.children[1])
         if where in cells or where == (0, 0) or not on_board(where):
             _refuse(one, f"a tile on {where[0]},{where[1]}", "a free cell of the board")
         cells[where] = tiles_of(_draw(one.children[:1], state))[0]
-    state.layouts[seat] = Layout.of(state.table, cells)
-    if violations := layout_violations(state.layouts[seat]):
+    layout = Layout.of(state.table, cells)
+    violations = layout_violations(layout)
+    if mark is not None:
+        accepted.check(mark, f"seat {seat}: laid", violations, GAME.waivable)
+        layout = AsPlayed.of_layout(layout)
+    elif violations:
         raise illegal(place_of(laid), f"seat {seat}: laid", violations, RULES)
+    state.layouts[seat] = layout
 
 
 def _check_phase(tree: Any, state: State) -> None:

@@ -2,19 +2,23 @@
 
 place seat 1 turns 4 | order 0 1 1 0 | kings 3=1 17=0 | offer 4 8=1 22 30 | removed
     | castle 2,2 placed 5 0,1 1,1 discarded 9 | castle 0,4 discarded
+
+A domino that an arbiter let lie is marked: placed 7 2,3 3,3 against KDO-14.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from referee.games.game import Cell
-from referee.games.kingdomino import State
+from referee.games.kingdomino import GAME, State
 from referee.games.kingdomino.kingdom import Kingdom, in_frame
 from referee.games.kingdomino.options import Frame, kings_of
 from referee.games.kingdomino.phases import Phase
 from referee.games.kingdomino.piles import all_kings
+from referee.notation import accepted
 from referee.notation.errors import Kind, NotationError, illegal
 from referee.notation.grammar import cell, numbers, place_of
 from referee.notation.kingdomino.text import RULES
@@ -32,9 +36,18 @@ def write(state: State) -> str:
     ]
     for kingdom, discarded in zip(state.kingdoms, state.discarded, strict=True):
         castle = "nowhere" if kingdom.castle is None else _cell(kingdom.castle)
-        placed = [f"placed {number} {_cell(left)} {_cell(right)}" for number, left, right in kingdom.dominoes]
-        parts.append(" ".join(("castle", castle, *placed, _words("discarded", discarded))))
+        parts.append(" ".join(("castle", castle, *_placed(kingdom, state), _words("discarded", discarded))))
     return " | ".join(parts)
+
+
+def _placed(kingdom: Kingdom, state: State) -> Iterator[str]:
+    """The dominoes, each marked with what it broke when it came."""
+    before = Kingdom(kingdom.frame_size, kingdom.castle)
+    for number, left, right in kingdom.dominoes:
+        domino = state.table.dominoes[number - 1]
+        mark = accepted.write(before.violations(domino, left, right))
+        yield f"placed {number} {_cell(left)} {_cell(right)}{mark}"
+        before = before.placed(domino, left, right)
 
 
 def _words(first: str, rest: Any) -> str:
@@ -83,7 +96,7 @@ def _king(tree: Any, state: State) -> tuple[int, int]:
 
 
 def _kingdom(tree: Any, seat: int, state: State) -> None:
-    """KDO-14 to KDO-19: every domino where it could be placed after those before it."""
+    """KDO-14 to KDO-19: every domino where it could be placed after those before it, or where an arbiter let it lie."""
     castle, *placed, discarded = tree.children
     where = None if castle.type == "NOWHERE" else cell(castle)
     if where is not None and (state.options.frame is not Frame.FIXED or not in_frame(state.options.size(), where)):
@@ -94,8 +107,11 @@ def _kingdom(tree: Any, seat: int, state: State) -> None:
         domino = state.table.get(number)
         if domino is None:
             _refuse(one, f"domino {number}", "1 to 48")
-        if violations := kingdom.violations(domino, left, right):
-            raise illegal(place_of(one), f"seat {seat}: {domino} {left[0]},{left[1]}", violations, RULES)
+        words, violations = f"seat {seat}: {domino} {_cell(left)}", kingdom.violations(domino, left, right)
+        if (mark := one.children[3]) is not None:
+            accepted.check(mark, words, violations, GAME.waivable)
+        elif violations:
+            raise illegal(place_of(one), words, violations, RULES)
         kingdom = kingdom.placed(domino, left, right)
     state.kingdoms[seat] = kingdom
     state.discarded[seat] = list(numbers(discarded.children))

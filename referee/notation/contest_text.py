@@ -1,0 +1,158 @@
+"""What a text says of a game beside its moves: who forfeited, points off, the result. Knows no game.
+
+    [Forfeits "1 resigned, 0 flag"]     seats that forfeited and how, in that order
+    [Penalties "2 0 0"]                 points that an arbiter took off, by seat
+    [Result "…"]                        * while the game goes on; the points where its rules ended it; else the ending
+    [Points "9 1 5"]                    of an adjudication with points
+    [Places "1 3 2"]                    by seat, wherever the moves alone do not give them
+
+What is left out says nothing: no forfeits, no penalties, the result that these and the position give.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final, NoReturn
+
+from referee.games import forfeits
+from referee.games.game import Ending, Pending
+from referee.games.results import Contest, Result
+from referee.notation.errors import Kind, NotationError
+from referee.notation.grammar import cut, either, place_of
+from referee.notation.headers import FORFEITS, PENALTIES, PLACES, POINTS, RESULT, RUNNING, Headers, line
+
+_RULED: Final = (Ending.ADJUDICATED, Ending.VOIDED, Ending.ABORTED, Ending.REFEREE_FAULT)
+"""What can end a game whatever it has come to by its moves and forfeits."""
+_ENDINGS: Final = {ending.words: ending for ending in Ending}
+_NUMBER: Final = re.compile(r"(?:0|-?[1-9][0-9]{0,8})\Z", re.ASCII)
+_FORFEIT: Final = re.compile(r"(?P<seat>0|[1-9][0-9]?) (?P<how>[a-z ]+)\Z", re.ASCII)
+
+
+def value(result: Result | None) -> str:
+    """Return what the header Result says: ``51 43``, an ending's words, or ``*`` for a game that goes on."""
+    if result is None:
+        return RUNNING
+    if result.scores and result.ending is not Ending.ADJUDICATED:
+        return _written(result.scores)
+    return result.ending.words
+
+
+def write(contest: Contest, seats: int, pending: Sequence[Pending]) -> list[str]:
+    """Return the header lines of a contest where ``pending`` is awaited: Result, and what else says something."""
+    result = contest.result(seats, pending)
+    values = {}
+    if contest.out:
+        values[FORFEITS] = ", ".join(f"{seat} {ending.words}" for seat, ending in contest.out.items())
+    if any(contest.points_off):
+        values[PENALTIES] = _written(contest.points_off)
+    values[RESULT] = value(result)
+    if contest.ruled is not None and contest.ruled.scores:
+        values[POINTS] = _written(contest.ruled.scores)
+    if result is not None and result.places and not contest.is_plain:
+        values[PLACES] = _written(result.places)
+    return [line(name, each) for name, each in values.items()]
+
+
+def _written(numbers: Sequence[int]) -> str:
+    return " ".join(map(str, numbers))
+
+
+def read(found: Headers, seats: int, pending: Sequence[Pending]) -> Contest:
+    """Return the contest that the headers tell where ``pending`` is awaited.
+
+    Raises ``NotationError`` for headers that are not of this form, ``Contradiction`` for those that are not so.
+    """
+    return _Reader(found, seats, pending).contest()
+
+
+class Contradiction(NotationError):
+    """A header that is not so. ``told``: as the text has it; ``contest``: what the other headers tell."""
+
+    def __init__(self, found: Headers, name: str, expected: str, contest: Contest) -> None:
+        token: Any = found.values[name]
+        super().__init__(Kind.ILLEGAL, place_of(token), f"{name} {cut(token)}", expected)
+        self.told = (found.text(name) or "") if name == RESULT else line(name, found.text(name) or "")
+        self.contest = contest
+
+
+class _Reader:
+    def __init__(self, found: Headers, seats: int, pending: Sequence[Pending]) -> None:
+        self._found = found
+        self._seats = seats
+        self._pending = pending
+        self._played = Contest()
+        """Forfeits and penalties."""
+        self._points = self._numbers(POINTS, "points")
+        self._places = self._numbers(PLACES, "places")
+
+    def contest(self) -> Contest:
+        played = self._played = Contest(self._forfeits(), self._penalties())
+        contest = self._with_result(played, played.result(self._seats, self._pending))
+        result = contest.result(self._seats, self._pending)
+        if self._points and (contest.ruled is None or contest.ruled.scores != self._points):
+            self._contradicted(POINTS, f'none, as they are of [{RESULT} "{Ending.ADJUDICATED.words}"] alone')
+        places = result.places if result is not None else ()
+        if self._places and self._places != places:
+            self._contradicted(PLACES, _written(places) or "none, as there are none with this result")
+        return contest
+
+    def _with_result(self, played: Contest, reached: Result | None) -> Contest:
+        """``reached``: what the game has come to by moves, forfeits and penalties."""
+        told = self._found.text(RESULT)
+        if told is None or (told == value(reached) and not self._is_another(reached)):
+            return played
+        endings = [*_RULED]
+        if reached is None:
+            # Of an end at the table an older text, or one by hand, may not say whose it was.
+            endings += [Ending.STALLED, *(forfeits.ENDINGS if not played.out else ())]
+        ending = _ENDINGS.get(told)
+        if ending not in endings:
+            words = dict.fromkeys([value(reached), *(each.words for each in endings)])
+            self._contradicted(RESULT, either(words))
+        if ending is not Ending.ADJUDICATED:
+            return replace(played, ruled=Result(ending))
+        if self._points and not self._places:
+            self._contradicted(POINTS, f"{PLACES} with them")
+        if not all(place == 1 + sum(other < place for other in self._places) for place in self._places):
+            self._contradicted(PLACES, "1 for the best, for others one more than the seats before them")
+        return replace(played, ruled=Result(ending, self._points, self._places))
+
+    def _is_another(self, reached: Result | None) -> bool:
+        """Whether an adjudication gave something else than the forfeits, the last of which was one as well."""
+        if reached is None or reached.ending is not Ending.ADJUDICATED:
+            return False
+        return bool(self._points) or self._places not in ((), reached.places)
+
+    def _forfeits(self) -> dict[int, Ending]:
+        out: dict[int, Ending] = {}
+        for word in (self._found.text(FORFEITS) or "").split(", ") if FORFEITS in self._found.values else ():
+            forfeit = _FORFEIT.match(word)
+            ending = _ENDINGS.get(forfeit["how"]) if forfeit else None
+            if forfeit is None or ending not in forfeits.ENDINGS:
+                how = either(each.words for each in forfeits.ENDINGS)
+                raise self._found.wrong(FORFEITS, f"seats and how, such as 1 resigned, 0 flag; how is {how}")
+            seat = int(forfeit["seat"])
+            if seat >= self._seats or seat in out:
+                raise self._found.wrong(FORFEITS, f"seats 0 to {self._seats - 1}, each once")
+            out[seat] = ending
+        return out
+
+    def _penalties(self) -> tuple[int, ...]:
+        points = self._numbers(PENALTIES, "points off")
+        if min(points, default=0) < 0:
+            raise self._found.wrong(PENALTIES, "0 or more")
+        return points if any(points) else ()
+
+    def _numbers(self, name: str, what: str) -> tuple[int, ...]:
+        """Empty where there is no such header."""
+        if name not in self._found.values:
+            return ()
+        words = (self._found.text(name) or "").split(" ")
+        if len(words) != self._seats or not all(map(_NUMBER.match, words)):
+            raise self._found.wrong(name, f"the {what} of {self._seats} seats, such as {_written(range(self._seats))}")
+        return tuple(map(int, words))
+
+    def _contradicted(self, name: str, expected: str) -> NoReturn:
+        raise Contradiction(self._found, name, expected, self._played)

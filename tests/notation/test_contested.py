@@ -1,0 +1,329 @@
+"""Texts of contested games: what was accepted, forfeited, taken off and ruled is read as it was printed."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from referee.games import forfeits, registry
+from referee.games.game import Ending, Over
+from referee.games.kingdomino.moves import PlaceDomino
+from referee.games.results import Contest, Result
+from referee.log.endings import OF_A_SEAT
+from referee.notation import game_text, position_text
+from referee.notation.errors import Kind, NotationError
+from referee.notation.game_text import GameText
+from referee.notation.headers import Setup
+from referee.notation.position_text import Position
+from tests.games.rulings import CANDIDATES, play
+from tests.notation.setups import PLAIN, name_of
+from tests.notation.test_game_text import CHOSEN, KINGS
+
+GAMES = [("alhambra", 2), ("alhambra", 4), ("kingdomino", 2), ("kingdomino", 3), ("rollwrite", 1), ("rollwrite", 3)]
+
+
+@cache
+def contested(rules_id: str, seats: int, seed: int) -> tuple[Setup, tuple[Any, ...]]:
+    """A game in which illegal moves stand, so far as its rules let them."""
+    setup = replace(next(each for each in PLAIN if each.rules_id == rules_id), seats=seats)
+    hits: Counter[str] = Counter()
+    events: list[Any] = []
+
+    def follow(_: Any, event: Any) -> None:
+        events.append(event)
+
+    while not hits:
+        events.clear()
+        seed += 100
+        play(rules_id, seats, random.Random(f"{rules_id} {seats} {seed}"), hits, setup.options, follow)
+    return setup, tuple(events)
+
+
+def states(setup: Setup, events: tuple[Any, ...]) -> Iterator[Any]:
+    state: Any = setup.start()
+    for event in events:
+        yield state
+        state.apply(event)
+    yield state
+
+
+# What was accepted
+
+
+@pytest.mark.parametrize(("rules_id", "seats"), GAMES)
+def test_a_game_in_which_illegal_moves_stand_is_read_as_it_was_printed(rules_id: str, seats: int) -> None:
+    marked = 0
+    for seed in range(3):
+        setup, events = contested(rules_id, seats, seed)
+        *_, last = states(setup, events)
+        text = game_text.write(GameText(setup, events))
+        found = game_text.read(text)
+        assert found.game == GameText(setup, events)
+        assert found.state.digest() == last.digest()
+        assert game_text.write(found.game) == text
+        marked += text.count(" against ")
+    assert marked
+
+
+@pytest.mark.parametrize(("rules_id", "seats"), GAMES)
+def test_every_mark_of_a_game_is_needed_and_has_to_be_right(rules_id: str, seats: int) -> None:
+    setup, events = contested(rules_id, seats, 0)
+    lines = game_text.write(GameText(setup, events)).splitlines()
+    waivable = registry.get(rules_id).waivable
+    marks = [number for number, line in enumerate(lines) if " against " in line]
+    for number in marks[:4]:
+        words, _, told = lines[number].partition(" against ")
+        rules = tuple(told.split())
+        assert list(rules) == sorted({*rules})
+        error = refused_game([*lines[:number], words])
+        assert (error.kind, error.line, error.rule_ids) == (Kind.ILLEGAL, number + 1, rules)
+        for wrong in ({*waivable} - {*rules}, {*rules, "XYZ-1"}, {*rules} | waivable | {"XYZ-2"}):
+            if wrong:
+                error = refused_game([*lines[:number], f"{words} against {' '.join(sorted(wrong))}"])
+                assert (error.kind, error.line) == (Kind.ILLEGAL, number + 1)
+                assert error.expected == f"against {told}"
+    legal = next(number for number, line in enumerate(lines) if line[:2] == "0:" and number not in marks)
+    error = refused_game([*lines[:legal], f"{lines[legal]} against {min(waivable)}"])
+    assert error.expected == "nothing, as no rule is broken"
+
+
+def refused_game(lines: list[str]) -> NotationError:
+    head = [line for line in lines if not line.startswith("[Result")]
+    with pytest.raises(NotationError) as caught:
+        game_text.read("\n".join(head).replace("\n\n", "\n\n\n", 1))
+    return caught.value
+
+
+def test_what_no_arbiter_can_waive_cannot_be_marked() -> None:
+    with pytest.raises(NotationError) as caught:
+        game_text.read(f"{CHOSEN}0: place 3 2,0 3,0 against KDO-14 KDO-16")
+    assert "what breaks KDO-16 cannot stand (TBL-7); expected KDO-13, KDO-14 alone" in str(caught.value)
+    with pytest.raises(NotationError) as caught:
+        game_text.read_line("kingdomino", PLAIN[1].start(), "0: castle 2,2 against KDO-14")
+    assert "a move that is marked as accepted; expected a legal one" in str(caught.value)
+    with pytest.raises(NotationError) as caught:
+        game_text.read(f"{KINGS}0: castle 2,2 against")
+    assert "the line ends; expected the id of a rule" in str(caught.value)
+
+
+def test_what_could_not_stand_is_not_printed() -> None:
+    game = game_text.read(CHOSEN).game
+    with pytest.raises(ValueError, match="place 3 forest/forest 2,0 3,0 is against KDO-16"):
+        game_text.write(replace(game, events=(*game.events, PlaceDomino(3, (2, 0), (3, 0)))))
+
+
+@pytest.mark.parametrize(("rules_id", "seats"), GAMES)
+def test_a_board_on_which_something_illegal_stands_is_read_as_it_was_printed(rules_id: str, seats: int) -> None:
+    """It is the same position, with the same answers to every question, and so is the rest of the game."""
+    marked = 0
+    for seed in range(2):
+        setup, events = contested(rules_id, seats, seed)
+        rng = random.Random(seed)
+        for number, state in enumerate(states(setup, events)):
+            if rng.random() > 0.12 and number < len(events):
+                continue
+            text = position_text.write(Position(setup, state))
+            found = position_text.read(text)
+            again: Any = found.state
+            assert position_text.write(found) == text
+            assert_same(rules_id, again, state)
+            ahead = state.copy()
+            for event in events[number : number + 12]:
+                assert again.check(event) == ahead.check(event)
+                again.apply(event)
+                ahead.apply(event)
+            assert_same(rules_id, again, ahead)
+            marked += text.count(" against ")
+    assert marked or rules_id == "rollwrite"
+
+
+def assert_same(rules_id: str, one: Any, other: Any) -> None:
+    assert one.digest() == other.digest()
+    assert one.pending() == other.pending()
+    assert list(one.legal_moves()) == list(other.legal_moves())
+    if not isinstance(other.pending()[0], Over):
+        for event in list(CANDIDATES[rules_id](other))[:80]:
+            assert one.check(event) == other.check(event)
+
+
+@pytest.mark.parametrize(("rules_id", "rule"), [("alhambra", "ALH-A4"), ("kingdomino", "KDO-14")])
+def test_the_mark_of_a_board_is_needed_and_has_to_be_right(rules_id: str, rule: str) -> None:
+    setup, events = contested(rules_id, 2 if rules_id == "alhambra" else 3, 0)
+    *_, last = states(setup, events)
+    text = position_text.write(Position(setup, last))
+    mark = f" against {text.partition(' against ')[2].partition(' |')[0].partition(' placed')[0]}"
+    mark = mark.partition(" discarded")[0].partition('"')[0]
+    without = text.replace(mark, "", 1)
+    for wrong, expected in ((without, ""), (text.replace(mark, f"{mark} XYZ-1", 1), mark.strip())):
+        with pytest.raises(NotationError) as caught:
+            position_text.read(wrong)
+        assert (caught.value.kind, caught.value.expected) == (Kind.ILLEGAL, expected)
+        assert set(mark.split()[1:]) <= set(caught.value.rule_ids)
+    fine = position_text.write(Position(setup, setup.start()))
+    if rules_id == "alhambra":
+        with pytest.raises(NotationError, match="nothing, as no rule is broken"):
+            position_text.read(fine.replace(" laid", f" laid against {rule}", 1))
+
+
+# What happened beside the moves
+
+
+def test_a_seat_forfeits_as_the_rules_of_the_table_say() -> None:
+    assert set(forfeits.ENDINGS) == set(OF_A_SEAT)
+
+
+@st.composite
+def contests(draw: st.DrawFn, seats: int, *, over: bool) -> Contest:
+    """Any that a log can have: with an end without a result, or a ruling that is not what it ended with anyway."""
+    gone = draw(st.lists(st.sampled_from(range(seats)), unique=True, max_size=seats))
+    out = {seat: draw(st.sampled_from(forfeits.ENDINGS)) for seat in gone}
+    points_off = draw(st.one_of(st.just(()), st.tuples(*[st.integers(0, 30)] * seats)))
+    played = Contest(out, points_off if any(points_off) else ())
+    scores = draw(st.one_of(st.just(()), st.tuples(*[st.integers(-200, 200)] * seats)))
+    ranks = draw(st.lists(st.integers(1, 3), min_size=seats, max_size=seats))
+    places = tuple(1 + sum(other < own for other in ranks) for own in ranks)
+    endings = [Ending.VOIDED, Ending.ABORTED, Ending.REFEREE_FAULT]
+    endings += [Ending.STALLED] if not over and not forfeits.is_decided(seats, gone) else []
+    ruled = draw(
+        st.one_of(
+            st.none(),
+            st.sampled_from(endings).map(Result),
+            st.just(Result(Ending.ADJUDICATED, scores, places)),
+        )
+    )
+    return replace(played, ruled=ruled)
+
+
+@cache
+def at(rules_id: str, seats: int, share: int) -> tuple[Setup, tuple[Any, ...], Any]:
+    """A game up to a share of its events, of eight; and the position."""
+    setup, events = contested(rules_id, seats, 1)
+    events = events[: len(events) * share // 8]
+    *_, last = states(setup, events)
+    return setup, events, last
+
+
+@given(st.data(), st.sampled_from(GAMES), st.sampled_from([0, 3, 7, 8, 8]))
+def test_a_contest_is_read_as_it_was_printed(data: st.DataObject, game: tuple[str, int], share: int) -> None:
+    setup, events, state = at(*game, share)
+    pending = state.pending()
+    contest = data.draw(contests(setup.seats, over=isinstance(pending[0], Over)))
+    result = contest.result(setup.seats, pending)
+    texts: list[tuple[Any, Any]] = [(position_text, Position(setup, state, contest))]
+    if len(events) < 400:
+        texts.append((game_text, GameText(setup, events, contest)))
+    for module, told in texts:
+        text = module.write(told)
+        found = module.read(text)
+        again = found if module is position_text else found.game
+        assert found.result == result
+        assert found.state.digest() == state.digest()
+        assert list(found.state.legal_moves()) == list(state.legal_moves())
+        assert module.write(again) == text
+        # Last forfeits and a ruling may come to the same: then the text says it once.
+        if result != replace(contest, ruled=None).result(setup.seats, pending):
+            assert again.contest == contest
+        assert list(again.contest.out.items()) == list(contest.out.items())
+        assert again.contest.points_off == contest.points_off
+        plain = "".join(line for line in text.splitlines(True) if not line.startswith(("[Places", "[Result")))
+        if contest.ruled is None and module is game_text:
+            assert module.read(plain).result == result
+
+
+@given(st.data(), st.sampled_from(GAMES), st.sampled_from([0, 5, 8]))
+def test_headers_that_contradict_the_game_are_refused(data: st.DataObject, game: tuple[str, int], share: int) -> None:
+    """Each of the headers, told of the game of another contest: it is refused by name, or it says the same."""
+    setup, _, state = at(*game, share)
+    over = isinstance(state.pending()[0], Over)
+    mine, others = (
+        header_values(Position(setup, state, data.draw(contests(setup.seats, over=over)))) for _ in range(2)
+    )
+    name = data.draw(st.sampled_from(["Result", "Points", "Places"]))
+    told = {**mine, **({name: others[name]} if name in others else {})}
+    if told.get(name) == mine.get(name):
+        return
+    position = position_text.write(Position(setup, state))
+    lines = [f'[{header} "{value}"]\n' for header, value in told.items()]
+    found, error = tried(with_headers(position, lines))
+    if error is not None:
+        assert error.kind is Kind.ILLEGAL
+        assert str(error).partition("illegal: ")[2].split()[0] in told
+        assert error.expected
+    else:
+        assert found is not None
+        again = header_values(found)
+        assert {header: again.get(header) for header in told} == told
+
+
+def tried(text: str) -> tuple[Position | None, NotationError | None]:
+    try:
+        return position_text.read(text), None
+    except NotationError as error:
+        return None, error
+
+
+def with_headers(position: str, lines: list[str]) -> str:
+    *head, last = position.splitlines(True)
+    return "".join((*head, *lines, last))
+
+
+def header_values(position: Position) -> dict[str, str]:
+    lines = position_text.head(position)[3:]
+    return {line[1:].partition(" ")[0]: line.partition('"')[2][:-2] for line in lines}
+
+
+@pytest.mark.parametrize(
+    ("headers", "message"),
+    [
+        ('[Forfeits "1 resigned"]\n[Result "*"]', 'illegal: Result "*"; expected resigned, adjudicated, voided'),
+        ('[Forfeits "1 flag"]\n[Result "flag"]\n[Places "2 1"]', 'illegal: Places "2 1"; expected 1 2'),
+        ('[Forfeits "2 flag"]', 'syntax: Forfeits "2 flag"; expected seats 0 to 1, each once'),
+        ('[Forfeits "1 flag, 1 resigned"]', "expected seats 0 to 1, each once"),
+        ('[Forfeits "1 voided"]', 'syntax: Forfeits "1 voided"; expected seats and how, such as 1 resigned'),
+        ('[Forfeits ""]', "syntax: Forfeits"),
+        ('[Penalties "3"]', 'syntax: Penalties "3"; expected the points off of 2 seats, such as 0 1'),
+        ('[Penalties "-1 2"]', 'syntax: Penalties "-1 2"; expected 0 or more'),
+        ('[Places "1 2"]', 'illegal: Places "1 2"; expected none, as there are none with this result'),
+        ('[Points "1 2"]', 'illegal: Points "1 2"; expected none, as they are of [Result "adjudicated"] alone'),
+        ('[Result "voided"]\n[Places "1 2"]', "illegal: Places"),
+        ('[Result "voided"]\n[Points "1 2"]', "illegal: Points"),
+        ('[Result "adjudicated"]\n[Points "1 2"]', 'illegal: Points "1 2"; expected Places with them'),
+        ('[Result "adjudicated"]\n[Places "1 3"]', "illegal: Places"),
+        ('[Result "adjudicated"]\n[Places "2 2"]', "illegal: Places"),
+        ('[Result "adjudicated"]\n[Places "1 2 3"]', "syntax: Places"),
+        ('[Result "7 3"]', 'illegal: Result "7 3"; expected *, adjudicated, voided, aborted, referee fault, stalled'),
+        ('[Result "rules"]', 'illegal: Result "rules"; expected *'),
+    ],
+)
+def test_what_contradicts_is_told_with_what_was_expected(headers: str, message: str) -> None:
+    position = position_text.write(Position(PLAIN[1], PLAIN[1].start()))
+    for text, read in (
+        (f"{KINGS}{headers}\n", game_text.read),
+        (with_headers(position, [f"{headers}\n"]), position_text.read),
+    ):
+        with pytest.raises(NotationError) as caught:
+            read(text)
+        assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("ending", [*forfeits.ENDINGS, Ending.ABORTED, Ending.VOIDED])
+def test_an_end_of_which_nobody_says_whose_it_was_is_read_and_has_no_places(ending: Ending) -> None:
+    """Texts were written so before they told who forfeited."""
+    found = game_text.read(f'{KINGS}[Result "{ending.words}"]\n')
+    assert found.result == Result(ending)
+    assert game_text.read(game_text.write(found.game)).game == found.game
+
+
+@pytest.mark.parametrize("setup", PLAIN, ids=name_of)
+def test_a_text_without_a_contest_is_as_it_always_was(setup: Setup) -> None:
+    state: Any = setup.start()
+    assert position_text.write(Position(setup, state)).splitlines()[3].startswith("[Position ")
+    assert game_text.write(GameText(setup, ())).splitlines()[3:] == ['[Result "*"]', ""]

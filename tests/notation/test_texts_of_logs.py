@@ -1,0 +1,73 @@
+"""Every frozen log, entry by entry: what is printed of it is read back as the same position with the same result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from referee.games.game import Ending
+from referee.log import file
+from referee.log.entry import decode_entry
+from referee.log.replay import Record
+from referee.notation import game_text, position_text
+from referee.notation.position_text import Position
+from referee.story.story import Story, as_text, told_by
+from tests.frozen.test_frozen import LOGS
+
+CONTESTED = [log for log in LOGS if log.stem.endswith(("contested", "corrected"))]
+
+
+def told(log: Path) -> Iterator[Story]:
+    """The story after every entry."""
+    with log.open("rb") as stream:
+        story: Story | None = None
+        for data in file.entries(stream):
+            story = story or Story(Record(decode_entry(data).open))
+            story.transcript.see(story.record.read(data))
+            yield story
+
+
+@pytest.mark.parametrize("log", LOGS, ids=lambda log: log.stem)
+def test_what_is_printed_of_a_log_is_read_back(log: Path) -> None:
+    """Positions at every entry of those that are contested, and the game wherever it was changed beside its moves."""
+    size = sum(1 for _ in told(log))
+    every = 1 if log in CONTESTED else 15
+    before = None
+    for number, story in enumerate(told(log)):
+        state, game = story.record.game.position.state, as_text(story)
+        result = told_by(story).result
+        assert result == story.record.game.result()
+        changed = before != (before := (game.contest, result))
+        if number % every == 0 or changed or number > size - 4:
+            position = Position(game.setup, state, game.contest)
+            text = position_text.write(position)
+            read = position_text.read(text)
+            assert (read.state.digest(), read.result) == (state.digest(), result)
+            assert (read.contest, list(read.contest.out)) == (game.contest, list(game.contest.out))
+            assert list(read.state.legal_moves()) == list(state.legal_moves())
+            assert position_text.write(read) == text
+        if changed or number > size - 4 or number == size // 2:
+            reading = game_text.read(game_text.write(game))
+            assert reading.game == game
+            assert (reading.state.digest(), reading.result) == (state.digest(), result)
+
+
+def test_the_logs_have_what_matters() -> None:
+    """Otherwise the test above would show less than it says."""
+    seen: set[tuple[str, Ending | None]] = set()
+    for log in CONTESTED:
+        for story in told(log):
+            contest = story.record.game.contest()
+            seen |= {("out", ending) for ending in contest.out.values()}
+            seen |= {("ruled", contest.ruled.ending)} if contest.ruled else set()
+            seen |= {("penalty", None)} if contest.points_off else set()
+            seen |= {("waits", None)} if told_by(story).waits else set()
+    assert seen >= {
+        ("out", Ending.RESIGNED),
+        ("out", Ending.FLAG),
+        ("ruled", Ending.ADJUDICATED),
+        ("penalty", None),
+        ("waits", None),
+    }
