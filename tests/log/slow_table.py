@@ -60,7 +60,8 @@ class SlowTable:
         clocks = ((self.control()[0], 0),) * self.seats
         self.after = [Standing(at, (), (), clocks, "others")]
         self._awaited: dict[int, list[int]] = {}
-        self._position: tuple[tuple[Any, ...], Any] | None = None
+        self._positions: dict[int, Any] = {}
+        self._acts: list[tuple[int, int, str, Any, log_pb2.Intent]] = []
 
     @property
     def seq(self) -> int:
@@ -82,22 +83,26 @@ class SlowTable:
         return clock.delay.base_ms, False, 0, clock.delay.delay_ms
 
     def position(self, n: int) -> Any:
-        """After the n-th entry, played from the beginning."""
-        events = self.after[n].events
-        if self._position is None or self._position[0] != events:
-            state = self.game.new(self.seats, self.options, self.tables)
-            for event in events:
-                state.apply(event)
-            self._position = (events, state)
-        return self._position[1]
+        """After the n-th entry: that before it with one event more, or else played from the beginning."""
+        if n not in self._positions:  # what is past does not change
+            events = self.after[n].events
+            before = self.after[n - 1].events if n - 1 in self._positions else None
+            if before is not None and before == events:
+                self._positions[n] = self._positions[n - 1]
+            elif before is not None and before == events[:-1]:
+                state = self._positions[n - 1].copy()
+                state.apply(events[-1])
+                self._positions[n] = state
+            else:
+                state = self.game.new(self.seats, self.options, self.tables)
+                for event in events:
+                    state.apply(event)
+                self._positions[n] = state
+        return self._positions[n]
 
     def acts(self, n: int, *kinds: str) -> list[tuple[int, int, Any, log_pb2.Intent]]:
         """Acts of these kinds up to the n-th entry: index, entry, act, intent."""
-        found = []
-        for i, (entry, intent) in enumerate(self.entries[:n], 1):
-            if entry.HasField("signed") and intent is not None and (kind := intent.WhichOneof("act")) in kinds:
-                found.append((i, self.first + i, getattr(intent, str(kind)), intent))
-        return found
+        return [(i, e, act, intent) for i, e, kind, act, intent in self._acts if i <= n and kind in kinds]
 
     def rulings(self, n: int, *kinds: str) -> list[tuple[int, int, Any, Any]]:
         """Rulings of these kinds (or all): index, entry, ruling, rule."""
@@ -230,6 +235,25 @@ class SlowTable:
                 clocks[seat] = self.use(clocks[seat], max(0, until - since))
         return clocks
 
+    def charge(self, seat: int, at: int, *, lag_ms: int, overhead_ms: int) -> tuple[int, int, int]:
+        """What an act of the seat at this time is charged, with so much allowed for the network and the referee."""
+        since = self.since(seat, len(self.after) - 1)
+        elapsed = 0 if since is None else max(0, at - since)
+        overhead = min(overhead_ms, elapsed)
+        lag = min(lag_ms, self.terms.clock.lag_ms, elapsed - overhead)
+        return elapsed - overhead - lag, lag, overhead
+
+    def flag_ms(self, seat: int, n: int) -> int | None:
+        """When its time has run out; None: its clock stands."""
+        since = self.since(seat, n)
+        return None if since is None else since + self.available(seat, n) + self.terms.clock.lag_ms + 1
+
+    def result_ms(self, n: int) -> int | None:
+        """When the end that the game has come to can be entered; None: there is none, or a dispute is open."""
+        if self.end(n) is None or any(ruled is None for _, _, ruled in self.disputes(n).values()):
+            return None
+        return self.after[n].at + self.terms.protest_ms
+
     def given(self, clock: tuple[int, int]) -> tuple[int, int]:
         base, renewed, increment, _ = self.control()
         return (base if renewed else min(clock[0] + increment, MONTH)), 0
@@ -319,6 +343,9 @@ class SlowTable:
 
     def of_referee(self, entry: log_pb2.Entry, event: str, after: Standing, n: int) -> Standing:
         state = self.position(n)
+        if event == "recovered":
+            need(entry.recovered.lost_size > self.seq, "nothing lost")
+            return after
         if event == "interrupted":
             need(self.after[n].at <= entry.interrupted.alive_ms <= entry.referee_ms, "alive when?")
             if not self.terms.HasField("clock"):
@@ -526,6 +553,9 @@ class SlowTable:
 
     def add(self, entry: log_pb2.Entry, intent: log_pb2.Intent | None, after: Standing) -> None:
         """What ``check`` allowed."""
+        if entry.HasField("signed") and intent is not None and not intent.HasField("move"):
+            kind = str(intent.WhichOneof("act"))
+            self._acts.append((len(self.after), self.seq, kind, getattr(intent, kind), intent))
         self.entries.append((entry, intent))
         self.after.append(after)
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import random
-from itertools import islice
 from typing import Any
 
 import pytest
 
 from referee.games import registry
-from referee.games.game import Chance, Decision
 from referee.log import deck
 from referee.log.course import Course
 from referee.log.engines import Engines, installed
@@ -21,6 +19,7 @@ from referee.wire.strict import MalformedError
 from tests.log import games, registered, toy
 from tests.log.games import SECRET, key, seed
 from tests.log.slow_table import Illegal, SlowTable
+from tests.log.somebody import Somebody
 
 IDENTITY = bytes(16)
 START = 1_700_000_000_000
@@ -31,8 +30,6 @@ CLOCKS = (
     log_pb2.ClockTerms(delay=log_pb2.Delay(base_ms=4_000, delay_ms=1_500)),
     log_pb2.ClockTerms(correspondence=log_pb2.Correspondence(days=1), lag_ms=10),
 )
-WAITS = (0, 0, 0, 1, 30, 30, 40, 100, 100, 250, 900, 3_000)
-ENDINGS = tuple(log_pb2.Ending.values())
 
 
 class Game:
@@ -55,7 +52,7 @@ class Game:
         self.join(dealt)
         game, codec = self.engines.get(self.opened.rules_id, 1)
         self.slow = SlowTable(self.opened, game, codec, self.seq - 1, self.now, entries - 2)
-        self.moves: list[bytes] = []
+        self.somebody = Somebody(rng, self.slow, self.now, lambda now: self.live.due(self.seq, now))
 
     def open(self, rules_id: str, seats: int, **kind: Any) -> log_pb2.GameOpen:
         rng = self.random
@@ -95,181 +92,6 @@ class Game:
                 self.seq += 1
         assert self.live.phase is Phase.PLAYING
 
-    # --- what somebody tries -----------------------------------------------------------------------------
-
-    def anything(self) -> tuple[log_pb2.Entry, log_pb2.Intent | None]:
-        """An entry, mostly one that can stand."""
-        rng = self.random
-        self.now += rng.choice(WAITS)
-        clocks, seats = self.live.clocks, range(len(self.opened.seats))
-        flags = [ms for seat in seats if (ms := clocks.flag_ms(seat))] if clocks is not None else []
-        alarm = self.live.result_ms() or min(flags, default=None)
-        if alarm is not None and rng.random() < 0.03:
-            self.now = max(self.now, alarm + rng.choice((-1, 0)))
-        entry = log_pb2.Entry(referee_ms=self.now - (rng.random() < 0.01))
-        draw = rng.random()
-        due = self.live.due(self.seq, self.now)
-        if due is not None and draw < (0.3 if isinstance(due, log_pb2.GameEnd) else 0.6):
-            name = next(f.name for f in entry.DESCRIPTOR.fields if f.message_type is due.DESCRIPTOR)
-            getattr(entry, name).CopyFrom(due)
-            return entry, None
-        if draw < 0.64:
-            return self.event(entry), None
-        intent = self.play(entry) if draw < 0.8 else self.act()
-        if not entry.HasField("refused"):
-            entry.signed.SetInParent()
-        return entry, intent
-
-    def event(self, entry: log_pb2.Entry) -> log_pb2.Entry:
-        rng = self.random
-        kind = rng.choice((*["timeout", "stand_in", "end"] * 2, "absent", "interrupted", "forced_pass"))
-        seat = rng.choice([*self.live.awaited(), rng.randrange(len(self.opened.seats))])
-        if kind == "interrupted":
-            entry.interrupted.alive_ms = rng.randint(self.live.last_ms - 1, self.now + 1)
-        elif kind == "end":
-            entry.end.CopyFrom(self.live.required_end() or log_pb2.GameEnd(ending=rng.choice(ENDINGS)))
-            if rng.random() < 0.3:
-                entry.end.ending = rng.choice(ENDINGS)
-            if entry.end.ending in (log_pb2.ENDING_ABORTED, log_pb2.ENDING_REFEREE_FAULT) and rng.random() < 0.9:
-                entry.end.ending = log_pb2.ENDING_RULES
-        else:
-            getattr(entry, kind).seat = seat
-            if kind == "timeout":
-                self.charge(entry, seat, flag=True)
-            elif kind == "absent":
-                entry.absent.since_ms = self.now - rng.choice((999, 1_000, 5_000))
-            elif kind == "stand_in" and isinstance(pending := self.live.pending()[0], Decision):
-                entry.stand_in.CopyFrom(self.live.stand_in(pending.seat))
-                entry.stand_in.seat = seat
-                if self.moves and rng.random() < 0.2:
-                    entry.stand_in.move = rng.choice(self.moves)
-        return entry
-
-    def charge(self, entry: log_pb2.Entry, seat: int, *, flag: bool = False) -> None:
-        if self.live.clocks is None:
-            return
-        rng = self.random
-        most = self.live.clocks.control.lag_ms
-        lag = most if flag else rng.choice((0, most, most + 1, 5))
-        if entry.HasField("refused") and rng.random() < 0.9:
-            lag = 0
-        clock = self.live.clocks.charge(seat, self.now, lag_ms=lag, overhead_ms=rng.choice((0, 0, 30)))
-        wrong = [0, 0, 0] if rng.random() < 0.9 else [rng.choice((0, 1)) for _ in range(3)]
-        entry.charged_ms, entry.lag_ms = clock.charged_ms + wrong[0], clock.lag_ms + wrong[1]
-        entry.overhead_ms = clock.overhead_ms + wrong[2]
-
-    def play(self, entry: log_pb2.Entry) -> log_pb2.Intent:
-        """A move, an attempt, or what a scribe declares."""
-        rng, live = self.random, self.live
-        pending = live.pending()[0]
-        intent = log_pb2.Intent(scribe=1)
-        if isinstance(pending, Chance):
-            outcome = rng.choice([event for event, _ in islice(live.state.chance_outcomes(), 30)])
-            intent.declare = live.codec.encode_outcome(outcome, live.tables)
-            if rng.random() < 0.05:
-                intent.seat = 0
-            return intent
-        seat = pending.seat if isinstance(pending, Decision) else 0
-        if not self.opened.seats[seat].scribed or rng.random() < 0.05:
-            intent.seat = seat if rng.random() < 0.95 else rng.randrange(len(self.opened.seats))
-        legal = list(islice(live.state.legal_moves(), 40)) if isinstance(pending, Decision) else []
-        data = live.codec.encode_move(rng.choice(legal), live.tables) if legal else bytes([1])
-        if rng.random() < 0.3:
-            data = self.wrong(data)
-        else:
-            self.moves.append(data)
-        intent.move = data
-        if (broken := self.broken(data)) and rng.random() < 0.9:
-            entry.refused.rule_ids.extend(broken if rng.random() < 0.95 else [*broken, "ZZZ-1"])
-        self.charge(entry, seat)
-        return intent
-
-    def wrong(self, data: bytes) -> bytes:
-        """Another move, which may be against the rules."""
-        if self.opened.rules_id == "toy":
-            return bytes([self.random.choice((0, 3, 8, 9))])
-        return self.random.choice([*self.moves[-30:], data])
-
-    def broken(self, data: bytes) -> list[str]:
-        live = self.live
-        try:
-            found = live.state.check(live.codec.decode_move(data, live.tables))
-        except MalformedError:
-            return []
-        return sorted({violation.rule_id for violation in found})
-
-    def act(self) -> log_pb2.Intent:
-        rng = self.random
-        kind = rng.choice(("resign", "protest", "appeal", "correct", *["take_back", "consent"] * 3, *["rule"] * 8))
-        if kind == "resign" and rng.random() < 0.7:
-            kind = "rule"
-        intent = log_pb2.Intent()
-        act: Any = getattr(intent, kind)
-        act.SetInParent()
-        if kind == "rule":
-            intent.arbiter = rng.randrange(max(1, len(self.opened.arbiter_keys)))
-            self.rule(act)
-            return intent
-        if kind == "correct":
-            intent.scribe = rng.choice((0, 1))
-        else:
-            seat = rng.randrange(len(self.opened.seats))
-            by_scribe = self.opened.seats[seat].scribed != (rng.random() < 0.03)
-            if by_scribe:
-                intent.scribe = 0
-                act.seat = seat
-            else:
-                intent.seat = seat
-        if kind in ("take_back", "correct"):
-            act.to_seq = self.some_entry()
-        elif kind == "consent":
-            proposal = self.live.conduct.proposal
-            act.to_seq = proposal.seq if proposal is not None and rng.random() < 0.9 else self.some_entry()
-        elif kind in ("protest", "appeal"):
-            act.rule_id = rng.choice(("TBL-1", "TBL-1", "TBL-1", "X"))
-            rulings = list(self.live.conduct.rulings)
-            act.against_seq = rng.choice(rulings) if rulings and rng.random() < 0.8 else self.some_entry()
-        return intent
-
-    def some_entry(self) -> int:
-        rng = self.random
-        return max(0, self.seq - rng.choice((-1, 0, 1, 1, 2, 2, 3, 4, 6, 12)))
-
-    def rule(self, rule: log_pb2.Rule) -> None:
-        rng = self.random
-        names = [f.name for f in rule.DESCRIPTOR.oneofs_by_name["ruling"].fields]
-        suspended = self.live.conduct.suspended is not None
-        kind = rng.choice([*names, "restore", "accept", "reinstate", *(["resume"] * 12 if suspended else [])])
-        if kind in ("void", "adjudicate", "pause", "adjourn") and rng.random() < 0.6:
-            kind = "restore"
-        given: Any = getattr(rule, kind)
-        given.SetInParent()
-        rule.rule_id = rng.choice(("TBL-1", "TBL-1", "TBL-1", "TBL-1", "", "X"))
-        open_ = [seq for seq, dispute in self.live.conduct.disputes.items() if dispute.ruled is None]
-        if open_ and rng.random() < 0.6:
-            rule.decides = rng.choice(open_)
-        elif rng.random() < 0.03:
-            rule.decides = self.some_entry()
-        if "seat" in given.DESCRIPTOR.fields_by_name:
-            seats = [*self.live.awaited(), *self.live.conduct.out, rng.randrange(len(self.opened.seats))]
-            given.seat = rng.choice(seats) if rng.random() < 0.98 else len(self.opened.seats)
-        if kind == "restore":
-            given.to_seq = self.some_entry()
-        elif kind == "adjudicate":
-            places = [rng.randint(1, 2) for _ in self.opened.seats]
-            given.places.extend(places if rng.random() < 0.5 else [1] * len(places))
-            given.scores.extend(rng.choice(([], [7] * len(places), [7])))
-        elif kind == "set_clock":
-            given.left_ms = rng.choice((0, 100, 20_000, 2_592_000_001))
-        elif kind == "penalty":
-            given.time_ms, given.points = rng.choice((0, 0, 500)), rng.choice((0, 1, 5, 1_001))
-            given.strikes = rng.choice((0, 0, 1, 2))
-        elif kind == "forfeit":
-            given.ending = rng.choice((2, 3, 7, 11, 8, 0))
-        elif kind == "accept":
-            given.move = self.wrong(rng.choice(self.moves)) if self.moves else bytes([9])
-            given.rule_ids.extend(self.broken(given.move) if rng.random() < 0.9 else ["TOY-1"])
-
     # --- what both say ------------------------------------------------------------------------------------
 
     def stands(self, entry: log_pb2.Entry, intent: log_pb2.Intent | None) -> tuple[Any, str]:
@@ -289,7 +111,7 @@ class Game:
 
     def turn(self) -> bool:
         """Somebody tries something; whether it stood."""
-        entry, intent = self.anything()
+        entry, intent = self.somebody.anything()
         (step, why), (after, why_not) = self.stands(entry, intent), self.also(entry, intent)
         assert (step is None) == (after is None), f"{self.seq}: {entry}{intent}\nlive: {why}\nslow: {why_not}"
         if step is not None:
