@@ -136,7 +136,7 @@ class Contester(Somebody):
         self.pass_time()
         if slow.end(self.n) is not None:
             return self.after_the_end()
-        if rng.random() < self.plan.rate:
+        if slow.seq < 700 and rng.random() < self.plan.rate:
             return self.one_of(self.contests)
         if slow.suspended(self.n):
             return self.ruling("resume") if rng.random() < 0.5 else self.one_of(self.contests)

@@ -20,6 +20,7 @@ from referee.log.entry import Clock, clock_of, decode_entry
 from referee.log.errors import RulesError
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
+from referee.log.verdict import Verdict
 from tests.contested.contester import UNFINISHED, Contester, Plan
 from tests.games.options import legal, own_dominoes, own_sheet
 from tests.log import games, registered
@@ -111,10 +112,12 @@ class Contested:
         return SIGNER.verifier
 
     @property
-    def is_complete(self) -> bool:
-        """The end is there, and in a dealt game the seed."""
+    def verdict(self) -> Verdict:
+        """An auditor's: whether the end is there, and in a dealt game the seed."""
         last = decode_entry(self.entries[-1])
-        return last.HasField("disclose") or (last.HasField("end") and not self.opened.HasField("dealt"))
+        if last.HasField("end") and self.opened.HasField("dealt"):
+            return Verdict.UNDISCLOSED
+        return Verdict.COMPLETE if last.HasField("end") or last.HasField("disclose") else Verdict.PREFIX
 
     def __str__(self) -> str:
         return f"{self.rules_id} {self.number}"

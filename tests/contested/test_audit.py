@@ -1,0 +1,42 @@
+"""What an audit says of contested games, in Python and in JavaScript, against what is true of them."""
+
+from __future__ import annotations
+
+from io import BytesIO
+
+import pytest
+
+from referee.games import registry
+from referee.log.audit import Policy, audit
+from referee.log.verdict import Layer, Report, Verdict
+from tests.contested.campaign import numbers
+from tests.contested.games import Contested, game
+from tests.log.verify_js import agree, why_not
+
+
+def report_of(made: Contested) -> Report:
+    return audit(BytesIO(made.data), Policy(made.verifier))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rules_id", registry.names())
+def test_audits_say_what_is_true(rules_id: str) -> None:
+    """Whole games are whole, the others are the beginning of one; ends that are entered are told as they are."""
+    for number in numbers(rules_id, 17):
+        made = game(rules_id, number)
+        report, last = report_of(made), made.truth[-1]
+        assert report.verdict is made.verdict, f"{made}: {report}"
+        assert report.checked[Layer.RULES] == report.entries == report.signed_entries == len(made.entries)
+        if last.is_ended:
+            assert last.result is not None
+            found = report.ending, report.scores, report.places
+            expected = f"ENDING_{last.result.ending.name}", last.result.scores, last.result.places
+            assert found == expected, str(made)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(bool(why_not()), reason=why_not())
+@pytest.mark.parametrize("rules_id", registry.names())
+def test_the_verifier_in_javascript_agrees(rules_id: str) -> None:
+    jobs = [(made.data, Policy(made.verifier)) for made in (game(rules_id, n) for n in numbers(rules_id, 5, first=17))]
+    assert agree(jobs) <= {Verdict.COMPLETE, Verdict.UNDISCLOSED, Verdict.PREFIX}
