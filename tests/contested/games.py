@@ -111,6 +111,15 @@ class Contested:
         """The key of the referee who signed the checkpoint."""
         return SIGNER.verifier
 
+    def position(self, seq: int) -> Any:
+        """After this entry, played from the beginning."""
+        engine, codec = installed().get(self.rules_id, self.opened.rules_version)
+        options, tables = codec.decode_options(self.opened.options), codec.decode_tables(self.opened.tables)
+        state = engine.new(len(self.opened.seats), options, tables)
+        for event in self.truth[seq].events:
+            state.apply(event)
+        return state
+
     @property
     def verdict(self) -> Verdict:
         """An auditor's: whether the end is there, and in a dealt game the seed."""

@@ -8,8 +8,8 @@ import pytest
 
 from referee.games import registry
 from referee.story.story import Story
-from tests.contested.campaign import numbers, sampled
-from tests.contested.games import Contested, game
+from tests.contested.campaign import games, sampled
+from tests.contested.games import Contested
 from tests.contested.live import digest_of
 
 AT = 6
@@ -19,8 +19,7 @@ AT = 6
 @pytest.mark.slow
 @pytest.mark.parametrize("rules_id", registry.names())
 def test_stories_are_true(rules_id: str) -> None:
-    for number in numbers(rules_id, 12, first=3):
-        made = game(rules_id, number)
+    for made in games(rules_id, 12):
         data = made.data
         for at in sampled(len(made.entries), AT):
             compare(made, Story.read(BytesIO(data), at), at)
