@@ -18,6 +18,7 @@ from referee.log import intent as acts
 from referee.log.engines import installed
 from referee.log.entry import Clock, clock_of, decode_entry
 from referee.log.errors import RulesError
+from referee.log.header import build_header
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
@@ -132,9 +133,9 @@ class Contested:
         return f"{self.rules_id} {self.number}"
 
 
-def game(rules_id: str, number: int) -> Contested:
-    """The game with this number."""
-    return _Making(rules_id, number).play()
+def game(rules_id: str, number: int, proofs: int = log_pb2.PROOF_POLICY_UNSPECIFIED) -> Contested:
+    """The game with this number; ``proofs``: of which entries its terms ask for certificates."""
+    return _Making(rules_id, number, proofs).play()
 
 
 @cache
@@ -151,8 +152,8 @@ def sample(rules_id: str, count: int = len(ENDINGS), first: int = 0) -> list[Con
 class _Making:
     """A game in the making."""
 
-    def __init__(self, rules_id: str, number: int) -> None:
-        self.rules_id, self.number = rules_id, number
+    def __init__(self, rules_id: str, number: int, proofs: int) -> None:
+        self.rules_id, self.number, self.proofs = rules_id, number, log_pb2.ProofPolicy.ValueType(proofs)
         self.random = rng = random.Random(f"contested {rules_id} {number}")
         least, most = LENGTHS[rules_id]
         round_, index = divmod(number, len(ENDINGS))
@@ -165,7 +166,7 @@ class _Making:
             afterwards=rng.choice((0, 0, 1, 3, 6)),
             revivals=rng.choice((0, 1, 2)),
         )
-        header = registered.header(rules_id)
+        header = header_of(rules_id) if proofs else registered.header(rules_id)
         self.opened = self.open(header)
         self.played = games.start(self.opened, header=header, engines=installed())
         self.now = START_MS
@@ -212,7 +213,7 @@ class _Making:
     def terms(self, opened: log_pb2.GameOpen) -> log_pb2.Terms:
         """At random, and such that the planned ending can come."""
         rng, ending = self.random, self.plan.ending
-        terms = log_pb2.Terms(table_rules=1)
+        terms = log_pb2.Terms(table_rules=1, proofs=self.proofs)
         if (clock := rng.choice(CLOCKS[1:] if ending == log_pb2.ENDING_FLAG else CLOCKS)) is not None:
             terms.clock.CopyFrom(clock)
         if rng.random() < 0.8 or ending == log_pb2.ENDING_ILLEGAL_MOVES:
@@ -345,6 +346,15 @@ class _Making:
 def result_of(end: log_pb2.GameEnd | None) -> Result | None:
     """As everybody else has it."""
     return None if end is None else Result(Ending(end.ending), tuple(end.scores), tuple(end.places))
+
+
+@cache
+def header_of(rules_id: str) -> bytes:
+    """That of games with certificates."""
+    engine, codec = registry.get(rules_id), registered.codec(rules_id)
+    described = installed().provable(rules_id, engine.version)
+    assert described is not None
+    return build_header(rules_id, engine.version, engine.catalogue, codec.signed_file(), "tests", described.file())
 
 
 @cache

@@ -1,0 +1,84 @@
+"""Certificates of contested games: what is claimed, and what a server makes of it when it is left alone with them."""
+
+from __future__ import annotations
+
+import asyncio
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from referee.log.audit import Policy, audit
+from referee.log.engines import installed
+from referee.log.entry import decode_entry
+from referee.log.intent import decode_intent
+from referee.log.replay import signed_part
+from referee.log.v1 import log_pb2
+from referee.log.verdict import Verdict
+from referee.store.store import Row
+from referee.table.proving import Follower
+from tests.contested.campaign import games
+from tests.contested.games import Contested, game
+from tests.contested.served import keep
+from tests.service.conftest import running
+from tests.waiting import waiting_for
+
+pytestmark = pytest.mark.slow
+EACH = pytest.mark.parametrize("rules_id", ["alhambra", "kingdomino"])
+ALL = log_pb2.PROOF_POLICY_ALL
+
+
+@EACH
+def test_claims_are_of_the_position(rules_id: str) -> None:
+    """Whatever was taken back, accepted or played by a stand-in before: each is about the position before its entry."""
+    for made in games(rules_id, 12):
+        opened = log_pb2.GameOpen()
+        opened.CopyFrom(made.opened)
+        opened.terms.proofs = ALL
+        follower = Follower(installed(), opened.SerializeToString(deterministic=True), 0)
+        for seq, data in enumerate(made.entries):
+            found = follower.read(Row(seq, data))
+            if (event := moved(made, seq)) is not None:
+                expected = follower.provable.claims(made.position(seq - 1), event)
+                assert fingerprints(follower, found) == fingerprints(follower, expected), f"{made}, entry {seq}"
+
+
+def fingerprints(follower: Follower, claims: tuple[object, ...]) -> list[bytes]:
+    return [follower.provable.fingerprint(claim) for claim in claims]
+
+
+def moved(made: Contested, seq: int) -> object:
+    """The move of the entry, or the attempt, that its author signed; None: it holds none."""
+    signed = signed_part(decode_entry(made.entries[seq]))
+    if signed is None or not (intent := decode_intent(signed.intent)).HasField("move"):
+        return None
+    codec = installed().get(made.rules_id, made.opened.rules_version)[1]
+    return codec.decode_move(intent.move, codec.decode_tables(made.opened.tables))
+
+
+def is_short(made: Contested) -> bool:
+    """And over, so that its certificates come to an end; with something to prove that was contested."""
+    contested = any(truth.broken or truth.takes_back for truth in made.truth)
+    return made.verdict is Verdict.COMPLETE and contested and len(made.entries) < 160
+
+
+@EACH
+async def test_every_certificate_is_made(tmp_path: Path, rules_id: str) -> None:
+    """Of whole games that a server finds in its store: each holds, and none is lacking."""
+    made = list(islice((each for number in range(30) if is_short(each := game(rules_id, number, ALL))), 2))
+    assert {each.truth[-1].is_ended for each in made} == {True}
+    await keep(tmp_path / "data", made)
+    async with running(tmp_path / "data") as (server, client):
+        async with waiting_for("certificates"):
+            while len(await server.data.store.unproved()) > len(server.prover._given_up):  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+        wrong = []
+        for each in made:
+            data = await client.log(each.played.record.game_id.hex())
+            report = audit(BytesIO(data), Policy(server.data.signer.verifier))
+            proofs = report.proofs
+            if report.verdict is not Verdict.COMPLETE or proofs.failed or proofs.lacking or not proofs.checked:
+                wrong.append(f"{each}: {report.as_text()}")
+        assert not wrong, f"{len(wrong)} of {len(made)} wrong\n" + "\n".join(wrong)
+        assert not server.prover.settled["given_up"]
+        assert not server.prover.settled["contradicts"]
