@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from io import BytesIO
+from itertools import islice
 from pathlib import Path
 
 import pytest
