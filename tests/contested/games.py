@@ -37,7 +37,8 @@ ENDINGS: Final = (
     *(log_pb2.ENDING_ILLEGAL_MOVES, log_pb2.ENDING_STALLED, UNFINISHED, RULES, log_pb2.ENDING_ABORTED),
     *(log_pb2.ENDING_REFEREE_FAULT, RULES),
 )
-"""Planned for one game after the other; in the second round the end is still held when the file ends, and so on."""
+"""Planned for one game after the other; in every second round the end is still held when the file ends: in the second
+for a time, in the fourth by a protest."""
 CLOCKS: Final = (
     None,
     log_pb2.ClockTerms(per_move=log_pb2.PerMove(move_ms=30_000), lag_ms=300),
@@ -47,7 +48,7 @@ CLOCKS: Final = (
     log_pb2.ClockTerms(correspondence=log_pb2.Correspondence(days=1), lag_ms=10),
 )
 SEATS: Final = {"alhambra": (2, 3, 3, 4, 5, 6), "kingdomino": (2, 3, 4), "rollwrite": (1, 2, 3, 4, 5)}
-LENGTHS: Final = {"alhambra": (20, 260), "kingdomino": (8, 60), "rollwrite": (12, 90)}
+LENGTHS: Final = {"alhambra": (20, 200), "kingdomino": (8, 60), "rollwrite": (12, 90)}
 """How many events there are before another end than by the rules is brought about: from, to."""
 RATES: Final = {"alhambra": (0.03, 0.06, 0.1), "kingdomino": (0.1, 0.2, 0.35), "rollwrite": (0.06, 0.15, 0.3)}
 TABLES: Final = {"kingdomino": own_dominoes, "rollwrite": own_sheet}
@@ -163,6 +164,7 @@ class _Making:
             after=rng.randint(least, most),
             rate=rng.choice(RATES[rules_id]),
             is_held=round_ % 2 == 1 and ending not in (log_pb2.ENDING_ABORTED, log_pb2.ENDING_REFEREE_FAULT),
+            is_disputed=round_ % 4 == 3,
             afterwards=rng.choice((0, 0, 1, 3, 6)),
             revivals=rng.choice((0, 1, 2)),
         )

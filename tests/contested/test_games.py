@@ -9,9 +9,11 @@ import pytest
 
 from referee.games import registry
 from referee.games.game import Ending
+from referee.games.results import Contest
 from referee.log.endings import CONSEQUENCES
 from referee.log.entry import decode_entry
 from referee.log.replay import Record
+from tests.contested.campaign import sampled
 from tests.contested.contents import EVERYWHERE, contents
 from tests.contested.games import ENDINGS, RULES, game, kept, sample
 
@@ -71,3 +73,18 @@ def test_truth_fits_together(rules_id: str) -> None:
 
 def test_a_number_is_one_game() -> None:
     assert game("kingdomino", 3).data == kept("kingdomino", 3).data != game("kingdomino", 4).data
+
+
+@pytest.mark.parametrize("rules_id", registry.names())
+def test_results_follow_from_what_happened(rules_id: str) -> None:
+    """From the position, who is out and what was taken off: what ``Contest`` makes of them, where nobody ruled."""
+    ruled = (Ending.ADJUDICATED, Ending.VOIDED, Ending.ABORTED, Ending.REFEREE_FAULT)
+    for made in sample(rules_id, 6):
+        for seq in sampled(len(made.truth), 25):
+            truth = made.truth[seq]
+            if truth.is_ended or (truth.result is not None and truth.result.ending in ruled):
+                continue
+            if truth.out or any(truth.points_off) or truth.result is not None:
+                contest = Contest(out=dict(truth.out), points_off=truth.points_off)
+                found = contest.result(len(made.opened.seats), made.position(seq).pending())
+                assert found == truth.result, f"{made}, after entry {seq}"

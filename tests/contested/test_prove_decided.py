@@ -39,7 +39,7 @@ def ends(made: Contested) -> list[int]:
 def test_what_a_game_has_come_to_is_said(tmp_path: Path, rules_id: str) -> None:
     """By its rules, by forfeits, by a ruling or without a result, entered or not: who is first, and nothing proved."""
     wrong = []
-    for made in games(rules_id, 10):
+    for made in games(rules_id, 9):
         for at in ends(made):
             done, found = answer(tmp_path, made, at)
             result = made.truth[at].result
@@ -55,9 +55,9 @@ def test_what_a_game_has_come_to_is_said(tmp_path: Path, rules_id: str) -> None:
 def test_nothing_is_proved_that_does_not_come(tmp_path: Path, rules_id: str) -> None:
     """While a game goes on: who has forfeited has not won, and a proof holds if the moves go on to the end."""
     wrong = []
-    for made in games(rules_id, 5):
+    for made in games(rules_id, 4):
         going_on = [at for at, truth in enumerate(made.truth) if truth.result is None and len(truth.events) > 4]
-        for at in (going_on[-1], going_on[2 * len(going_on) // 3]):
+        for at in (going_on[-1] if made.number % 2 else going_on[2 * len(going_on) // 3],):
             done, found = answer(tmp_path, made, at)
             leader = found.get("leader")
             is_out = leader in dict(made.truth[at].out)

@@ -32,7 +32,7 @@ from referee.log.endings import CONSEQUENCES
 from referee.log.v1 import log_pb2
 from referee.v1 import game_pb2
 from tests.contested.command import Done, referee
-from tests.contested.games import Contested, kept
+from tests.contested.games import ENDINGS, Contested, kept
 from tests.contested.said import Said, in_header, in_json, in_page, in_text, of_places
 from tests.contested.served import keep
 from tests.log.games import seat_key
@@ -42,7 +42,8 @@ pytestmark = pytest.mark.slow
 RULES_ID = "kingdomino"
 """Its games are short; how a game ends is the same for all."""
 AT_ONCE = (Ending.ABORTED, Ending.REFEREE_FAULT)
-MOST = 4 * 17
+MOST = 4 * len(ENDINGS)
+"""Games that are looked through."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,8 @@ def rows() -> tuple[Row, ...]:
             if not (is_held and ending in AT_ONCE):
                 wanted[f"{ending.words}, {how}"] = partial(ended, ending=ending, is_held=is_held)
         wanted[f"rules, other places, {how}"] = partial(ended, ending=Ending.RULES, is_held=is_held, is_plain=False)
+    for ending in (Ending.RULES, Ending.RESIGNED, Ending.ADJUDICATED, Ending.VOIDED):
+        wanted[f"{ending.words}, held by a protest"] = partial(ended, ending=ending, is_held=True, is_disputed=True)
     found: dict[str, Contested] = {}
     for number in range(MOST):
         made = kept(RULES_ID, number)
@@ -75,13 +78,15 @@ def rows() -> tuple[Row, ...]:
         if len(found) == len(wanted):
             break
     assert found.keys() == wanted.keys(), f"no game for {wanted.keys() - found.keys()}"
-    return tuple(Row(name, made, name.endswith("held")) for name, made in sorted(found.items()))
+    return tuple(Row(name, made, ", held" in name) for name, made in sorted(found.items()))
 
 
-def ended(made: Contested, ending: Ending, *, is_held: bool, is_plain: bool = True) -> bool:
+def ended(made: Contested, ending: Ending, *, is_held: bool, is_disputed: bool = False, is_plain: bool = True) -> bool:
     """``is_plain``: by the rules, with the places that the points alone give."""
     last = made.truth[-1]
     if last.result is None or last.result.ending is not ending or last.is_ended == is_held:
+        return False
+    if is_disputed and not made.plan.is_disputed:
         return False
     if ending is not Ending.RULES:
         return True
@@ -190,6 +195,8 @@ async def test_tools_of_a_server_agree(tmp_path: Path) -> None:
                     wrong.append(f"status: {row.name}: lists a game that is over")
             elif game.state != game_pb2.GAME_STATE_RESULT_OPEN or not row.is_held:
                 wrong.append(f"GetGame: {row.name}: {game_pb2.GameState.Name(game.state)}")
+            elif game_id not in listed:
+                wrong.append(f"status: {row.name}: does not list a game that waits for a ruling")
             elif listed[game_id]["state"] != "GAME_STATE_RESULT_OPEN":
                 wrong.append(f"status: {row.name}: {listed[game_id]['state']}")
             for tool, each in said.items():
