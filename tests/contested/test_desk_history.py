@@ -19,6 +19,7 @@ from referee.notation.game_text import line
 from referee.notation.registry import notation
 from referee.story.story import Story
 from tests.contested.campaign import games, sampled
+from tests.contested.test_story import rounds_of
 from tests.log.games import key
 
 pytestmark = pytest.mark.slow
@@ -53,20 +54,6 @@ def test_scored_lines(rules_id: str) -> None:
         listed = history_of(made.entries).entries
         scored = {entry.seq: list(entry.scored) for entry in listed if entry.scored and made.truth[entry.seq].stands}
         assert scored == rounds_of(Story.read(BytesIO(made.data))), str(made)
-        in_order = [told for lines in scored.values() for told in lines]
-        assert in_order == notation(rules_id).rounds(made.position(len(made.entries) - 1), 0), str(made)
-
-
-def rounds_of(story: Story) -> dict[int, list[str]]:
-    """The lines of scoring rounds, by the entry that brought them."""
-    found: dict[int, list[str]] = {}
-    seq = -1
-    for told in story.numbered_moves():
-        if (numbered := re.match(r" *(\d+)  ", told)) is not None and int(numbered[1]) == seq + 1:
-            seq += 1
-        else:
-            found.setdefault(seq, []).append(told.strip())
-    return found
 
 
 @EACH
