@@ -88,6 +88,8 @@ class Plan:
     """How often something is contested, of all acts."""
     is_held: bool
     """The file ends while the end still waits for protests, or for a ruling."""
+    is_disputed: bool
+    """And then it waits for a ruling on a protest."""
     afterwards: int
     """So often something is tried once the end is reached."""
     revivals: int
@@ -124,7 +126,8 @@ class Contester(Somebody):
 
     def is_left(self) -> bool:
         if self.slow.end(self.n) is not None:
-            return self.plan.is_held and self.afterwards == 0
+            is_open = not self.plan.is_disputed or bool(self.open_disputes)
+            return self.plan.is_held and self.afterwards == 0 and is_open
         return self.plan.ending == UNFINISHED and self.is_time
 
     @property
@@ -233,6 +236,8 @@ class Contester(Somebody):
         if self.afterwards:
             self.afterwards -= 1
             return self.one_of(AFTERWARDS if self.plan.ending == log_pb2.ENDING_RULES else PROTESTS)
+        if self.plan.is_held:
+            return self.protest()
         if (due := self.due(max(self.now, slow.result_ms(self.n) or 0))) is not None:
             self.now = max(self.now, slow.result_ms(self.n) or 0)
             return self.referees(due, self.now)

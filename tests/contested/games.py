@@ -18,6 +18,7 @@ from referee.log import intent as acts
 from referee.log.engines import installed
 from referee.log.entry import Clock, clock_of, decode_entry
 from referee.log.errors import RulesError
+from referee.log.header import build_header
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
@@ -36,7 +37,8 @@ ENDINGS: Final = (
     *(log_pb2.ENDING_ILLEGAL_MOVES, log_pb2.ENDING_STALLED, UNFINISHED, RULES, log_pb2.ENDING_ABORTED),
     *(log_pb2.ENDING_REFEREE_FAULT, RULES),
 )
-"""Planned for one game after the other; in the second round the end is still held when the file ends, and so on."""
+"""Planned for one game after the other; in every second round the end is still held when the file ends: in the second
+for a time, in the fourth by a protest."""
 CLOCKS: Final = (
     None,
     log_pb2.ClockTerms(per_move=log_pb2.PerMove(move_ms=30_000), lag_ms=300),
@@ -46,7 +48,7 @@ CLOCKS: Final = (
     log_pb2.ClockTerms(correspondence=log_pb2.Correspondence(days=1), lag_ms=10),
 )
 SEATS: Final = {"alhambra": (2, 3, 3, 4, 5, 6), "kingdomino": (2, 3, 4), "rollwrite": (1, 2, 3, 4, 5)}
-LENGTHS: Final = {"alhambra": (20, 260), "kingdomino": (8, 60), "rollwrite": (12, 90)}
+LENGTHS: Final = {"alhambra": (20, 200), "kingdomino": (8, 60), "rollwrite": (12, 90)}
 """How many events there are before another end than by the rules is brought about: from, to."""
 RATES: Final = {"alhambra": (0.03, 0.06, 0.1), "kingdomino": (0.1, 0.2, 0.35), "rollwrite": (0.06, 0.15, 0.3)}
 TABLES: Final = {"kingdomino": own_dominoes, "rollwrite": own_sheet}
@@ -111,6 +113,15 @@ class Contested:
         """The key of the referee who signed the checkpoint."""
         return SIGNER.verifier
 
+    def position(self, seq: int) -> Any:
+        """After this entry, played from the beginning."""
+        engine, codec = installed().get(self.rules_id, self.opened.rules_version)
+        options, tables = codec.decode_options(self.opened.options), codec.decode_tables(self.opened.tables)
+        state = engine.new(len(self.opened.seats), options, tables)
+        for event in self.truth[seq].events:
+            state.apply(event)
+        return state
+
     @property
     def verdict(self) -> Verdict:
         """An auditor's: whether the end is there, and in a dealt game the seed."""
@@ -123,9 +134,9 @@ class Contested:
         return f"{self.rules_id} {self.number}"
 
 
-def game(rules_id: str, number: int) -> Contested:
-    """The game with this number."""
-    return _Making(rules_id, number).play()
+def game(rules_id: str, number: int, proofs: int = log_pb2.PROOF_POLICY_UNSPECIFIED) -> Contested:
+    """The game with this number; ``proofs``: of which entries its terms ask for certificates."""
+    return _Making(rules_id, number, proofs).play()
 
 
 @cache
@@ -142,8 +153,8 @@ def sample(rules_id: str, count: int = len(ENDINGS), first: int = 0) -> list[Con
 class _Making:
     """A game in the making."""
 
-    def __init__(self, rules_id: str, number: int) -> None:
-        self.rules_id, self.number = rules_id, number
+    def __init__(self, rules_id: str, number: int, proofs: int) -> None:
+        self.rules_id, self.number, self.proofs = rules_id, number, log_pb2.ProofPolicy.ValueType(proofs)
         self.random = rng = random.Random(f"contested {rules_id} {number}")
         least, most = LENGTHS[rules_id]
         round_, index = divmod(number, len(ENDINGS))
@@ -153,10 +164,11 @@ class _Making:
             after=rng.randint(least, most),
             rate=rng.choice(RATES[rules_id]),
             is_held=round_ % 2 == 1 and ending not in (log_pb2.ENDING_ABORTED, log_pb2.ENDING_REFEREE_FAULT),
+            is_disputed=round_ % 4 == 3,
             afterwards=rng.choice((0, 0, 1, 3, 6)),
             revivals=rng.choice((0, 1, 2)),
         )
-        header = registered.header(rules_id)
+        header = header_of(rules_id) if proofs else registered.header(rules_id)
         self.opened = self.open(header)
         self.played = games.start(self.opened, header=header, engines=installed())
         self.now = START_MS
@@ -203,7 +215,7 @@ class _Making:
     def terms(self, opened: log_pb2.GameOpen) -> log_pb2.Terms:
         """At random, and such that the planned ending can come."""
         rng, ending = self.random, self.plan.ending
-        terms = log_pb2.Terms(table_rules=1)
+        terms = log_pb2.Terms(table_rules=1, proofs=self.proofs)
         if (clock := rng.choice(CLOCKS[1:] if ending == log_pb2.ENDING_FLAG else CLOCKS)) is not None:
             terms.clock.CopyFrom(clock)
         if rng.random() < 0.8 or ending == log_pb2.ENDING_ILLEGAL_MOVES:
@@ -336,6 +348,15 @@ class _Making:
 def result_of(end: log_pb2.GameEnd | None) -> Result | None:
     """As everybody else has it."""
     return None if end is None else Result(Ending(end.ending), tuple(end.scores), tuple(end.places))
+
+
+@cache
+def header_of(rules_id: str) -> bytes:
+    """That of games with certificates."""
+    engine, codec = registry.get(rules_id), registered.codec(rules_id)
+    described = installed().provable(rules_id, engine.version)
+    assert described is not None
+    return build_header(rules_id, engine.version, engine.catalogue, codec.signed_file(), "tests", described.file())
 
 
 @cache

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from io import BytesIO
 
 import pytest
 
 from referee.games import registry
+from referee.notation.registry import notation
 from referee.story.story import Story
-from tests.contested.campaign import numbers, sampled
-from tests.contested.games import Contested, game
+from tests.contested.campaign import games, sampled
+from tests.contested.games import Contested
 from tests.contested.live import digest_of
 
 AT = 6
@@ -19,12 +21,37 @@ AT = 6
 @pytest.mark.slow
 @pytest.mark.parametrize("rules_id", registry.names())
 def test_stories_are_true(rules_id: str) -> None:
-    for number in numbers(rules_id, 12, first=3):
-        made = game(rules_id, number)
+    for made in games(rules_id, 12):
         data = made.data
         for at in sampled(len(made.entries), AT):
             compare(made, Story.read(BytesIO(data), at), at)
-        compare(made, Story.read(BytesIO(data)), len(made.entries) - 1)
+        whole, last = Story.read(BytesIO(data)), len(made.entries) - 1
+        compare(made, whole, last)
+        assert rounds_of(whole) == true_rounds(made), str(made)
+
+
+def true_rounds(made: Contested) -> dict[int, list[str]]:
+    """Under each entry that counts, what its event scored, as the boards were then."""
+    state, found, held = made.position(0), dict[int, list[str]](), 0
+    for seq, truth in enumerate(made.truth):
+        if truth.brings and truth.stands:
+            state.apply(truth.events[-1])
+            if lines := notation(made.rules_id).rounds(state, held):
+                found[seq] = lines
+                held += len(lines)
+    return found
+
+
+def rounds_of(story: Story) -> dict[int, list[str]]:
+    """The lines of scoring rounds, by the entry that brought them."""
+    found: dict[int, list[str]] = {}
+    seq = -1
+    for told in story.numbered_moves():
+        if (numbered := re.match(r" *(\d+)  ", told)) is not None and int(numbered[1]) == seq + 1:
+            seq += 1
+        else:
+            found.setdefault(seq, []).append(told.strip())
+    return found
 
 
 def compare(made: Contested, story: Story, at: int) -> None:

@@ -1,0 +1,99 @@
+"""What a scribe's desk lists of contested games, against what is true of their entries."""
+
+from __future__ import annotations
+
+from io import BytesIO
+
+import pytest
+
+from clients.desk.history import History, entry_line
+from referee.games import registry
+from referee.log import intent
+from referee.log.entry import decode_entry
+from referee.log.errors import LogError
+from referee.log.intent import Author, Role, decode_intent
+from referee.log.replay import Record
+from referee.log.v1 import log_pb2
+from referee.notation.game_text import line
+from referee.notation.registry import notation
+from referee.story.story import Story
+from tests.contested.campaign import games, sampled
+from tests.contested.test_story import rounds_of
+from tests.log.games import key
+
+pytestmark = pytest.mark.slow
+EACH = pytest.mark.parametrize("rules_id", registry.names())
+PLACES_AT = 4
+"""Entries of each game after which it is asked where a correction can go back to."""
+
+
+def history_of(entries: list[bytes]) -> History:
+    history = History()
+    history.read(entries)
+    return history
+
+
+@EACH
+def test_what_stands(rules_id: str) -> None:
+    """Of moves, draws and passes: that they stand, or which entry took them back."""
+    for made in games(rules_id, 10):
+        by = {seq: number for number, truth in enumerate(made.truth) for seq in truth.takes_back}
+        for entry, truth in zip(history_of(made.entries).entries, made.truth, strict=True):
+            if truth.brings:
+                told = f"{made}, entry {entry.seq}: {entry}"
+                assert (entry.taken_back_by is None) == truth.stands, told
+                if not truth.stands:
+                    assert entry.taken_back_by == by[entry.seq], told
+                    assert entry_line(entry).endswith(f"  [taken back by entry {by[entry.seq]}]")
+
+
+@EACH
+def test_scored_lines(rules_id: str) -> None:
+    """Under the entries that brought them: as the story has them."""
+    for made in games(rules_id, 10):
+        listed = history_of(made.entries).entries
+        scored = {entry.seq: list(entry.scored) for entry in listed if entry.scored and made.truth[entry.seq].stands}
+        assert scored == rounds_of(Story.read(BytesIO(made.data))), str(made)
+
+
+@EACH
+def test_accepted_moves_are_told(rules_id: str) -> None:
+    """An arbiter let the move stand: it is told as others are, in the notation."""
+    seen = 0
+    for made in games(rules_id, 10):
+        listed = history_of(made.entries).entries
+        for seq, truth in enumerate(made.truth):
+            entry = decode_entry(made.entries[seq])
+            if truth.broken and entry.HasField("signed"):
+                assert decode_intent(entry.signed.intent).rule.HasField("accept")
+                before = made.position(seq - 1)
+                words = notation(rules_id).describe(truth.events[-1], before)
+                assert words in listed[seq].words, f"{made}: {line(rules_id, before, truth.events[-1])}"
+                seen += 1
+    assert seen
+
+
+@EACH
+def test_places_of_corrections(rules_id: str) -> None:
+    """Those and no others to whose position the referee lets a scribe go back."""
+    asked = 0
+    for made in games(rules_id, 12):
+        if not made.opened.HasField("declared"):
+            continue
+        for size in sampled(len(made.entries), PLACES_AT + 1)[1:]:
+            entries = made.entries[: size + 1]
+            record = Record.replay(entries)
+            allowed = [seq for seq in range(len(entries)) if may_correct(record, seq)]
+            asked += len(allowed)
+            assert [place.seq for place in history_of(entries).places()] == allowed, f"{made}, after entry {size}"
+    assert asked
+
+
+def may_correct(record: Record, to_seq: int) -> bool:
+    act = log_pb2.Correct(to_seq=to_seq)
+    signed = intent.act(record.place, Author(Role.SCRIBE, 1), key("scribe 1"), act)
+    try:
+        record.check(signed)
+    except LogError:
+        return False
+    return True

@@ -1,0 +1,91 @@
+"""Certificates of contested games: what is claimed, and what a server makes of it when it is left alone with them."""
+
+from __future__ import annotations
+
+import asyncio
+from io import BytesIO
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from referee.log.audit import Policy, audit
+from referee.log.engines import installed
+from referee.log.entry import decode_entry
+from referee.log.intent import decode_intent
+from referee.log.v1 import log_pb2
+from referee.log.verdict import Verdict
+from referee.store.store import Row
+from referee.table.proving import Follower
+from tests.contested.campaign import games
+from tests.contested.games import ENDINGS, Contested, game
+from tests.contested.served import keep
+from tests.service.conftest import running
+from tests.waiting import waiting_for
+
+pytestmark = pytest.mark.slow
+EACH = pytest.mark.parametrize("rules_id", ["alhambra", "kingdomino"])
+ALL = log_pb2.PROOF_POLICY_ALL
+
+
+@EACH
+def test_claims_are_of_the_position(rules_id: str) -> None:
+    """Whatever was taken back, accepted or played by a stand-in before: each is about the position before its entry."""
+    seen = set[str]()
+    for each in games(rules_id, 10):
+        made = game(rules_id, each.number, ALL)
+        follower = Follower(installed(), made.opened.SerializeToString(deterministic=True), 0)
+        for seq, data in enumerate(made.entries):
+            found = follower.read(Row(seq, data))
+            event = judged(made, seq)
+            expected = follower.provable.claims(made.position(seq - 1), event) if event is not None else ()
+            assert fingerprints(follower, found) == fingerprints(follower, expected), f"{made}, entry {seq}"
+            assert follower.against == (made.truth[seq].broken or None), f"{made}, entry {seq}"
+            if found:
+                seen.add("a stand-in" if decode_entry(data).HasField("stand_in") else "another")
+    assert seen == {"a stand-in", "another"}
+
+
+def fingerprints(follower: Follower, claims: tuple[object, ...]) -> list[bytes]:
+    return [follower.provable.fingerprint(claim) for claim in claims]
+
+
+def judged(made: Contested, seq: int) -> object:
+    """The move, draw or pass of the entry, or the attempt; None: it holds none."""
+    truth = made.truth[seq]
+    if truth.brings:
+        return truth.events[-1]
+    entry = decode_entry(made.entries[seq])
+    if not entry.HasField("refused"):
+        return None
+    codec = installed().get(made.rules_id, made.opened.rules_version)[1]
+    return codec.decode_move(decode_intent(entry.refused.intent).move, codec.decode_tables(made.opened.tables))
+
+
+def is_short(made: Contested) -> bool:
+    """And over, so that its certificates come to an end; with something to prove that was contested."""
+    contested = any(truth.broken or truth.takes_back for truth in made.truth)
+    return made.verdict is Verdict.COMPLETE and contested and len(made.entries) < 160
+
+
+@EACH
+async def test_every_certificate_is_made(tmp_path: Path, rules_id: str) -> None:
+    """Of whole games that a server finds in its store: each holds, and none is lacking."""
+    short = (number for number in range(30) if ENDINGS[number % len(ENDINGS)] != log_pb2.ENDING_RULES)
+    made = list(islice((each for number in short if is_short(each := game(rules_id, number, ALL))), 2))
+    assert {each.truth[-1].is_ended for each in made} == {True}
+    await keep(tmp_path / "data", made)
+    async with running(tmp_path / "data") as (server, client):
+        async with waiting_for("certificates"):
+            while len(await server.data.store.unproved()) > len(server.prover._given_up):  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+        wrong = []
+        for each in made:
+            data = await client.log(each.played.record.game_id.hex())
+            report = audit(BytesIO(data), Policy(server.data.signer.verifier))
+            proofs = report.proofs
+            if report.verdict is not Verdict.COMPLETE or proofs.failed or proofs.lacking or not proofs.checked:
+                wrong.append(f"{each}: {report.as_text()}")
+        assert not wrong, f"{len(wrong)} of {len(made)} wrong\n" + "\n".join(wrong)
+        assert not server.prover.settled["given_up"]
+        assert not server.prover.settled["contradicts"]

@@ -1,0 +1,74 @@
+"""``referee prove-decided`` on contested games: whatever has come of a game, that is what it says."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.games.game import Ending
+from referee.games.results import Result
+from tests.contested.campaign import games
+from tests.contested.command import Done, referee
+from tests.contested.games import Contested
+
+pytestmark = pytest.mark.slow
+EACH = pytest.mark.parametrize("rules_id", ["alhambra", "kingdomino"])
+DECIDED, OPEN = 0, 11
+"""Exit codes."""
+
+
+def answer(folder: Path, made: Contested, at: int) -> tuple[Done, dict[str, Any]]:
+    path = folder / "game.gamelog"
+    path.write_bytes(made.data)
+    done = referee("prove-decided", path, "--at", at, "--rlimit", 2000, "--json")
+    return done, json.loads(done.out) if done.out else {}
+
+
+def ends(made: Contested) -> list[int]:
+    """Entries after which the game has come to another result than before, and the last, if it has one."""
+    results = [truth.result for truth in made.truth]
+    found = [at for at, (before, now) in enumerate(pairwise(results), 1) if now is not None and now != before]
+    return sorted({*found, *([len(results) - 1] if results[-1] is not None else [])})
+
+
+@EACH
+def test_what_a_game_has_come_to_is_said(tmp_path: Path, rules_id: str) -> None:
+    """By its rules, by forfeits, by a ruling or without a result, entered or not: who is first, and nothing proved."""
+    wrong = []
+    for made in games(rules_id, 9):
+        for at in ends(made):
+            done, found = answer(tmp_path, made, at)
+            result = made.truth[at].result
+            assert result is not None
+            said = found.get("winners"), found.get("places") or [], bool(found.get("decided"))
+            expected = list(result.winners), list(result.places), False
+            if said != expected or done.code != (DECIDED if len(result.winners) == 1 else OPEN):
+                wrong.append(f"{made}, after entry {at}: {result}; exit code {done.code}: {done.failure or done.out}")
+    assert not wrong, f"{len(wrong)} wrong\n" + "\n".join(wrong)
+
+
+@EACH
+def test_nothing_is_proved_that_does_not_come(tmp_path: Path, rules_id: str) -> None:
+    """While a game goes on: who has forfeited has not won, and a proof holds if the moves go on to the end."""
+    wrong = []
+    for made in games(rules_id, 4):
+        going_on = [at for at, truth in enumerate(made.truth) if truth.result is None and len(truth.events) > 4]
+        for at in (going_on[-1] if made.number % 2 else going_on[2 * len(going_on) // 3],):
+            done, found = answer(tmp_path, made, at)
+            leader = found.get("leader")
+            is_out = leader in dict(made.truth[at].out)
+            end = by_moves_alone(made, at) if found.get("decided") else None
+            if leader is None or is_out or (end is not None and end.winners != (leader,)):
+                wrong.append(f"{made}, after entry {at}: {end}; exit code {done.code}: {done.failure or done.out}")
+    assert not wrong, f"{len(wrong)} wrong\n" + "\n".join(wrong)
+
+
+def by_moves_alone(made: Contested, at: int) -> Result | None:
+    """What came of the game, if nothing but moves came after."""
+    now, last = made.truth[at], made.truth[-1]
+    is_plain = (last.out, last.points_off, last.events[: len(now.events)]) == (now.out, now.points_off, now.events)
+    return last.result if is_plain and last.result is not None and last.result.ending is Ending.RULES else None

@@ -1,0 +1,220 @@
+"""Every ending of the closed list and every tool that speaks of results: all say what is true, in every way it came.
+
+A row is a game, made for its ending, that is entered or held, as it waits for protests or a ruling. A column is a tool.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache, partial
+from pathlib import Path
+
+import pytest
+
+from clients.bots.random_bot import RandomBot
+from clients.desk.folder import Folder, Known
+from clients.desk.place import Place
+from clients.desk.reading import Desk
+from clients.desk.table import TableScreen
+from clients.join import Join
+from clients.sdk.arbiter import arbiter
+from clients.sdk.channel import Security
+from clients.sdk.organiser import organiser
+from clients.sdk.player import Player
+from referee.cli.bot import _summary
+from referee.cli.docket import told as told_docket
+from referee.cli.status import Asked, plain
+from referee.games.game import Ending
+from referee.games.results import Result
+from referee.log.endings import CONSEQUENCES
+from referee.log.v1 import log_pb2
+from referee.v1 import game_pb2
+from tests.contested.command import Done, referee
+from tests.contested.games import ENDINGS, Contested, kept
+from tests.contested.said import Said, in_header, in_json, in_page, in_text, of_places
+from tests.contested.served import keep
+from tests.log.games import seat_key
+from tests.service.conftest import running
+
+pytestmark = pytest.mark.slow
+RULES_ID = "kingdomino"
+"""Its games are short; how a game ends is the same for all."""
+AT_ONCE = (Ending.ABORTED, Ending.REFEREE_FAULT)
+MOST = 4 * len(ENDINGS)
+"""Games that are looked through."""
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str
+    made: Contested
+    is_held: bool
+
+    @property
+    def result(self) -> Result:
+        result = self.made.truth[-1].result
+        assert result is not None
+        return result
+
+
+@cache
+def rows() -> tuple[Row, ...]:
+    """One for each ending, entered and held, and more by the rules where the places are not those of the points."""
+    wanted: dict[str, Callable[[Contested], bool]] = {}
+    for is_held in (False, True):
+        how = "held" if is_held else "entered"
+        for ending in map(Ending, CONSEQUENCES):
+            if not (is_held and ending in AT_ONCE):
+                wanted[f"{ending.words}, {how}"] = partial(ended, ending=ending, is_held=is_held)
+        wanted[f"rules, other places, {how}"] = partial(ended, ending=Ending.RULES, is_held=is_held, is_plain=False)
+    for ending in (Ending.RULES, Ending.RESIGNED, Ending.ADJUDICATED, Ending.VOIDED):
+        wanted[f"{ending.words}, held by a protest"] = partial(ended, ending=ending, is_held=True, is_disputed=True)
+    found: dict[str, Contested] = {}
+    for number in range(MOST):
+        made = kept(RULES_ID, number)
+        found |= {name: made for name, is_one in wanted.items() if name not in found and is_one(made)}
+        if len(found) == len(wanted):
+            break
+    assert found.keys() == wanted.keys(), f"no game for {wanted.keys() - found.keys()}"
+    return tuple(Row(name, made, ", held" in name) for name, made in sorted(found.items()))
+
+
+def ended(made: Contested, ending: Ending, *, is_held: bool, is_disputed: bool = False, is_plain: bool = True) -> bool:
+    """``is_plain``: by the rules, with the places that the points alone give."""
+    last = made.truth[-1]
+    if last.result is None or last.result.ending is not ending or last.is_ended == is_held:
+        return False
+    if is_disputed and not made.plan.is_disputed:
+        return False
+    if ending is not Ending.RULES:
+        return True
+    (over,) = made.position(len(made.entries) - 1).pending()
+    return bool(over.places == last.result.places) == is_plain
+
+
+# --- tools of a file -----------------------------------------------------------------------------------------
+
+
+def audited(made: Contested, path: Path, *words: str) -> Done:
+    return referee("audit", path, "--key", made.verifier, *words)
+
+
+def read_back(path: Path) -> Said:
+    """What a game as text says, when it is shown again."""
+    text = path.with_suffix(".txt")
+    text.write_text(referee("show", "--notation", path).out, encoding="utf-8")
+    done = referee("show", text)
+    return in_header(done.out) if not done.failure else Said(None, done.failure)
+
+
+def desk_status(made: Contested, path: Path) -> Said:
+    """The line above the boards, as a desk has it that has read the game."""
+    game_id = made.played.record.game_id.hex()
+    folder = Folder(path.parent / "desk")
+    known = Known(game_id, made.rules_id, "", "token", str(made.verifier))
+    screen = TableScreen(folder, Place("127.0.0.1:1", "", Security()), known)
+    screen._scribe.ledger.add(made.entries, made.played.notes[-1])
+    screen._history.read(made.entries)
+    screen._desk = Desk(made.rules_id, made.position(len(made.entries) - 1))
+    screen._names = ("",) * len(made.opened.seats)
+    return in_text(screen._awaited())
+
+
+def bots_last_line(made: Contested, _: Path) -> Said:
+    """What ``referee bot`` prints when the game is over."""
+    seat, last = 0, made.truth[-1].result
+    player = Player(Join("127.0.0.1:1", made.played.record.game_id.hex(), seat, "t"), RandomBot(), key=seat_key(seat))
+    player.ledger.add(made.entries, made.played.notes[-1])
+    line = _summary(player._result())
+    if (came := re.search(r"came (?:joint )?number (\d+)", line)) is None:
+        return in_text(line)
+    # Of others it says their points.
+    assert last is not None
+    return Said(last.winners if last.places[seat] == int(came[1]) else None, line)
+
+
+TOOLS: dict[str, Callable[[Contested, Path], Said]] = {
+    "score": lambda _, path: in_text(referee("score", path).out),
+    "show": lambda _, path: in_text(referee("show", path).out.partition("\n\n")[0]),
+    "show --notation": lambda _, path: in_header(referee("show", "--notation", path).out),
+    "notation read back": lambda _, path: read_back(path),
+    "audit": lambda made, path: in_text(audited(made, path).out),
+    "audit --json": lambda made, path: in_json(audited(made, path, "--json").out),
+    "report": lambda made, path: in_text(referee("report", path, "--key", made.verifier).out),
+    "report --html": lambda made, path: in_page(referee("report", "--html", path, "--key", made.verifier).out),
+    "docket": lambda _, path: in_text(referee("docket", path).out),
+    "desk": desk_status,
+    "bot": bots_last_line,
+}
+ENDED_ONLY = ("bot",)
+"""It speaks when the end is entered."""
+
+
+def compared(said: Callable[[Row], Said], names: tuple[Row, ...]) -> Iterator[str]:
+    for row in names:
+        if wrong := said(row).wrong(row.result, is_held=row.is_held):
+            yield f"{row.name} ({row.made}, {row.result}): {wrong}"
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_tools_of_files_agree(tmp_path: Path, tool: str) -> None:
+    path = tmp_path / "game.gamelog"
+
+    def said(row: Row) -> Said:
+        path.write_bytes(row.made.data)
+        return TOOLS[tool](row.made, path)
+
+    shown = tuple(row for row in rows() if not (row.is_held and tool in ENDED_ONLY))
+    wrong = list(compared(said, shown))
+    assert not wrong, f"{tool}: {len(wrong)} of {len(shown)} wrong\n" + "\n".join(wrong)
+
+
+# --- tools of a server ------------------------------------------------------------------------------------------
+
+
+async def test_tools_of_a_server_agree(tmp_path: Path) -> None:
+    """GetGame, the docket and the status: a server finds the games, and enters those ends that need not wait."""
+    await keep(tmp_path / "data", [row.made for row in rows()])
+    wrong = []
+    async with running(tmp_path / "data") as (server, client), organiser(server.address, client.organiser) as calls:
+        status = await Asked(client.channel, client.organiser, server.address).all()
+        listed = {game["id"]: game for game in plain(status)["games"]}
+        for row in rows():
+            game_id = row.made.played.record.game_id.hex()
+            game = await calls.game(game_id)
+            async with arbiter(server.address, game_id) as there:
+                docket = in_text("\n".join(told_docket(await there.docket())))
+            is_over = game.state == game_pb2.GAME_STATE_OVER
+            said = {"docket of a game": docket}
+            if is_over:
+                name = log_pb2.Ending.Name(game.result.ending)
+                said["GetGame"] = of_places(game.result.places, name)
+                if game_id in listed:
+                    wrong.append(f"status: {row.name}: lists a game that is over")
+            elif game.state != game_pb2.GAME_STATE_RESULT_OPEN or not row.is_held:
+                wrong.append(f"GetGame: {row.name}: {game_pb2.GameState.Name(game.state)}")
+            elif game_id not in listed:
+                wrong.append(f"status: {row.name}: does not list a game that waits for a ruling")
+            elif listed[game_id]["state"] != "GAME_STATE_RESULT_OPEN":
+                wrong.append(f"status: {row.name}: {listed[game_id]['state']}")
+            for tool, each in said.items():
+                if why := each.wrong(row.result, is_held=not is_over):
+                    wrong.append(f"{tool}: {row.name} ({row.made}, {row.result}): {why}")
+    assert not wrong, f"{len(wrong)} wrong\n" + "\n".join(wrong)
+
+
+def test_the_extractors() -> None:
+    """They read the wording that is used, and see what is wrong."""
+    result = Result(Ending.RESIGNED, places=(1, 2))
+    assert in_text("seat 0 wins: seat 1 resigned").wrong(result, is_held=False) == ""
+    assert "not entered" in in_text("seat 0 wins: seat 1 resigned").wrong(result, is_held=True)
+    assert "did" in in_text("seat 1 wins: seat 0 resigned").wrong(result, is_held=False)
+    assert "how it ended" in in_text("seat 0 wins").wrong(result, is_held=False)
+    shared = Result(Ending.RULES, (3, 1, 3), (1, 3, 1))
+    assert in_text("seats 0 and 2 share the first place").wrong(shared, is_held=False) == ""
+    assert in_text("no result: an arbiter voided the game").wrong(Result(Ending.VOIDED), is_held=False) == ""
+    assert in_text("ending: ENDING_RULES, scores [3, 1, 3], places [1, 3, 1]").wrong(shared, is_held=False) == ""
+    assert in_text("Seat 0: 3 points, place 1\nSeat 1: 1 point, place 2").winners == (0,)
+    assert in_text("the board").wrong(result, is_held=False) == "says nothing of the result"
