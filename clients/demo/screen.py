@@ -15,6 +15,7 @@ from clients.demo.show import Show
 from referee.games.game import Chance, Decision
 from referee.log.game import Phase
 from referee.log.replay import Record
+from referee.notation.outcomes import outcome
 
 EVERY_TURNS = 10
 """Without a terminal: a line after so many turns."""
@@ -116,7 +117,10 @@ def show_result(console: Console, show: Show, bots: Sequence[str], record: Recor
     if end is None:
         return
     show.result(console, record.game.position.state)
-    winners = " and ".join(f"seat {seat}, {bot}" for seat, bot in enumerate(bots) if end.places[seat] == 1)
-    points = ", ".join(f"{bot} {score}" for bot, score in zip(bots, end.scores, strict=True))
-    won = f"The winner: {winners}. " if len(bots) > 1 else ""
-    console.print(f"\n{won}Points: {points}.", highlight=False)
+    winners = " and ".join(f"seat {seat}, {bots[seat]}" for seat in end.winners)
+    points = ", ".join(f"{bot} {score}" for bot, score in zip(bots, end.scores, strict=False))
+    told = [
+        *([f"The winner: {winners}."] if winners and len(bots) > 1 else []),
+        *([f"Points: {points}."] if points else [f"The game is over: {outcome(end, record.game.contest())}."]),
+    ]
+    console.print("\n" + " ".join(told), highlight=False)

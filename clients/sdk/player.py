@@ -24,6 +24,7 @@ from referee.log.intent import Author, Role, SignedIntent
 from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey
 from referee.log.v1 import log_pb2
+from referee.notation.outcomes import outcome
 from referee.v1 import game_service_pb2 as pb
 
 
@@ -35,8 +36,11 @@ class GameResult:
     ending: str
     """Such as ``RULES``, ``STALLED`` or ``ABORTED``."""
     scores: tuple[int, ...]
-    """Per seat; empty if the ending has no result."""
+    """Per seat; empty if the ending gives no points."""
     places: tuple[int, ...]
+    """Per seat, 1 is the winner; empty if the ending has no result."""
+    outcome: str
+    """Who has won and why: ``seat 0 wins: seat 1 resigned``."""
     entries: tuple[bytes, ...]
     """The whole log, entry by entry, checked when it came."""
     receipts: tuple[bytes, ...]
@@ -208,12 +212,14 @@ class Player:
         return data
 
     def _result(self) -> GameResult:
-        end = self.ledger.record.game.end
+        game = self.ledger.record.game
+        end = game.end
         return GameResult(
             self.join.seat,
             end.ending.name if end is not None else "UNSPECIFIED",
             end.scores if end is not None else (),
             end.places if end is not None else (),
+            outcome(end, game.contest()),
             tuple(self.ledger.entries),
             tuple(self.ledger.receipts),
         )

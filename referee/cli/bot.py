@@ -163,9 +163,10 @@ def _of_the_bot(trace: TracebackType | None) -> TracebackType | None:
 
 
 def _summary(result: GameResult) -> str:
-    if not result.scores:
-        return f"The game ended without a result: {result.ending.lower()}."
+    if not result.places:
+        return f"The game is over: {result.outcome}."
     scores = ", ".join(f"seat {seat}: {score}" for seat, score in enumerate(result.scores))
+    points = f" ({scores})" if scores else ""
     place = result.places[result.seat]
-    shared = result.places.count(place) > 1
-    return f"Seat {result.seat} came {'joint ' if shared else ''}number {place} ({scores})."
+    shared = "joint " if result.places.count(place) > 1 else ""
+    return f"Seat {result.seat} came {shared}number {place}{points}; {result.outcome}."

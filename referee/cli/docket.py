@@ -91,6 +91,9 @@ def _of_file(path: Path, key: str | None) -> tuple[pb.Docket, list[str]]:
 def told(found: pb.Docket) -> list[str]:
     """A line for everything."""
     lines = [f"game {found.game_id}, {found.size} entries"]
+    if found.HasField("result"):
+        lines.append(f"the game is over: {found.outcome}")
+        lines.append(f"  {result_words(read_end(found.result))}")
     if not found.table_rules:
         return [*lines, "played without rules of the table: nobody can protest, and no arbiter rules"]
     if found.suspension:
@@ -104,7 +107,8 @@ def told(found: pb.Docket) -> list[str]:
         lines.append(f"{what}; {missing} yet to agree")
     if found.HasField("waiting"):
         when = f"entered at {time_words(found.until_ms)}, if nobody acts before" if found.until_ms else _held(found)
-        lines.append(f"the game has come to its end ({read_end(found.waiting).ending.words}): {when}")
+        lines.append(f"the game has come to its end: {found.outcome}")
+        lines.append(f"  {when}")
         lines.append(f"  {result_words(read_end(found.waiting))}")
     return lines if len(lines) > 1 else [*lines, "nobody is out, nothing is disputed or ruled"]
 

@@ -130,7 +130,7 @@ def _read(file: Path, at: int | None, verifier: VerifierKey | None) -> tuple[_Sh
     game = as_text(story)
     last = f"entry {record.size - 1}"
     position = Position(game.setup, record.game.position.state, game.contest)
-    text = partial(game_text.write, game)
+    text = partial(game_text.write, game, waits=record.game.result_waits)
     return _Shown(position, text, story.header(), story.numbered_moves(), last), story.torn
 
 
@@ -147,15 +147,15 @@ def _of_text(read: Reading | Position) -> _Shown:
     text = game_text.write(read.game)
     told, _, events = text.rstrip().partition("\n\n")
     position = Position(read.game.setup, read.state, read.game.contest)
-    head = [*told.split("\n"), *_outcome(position)]
+    head = [*(line for line in told.split("\n") if not line.startswith(";")), *_outcome(position)]
     last = f"event {len(read.game.events)}"
     return _Shown(position, partial(game_text.write, read.game), head, events.split("\n"), last)
 
 
 def _outcome(position: Position) -> list[str]:
-    """Who won and why, where the moves alone do not say it."""
-    contest = position.contest
-    return [] if contest.is_plain else [f"result: {outcome(position.result, contest)}"]
+    """Who won and why, of a game that has come to its end, or that more than its moves decides."""
+    result, contest = position.result, position.contest
+    return [] if result is None and contest.is_plain else [f"result: {outcome(result, contest)}"]
 
 
 def _signed(text: str, name: str, path: Path) -> str:

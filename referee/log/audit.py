@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
+from referee.games.results import Contest
 from referee.log import file
 from referee.log.deck import SEED_BYTES
 from referee.log.engines import Engines, installed
@@ -315,7 +316,7 @@ class _Auditor:
         self._never_joined()
         self._checkpoints()
         game = self.game
-        end = game.end if game is not None else None
+        known = game is not None and (self.following or game.is_over)
         proofs = self.proofs.report() if self.proofs is not None else ProofReport()
         if self.proofs is not None and self.proofs.failure is not None:
             self.note(self.proofs.failure, Layer.PROOFS)
@@ -335,9 +336,10 @@ class _Auditor:
             and game.deal.dealer is not None
             and Layer.DECK not in self.findings,
             seats=self._standings(),
-            ending=f"ENDING_{end.ending.name}" if end is not None else "",
-            scores=end.scores if end is not None else (),
-            places=end.places if end is not None else (),
+            result=game.result() if game is not None and known else None,
+            contest=game.contest() if game is not None else Contest(),
+            is_over=game is not None and game.is_over,
+            waits=game is not None and game.result_waits,
             proofs=proofs,
             remarks=(
                 *(game.position.about_opening() if game is not None else ()),

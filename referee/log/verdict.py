@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Any
 
+from referee.games.results import Contest, Result
 from referee.log.errors import Code, LogError, printable
+from referee.notation.outcomes import outcome
 
 
 class Verdict(IntEnum):
@@ -188,11 +190,36 @@ class Report:
     deck_checked: bool
     """Every chance event was recomputed from the committed deck."""
     seats: tuple[SeatStanding, ...]
-    ending: str
-    scores: tuple[int, ...]
-    places: tuple[int, ...]
+    result: Result | None
+    """What the game has come to, entered or not; None: it goes on, or could not be followed so far."""
+    contest: Contest
+    """What made of it more than its moves."""
+    is_over: bool
+    """The result is entered."""
+    waits: bool
+    """It is not, as somebody may protest or an arbiter has to rule."""
     proofs: ProofReport
     remarks: tuple[str, ...]
+
+    @property
+    def ending(self) -> str:
+        """How the game ended, such as ``ENDING_RESIGNED``; empty as long as no end is entered."""
+        return f"ENDING_{self.result.ending.name}" if self.result is not None and self.is_over else ""
+
+    @property
+    def scores(self) -> tuple[int, ...]:
+        """Points by seat, of an end that is entered and gives some."""
+        return self.result.scores if self.result is not None and self.is_over else ()
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """Places by seat, of an end that is entered and gives some."""
+        return self.result.places if self.result is not None and self.is_over else ()
+
+    @property
+    def outcome(self) -> str:
+        """Who has won and why, in words."""
+        return outcome(self.result, self.contest, waits=self.waits)
 
     @property
     def decisive(self) -> Finding | None:
@@ -236,6 +263,7 @@ class Report:
             "seats": [
                 {"seat": s.seat, "standing": s.standing, "key": s.key.hex() if s.key else None} for s in self.seats
             ],
+            "result": self._result(),
             "ending": self.ending,
             "scores": list(self.scores),
             "places": list(self.places),
@@ -258,13 +286,29 @@ class Report:
         for seat in self.seats:
             key = f" {seat.key.hex()}" if seat.key else ""
             lines.append(f"seat {seat.seat}: {seat.standing}{key}")
+        if self.result is not None:
+            lines.append(f"result: {self.outcome}")
         if self.ending:
-            result = f", scores {list(self.scores)}, places {list(self.places)}" if self.scores else ""
-            lines.append(f"ending: {self.ending}{result}")
+            scores = f", scores {list(self.scores)}" if self.scores else ""
+            places = f", places {list(self.places)}" if self.places else ""
+            lines.append(f"ending: {self.ending}{scores}{places}")
         if self.proofs != ProofReport():
             lines.append(self.proofs.as_text())
         lines += [f"remark: {remark}" for remark in self.remarks]
         return "".join(f"{printable(line)}\n" for line in lines)
+
+    def _result(self) -> dict[str, Any] | None:
+        if self.result is None:
+            return None
+        return {
+            "ending": self.result.ending.name,
+            "winners": list(self.result.winners),
+            "scores": list(self.result.scores),
+            "places": list(self.result.places),
+            "entered": self.is_over,
+            "waits": self.waits,
+            "outcome": self.outcome,
+        }
 
     def _headline(self) -> str:
         decisive = self.decisive

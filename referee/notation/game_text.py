@@ -16,6 +16,7 @@ from referee.notation import accepted, contest_text, headers
 from referee.notation.errors import Kind, NotationError, illegal
 from referee.notation.grammar import either, grammar, place_of, syntax_error
 from referee.notation.headers import Headers, Setup
+from referee.notation.outcomes import outcome
 from referee.notation.registry import notation
 
 
@@ -49,8 +50,11 @@ class Reading:
 # Printing
 
 
-def write(game: GameText) -> str:
-    """Return the canonical form. Raises ``ValueError`` for an event that no arbiter could let stand."""
+def write(game: GameText, *, waits: bool = False) -> str:
+    """Return the canonical form; with ``waits`` a comment that the result is not entered yet.
+
+    Raise ``ValueError`` for an event that no arbiter could let stand.
+    """
     rules_id = game.setup.rules_id
     state = game.setup.start()
     lines = []
@@ -65,6 +69,9 @@ def write(game: GameText) -> str:
         told += len(scored)
         lines += [f"; {each}" for each in scored]
     head = [*headers.write(game.setup), *contest_text.write(game.contest, game.setup.seats, state.pending())]
+    result = game.contest.result(game.setup.seats, state.pending())
+    if result is not None and (waits or not game.contest.is_plain):
+        head.append(f"; {outcome(result, game.contest, waits=waits)}")
     return "".join(f"{each}\n" for each in (*head, "", *lines))
 
 

@@ -8,6 +8,7 @@ from referee.log.arbitration import Suspension
 from referee.log.endings import end_message
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
+from referee.notation.outcomes import outcome
 from referee.v1 import arbiter_service_pb2 as pb
 
 _SUSPENSIONS = {
@@ -54,4 +55,8 @@ def docket_message(record: Record, texts: Mapping[int, str], most_rulings: int |
     if not game.is_over and (reached := game.reached()) is not None:
         docket.waiting.CopyFrom(end_message(reached))
         docket.until_ms = game.result_ms() or 0
+    if game.end is not None:
+        docket.result.CopyFrom(end_message(game.end))
+    if (result := game.result()) is not None:
+        docket.outcome = outcome(result, game.contest(), waits=game.result_waits)
     return docket

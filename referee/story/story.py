@@ -11,6 +11,7 @@ from referee.log.entry import decode_entry
 from referee.log.errors import Code, LogError
 from referee.log.events import Appealed, Protested, Ruled
 from referee.log.frames import FrameType
+from referee.log.game import LoggedGame
 from referee.log.header import check_header, decode_header
 from referee.log.remarks import Remarks
 from referee.log.replay import Record
@@ -91,7 +92,7 @@ class Story:
                 lines.append(f"seat {seat}: not joined")
         when = datetime.fromtimestamp(record.last_ms / 1000, UTC) if record.last_ms < _YEAR_9999_MS else None
         time = f", {when:%Y-%m-%d %H:%M:%S} UTC" if when else ""
-        lines.append(f"shown: entries 0 to {record.size - 1}{time}; {record.phase.value}")
+        lines.append(f"shown: entries 0 to {record.size - 1}{time}; {_standing(game)}")
         if game.end is not None:
             lines.append(told_end(game.end))
         told = told_by(self)
@@ -130,6 +131,16 @@ def _options(options: Any) -> str:
         if getattr(options, field.name) != getattr(default, field.name)
     ]
     return ", ".join(chosen) or "none chosen"
+
+
+def _standing(game: LoggedGame) -> str:
+    """Return how far the game is, such as ``playing``, ``paused`` or ``its result waits``."""
+    if game.is_over:
+        return game.phase.value
+    if game.reached() is not None:
+        return "its result waits" if game.result_waits else "come to its end"
+    suspended = game.arbitration.suspended
+    return game.phase.value if suspended is None else suspended.value
 
 
 def _scribe(opened: log_pb2.GameOpen) -> str:

