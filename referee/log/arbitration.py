@@ -6,7 +6,7 @@ Says what an act of a seat, a scribe or an arbiter may do now, and does it; what
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final, NamedTuple, Protocol, assert_never
@@ -120,7 +120,7 @@ class Arbitration:
         self._scribed = [seat.scribed for seat in opened.seats]
         self._arbiters = len(opened.arbiter_keys)
         self._rule_ids = rule_ids
-        self.out: dict[int, Ending] = {}
+        self.out: Mapping[int, Ending] = {}
         """Seats that have forfeited and how, in that order."""
         seats = len(opened.seats)
         self.strikes = [0] * seats
@@ -137,6 +137,8 @@ class Arbitration:
         """The seat that loses its decision."""
         self.ruled: Result | None = None
         """By an arbiter."""
+        self._contest: Contest | None = Contest()
+        """As long as it is known."""
 
     @property
     def is_offered(self) -> bool:
@@ -151,7 +153,10 @@ class Arbitration:
     @property
     def contest(self) -> Contest:
         """What all this makes of the result."""
-        return Contest(dict(self.out), tuple(self.points_off) if any(self.points_off) else (), self.ruled)
+        if self._contest is None:
+            points_off = tuple(self.points_off) if any(self.points_off) else ()
+            self._contest = Contest(self.out, points_off, self.ruled)
+        return self._contest
 
     # --- what may come: this changes nothing ------------------------------------------------------------------
 
@@ -325,6 +330,7 @@ class Arbitration:
             dispute.ruled = seq
             is_last = dispute.appealed is not None
         self.rulings[seq] = Ruling(ruled, is_last)
+        self._contest = None
         match ruled.ruling:
             case Pause():
                 self.suspended = Suspension.PAUSED
@@ -338,7 +344,7 @@ class Arbitration:
             case Forfeit(seat, ending) if ending is not None:
                 self.forfeit(seat, ending)
             case Reinstate(seat):
-                del self.out[seat]
+                self.put_out({other: ending for other, ending in self.out.items() if other != seat})
             case Skip(seat):
                 self.skipped = seat
             case Restore():
@@ -360,7 +366,13 @@ class Arbitration:
 
     def forfeit(self, seat: int, ending: Ending) -> None:
         """Put the seat out, unless it is already."""
-        self.out.setdefault(seat, ending)
+        if seat not in self.out:
+            self.put_out({**self.out, seat: ending})
+
+    def put_out(self, out: Mapping[int, Ending]) -> None:
+        """Make these the seats that have forfeited; nobody changes ``out`` from now on."""
+        self.out = out
+        self._contest = None
 
     def moved(self) -> None:
         """The position is another: what was proposed for the old one lapses."""

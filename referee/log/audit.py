@@ -248,9 +248,8 @@ class _Auditor:
             self.checked[Layer.AUTHORS] = self.tree.size + 1
         intent = None
         if (signed := signed_part(entry)) is None:
-            self.past_joining |= not (
-                entry.HasField("end") or entry.HasField("disclose") or entry.HasField("recovered")
-            )
+            may_come_before = entry.HasField("end") or entry.HasField("disclose") or entry.HasField("recovered")
+            self.past_joining = self.past_joining or not may_come_before
         else:
             try:
                 intent = decode_intent(signed.intent)
@@ -258,7 +257,7 @@ class _Auditor:
                 self.following = False
                 self.note(error)
                 return
-            self.past_joining |= not intent.HasField("join")
+            self.past_joining = self.past_joining or not intent.HasField("join")
             if entry.HasField("signed"):
                 self.words.entered(self.tree.size, committed(intent))
             self._link("intent", intent)

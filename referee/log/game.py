@@ -172,7 +172,7 @@ class LoggedGame:
         """Return the seats that have to move now, whoever enters it for them."""
         if not self.goes_on:
             return ()
-        return tuple(seat for seat in self._deciding() if not self._is_stood_in_for(seat))
+        return tuple([seat for seat in self._deciding() if not self._is_stood_in_for(seat)])
 
     def due_stand_in(self) -> int | None:
         """Return the seat on turn for which a stand-in's move is to be entered (TBL-2)."""
@@ -241,29 +241,29 @@ class LoggedGame:
         out = len(self.arbitration.out)
         self._reached = None
         taken_back = self._change(event, seat, seq, clock)
-        restored = isinstance(event, Ruled) and isinstance(event.ruling, Restore)
-        if len(self.arbitration.out) > out and not restored:
+        if len(self.arbitration.out) > out and not (isinstance(event, Ruled) and isinstance(event.ruling, Restore)):
             # Those who had not agreed to a take-back may all be out now.
             if (back := self.arbitration.agreed()) is not None:
                 taken_back = self._go_back(back, seq, reinstates=False)
             self._remember(seq)
         self._reached = None
         self.last_ms = clock.referee_ms
-        self._let_clocks_run()
+        if self.clocks is not None:
+            self.clocks.await_seats(self.awaited(), self.last_ms)
         return taken_back
 
     def _change(self, event: Event, seat: int | None, seq: int, clock: Clock) -> tuple[int, ...]:
         if self.clocks is not None and seat is not None and isinstance(event, Moved | Refused):
             self.clocks.used(seat, clock)
         match event:
-            case Moved(author, move):
-                self._play(move, seq, seat, is_scribes=author.role is Role.SCRIBE)
+            case Moved():
+                self._play(event.move, seq, seat, is_scribes=event.author.role is Role.SCRIBE)
             case StoodIn(_, move):
                 self._play(move, seq, seat)
             case Passed(passing):
                 self._play(ForcedPass(passing), seq, None)
-            case Dealt(outcome) | Declared(_, outcome):
-                self._play(outcome, seq, None, is_draw=True)
+            case Dealt() | Declared():
+                self._play(event.outcome, seq, None, is_draw=True)
             case Refused() | TimedOut() | WasAbsent():
                 self._hold_against(event, seat, seq)
             case Joined():
@@ -392,7 +392,7 @@ class LoggedGame:
 
     def _moment(self, seq: int, event: Any, *, is_draw: bool, is_scribes: bool) -> Moment:
         clocks = self.clocks.saved() if self.clocks is not None else ()
-        return Moment(seq, event, clocks, tuple(self.arbitration.out.items()), is_draw, is_scribes)
+        return Moment(seq, event, clocks, self.arbitration.out, is_draw, is_scribes)
 
     def _go_back(self, to_seq: int, seq: int, *, reinstates: bool) -> tuple[int, ...]:
         """``reinstates``: a seat that has forfeited since plays again, which is an arbiter's to say."""
@@ -407,11 +407,7 @@ class LoggedGame:
         if self.clocks is not None:
             self.clocks.restore(moment.clocks)
         if reinstates:
-            self.arbitration.out = dict(moment.out)
-        elif tuple(self.arbitration.out.items()) != moment.out:
+            self.arbitration.put_out(moment.out)
+        elif list(self.arbitration.out.items()) != list(moment.out.items()):
             self._remember(seq)
         return taken_back
-
-    def _let_clocks_run(self) -> None:
-        if self.clocks is not None:
-            self.clocks.await_seats(self.awaited(), self.last_ms)

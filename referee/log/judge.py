@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, assert_never
 
@@ -56,8 +55,7 @@ class Judged(NamedTuple):
     """What a refused move breaks, or one that an arbiter lets stand."""
 
 
-@dataclass(frozen=True, slots=True)
-class Happened:
+class Happened(NamedTuple):
     """An entry, and what it made of the game. Nobody changes the positions."""
 
     seq: int
@@ -87,77 +85,73 @@ def judge(game: LoggedGame, event: Event, seq: int, clock: Clock) -> Judged:
 
     Raise ``LogError``; ``RulesError`` for a move or an outcome that the rules of the game forbid.
     """
-    judged = _check(game, event, seq)
-    _check_deck(game, event)
-    _check_times(game, event, judged.seat, seq, clock)
+    judged = judge_act(game, event, seq)
+    if game.arbitration.is_offered:
+        _check_times(game, event, judged.seat, seq, clock)
     return judged
 
 
 def judge_act(game: LoggedGame, event: Event, seq: int) -> Judged:
     """Check all but the times, as long as these are not known. Raise what ``judge`` raises."""
-    judged = _check(game, event, seq)
-    _check_deck(game, event)
-    return judged
-
-
-def _check(game: LoggedGame, event: Event, seq: int) -> Judged:
+    # The most frequent come first.
     match event:
+        case Moved():
+            _check_room(game, seq)
+            seat = mover(game, event.author)
+            _check_rules(game, event.move)
+            return Judged(seat)
+        case Dealt():
+            _check_room(game, seq)
+            _check_chance(game, event.outcome, dealt=True)
+            game.deal.check_outcome(game.position, event.data)
+            return Judged()
         case Refused():
             recorded = game.opened.terms.illegal_moves == log_pb2.ILLEGAL_MOVE_POLICY_RECORDED
             demand("TBL-18", recorded, "a refused move", "terms that record attempts")
-            return _check_refused(game, event, seq)
+            _check_room(game, seq)
+            return _check_refused(game, event)
         case Ended(result):
             _check_end(game, result, seq)
             return Judged()
-        case Disclosed():
+        case Disclosed(seed):
             _demand(game.phase is Phase.ENDED, "a disclosed seed", "the end of a dealt game")
+            game.deal.check_disclosed(seed)
             return Judged()
         case Opened():
             _demand(seq == 0, "an entry with open", "GameOpen in entry 0 and nowhere else")
             return Judged()
     _check_room(game, seq)
     match event:
-        case Moved(author, move):
-            seat = mover(game, author)
-            _check_rules(game, move)
-            return Judged(seat)
-        case Dealt(outcome):
-            _check_chance(game, outcome, dealt=True)
-            return Judged()
         case Declared(author, outcome):
             declares = not game.deal.is_dealt and author.role is Role.SCRIBE
             by = declares and author.index == game.opened.declared.scribe
             _demand(by, f"chance declared by {author}", "the declaring scribe of a declared game")
             _check_chance(game, outcome, dealt=False)
-            return Judged()
         case Passed(seat):
             due = game.goes_on and Forced(seat) in game.position.pending()
             _demand(due, f"a forced pass of seat {seat}", "a pass only where the rules leave no action")
             _check_rules(game, ForcedPass(seat))
             return Judged(seat)
         case StoodIn():
-            _check_offered(game, "stand_in")
             return Judged(_check_stand_in(game, event))
         case Joined():
             return Judged(_check_join(game, event))
         case Revealed(author):
-            return Judged(_check_reveal(game, author))
+            return Judged(_check_reveal(game, author, event.seed))
         case TimedOut() | WasAbsent():
-            _check_offered(game, event.name)
             return Judged(_check_overdue(game, event))
         case Interrupted():
             _check_offered(game, "interrupted")
             demand("TBL-16", game.phase is Phase.PLAYING, "an interruption", "a game in play")
-            return Judged()
         case Recovered(lost_size):
             # At any time before the end: what was lost may be anything.
             what = f"a lost head of {lost_size} entries"
             _demand(lost_size > seq, what, f"one that this log does not reach, of more than {seq}")
-            return Judged()
         case Resigned() | TakeBackProposed() | Consented() | Protested() | Appealed() | Corrected() | Ruled():
             return _check_table_act(game, event, seq)
         case _:
             assert_never(event)
+    return Judged()
 
 
 # --- the order of entries --------------------------------------------------------------------------------------------
@@ -190,10 +184,11 @@ def _check_join(game: LoggedGame, join: Joined) -> int:
     return seat
 
 
-def _check_reveal(game: LoggedGame, author: Author) -> int:
+def _check_reveal(game: LoggedGame, author: Author, seed: bytes) -> int:
     _demand(game.phase is Phase.REVEALING, f"{author} reveals", "Reveals after every Join")
     _demand(author.role is Role.SEAT and author.index in game.joins, f"{author} reveals", "a seat")
     _demand(author.index not in game.deal.seeds, f"{author} reveals again", "one Reveal for each seat")
+    game.deal.check_reveal(author.index, seed, game.joins[author.index].commitment)
     return author.index
 
 
@@ -233,8 +228,7 @@ def _check_chance(game: LoggedGame, outcome: object, *, dealt: bool) -> None:
     _check_rules(game, outcome)
 
 
-def _check_refused(game: LoggedGame, refused: Refused, seq: int) -> Judged:
-    _check_room(game, seq)
+def _check_refused(game: LoggedGame, refused: Refused) -> Judged:
     seat = mover(game, refused.author)
     broken = game.position.violations(refused.move)
     if not broken:
@@ -307,6 +301,7 @@ def _check_accepted(game: LoggedGame, accept: Accept) -> tuple[Violation, ...]:
 
 def _check_stand_in(game: LoggedGame, event: StoodIn) -> int:
     """TBL-2: it is the move that follows from the position, for the seat that makes none."""
+    _check_offered(game, "stand_in")
     seat = game.due_stand_in()
     expected = None if seat is None else StoodIn(seat, game.position.stand_in(seat))
     if event != expected:
@@ -318,6 +313,7 @@ def _check_stand_in(game: LoggedGame, event: StoodIn) -> int:
 
 
 def _check_overdue(game: LoggedGame, event: TimedOut | WasAbsent) -> int:
+    _check_offered(game, event.name)
     seat = event.seat
     rule_id = "TBL-13" if isinstance(event, TimedOut) else "TBL-17"
     demand(rule_id, seat in game.awaited(), f"{event.name} of seat {seat}", "a seat that is awaited")
@@ -330,34 +326,24 @@ def _check_overdue(game: LoggedGame, event: TimedOut | WasAbsent) -> int:
     return seat
 
 
-# --- deck and times --------------------------------------------------------------------------------------------------
-
-
-def _check_deck(game: LoggedGame, event: Event) -> None:
-    match event:
-        case Dealt(_, data):
-            game.deal.check_outcome(game.position, data)
-        case Revealed(author, seed):
-            game.deal.check_reveal(author.index, seed, game.joins[author.index].commitment)
-        case Disclosed(seed):
-            game.deal.check_disclosed(seed)
+# --- times -----------------------------------------------------------------------------------------------------------
 
 
 def _check_times(game: LoggedGame, event: Event, seat: int | None, seq: int, clock: Clock) -> None:
     """Raise ``LogError`` (``NOT_AWAITED``) for times that the rules of the table do not allow."""
-    if not game.arbitration.is_offered or isinstance(event, Opened):
+    if isinstance(event, Opened):
         return
     at_ms, last_ms = clock.referee_ms, game.last_ms
-    demand("TBL-15", at_ms >= last_ms, f"an entry at {at_ms} ms", f"{last_ms} ms at the earliest")
+    if at_ms < last_ms:
+        raise LogError(Code.NOT_AWAITED, f"TBL-15: an entry at {at_ms} ms", f"{last_ms} ms at the earliest")
     if game.clocks is not None and seat is not None and isinstance(event, TimedOut):
         game.clocks.check_flag(seat, clock)
     elif game.clocks is not None and seat is not None and isinstance(event, Moved | Refused):
         game.clocks.check(seat, clock)
         network = isinstance(event, Refused) and clock.lag_ms > 0
         demand("TBL-11", not network, "time for the network of a refused move", "none")
-    else:
-        told = clock.charged_ms + clock.lag_ms + clock.overhead_ms
-        demand("TBL-10", not told, f"{told} ms accounted for", "none, as no clock is charged")
+    elif told := clock.charged_ms + clock.lag_ms + clock.overhead_ms:
+        raise LogError(Code.NOT_AWAITED, f"TBL-10: {told} ms accounted for", "none, as no clock is charged")
     match event:
         case Ended(result) if seq < game.last and game.reached() is not None and not _is_given_up(game, result):
             from_ms = game.result_from_ms

@@ -89,7 +89,10 @@ class Position:
 
     def violations(self, event: Any) -> tuple[Violation, ...]:
         """Return every rule that the event breaks here."""
-        return guarded(lambda: self.state.check(event))
+        try:
+            return self.state.check(event)
+        except Exception as error:
+            raise engine_failed(error) from error
 
     # --- what goes out ------------------------------------------------------------------------------------
 
@@ -108,15 +111,14 @@ class Position:
         try:
             after = self.state.copy()
             after.apply(event)
+            digest = after.digest()
         except Exception as error:
             raise engine_failed(error) from error
-        self.place(after)
+        self.state, self._digest, self._pending = after, digest, None
 
     def place(self, state: State) -> None:
         """Make this the position. Nobody may change ``state`` from now on."""
-        self._digest = guarded(state.digest)
-        self._pending = None
-        self.state = state
+        self.state, self._digest, self._pending = state, guarded(state.digest), None
 
 
 def _decoded(thing: str, decode: Callable[..., _T], *arguments: Any) -> _T:

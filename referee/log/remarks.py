@@ -24,8 +24,11 @@ def commitment(salt: bytes, text: str) -> bytes:
 
 def committed(intent: log_pb2.Intent) -> bytes:
     """What the act commits to; empty if it goes without words, or is one that has none."""
-    # One act at the most is set, and the others' fields are empty.
-    return intent.protest.remark or intent.appeal.remark or intent.rule.remark
+    if intent.HasField("rule"):
+        return intent.rule.remark
+    if intent.HasField("protest"):
+        return intent.protest.remark
+    return intent.appeal.remark if intent.HasField("appeal") else b""
 
 
 def check(remark: log_pb2.Remark, expected: bytes) -> None:

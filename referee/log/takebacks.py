@@ -7,6 +7,7 @@ remembering, however long the game.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from referee.games.game import Ending, State
@@ -24,7 +25,7 @@ class Moment(NamedTuple):
     event: Any
     """The engine's own; None where only clocks or seats changed."""
     clocks: tuple[SeatClock, ...]
-    out: tuple[tuple[int, Ending], ...]
+    out: Mapping[int, Ending]
     """Seats that have forfeited and how, in that order."""
     is_draw: bool
     """Something became known that was not before."""

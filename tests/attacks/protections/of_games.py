@@ -102,7 +102,7 @@ def tables_of_the_version(patch: Patch) -> None:
 
 def let_through(patch: Patch, is_meant: Callable[[LoggedGame, events.Event], bool]) -> None:
     """What of these events is objected to stands, and changes nothing."""
-    check, apply = judge._check, LoggedGame.apply
+    check, apply = judge.judge_act, LoggedGame.apply
     odd: list[events.Event] = []
 
     def lenient(game: LoggedGame, event: events.Event, seq: int) -> Judged:
@@ -121,7 +121,7 @@ def let_through(patch: Patch, is_meant: Callable[[LoggedGame, events.Event], boo
             event = events.Recovered(0, b"")
         return apply(self, event, seat, seq, clock)
 
-    patch.setattr(judge, "_check", lenient)
+    patch.setattr(judge, "judge_act", lenient)
     patch.setattr(LoggedGame, "apply", apply_others)
 
 
