@@ -16,6 +16,7 @@ from referee.cli.output import write
 from referee.log.dsse import intent_encoding
 from referee.log.entry import decode_entry
 from referee.log.errors import Code, LogError
+from referee.log.events import act_name
 from referee.log.fork import Side, read_file
 from referee.log.intent import Place, author_of, decode_intent
 from referee.log.keys import PublicKey
@@ -99,7 +100,7 @@ def _told(proved: TlogProof, head: Checkpoint, author_key: bytes | None) -> Iter
         return
     intent = decode_intent(signed.intent)
     check_link("intent", intent, Place(entry.game_id, entry.seq, entry.prev))
-    act = str(intent.WhichOneof("act"))
+    act = act_name(intent)
     refused = f", refused ({', '.join(signed.rule_ids)})" if isinstance(signed, log_pb2.Refused) else ""
     content = getattr(intent, act)
     yield f"{act} by {author_of(intent)}{refused}" + (f": {content.hex()}" if isinstance(content, bytes) else "")

@@ -427,6 +427,11 @@ def read_act(intent: log_pb2.Intent, decoder: Decoder) -> Act:
     return read(intent, author, decoder)
 
 
+def act_name(intent: log_pb2.Intent) -> str:
+    """Return the field of an intent's act, such as ``take_back``, for messages that know no game."""
+    return intent.WhichOneof("act") or ""
+
+
 def read_rule(rule: log_pb2.Rule, author: Author, decode_move: Callable[[bytes], Any]) -> Ruled:
     """Return what a ruling says. Raise what ``decode_move`` raises; ``LogError`` (``MALFORMED``) for one of no kind."""
     kind = rule.WhichOneof("ruling")

@@ -78,12 +78,13 @@ def is_wanted(policy: log_pb2.ProofPolicy.ValueType, verdict: EntryVerdict) -> b
 class _Claimed:
     """An entry and what it claims. Of claims the fingerprints are kept, as there may be many."""
 
-    __slots__ = ("is_wanted", "leaf", "opened", "rule_ids", "waiting")
+    __slots__ = ("claims", "is_wanted", "leaf", "opened", "rule_ids", "waiting")
 
     def __init__(self, rule_ids: tuple[str, ...] | None, waiting: list[bytes], *, is_wanted: bool) -> None:
         self.leaf = b""
         self.rule_ids = rule_ids
         """What the move breaks as the referee says; None: nothing."""
+        self.claims = len(waiting)
         self.waiting = waiting
         """Claims without a certificate so far."""
         self.opened = set[bytes]()
@@ -179,7 +180,8 @@ class Proofs:
         """After the last frame."""
         policy = {log_pb2.PROOF_POLICY_REFUSALS: "REFUSALS", log_pb2.PROOF_POLICY_ALL: "ALL"}.get(self._policy, "NONE")
         lacking = tuple(seq for seq, claimed in self._claimed.items() if claimed.is_wanted and claimed.waiting)
-        return ProofReport(policy, self._checked, self._failed, self._not_compared, lacking)
+        wanted = sum(claimed.claims for claimed in self._claimed.values() if claimed.is_wanted)
+        return ProofReport(policy, self._checked, self._failed, self._not_compared, wanted, lacking)
 
 
 def contradicts(checked: Checked, rule_ids: tuple[str, ...] | None) -> str:

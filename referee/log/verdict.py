@@ -141,6 +141,8 @@ class ProofReport:
     """How many prove nothing, or the opposite."""
     not_compared: int = 0
     """How many are of entries whose position is not known, as the game could not be followed so far."""
+    wanted: int = 0
+    """How many the terms ask for, as far as the game could be followed."""
     lacking: tuple[int, ...] = ()
     """Entries that lack one that the terms ask for, as far as the game could be followed."""
 
@@ -150,12 +152,14 @@ class ProofReport:
             "checked": self.checked,
             "failed": self.failed,
             "not_compared": self.not_compared,
+            "wanted": self.wanted,
             "lacking": list(self.lacking),
         }
 
     def as_text(self) -> str:
         failed = f", {self.failed} do not" if self.failed else ""
-        return f"proofs: {self.checked} certificates hold{failed}; the terms ask for {self.policy}"
+        asked = f"{self.policy}: {self.wanted} in all" if self.wanted else self.policy
+        return f"proofs: {self.checked} certificates hold{failed}; the terms ask for {asked}"
 
     def remarks(self) -> Iterator[str]:
         """What is odd, and not wrong, and what helps."""

@@ -8,7 +8,7 @@ import structlog
 
 from referee.log import remarks
 from referee.log.errors import LogError
-from referee.log.events import TABLE_ACTS
+from referee.log.events import TABLE_ACTS, act_name
 from referee.log.v1 import log_pb2
 from referee.service.auth import Caller, PermissionDenied
 from referee.service.docket import docket_message
@@ -65,7 +65,7 @@ def _with_words(request: pb.SubmitActRequest) -> Callable[[Act], Act]:
     """Adds the words to the act, if there are some. What it returns raises ``BadField``."""
 
     def finished(act: Act) -> Act:
-        if act.intent.WhichOneof("act") not in TABLE_ACTS:
+        if act_name(act.intent) not in TABLE_ACTS:
             raise BadField("intent", f"one of {', '.join(TABLE_ACTS)}; moves go to GameService")
         if not request.HasField("words"):
             return act

@@ -12,6 +12,7 @@ import structlog
 
 from referee.log import file
 from referee.log.errors import Code, LogError
+from referee.log.events import act_name
 from referee.log.intent import Author, Role, author_of, decode_intent
 from referee.log.keys import SIGNATURE_BYTES
 from referee.service import errors
@@ -137,8 +138,7 @@ class GameService:
         author = author_of(intent)
         caller.check_author(game_id, author, await self._seat_in(caller, game_id))
         if self._tells_acts:
-            kind = intent.WhichOneof("act")
-            self._log.debug("act", game=game_id.hex(), author=str(author), seq=intent.seq, act=kind)
+            self._log.debug("act", game=game_id.hex(), author=str(author), seq=intent.seq, act=act_name(intent))
         thought_ms: int | None = None
         if not isinstance(request, SubmitActRequest) and request.HasField("thought_ms"):
             thought_ms = request.thought_ms

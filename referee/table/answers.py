@@ -10,6 +10,7 @@ from typing import NamedTuple, NoReturn
 from referee.games.game import Violation
 from referee.log.entry import Clock
 from referee.log.errors import Code, LogError
+from referee.log.events import act_name
 from referee.log.intent import Role, author_of
 from referee.log.keys import key_id
 from referee.log.replay import Record
@@ -56,7 +57,7 @@ def decode(data: bytes) -> tuple[Violation, ...]:
 
 def key_id_for(record: Record, intent: log_pb2.Intent) -> bytes:
     """Of the key that the author signs with. Raises ``NotAwaited`` if it has none."""
-    if intent.WhichOneof("act") == "join":
+    if intent.HasField("join"):
         return key_id(intent.join.key)
     author = author_of(intent)
     key = record.roll.key_of(author)
@@ -69,7 +70,7 @@ def key_id_for(record: Record, intent: log_pb2.Intent) -> bytes:
 
 def explain(record: Record, intent: log_pb2.Intent, error: LogError) -> NoReturn:
     """Raises the error as the author of the intent can use it."""
-    act = intent.WhichOneof("act")
+    act = act_name(intent)
     if error.code is Code.MALFORMED:
         kind = MalformedMove if act in ("move", "declare") else MalformedIntent
         raise kind(f"{error.what}; expected {error.expected}") from error

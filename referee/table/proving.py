@@ -220,6 +220,11 @@ class Follower:
         """Leaf hash of the last entry."""
         return self._record.head
 
+    @property
+    def digest(self) -> bytes:
+        """Of the position after the last entry."""
+        return self._record.game.position.digest()
+
     def read(self, row: Row) -> tuple[Any, ...]:
         """Return what the next entry claims of which there is to be a certificate. Raise ``LogError``."""
         verdict = verdict_of(self._record.reread(row.data))

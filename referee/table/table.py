@@ -213,7 +213,7 @@ class Table:
         if intent.seq != record.size or intent.prev != record.head:
             raise StaleHead(record.size, record.head)
         author = author_of(intent)
-        seat = mover(record.game, author) if intent.WhichOneof("act") == "move" else None
+        seat = mover(record.game, author) if intent.HasField("move") else None
         stamp_ms = max(act.received_ms, record.last_ms)
         clock = self._charge(seat, stamp_ms, act.late_ms, act.thought_ms)
         if seat is not None and is_up(record.game, seat, clock):
@@ -226,7 +226,7 @@ class Table:
         except RulesError as error:
             clock = self._charge(seat, stamp_ms, act.late_ms, None)  # the network is allowed for with what counts
             is_counted = record.counts_attempts and seat is not None and not is_up(record.game, seat, clock)
-            if not is_counted or intent.WhichOneof("act") != "move" or self._attempts.are_enough:
+            if not is_counted or not intent.HasField("move") or self._attempts.are_enough:
                 return Refused(error.violations, None)
             refused = error
         except LogError as error:
