@@ -68,7 +68,14 @@ def test_every_verdict_of_a_game_is_proved() -> None:
     assert (report.proofs.policy, report.proofs.checked, report.proofs.lacking) == ("ALL", count, ())
     assert f"proofs: {count} certificates hold; the terms ask for ALL: {count} in all\n" in report.as_text()
     value = json.loads(report.as_json())
-    assert value["proofs"] == {"terms": "ALL", "checked": count, "failed": 0, "not_compared": 0, "lacking": []}
+    assert value["proofs"] == {
+        "terms": "ALL",
+        "checked": count,
+        "failed": 0,
+        "not_compared": 0,
+        "wanted": count,
+        "lacking": [],
+    }
     assert value["layers"][-1] == {"layer": "proofs", "entries_checked": None, "finding": None}
 
 
