@@ -70,9 +70,9 @@ def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
     is chosen here, and headers have forfeits, penalties and a given result.
 
     With --out the game is written as a signed log, as `referee record` does, up to where the adjudication ends; with
-    skip and accept-as-played it needs --arbiter-key, as each of them is a ruling, and with rulings that the record has.
-    The names of players, headers Player0
-    and so on, are in the report alone: the log has a hash for each, and the report the salts that prove it.
+    skip and accept-as-played it needs --arbiter-key, as each of them is a ruling, and so it does for rulings that the
+    record has. The names of players, headers Player0 and so on, are in the report alone: the log has a hash for each,
+    and the report the salts that prove it.
 
     Exit codes: 0 adjudicated to the end of the record; 8 stopped, or the record states a wrong result and nobody was to
     rule on anything; 2 the record is not in the notation, or can mean several moves, or wrong usage; 1 a file cannot be

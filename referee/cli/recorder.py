@@ -32,8 +32,8 @@ from referee.v1 import game_service_pb2 as pb
 from referee.wire.registry import codec
 
 _SCRIBE = _ARBITER = 0
-_MOST_POINTS = 1000
-"""Of one penalty (TBL-33)."""
+_MOST_POINTS, _MOST_PENALTIES = 1000, 100
+"""Of one penalty (TBL-33); and how many a seat gets here at the most."""
 
 
 class Recorder:
@@ -163,6 +163,8 @@ def has_rulings(contest: Contest) -> bool:
 
 def obstacle(contest: Contest, seats: int, pending: Sequence[Pending]) -> str:
     """Return why no log can be written of this contest where ``pending`` is awaited; empty if one can."""
+    if max(contest.points_off, default=0) > _MOST_POINTS * _MOST_PENALTIES:
+        return f"[Penalties]: more than {_MOST_POINTS * _MOST_PENALTIES} points off a seat"
     ruled = contest.ruled
     if ruled is None or ruled.ending is Ending.VOIDED or ruled.places:
         return ""

@@ -93,6 +93,12 @@ def test_the_first_thing_that_is_wrong_stops_it_and_nothing_is_written(keys: Pat
         ),
         ("stalled", f'{head}[Result "stalled"]\n', 2, "what brought that about is not in the text"),
         ("resigned", f'{head}[Result "resigned"]\n', 2, "what brought that about is not in the text"),
+        (
+            "penalties",
+            f'{head}[Penalties "100001 0"]\n',
+            2,
+            "[Penalties]: more than 100000 points off a seat",
+        ),
         ("latin", f"{head}; \udce4\n", 2, "byte 34 is not UTF-8"),
     ):
         text = tmp_path / name
