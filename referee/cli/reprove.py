@@ -14,7 +14,7 @@ import typer
 from referee.cli.failure import EXIT_FAILED, EXIT_OK, EXIT_USAGE, Failure
 from referee.cli.solving import NoAnswer, Rlimit, Solver
 from referee.log import file as game_file
-from referee.log.engines import installed
+from referee.log.engines import Engines, installed
 from referee.log.entry import decode_entry
 from referee.log.errors import LogError
 from referee.log.frames import MAGIC, Frame, FrameType, encode_frame
@@ -57,13 +57,15 @@ def reprove(
     try:
         with file.open("rb") as stream:
             frames = list(game_file.read(stream))
-        made = _Reproved(frames)
+        made = Reproved(frames, installed())
         with Solver() as solver:
             data = made.data(solver, rlimit or 0)
     except OSError as error:
         raise Failure(f"{file}: {error.strerror}", EXIT_USAGE) from None
     except LogError as error:
         raise Failure(f"{file}: {error}", int(Finding.of(error).verdict)) from None
+    except NothingToProve as error:
+        raise Failure(f"{file}: {error}", EXIT_USAGE) from None
     except NoAnswer as error:
         raise Failure(f"{file}: nothing was changed: {error}") from None
     _replace(out or file, data)
@@ -75,12 +77,19 @@ def reprove(
     raise typer.Exit(EXIT_FAILED if made.counts[_GIVEN_UP] else EXIT_OK)
 
 
-class _Reproved:
-    """One file on its way."""
+class NothingToProve(ValueError):
+    """A game of which nothing can be proved: which."""
 
-    def __init__(self, frames: list[Frame]) -> None:
+
+class Reproved:
+    """One file, on its way to having the certificates that it should."""
+
+    def __init__(self, frames: list[Frame], engines: Engines) -> None:
+        """``frames``: all of the file, in their order."""
+        self._engines = engines
         self.counts: Counter[str] = Counter()
         self.contradictions: list[tuple[int, str]] = []
+        """Entries whose certificate proves the opposite of what the referee said, and what it proves."""
         self._frames = [frame for frame in frames if frame.type != FrameType.CERTIFICATE]
         self._known: dict[tuple[int, bytes], list[bytes]] = defaultdict(list)
         """Certificates that are there, by entry and its leaf hash."""
@@ -94,7 +103,7 @@ class _Reproved:
             self._known[proof.seq, proof.leaf].append(proof.certificate)
 
     def data(self, solver: Solver, rlimit: int) -> bytes:
-        """Return the whole new file. Raise ``LogError``, ``NoAnswer``, ``Failure``."""
+        """Return the whole new file. Raise ``LogError``, ``NoAnswer``, ``NothingToProve``."""
         parts = [MAGIC]
         record: Record | None = None
         for frame in self._frames:
@@ -103,7 +112,7 @@ class _Reproved:
                 continue
             try:
                 if record is None:
-                    record = Record(decode_entry(frame.payload).open)
+                    record = Record(decode_entry(frame.payload).open, engines=self._engines)
                 verdict = verdict_of(record.read(frame.payload))
             except LogError as error:
                 raise error.at(entry=0 if record is None else record.size)  # noqa: B904 - the same error
@@ -115,9 +124,9 @@ class _Reproved:
         self, record: Record, entry: bytes, verdict: EntryVerdict, solver: Solver, rlimit: int
     ) -> Iterator[bytes]:
         opened = record.opened
-        provable = installed().provable(opened.rules_id, opened.rules_version)
+        provable = self._engines.provable(opened.rules_id, opened.rules_version)
         if provable is None:
-            raise Failure(f"nothing can be proved of a game of {opened.rules_id}", EXIT_USAGE)
+            raise NothingToProve(f"nothing can be proved of a game of {opened.rules_id}")
         refusals_only = opened.terms.proofs == log_pb2.PROOF_POLICY_REFUSALS
         seq, leaf = record.size - 1, leaf_hash(entry)
         for claim in provable.claims(verdict.before, verdict.event):

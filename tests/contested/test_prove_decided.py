@@ -11,8 +11,8 @@ import pytest
 
 from referee.games.game import Ending
 from referee.games.results import Result
+from tests.cli.inside import Done, referee
 from tests.contested.campaign import games
-from tests.contested.command import Done, referee
 from tests.contested.games import Contested
 
 pytestmark = pytest.mark.slow

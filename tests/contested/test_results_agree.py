@@ -31,7 +31,7 @@ from referee.games.results import Result
 from referee.log.endings import CONSEQUENCES
 from referee.log.v1 import log_pb2
 from referee.v1 import game_pb2
-from tests.contested.command import Done, referee
+from tests.cli.inside import Done, referee
 from tests.contested.games import ENDINGS, Contested, kept
 from tests.contested.said import Said, in_header, in_json, in_page, in_text, of_places
 from tests.contested.served import keep

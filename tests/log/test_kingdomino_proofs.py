@@ -132,11 +132,13 @@ class LenientGame:
         return Lenient(seats, options, tables)
 
 
-def test_an_engine_that_is_wrong_is_found_out() -> None:
-    """Its own auditor finds nothing wrong with a discard; the certificate of it does."""
-    engines = replace(installed(), game=lambda rules_id, version: LenientGame())
+LENIENT = replace(installed(), game=lambda rules_id, version: LenientGame())
+
+
+def misjudged() -> Played:
+    """A game by the wrong engine, with a discard of what could be placed as its last entry but what follows at once."""
     honest = registered.opened("kingdomino", seats=2, proofs=ALL)
-    played = start_with(honest, engines)
+    played = start_with(honest, LENIENT)
     join_and_reveal(played)
 
     def discards(record: Any, options: list[Any]) -> Any:
@@ -146,6 +148,12 @@ def test_an_engine_that_is_wrong_is_found_out() -> None:
     while played.record.game.position.state.phase is not Phase.PLACE:  # type: ignore[attr-defined]
         assert step(played, discards)
     assert step(played, discards)
+    return played
+
+
+def test_an_engine_that_is_wrong_is_found_out() -> None:
+    """Its own auditor finds nothing wrong with a discard; the certificate of it does."""
+    played = misjudged()
     (slipped,) = made = claims(played)
     assert played.audit().verdict is Verdict.PREFIX
     report = played.audit(with_frames(played, frames(played, made)))

@@ -1,0 +1,163 @@
+"""``referee reprove``: certificates that lack, do not hold, or prove the opposite; and all that stays as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+
+from referee.cli.reprove import Reproved
+from referee.cli.solving import Solver
+from referee.log import file
+from referee.log.audit import Policy, audit
+from referee.log.frames import MAGIC, FrameType, encode_frame
+from referee.log.proofs import decode_proof
+from referee.log.v1 import log_pb2
+from referee.log.verdict import Report, Verdict
+from tests.cli.inside import referee
+from tests.contested.games import game
+from tests.log.games import SIGNER, Played
+from tests.log.proved import with_frames
+from tests.log.test_kingdomino_proofs import LENIENT, a_game, claims, frames, misjudged
+
+UNKNOWN = 0x9F
+"""A type of frames that no reader knows, and none minds."""
+
+
+def written(path: Path, played: Played, made: dict[int, list[bytes]]) -> Path:
+    path.write_bytes(with_frames(played, made))
+    return path
+
+
+def of(path: Path) -> Report:
+    return audit(BytesIO(path.read_bytes()), Policy(SIGNER.verifier))
+
+
+def beside(data: bytes) -> list[tuple[int, bytes]]:
+    """All frames but certificates."""
+    return [(each.type, each.payload) for each in file.read(BytesIO(data)) if each.type != FrameType.CERTIFICATE]
+
+
+def joined(parts: Iterable[tuple[int, bytes]]) -> bytes:
+    return MAGIC + b"".join(encode_frame(kind, payload) for kind, payload in parts)
+
+
+@pytest.fixture(scope="module")
+def proved() -> tuple[Played, dict[int, list[bytes]]]:
+    played, made = a_game()
+    return played, frames(played, made)
+
+
+def test_wrong_ones_are_replaced_and_lacking_ones_added(
+    tmp_path: Path, proved: tuple[Played, dict[int, list[bytes]]]
+) -> None:
+    played, made = proved
+    first, second, third, *_ = sorted(made)
+    swapped = log_pb2.Proof.FromString(made[first][0])
+    swapped.certificate = decode_proof(made[second][0]).certificate
+    wrong = {**made, first: [swapped.SerializeToString(deterministic=True)], second: [b"no proof"]}
+    del wrong[third]
+    path = written(tmp_path / "game.gamelog", played, wrong)
+    path.chmod(0o640)
+    before = path.read_bytes()
+    assert (of(path).verdict, of(path).proofs.failed, of(path).proofs.lacking) == (
+        Verdict.CORRUPT,
+        2,
+        (first, second, third),
+    )
+    assert any("`referee reprove FILE` makes them anew" in remark for remark in of(path).remarks)
+
+    done = referee("reprove", path)
+    kept = len(made) - 3
+    assert (done.code, done.failure) == (0, "")
+    assert done.out == f"{path}: {kept} certificates kept, 3 made, 2 removed\n"
+    assert (of(path).verdict, of(path).proofs.checked) == (Verdict.COMPLETE, len(made))
+    assert beside(path.read_bytes()) == beside(before)
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert list(tmp_path.iterdir()) == [path], "nothing is left beside it"
+
+    again = path.read_bytes()
+    done = referee("reprove", path)
+    assert done.out == f"{path}: {len(made)} certificates kept, 0 made, 0 removed\n"
+    assert path.read_bytes() == again
+
+
+def test_another_file_is_written_and_what_nobody_knows_stays(
+    tmp_path: Path, proved: tuple[Played, dict[int, list[bytes]]]
+) -> None:
+    played, made = proved
+    first, *_ = sorted(made)
+    parts = [(each.type, each.payload) for each in file.read(BytesIO(with_frames(played, {first: made[first]})))]
+    parts.insert(first + 2, (UNKNOWN, b"somebody's"))
+    path, out = tmp_path / "game.gamelog", tmp_path / "proved.gamelog"
+    path.write_bytes(joined(parts))
+    before = path.read_bytes()
+    done = referee("reprove", path, "--out", out)
+    assert (done.code, path.read_bytes()) == (0, before)
+    assert beside(out.read_bytes()) == beside(before)
+    assert (UNKNOWN, b"somebody's") in beside(out.read_bytes())
+    assert of(out).proofs.checked == len(made)
+
+
+def test_contested_games_have_all_that_can_be_proved(tmp_path: Path) -> None:
+    """Stand-ins, moves that an arbiter lets stand, and what was taken back among them."""
+    numbers = [number for number in range(12) if game("kingdomino", number).verdict is Verdict.COMPLETE][:3]
+    for number in numbers:
+        made = game("kingdomino", number, log_pb2.PROOF_POLICY_ALL)
+        path = tmp_path / f"{number}.gamelog"
+        path.write_bytes(made.data)
+        report = of(path)
+        assert len(report.proofs.lacking) > 0
+        assert referee("reprove", path).code == 0
+        proofs = of(path).proofs
+        assert (of(path).verdict, proofs.lacking, proofs.failed) == (Verdict.COMPLETE, (), 0)
+        assert proofs.checked == proofs.wanted > 0
+
+
+def test_the_opposite_is_kept_and_told() -> None:
+    """Of a referee whose engine forgot a rule: the certificate is evidence."""
+    played = misjudged()
+    (seq,) = made = frames(played, claims(played))
+    for known in ({}, made):
+        again = Reproved(list(file.read(BytesIO(with_frames(played, known)))), LENIENT)
+        with Solver() as solver:
+            data = again.data(solver, 0)
+        assert again.contradictions == [(seq, "judged to be legal, and proved to be against KDO-13")]
+        assert data == with_frames(played, made)
+
+
+def test_files_that_do_not_hold_are_left_alone(tmp_path: Path, proved: tuple[Played, dict[int, list[bytes]]]) -> None:
+    played, made = proved
+    whole = with_frames(played, made)
+    at = whole.index(played.entries[20])
+    damaged = whole[: at + 30] + bytes([whole[at + 30] ^ 1]) + whole[at + 31 :]
+    rollwrite = Path(__file__).parent.parent / "frozen" / "rollwrite-1-aborted.gamelog"
+    for name, data, code, words in (
+        ("torn", whole[:-30], 3, "TORN"),
+        ("damaged", damaged, 4, "FRAME"),
+        ("text", b"no game", 4, ""),
+        ("rollwrite", rollwrite.read_bytes(), 2, "nothing can be proved of a game of rollwrite"),
+    ):
+        path = tmp_path / f"{name}.gamelog"
+        path.write_bytes(data)
+        done = referee("reprove", path)
+        assert (done.code, path.read_bytes()) == (code, data), (name, done)
+        assert words in done.failure
+        assert done.failure.startswith(f"{path}: ")
+    done = referee("reprove", tmp_path / "none.gamelog")
+    assert (done.code, done.failure) == (2, f"{tmp_path / 'none.gamelog'}: No such file or directory")
+    nowhere = tmp_path / "none" / "out.gamelog"
+    done = referee("reprove", written(tmp_path / "game.gamelog", played, made), "--out", nowhere)
+    assert (done.code, done.failure) == (1, f"{nowhere}: No such file or directory")
+
+
+def test_what_takes_too_much_is_counted(tmp_path: Path, proved: tuple[Played, dict[int, list[bytes]]]) -> None:
+    played, made = proved
+    first, *_ = sorted(made)
+    path = written(tmp_path / "game.gamelog", played, {seq: made[seq] for seq in made if seq != first})
+    done = referee("reprove", path, "--rlimit", "1")
+    assert done.code == 1
+    assert done.out == f"{path}: {len(made) - 1} certificates kept, 0 made, 0 removed, 1 not proved within the limit\n"
+    assert of(path).proofs.lacking == (first,)
