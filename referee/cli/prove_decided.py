@@ -119,9 +119,8 @@ def _ask(request: pb.ProveDecidedRequest, timeout: float) -> tuple[pb.ProveDecid
 def _tell_result(record: Record, result: Result, *, as_json: bool) -> int:
     winners, entry, waits = list(result.winners), record.size - 1, record.game.result_waits
     if as_json:
-        building.write_json(
-            {"entry": entry, "ended": True, "waits": waits, "winners": winners, "places": list(result.places)}
-        )
+        told = {"winners": winners, "places": list(result.places)}
+        building.write_json({"entry": entry, "ended": True, "waits": waits is not None, **told})
     else:
         output.write(f"ENDED: {outcome(result, record.game.contest(), waits=waits)}; {told_end(result)}\n")
     return EXIT_OK if len(winners) == 1 else EXIT_OPEN

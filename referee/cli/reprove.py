@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -12,17 +13,20 @@ from typing import Annotated, Any, Final
 import typer
 
 from referee.cli.failure import EXIT_FAILED, EXIT_OK, EXIT_USAGE, Failure
+from referee.cli.recorder import write_new
 from referee.cli.solving import NoAnswer, Rlimit, Solver
 from referee.log import file as game_file
 from referee.log.engines import Engines, installed
 from referee.log.entry import decode_entry
-from referee.log.errors import LogError
+from referee.log.errors import Code, LogError
 from referee.log.frames import MAGIC, Frame, FrameType, encode_frame
+from referee.log.header import check_header, decode_header
 from referee.log.merkle import leaf_hash
 from referee.log.proofs import EntryVerdict, contradicts, decode_proof, encode_proof, verdict_of
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Finding, Verdict
+from referee.notation.outcomes import counted
 from referee.notation.strict_json import QueryError
 from referee.v1 import solver_service_pb2 as pb
 from solver.certificate import BadCertificate, Checked
@@ -36,7 +40,7 @@ _GIVEN_UP: Final = "given up"
 def reprove(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A game file.", show_default=False)],
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write here; the default is to replace FILE.")
+        Path | None, typer.Option("--out", metavar="FILE", help="Write a new file; the default is to replace FILE.")
     ] = None,
     rlimit: Rlimit = None,
 ) -> None:
@@ -51,8 +55,11 @@ def reprove(
     A certificate that proves the opposite of what the referee said is kept, as it is evidence, and is reported.
 
     Exit codes: 0 every verdict that can have a certificate has one; 1 some were not proved within --rlimit, or FILE
-    cannot be written; 2 wrong usage; 8 a certificate proves the opposite of what the referee said. A file that does not
-    hold otherwise is left alone, and ends with one line and the exit code that `referee audit` gives.
+    cannot be written; 2 wrong usage; 8 a certificate proves the opposite of what the referee said.
+
+    A file that is torn, or whose header, entries, authors' signatures or rules do not hold, is left alone, and ends
+    with one line and the exit code that `referee audit` gives. The referee's own signature and the deck are not looked
+    at.
     """
     try:
         with file.open("rb") as stream:
@@ -68,7 +75,10 @@ def reprove(
         raise Failure(f"{file}: {error}", EXIT_USAGE) from None
     except NoAnswer as error:
         raise Failure(f"{file}: nothing was changed: {error}") from None
-    _replace(out or file, data)
+    if out is None:
+        _replace(file, data)
+    else:
+        write_new("--out", out, data)
     print(f"{out or file}: {made.summary()}")
     for entry, what in made.contradictions:
         print(f"entry {entry}: {what}")
@@ -106,18 +116,24 @@ class Reproved:
         """Return the whole new file. Raise ``LogError``, ``NoAnswer``, ``NothingToProve``."""
         parts = [MAGIC]
         record: Record | None = None
+        header = b""
         for frame in self._frames:
+            if frame.type == FrameType.HEADER:
+                header = frame.payload
             parts.append(encode_frame(frame.type, frame.payload))
             if frame.type != FrameType.ENTRY:
                 continue
             try:
                 if record is None:
                     record = Record(decode_entry(frame.payload).open, engines=self._engines)
+                    check_header(header, decode_header(header), record.opened)
                 verdict = verdict_of(record.read(frame.payload))
             except LogError as error:
                 raise error.at(entry=0 if record is None else record.size)  # noqa: B904 - the same error
             proofs = self._proofs(record, frame.payload, verdict, solver, rlimit) if verdict is not None else ()
             parts += [encode_frame(FrameType.CERTIFICATE, proof) for proof in proofs]
+        if record is None:
+            raise LogError(Code.INCOMPLETE, "no entries", "GameOpen in entry 0")
         return b"".join(parts)
 
     def _proofs(
@@ -164,25 +180,26 @@ class Reproved:
 
     def summary(self) -> str:
         kept, given_up = self.counts[_KEPT], self.counts[_GIVEN_UP]
-        parts = [f"{kept} certificates kept", f"{self.counts[_MADE]} made", f"{self._before - kept} removed"]
+        parts = [f"{counted(kept, 'certificate')} kept", f"{self.counts[_MADE]} made", f"{self._before - kept} removed"]
         return ", ".join([*parts, *([f"{given_up} not proved within the limit"] if given_up else [])])
 
 
 def _replace(path: Path, data: bytes) -> None:
-    """Write all of it or nothing. Raise ``Failure``."""
+    """Put all of it in the place of a file that is there, or nothing. Raise ``Failure``."""
     name = ""
     try:
+        path = path.resolve()
+        before = path.stat()
+        if not stat.S_ISREG(before.st_mode):
+            raise Failure(f"{path}: not an ordinary file, and so not replaced; expected --out FILE", EXIT_USAGE)
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as stream:
             name = stream.name
             stream.write(data)
             stream.flush()
+            os.fchmod(stream.fileno(), stat.S_IMODE(before.st_mode))
+            if (before.st_uid, before.st_gid) != (os.geteuid(), os.getegid()):
+                os.fchown(stream.fileno(), before.st_uid, before.st_gid)
             os.fsync(stream.fileno())
-        if path.exists():
-            Path(name).chmod(path.stat().st_mode & 0o777)
-        else:
-            umask = os.umask(0)
-            os.umask(umask)
-            Path(name).chmod(0o666 & ~umask)
         Path(name).replace(path)
     except OSError as error:
         if name:

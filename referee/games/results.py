@@ -7,7 +7,8 @@ log, which enters it, and every tool that reads a log or a text.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 
 from referee.games.forfeits import is_decided, places_after, places_by, places_of_last
 from referee.games.game import Ending, Over, Pending
@@ -27,6 +28,15 @@ class Result:
     def winners(self) -> tuple[int, ...]:
         """The seats in first place: one, several who share it, or none."""
         return tuple(seat for seat, place in enumerate(self.places) if place == 1)
+
+
+class Wait(StrEnum):
+    """For what a result waits that a game has come to."""
+
+    PROTESTS = "protests"
+    """There is still time to protest."""
+    RULING = "a ruling"
+    """A protest or an appeal is open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +66,11 @@ class Contest:
             *_, last = self.out.values()
             return Result(last, places=places_of_last(seats, tuple(self.out)))
         return None
+
+    def settled(self, seats: int, pending: Sequence[Pending]) -> Contest:
+        """Return the same without a ruling that gives what the game has come to anyway: texts cannot tell it apart."""
+        unruled = replace(self, ruled=None)
+        return self if self.ruled is None or unruled.result(seats, pending) != self.ruled else unruled
 
     def _by_rules(self, over: Over) -> Result:
         if not self.out and not any(self.points_off):

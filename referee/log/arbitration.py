@@ -119,6 +119,12 @@ class Arbitration:
         self.declared = opened.HasField("declared")
         self._scribed = [seat.scribed for seat in opened.seats]
         self._arbiters = len(opened.arbiter_keys)
+        self._authors = {
+            Role.SEAT: len(opened.seats),
+            Role.SCRIBE: len(opened.scribe_keys),
+            Role.ARBITER: self._arbiters,
+        }
+        """How many there are of each."""
         self._rule_ids = rule_ids
         self.out: Mapping[int, Ending] = {}
         """Seats that have forfeited and how, in that order."""
@@ -164,6 +170,9 @@ class Arbitration:
         """Return whose act it is, if a seat's. Raise ``LogError`` for one that may not stand at entry ``seq``."""
         if not self.is_offered:
             raise LogError(Code.UNSUPPORTED, f"{act.name} is not offered in a game without rules of the table")
+        # Their signatures tell as well; but an auditor follows a game beyond an author who does not exist.
+        rule_id, there = ("TBL-30" if isinstance(act, Ruled) else "TBL-20"), self._authors[act.author.role]
+        demand(rule_id, act.author.index < there, f"{act.name} by {act.author}", f"one of {there}")
         match act:
             case Ruled():
                 demand("TBL-30", act.author.role is Role.ARBITER, f"a ruling by {act.author}", "an arbiter")
@@ -272,7 +281,7 @@ class Arbitration:
                 demand("TBL-33", strikes <= _MOST_OFF, f"{strikes} strikes", f"at most {_MOST_OFF}")
             case Forfeit(seat, ending):
                 demand("TBL-34", seat not in self.out, f"to put out seat {seat}", "a seat that has not forfeited")
-                name = ending.name if ending is not None else "nothing"
+                name = ending.words if ending is not None else "an ending that is not named"
                 demand("TBL-34", ending in OF_A_SEAT, f"to forfeit by {name}", "an ending of a seat's")
             case Reinstate(seat):
                 demand("TBL-34", seat in self.out, f"to reinstate seat {seat}", "a seat that has forfeited")

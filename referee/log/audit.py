@@ -338,7 +338,7 @@ class _Auditor:
             result=game.result() if game is not None and known else None,
             contest=game.contest() if game is not None else Contest(),
             is_over=game is not None and game.is_over,
-            waits=game is not None and game.result_waits,
+            waits=game.result_waits if game is not None else None,
             proofs=proofs,
             remarks=(
                 *(game.position.about_opening() if game is not None else ()),

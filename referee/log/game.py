@@ -7,11 +7,12 @@ event may stand is asked in ``referee.log.judge``. Knows neither hashes nor sign
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from enum import Enum
 from typing import Any, assert_never
 
 from referee.games.game import Chance, Decision, Ending, Forced, ForcedPass
-from referee.games.results import Contest, Result
+from referee.games.results import Contest, Result, Wait
 from referee.log.arbitration import Arbitration
 from referee.log.clocks import Clocks
 from referee.log.deal import Deal
@@ -141,10 +142,10 @@ class LoggedGame:
 
     def contest(self) -> Contest:
         """Return what happened beside the moves, with an end that was entered for no reason of the game."""
-        contest = self.arbitration.contest
-        if self.end is not None and contest.result(len(self.scribed), self.position.pending()) != self.end:
-            return Contest(contest.out, contest.points_off, self.end)
-        return contest
+        contest, seats, pending = self.arbitration.contest, len(self.scribed), self.position.pending()
+        if self.end is not None and contest.result(seats, pending) != self.end:
+            contest = replace(contest, ruled=self.end)
+        return contest.settled(seats, pending)
 
     @property
     def result_from_ms(self) -> int:
@@ -153,10 +154,13 @@ class LoggedGame:
         return self.last_ms + protest_ms if protest_ms else 0
 
     @property
-    def result_waits(self) -> bool:
-        """Whether the game has come to its end, and GameEnd waits: for protests, or for rulings on them."""
-        held = self.arbitration.terms.protest_ms > 0 or self.arbitration.is_disputed
-        return not self.is_over and held and self.reached() is not None
+    def result_waits(self) -> Wait | None:
+        """For what GameEnd waits, of a game that has come to its end."""
+        if self.is_over or self.reached() is None:
+            return None
+        if self.arbitration.is_disputed:
+            return Wait.RULING
+        return Wait.PROTESTS if self.arbitration.terms.protest_ms > 0 else None
 
     def is_held(self, now_ms: int) -> bool:
         """Return whether a result has to wait: for a ruling, or because there is still time to protest."""

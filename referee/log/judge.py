@@ -117,8 +117,7 @@ def judge_act(game: LoggedGame, event: Event, seq: int) -> Judged:
             _demand(game.phase is Phase.ENDED, "a disclosed seed", "the end of a dealt game")
             game.deal.check_disclosed(seed)
             return Judged()
-        case Opened():
-            _demand(seq == 0, "an entry with open", "GameOpen in entry 0 and nowhere else")
+        case Opened() if seq == 0:
             return Judged()
     _check_room(game, seq)
     match event:
@@ -149,6 +148,8 @@ def judge_act(game: LoggedGame, event: Event, seq: int) -> Judged:
             _demand(lost_size > seq, what, f"one that this log does not reach, of more than {seq}")
         case Resigned() | TakeBackProposed() | Consented() | Protested() | Appealed() | Corrected() | Ruled():
             return _check_table_act(game, event, seq)
+        case Opened():
+            raise LogError(Code.NOT_AWAITED, "an entry with open", "GameOpen in entry 0 and nowhere else")
         case _:
             assert_never(event)
     return Judged()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Any
 
-from referee.games.results import Contest, Result
+from referee.games.results import Contest, Result, Wait
 from referee.log.errors import Code, LogError, printable
 from referee.notation.outcomes import outcome
 
@@ -157,9 +157,10 @@ class ProofReport:
         }
 
     def as_text(self) -> str:
-        failed = f", {self.failed} do not" if self.failed else ""
+        holds = "1 certificate holds" if self.checked == 1 else f"{self.checked} certificates hold"
+        failed = f", {self.failed} {'does' if self.failed == 1 else 'do'} not" if self.failed else ""
         asked = f"{self.policy}: {self.wanted} in all" if self.wanted else self.policy
-        return f"proofs: {self.checked} certificates hold{failed}; the terms ask for {asked}"
+        return f"proofs: {holds}{failed}; the terms ask for {asked}"
 
     def remarks(self) -> Iterator[str]:
         """What is odd, and not wrong, and what helps."""
@@ -200,8 +201,8 @@ class Report:
     """What made of it more than its moves."""
     is_over: bool
     """The result is entered."""
-    waits: bool
-    """It is not, as somebody may protest or an arbiter has to rule."""
+    waits: Wait | None
+    """For what it waits, if it is not."""
     proofs: ProofReport
     remarks: tuple[str, ...]
 
@@ -310,7 +311,7 @@ class Report:
             "scores": list(self.result.scores),
             "places": list(self.result.places),
             "entered": self.is_over,
-            "waits": self.waits,
+            "waits": self.waits is not None,
             "outcome": self.outcome,
         }
 

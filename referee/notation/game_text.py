@@ -11,7 +11,7 @@ from typing import Any
 
 from referee.games import registry
 from referee.games.game import Chance, Decision, Forced, ForcedPass, Pending, State
-from referee.games.results import Contest, Result
+from referee.games.results import Contest, Result, Wait
 from referee.notation import accepted, contest_text, headers
 from referee.notation.errors import Kind, NotationError, illegal
 from referee.notation.grammar import either, grammar, place_of, syntax_error
@@ -50,8 +50,8 @@ class Reading:
 # Printing
 
 
-def write(game: GameText, *, waits: bool = False) -> str:
-    """Return the canonical form; with ``waits`` a comment that the result is not entered yet.
+def write(game: GameText, *, waits: Wait | None = None) -> str:
+    """Return the canonical form; with ``waits`` a comment that the result is not entered yet, and for what it waits.
 
     Raise ``ValueError`` for an event that no arbiter could let stand.
     """

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from referee.games.game import Ending
-from referee.games.results import Contest, Result
+from referee.games.results import Contest, Result, Wait
 
 _RULED: Final = {
     Ending.ADJUDICATED: "an arbiter adjudicated the game",
@@ -28,15 +28,18 @@ _LEFT: Final = {
 """How a seat forfeits."""
 
 
-def outcome(result: Result | None, contest: Contest, *, waits: bool = False) -> str:
+def outcome(result: Result | None, contest: Contest, *, waits: Wait | None = None) -> str:
     """Return who won and why: ``seat 0 wins: seat 1 resigned``, ``no result: an arbiter voided the game``.
 
-    ``result``: what the contest and the position come to; None: the game goes on. ``waits``: it is not entered yet, as
-    there is time to protest, or a protest to be ruled on.
+    ``result``: what the contest and the position come to; None: the game goes on. ``waits``: for what, if it is not
+    entered yet.
     """
-    why = ", ".join(_reasons(result, contest))
-    words = f"{_who(result)}: {why}" if why else _who(result)
-    return f"{words}; this waits for protests" if waits else words
+    words = _who(result)
+    if why := ", ".join(_reasons(result, contest)):
+        words += f"{':' if result is not None else ';'} {why}"
+    if taken := " and ".join(_penalties(result, contest)):
+        words += f", after an arbiter took {taken}"
+    return f"{words}; this waits for {waits}" if waits is not None else words
 
 
 def _who(result: Result | None) -> str:
@@ -56,15 +59,16 @@ def _reasons(result: Result | None, contest: Contest) -> Iterator[str]:
         ending = contest.ruled.ending
         yield _RULED.get(ending, f"a seat forfeited ({ending.words}), and which is not told")
         return
-    by_rules = result is None or result.scores
-    if result is not None and by_rules and result.ending is Ending.STALLED:
+    if result is not None and result.scores and result.ending is Ending.STALLED:
         yield "the game reached the limit of turns"
     yield from (_LEFT[ending].format(seat) for seat, ending in contest.out.items())
-    taken = [(seat, points) for seat, points in enumerate(contest.points_off) if points]
-    if by_rules and taken:
-        (first, points), *rest = taken
-        off = [f"{counted(points, 'point')} off seat {first}", *(f"{more} off seat {seat}" for seat, more in rest)]
-        yield f"an arbiter took {named(off)}"
+
+
+def _penalties(result: Result | None, contest: Contest) -> Iterator[str]:
+    """Points off, where they count: in a game that its rules end."""
+    if contest.ruled is None and (result is None or result.scores):
+        taken = ((seat, points) for seat, points in enumerate(contest.points_off) if points)
+        yield from (f"{counted(points, 'point')} off seat {seat}" for seat, points in taken)
 
 
 def standings(scores: Sequence[int], places: Sequence[int]) -> str:

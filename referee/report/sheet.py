@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from referee.games import registry
 from referee.games.game import Ending, Over, Rule, State
-from referee.games.results import Contest, Result
+from referee.games.results import Contest, Result, Wait
 from referee.games.table_rules import CATALOGUE as TABLE_RULES
 from referee.notation import game_text, position_text
 from referee.notation.game_text import GameText
@@ -102,7 +102,7 @@ class Told:
     contest: Contest = field(default_factory=Contest)
     scored: Sequence[State] = ()
     """The positions right after each scoring, where they are known."""
-    waits: bool = False
+    waits: Wait | None = None
     """The game has come to its end, which is not entered yet: there is time to protest."""
 
     @property
@@ -127,7 +127,7 @@ def sheet(
     *,
     contest: Contest | None = None,
     final: bool = True,
-    waits: bool = False,
+    waits: Wait | None = None,
 ) -> Sheet:
     """Return the score sheet of a position, with the places that the game has as it was contested.
 

@@ -40,8 +40,8 @@ class ArbiterService:
     async def GetDocket(self, request: pb.GetDocketRequest, caller: Caller) -> pb.GetDocketResponse:
         game_id = game_id_of(request.game_id)
         table = await self._house.table(game_id, caller.account.charge)
-        conduct = (record := await table.record()).game.arbitration
-        shown = {*conduct.disputes, *list(conduct.rulings)[-_MOST_RULINGS:]}
+        arbitration = (record := await table.record()).game.arbitration
+        shown = {*arbitration.disputes, *list(arbitration.rulings)[-_MOST_RULINGS:]}
         kept = await self._house.means.store.remarks(game_id, min(shown, default=record.size), record.size)
         texts = {seq: remarks.decode_remark(data).text for seq, data in kept.items() if seq in shown}
         # A long text costs as much as many a call: anybody can ask, and seats can have written 16 each.

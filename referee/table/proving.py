@@ -14,7 +14,7 @@ from typing import Any
 import structlog
 
 from referee.log.engines import Engines
-from referee.log.entry import decode_entry
+from referee.log.entry import MAX_ENTRIES, decode_entry
 from referee.log.proofs import contradicts, encode_proof, is_wanted, verdict_of
 from referee.log.replay import Record
 from referee.store.store import Certificate, Change, Proved, Row, StoreDamaged, StoreFailed
@@ -129,7 +129,9 @@ class Prover:
             return False
         if follower is None:
             opened = decode_entry(rows[0].data).open
-            follower = self._followed[game_id] = Follower(self._means.engines, opened, self._first.get(game_id, 0))
+            first, limit = self._first.get(game_id, 0), self._means.max_entries
+            follower = Follower(self._means.engines, opened, first, max_entries=limit)
+            self._followed[game_id] = follower
         made: list[Certificate] = []
         settled: Counter[str] = Counter()
         failure: Exception | None = None
@@ -197,9 +199,9 @@ class Prover:
 class Follower:
     """One game as its entries tell it, but for signatures: these were checked when they were entered."""
 
-    def __init__(self, engines: Engines, open_data: bytes, first: int) -> None:
+    def __init__(self, engines: Engines, open_data: bytes, first: int, *, max_entries: int = MAX_ENTRIES) -> None:
         """``first``: from which entry on its claims are wanted. Raise ``LogError``, ``LookupError``."""
-        self._record = Record(open_data, engines=engines)
+        self._record = Record(open_data, engines=engines, max_entries=max_entries)
         opened = self._record.opened
         provable = engines.provable(opened.rules_id, opened.rules_version)
         if provable is None:

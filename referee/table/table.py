@@ -27,7 +27,7 @@ from referee.table.answers import Accepted, Answer, Refused
 from referee.table.errors import BeyondHead, GameOver, NotAwaited, StaleHead, UnknownGame, Unsound
 from referee.table.history import Attempts, History
 from referee.table.means import Means
-from referee.table.timekeeper import Timekeeper, is_up, mover
+from referee.table.timekeeper import Timekeeper, awaited_mover, is_up
 from referee.table.view import awaited_text
 from referee.table.watch import Commit, Ending, Watcher
 
@@ -213,7 +213,7 @@ class Table:
         if intent.seq != record.size or intent.prev != record.head:
             raise StaleHead(record.size, record.head)
         author = author_of(intent)
-        seat = mover(record.game, author) if intent.HasField("move") else None
+        seat = awaited_mover(record.game, author) if intent.HasField("move") else None
         stamp_ms = max(act.received_ms, record.last_ms)
         clock = self._charge(seat, stamp_ms, act.late_ms, act.thought_ms)
         if seat is not None and is_up(record.game, seat, clock):

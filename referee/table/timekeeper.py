@@ -197,7 +197,7 @@ def _running(game: LoggedGame) -> list[tuple[int, int]]:
     return [(seat, clock.since_ms) for seat, clock in enumerate(clocks) if clock.since_ms is not None]
 
 
-def mover(game: LoggedGame, author: Author) -> int | None:
+def awaited_mover(game: LoggedGame, author: Author) -> int | None:
     """The awaited seat whose move the author may make."""
     seats = game.awaited()
     if author.role is Role.SCRIBE:

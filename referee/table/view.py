@@ -102,12 +102,12 @@ def awaited_text(record: Record) -> str:
     """What is awaited, in words."""
     if record.phase in (Phase.ENDED, Phase.CLOSED):
         return "nothing"
-    conduct = record.game.arbitration
+    arbitration = record.game.arbitration
     if record.game.reached() is not None:
-        open_ones = [str(seq) for seq, dispute in conduct.disputes.items() if dispute.ruled is None]
+        open_ones = [str(seq) for seq, dispute in arbitration.disputes.items() if dispute.ruled is None]
         return f"a ruling on entry {' and '.join(open_ones)}" if open_ones else "nothing but a protest"
-    if conduct.suspended is not None:
-        return f"an arbiter, as the game is {conduct.suspended.value}"
+    if arbitration.suspended is not None:
+        return f"an arbiter, as the game is {arbitration.suspended.value}"
     act = {Phase.JOINING: "join", Phase.REVEALING: "reveal", Phase.PLAYING: "move"}[record.phase]
     words = [f"{act} by seat {seat}" for seat in awaited_seats(record)]
     if is_scribe_awaited(record):

@@ -3,6 +3,9 @@
 Kingdoms do not touch: the seats share nothing but the dominoes. So what a seat may come to is a tree of its own choices
 and placements, where what a line brings is one more choice. Nodes are taken by a bound of all ends below them, so the
 first end that is met is the best; when the work is used up, the bound of the nodes that are left holds all the same.
+
+Nothing here takes a kingdom to hang together, or a discard to have been needed: where an arbiter let such moves stand
+(TBL-7), what is to come obeys the rules all the same, and lies in the room that is left.
 """
 
 from __future__ import annotations

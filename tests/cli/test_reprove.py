@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from io import BytesIO
 from pathlib import Path
@@ -19,6 +20,7 @@ from referee.log.verdict import Report, Verdict
 from tests.cli.inside import referee
 from tests.contested.games import game
 from tests.log.games import SIGNER, Played
+from tests.log.games import small_header as a_small_header
 from tests.log.proved import with_frames
 from tests.log.test_kingdomino_proofs import LENIENT, a_game, claims, frames, misjudged
 
@@ -150,7 +152,7 @@ def test_files_that_do_not_hold_are_left_alone(tmp_path: Path, proved: tuple[Pla
     assert (done.code, done.failure) == (2, f"{tmp_path / 'none.gamelog'}: No such file or directory")
     nowhere = tmp_path / "none" / "out.gamelog"
     done = referee("reprove", written(tmp_path / "game.gamelog", played, made), "--out", nowhere)
-    assert (done.code, done.failure) == (1, f"{nowhere}: No such file or directory")
+    assert (done.code, done.failure) == (1, f"--out {nowhere}: No such file or directory")
 
 
 def test_what_takes_too_much_is_counted(tmp_path: Path, proved: tuple[Played, dict[int, list[bytes]]]) -> None:
@@ -161,3 +163,36 @@ def test_what_takes_too_much_is_counted(tmp_path: Path, proved: tuple[Played, di
     assert done.code == 1
     assert done.out == f"{path}: {len(made) - 1} certificates kept, 0 made, 0 removed, 1 not proved within the limit\n"
     assert of(path).proofs.lacking == (first,)
+
+
+def test_what_is_no_ordinary_file_is_not_replaced(
+    tmp_path: Path, proved: tuple[Played, dict[int, list[bytes]]]
+) -> None:
+    """A link stays one, and what it leads to gets the certificates; --out never writes over what is there."""
+    played, made = proved
+    first, *_ = sorted(made)
+    path = written(tmp_path / "game.gamelog", played, {first: made[first]})
+    link = tmp_path / "link.gamelog"
+    link.symlink_to(path.name)
+    assert referee("reprove", link).code == 0
+    assert link.is_symlink()
+    assert of(path).proofs.checked == len(made)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for there in (pipe, path):
+        before = path.read_bytes()
+        done = referee("reprove", path, "--out", there)
+        assert (done.code, done.failure) == (1, f"--out {there}: File exists")
+        assert path.read_bytes() == before
+    assert pipe.is_fifo()
+
+
+def test_files_without_a_game_are_refused(tmp_path: Path, proved: tuple[Played, dict[int, list[bytes]]]) -> None:
+    played, made = proved
+    parts = [(each.type, each.payload) for each in file.read(BytesIO(with_frames(played, made)))]
+    other = [(FrameType.HEADER, a_small_header()), *parts[1:-1]]
+    for name, data, code in (("magic", MAGIC, 3), ("header", joined(parts[:1]), 3), ("other", joined(other), 4)):
+        path = tmp_path / f"{name}.gamelog"
+        path.write_bytes(data)
+        done = referee("reprove", path)
+        assert (done.code, path.read_bytes()) == (code, data), (name, done)

@@ -444,6 +444,8 @@ class SlowTable:
     def of_table(self, intent: log_pb2.Intent, act: str, after: Standing, n: int) -> Standing:
         body: Any = getattr(intent, act)
         role = intent.WhichOneof("author")
+        there = {"seat": self.seats, "scribe": len(self.opened.scribe_keys), "arbiter": len(self.opened.arbiter_keys)}
+        need(role is not None and getattr(intent, role) < there[role], "nobody")
         if act == "rule":
             need(role == "arbiter", "an arbiter")
             return self.ruled(body, intent.arbiter, after, n)

@@ -152,7 +152,7 @@ def test_a_certificate_of_another_entry() -> None:
     assert failing(report) == (Verdict.CORRUPT, Code.PROOF, first)
     assert report.proofs.lacking == (first,)
     assert report.proofs.failed == 1
-    assert "1 do not" in report.as_text()
+    assert "1 does not" in report.as_text()
 
 
 def test_any_byte_of_a_certificate_flipped() -> None:

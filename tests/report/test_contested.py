@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from referee.cli.adjudicate import recorded
 from referee.cli.recorder import obstacle
 from referee.games.game import Ending, Over
-from referee.games.results import Contest, Result
+from referee.games.results import Contest, Result, Wait
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
 from referee.notation import game_text
@@ -32,7 +32,7 @@ from tests.report.test_adjudication import AWAY, FINE, NEXT, judged
     ("result", "contest", "words"),
     [
         (None, Contest(), "the game goes on"),
-        (None, Contest({2: Ending.FLAG}), "the game goes on: seat 2 ran out of time"),
+        (None, Contest({2: Ending.FLAG}), "the game goes on; seat 2 ran out of time"),
         (Result(Ending.RULES, (9, 5), (1, 2)), Contest(), "seat 0 wins"),
         (Result(Ending.STALLED, (9, 9), (1, 1)), Contest(), "seats 0 and 1 share the first place: the game reached"),
         (Result(Ending.RESIGNED, (), (1, 2)), Contest({1: Ending.RESIGNED}), "seat 0 wins: seat 1 resigned"),
@@ -41,7 +41,7 @@ from tests.report.test_adjudication import AWAY, FINE, NEXT, judged
         (
             Result(Ending.RULES, (7, 5, 2), (1, 2, 3)),
             Contest({}, (0, 1, 4)),
-            "seat 0 wins: an arbiter took 1 point off seat 1 and 4 off seat 2",
+            "seat 0 wins, after an arbiter took 1 point off seat 1 and 4 points off seat 2",
         ),
         (Result(Ending.VOIDED), Contest(ruled=Result(Ending.VOIDED)), "no result: an arbiter voided the game"),
         (Result(Ending.RESIGNED), Contest(ruled=Result(Ending.RESIGNED)), "the places are not told: a seat forfeited"),
@@ -49,16 +49,17 @@ from tests.report.test_adjudication import AWAY, FINE, NEXT, judged
 )
 def test_a_result_in_words(result: Result | None, contest: Contest, words: str) -> None:
     assert outcome(result, contest).startswith(words)
-    assert outcome(result, contest, waits=True) == f"{outcome(result, contest)}; this waits for protests"
+    for wait in Wait:
+        assert outcome(result, contest, waits=wait) == f"{outcome(result, contest)}; this waits for {wait}"
 
 
 def seats_of(players: tuple[Player, ...]) -> list[Player]:
     return [player for player in players if player.name.startswith("seat ")]
 
 
-@given(st.data(), st.sampled_from(GAMES), st.sampled_from([3, 7, 8]), st.booleans())
+@given(st.data(), st.sampled_from(GAMES), st.sampled_from([3, 7, 8]), st.sampled_from([None, *Wait]))
 def test_a_sheet_has_the_places_of_the_result(
-    data: st.DataObject, game: tuple[str, int], share: int, waits: bool
+    data: st.DataObject, game: tuple[str, int], share: int, waits: Wait | None
 ) -> None:
     setup, events, state = at(*game, share)
     over = isinstance(state.pending()[0], Over)
@@ -82,7 +83,7 @@ def test_a_sheet_has_the_places_of_the_result(
         stayed = [place for seat, place in enumerate(places) if seat not in contest.out]
         assert all(places[seat] > max(stayed) for seat in contest.out)
     told = f"{upper(outcome(result, contest, waits=waits))}."
-    assert (found.remarks[:1] == (told,)) == (waits or not contest.is_plain)
+    assert (found.remarks[:1] == (told,)) == (waits is not None or not contest.is_plain)
     if result is not None and len(result.winners) == 1:
         assert told.startswith(f"Seat {result.winners[0]} wins")
     assert found.players[setup.seats :] == plain.players[setup.seats :]
@@ -158,7 +159,7 @@ def test_a_contested_game_is_judged_right_and_its_log_says_the_same(
     assert story.record is not None
     assert game_text.write(as_text(story)) == text
     told = told_by(story)
-    assert (told.result, told.waits) == (result, False)
+    assert (told.result, told.waits) == (result, None)
     assert told.outcome == found.told.outcome
 
 

@@ -222,7 +222,9 @@ async def test_a_contested_game_has_its_winner(tmp_path: Path) -> None:
     for told in (answer, score):
         assert [*told.places] == [3, 1, 2]
         assert told.outcome == found.told.outcome
-        assert told.outcome.startswith("seat 1 wins: seat 0 resigned, seat 2 ran out of time, an arbiter took 4 points")
+        assert told.outcome.startswith(
+            "seat 1 wins: seat 0 resigned, seat 2 ran out of time, after an arbiter took 4 points"
+        )
         assert [player.place for player in told.sheet.players] == [3, 1, 2]
         assert " ".join(str(player.total) for player in told.sheet.players) == told.result
         assert "TBL-6" in [rule.id for rule in told.sheet.rules]

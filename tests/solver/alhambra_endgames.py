@@ -13,23 +13,27 @@ from __future__ import annotations
 import random
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Any
 
 from referee.games.alhambra import GAME, Options, State
 from referee.games.alhambra.as_played import AsPlayed
-from referee.games.alhambra.layout import Layout, index_of
+from referee.games.alhambra.layout import FOUNTAIN, Layout, index_of
 from referee.games.alhambra.money import KINDS, SCORING_A, SCORING_B, VALUE, VALUES, copies
 from referee.games.alhambra.moves import Buy, MoneyRow
 from referee.games.alhambra.phases import FREE, SLOTS, Phase
 from referee.games.alhambra.piles import scoring_cards_fit
+from referee.games.alhambra.regions import flood
+from referee.games.alhambra.scoring import places
 from referee.games.alhambra.tiles import NAMES, TYPES, bits_of, tile_table
-from referee.games.game import Decision, Forced, ForcedPass, Over
+from referee.games.game import Decision, Ending, Forced, ForcedPass, Over
+from referee.games.results import Contest
 from solver.alhambra import deciding
 from solver.alhambra.endings import ends
 from solver.deciding import Decided, decide
+from tests.solver.endings import PLAIN
 
 Scores = tuple[int, ...]
 
@@ -111,9 +115,9 @@ def _rows(state: State) -> Iterator[MoneyRow]:
         cards.append(next(kind for kind in range(KINDS) if deck[kind]))
         deck[cards[-1]] -= 1
     for scoring in ((), (SCORING_A,), (SCORING_B,), (SCORING_A, SCORING_B)):
-        for places in combinations(range(len(cards) + len(scoring)), len(scoring)):
+        for at in combinations(range(len(cards) + len(scoring)), len(scoring)):
             row = list(cards)
-            for place, kind in zip(places, scoring, strict=True):
+            for place, kind in zip(at, scoring, strict=True):
                 row.insert(place, kind)
             if not state.check(MoneyRow(tuple(row))):
                 yield MoneyRow(tuple(row))
@@ -122,8 +126,11 @@ def _rows(state: State) -> Iterator[MoneyRow]:
 # Positions: few tiles and cards anywhere, and the last turns
 
 
-def endgame(rng: random.Random) -> State:
-    """A position with few continuations, of any number of seats and any options; legal, if seldom met."""
+def endgame(rng: random.Random, illegal: float = 0.1) -> State:
+    """A position with few continuations, of any number of seats and any options; legal, if seldom met.
+
+    ``illegal``: how often something stands in an Alhambra that breaks the rules of building.
+    """
     seats = rng.choice((2, 2, 3, 3, 4, 5, 6))
     phase = rng.choice(PHASES)
     left = rng.choice((1, 1, 1, 2)) if rng.random() < 0.5 else 300
@@ -140,6 +147,8 @@ def endgame(rng: random.Random) -> State:
     tiles = rng.sample(range(len(NAMES)), len(NAMES))
     for seat in range(seats):
         state.layouts[seat] = _grown(rng, state, tiles, rng.choice((0, 1, 2, 4, 7)))
+        if rng.random() < illegal:
+            state.layouts[seat] = _with_something_illegal(rng, state.layouts[seat], tiles)
         state.reserves[seat] = bits_of([tiles.pop() for _ in range(rng.choice((0, 0, 0, 1)))])
     if seats == 2:
         state.neutral = bits_of([tiles.pop() for _ in range(rng.randint(0, 8))])
@@ -155,15 +164,30 @@ def _grown(rng: random.Random, state: State, tiles: list[int], count: int) -> La
         tile = tiles.pop()
         if cells := layout.placeable_cells(state.table.walls[tile]):
             layout = layout.placed(tile, index_of(rng.choice(cells)))
-    return _with_something_illegal(rng, layout, tiles.pop()) if rng.random() < 0.1 else layout
+    return layout
 
 
-def _with_something_illegal(rng: random.Random, layout: Layout, tile: int) -> Layout:
-    """With the tile beside another one, whatever the walls and the cells shut in."""
+def _with_something_illegal(rng: random.Random, layout: Layout, tiles: list[int]) -> Layout:
+    """After a few placements, swaps and removals, whatever the walls and the cells shut in and cut off."""
+    made: Layout = AsPlayed.of_layout(layout)
+    for _ in range(rng.choice((1, 1, 2, 3))):
+        kind = rng.choice(("place", "place", "swap", "remove")) if made.tiles else "place"
+        if kind == "place":
+            made = made.placed(tiles.pop(), rng.choice(_beside(made)))
+        elif kind == "swap":
+            made = made.swapped(tiles.pop(), rng.choice(sorted(made.tiles)))
+        else:
+            rest = made.removed(rng.choice(sorted(made.tiles)))
+            if rest.occupied == flood(FOUNTAIN, rest.occupied):  # ALH-A3 is never waived
+                made = rest
+    return made
+
+
+def _beside(layout: Layout) -> list[int]:
+    """Empty cells beside a tile or the fountain."""
     steps = index_of((0, 1)) - index_of((0, 0)), 1
     taken = {index_of((0, 0)), *layout.tiles}
-    beside = sorted({cell + way * step for cell in taken for step in steps for way in (-1, 1)} - taken)
-    return AsPlayed.of_layout(layout.placed(tile, rng.choice(beside)))
+    return sorted({cell + way * step for cell in taken for step in steps for way in (-1, 1)} - taken)
 
 
 def _lay_out(rng: random.Random, state: State, tiles: list[int]) -> None:
@@ -226,18 +250,35 @@ def gap(ends: set[Scores], seat: int, leader: int) -> int:
     return max(scores[seat] - scores[leader] for scores in ends)
 
 
-def winner(ends: set[Scores]) -> int | None:
+def winners_of(scores: Scores, contest: Contest = PLAIN) -> tuple[int, ...]:
+    """The seats on the first place."""
+    result = contest.result(len(scores), [Over(Ending.RULES, scores, places(scores))])
+    assert result is not None
+    return result.winners
+
+
+def winner(ends: set[Scores], contest: Contest = PLAIN) -> int | None:
     """Who ends alone on the first place in every one."""
-    first = {tuple(seat for seat, score in enumerate(scores) if score == max(scores)) for scores in ends}
+    first = {winners_of(scores, contest) for scores in ends}
     (seats, *others) = first
     return seats[0] if not others and len(seats) == 1 else None
 
 
-def compare(rng: random.Random, positions: int, most: int = 2000) -> Tally:
-    """Raises ``AssertionError`` for a bound that is too small, or a game wrongly found decided."""
+def compare(
+    rng: random.Random,
+    positions: int,
+    most: int = 2000,
+    *,
+    illegal: float = 0.1,
+    contest: Callable[[random.Random, int], Contest] = lambda _, __: PLAIN,
+) -> Tally:
+    """Raises ``AssertionError`` for a bound that is too small, or a game wrongly found decided.
+
+    ``contest``: at random, for so many seats.
+    """
     tally = Tally(Counter(), Counter(), Counter(), Counter())
     while sum(tally.positions.values()) < positions:
-        state = endgame(rng)
+        state = endgame(rng, illegal)
         try:
             ends_of, goes_on = finals(state, most)
         except TooMany:
@@ -245,11 +286,11 @@ def compare(rng: random.Random, positions: int, most: int = 2000) -> Tally:
         assert not (ends(state) and goes_on), f"{describe(state)}: this need not be the last turn"
         if state.phase is not Phase.ACTION and state.seats > 2:
             assert ends(state) or goes_on, f"{describe(state)}: this is the last turn"
-        compare_one(state, ends_of, tally)
+        compare_one(state, ends_of, tally, contest(rng, state.seats))
     return tally
 
 
-def compare_one(state: State, ends_of: set[Scores], tally: Tally) -> None:
+def compare_one(state: State, ends_of: set[Scores], tally: Tally, contest: Contest) -> None:
     """Every pair of seats, and the verdict. Raises ``AssertionError``."""
     name = state.phase.name.lower() + ("" if ends(state) else ", open")
     tally.positions[name] += 1
@@ -260,8 +301,8 @@ def compare_one(state: State, ends_of: set[Scores], tally: Tally) -> None:
             assert true <= found.most, f"{describe(state)}: seat {found.seat} ends {true} ahead of {leader}: {found}"
             tight &= true == found.most
     tally.exact[name] += tight
-    verdict = decide(state, deciding)
-    won = winner(ends_of)
+    verdict = decide(state, deciding, out=contest.out, points_off=contest.points_off)
+    won = winner(ends_of, contest)
     if isinstance(verdict, Decided):
         assert won == verdict.leader, f"{describe(state)}: {verdict.leader} need not win"
         tally.decided[name] += 1

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from itertools import permutations
 from typing import Any
 
-from referee.games.game import Chance, Over
+from referee.games.game import Chance, Decision, Over
 from referee.games.kingdomino import GAME, Options, State
 from referee.games.kingdomino.dominoes import DOMINOES
 from referee.games.kingdomino.moves import Line, PlaceDomino
 from referee.games.kingdomino.phases import Phase
 from referee.games.kingdomino.piles import numbers_of
+from referee.games.results import Contest
+from tests.games.rulings import standing
 
 Ahead = dict[tuple[int, int], tuple[int, ...]]
 """By a seat and another, the most that it ends ahead: in points, then in what breaks ties."""
+
+
+PLAIN = Contest()
+"""The moves alone decide."""
 
 
 class TooMany(Exception):
@@ -24,9 +31,10 @@ class TooMany(Exception):
 class Playouts:
     """Of the positions of one game; what was played out once is kept."""
 
-    def __init__(self, most: int) -> None:
-        """``most``: positions."""
+    def __init__(self, most: int, contest: Contest = PLAIN) -> None:
+        """``most``: positions. ``contest``: what makes winners of those whom the moves make it."""
         self._most = most
+        self._contest = contest
         self._seen: dict[bytes, tuple[Ahead, frozenset[int]]] = {}
 
     def of(self, state: State) -> tuple[Ahead, frozenset[int]]:
@@ -41,7 +49,7 @@ class Playouts:
     def _play(self, state: State) -> tuple[Ahead, frozenset[int]]:
         awaited = state.pending()[0]
         if isinstance(awaited, Over):
-            return ahead(state), frozenset([winner(awaited)])
+            return ahead(state), frozenset([winner(awaited, self._contest)])
         events: list[Any] = [event for event, _ in state.chance_outcomes()] or list(state.legal_moves())
         most: Ahead = {}
         winners = frozenset[int]()
@@ -63,15 +71,20 @@ def ahead(state: State) -> Ahead:
     }
 
 
-def winner(over: Over) -> int:
+def winner(over: Over, contest: Contest = PLAIN) -> int:
     """Who is alone on the first place; -1: nobody."""
-    return over.places.index(1) if over.places.count(1) == 1 else -1
+    result = contest.result(len(over.places), [over])
+    assert result is not None
+    return result.winners[0] if len(result.winners) == 1 else -1
 
 
-def cramped(rng: random.Random, seats: int, options: Options | None, spare: int = 1) -> list[State]:
+def cramped(
+    rng: random.Random, seats: int, options: Options | None, spare: int = 1, stands: float = 0.0
+) -> list[State]:
     """The positions of a game from its last line on, whose players leave each other, and themselves, little room.
 
-    For the last line there are ``spare`` more dominoes than it takes, if there are.
+    For the last line there are ``spare`` more dominoes than it takes, if there are. ``stands``: how often a move is an
+    illegal one that an arbiter lets stand.
     """
     state = GAME.new(seats, options)
     states = []
@@ -85,10 +98,14 @@ def cramped(rng: random.Random, seats: int, options: Options | None, spare: int 
         awaited = state.pending()[0]
         if isinstance(awaited, Over):
             return [state for state in states if state.lines >= state.lines_in_all - 1]
-        state.apply(_event(rng, state, awaited))
+        state.apply(_event(rng, state, awaited, stands))
 
 
-def _event(rng: random.Random, state: State, awaited: Any) -> Any:
+def _event(rng: random.Random, state: State, awaited: Any, stands: float) -> Any:
+    if stands and isinstance(awaited, Decision) and rng.random() < stands:
+        illegal = standing("kingdomino", rng, state, Counter())
+        if illegal is not None:
+            return illegal
     if state.phase is Phase.LINE:
         return Line(tuple(sorted(rng.sample(numbers_of(state.unseen), state.line_size()))))
     if isinstance(awaited, Chance):
