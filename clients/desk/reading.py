@@ -78,10 +78,8 @@ class Desk:
                 return f"{seat_name(seat, names)} to move: {', '.join(kind.replace('_', ' ') for kind in kinds)}"
             case Chance(kind):
                 return f"The draw: {self._draw(kind, names)}"
-            case Over(_, scores, places):
-                order = sorted(range(len(scores)), key=lambda seat: (places[seat], seat))
-                ranks = (f"{places[seat]}. {seat_name(seat, names)}, {scores[seat]} points" for seat in order)
-                return f"The game is over: {'; '.join(ranks)}"
+            case Over():
+                return "The moves are over."
             case _:
                 return "The referee goes on by itself."
 

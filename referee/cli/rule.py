@@ -18,7 +18,7 @@ from referee.log.events import Accept, Restore, Ruled, Ruling, SetClock, Skip
 from referee.log.intent import Author, Role
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
-from referee.notation import game_text
+from referee.notation import accepted, game_text
 from referee.notation.errors import NotationError
 from referee.notation.grammar import grammar
 from referee.notation.registry import notation
@@ -257,7 +257,11 @@ def _meant(story: Story, seat: int, text: str) -> Any:
     rules_id = game.opened.rules_id
     line = text if re.match(r"\d+:", text, re.ASCII) else f"{seat}: {text}"
     try:
-        return game_text.meant(rules_id, game.position.state, grammar(rules_id).parse(line, "act"))
+        act = grammar(rules_id).parse(line, "act")
+        event = game_text.meant(rules_id, game.position.state, act)
+        if (mark := game_text.mark_of(act)) is not None:
+            accepted.check(mark, line, game.position.violations(event), game.position.rules.waivable)
+        return event
     except NotationError as error:
         raise Failure(f"{line!r}: {error}", EXIT_USAGE) from None
 

@@ -12,7 +12,10 @@ _WRAPPER: Final = TextWrapper(79, subsequent_indent="    ", break_on_hyphens=Fal
 
 
 def awaited(pending: Pending) -> str:
-    """``seat 0 to move: take money``, ``awaiting chance: hand``, ``over (rules): 1. seat 2 (48), …``."""
+    """``seat 0 to move: take money``, ``awaiting chance: hand``, ``over (rules): seat 0 45 points, …``.
+
+    Places are no part of a position: forfeits, penalties and rulings count for them, too.
+    """
     match pending:
         case Decision(seat, kinds):
             return f"seat {seat} to move: {', '.join(kind.replace('_', ' ') for kind in kinds)}"
@@ -20,10 +23,9 @@ def awaited(pending: Pending) -> str:
             return f"awaiting chance: {kind.replace('_', ' ')}"
         case Forced(seat):
             return f"seat {seat} has no legal action"
-        case Over(ending, scores, places):
-            order = sorted(range(len(scores)), key=lambda seat: (places[seat], seat))
-            ranking = ", ".join(f"{places[seat]}. seat {seat} ({scores[seat]})" for seat in order)
-            return f"over ({ending.name.lower()}): {ranking}"
+        case Over(ending, scores):
+            first, *others = (f"seat {seat} {score}" for seat, score in enumerate(scores))
+            return f"over ({ending.words}): {', '.join([f'{first} points', *others])}"
 
 
 def wrapped(lines: Iterable[str]) -> Iterable[str]:

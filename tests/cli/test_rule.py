@@ -173,7 +173,10 @@ def test_every_ruling_by_command(club: Club, here: Run) -> None:
     assert "the stand-in's move: " in rule("skip", "--seat", seat, *on)
     play = game.until("place_domino")
     domino = next(iter(play.record.game.position.state.legal_moves())).domino
-    told = rule("accept", f"discard {domino}", "--seat", play.seat_on_turn(), "--rule", "TBL-7")
+    on_turn = ("--seat", play.seat_on_turn(), "--rule", "TBL-7")
+    code, _, error = here("rule", "accept", game.id, f"discard {domino} against KDO-14", *on_turn, *arbiter)
+    assert (code, "against KDO-14; expected against KDO-13" in error or error) == (2, True)
+    told = rule("accept", f"discard {domino} against KDO-13", *on_turn)
     assert "stands against KDO-13 (TBL-7)\nagainst the rules:\n  KDO-13 at " in told
 
     scribe = [*game.by("scribe"), "--scribe", 0, "--seat", 0, "--yes"]
@@ -294,7 +297,8 @@ def test_seats_act_with_their_join_strings(club: Club, here: Run, tmp_path: Path
     assert "protests against entry 1 (KDO-1)" in act("protest", 1, "--entry", 1, "--rule", "KDO-1")
     assert "seat 1: resigns" in act("resign", 1)
     told = here("docket", game.id, "--server", club.address)[1]
-    assert f"the game has come to its end (resigned): waits for a ruling on entry {proposal + 2}" in told
+    assert "the game has come to its end: seat 0 wins: seat 1 resigned; this waits for a ruling\n" in told
+    assert f"  waits for a ruling on entry {proposal + 2}\n" in told
     assert "  seat 0 place 1, seat 1 place 2\n" in told
     wrong = format_join(club.address, game.id, 1, "x" * 43)
     code, _, error = here("resign", wrong, "--key", club.keys["seat1"], "--yes")

@@ -11,6 +11,7 @@ import pytest
 from referee.games import alhambra, kingdomino, registry, rollwrite
 from referee.games.kingdomino.options import Frame
 from referee.log.audit import Policy, audit
+from referee.log.endings import end_message
 from referee.log.entry import decode_entry
 from referee.log.file import entries
 from referee.log.note import VerifierKey
@@ -66,7 +67,8 @@ async def test_a_whole_game_audits_complete(client: Client, kind: str) -> None:
     await play.to_the_end()
     game: game_pb2.Game = (await client.games.GetGame(pb.GetGameRequest(game_id=play.id))).game
     assert game.state == game_pb2.GAME_STATE_OVER
-    assert game.result == play.record.game.end
+    assert play.record.game.end is not None
+    assert game.result == end_message(play.record.game.end)
     stalled = "stalled" in kind
     assert game.result.ending == (log_pb2.ENDING_STALLED if stalled else log_pb2.ENDING_RULES)
     assert (game.size, game.head) == (play.record.size, play.record.head)
