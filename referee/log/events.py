@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final, Protocol
+from typing import Any, ClassVar, Final, Protocol, assert_never
 
 from referee.games.game import Ending, ForcedPass
 from referee.games.results import Result
@@ -389,8 +389,14 @@ def change_of(event: Event) -> Any:
             return outcome
         case Passed(seat):
             return ForcedPass(seat)
-        case _:
+        case Opened() | Recovered() | Ended() | Disclosed() | Joined() | Revealed():
             return None
+        case Refused() | TimedOut() | WasAbsent() | Interrupted():
+            return None
+        case Resigned() | TakeBackProposed() | Consented() | Protested() | Appealed() | Corrected() | Ruled():
+            return None
+        case _:
+            assert_never(event)
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
