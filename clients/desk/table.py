@@ -304,8 +304,9 @@ class TableScreen(Screen[None]):
     def _submit(self, desk: Desk, text: str) -> None:
         reading = desk.read(text)
         line = self.query_one(Line)
-        final = not self._scribe.ledger.record.opened.terms.protest_ms
-        if reading.event is not None and final and desk.is_last(reading.event) and self._asked != reading.line:
+        # With time to protest the last move can be corrected until the result is entered.
+        is_final = not self._scribe.ledger.record.opened.terms.protest_ms
+        if reading.event is not None and is_final and desk.is_last(reading.event) and self._asked != reading.line:
             self._asked = reading.line
             self._say(f"{reading.line} ends the game, and nothing can be corrected after it. Enter again enters it.")
         elif reading.event is not None:

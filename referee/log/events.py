@@ -368,7 +368,6 @@ class Ruled:
     """As it was signed."""
 
 
-Attempt = Moved | Refused
 SeatAct = Resigned | TakeBackProposed | Consented | Protested | Appealed
 TableAct = SeatAct | Corrected | Ruled
 """What is done at the table beside moves; each has the ``name`` of its field in ``Intent``."""

@@ -62,7 +62,7 @@ class House:
         self._principals: dict[bytes, dict[int, str]] = {}
         """The same by game."""
         self.endings: Counter[str] = Counter()
-        """How the games ended that were closed since the start: how many by ``Ending``."""
+        """How the games ended that were closed since the start: how many by the name of their ``Ending``."""
         self._of_proofs: Watcher | None = None
         """Watches all games that are to have certificates."""
         self._feeds: dict[str, set[Feed]] = {}
