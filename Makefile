@@ -36,13 +36,13 @@ help: ## Show this list
 setup: $(GENERATED) ## Install everything, development tools included, into .venv
 
 demo: $(RUNTIME) ## Watch a game from deal to verified log (GAME=kingdomino ARGS="--bots greedy,random")
-	@$(BIN)/python -m clients.demo --game $(GAME) $(ARGS)
+	@$(BIN)/python -m referee_clients.demo --game $(GAME) $(ARGS)
 
 serve: $(RUNTIME) ## Run the referee
 	@$(BIN)/referee serve
 
 arena: $(RUNTIME) ## Let the bots play each other (GAME=kingdomino ARGS="--seats 4 --games 20")
-	@$(BIN)/python -m clients.arena --game $(GAME) $(ARGS)
+	@$(BIN)/python -m referee_clients.arena --game $(GAME) $(ARGS)
 
 test: $(GENERATED) ## Run all tests
 	@$(BIN)/python -m pytest -n 2
@@ -90,7 +90,7 @@ differential: $(GENERATED) ## Hold the engine against the solver, a million verd
 	@$(BIN)/python -m tests.solver.differential $(ARGS)
 
 theorems: $(GENERATED) ## Prove the theorems about the engine, the slow ones too (ARGS="--only no-pinch-5x5")
-	@$(BIN)/python -m solver.alhambra.theorems --slow $(ARGS)
+	@$(BIN)/python -m referee_solver.alhambra.theorems --slow $(ARGS)
 
 docs: $(GENERATED) ## Regenerate the documentation made from code
 	@$(BIN)/python -m tests.make_docs

@@ -10,7 +10,7 @@ from pathlib import Path
 from referee.games import registry, table_rules
 from referee.games.game import Kind, Rule
 from referee.log.endings import CONSEQUENCES
-from solver.alhambra.theorems import THEOREMS
+from referee_solver.alhambra.theorems import THEOREMS
 from tests.notation.page import notation_page
 
 DOCS = Path(__file__).parent.parent / "docs"

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from referee import __version__
+from referee import __version__, console
 from referee.cli import output
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
 
@@ -21,7 +21,16 @@ PANELS = {
     "The referee": ("serve", "keys", "new", "abort", "token", "status", "recover"),
     "Playing": ("bot", "resign", "take-back", "consent", "protest", "appeal"),
     "Arbiters": ("rule", "docket"),
-    "Games and their logs": ("fetch", "show", "audit", "inspect", "dynasty", "proof", "prove-fork", "reprove"),
+    "Games and their logs": (
+        "fetch",
+        "show",
+        "audit",
+        "inspect",
+        "dynasty",
+        "prove-inclusion",
+        "prove-fork",
+        "reprove",
+    ),
     "Games over the board": ("desk", "record", "adjudicate", "score", "report"),
     "The solver": ("prove", "best-turn", "longest-wall", "best-kingdom", "rebuild-distance", "prove-decided"),
 }
@@ -66,7 +75,7 @@ def referee(
 
 def main() -> None:
     """Runs the command; whatever stops it is one line on standard error and an exit code."""
-    output.accept_every_character()
+    console.accept_every_character()
     named = [name for name in COMMANDS if sys.argv[1:2] == [name]]
     try:
         code = application(named or COMMANDS)(standalone_mode=False)

@@ -14,9 +14,6 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 import grpc
 import typer
 
-from clients.sdk.arbiter import arbiter
-from clients.sdk.channel import Security
-from clients.sdk.errors import ClientError
 from referee.cli import output, texts
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, refused, security, token_of
@@ -26,7 +23,10 @@ from referee.log.events import Act
 from referee.log.intent import Author, Role, TableAct
 from referee.log.remarks import MAX_CHARACTERS
 from referee.log.replay import Record
-from referee.story.story import Story
+from referee.transcript.game_file import GameFile
+from referee_clients.sdk.arbiter import arbiter
+from referee_clients.sdk.channel import Security
+from referee_clients.sdk.errors import ClientError
 
 _ID_DIGITS = 32
 _TRIES = 8
@@ -79,7 +79,7 @@ class Floor:
     token: str
     secured: Security
 
-    def story(self) -> Story:
+    def game_file(self) -> GameFile:
         """The game so far."""
 
         async def fetch() -> bytes:
@@ -88,18 +88,18 @@ class Floor:
 
         data = self._called(fetch)
         try:
-            return Story.read(BytesIO(data))
+            return GameFile.read(BytesIO(data))
         except LogError as error:
             raise Failure(f"the file that the referee sent does not hold: {error}") from None
 
     def check(self, record: Record, author: Author, key: Path, act: TableAct) -> Act:
         """Check that the referee will take it, as far as it is known here. Return what it says."""
         private = texts.private_key("--key", key)
-        known = record.roll.key_of(author)
+        known = record.keyring.key_of(author)
         if known is None:
             raise Failure(f"there is no {author} in this game, or it has not joined; expected another number")
         if known.raw != private.public.raw:
-            arbiters = [other.raw for other in record.roll.arbiters] if author.role is Role.ARBITER else []
+            arbiters = [other.raw for other in record.keyring.arbiters] if author.role is Role.ARBITER else []
             whose = arbiters.index(private.public.raw) if private.public.raw in arbiters else None
             hint = "" if whose is None else f", but of arbiter {whose}; expected --arbiter {whose}"
             raise Failure(f"--key {key}: not the key of {author}{hint}")
@@ -158,10 +158,10 @@ def confirm(lines: Iterable[str], *, sure: bool) -> None:
 def composed(common: type[_T], make: Callable[..., Any], run: Callable[[_T, dict[str, Any]], None]) -> Any:
     """A command with the words of a dataclass and those of ``make``, which ``run`` is given; typer reads its signature.
 
-    ``make`` may have a parameter ``story`` beside.
+    ``make`` may have a parameter ``game_file`` beside.
     """
     shared = _parameters(common)
-    own = [parameter for parameter in _parameters(make) if parameter.name != "story"]
+    own = [parameter for parameter in _parameters(make) if parameter.name != "game_file"]
 
     def command(**words: Any) -> None:
         run(common(**{p.name: words[p.name] for p in shared}), {p.name: words[p.name] for p in own})

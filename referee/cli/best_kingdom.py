@@ -9,18 +9,19 @@ from typing import Annotated, Final, TypeAlias
 
 import typer
 
+from referee import console
+from referee.certificates.kingdomino.claims import Frame
+from referee.certificates.kingdomino.wire import domino_message, frame_message, placed_of
 from referee.cli import building, output
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.progress import NO_LIMIT, Seconds, Seed, search
 from referee.cli.solving import Rlimit
 from referee.games.kingdomino.dominoes import COUNT, DOMINOES, Domino, domino_table
+from referee.games.kingdomino.scoring import in_one_area
 from referee.notation.kingdomino.claims import written_placed
 from referee.render.kingdomino import svg as drawn
 from referee.render.kingdomino.claims import board, picture
 from referee.v1 import solver_service_pb2 as pb
-from solver.kingdomino.bounds import whole
-from solver.kingdomino.claims import Frame
-from solver.kingdomino.wire import domino_message, frame_message, placed_of
 
 _FRAME: Final = re.compile("([57])(?::fixed:([0-6]),([0-6]))?", re.ASCII)
 
@@ -66,13 +67,13 @@ def best_kingdom(  # noqa: PLR0917 - typer reads options from the signature
         budget=pb.Budget(rlimit=rlimit or NO_LIMIT),
         seed=seed,
     )
-    found, lost = search("FindBestKingdom", request, Answer(bound=whole(chosen)), budget, _known)
+    found, lost = search("FindBestKingdom", request, Answer(bound=in_one_area(chosen)), budget, _known)
     placed = [placed_of(each, "kingdom") for each in found.kingdom]
     if as_json:
         kingdom = [written_placed(each) for each in placed]
         building.write_json({"best": found.best, "bound": found.bound, "proven": found.proven, "kingdom": kingdom})
     else:
-        output.write(f"{_in_words(found)}\n\n{picture(square, placed, ascii_only=not output.has_lines())}")
+        output.write(f"{_in_words(found)}\n\n{picture(square, placed, ascii_only=not console.has_lines())}")
     if svg is not None:
         building.write_text(svg, drawn(board(square, placed), domino_table(), f"Best kingdom: {found.best}"))
     if lost:

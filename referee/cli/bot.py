@@ -11,15 +11,15 @@ from typing import Annotated
 
 import typer
 
-from clients import BadMove, ClientError, Distrust, GameResult, Join, JoinError, parse_join, play
-from clients.bots import UnknownBot, maker, names
-from clients.sdk.channel import Security
-from clients.sdk.ledger import Ledger
 from referee.cli.arguments import verifier_key
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
 from referee.cli.remote import SendInClear, TlsCa, TlsCert, TlsKey
 from referee.games import registry
 from referee.log.game import Phase
+from referee_clients import BadMove, ClientError, Distrust, GameResult, Join, JoinError, parse_join, play
+from referee_clients.bots import UnknownBot, maker, names
+from referee_clients.sdk.channel import Security
+from referee_clients.sdk.ledger import Ledger
 
 EXIT_BOT = 3
 EXIT_DISTRUST = 4

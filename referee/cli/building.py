@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from referee import console
 from referee.cli import output
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.lines import opened, read_all
@@ -37,7 +38,7 @@ def engine_layout(layout: Mapping[Cell, str]) -> Layout:
 
 def picture(layout: Mapping[Cell, str]) -> str:
     """In boxes, for standard output."""
-    return text(engine_layout(layout), ascii_only=not output.has_lines())
+    return text(engine_layout(layout), ascii_only=not console.has_lines())
 
 
 def write_svg(path: Path, layout: Mapping[Cell, str], title: str) -> None:

@@ -10,16 +10,17 @@ from typing import Annotated
 import structlog
 import typer
 
-from clients.desk.app import DeskApp
-from clients.desk.folder import Folder, FolderError
-from clients.desk.place import Place
-from clients.sdk.channel import Security
-from referee.cli import options, output
+from referee import console
+from referee.cli import options
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.remote import SendInClear, TlsCa, TlsCert, TlsKey, security, token_of
 from referee.service import logs
 from referee.service.data import DataError, origin_of
 from referee.service.server import Config, ListenError, Server
+from referee_clients.desk.app import DeskApp
+from referee_clients.desk.folder import Folder, FolderError
+from referee_clients.desk.place import Place
+from referee_clients.sdk.channel import Security
 
 _LOG = "referee.log"
 
@@ -109,7 +110,7 @@ async def _with_own_referee(files: Folder, origin: str | None) -> None:
 
 
 async def _run(files: Folder, place: Place) -> None:
-    await DeskApp(files, place, _tables, ascii_only=not output.has_lines()).run_async()
+    await DeskApp(files, place, _tables, ascii_only=not console.has_lines()).run_async()
 
 
 def _tables(rules_id: str, path: Path) -> bytes:

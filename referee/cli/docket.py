@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from clients.sdk.arbiter import arbiter
 from referee.cli import output
 from referee.cli.acting import called, check_game
 from referee.cli.arguments import verifier_key
@@ -22,9 +21,10 @@ from referee.log.intent import Author, Role
 from referee.log.verdict import Finding, Verdict
 from referee.notation.outcomes import counted
 from referee.service.docket import docket_message
-from referee.story.story import Story
-from referee.story.words import quoted, result_words, ruling_words, time_words
+from referee.transcript.game_file import GameFile
+from referee.transcript.words import quoted, result_words, ruling_words, time_words
 from referee.v1 import arbiter_service_pb2 as pb
+from referee_clients.sdk.arbiter import arbiter
 
 _FINE = (Verdict.COMPLETE, Verdict.PREFIX)
 
@@ -74,7 +74,7 @@ def _of_file(path: Path, key: str | None) -> tuple[pb.Docket, list[str]]:
     verifier = None if key is None else verifier_key("--key", key)
     try:
         data = path.read_bytes()
-        story = Story.read(BytesIO(data))
+        game_file = GameFile.read(BytesIO(data))
     except OSError as error:
         raise Failure(f"{path}: {error.strerror}", EXIT_USAGE) from None
     except LogError as error:
@@ -85,7 +85,7 @@ def _of_file(path: Path, key: str | None) -> tuple[pb.Docket, list[str]]:
         if report.verdict not in _FINE:
             raise Failure(f"{path}: {report.verdict.name}: {report.decisive}", report.exit_code)
         checked.append(f"audit: {report.verdict.name}")
-    return docket_message(story.record, story.texts), checked
+    return docket_message(game_file.record, game_file.texts), checked
 
 
 def told(found: pb.Docket) -> list[str]:

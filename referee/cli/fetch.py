@@ -9,11 +9,11 @@ from typing import Annotated
 import grpc
 import typer
 
-from clients.sdk.channel import Security, open_channel
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, refused, security
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc
+from referee_clients.sdk.channel import Security, open_channel
 
 _TIMEOUT_S = 60
 _ID_DIGITS = 32

@@ -7,13 +7,13 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from referee.certificates.alhambra.wire import layout_of
 from referee.cli import building, output
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.progress import NO_LIMIT, Seconds, Seed, search
 from referee.cli.solving import Rlimit
 from referee.notation.alhambra.values import TABLE, tile_names, written_layout
 from referee.v1 import solver_service_pb2 as pb
-from solver.alhambra.wire import layout_of
 
 Wall: TypeAlias = pb.FindLongestWallResponse
 

@@ -15,8 +15,6 @@ from typing import Annotated, TextIO
 import grpc
 import typer
 
-from clients.join import format_join
-from clients.sdk.channel import Security, bearer, open_channel
 from referee.cli.arguments import public_key
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.options import default_tables, options_of_games
@@ -33,6 +31,8 @@ from referee.service.data import TOKEN_FILE
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc
 from referee.wire import strict
+from referee_clients.join import format_join
+from referee_clients.sdk.channel import Security, bearer, open_channel
 
 _TIMEOUT_S = 15
 _RULES = "alhambra"

@@ -4,28 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from io import TextIOWrapper
 from typing import NoReturn
 
 import typer
 
 from referee.cli.failure import EXIT_OK
-
-
-def accept_every_character() -> None:
-    """What a terminal, or a file in another encoding, cannot show becomes a question mark, not a failure."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="replace")
-
-
-def has_lines() -> bool:
-    """Whether lines for boxes can be written here."""
-    try:
-        "┏╃≈".encode(sys.stdout.encoding or "ascii")
-    except (LookupError, UnicodeEncodeError):
-        return False
-    return True
 
 
 def write(text: str) -> None:

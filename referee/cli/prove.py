@@ -16,7 +16,9 @@ from typing import Annotated, Any, BinaryIO, Final
 
 import typer
 
-from referee.cli import output
+from referee import console
+from referee.certificates.certificate import BadCertificate, Checked
+from referee.certificates.registry import Provable, provable
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
 from referee.cli.lines import Questions, Strict, batches, opened, read_all, write
 from referee.cli.solving import NoAnswer, Rlimit, Solver
@@ -26,8 +28,6 @@ from referee.notation.lines import Answerers, answer, encode, parse_object
 from referee.notation.sentences import sentence
 from referee.notation.strict_json import QueryError, shown
 from referee.v1 import solver_service_pb2 as pb
-from solver.certificate import BadCertificate, Checked
-from solver.registry import Provable, provable
 
 _MOST_BYTES: Final = 1 << 20
 """Of a certificate, or of an answer with one."""
@@ -292,5 +292,5 @@ def _told(game: str, about: Any, found: Checked | None, more: list[str]) -> str:
         lines.append(f"counterexample: {notation.describe_move(found.counterexample)}")
     if "assumed" in fields:
         lines.append(f"not checked, but refuted by a solver: {fields['assumed']}")
-    pictures = registry.part("referee.render", game, "claims").pictures(about, ascii_only=not output.has_lines())
+    pictures = registry.part("referee.render", game, "claims").pictures(about, ascii_only=not console.has_lines())
     return "\n".join([*lines, *more]) + "\n\n" + "\n".join(pictures)

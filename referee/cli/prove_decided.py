@@ -12,19 +12,17 @@ import typer
 from referee.cli import building, output
 from referee.cli.failure import EXIT_OK, EXIT_USAGE, Failure
 from referee.cli.solving import OutOfTime, Rlimit, Solver
-from referee.games import registry
 from referee.games.results import Result
 from referee.log.errors import LogError
 from referee.log.replay import Record
 from referee.log.verdict import Finding
 from referee.notation import position_text
-from referee.notation.game_text import GameText
 from referee.notation.outcomes import outcome
 from referee.notation.position_text import Position
-from referee.story.story import Story, as_text
-from referee.story.words import told_end
+from referee.notation.strict_json import QueryError
+from referee.transcript.game_file import GameFile, as_text
+from referee.transcript.words import told_end
 from referee.v1 import solver_service_pb2 as pb
-from solver.deciding import decider
 
 EXIT_OPEN: Final = 11
 """No other command ends so, and none of the verdicts of ``referee audit``."""
@@ -57,15 +55,13 @@ def prove_decided(
     or a game of which this is not proved. A file that is not whole, or wrong, ends with one line and the exit code that
     `referee audit` gives: 3 cut off (what is there is answered for), 4 damaged, 8 against the rules, 9 not supported.
     """
-    story = _read(file, at)
-    record = story.record
-    game, entry = as_text(story), record.size - 1
+    game_file = _read(file, at)
+    record = game_file.record
+    game, entry = as_text(game_file), record.size - 1
     result = record.game.result()
     if result is not None:
         exit_code = _tell_result(record, result, as_json=as_json)
     else:
-        if decider(game.setup.rules_id) is None or game.setup.seats < 2:
-            raise Failure(f"{file}: {_not_offered(game)}", EXIT_USAGE)
         arbitration = record.game.arbitration
         request = pb.ProveDecidedRequest(
             position=position_text.write(Position(game.setup, record.game.position.state)),
@@ -73,42 +69,39 @@ def prove_decided(
             out=arbitration.out,
             points_off=arbitration.points_off,
         )
-        exit_code = _tell(*_ask(request, timeout), entry, as_json=as_json)
-    if story.torn is not None:
-        raise _failure(file, story.torn)
+        exit_code = _tell(*_ask(file, request, timeout), entry, as_json=as_json)
+    if game_file.torn is not None:
+        raise _failure(file, game_file.torn)
     raise typer.Exit(exit_code)
 
 
-def _read(file: Path, at: int | None) -> Story:
+def _read(file: Path, at: int | None) -> GameFile:
     """Raises ``Failure``."""
     try:
         with file.open("rb") as stream:
-            story = Story.read(stream, at)
+            game_file = GameFile.read(stream, at)
     except OSError as error:
         raise Failure(f"{file}: {error.strerror}", EXIT_USAGE) from None
     except LogError as error:
         raise _failure(file, error) from None
-    if at is not None and at >= story.record.size:
-        raise Failure(f"{file}: --at {at}: the file has entries 0 to {story.record.size - 1}", EXIT_USAGE)
-    return story
+    if at is not None and at >= game_file.record.size:
+        raise Failure(f"{file}: --at {at}: the file has entries 0 to {game_file.record.size - 1}", EXIT_USAGE)
+    return game_file
 
 
 def _failure(file: Path, error: LogError) -> Failure:
     return Failure(f"{file}: {error}", int(Finding.of(error).verdict))
 
 
-def _not_offered(game: GameText) -> str:
-    offered = [name for name in registry.names() if decider(name) is not None]
-    return f"a game of {game.setup.rules_id}; that one is decided is proved of {' and '.join(offered)}"
-
-
-def _ask(request: pb.ProveDecidedRequest, timeout: float) -> tuple[pb.ProveDecidedResponse, float]:
+def _ask(file: Path, request: pb.ProveDecidedRequest, timeout: float) -> tuple[pb.ProveDecidedResponse, float]:
     """And how many milliseconds it took. Raises ``Failure``."""
     with building.telling(), Solver() as solver:
         start = perf_counter()
         try:
             answers = solver.search("ProveDecided", request, pb.ProveDecidedResponse, timeout, beat_s=None)
             (found,) = [each for each in answers if each is not None]
+        except QueryError as error:
+            raise Failure(f"{file}: {error}", EXIT_USAGE) from None
         except OutOfTime:
             raise Failure(
                 f"--timeout {timeout:g}: no answer by then; allow more time, or give a smaller --rlimit"

@@ -32,8 +32,8 @@ def prove_fork(
 ) -> None:
     """Proves that a referee signed two histories of one game: nobody but the holder of its key can make such a pair.
 
-    A and B are what two people were given: files of the game, receipts, or proofs that `referee proof` wrote. Whoever
-    has both, and the referee's verifier key, can repeat this; the proof does not depend on who shows it.
+    A and B are what two people were given: files of the game, receipts, or proofs that `referee prove-inclusion` wrote.
+    Anybody who has both, and the referee's verifier key, can repeat this; the proof does not depend on who shows it.
 
     Exit codes: 0 FORK, proven; 1 NO FORK: nothing contradicts, or a file cannot be read; 4 a file is corrupt; 5 signed
     by another referee than yours; 2 wrong usage.

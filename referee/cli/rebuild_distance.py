@@ -7,13 +7,13 @@ from typing import Annotated
 
 import typer
 
+from referee.certificates.alhambra.wire import move_of, placed_tiles
 from referee.cli import building, output
 from referee.cli.solving import Rlimit, Solver
 from referee.notation.alhambra.claims import describe_move, written_move
 from referee.notation.alhambra.values import layout_names, tile_names
 from referee.notation.strict_json import only, required
 from referee.v1 import solver_service_pb2 as pb
-from solver.alhambra.wire import move_of, placed_tiles
 
 _FIELDS = frozenset(("start", "reserve", "goal"))
 

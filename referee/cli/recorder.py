@@ -15,6 +15,7 @@ from referee.cli.failure import EXIT_USAGE, Failure
 from referee.games.game import Chance, Ending, ForcedPass, Pending
 from referee.games.results import Contest
 from referee.games.table_rules import VERSION as TABLE_RULES
+from referee.live.opening import prepare
 from referee.log import file, intent
 from referee.log.endings import end_message
 from referee.log.engines import installed
@@ -27,7 +28,6 @@ from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.notation import contest_text
 from referee.notation.headers import Setup
-from referee.table.opening import prepare
 from referee.v1 import game_service_pb2 as pb
 from referee.wire.registry import codec
 

@@ -9,13 +9,13 @@ from typing import Annotated
 import typer
 
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
+from referee.live import recovery
+from referee.live.context import Context
 from referee.log.engines import installed
 from referee.service import logs
 from referee.service.data import STORE_FILE, DataError, open_data, origin_of
 from referee.store.sqlite import SEAL_FILE
 from referee.store.store import StoreFailed
-from referee.table import recovery
-from referee.table.means import Means
 
 _ID_DIGITS = 32
 
@@ -88,11 +88,11 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
         print(f"{seal_key or data / SEAL_FILE}: made; what was sealed with the one before cannot be opened any more")
 
     async def run() -> list[str]:
-        means = Means(opened.store, opened.signer, installed())
+        context = Context(opened.store, opened.signer, installed())
         try:
             if game is None:
-                return [str(error) for error in await recovery.find(means)]
-            return await _recover(means, bytes.fromhex(game), copy, end=end, give_up=give_up)
+                return [str(error) for error in await recovery.find(context)]
+            return await _recover(context, bytes.fromhex(game), copy, end=end, give_up=give_up)
         finally:
             await opened.close()
 
@@ -109,17 +109,17 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
         raise typer.Exit(EXIT_FAILED)
 
 
-async def _recover(means: Means, game_id: bytes, copy: Path | None, *, end: bool, give_up: bool) -> list[str]:
+async def _recover(context: Context, game_id: bytes, copy: Path | None, *, end: bool, give_up: bool) -> list[str]:
     """What was done, in words."""
     if give_up:
-        mark = await recovery.give_up(means, game_id)
+        mark = await recovery.give_up(context, game_id)
         return [f"game {game_id.hex()}: given up; a head of {mark.size} entries was signed, and is kept as lost"]
     if copy is not None:
         with copy.open("rb") as stream:
-            done = await recovery.restore(means, game_id, stream)
+            done = await recovery.restore(context, game_id, stream)
         what = f"{_entries(done.entries)} came back: nothing is lost"
     else:
-        done = await recovery.go_on(means, game_id, end=end)
+        done = await recovery.go_on(context, game_id, end=end)
         what = f"goes on without {_entries(done.entries)} that it had signed for; the log says so"
         if not done.entries:
             what = "ended for the referee's fault, with all its entries; its deck is not disclosed"

@@ -9,9 +9,9 @@ from typing import Annotated
 import grpc
 import typer
 
-from clients.sdk.channel import ADDRESS_EXPECTED, BadAddress, Insecure, Security, check
-from clients.sdk.errors import answer_of
 from referee.cli.failure import EXIT_USAGE, Failure
+from referee_clients.sdk.channel import ADDRESS_EXPECTED, BadAddress, Insecure, Security, check
+from referee_clients.sdk.errors import answer_of
 
 Server = Annotated[
     str, typer.Option("--server", metavar="ADDRESS", help="Where the referee listens; grpcs://HOST:PORT for TLS.")

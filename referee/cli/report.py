@@ -16,7 +16,7 @@ from referee.log.frames import MAGIC
 from referee.log.verdict import Finding
 from referee.report.page import html
 from referee.report.text import text
-from referee.story import paper
+from referee.transcript import report as game_report
 
 
 def report(
@@ -45,7 +45,7 @@ def report(
             if not stream.read(len(MAGIC)).startswith(MAGIC[:4]):
                 raise Failure(f"{file}: not a game file; of a record referee adjudicate makes a report", EXIT_USAGE)
             stream.seek(0)
-            audit, made = paper.report(stream, verifier)
+            audit, made = game_report.report(stream, verifier)
     except OSError as error:
         raise Failure(f"{file}: {error.strerror}", EXIT_USAGE) from None
     except LogError as error:

@@ -12,25 +12,25 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from referee.certificates.certificate import BadCertificate, Checked
+from referee.certificates.registry import Provable
 from referee.cli.failure import EXIT_FAILED, EXIT_OK, EXIT_USAGE, Failure
 from referee.cli.recorder import write_new
 from referee.cli.solving import NoAnswer, Rlimit, Solver
 from referee.log import file as game_file
+from referee.log.certificates import EntryVerdict, contradicts, decode_proof, encode_proof, verdict_of
 from referee.log.engines import Engines, installed
 from referee.log.entry import decode_entry
 from referee.log.errors import Code, LogError
 from referee.log.frames import MAGIC, Frame, FrameType, encode_frame
 from referee.log.header import check_header, decode_header
 from referee.log.merkle import leaf_hash
-from referee.log.proofs import EntryVerdict, contradicts, decode_proof, encode_proof, verdict_of
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Finding, Verdict
 from referee.notation.outcomes import counted
 from referee.notation.strict_json import QueryError
 from referee.v1 import solver_service_pb2 as pb
-from solver.certificate import BadCertificate, Checked
-from solver.registry import Provable
 
 _KEPT: Final = "kept"
 _MADE: Final = "made"

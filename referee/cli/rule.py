@@ -23,8 +23,8 @@ from referee.notation.errors import NotationError
 from referee.notation.grammar import grammar
 from referee.notation.registry import notation
 from referee.notation.sentences import sentence
-from referee.story.story import Story
-from referee.story.words import in_words, quoted, ruling_words
+from referee.transcript.game_file import GameFile
+from referee.transcript.words import in_words, quoted, ruling_words
 
 rule = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
 _Seat = Annotated[int, typer.Option("--seat", metavar="N", min=0, help="Which seat.", show_default=False)]
@@ -89,10 +89,10 @@ def _rule(words: _Words, make: Callable[..., log_pb2.Rule], own: dict[str, Any],
     text = reason_of(words.reason)
     token = words.token()
     floor = Floor(words.server, check_game(words.game), token, words.secured(token))
-    story = floor.story()
-    record = story.record
-    if "story" in make.__annotations__:
-        own["story"] = story
+    game_file = floor.game_file()
+    record = game_file.record
+    if "game_file" in make.__annotations__:
+        own["game_file"] = game_file
     ruling = make(**own)
     ruling.rule_id = words.rule
     if words.decides is not None:
@@ -101,7 +101,7 @@ def _rule(words: _Words, make: Callable[..., log_pb2.Rule], own: dict[str, Any],
     ruled = floor.check(record, author, words.key, ruling)
     assert isinstance(ruled, Ruled)  # noqa: S101 - what was asked about
     told = f"{author} rules: {ruling_words(ruled, _move_of(record, ruled.ruling))}"
-    about = _consequences(story, ruled.ruling)
+    about = _consequences(game_file, ruled.ruling)
     confirm([told, *([f"reason: {quoted(text)}"] if text else []), *about], sure=words.yes)
     seq = floor.enter(record, author, words.key, ruling, text, anywhere=anywhere)
     print(f"entered as entry {seq}")
@@ -182,7 +182,7 @@ def skip(seat: _Seat) -> log_pb2.Rule:
 
 @_kind(anywhere=False)
 def accept(
-    story: Story,
+    game_file: GameFile,
     move: Annotated[
         str,
         typer.Argument(metavar="MOVE", help="As docs/notation.md has it, such as '0: 20 bank'.", show_default=False),
@@ -190,8 +190,8 @@ def accept(
     seat: _Seat,
 ) -> log_pb2.Rule:
     """The move of the seat on turn stands as it was played, though it breaks rules: such as allow that (TBL-7)."""
-    game = story.record.game
-    event = _meant(story, seat, move)
+    game = game_file.record.game
+    event = _meant(game_file, seat, move)
     data = game.position.encoded_move(event)
     broken = sorted({violation.rule_id for violation in game.position.violations(event)})
     return log_pb2.Rule(accept=log_pb2.Accept(seat=seat, move=data, rule_ids=broken))
@@ -225,18 +225,18 @@ def dismiss() -> log_pb2.Rule:
 # What will happen
 
 
-def _consequences(story: Story, ruling: Ruling) -> list[str]:
-    game = story.record.game
+def _consequences(game_file: GameFile, ruling: Ruling) -> list[str]:
+    game = game_file.record.game
     match ruling:
         case Restore(to_seq):
-            gone = story.transcript.counting_after(to_seq)
-            lines = [f"  {seq}  {story.transcript.entries[seq]}" for seq in gone]
+            gone = game_file.transcript.counting_after(to_seq)
+            lines = [f"  {seq}  {game_file.transcript.entries[seq]}" for seq in gone]
             return ["taken back:", *lines] if lines else ["nothing is taken back"]
         case Accept(_, move):
             rules = {known.id: known for known in game.position.rules.catalogue}
             return ["against the rules:", *(f"  {sentence(each, rules)}" for each in game.position.violations(move))]
         case Skip(seat):
-            return [f"the stand-in's move: {_described(story.record, game.position.stand_in(seat))}"]
+            return [f"the stand-in's move: {_described(game_file.record, game.position.stand_in(seat))}"]
         case SetClock(seat) if game.clocks is not None:
             return [f"it showed {in_words(game.clocks.seat(seat).left_ms)} after the last entry"]
         case _:
@@ -251,9 +251,9 @@ def _described(record: Record, move: Any) -> str:
     return notation(record.opened.rules_id).describe(move, record.game.position.state)
 
 
-def _meant(story: Story, seat: int, text: str) -> Any:
+def _meant(game_file: GameFile, seat: int, text: str) -> Any:
     """The move in the position now, legal or not."""
-    game = story.record.game
+    game = game_file.record.game
     rules_id = game.opened.rules_id
     line = text if re.match(r"\d+:", text, re.ASCII) else f"{seat}: {text}"
     try:

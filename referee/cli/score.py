@@ -20,7 +20,7 @@ from referee.notation.headers import Setup
 from referee.report.model import rules_named, title
 from referee.report.sheet import Sheet, SheetError, Told, is_over, read
 from referee.report.text import sheet_lines
-from referee.story.story import Story, told_by
+from referee.transcript.game_file import GameFile, told_by
 
 _NAME_BYTES = 4
 """Of MAGIC; the others tell of versions and of damage."""
@@ -68,14 +68,14 @@ def _read(file: Path, key: str | None) -> Told:
                 return texts.read(file, read, None if key is None else verifier_key("--key", key))
             if key is not None:
                 raise Failure(f"{file}: --key is for texts; game files are for referee audit", EXIT_USAGE)
-            story = Story.read(stream)
+            game_file = GameFile.read(stream)
     except OSError as error:
         raise Failure(f"{file}: {error.strerror}", EXIT_USAGE) from None
     except LogError as error:
         raise Failure(f"{file}: {error}", int(Finding.of(error).verdict)) from None
-    if story.torn is not None:
-        raise Failure(f"{file}: {story.torn}", int(Finding.of(story.torn).verdict))
-    return told_by(story)
+    if game_file.torn is not None:
+        raise Failure(f"{file}: {game_file.torn}", int(Finding.of(game_file.torn).verdict))
+    return told_by(game_file)
 
 
 def _text(setup: Setup, found: Sheet) -> str:

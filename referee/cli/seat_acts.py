@@ -9,14 +9,14 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from clients.join import JoinError, parse_join
 from referee.cli.acting import Floor, Remote, check_game, composed, confirm, reason_of
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.log.events import Corrected, SeatAct
 from referee.log.intent import Author, Role, TableAct
 from referee.log.v1 import log_pb2
-from referee.story.story import Story
-from referee.story.words import act_words, quoted
+from referee.transcript.game_file import GameFile
+from referee.transcript.words import act_words, quoted
+from referee_clients.join import JoinError, parse_join
 
 RuleId = Annotated[
     str, typer.Option("--rule", metavar="ID", help="The rule, by its id: of the game, or TBL-n.", show_default=False)
@@ -73,12 +73,12 @@ def _enter(words: SeatWords, act: TableAct, *, anywhere: bool) -> None:
     words, token = _admitted(words)
     author = _author(words, act)
     floor = Floor(words.server, check_game(words.game), token, words.secured(token))
-    story = floor.story()
-    record = story.record
+    game_file = floor.game_file()
+    record = game_file.record
     said = floor.check(record, author, words.key, act)
     assert isinstance(said, SeatAct | Corrected)  # noqa: S101 - what was asked about
     told = f"{author}: {act_words(said)}"
-    confirm([told, *([f"reason: {quoted(text)}"] if text else []), *_about(story, act)], sure=words.yes)
+    confirm([told, *([f"reason: {quoted(text)}"] if text else []), *_about(game_file, act)], sure=words.yes)
     seq = floor.enter(record, author, words.key, act, text, anywhere=anywhere)
     print(f"entered as entry {seq}")
 
@@ -112,21 +112,21 @@ def _author(words: SeatWords, act: TableAct) -> Author:
     return Author(Role.SCRIBE, words.scribe)
 
 
-def _about(story: Story, act: TableAct) -> list[str]:
+def _about(game_file: GameFile, act: TableAct) -> list[str]:
     """What the entries hold that it names."""
     if isinstance(act, log_pb2.Protest | log_pb2.Appeal):
-        return _entry(story, act.against_seq)
+        return _entry(game_file, act.against_seq)
     if isinstance(act, log_pb2.Consent):
-        proposal = story.record.game.arbitration.proposal
-        return _taken_back(story, proposal.to_seq) if proposal is not None else []
-    return _taken_back(story, act.to_seq) if isinstance(act, log_pb2.TakeBack) else []
+        proposal = game_file.record.game.arbitration.proposal
+        return _taken_back(game_file, proposal.to_seq) if proposal is not None else []
+    return _taken_back(game_file, act.to_seq) if isinstance(act, log_pb2.TakeBack) else []
 
 
-def _entry(story: Story, seq: int) -> list[str]:
-    entries = story.transcript.entries
+def _entry(game_file: GameFile, seq: int) -> list[str]:
+    entries = game_file.transcript.entries
     return [f"  {seq}  {entries[seq]}"] if seq < len(entries) else []
 
 
-def _taken_back(story: Story, to_seq: int) -> list[str]:
-    gone = story.transcript.counting_after(to_seq)
-    return ["would be taken back:", *(line for seq in gone for line in _entry(story, seq))]
+def _taken_back(game_file: GameFile, to_seq: int) -> list[str]:
+    gone = game_file.transcript.counting_after(to_seq)
+    return ["would be taken back:", *(line for seq in gone for line in _entry(game_file, seq))]

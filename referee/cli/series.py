@@ -12,7 +12,7 @@ from referee.games.game import UnknownRules
 from referee.log.errors import LogError
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
-from referee.story.story import Story
+from referee.transcript.game_file import GameFile
 
 _ID_BYTES = 16
 
@@ -21,13 +21,13 @@ def game_before(file: Path) -> Record:
     """The game that another one is to follow, read from its file to the last entry. Raises ``Failure``."""
     try:
         with file.open("rb") as stream:
-            story = Story.read(stream)
+            game_file = GameFile.read(stream)
     except OSError as error:
         raise Failure(f"--series-of {file}: {error.strerror}", EXIT_USAGE) from None
     except LogError as error:
         raise Failure(f"--series-of {file}: {error}", EXIT_USAGE) from None
-    record = story.record
-    if not story.ended or record.game.end is None:
+    record = game_file.record
+    if not game_file.ended or record.game.end is None:
         raise Failure(f"--series-of {file}: expected the file of a game that is over", EXIT_USAGE)
     if not record.opened.HasField("series"):
         raise Failure(f"--series-of {file}: this game is of no series; expected one opened with --series", EXIT_USAGE)

@@ -13,7 +13,6 @@ from typing import Annotated
 import structlog
 import typer
 
-from clients.sdk.channel import TLS_SCHEME, is_loopback
 from referee.cli.arguments import address
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.service import logs
@@ -23,7 +22,8 @@ from referee.service.limits import REQUESTS_PER_S, STREAMS
 from referee.service.metrics import PATH
 from referee.service.server import SOLVER_WORKERS, Config, ListenError, Server
 from referee.service.tls import Certificates, Tls, TlsError
-from solver.workers import MEMORY_MIB
+from referee.workers.pool import MEMORY_MIB
+from referee_clients.sdk.channel import TLS_SCHEME, is_loopback
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 

@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from referee import console
 from referee.cli import output, texts
 from referee.cli.arguments import verifier_key
 from referee.cli.failure import EXIT_USAGE, Failure
@@ -25,7 +26,7 @@ from referee.notation.game_text import Reading
 from referee.notation.outcomes import outcome
 from referee.notation.position_text import Position
 from referee.render.registry import renderer
-from referee.story.story import Story, as_text
+from referee.transcript.game_file import GameFile, as_text
 
 _TEXT = re.compile(rb"(\xef\xbb\xbf)?\s*[\[;{]")
 """A text begins with a header, or a comment; a byte order mark is told as such."""
@@ -113,7 +114,7 @@ def _read(file: Path, at: int | None, verifier: VerifierKey | None) -> tuple[_Sh
             if _is_game_file(stream):
                 if verifier is not None:
                     raise Failure(f"{file}: --key is for texts; game files are for referee audit", EXIT_USAGE)
-                story = Story.read(stream, at)
+                game_file = GameFile.read(stream, at)
             elif not _TEXT.match(stream.peek()):
                 raise Failure(f"{file}: not a game file", int(Verdict.CORRUPT))
             else:
@@ -124,14 +125,14 @@ def _read(file: Path, at: int | None, verifier: VerifierKey | None) -> tuple[_Sh
         raise Failure(f"{file}: {error.strerror}", EXIT_USAGE) from None
     except LogError as error:
         raise _failure(file, error) from None
-    record = story.record
-    if at is not None and at >= story.record.size:
-        raise Failure(f"{file}: --at {at}: the file has entries 0 to {story.record.size - 1}", EXIT_USAGE)
-    game = as_text(story)
+    record = game_file.record
+    if at is not None and at >= game_file.record.size:
+        raise Failure(f"{file}: --at {at}: the file has entries 0 to {game_file.record.size - 1}", EXIT_USAGE)
+    game = as_text(game_file)
     last = f"entry {record.size - 1}"
     position = Position(game.setup, record.game.position.state, game.contest)
     text = partial(game_text.write, game, waits=record.game.result_waits)
-    return _Shown(position, text, story.header(), story.numbered_moves(), last), story.torn
+    return _Shown(position, text, game_file.header(), game_file.numbered_moves(), last), game_file.torn
 
 
 def _either(text: str) -> Reading | Position:
@@ -183,7 +184,7 @@ def _text(shown: _Shown, seats: list[int], *, moves: bool) -> str:
     parts = ["\n".join(shown.header)]
     if moves and shown.moves:
         parts.append("\n".join(shown.moves))
-    parts.append(draw.position_text(shown.position.state, seats, ascii_only=not output.has_lines()))
+    parts.append(draw.position_text(shown.position.state, seats, ascii_only=not console.has_lines()))
     return "\n\n".join(parts)
 
 

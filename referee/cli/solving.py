@@ -15,7 +15,7 @@ import typer
 from google.protobuf.message import Message
 
 from referee.notation.strict_json import QueryError
-from solver.workers import BadQuestion, WorkerFailed, WorkerFault, Workers
+from referee.workers.pool import BadQuestion, WorkerFailed, WorkerFault, Workers
 
 Rlimit = Annotated[
     int | None,
@@ -28,7 +28,7 @@ Rlimit = Annotated[
     ),
 ]
 
-_MODULE: Final = "referee.service.questions"
+_MODULE: Final = "referee.service.solver_worker"
 _MEMORY_MIB: Final = 4096
 _FUSE_SECONDS: Final = 3600.0
 """For what has its budget in work, not in time."""

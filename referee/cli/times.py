@@ -7,7 +7,7 @@ import re
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.log.terms import MAX_BUDGET_MS
 from referee.log.v1 import log_pb2
-from referee.story.words import UNITS, in_words
+from referee.transcript.words import UNITS, in_words
 
 _TIME = re.compile(r"(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m(?!s))?(?:(\d{1,9})s)?(?:(\d{1,9})ms)?", re.ASCII)
 EXPECTED = "a time such as 90s, 5m, 1h30m or 2d"

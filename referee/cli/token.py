@@ -19,13 +19,13 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-from clients.sdk.channel import Metadata, Security, bearer, open_channel
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, refused, security, token_of
 from referee.service.data import TOKEN_FILE
 from referee.service.permissions import Scope
 from referee.v1 import access_service_pb2 as pb
 from referee.v1.access_service_pb2_grpc import AccessServiceStub
+from referee_clients.sdk.channel import Metadata, Security, bearer, open_channel
 
 _T = TypeVar("_T")
 _Call = Callable[[Any, Metadata], Awaitable[_T]]

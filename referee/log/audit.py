@@ -11,6 +11,8 @@ from typing import BinaryIO
 
 from referee.games.results import Contest
 from referee.log import file
+from referee.log.authors import Keyring
+from referee.log.certificates import Proofs
 from referee.log.deck import SEED_BYTES
 from referee.log.engines import Engines, installed
 from referee.log.entry import NO_ENTRY, clock_of, decode_entry, decode_open, game_id
@@ -24,12 +26,10 @@ from referee.log.intent import Author, Place, Role, author_of, decode_intent
 from referee.log.judge import take
 from referee.log.merkle import Tree, leaf_hash
 from referee.log.note import Checkpoint, Note, VerifierKey, open_checkpoint
-from referee.log.proofs import Proofs
 from referee.log.remarks import Remarks, committed
 from referee.log.replay import check_link, digest_differs, signed_part
-from referee.log.roll import Roll
 from referee.log.v1 import log_pb2
-from referee.log.verdict import Finding, Layer, ProofReport, Report, SeatStanding
+from referee.log.verdict import CertificateReport, Finding, Layer, Report, SeatStanding
 
 _MAX_REMARKS = 20
 """On older checkpoints."""
@@ -104,7 +104,7 @@ class _Auditor:
         """Of the entry at hand, by the entries before it."""
         self.identity: bytes | None = None
         self.opened: log_pb2.GameOpen | None = None
-        self.roll: Roll | None = None
+        self.keyring: Keyring | None = None
         self.game: LoggedGame | None = None
         self.following = False
         """The game is still being followed; otherwise it stands where it could not go on."""
@@ -200,7 +200,7 @@ class _Auditor:
         opened = decode_open(entry.open)
         self.opened = opened
         self._check_header(opened)
-        self.roll = Roll(opened)
+        self.keyring = Keyring(opened)
         self._check_pinned(Role.SCRIBE, self.policy.scribe_keys)
         for seat, expected in self.policy.seat_keys.items():
             if seat >= len(opened.seats):
@@ -244,7 +244,7 @@ class _Auditor:
             self.note(error)
 
     def _event(self, entry: log_pb2.Entry) -> None:
-        if self.roll is not None:
+        if self.keyring is not None:
             self.checked[Layer.AUTHORS] = self.tree.size + 1
         intent = None
         if (signed := signed_part(entry)) is None:
@@ -261,23 +261,23 @@ class _Auditor:
             if entry.HasField("signed"):
                 self.words.entered(self.tree.size, committed(intent))
             self._link("intent", intent)
-            if self.roll is not None:
-                self._author(self.roll, signed, intent)
+            if self.keyring is not None:
+                self._author(self.keyring, signed, intent)
         if self.following and self.game is not None:
             self._rules(self.game, entry, intent)
 
-    def _author(self, roll: Roll, signed: log_pb2.Signed | log_pb2.Refused, intent: log_pb2.Intent) -> None:
+    def _author(self, keyring: Keyring, signed: log_pb2.Signed | log_pb2.Refused, intent: log_pb2.Intent) -> None:
         try:
-            roll.check(signed, intent)
-            if intent.HasField("join") and roll.seats[seat := author_of(intent).index] is None:
-                roll.join(seat, intent.join.key)
+            keyring.check(signed, intent)
+            if intent.HasField("join") and keyring.seats[seat := author_of(intent).index] is None:
+                keyring.join(seat, intent.join.key)
                 self._check_pinned(Role.SEAT, self.policy.seat_keys)
         except LogError as error:
             self.note(error)
 
     def _check_pinned(self, role: Role, pinned: Mapping[int, bytes]) -> None:
         for index, expected in pinned.items():
-            key = self.roll.key_of(Author(role, index)) if self.roll is not None else None
+            key = self.keyring.key_of(Author(role, index)) if self.keyring is not None else None
             if key is None and role is Role.SEAT:
                 continue  # has not joined yet
             if key is None or key.raw != expected:
@@ -316,7 +316,7 @@ class _Auditor:
         self._checkpoints()
         game = self.game
         known = game is not None and (self.following or game.is_over)
-        proofs = self.proofs.report() if self.proofs is not None else ProofReport()
+        proofs = self.proofs.report() if self.proofs is not None else CertificateReport()
         if self.proofs is not None and self.proofs.failure is not None:
             self.note(self.proofs.failure, Layer.PROOFS)
         if self.words.failure is not None:
@@ -372,10 +372,14 @@ class _Auditor:
             self.note(LogError(Code.INCOMPLETE, f"the game has not ended: {phase.value}", "GameEnd"))
 
     def _never_joined(self) -> None:
-        if self.roll is None or self.opened is None:
+        if self.keyring is None or self.opened is None:
             return
         for seat, expected in sorted(self.policy.seat_keys.items()):
-            if seat >= len(self.roll.seats) or self.opened.seats[seat].scribed or self.roll.seats[seat] is not None:
+            if (
+                seat >= len(self.keyring.seats)
+                or self.opened.seats[seat].scribed
+                or self.keyring.seats[seat] is not None
+            ):
                 continue
             what = f"seat {seat}, whose key is pinned, never joined"
             if self.past_joining:
@@ -417,11 +421,11 @@ class _Auditor:
             self.heads.final_holds = True
 
     def _standings(self) -> tuple[SeatStanding, ...]:
-        if self.opened is None or self.roll is None:
+        if self.opened is None or self.keyring is None:
             return ()
         standings = []
         for number, seat in enumerate(self.opened.seats):
-            key = self.roll.seats[number]
+            key = self.keyring.seats[number]
             if seat.scribed:
                 standings.append(SeatStanding(number, "scribed", None))
             elif key is None:

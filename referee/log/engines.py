@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from referee.certificates import registry as certificates
+from referee.certificates.registry import Provable
 from referee.games import registry as games
 from referee.games.game import Game, UnknownRules
 from referee.log.errors import Code, LogError
 from referee.wire import registry as codecs
 from referee.wire.registry import Codec
-from solver import registry as proofs
-from solver.registry import Provable
 
 
 def _nothing(rules_id: str, version: int) -> None:
@@ -36,4 +36,4 @@ class Engines:
 
 def installed() -> Engines:
     """The games of this installation."""
-    return Engines(games.get, codecs.codec, proofs.provable)
+    return Engines(games.get, codecs.codec, certificates.provable)

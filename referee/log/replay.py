@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from referee.log.authors import Keyring
 from referee.log.deck import referee_commitment
 from referee.log.engines import Engines, installed
 from referee.log.entry import (
@@ -29,7 +30,6 @@ from referee.log.game import LoggedGame, Phase
 from referee.log.intent import Place, SignedIntent, check_signed_lengths, decode_intent
 from referee.log.judge import Happened, judge_act, take
 from referee.log.merkle import Tree, leaf_hash
-from referee.log.roll import Roll
 from referee.log.v1 import log_pb2
 
 
@@ -54,7 +54,7 @@ class Record:
         self.last_ms = 0
         """When the last entry was written, by the referee's clock; milliseconds since 1970."""
         self.tree = Tree()
-        self.roll = Roll(self.opened)
+        self.keyring = Keyring(self.opened)
         engines = engines or installed()
         self.game = LoggedGame(self.opened, self.game_id, engines, secret=secret, max_entries=max_entries)
         self.open_data = open_data
@@ -178,7 +178,7 @@ class Record:
         intent = intent or decode_intent(signed.intent)
         check_link("intent", intent, self.place)
         check_signed_lengths("signed", signed)
-        self.roll.check(signed, intent)
+        self.keyring.check(signed, intent)
         return read_act(intent, self.game.position)
 
     def _write(self, event: Event, message: Message | bytes, clock: Clock) -> Written:
@@ -208,7 +208,7 @@ class Record:
             intent = decode_intent(signed.intent)
             check_link("intent", intent, self.place)
             if is_signed:
-                self.roll.check(signed, intent)
+                self.keyring.check(signed, intent)
         happened = self._take(read_entry(entry, intent, self.game.position), clock_of(entry))
         digest = self.game.position.digest()
         if entry.state_digest != digest:
@@ -219,7 +219,7 @@ class Record:
     def _take(self, event: Event, clock: Clock) -> Happened:
         happened = take(self.game, event, self.size, clock)
         if isinstance(event, Joined):
-            self.roll.join(event.author.index, event.key)
+            self.keyring.join(event.author.index, event.key)
         return happened
 
     def _advance(self, leaf: bytes, referee_ms: int) -> None:

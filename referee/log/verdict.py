@@ -130,7 +130,7 @@ class SeatStanding:
 
 
 @dataclass(frozen=True, slots=True)
-class ProofReport:
+class CertificateReport:
     """What the certificates of a file come to."""
 
     policy: str = "NONE"
@@ -203,7 +203,7 @@ class Report:
     """The result is entered."""
     waits: Wait | None
     """For what it waits, if it is not."""
-    proofs: ProofReport
+    proofs: CertificateReport
     remarks: tuple[str, ...]
 
     @property
@@ -297,7 +297,7 @@ class Report:
             scores = f", scores {list(self.scores)}" if self.scores else ""
             places = f", places {list(self.places)}" if self.places else ""
             lines.append(f"ending: {self.ending}{scores}{places}")
-        if self.proofs != ProofReport():
+        if self.proofs != CertificateReport():
             lines.append(self.proofs.as_text())
         lines += [f"remark: {remark}" for remark in self.remarks]
         return "".join(f"{printable(line)}\n" for line in lines)

@@ -17,7 +17,8 @@ from referee.notation.contest_text import Contradiction
 from referee.notation.errors import Kind, NotationError
 from referee.notation.grammar import place_of
 from referee.notation.headers import Headers, Setup
-from referee.report.sheet import Scorings, Told, is_over
+from referee.notation.scorings import Scorings
+from referee.report.sheet import Told, is_over
 
 PASSED_OVER: Final = "TBL-2"
 STANDS: Final = "TBL-7"

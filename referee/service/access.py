@@ -9,14 +9,14 @@ import structlog
 from cryptography import x509
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from referee.service.auth import Caller, Doorkeeper
+from referee.live.errors import BadField
+from referee.live.games import LiveGames
+from referee.live.opening import PRINCIPAL, new_token, token_digest
+from referee.service.auth import Authenticator, Caller
 from referee.service.fields import game_id_of, page_of, page_token
 from referee.service.guard import Calls
 from referee.service.permissions import Scope
 from referee.store.store import Grant
-from referee.table.errors import BadField
-from referee.table.house import House
-from referee.table.opening import PRINCIPAL, new_token, token_digest
 from referee.v1 import access_service_pb2 as pb
 
 ID_BYTES = 8
@@ -31,9 +31,9 @@ _VALUES = {scope: value for value, scope in _SCOPES.items()}
 class AccessService:
     """Every method is one of the API's."""
 
-    def __init__(self, house: House, door: Doorkeeper, calls: Calls) -> None:
-        self._house = house
-        self._store = house.means.store
+    def __init__(self, live_games: LiveGames, door: Authenticator, calls: Calls) -> None:
+        self._live_games = live_games
+        self._store = live_games.context.store
         self._door = door
         self._calls = calls
         self._log = structlog.get_logger("referee.access")
@@ -46,7 +46,7 @@ class AccessService:
         if request.lifetime_ms > _MOST_LIFETIME_MS:
             raise BadField("lifetime_ms", "at most 100 years")
         secret = "" if request.certificate else new_token()
-        now_ms = self._house.means.time.now_ms()
+        now_ms = self._live_games.context.time.now_ms()
         grant = Grant(
             _digest_of_certificate(request.certificate) if request.certificate else token_digest(secret),
             request.principal,
@@ -68,7 +68,7 @@ class AccessService:
     async def RevokeToken(self, request: pb.RevokeTokenRequest, caller: Caller) -> pb.RevokeTokenResponse:
         if not _ID.match(request.id):
             raise BadField("id", f"{2 * ID_BYTES} lower-case hexadecimal digits")
-        grant = await self._store.revoke_grant(bytes.fromhex(request.id), self._house.means.time.now_ms())
+        grant = await self._store.revoke_grant(bytes.fromhex(request.id), self._live_games.context.time.now_ms())
         if grant is None:
             raise BadField("id", "that of a token that was issued here")
         self._door.forget(grant.digest)
@@ -80,7 +80,7 @@ class AccessService:
         size = min(request.page_size or 50, 500)
         kind = f"tokens/{request.principal}/{request.all}"
         before = page_of(request.page_token, kind) if request.page_token else None
-        valid_ms = None if request.all else self._house.means.time.now_ms()
+        valid_ms = None if request.all else self._live_games.context.time.now_ms()
         found = await self._store.grants(before, size + 1, principal=request.principal, valid_ms=valid_ms)
         more = page_token(kind, found[size - 1][0]) if len(found) > size else ""
         return pb.ListTokensResponse(tokens=[_token(grant) for _, grant in found[:size]], next_page_token=more)
@@ -90,7 +90,7 @@ class AccessService:
             if request.HasField("seat"):
                 raise BadField("seat", "none without a game")
             return None
-        record = await (await self._house.table(game_id_of(request.game_id))).record()
+        record = await (await self._live_games.game(game_id_of(request.game_id))).record()
         if request.HasField("seat"):
             seats = record.opened.seats
             if request.seat >= len(seats) or seats[request.seat].scribed:

@@ -13,22 +13,22 @@ from typing import Final
 
 import structlog
 
+from referee.live.errors import BadField, Draining, LimitReached
+from referee.live.games import LiveGames
+from referee.service.adjudication_worker import MAX_ANSWER_BYTES, POLICIES, WRITERS, Mistake, report_question
 from referee.service.auth import Caller
 from referee.service.fields import game_id_of
 from referee.service.games import GameService
 from referee.service.guard import Calls
-from referee.service.judging import MAX_ANSWER_BYTES, POLICIES, WRITERS, Mistake, report_question
-from referee.service.queries import Queries
-from referee.table.errors import BadField, Draining, LimitReached
-from referee.table.house import House
+from referee.service.worker_queue import WorkerQueue
 from referee.v1 import adjudication_service_pb2 as pb
-from solver.workers import BadQuestion, WorkerFailed, Workers
+from referee.workers.pool import BadQuestion, WorkerFailed, Workers
 
 MAX_TEXT_BYTES: Final = 256 << 10
 MAX_FILE_BYTES: Final = 8 << 20
 """Of a game for a report: some 20,000 entries, which take all the time that a call has."""
 MEMORY_MIB: Final = 512
-MODULE: Final = "referee.service.judging"
+MODULE: Final = "referee.service.adjudication_worker"
 _MOST_SLACK_S = 0.5
 """Before a caller's deadline, for the answer to get there."""
 
@@ -38,12 +38,12 @@ _log = structlog.get_logger("referee.adjudication")
 class AdjudicationService:
     """Every method is one of the API's."""
 
-    def __init__(self, house: House, games: GameService, calls: Calls) -> None:
-        self._house = house
+    def __init__(self, live_games: LiveGames, games: GameService, calls: Calls) -> None:
+        self._live_games = live_games
         self._games = games
         self._calls = calls
         self.workers = Workers(memory_mib=MEMORY_MIB, module=MODULE)
-        self.queries = Queries(1, of="AdjudicationService")
+        self.worker_queue = WorkerQueue(1, of="AdjudicationService")
 
     async def AdjudicateRecord(
         self, request: pb.AdjudicateRecordRequest, caller: Caller
@@ -69,7 +69,9 @@ class AdjudicationService:
             raise BadField("format", "HTML or TEXT")
         game_id = game_id_of(request.game_id)
         async with self._turn(caller) as until_s:
-            question = report_question(wanted, self._house.means.signer.verifier, await self._file(game_id, caller))
+            question = report_question(
+                wanted, self._live_games.context.signer.verifier, await self._file(game_id, caller)
+            )
             answer = await self._ask("ReportGame", question, until_s)
         return pb.ReportGameResponse.FromString(answer)
 
@@ -87,7 +89,7 @@ class AdjudicationService:
         """The worker is free for this call; yields until when, by the loop's time."""
         seconds = self._calls.remaining_s()
         until_s = asyncio.get_running_loop().time() + seconds - min(_MOST_SLACK_S, seconds / 8)
-        async with self.queries.turn(caller.account, until_s):
+        async with self.worker_queue.turn(caller.account, until_s):
             yield until_s
 
     async def _ask(self, method: str, question: bytes, until_s: float) -> bytes:
@@ -100,7 +102,7 @@ class AdjudicationService:
         except BadQuestion as error:
             raise _mistaken(Mistake(**json.loads(str(error)))) from None
         except WorkerFailed as error:
-            if self._house.is_draining():
+            if self._live_games.is_draining():
                 raise Draining("the referee is stopping") from None
             _log.warning("adjudication failed", method=method, why=error.why)
             raise
@@ -108,7 +110,7 @@ class AdjudicationService:
 
     async def stop(self) -> None:
         """Whoever waits is told."""
-        self.queries.close()
+        self.worker_queue.close()
         await self.workers.stop()
 
 

@@ -6,6 +6,10 @@ from collections.abc import Callable
 
 import structlog
 
+from referee.live.act import Act
+from referee.live.answers import Accepted
+from referee.live.errors import BadField
+from referee.live.games import LiveGames
 from referee.log import remarks
 from referee.log.errors import LogError
 from referee.log.events import TABLE_ACTS, act_name
@@ -14,10 +18,6 @@ from referee.service.auth import Caller, PermissionDenied
 from referee.service.docket import docket_message
 from referee.service.fields import game_id_of
 from referee.service.games import GameService, accepted_message
-from referee.table.act import Act
-from referee.table.answers import Accepted
-from referee.table.errors import BadField
-from referee.table.house import House
 from referee.v1 import arbiter_service_pb2 as pb
 
 _MOST_RULINGS = 64
@@ -27,8 +27,8 @@ _MOST_RULINGS = 64
 class ArbiterService:
     """Every method is one of the API's."""
 
-    def __init__(self, house: House, games: GameService) -> None:
-        self._house = house
+    def __init__(self, live_games: LiveGames, games: GameService) -> None:
+        self._live_games = live_games
         self._games = games
         self._log = structlog.get_logger("referee.arbiter")
 
@@ -39,23 +39,23 @@ class ArbiterService:
 
     async def GetDocket(self, request: pb.GetDocketRequest, caller: Caller) -> pb.GetDocketResponse:
         game_id = game_id_of(request.game_id)
-        table = await self._house.table(game_id, caller.account.charge)
-        arbitration = (record := await table.record()).game.arbitration
+        game = await self._live_games.game(game_id, caller.account.charge)
+        arbitration = (record := await game.record()).game.arbitration
         shown = {*arbitration.disputes, *list(arbitration.rulings)[-_MOST_RULINGS:]}
-        kept = await self._house.means.store.remarks(game_id, min(shown, default=record.size), record.size)
+        kept = await self._live_games.context.store.remarks(game_id, min(shown, default=record.size), record.size)
         texts = {seq: remarks.decode_remark(data).text for seq, data in kept.items() if seq in shown}
         # A long text costs as much as many a call: anybody can ask, and seats can have written 16 each.
         caller.account.charge(len(texts))
-        return pb.GetDocketResponse(docket=docket_message(await table.record(), texts, _MOST_RULINGS))
+        return pb.GetDocketResponse(docket=docket_message(await game.record(), texts, _MOST_RULINGS))
 
     async def EraseRemark(self, request: pb.EraseRemarkRequest, caller: Caller) -> pb.EraseRemarkResponse:
         game_id = game_id_of(request.game_id)
         if caller.game_id is not None and caller.game_id != game_id:
             raise PermissionDenied(f"the {caller.credential} is for another game")
-        table = await self._house.table(game_id, caller.account.charge)
-        if request.seq >= table.size:
-            raise BadField("seq", f"an entry of the game, 0 to {table.size - 1}")
-        erased = await self._house.means.store.erase_remark(game_id, request.seq)
+        game = await self._live_games.game(game_id, caller.account.charge)
+        if request.seq >= game.size:
+            raise BadField("seq", f"an entry of the game, 0 to {game.size - 1}")
+        erased = await self._live_games.context.store.erase_remark(game_id, request.seq)
         if erased:
             self._log.info("remark erased", game=request.game_id, entry=request.seq, by=caller.principal or "bearer")
         return pb.EraseRemarkResponse(erased=erased)

@@ -14,12 +14,12 @@ from typing import Any, cast
 
 import grpc
 
+from referee.live.opening import token_digest
 from referee.log.intent import Author
 from referee.log.intent import Role as Signs
 from referee.service.limits import Account, Accounts, host_of
 from referee.service.permissions import PERMISSIONS, Scope
 from referee.store.store import Grant, Store
-from referee.table.opening import token_digest
 
 _BEARER = re.compile(r"[Bb]earer ([A-Za-z0-9_-]{20,200})\Z")
 _KEPT = 4096
@@ -96,7 +96,7 @@ Metadata = Sequence[tuple[str, str | bytes]]
 Context = grpc.aio.ServicerContext[Any, Any]
 
 
-class Doorkeeper:
+class Authenticator:
     """Knows the tokens and the certificates."""
 
     def __init__(

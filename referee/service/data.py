@@ -7,13 +7,13 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from referee.live.opening import new_token, token_digest
 from referee.log.errors import LogError
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, VerifierKey
 from referee.store.files import make_whole
 from referee.store.sqlite import SqliteStore
 from referee.store.store import StoreFailed
-from referee.table.opening import new_token, token_digest
 
 KEY_FILE, VERIFIER_FILE, TOKEN_FILE, STORE_FILE, LOCK_FILE, ALIVE_FILE = (
     "referee.pem",

@@ -16,15 +16,15 @@ import structlog
 from google.rpc import error_details_pb2, status_pb2
 
 from referee.games.game import UnknownRules
+from referee.live import errors
 from referee.log.errors import Code, LogError
 from referee.notation.errors import NotationError
 from referee.service.auth import PermissionDenied, Unauthenticated
 from referee.service.limits import TookTooLong
 from referee.store.store import StoreFailed
-from referee.table import errors
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.game_service_pb2 import ErrorReason
-from solver.workers import BadQuestion, WorkerFailed
+from referee.workers.pool import BadQuestion, WorkerFailed
 
 DOMAIN = "referee.v1"
 MAX_DETAILS_BYTES = 4096

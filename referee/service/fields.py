@@ -6,8 +6,8 @@ import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
 
+from referee.live.errors import BadField
 from referee.log.intent import GAME_ID_BYTES
-from referee.table.errors import BadField
 
 _PLACE = re.compile(r"[0-9]{1,15}\Z", re.ASCII)
 _GAME_ID = re.compile(r"[0-9a-f]{32}\Z")

@@ -1,4 +1,4 @@
-"""GameService: what the API says of games, in terms of tables."""
+"""GameService: what the API says of games, in terms of live games."""
 
 from __future__ import annotations
 
@@ -10,6 +10,15 @@ from io import BytesIO
 
 import structlog
 
+from referee.live.act import Act
+from referee.live.answers import Accepted, Answer, Refused
+from referee.live.archive import Archive
+from referee.live.errors import BadField, Draining
+from referee.live.game import LiveGame
+from referee.live.games import LiveGames
+from referee.live.timing import Receipt
+from referee.live.view import game_message, position_message
+from referee.live.watch import Commit, SeatWatcher, Watcher
 from referee.log import file
 from referee.log.errors import Code, LogError
 from referee.log.events import act_name
@@ -17,24 +26,15 @@ from referee.log.intent import Author, Role, author_of, decode_intent
 from referee.log.keys import SIGNATURE_BYTES
 from referee.service import errors
 from referee.service.auth import Caller, PermissionDenied
+from referee.service.counters import Acts, Arrival
 from referee.service.fields import game_id_of, page_of, page_token
-from referee.service.guard import Inlet, Outlet, charge
+from referee.service.guard import RequestStream, ResponseStream, charge
 from referee.service.limits import Account, check_due
 from referee.service.permissions import Scope
-from referee.service.playing import Playing, Seats
-from referee.service.tally import Acts, Arrival
+from referee.service.play_stream import PlayStream, SeatStreams
 from referee.service.violations import violation_message
-from referee.service.watching import Gallery, Pulse, after_seq_of, tell, watch
+from referee.service.watching import Heartbeats, WatchLimits, after_seq_of, tell, watch
 from referee.store.store import StoreFailed
-from referee.table.act import Act
-from referee.table.answers import Accepted, Answer, Refused
-from referee.table.archive import Archive
-from referee.table.errors import BadField, Draining
-from referee.table.house import House
-from referee.table.table import Table
-from referee.table.timing import Receipt
-from referee.table.view import game_message, position_message
-from referee.table.watch import Commit, Feed, Watcher
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.arbiter_service_pb2 import SubmitActRequest
@@ -50,33 +50,35 @@ _PROOF_BYTES, _REMARK_BYTES = 16 << 20, 4 << 20
 class GameService:
     """Every method is one of the API's."""
 
-    def __init__(self, house: House, *, queue_items: int, gallery: Gallery, pulse: Pulse, acts: Acts) -> None:
+    def __init__(
+        self, live_games: LiveGames, *, queue_items: int, watch_limits: WatchLimits, heartbeats: Heartbeats, acts: Acts
+    ) -> None:
         """``queue_items``: how far a stream may fall behind."""
-        self._house = house
+        self._live_games = live_games
         self._queue_items = queue_items
-        self._gallery = gallery
-        self._pulse = pulse
+        self._watch_limits = watch_limits
+        self._heartbeats = heartbeats
         self._acts = acts
         # Bound once: asking for it at every act costs more than all the checks before the signature.
         self._log: structlog.typing.FilteringBoundLogger = structlog.get_logger("referee.games").bind()
         self._tells_acts = self._log.is_enabled_for(logging.DEBUG)
 
     async def CreateGame(self, request: pb.CreateGameRequest, caller: Caller) -> pb.CreateGameResponse:
-        table, prepared = await self._house.create(request)
-        record = await table.record()
+        game, prepared = await self._live_games.create(request)
+        record = await game.record()
         seats = len(record.opened.seats)
-        self._log.info("game opened", game=table.game_id.hex(), rules=record.opened.rules_id, seats=seats)
+        self._log.info("game opened", game=game.game_id.hex(), rules=record.opened.rules_id, seats=seats)
         return pb.CreateGameResponse(
             game=game_message(record, prepared.open_data),
             seat_tokens=prepared.seat_tokens,
             scribe_token=prepared.scribe_token,
             arbiter_token=prepared.arbiter_token,
-            verifier_key=str(self._house.means.signer.verifier),
+            verifier_key=str(self._live_games.context.signer.verifier),
         )
 
     async def GetGame(self, request: pb.GetGameRequest, caller: Caller) -> pb.GetGameResponse:
-        table = await self._table(request.game_id, caller)
-        record = await table.record()
+        game = await self._game(request.game_id, caller)
+        record = await game.record()
         return pb.GetGameResponse(game=game_message(record, record.open_data), position=position_message(record))
 
     async def ListGames(self, request: pb.ListGamesRequest, caller: Caller) -> pb.ListGamesResponse:
@@ -85,7 +87,7 @@ class GameService:
         size = min(request.page_size or 50, 500)
         kind = f"games/{request.state}"
         before = page_of(request.page_token, kind) if request.page_token else None
-        games, following = await self._house.games(before, size, request.state)
+        games, following = await self._live_games.games(before, size, request.state)
         token = page_token(kind, following) if following is not None else ""
         return pb.ListGamesResponse(games=games, next_page_token=token)
 
@@ -97,12 +99,12 @@ class GameService:
         request: pb.SubmitIntentRequest | SubmitActRequest,
         caller: Caller,
         finish: Callable[[Act], Act] | None = None,
-    ) -> tuple[Table, Answer]:
+    ) -> tuple[LiveGame, Answer]:
         """Whatever call it comes with. ``finish`` adds what goes with the act, or raises."""
-        receipt, arrival = self._house.means.time.receipt(), self._acts.received("unary")
+        receipt, arrival = self._live_games.context.time.receipt(), self._acts.received("unary")
         try:
-            table, act = await self._act(game_id_of(request.game_id), request, caller, receipt)
-            answer = await table.submit(finish(act) if finish is not None else act)
+            game, act = await self._act(game_id_of(request.game_id), request, caller, receipt)
+            answer = await game.submit(finish(act) if finish is not None else act)
         except Exception as error:
             arrival.failed(error)
             raise
@@ -112,7 +114,7 @@ class GameService:
         arrival.answered(answer)
         if not _is_new(answer):
             caller.account.charge()
-        return table, answer
+        return game, answer
 
     async def _act(
         self,
@@ -120,14 +122,14 @@ class GameService:
         request: pb.SubmitIntentRequest | SubmitActRequest | pb.SignedAct,
         caller: Caller,
         receipt: Receipt,
-    ) -> tuple[Table, Act]:
-        """From what came in to an act of its author, and the table that it is for; cheap checks first."""
-        if self._house.is_draining():
+    ) -> tuple[LiveGame, Act]:
+        """From what came in to an act of its author, and the game that it is for; cheap checks first."""
+        if self._live_games.is_draining():
             raise Draining("the referee is stopping")
         caller.check_valid(receipt.at_ms)
         body, signature = request.intent, request.signature
         if caller.account.is_empty:
-            await check_due(caller.account, self._house.running(game_id), body)
+            await check_due(caller.account, self._live_games.running(game_id), body)
         if len(body) > MAX_BODY_BYTES:
             raise LogError(Code.MALFORMED, f"intent of {len(body)} bytes", f"at most {MAX_BODY_BYTES}")
         if len(signature) != SIGNATURE_BYTES:
@@ -143,7 +145,7 @@ class GameService:
         if not isinstance(request, SubmitActRequest) and request.HasField("thought_ms"):
             thought_ms = request.thought_ms
         act = Act(intent, body, signature, receipt.at_ms, late_ms=receipt.late_ms, thought_ms=thought_ms)
-        return await self._house.table(game_id, caller.account.charge), act
+        return await self._live_games.game(game_id, caller.account.charge), act
 
     async def _seat_in(self, caller: Caller, game_id: bytes) -> int | None:
         """The bearer's seat in the game, if it has one."""
@@ -151,35 +153,35 @@ class GameService:
             return None
         if caller.seat is not None or not caller.principal:
             return caller.seat
-        return await self._house.seat_of(caller.principal, game_id)
+        return await self._live_games.seat_of(caller.principal, game_id)
 
-    async def WatchGame(self, request: pb.WatchGameRequest, caller: Caller, outlet: Outlet) -> None:
+    async def WatchGame(self, request: pb.WatchGameRequest, caller: Caller, responses: ResponseStream) -> None:
         game_id, after_seq = game_id_of(request.game_id), after_seq_of(request)
-        watcher = self._pulse.watcher(self._queue_items)
-        game: Archive | Table | None = None
+        watcher = self._heartbeats.watcher(self._queue_items)
+        game: Archive | LiveGame | None = None
         if after_seq is not None:
-            game = await self._house.archive(game_id)
+            game = await self._live_games.archive(game_id)
         if game is None:
-            game = await self._house.table(game_id, caller.account.charge)
-        with self._gallery.place(game_id), self._pulse.of(watcher, outlet, "WatchGame"):
+            game = await self._live_games.game(game_id, caller.account.charge)
+        with self._watch_limits.place(game_id), self._heartbeats.of(watcher, responses, "WatchGame"):
             if isinstance(game, Archive) and after_seq is not None:
-                await tell(self._house, game, after_seq, outlet, watcher)
-            elif isinstance(game, Table):
-                await watch(self._house, game, after_seq, outlet, watcher)
+                await tell(self._live_games, game, after_seq, responses, watcher)
+            elif isinstance(game, LiveGame):
+                await watch(self._live_games, game, after_seq, responses, watcher)
 
-    async def PlayGame(self, caller: Caller, inlet: Inlet, outlet: Outlet) -> None:
-        first = await inlet.receive()
+    async def PlayGame(self, caller: Caller, requests: RequestStream, responses: ResponseStream) -> None:
+        first = await requests.receive()
         if not isinstance(first, pb.PlayGameRequest) or not first.HasField("enter"):
             raise BadField("item", "enter, in the first message")
         game_id = game_id_of(first.enter.game_id)
         author = await self._author_in(caller, game_id)
         if author is None:
             raise PermissionDenied("the token is for another game, or for no seat of this one")
-        table = await self._house.table(game_id, caller.account.charge)
+        game = await self._live_games.game(game_id, caller.account.charge)
         watcher = Watcher(self._queue_items)
 
         async def take(act: pb.SignedAct) -> None:
-            receipt, arrival = self._house.means.time.receipt(), self._acts.received("stream")
+            receipt, arrival = self._live_games.context.time.receipt(), self._acts.received("stream")
             try:
                 found, judged = await self._act(game_id, act, caller, receipt)
                 await found.play(judged, watcher, partial(_stream_answer, found, act.id, arrival, caller.account))
@@ -191,24 +193,24 @@ class GameService:
                 arrival.left()
                 raise
 
-        place = self._gallery.seat(watcher, game_id, author, caller.account)
-        with place, self._pulse.of(watcher, outlet, "PlayGame"):
-            playing = Playing(self._house, table, author, first.enter, watcher)
-            await playing.run(after_seq_of(first.enter), inlet, outlet, take)
+        place = self._watch_limits.seat(watcher, game_id, author, caller.account)
+        with place, self._heartbeats.of(watcher, responses, "PlayGame"):
+            playing = PlayStream(self._live_games, game, author, first.enter, watcher)
+            await playing.run(after_seq_of(first.enter), requests, responses, take)
 
-    async def WatchSeat(self, request: pb.WatchSeatRequest, caller: Caller, outlet: Outlet) -> None:
+    async def WatchSeat(self, request: pb.WatchSeatRequest, caller: Caller, responses: ResponseStream) -> None:
         if caller.game_id is not None:
             games: dict[bytes, int | None] = {caller.game_id: None}
         else:
-            games = dict.fromkeys(self._house.games_of(caller.principal))
+            games = dict.fromkeys(self._live_games.games_of(caller.principal))
         for i, point in enumerate(request.resume):
             if point.after_seq < -1:
                 raise BadField(f"resume[{i}].after_seq", "-1 or more")
             games[game_id_of(point.game_id)] = point.after_seq
-        feed = Feed(self._queue_items)
+        feed = SeatWatcher(self._queue_items)
         follows = caller.principal if caller.game_id is None else ""
-        with self._pulse.of(feed, outlet, "WatchSeat"), self._house.feeding(follows, feed):
-            await Seats(self._house, feed, partial(self._author_in, caller)).run(games, outlet)
+        with self._heartbeats.of(feed, responses, "WatchSeat"), self._live_games.feeding(follows, feed):
+            await SeatStreams(self._live_games, feed, partial(self._author_in, caller)).run(games, responses)
 
     async def _author_in(self, caller: Caller, game_id: bytes) -> Author | None:
         """As whom the bearer of the token acts in the game."""
@@ -219,8 +221,8 @@ class GameService:
         return None
 
     async def ListLegalMoves(self, request: pb.ListLegalMovesRequest, caller: Caller) -> pb.ListLegalMovesResponse:
-        table = await self._table(request.game_id, caller)
-        record, seat, moves = await table.legal_moves()
+        game = await self._game(request.game_id, caller)
+        record, seat, moves = await game.legal_moves()
         kind = f"moves/{request.game_id}/{record.size}"
         first = page_of(request.page_token, kind) if request.page_token else 0
         end = first + min(request.page_size or 500, 5000)
@@ -232,17 +234,17 @@ class GameService:
             next_page_token=page_token(kind, end) if end < len(moves) else "",
         )
 
-    async def GetLog(self, request: pb.GetLogRequest, caller: Caller, outlet: Outlet) -> None:
+    async def GetLog(self, request: pb.GetLogRequest, caller: Caller, responses: ResponseStream) -> None:
         async with aclosing(self.log_file(game_id_of(request.game_id), caller)) as chunks:
             async for chunk in chunks:
-                await outlet.send(pb.GetLogResponse(chunk=chunk).SerializeToString())
+                await responses.send(pb.GetLogResponse(chunk=chunk).SerializeToString())
 
     async def log_file(self, game_id: bytes, caller: Caller) -> AsyncGenerator[bytes]:
-        """The game's file as it stands, in pieces. Raises as ``House.table``."""
-        log = await self._house.archive(game_id) or await self._house.table(game_id, caller.account.charge)
+        """The game's file as it stands, in pieces. Raises as ``LiveGames.game``."""
+        log = await self._live_games.archive(game_id) or await self._live_games.game(game_id, caller.account.charge)
         stream = BytesIO()
         writer = file.Writer(stream)
-        writer.header(await self._house.means.store.header(game_id))
+        writer.header(await self._live_games.context.store.header(game_id))
         closed, note = log.is_closed, b""
         proofs: dict[int, list[bytes]] = {}
         words: dict[int, bytes] = {}
@@ -252,7 +254,7 @@ class GameService:
             note = row.note
             if row.seq % _PROOF_ENTRIES == 0:
                 proofs = await self._proofs(game_id, row.seq)
-                words = await self._house.means.store.remarks(game_id, row.seq, row.seq + _PROOF_ENTRIES)
+                words = await self._live_games.context.store.remarks(game_id, row.seq, row.seq + _PROOF_ENTRIES)
             for proof in proofs.get(row.seq, ()):
                 room -= len(proof)
                 if room >= 0:
@@ -272,24 +274,24 @@ class GameService:
     async def _proofs(self, game_id: bytes, first: int) -> dict[int, list[bytes]]:
         """Of some entries, as far as they are made."""
         proofs: dict[int, list[bytes]] = {}
-        for certificate in await self._house.means.store.proofs(game_id, first, first + _PROOF_ENTRIES):
+        for certificate in await self._live_games.context.store.proofs(game_id, first, first + _PROOF_ENTRIES):
             proofs.setdefault(certificate.seq, []).append(certificate.data)
         return proofs
 
     async def AbortGame(self, request: pb.AbortGameRequest, caller: Caller) -> pb.AbortGameResponse:
-        table = await self._table(request.game_id, caller)
-        await table.abort()
+        game = await self._game(request.game_id, caller)
+        await game.abort()
         self._log.info("game aborted", game=request.game_id)
-        return pb.AbortGameResponse(game=game_message(await table.record()))
+        return pb.AbortGameResponse(game=game_message(await game.record()))
 
-    async def _table(self, game_id: str, caller: Caller) -> Table:
-        return await self._house.table(game_id_of(game_id), caller.account.charge)
+    async def _game(self, game_id: str, caller: Caller) -> LiveGame:
+        return await self._live_games.game(game_id_of(game_id), caller.account.charge)
 
 
-def _answer(table: Table, answer: Answer) -> pb.SubmitIntentResponse:
+def _answer(game: LiveGame, answer: Answer) -> pb.SubmitIntentResponse:
     if isinstance(answer, Accepted):
         return pb.SubmitIntentResponse(accepted=accepted_message(answer))
-    return pb.SubmitIntentResponse(refused=_refused(table, answer))
+    return pb.SubmitIntentResponse(refused=_refused(game, answer))
 
 
 def _is_new(answer: Answer) -> bool:
@@ -298,11 +300,16 @@ def _is_new(answer: Answer) -> bool:
 
 
 def _stream_answer(  # noqa: PLR0917 - one call, for one stream
-    table: Table, act_id: int, arrival: Arrival, account: Account, outcome: Answer | StoreFailed, commit: Commit | None
+    game: LiveGame,
+    act_id: int,
+    arrival: Arrival,
+    account: Account,
+    outcome: Answer | StoreFailed,
+    commit: Commit | None,
 ) -> pb.Answer:
     arrival.answered(outcome)
     if isinstance(outcome, StoreFailed):
-        return pb.Answer(id=act_id, failure=errors.failure(outcome, game=table.game_id.hex()))
+        return pb.Answer(id=act_id, failure=errors.failure(outcome, game=game.game_id.hex()))
     if not _is_new(outcome):
         account.charge()
     if isinstance(outcome, Accepted):
@@ -310,12 +317,12 @@ def _stream_answer(  # noqa: PLR0917 - one call, for one stream
         if commit is not None:
             accepted.checkpoint = b""
         return pb.Answer(id=act_id, accepted=accepted)
-    return pb.Answer(id=act_id, refused=_refused(table, outcome))
+    return pb.Answer(id=act_id, refused=_refused(game, outcome))
 
 
-def _refused(table: Table, answer: Refused) -> pb.Refused:
+def _refused(game: LiveGame, answer: Refused) -> pb.Refused:
     refused = pb.Refused(recorded=accepted_message(answer.recorded) if answer.recorded is not None else None)
-    refused.violations.extend(violation_message(violation, *table.rules) for violation in answer.violations)
+    refused.violations.extend(violation_message(violation, *game.rules) for violation in answer.violations)
     return refused
 
 

@@ -19,17 +19,17 @@ from google.protobuf.message import DecodeError, Message
 from google.protobuf.message_factory import GetMessageClass
 from grpc_status import rpc_status
 
+from referee.live.errors import BadField, Draining, LimitReached
+from referee.live.watch import Ending, Watcher
 from referee.service import errors
-from referee.service.auth import Caller, Context, Doorkeeper, Unauthenticated
+from referee.service.auth import Authenticator, Caller, Context, Unauthenticated
 from referee.service.limits import TookTooLong
 from referee.service.permissions import PERMISSIONS
 from referee.store.store import StoreFailed
-from referee.table.errors import BadField, Draining, LimitReached
-from referee.table.watch import Ending, Watcher
 
 Unary = Callable[[Any, Caller], Awaitable[Message]]
-Streaming = Callable[[Any, Caller, "Outlet"], Awaitable[None]]
-Talking = Callable[[Caller, "Inlet", "Outlet"], Awaitable[None]]
+Streaming = Callable[[Any, Caller, "ResponseStream"], Awaitable[None]]
+Talking = Callable[[Caller, "RequestStream", "ResponseStream"], Awaitable[None]]
 
 MAX_REQUEST_BYTES = 1 << 20
 MAX_ACT_BYTES = 20 << 10
@@ -43,7 +43,7 @@ class Gone(Exception):
     """The client of a stream has left, or does not read: nothing can be sent to it, an error neither."""
 
 
-class Outlet:
+class ResponseStream:
     """Where the messages of one stream go, one at a time."""
 
     __slots__ = ("_begun", "_context", "_given_up", "_task", "caller", "last_s", "since_s", "watcher")
@@ -99,7 +99,7 @@ class Outlet:
             self._task.cancel()
 
 
-class Inlet:
+class RequestStream:
     """Where the messages of one stream come from."""
 
     __slots__ = ("_context", "_request_class")
@@ -129,7 +129,7 @@ class Calls:
         self._call_s = call_s
         self._write_s = write_s
         self._unary: dict[asyncio.Task[Any], tuple[Caller, float, Context | None]] = {}
-        self._streams: dict[asyncio.Task[Any], Outlet] = {}
+        self._streams: dict[asyncio.Task[Any], ResponseStream] = {}
         self._cut: dict[asyncio.Task[Any], Exception] = {}
         self._clock: asyncio.Task[None] | None = None
 
@@ -162,11 +162,11 @@ class Calls:
         return reason
 
     @contextmanager
-    def stream(self, outlet: Outlet) -> Iterator[None]:
+    def stream(self, responses: ResponseStream) -> Iterator[None]:
         """While the stream lasts."""
-        task = self.begin(outlet.caller)
+        task = self.begin(responses.caller)
         self.end(task)
-        self._streams[task] = outlet
+        self._streams[task] = responses
         try:
             yield
         except asyncio.CancelledError as cancelled:
@@ -181,10 +181,10 @@ class Calls:
                 caller.is_revoked = True
                 if task is not asyncio.current_task():
                     self._cut_off(task, _no_longer(caller))
-        for task, outlet in list(self._streams.items()):
-            if outlet.caller.digest == digest:
-                outlet.caller.is_revoked = True
-                self._end_stream(task, outlet)
+        for task, responses in list(self._streams.items()):
+            if responses.caller.digest == digest:
+                responses.caller.is_revoked = True
+                self._end_stream(task, responses)
 
     def stop(self) -> None:
         """When no call is left."""
@@ -199,19 +199,21 @@ class Calls:
             for task, (_, since_s, _) in list(self._unary.items()):
                 if now_s - since_s > self._call_s:
                     self._cut_off(task, self._too_long())
-            for task, outlet in list(self._streams.items()):
-                if outlet.since_s is not None and now_s - outlet.since_s > self._write_s:
-                    outlet.give_up()
-                elif 0 < outlet.caller.expires_ms <= now_ms:
-                    self._end_stream(task, outlet)
-                elif outlet.watcher is None and outlet.since_s is None and now_s - outlet.last_s > self._call_s:
+            for task, responses in list(self._streams.items()):
+                if responses.since_s is not None and now_s - responses.since_s > self._write_s:
+                    responses.give_up()
+                elif 0 < responses.caller.expires_ms <= now_ms:
+                    self._end_stream(task, responses)
+                elif (
+                    responses.watcher is None and responses.since_s is None and now_s - responses.last_s > self._call_s
+                ):
                     self._cut_off(task, self._too_long())
 
-    def _end_stream(self, task: asyncio.Task[Any], outlet: Outlet) -> None:
-        if outlet.watcher is not None:
-            outlet.watcher.end(Ending.REVOKED)
+    def _end_stream(self, task: asyncio.Task[Any], responses: ResponseStream) -> None:
+        if responses.watcher is not None:
+            responses.watcher.end(Ending.REVOKED)
         else:
-            self._cut_off(task, _no_longer(outlet.caller))
+            self._cut_off(task, _no_longer(responses.caller))
 
     def _cut_off(self, task: asyncio.Task[Any], reason: Exception) -> None:
         if task not in self._cut:
@@ -226,7 +228,7 @@ class Calls:
 class Gate:
     """What every call goes through."""
 
-    door: Doorkeeper
+    door: Authenticator
     calls: Calls
     on_error: Callable[[str, str], None]
     """Is told the method and the reason of every call that ends with an error."""
@@ -295,13 +297,13 @@ def charge(caller: Caller, error: Exception) -> None:
 def _stream(request_class: type[Message], behaviour: Streaming, name: str, gate: Gate) -> Any:
     async def call(data: bytes, context: Context) -> None:
         try:
-            outlet = await _admit(name, context, gate.door)
+            responses = await _admit(name, context, gate.door)
             request = _parse(request_class, data, MAX_REQUEST_BYTES)
-            with outlet.caller.account.stream(), gate.calls.stream(outlet):
+            with responses.caller.account.stream(), gate.calls.stream(responses):
                 try:
-                    await behaviour(request, outlet.caller, outlet)
+                    await behaviour(request, responses.caller, responses)
                 except Gone:
-                    if outlet.watcher is not None or not outlet.is_given_up:
+                    if responses.watcher is not None or not responses.is_given_up:
                         return
                     # Without Closing nothing else tells that it was not all.
                     raise TookTooLong("what was sent was not read for too long") from None
@@ -314,9 +316,9 @@ def _stream(request_class: type[Message], behaviour: Streaming, name: str, gate:
 def _talk(request_class: type[Message], behaviour: Talking, name: str, gate: Gate) -> Any:
     async def call(_: object, context: Context) -> None:
         try:
-            outlet = await _admit(name, context, gate.door)
-            with outlet.caller.account.stream(), gate.calls.stream(outlet):
-                await behaviour(outlet.caller, Inlet(request_class, context), outlet)
+            responses = await _admit(name, context, gate.door)
+            with responses.caller.account.stream(), gate.calls.stream(responses):
+                await behaviour(responses.caller, RequestStream(request_class, context), responses)
         except Gone:
             return
         except Exception as error:  # noqa: BLE001
@@ -325,12 +327,12 @@ def _talk(request_class: type[Message], behaviour: Talking, name: str, gate: Gat
     return call
 
 
-async def _admit(name: str, context: Context, door: Doorkeeper) -> Outlet:
+async def _admit(name: str, context: Context, door: Authenticator) -> ResponseStream:
     """For who may open this stream."""
     caller = await door.caller(context)
     caller.account.draw()
     caller.check_method(name)
-    return Outlet(context, caller)
+    return ResponseStream(context, caller)
 
 
 def _parse(request_class: type[Message], data: bytes, most: int) -> Message:

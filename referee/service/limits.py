@@ -21,11 +21,11 @@ from contextlib import contextmanager
 from ipaddress import IPv6Address
 from time import monotonic
 
+from referee.live.errors import LimitReached
+from referee.live.game import LiveGame
 from referee.log.errors import LogError
 from referee.log.intent import author_of, decode_intent
-from referee.service.turns import awaited
-from referee.table.errors import LimitReached
-from referee.table.table import Table
+from referee.service.turn_messages import awaited
 
 REQUESTS_PER_S = 500.0
 STREAMS = 2_000
@@ -122,18 +122,18 @@ def host_of(peer: str) -> str:
     return f"ipv6:{address.packed[:8].hex()}"
 
 
-async def check_due(account: Account, table: Table | None, body: bytes) -> None:
-    """For an account that is empty: raises ``LimitReached`` unless the act is one that the table waits for now.
+async def check_due(account: Account, game: LiveGame | None, body: bytes) -> None:
+    """For an account that is empty: raises ``LimitReached`` unless the act is one that the game waits for now.
 
-    Without looking at the signature. ``table``: of a game that is not over, else None.
+    Without looking at the signature. ``game``: None if it is over.
     """
     try:
         intent = decode_intent(body)
         author = author_of(intent)
     except LogError:
         raise account.exhausted() from None
-    if table is not None and intent.game_id == table.game_id:
-        record = await table.record()
+    if game is not None and intent.game_id == game.game_id:
+        record = await game.record()
         at_the_head = intent.seq == record.size and intent.prev == record.head
         if at_the_head and awaited(record, author) is not None:
             return

@@ -40,7 +40,7 @@ def configure(log_format: str = "auto", level: str = "info", stream: TextIO | No
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
-            Sparing(),
+            LineLimit(),
             _no_bytes,
             *finish,
         ],
@@ -53,7 +53,7 @@ def configure(log_format: str = "auto", level: str = "info", stream: TextIO | No
     root.addHandler(_Libraries(logging.WARNING))
 
 
-class Sparing:
+class LineLimit:
     """A processor that lets so many warnings and errors of one event through, then counts what it leaves out."""
 
     def __init__(self, most: int = MOST_LINES, of_s: float = OF_S, now: Callable[[], float] = monotonic) -> None:

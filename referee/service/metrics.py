@@ -17,14 +17,14 @@ from prometheus_client.registry import Collector
 
 from referee import __version__
 from referee.games.game import Ending
+from referee.live.games import LiveGames
+from referee.live.proving import Prover
 from referee.log.game import Phase
-from referee.service.queries import Queries
-from referee.service.tally import Tally
-from referee.service.watching import Pulse
+from referee.service.counters import Counters
+from referee.service.watching import Heartbeats
+from referee.service.worker_queue import WorkerQueue
 from referee.store.sqlite import SqliteStore
-from referee.table.house import House
-from referee.table.proving import Prover
-from solver.workers import Workers
+from referee.workers.pool import Workers
 
 PATH = "/metrics"
 _HEAD_BYTES = 8192
@@ -45,20 +45,20 @@ class RefereeCollector(Collector):
 
     def __init__(  # noqa: PLR0917 - everything that has numbers
         self,
-        house: House,
-        tally: Tally,
-        pulse: Pulse,
+        live_games: LiveGames,
+        counters: Counters,
+        heartbeats: Heartbeats,
         store: SqliteStore,
         prover: Prover,
-        queries: Queries,
+        worker_queue: WorkerQueue,
         workers: Workers,
     ) -> None:
-        self._house = house
-        self._tally = tally
-        self._pulse = pulse
+        self._live_games = live_games
+        self._counters = counters
+        self._heartbeats = heartbeats
         self._store = store
         self._prover = prover
-        self._queries = queries
+        self._worker_queue = worker_queue
         self._workers = workers
 
     def collect(self) -> Iterator[Metric]:
@@ -78,16 +78,16 @@ class RefereeCollector(Collector):
             "it did not wait for the answer).",
             labels=["way", "verdict", "reason"],
         )
-        for way, verdict, reason, count in self._tally.verdicts():
+        for way, verdict, reason, count in self._counters.verdicts():
             acts.add_metric([way, verdict, reason], count)
         yield acts
         seconds = HistogramMetricFamily(
             "referee_act_seconds", "From the arrival of an accepted act until it was durable.", labels=["way"]
         )
-        for kind, taken in self._tally.acts.seconds.items():
+        for kind, taken in self._counters.acts.seconds.items():
             seconds.add_metric([kind], taken.buckets(), taken.total)
         yield seconds
-        overhead = self._tally.acts.overhead
+        overhead = self._counters.acts.overhead
         yield HistogramMetricFamily(
             "referee_overhead_seconds",
             "Of acts that a clock was charged for: time that was not, as the referee took it itself.",
@@ -95,17 +95,17 @@ class RefereeCollector(Collector):
             sum_value=overhead.total,
         )
         yield GaugeMetricFamily(
-            "referee_acts_under_way", "Acts that are not answered yet.", value=self._tally.acts.under_way
+            "referee_acts_under_way", "Acts that are not answered yet.", value=self._counters.acts.under_way
         )
         errors = CounterMetricFamily(
             "referee_call_errors", "Calls that ended with an error, by method and reason.", labels=["method", "reason"]
         )
-        for (method, reason), count in self._tally.errors.items():
+        for (method, reason), count in self._counters.errors.items():
             errors.add_metric([method, reason], count)
         yield errors
 
     def _commits(self) -> Iterator[Metric]:
-        commits = self._tally.commits
+        commits = self._counters.commits
         yield HistogramMetricFamily(
             "referee_commit_seconds",
             "Time of a commit in the store's thread, with its fsync; failed ones as well.",
@@ -127,19 +127,19 @@ class RefereeCollector(Collector):
         )
 
     def _games(self) -> Iterator[Metric]:
-        states = Counter(_STATES[table.phase] for table in self._house.open_tables)
+        states = Counter(_STATES[game.phase] for game in self._live_games.open_games)
         every = {state: states[state] for state in dict.fromkeys(_STATES.values())}
         yield _gauge("referee_open_games", "Games that are not over, by how far they are.", "state", every)
         ended = CounterMetricFamily("referee_games_closed", "Games that came to their end.", labels=["ending"])
         for ending in Ending:
-            ended.add_metric([ending.name.lower()], self._house.endings[ending.name])
+            ended.add_metric([ending.name.lower()], self._live_games.endings[ending.name])
         yield ended
         yield GaugeMetricFamily(
-            "referee_games_set_aside", "Games whose record cannot be gone on with.", value=len(self._house.aside)
+            "referee_games_set_aside", "Games whose record cannot be gone on with.", value=len(self._live_games.aside)
         )
 
     def _streams(self) -> Iterator[Metric]:
-        streams = {kind: self._pulse.open[kind] for kind in _KINDS}
+        streams = {kind: self._heartbeats.open[kind] for kind in _KINDS}
         yield _gauge("referee_open_streams", "Streams by method.", "method", streams)
         ended = CounterMetricFamily(
             "referee_streams_ended",
@@ -149,8 +149,8 @@ class RefereeCollector(Collector):
             labels=["method", "why"],
         )
         usual = [(kind, why) for kind in _KINDS for why in ("too_slow", "stalled")]
-        for key in dict.fromkeys([*usual, *self._pulse.ended]):
-            ended.add_metric(key, self._pulse.ended[key])
+        for key in dict.fromkeys([*usual, *self._heartbeats.ended]):
+            ended.add_metric(key, self._heartbeats.ended[key])
         yield ended
 
     def _proofs(self) -> Iterator[Metric]:
@@ -168,24 +168,24 @@ class RefereeCollector(Collector):
         )
 
     def _solver(self) -> Iterator[Metric]:
-        queries = CounterMetricFamily(
+        worker_queue = CounterMetricFamily(
             "referee_solver_queries",
             "Questions to SolverService by method and what became of them: proven, open (out of budget or time), "
             "refused (what was asked cannot be), limited (too many at one time), failed, or left (nobody waited).",
             labels=["method", "result"],
         )
-        for (method, result), count in self._queries.settled.items():
-            queries.add_metric([method, result], count)
-        yield queries
+        for (method, result), count in self._worker_queue.settled.items():
+            worker_queue.add_metric([method, result], count)
+        yield worker_queue
         seconds = HistogramMetricFamily(
             "referee_solver_seconds",
             "From a question to SolverService to its last answer, the time that it waited for a worker included.",
             labels=["method"],
         )
-        for method, taken in self._queries.seconds.items():
+        for method, taken in self._worker_queue.seconds.items():
             seconds.add_metric([method], taken.buckets(), taken.total)
         yield seconds
-        questions = {"waiting": self._queries.waiting, "at_work": self._queries.at_work}
+        questions = {"waiting": self._worker_queue.waiting, "at_work": self._worker_queue.at_work}
         yield _gauge("referee_solver_questions", "Questions that wait for a worker or have one.", "state", questions)
         yield GaugeMetricFamily("referee_solver_workers", "Worker processes.", value=len(self._workers.pids))
         yield CounterMetricFamily(

@@ -7,9 +7,9 @@ from contextlib import aclosing
 
 import structlog
 
-from referee.table.proving import ProofFailed, Prove
+from referee.live.proving import ProofFailed, Prove
 from referee.v1 import solver_service_pb2 as pb
-from solver.workers import BadQuestion, WorkerFailed, WorkerFault, Workers
+from referee.workers.pool import BadQuestion, WorkerFailed, WorkerFault, Workers
 
 PROOF_S = 60.0
 """For one; far more than it takes, as the machine may be busy with what matters more."""

@@ -18,39 +18,39 @@ from grpc_reflection.v1alpha import reflection
 from grpc_reflection.v1alpha.reflection_pb2_grpc import add_ServerReflectionServicer_to_server
 
 from referee import __version__
+from referee.live.context import Context
+from referee.live.games import MAX_OPEN_GAMES, LiveGames
+from referee.live.proving import Prover
+from referee.live.watch import QUEUE_ITEMS
 from referee.log.engines import installed
 from referee.service import guard
 from referee.service.access import AccessService
 from referee.service.adjudication import AdjudicationService
+from referee.service.admission import Admission, ForeignServices
 from referee.service.arbiter import ArbiterService
-from referee.service.auth import Doorkeeper
+from referee.service.auth import Authenticator
+from referee.service.counters import Counters
 from referee.service.data import Data, DataError, open_data
-from referee.service.entrance import Entrance, Guests
 from referee.service.games import GameService
 from referee.service.limits import REQUESTS_PER_S, STREAMS, Accounts
 from referee.service.metrics import Exposition, RefereeCollector
 from referee.service.permissions import SERVICES
 from referee.service.proofs import asking
-from referee.service.queries import Queries
 from referee.service.rules import RulesService
 from referee.service.solver import RLIMIT, SEARCH_S, Bounds, SolverService
 from referee.service.status import StatusService
-from referee.service.tally import Tally
 from referee.service.tls import Certificates
-from referee.service.watching import Gallery, Pulse
+from referee.service.watching import Heartbeats, WatchLimits
+from referee.service.worker_queue import WorkerQueue
 from referee.store.store import StoreFailed
-from referee.table.house import MAX_OPEN_GAMES, House
-from referee.table.means import Means
-from referee.table.proving import Prover
-from referee.table.watch import QUEUE_ITEMS
-from solver.workers import MEMORY_MIB, Workers
+from referee.workers.pool import MEMORY_MIB, Workers
 
 MAX_REQUEST_BYTES = 2 * guard.MAX_REQUEST_BYTES
 """What gRPC takes: more than is allowed, so that it is we who refuse, and say why."""
 MAX_RESPONSE_BYTES = 4 << 20
 MAX_STREAMS = 1000
 MAX_CONNECTIONS = 10_000
-_QUESTIONS = "referee.service.questions"
+_QUESTIONS = "referee.service.solver_worker"
 """What the solver's workers load."""
 _OWN_FILES = 100
 """Of the store, of logs, of gRPC."""
@@ -130,12 +130,14 @@ class Server:
         self.data = data
         self.address = ""
         """Where it listens, once started."""
-        means = Means(data.store, data.signer, installed())
-        self.house = House(means, producer=f"tile-referee {__version__}", max_open_games=config.max_open_games)
+        context = Context(data.store, data.signer, installed())
+        self.live_games = LiveGames(
+            context, producer=f"tile-referee {__version__}", max_open_games=config.max_open_games
+        )
         self.workers = Workers(memory_mib=config.solver_memory_mib, module=_QUESTIONS)
-        self._queries = Queries(config.solver_workers)
-        self.prover = Prover(means, asking(self.workers))
-        self.house.watch_for_proofs(self.prover.watcher)
+        self._worker_queue = WorkerQueue(config.solver_workers)
+        self.prover = Prover(context, asking(self.workers))
+        self.live_games.watch_for_proofs(self.prover.watcher)
         self._config = config
         self._exposition: Exposition | None = None
         self._health = health.aio.HealthServicer()
@@ -169,7 +171,7 @@ class Server:
         try:
             server = cls(config, data)
             try:
-                await server.house.start(data.alive_ms())
+                await server.live_games.start(data.alive_ms())
                 await server.prover.load()
             except (StoreFailed, OSError) as error:
                 raise DataError(str(error)) from error
@@ -182,41 +184,47 @@ class Server:
     async def _listen(self) -> None:
         config = self._config
         accounts = Accounts(config.requests_per_s, config.max_streams)
-        now_ms = self.house.means.time.now_ms
+        now_ms = self.live_games.context.time.now_ms
         shown = config.certificates
-        door = Doorkeeper(self.data.store, accounts, now_ms, certificates=shown is not None and shown.of_clients)
+        door = Authenticator(self.data.store, accounts, now_ms, certificates=shown is not None and shown.of_clients)
         self._calls = guard.Calls(now_ms, call_s=config.call_s, write_s=config.write_s)
-        gallery = Gallery(config.max_watchers, config.max_watchers_of_game)
-        self._pulse = Pulse(config.heartbeat_s)
-        self._tally = Tally()
-        self.data.store.observe(self._tally.commits.done)
+        watch_limits = WatchLimits(config.max_watchers, config.max_watchers_of_game)
+        self._heartbeats = Heartbeats(config.heartbeat_s)
+        self._counters = Counters()
+        self.data.store.observe(self._counters.commits.done)
         games = GameService(
-            self.house, queue_items=config.queue_items, gallery=gallery, pulse=self._pulse, acts=self._tally.acts
+            self.live_games,
+            queue_items=config.queue_items,
+            watch_limits=watch_limits,
+            heartbeats=self._heartbeats,
+            acts=self._counters.acts,
         )
-        self.adjudication = AdjudicationService(self.house, games, self._calls)
+        self.adjudication = AdjudicationService(self.live_games, games, self._calls)
         servicers: dict[str, object] = {
             "referee.v1.GameService": games,
-            "referee.v1.ArbiterService": ArbiterService(self.house, games),
+            "referee.v1.ArbiterService": ArbiterService(self.live_games, games),
             "referee.v1.RulesService": RulesService(),
-            "referee.v1.AccessService": AccessService(self.house, door, self._calls),
+            "referee.v1.AccessService": AccessService(self.live_games, door, self._calls),
             "referee.v1.AdjudicationService": self.adjudication,
-            "referee.v1.StatusService": StatusService(self.house, self._tally, self._pulse, gallery, self._queries),
+            "referee.v1.StatusService": StatusService(
+                self.live_games, self._counters, self._heartbeats, watch_limits, self._worker_queue
+            ),
         }
         if config.solver_workers:
             beat_s = min(config.heartbeat_s, config.call_s / 3)
             bounds = Bounds(config.solver_rlimit, config.search_s, beat_s)
-            solver = SolverService(self.house, self.workers, self._queries, self._calls, bounds)
+            solver = SolverService(self.live_games, self.workers, self._worker_queue, self._calls, bounds)
             servicers["referee.v1.SolverService"] = solver
         services = [service for service in SERVICES if service.full_name in servicers]
-        gate = guard.Gate(door, self._calls, self._tally.failed)
+        gate = guard.Gate(door, self._calls, self._counters.failed)
         names = [service.full_name for service in services]
-        guests: Any = Guests(gate)
+        guests: Any = ForeignServices(gate)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, guests)
         add_ServerReflectionServicer_to_server(  # type: ignore[no-untyped-call]
             reflection.aio.ReflectionServicer((*names, health.SERVICE_NAME, reflection.SERVICE_NAME)), guests
         )
         ours = [guard.handler(service, servicers[service.full_name], gate) for service in services]
-        self._server.add_generic_rpc_handlers([Entrance([*ours, *guests.handlers], gate)])
+        self._server.add_generic_rpc_handlers([Admission([*ours, *guests.handlers], gate)])
         for name in ("", *names):
             await self._health.set(name, health_pb2.HealthCheckResponse.SERVING)
         host = self._config.listen.rpartition(":")[0]
@@ -232,17 +240,17 @@ class Server:
         if config.metrics:
             await self._expose(config.metrics)
         await self._server.start()
-        self.house.means.time.start()
-        self.house.serve()
+        self.live_games.context.time.start()
+        self.live_games.serve()
         self._note_alive()
         self.prover.start()
         self.address = f"{host}:{port}"
-        open_games = sum(1 for _ in self.house.open_tables)
+        open_games = sum(1 for _ in self.live_games.open_games)
         _log.info("serving", address=self.address, metrics=self.metrics_address, open_games=open_games)
 
     def _note_alive(self) -> None:
         """Now and every second: no clock runs while the referee does not."""
-        time = self.house.means.time
+        time = self.live_games.context.time
         try:
             self.data.note_alive(time.now_ms())
         except OSError as error:
@@ -251,7 +259,13 @@ class Server:
 
     async def _expose(self, listen: str) -> None:
         collector = RefereeCollector(
-            self.house, self._tally, self._pulse, self.data.store, self.prover, self._queries, self.workers
+            self.live_games,
+            self._counters,
+            self._heartbeats,
+            self.data.store,
+            self.prover,
+            self._worker_queue,
+            self.workers,
         )
         self._exposition = Exposition(collector)
         host, _, port = listen.rpartition(":")
@@ -271,32 +285,32 @@ class Server:
         Clients have ``grace_s`` and a second to take what they are sent; the store has all the time that it needs.
         """
         until = asyncio.get_running_loop().time() + grace_s
-        acts, streams = self._tally.acts, self._pulse.open
+        acts, streams = self._counters.acts, self._heartbeats.open
         _log.info("draining", acts=acts.under_way, streams=streams.total())
-        self.house.refuse()
+        self.live_games.refuse()
         self._alive.cancel()
         self._note_alive()
         self._alive.cancel()
-        self._queries.close()
+        self._worker_queue.close()
         await self.prover.close()
         await self.workers.stop()
         await self.adjudication.stop()
         # New calls are still taken, and told so: as are those who ask for the health.
         await self._health.enter_graceful_shutdown()
         await _at_most(until - grace_s / 3, acts.through())
-        self.house.drain()
-        await _at_most(until, self._pulse.quiet())
+        self.live_games.drain()
+        await _at_most(until, self._heartbeats.quiet())
         if cut := streams.total():
             _log.warning("streams cut", **{kind: count for kind, count in streams.items() if count})
         await self._server.stop(min(grace_s, _CUT_S) if not cut else 0)
-        self._pulse.stop()
+        self._heartbeats.stop()
         self._calls.stop()
-        self.house.means.time.stop()
-        await self.house.close()
+        self.live_games.context.time.stop()
+        await self.live_games.close()
         await self.data.close()
         if self._exposition is not None:
             self._exposition.stop()
-        _log.info("stopped", entries=self._tally.commits.entries)
+        _log.info("stopped", entries=self._counters.commits.entries)
 
     async def wait(self) -> None:
         """Until it is stopped."""

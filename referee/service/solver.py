@@ -14,23 +14,23 @@ import structlog
 from google.protobuf.message import Message
 
 from referee.games.game import Violation
+from referee.live.errors import Draining, GameOver, LimitReached, MalformedMove, NotAwaited
+from referee.live.games import LiveGames
+from referee.live.view import awaited_text
+from referee.log.certificates import contradicts
 from referee.log.game import Phase
-from referee.log.proofs import contradicts
 from referee.log.replay import Record
 from referee.notation.headers import Setup
 from referee.notation.outcomes import outcome
 from referee.notation.position_text import Position, write
 from referee.service.auth import Caller
 from referee.service.fields import game_id_of
-from referee.service.guard import Calls, Gone, Outlet
-from referee.service.queries import Queries
+from referee.service.guard import Calls, Gone, ResponseStream
 from referee.service.violations import in_words, violation_message
-from referee.table.errors import Draining, GameOver, LimitReached, MalformedMove, NotAwaited
-from referee.table.house import House
-from referee.table.view import awaited_text
+from referee.service.worker_queue import WorkerQueue
 from referee.v1 import solver_service_pb2 as pb
 from referee.wire.strict import MalformedError
-from solver.workers import BadQuestion, WorkerFailed, Workers
+from referee.workers.pool import BadQuestion, WorkerFailed, Workers
 
 RLIMIT = 4_000_000_000
 """Most of Z3's work for one question: some ten minutes."""
@@ -61,10 +61,12 @@ class Disagreement(Exception):
 class SolverService:
     """Every method is one of the API's."""
 
-    def __init__(self, house: House, workers: Workers, queries: Queries, calls: Calls, bounds: Bounds) -> None:
-        self._house = house
+    def __init__(
+        self, live_games: LiveGames, workers: Workers, worker_queue: WorkerQueue, calls: Calls, bounds: Bounds
+    ) -> None:
+        self._live_games = live_games
         self._workers = workers
-        self._queries = queries
+        self._worker_queue = worker_queue
         self._calls = calls
         self._bounds = bounds
 
@@ -75,15 +77,15 @@ class SolverService:
         return response
 
     async def ExplainMove(self, request: pb.ExplainMoveRequest, caller: Caller) -> pb.ExplainMoveResponse:
-        table = await self._house.table(game_id_of(request.game_id), caller.account.charge)
-        record = await table.record()
+        game = await self._live_games.game(game_id_of(request.game_id), caller.account.charge)
+        record = await game.record()
         question, violations = self._question(record, request.move)
         response = pb.ExplainMoveResponse(size=record.size)
-        response.violations.extend(violation_message(violation, *table.rules) for violation in violations)
+        response.violations.extend(violation_message(violation, *game.rules) for violation in violations)
         if question is not None:
             question.budget.CopyFrom(request.budget)
             place = {"game": request.game_id, "size": record.size, "move": request.move.hex()}
-            proof = await self._proof(table.rules, question, violations, caller, place)
+            proof = await self._proof(game.rules, question, violations, caller, place)
             response.proof.CopyFrom(proof)
         return response
 
@@ -100,7 +102,7 @@ class SolverService:
             raise MalformedMove(f"move, {error}") from None
         violations = game.position.state.check(move)
         opened = record.opened
-        provable = self._house.means.engines.provable(opened.rules_id, opened.rules_version)
+        provable = self._live_games.context.engines.provable(opened.rules_id, opened.rules_version)
         for claim in provable.claims(game.position.state, move) if provable is not None else ():
             if provable is not None and provable.is_of_move(claim):
                 return provable.request(claim), violations
@@ -121,7 +123,7 @@ class SolverService:
             _log.error("engine and solver disagree", what=str(error), claim=_written(question), **place)
             raise Disagreement(f"of the position: {error}") from error
         proof = found.proof
-        provable = self._house.means.engines.provable(*rules)
+        provable = self._live_games.context.engines.provable(*rules)
         if provable is not None and proof.certificate:
             checked = provable.check(proof.certificate)
             said = tuple(sorted({violation.rule_id for violation in violations})) or None
@@ -140,8 +142,8 @@ class SolverService:
     async def ProveDecided(self, request: pb.ProveDecidedRequest, caller: Caller) -> pb.ProveDecidedResponse:
         if request.WhichOneof("of") != "game_id":
             return await self._answer("ProveDecided", request, pb.ProveDecidedResponse(), caller)
-        table = await self._house.table(game_id_of(request.game_id), caller.account.charge)
-        record = await table.record()
+        live = await self._live_games.game(game_id_of(request.game_id), caller.account.charge)
+        record = await live.record()
         game, opened = record.game, record.opened
         if (result := game.result()) is not None:
             told = outcome(result, game.contest(), waits=game.result_waits)
@@ -159,17 +161,21 @@ class SolverService:
         response.size = size
         return response
 
-    async def FindLongestWall(self, request: pb.FindLongestWallRequest, caller: Caller, outlet: Outlet) -> None:
-        await self._search("FindLongestWall", request, pb.FindLongestWallResponse, caller, outlet)
+    async def FindLongestWall(
+        self, request: pb.FindLongestWallRequest, caller: Caller, responses: ResponseStream
+    ) -> None:
+        await self._search("FindLongestWall", request, pb.FindLongestWallResponse, caller, responses)
 
-    async def FindBestKingdom(self, request: pb.FindBestKingdomRequest, caller: Caller, outlet: Outlet) -> None:
-        await self._search("FindBestKingdom", request, pb.FindBestKingdomResponse, caller, outlet)
+    async def FindBestKingdom(
+        self, request: pb.FindBestKingdomRequest, caller: Caller, responses: ResponseStream
+    ) -> None:
+        await self._search("FindBestKingdom", request, pb.FindBestKingdomResponse, caller, responses)
 
     async def _search(
-        self, method: str, request: Any, response_class: type[Any], caller: Caller, outlet: Outlet
+        self, method: str, request: Any, response_class: type[Any], caller: Caller, responses: ResponseStream
     ) -> None:
         """What comes is sent on, and again when nothing new does."""
-        seconds = min(self._bounds.search_s, outlet.remaining_s())
+        seconds = min(self._bounds.search_s, responses.remaining_s())
         request.budget.rlimit = request.budget.rlimit or self._bounds.rlimit
         last: Any = None
         with self._settling(method) as settle:
@@ -179,13 +185,13 @@ class SolverService:
                         if answer is not None:
                             last = response_class.FromString(answer)
                         if last is not None:
-                            await outlet.send(answer or last.SerializeToString())
+                            await responses.send(answer or last.SerializeToString())
             except WorkerFailed as error:
                 if last is None or error.why != "hung":
                     raise
                 # It was in the middle of a step when its time was over.
                 last.done = True
-                await outlet.send(last.SerializeToString())
+                await responses.send(last.SerializeToString())
             settle(_PROVEN if last is not None and last.proven else _OPEN)
 
     async def _answer(self, method: str, request: Any, response: _Response, caller: Caller) -> _Response:
@@ -205,14 +211,14 @@ class SolverService:
         request.budget.rlimit = min(request.budget.rlimit, self._bounds.rlimit)
         until_s = asyncio.get_running_loop().time() + seconds - min(_MOST_SLACK_S, seconds / 8)
         beat_s = self._bounds.beat_s if is_search else None
-        async with self._queries.turn(caller.account, until_s, is_search=is_search):
+        async with self._worker_queue.turn(caller.account, until_s, is_search=is_search):
             asking = self._workers.ask(method, request.SerializeToString(), until_s=until_s, beat_s=beat_s)
             try:
                 async with aclosing(asking) as answers:
                     async for answer in answers:
                         yield answer
             except WorkerFailed as error:
-                if self._house.is_draining():
+                if self._live_games.is_draining():
                     raise Draining("the referee is stopping") from None
                 _log.warning("solver failed", method=method, why=error.why)
                 raise
@@ -233,7 +239,7 @@ class SolverService:
             results.append("left" if isinstance(error, Gone) else "failed")
             raise
         finally:
-            self._queries.settle(method, results[-1] if results else "left", since_s)
+            self._worker_queue.settle(method, results[-1] if results else "left", since_s)
 
 
 def _is_proven(response: Any) -> bool:

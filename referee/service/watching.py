@@ -8,13 +8,13 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
 
-from referee.service.guard import Outlet
-from referee.table.archive import Archive
-from referee.table.errors import BadField, Draining, LimitReached
-from referee.table.house import House
-from referee.table.table import Table
-from referee.table.view import game_message, position_message
-from referee.table.watch import Ending, Turnstile, Watcher
+from referee.live.archive import Archive
+from referee.live.errors import BadField, Draining, LimitReached
+from referee.live.game import LiveGame
+from referee.live.games import LiveGames
+from referee.live.view import game_message, position_message
+from referee.live.watch import Ending, FairWaker, Watcher
+from referee.service.guard import ResponseStream
 from referee.v1 import game_service_pb2 as pb
 
 MOST_PLAYING = 4
@@ -33,7 +33,7 @@ REASONS = {
 }
 
 
-class Gallery:
+class WatchLimits:
     """Room for so many watchers, in all and at each game. Everybody may watch, so nobody may take all of it."""
 
     def __init__(self, most: int, most_of_game: int) -> None:
@@ -81,7 +81,7 @@ class Gallery:
         return self._of_game[game_id]
 
 
-class Pulse:
+class Heartbeats:
     """Counts the streams that are fed, and has those that were told nothing for long send a sign of life.
 
     One clock for all, as a timer for every message costs more than the message.
@@ -90,7 +90,7 @@ class Pulse:
     def __init__(self, heartbeat_s: float) -> None:
         """A sign of life after ``heartbeat_s`` of silence at the latest."""
         self._heartbeat_s = heartbeat_s
-        self._streams: dict[Watcher, Outlet] = {}
+        self._streams: dict[Watcher, ResponseStream] = {}
         self._quiet = asyncio.Event()
         self._quiet.set()
         self.open: Counter[str] = Counter()
@@ -98,19 +98,19 @@ class Pulse:
         self.ended: Counter[tuple[str, str]] = Counter()
         """Streams that have ended, by kind and why: the name of an ``Ending``, ``stalled`` or ``left``."""
         self._task: asyncio.Task[None] | None = None
-        self._turnstile = Turnstile()
+        self._waker = FairWaker()
 
     def watcher(self, limit: int) -> Watcher:
         """Of a stream that only watches."""
-        return Watcher(limit, self._turnstile)
+        return Watcher(limit, self._waker)
 
     @contextmanager
-    def of(self, watcher: Watcher, outlet: Outlet, kind: str) -> Iterator[None]:
+    def of(self, watcher: Watcher, responses: ResponseStream, kind: str) -> Iterator[None]:
         """While the stream lasts."""
         if self._task is None:
             self._task = asyncio.create_task(self._beat())
-        self._streams[watcher] = outlet
-        outlet.watcher = watcher
+        self._streams[watcher] = responses
+        responses.watcher = watcher
         self._quiet.clear()
         self.open[kind] += 1
         try:
@@ -120,7 +120,7 @@ class Pulse:
             if not self._streams:
                 self._quiet.set()
             self.open[kind] -= 1
-            self.ended[kind, _why(watcher, outlet)] += 1
+            self.ended[kind, _why(watcher, responses)] += 1
 
     async def quiet(self) -> None:
         """Returns when no stream is open."""
@@ -136,13 +136,13 @@ class Pulse:
         while True:
             await asyncio.sleep(step_s)
             now = monotonic()
-            for watcher, outlet in list(self._streams.items()):
-                if outlet.since_s is None and now - outlet.last_s + step_s >= self._heartbeat_s:
-                    watcher.beat(self._turnstile)
+            for watcher, responses in list(self._streams.items()):
+                if responses.since_s is None and now - responses.last_s + step_s >= self._heartbeat_s:
+                    watcher.beat(self._waker)
 
 
-def _why(watcher: Watcher, outlet: Outlet) -> str:
-    if outlet.is_given_up:
+def _why(watcher: Watcher, responses: ResponseStream) -> str:
+    if responses.is_given_up:
         return "stalled"
     return watcher.ending.name.lower() if watcher.ending is not None else "left"
 
@@ -156,55 +156,59 @@ def after_seq_of(request: pb.WatchGameRequest | pb.Enter) -> int | None:
     return request.after_seq
 
 
-async def begin(house: House, table: Table, after_seq: int | None, watcher: Watcher, send: Sender) -> int:
+async def begin(live_games: LiveGames, game: LiveGame, after_seq: int | None, watcher: Watcher, send: Sender) -> int:
     """Sends what comes first, and has the watcher told what follows; returns the seq so far."""
-    if house.is_draining():
+    if live_games.is_draining():
         raise Draining("the referee is stopping")
     if after_seq is None:
-        record = await table.record()
+        record = await game.record()
         # No await between the picture and the place from which on entries follow.
         snapshot = pb.Snapshot(game=game_message(record, record.open_data), position=position_message(record))
-        seq = table.watch(watcher) - 1
+        seq = game.watch(watcher) - 1
         await send(pb.WatchGameResponse(seq=seq, snapshot=snapshot).SerializeToString())
     else:
         seq = after_seq
-        async for commit in table.watch_after(after_seq, watcher):
+        async for commit in game.watch_after(after_seq, watcher):
             seq = commit.seq
             await send(commit.message)
-    if house.is_draining():
+    if live_games.is_draining():
         watcher.end(Ending.DRAINING)
     return seq
 
 
-async def watch(house: House, table: Table, after_seq: int | None, outlet: Outlet, watcher: Watcher) -> None:
-    """Returns after Closing; raises ``TableError`` before the first message, if at all."""
+async def watch(
+    live_games: LiveGames, game: LiveGame, after_seq: int | None, responses: ResponseStream, watcher: Watcher
+) -> None:
+    """Returns after Closing; raises ``LiveGameError`` before the first message, if at all."""
     try:
-        seq = await begin(house, table, after_seq, watcher, outlet.send)
+        seq = await begin(live_games, game, after_seq, watcher, responses.send)
         while not isinstance(found := await watcher.next(), Ending):
             if found is None:
-                await outlet.send(heartbeat(seq, house.means.time.now_ms()))
+                await responses.send(heartbeat(seq, live_games.context.time.now_ms()))
             elif found.commit is not None:
                 seq = found.commit.seq
-                await outlet.send(found.commit.message)
-        await outlet.send(closing(seq, found))
+                await responses.send(found.commit.message)
+        await responses.send(closing(seq, found))
     finally:
-        table.unwatch(watcher)
+        game.unwatch(watcher)
 
 
-async def tell(house: House, game: Archive, after_seq: int, outlet: Outlet, watcher: Watcher) -> None:
-    """What there is of a game that is over. Raises ``TableError`` before the first message, if at all."""
-    if house.is_draining():
+async def tell(
+    live_games: LiveGames, game: Archive, after_seq: int, responses: ResponseStream, watcher: Watcher
+) -> None:
+    """What there is of a game that is over. Raises ``LiveGameError`` before the first message, if at all."""
+    if live_games.is_draining():
         raise Draining("the referee is stopping")
     seq = after_seq
     async for commit in game.commits_after(after_seq):
-        if house.is_draining():
+        if live_games.is_draining():
             watcher.end(Ending.DRAINING)
         if watcher.ending is not None:
             break
         seq = commit.seq
-        await outlet.send(commit.message)
+        await responses.send(commit.message)
     watcher.end(Ending.GAME_OVER)
-    await outlet.send(closing(seq, watcher.ending or Ending.GAME_OVER))
+    await responses.send(closing(seq, watcher.ending or Ending.GAME_OVER))
 
 
 def heartbeat(seq: int, now_ms: int) -> bytes:

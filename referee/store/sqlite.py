@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from referee.log.errors import LogError
 from referee.log.note import Checkpoint, Note
-from referee.store import grants, proofs, remarks, schema
+from referee.store import certificates, grants, remarks, schema
 from referee.store.files import connect, failed, make_room, make_whole
 from referee.store.marks import Marks
 from referee.store.schema import State
@@ -219,7 +219,7 @@ class SqliteStore:
                     connection.execute("DELETE FROM secrets WHERE game = ?", (number,))
                 if change.proved is not None:
                     self._check_epoch()
-                    proofs.keep(connection, number, change.proved)
+                    certificates.keep(connection, number, change.proved)
             self._insert(values)
             if connection.in_transaction:
                 connection.execute("COMMIT")
@@ -287,7 +287,7 @@ class SqliteStore:
         )
 
         if opening.proofs:
-            proofs.begin(connection, number)
+            certificates.begin(connection, number)
 
     def set_organiser(self, digest: bytes) -> None:
         grant = (digest, "organiser", "admin audit organise")
@@ -381,7 +381,7 @@ class SqliteStore:
 
     async def proofs(self, game_id: bytes, first: int, end: int) -> list[Certificate]:
         try:
-            return proofs.of_entries(self._read_side, self._number(game_id), first, end)
+            return certificates.of_entries(self._read_side, self._number(game_id), first, end)
         except sqlite3.Error as error:
             raise failed(self._path, error) from error
 
@@ -393,7 +393,7 @@ class SqliteStore:
 
     async def unproved(self) -> list[tuple[bytes, int]]:
         try:
-            return proofs.unfinished(self._read_side)
+            return certificates.unfinished(self._read_side)
         except sqlite3.Error as error:
             raise failed(self._path, error) from error
 

@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 from time import thread_time
 from typing import Any, TypeVar
 
+from referee.live.opening import prepare
 from referee.log.dsse import intent_encoding
 from referee.log.engines import installed
 from referee.log.entry import Clock, build_entry
@@ -20,7 +21,6 @@ from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.store.sqlite import SqliteStore
 from referee.store.store import Change, Opening, Row
-from referee.table.opening import prepare
 from referee.v1 import game_service_pb2 as pb
 from tests.bench.acts import SCRIBE, SCRIPTS, SEATS, script
 from tests.bench.measure import Figure

@@ -20,12 +20,12 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
+from referee.certificates.alhambra.certificate import check
+from referee.certificates.alhambra.claims import Place, Remove, Step, StepClaim, Swap
 from referee.games.alhambra.layout import Layout
 from referee.games.alhambra.tiles import NAMES, tile_table
-from solver.alhambra.certificate import check
-from solver.alhambra.claims import Place, Remove, Step, StepClaim, Swap
-from solver.alhambra.proving import prove
-from solver.alhambra.walls import Wall, longest_wall
+from referee_solver.alhambra.proving import prove
+from referee_solver.alhambra.walls import Wall, longest_wall
 from tests.bench import solver_compare, solver_turns
 from tests.bench.measure import Figure
 

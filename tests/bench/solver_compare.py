@@ -20,9 +20,9 @@ from tempfile import TemporaryDirectory
 from rich.table import Table
 
 from referee.games.alhambra.tiles import NAMES, parse_tile
-from solver.alhambra.wall_clauses import Question
-from solver.alhambra.walls import asking, longest_wall
-from solver.z3run import Budget, OutOfBudget
+from referee_solver.alhambra.wall_clauses import Question
+from referee_solver.alhambra.walls import asking, longest_wall
+from referee_solver.z3run import Budget, OutOfBudget
 
 OTHERS = Path(__file__).parent.parent.parent / ".venv" / "compare" / "bin" / "python"
 SIZES = ((8, 3), (10, 3), (12, 4))

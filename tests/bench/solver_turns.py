@@ -13,8 +13,8 @@ from time import process_time
 from referee.games.alhambra.layout import Layout, index_of
 from referee.games.alhambra.tiles import TileTable, tile_table
 from referee.games.game import Cell
-from solver.alhambra.best_turn import best_turn
-from solver.alhambra.distance import distance
+from referee_solver.alhambra.best_turn import best_turn
+from referee_solver.alhambra.distance import distance
 from tests.bench.measure import Figure
 
 SEEDS = range(20)

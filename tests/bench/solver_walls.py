@@ -14,7 +14,7 @@ from statistics import median
 from time import process_time
 
 from referee.games.alhambra.tiles import NAMES, parse_tile
-from solver.alhambra.walls import Wall, longest_wall
+from referee_solver.alhambra.walls import Wall, longest_wall
 
 RLIMIT = 450_000_000
 """About a minute of one core."""

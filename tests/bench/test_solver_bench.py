@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 from referee.games.alhambra.tiles import parse_tile
-from solver.alhambra.proving import prove
-from solver.alhambra.walls import longest_wall
+from referee_solver.alhambra.proving import prove
+from referee_solver.alhambra.walls import longest_wall
 from tests.bench import solver, solver_compare
 
 SMALL = ["garden-10-N", "tower-9-ES", "arcades-6-NE", "seraglio-7-W"]

@@ -12,9 +12,6 @@ from typing import Any
 import pytest
 from google.protobuf.json_format import MessageToDict, MessageToJson
 
-from clients import parse_join, play_async
-from clients.bots import load
-from clients.sdk.organiser import organiser
 from referee.cli.failure import Failure
 from referee.cli.options import options, options_of_games, tables
 from referee.cli.series import game_before
@@ -22,6 +19,9 @@ from referee.games import registry
 from referee.kingdomino.v1 import kingdomino_pb2
 from referee.rollwrite.v1 import rollwrite_pb2
 from referee.wire.registry import codec as wire
+from referee_clients import parse_join, play_async
+from referee_clients.bots import load
+from referee_clients.sdk.organiser import organiser
 from tests.cli.command import referee
 from tests.clients.referee_process import Referee
 

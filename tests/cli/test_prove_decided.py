@@ -71,7 +71,7 @@ def test_what_is_wrong_is_one_line(tmp_path: Path) -> None:
     text.write_text("no game")
     torn = tmp_path / "torn.gamelog"
     torn.write_bytes(ABORTED.read_bytes()[:-40])
-    not_offered = "a game of rollwrite; that one is decided is proved of alhambra and kingdomino"
+    not_offered = "position: a game of rollwrite; expected one of alhambra and kingdomino"
     cases: list[tuple[list[str | Path], int, str]] = [
         ([rollwrite, "--at", "9"], 2, f"{rollwrite}: {not_offered}"),
         ([WHOLE, "--at", "1000"], 2, f"{WHOLE}: --at 1000: the file has entries 0 to "),

@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
+from referee.live import recovery
+from referee.live.context import Context
 from referee.log import file
 from referee.log.engines import installed
 from referee.log.frames import FrameType
 from referee.log.v1 import log_pb2
 from referee.service.data import STORE_FILE, VERIFIER_FILE, open_data, origin_of
 from referee.store.sqlite import MARKS_FILE, SEAL_FILE
-from referee.table import recovery
-from referee.table.means import Means
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from tests.cli.command import referee
@@ -262,9 +262,9 @@ async def test_a_game_that_has_no_room_for_what_must_be_added(tmp_path: Path) ->
     """One line, and nothing has changed."""
     case = await set_back(tmp_path)
     opened = open_data(case.data, origin_of(case.data, None))
-    means = Means(opened.store, opened.signer, installed(), max_entries=case.before + 2)
+    context = Context(opened.store, opened.signer, installed(), max_entries=case.before + 2)
     with pytest.raises(recovery.CannotRecover, match=r"nothing can be added: .*that goes on"):
-        await recovery.go_on(means, bytes.fromhex(case.lost.id), end=False)
+        await recovery.go_on(context, bytes.fromhex(case.lost.id), end=False)
     assert len(await opened.store.entries(bytes.fromhex(case.lost.id), 0, 999)) == case.before
     await opened.close()
 
@@ -302,7 +302,7 @@ async def test_another_history_can_be_given_up(tmp_path: Path) -> None:
         kept = marks.execute("SELECT game, size, root FROM lost").fetchall()
     assert kept == [(bytes.fromhex(play.id), play.record.size, play.record.root())]
     async with running(data) as (server, client):
-        assert not server.house.aside
+        assert not server.live_games.aside
         error = await refused(client.games.GetGame(pb.GetGameRequest(game_id=play.id)))
         assert error.reason == "UNKNOWN_GAME"
         assert [game.id for game in (await client.games.ListGames(pb.ListGamesRequest())).games] == [well.id]
@@ -329,7 +329,7 @@ async def test_the_key_of_the_secrets_is_lost(tmp_path: Path) -> None:
         assert f"game {play.id}: the secret that it deals from is lost" in told
     assert told.count("\n") == 3
     async with running(data) as (server, client):  # the others go on
-        assert len(server.house.aside) == 2
+        assert len(server.live_games.aside) == 2
         moved(declared, client)
         await declared.steps(2)
         new = await client.play(seed=9)
@@ -342,7 +342,7 @@ async def test_the_key_of_the_secrets_is_lost(tmp_path: Path) -> None:
     async with running(data) as (server, client):
         game = (await client.games.GetGame(pb.GetGameRequest(game_id=dealt.id))).game
         assert (game.state, game.result.ending) == (game_pb2.GAME_STATE_OVER, log_pb2.ENDING_REFEREE_FAULT)
-        assert bytes.fromhex(dealt.id) not in {table.game_id for table in server.house.open_tables}
+        assert bytes.fromhex(dealt.id) not in {table.game_id for table in server.live_games.open_games}
     report = case.audit(await fetched(case, dealt))
     assert (report["verdict"], report["ending"]) == ("UNDISCLOSED", "ENDING_REFEREE_FAULT")
     async with running(data) as (_, client):

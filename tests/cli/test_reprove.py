@@ -13,8 +13,8 @@ from referee.cli.reprove import Reproved
 from referee.cli.solving import Solver
 from referee.log import file
 from referee.log.audit import Policy, audit
+from referee.log.certificates import decode_proof
 from referee.log.frames import MAGIC, FrameType, encode_frame
-from referee.log.proofs import decode_proof
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Report, Verdict
 from tests.cli.inside import referee

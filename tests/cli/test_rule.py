@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
-from clients.join import format_join
 from referee.cli import main
 from referee.games.game import Decision
 from referee.log.keys import PrivateKey
 from referee.log.verdict import Verdict
 from referee.v1 import game_service_pb2 as pb
+from referee_clients.join import format_join
 from tests.cli.command import REFEREE
 from tests.service.player import SCRIBE, Play, connected, seat_key
 

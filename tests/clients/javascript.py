@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from clients import Join, format_join
+from referee_clients import Join, format_join
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "clients" / "js"

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from clients import format_join, play_async
-from clients.bots import load, names
-from clients.sdk.organiser import Opened, organiser
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
+from referee_clients import format_join, play_async
+from referee_clients.bots import load, names
+from referee_clients.sdk.organiser import Opened, organiser
 from tests.clients.referee_process import REFEREE, Referee
 
 BOTS = """

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from clients.arena import groups, tournament, wilson
-from clients.bots import Bot, UnknownBot, load, maker, names
-from clients.bots.alhambra.planner import Planner
-from clients.match import IllegalMove, play_game
 from referee.games import registry
 from referee.games.game import UnknownRules
+from referee_clients.arena import groups, tournament, wilson
+from referee_clients.bots import Bot, UnknownBot, load, maker, names
+from referee_clients.bots.alhambra.planner import Planner
+from referee_clients.match import IllegalMove, play_game
 
 ROOT = Path(__file__).parents[2]
 
@@ -194,7 +194,7 @@ def test_the_arena_gives_the_same_results_with_more_processes(game: str) -> None
 )
 def test_the_arena_says_what_it_can_play(words: list[str], code: int, said: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "clients.arena", *words], capture_output=True, text=True, check=False, cwd=ROOT
+        [sys.executable, "-m", "referee_clients.arena", *words], capture_output=True, text=True, check=False, cwd=ROOT
     )
     assert done.returncode == code, done.stderr
     assert said in done.stdout

@@ -32,7 +32,7 @@ class Demo:
 
     def start(self, *words: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [sys.executable, "-m", "clients.demo", "--out", str(self.out), *words],
+            [sys.executable, "-m", "referee_clients.demo", "--out", str(self.out), *words],
             cwd=self._folder,
             env=os.environ | {"TMPDIR": str(self._temporary), self._mark: "1"},
             stdout=subprocess.PIPE,

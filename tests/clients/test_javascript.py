@@ -16,10 +16,6 @@ from typing import Any
 import grpc
 import pytest
 
-from clients import GameResult, Join, play_async
-from clients.bots import load
-from clients.sdk.channel import Security
-from clients.sdk.organiser import Opened, organiser
 from referee.alhambra.v1 import alhambra_pb2
 from referee.games import registry
 from referee.kingdomino.v1 import kingdomino_pb2
@@ -31,6 +27,10 @@ from referee.rollwrite.v1 import rollwrite_pb2
 from referee.service.tls import Certificates, Tls
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc
+from referee_clients import GameResult, Join, play_async
+from referee_clients.bots import load
+from referee_clients.sdk.channel import Security
+from referee_clients.sdk.organiser import Opened, organiser
 from tests.clients.javascript import SOURCE, Node
 from tests.clients.referee_process import Referee
 from tests.rig.network import Network, cutting

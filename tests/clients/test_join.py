@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clients import Join, JoinError, format_join, parse_join
+from referee_clients import Join, JoinError, format_join, parse_join
 
 GAME = "0123456789abcdef0123456789abcdef"
 

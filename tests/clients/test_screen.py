@@ -10,16 +10,16 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from clients import play_async
-from clients.bots import load, names
-from clients.demo.alhambra import Show as Alhambra
-from clients.demo.screen import Screen
-from clients.demo.show import Show, show
-from clients.match import SeededStream
-from clients.sdk.ledger import Ledger
-from clients.sdk.organiser import organiser
 from referee.games import registry
 from referee.games.game import Chance, Decision, ForcedPass, Over
+from referee_clients import play_async
+from referee_clients.bots import load, names
+from referee_clients.demo.alhambra import Show as Alhambra
+from referee_clients.demo.screen import Screen
+from referee_clients.demo.show import Show, show
+from referee_clients.match import SeededStream
+from referee_clients.sdk.ledger import Ledger
+from referee_clients.sdk.organiser import organiser
 from tests.clients.referee_process import Referee
 
 BOTS = ("random", "greedy", "planner", "mine:Own", "greedy", "random")

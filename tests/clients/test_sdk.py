@@ -14,12 +14,6 @@ from typing import Any
 import grpc
 import pytest
 
-from clients import BadMove, ClientError, Denied, Distrust, GameResult, Join, Unreachable, play, play_all, play_async
-from clients.bots import load, maker
-from clients.sdk.connection import Connection
-from clients.sdk.errors import Answer, denied
-from clients.sdk.ledger import Ledger
-from clients.sdk.organiser import Opened, organiser
 from referee.alhambra.v1.alhambra_pb2 import Options
 from referee.log.audit import Policy, audit
 from referee.log.keys import PrivateKey
@@ -29,6 +23,23 @@ from referee.service.watching import MOST_PLAYING
 from referee.store.store import StoreFailed
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_service_pb2 as pb
+from referee_clients import (
+    BadMove,
+    ClientError,
+    Denied,
+    Distrust,
+    GameResult,
+    Join,
+    Unreachable,
+    play,
+    play_all,
+    play_async,
+)
+from referee_clients.bots import load, maker
+from referee_clients.sdk.connection import Connection
+from referee_clients.sdk.errors import Answer, denied
+from referee_clients.sdk.ledger import Ledger
+from referee_clients.sdk.organiser import Opened, organiser
 from tests.clients.referee_process import Referee
 from tests.rig.network import Network, cutting
 from tests.service.conftest import running

@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import Iterable
 from pathlib import Path
 
+from referee.live.context import Context
+from referee.live.opening import new_token, token_digest
 from referee.log.engines import installed
 from referee.log.replay import Record
 from referee.service.data import open_data
 from referee.store.store import Grant, Opening, Row, StoreFailed
-from referee.table.means import Means
-from referee.table.opening import new_token, token_digest
 from tests.contested.games import Contested
 from tests.log.games import SECRET
 
@@ -23,15 +23,15 @@ async def keep(folder: Path, games: Iterable[Contested]) -> dict[bytes, list[str
     tokens: dict[bytes, list[str]] = {}
     opened = open_data(folder, ORIGIN)
     try:
-        means = Means(opened.store, opened.signer, installed())
+        context = Context(opened.store, opened.signer, installed())
         for made in games:
-            tokens[made.played.record.game_id] = await _keep(means, made)
+            tokens[made.played.record.game_id] = await _keep(context, made)
     finally:
         await opened.close()
     return tokens
 
 
-async def _keep(means: Means, made: Contested) -> list[str]:
+async def _keep(context: Context, made: Contested) -> list[str]:
     secret = SECRET if made.opened.HasField("dealt") else None
     record = Record.replay(made.entries, secret=secret)
     rows = [Row(seq, data) for seq, data in enumerate(made.entries)]
@@ -43,6 +43,6 @@ async def _keep(means: Means, made: Contested) -> list[str]:
     ]
     opening = Opening(made.opened.header_hash, made.header, secret, grants, proofs=record.wants_proofs)
     done: asyncio.Future[StoreFailed | None] = asyncio.get_running_loop().create_future()
-    means.store.commit(means.change(record, rows, opening), done.set_result)
+    context.store.commit(context.change(record, rows, opening), done.set_result)
     assert await done is None
     return tokens

@@ -6,7 +6,6 @@ from io import BytesIO
 
 import pytest
 
-from clients.desk.history import History, entry_line
 from referee.games import registry
 from referee.log import intent
 from referee.log.entry import decode_entry
@@ -16,7 +15,8 @@ from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.notation.game_text import line
 from referee.notation.registry import notation
-from referee.story.story import Story
+from referee.transcript.game_file import GameFile
+from referee_clients.desk.history import History, entry_line
 from tests.contested.campaign import games, sampled
 from tests.contested.test_story import rounds_of
 from tests.log.games import key
@@ -49,11 +49,11 @@ def test_what_stands(rules_id: str) -> None:
 
 @EACH
 def test_scored_lines(rules_id: str) -> None:
-    """Under the entries that brought them: as the story has them."""
+    """Under the entries that brought them: as the game_file has them."""
     for made in games(rules_id, 10):
         listed = history_of(made.entries).entries
         scored = {entry.seq: list(entry.scored) for entry in listed if entry.scored and made.truth[entry.seq].stands}
-        assert scored == rounds_of(Story.read(BytesIO(made.data))), str(made)
+        assert scored == rounds_of(GameFile.read(BytesIO(made.data))), str(made)
 
 
 @EACH

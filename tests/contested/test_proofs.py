@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from referee.live.proving import Follower
 from referee.log.audit import Policy, audit
 from referee.log.engines import installed
 from referee.log.entry import decode_entry
@@ -16,7 +17,6 @@ from referee.log.intent import decode_intent
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
 from referee.store.store import Row
-from referee.table.proving import Follower
 from tests.contested.campaign import games
 from tests.contested.games import ENDINGS, Contested, game
 from tests.contested.served import keep

@@ -13,16 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from clients.bots.random_bot import RandomBot
-from clients.desk.folder import Folder, Known
-from clients.desk.place import Place
-from clients.desk.reading import Desk
-from clients.desk.table import TableScreen
-from clients.join import Join
-from clients.sdk.arbiter import arbiter
-from clients.sdk.channel import Security
-from clients.sdk.organiser import organiser
-from clients.sdk.player import Player
 from referee.cli.bot import _summary
 from referee.cli.docket import told as told_docket
 from referee.cli.status import Asked, plain
@@ -31,6 +21,16 @@ from referee.games.results import Result
 from referee.log.endings import CONSEQUENCES
 from referee.log.v1 import log_pb2
 from referee.v1 import game_pb2
+from referee_clients.bots.random_bot import RandomBot
+from referee_clients.desk.folder import Folder, Known
+from referee_clients.desk.place import Place
+from referee_clients.desk.reading import Desk
+from referee_clients.desk.table import TableScreen
+from referee_clients.join import Join
+from referee_clients.sdk.arbiter import arbiter
+from referee_clients.sdk.channel import Security
+from referee_clients.sdk.organiser import organiser
+from referee_clients.sdk.player import Player
 from tests.cli.inside import Done, referee
 from tests.contested.games import ENDINGS, Contested, kept
 from tests.contested.said import Said, in_header, in_json, in_page, in_text, of_places

@@ -1,4 +1,4 @@
-"""What a story tells of contested games, up to any entry, against what is true there."""
+"""What a game_file tells of contested games, up to any entry, against what is true there."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from referee.games import registry
 from referee.notation.registry import notation
-from referee.story.story import Story
+from referee.transcript.game_file import GameFile
 from tests.contested.campaign import games, sampled
 from tests.contested.games import Contested
 from tests.contested.live import digest_of
@@ -24,8 +24,8 @@ def test_stories_are_true(rules_id: str) -> None:
     for made in games(rules_id, 12):
         data = made.data
         for at in sampled(len(made.entries), AT):
-            compare(made, Story.read(BytesIO(data), at), at)
-        whole, last = Story.read(BytesIO(data)), len(made.entries) - 1
+            compare(made, GameFile.read(BytesIO(data), at), at)
+        whole, last = GameFile.read(BytesIO(data)), len(made.entries) - 1
         compare(made, whole, last)
         assert rounds_of(whole) == true_rounds(made), str(made)
 
@@ -42,11 +42,11 @@ def true_rounds(made: Contested) -> dict[int, list[str]]:
     return found
 
 
-def rounds_of(story: Story) -> dict[int, list[str]]:
+def rounds_of(game_file: GameFile) -> dict[int, list[str]]:
     """The lines of scoring rounds, by the entry that brought them."""
     found: dict[int, list[str]] = {}
     seq = -1
-    for told in story.numbered_moves():
+    for told in game_file.numbered_moves():
         if (numbered := re.match(r" *(\d+)  ", told)) is not None and int(numbered[1]) == seq + 1:
             seq += 1
         else:
@@ -54,12 +54,12 @@ def rounds_of(story: Story) -> dict[int, list[str]]:
     return found
 
 
-def compare(made: Contested, story: Story, at: int) -> None:
+def compare(made: Contested, game_file: GameFile, at: int) -> None:
     truth, told = made.truth[: at + 1], f"{made}, after entry {at}"
-    entries = story.transcript.entries
+    entries = game_file.transcript.entries
     assert len(entries) == at + 1, told
-    assert digest_of(story.record) == truth[-1].digest, told
-    assert tuple(story.transcript.events()) == truth[-1].events, told
+    assert digest_of(game_file.record) == truth[-1].digest, told
+    assert tuple(game_file.transcript.events()) == truth[-1].events, told
     taken = {seq for each in truth for seq in each.takes_back}
     gone = {seq for seq in taken if truth[seq].brings}
     assert {each.seq for each in entries if each.taken_back_by is not None} == gone, told

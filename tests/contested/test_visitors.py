@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from clients.desk.history import History
-from clients.sdk.ledger import Ledger
 from referee.games import registry
 from referee.games.game import State
+from referee.live.proving import Follower
 from referee.log import file
 from referee.log.engines import installed
 from referee.log.entry import decode_entry
@@ -21,9 +20,10 @@ from referee.log.v1 import log_pb2
 from referee.notation import game_text, position_text
 from referee.notation.position_text import Position
 from referee.store.store import Row
-from referee.story.story import Story, as_text, told_by
-from referee.story.transcript import Transcript
-from referee.table.proving import Follower
+from referee.transcript.game_file import GameFile, as_text, told_by
+from referee.transcript.transcript import Transcript
+from referee_clients.desk.history import History
+from referee_clients.sdk.ledger import Ledger
 from tests.contested.campaign import games
 from tests.contested.games import Contested
 from tests.frozen.test_frozen import LOGS
@@ -96,10 +96,10 @@ def test_contested_games(rules_id: str) -> None:
 def test_texts_are_read_back(rules_id: str) -> None:
     """Positions, and games as text, after entries of contested games: the same position and the same result."""
     for made in games(rules_id, 5):
-        for at, story in stories(made):
+        for at, game_file in stories(made):
             told, truth = f"{made}, after entry {at}", made.truth[at]
-            game, state = as_text(story), story.record.game.position.state
-            assert (story.record.game.result(), told_by(story).result) == (truth.result, truth.result), told
+            game, state = as_text(game_file), game_file.record.game.position.state
+            assert (game_file.record.game.result(), told_by(game_file).result) == (truth.result, truth.result), told
             position = position_text.read(position_text.write(Position(game.setup, state, game.contest)))
             assert (position.state.digest(), position.result) == (truth.digest, truth.result), told
             if at % 7 == 0 or truth.result is not None:
@@ -108,11 +108,11 @@ def test_texts_are_read_back(rules_id: str) -> None:
                 assert reading.game.events == truth.events, told
 
 
-def stories(made: Contested) -> Iterator[tuple[int, Story]]:
-    story = Story(Record(made.opened.SerializeToString(deterministic=True)))
+def stories(made: Contested) -> Iterator[tuple[int, GameFile]]:
+    game_file = GameFile(Record(made.opened.SerializeToString(deterministic=True)))
     for at, data in enumerate(made.entries):
-        story.transcript.see(story.record.read(data))
-        yield at, story
+        game_file.transcript.see(game_file.record.read(data))
+        yield at, game_file
 
 
 def test_every_kind_of_event_is_read() -> None:

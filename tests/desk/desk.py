@@ -10,16 +10,16 @@ from typing import Any
 from textual.pilot import Pilot
 from textual.widgets import OptionList, Select, Static
 
-from clients.desk.app import DeskApp
-from clients.desk.folder import Folder
-from clients.desk.line import Line
-from clients.desk.opening import Opening
-from clients.desk.place import Place
-from clients.desk.table import TableScreen
-from clients.sdk.channel import Security
 from referee.cli.desk import _tables
 from referee.notation import headers
 from referee.notation.headers import Setup
+from referee_clients.desk.app import DeskApp
+from referee_clients.desk.folder import Folder
+from referee_clients.desk.line import Line
+from referee_clients.desk.opening import Opening
+from referee_clients.desk.place import Place
+from referee_clients.desk.table import TableScreen
+from referee_clients.sdk.channel import Security
 from tests.clients.referee_process import Referee
 from tests.waiting import until, waiting_for
 

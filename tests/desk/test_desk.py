@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from clients.desk.correction import Correction
-from clients.desk.folder import Folder, FolderError
-from clients.desk.help import Help
-from clients.desk.opening import Opening
-from clients.desk.start import Start
-from clients.desk.table import TableScreen
+from referee_clients.desk.correction import Correction
+from referee_clients.desk.folder import Folder, FolderError
+from referee_clients.desk.help import Help
+from referee_clients.desk.opening import Opening
+from referee_clients.desk.start import Start
+from referee_clients.desk.table import TableScreen
 from tests.cli.command import referee as command
 from tests.clients.referee_process import Referee
 from tests.desk.desk import Desk, running

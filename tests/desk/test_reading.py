@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from clients.desk.guide import guide
-from clients.desk.reading import Desk
 from referee.games import registry
 from referee.games.game import Chance, Decision, ForcedPass
 from referee.notation.game_text import line
 from referee.notation.grammar import grammar
 from referee.notation.headers import Setup
+from referee_clients.desk.guide import guide
+from referee_clients.desk.reading import Desk
 from tests.notation.setups import PLAIN, SETUPS, name_of, play
 
 FOUR = next(setup for setup in SETUPS if setup.rules_id == "kingdomino" and setup.seats == 4)

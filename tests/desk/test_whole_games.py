@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from clients.desk.correction import Correction
-from clients.desk.table import TableScreen
 from referee.games import alhambra
 from referee.notation.game_text import write
 from referee.notation.headers import Setup
+from referee_clients.desk.correction import Correction
+from referee_clients.desk.table import TableScreen
 from tests.cli.command import referee as command
 from tests.clients.referee_process import Referee
 from tests.desk.desk import Desk, running

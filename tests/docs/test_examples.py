@@ -13,9 +13,9 @@ from typing import get_args
 
 import pytest
 
-from clients.bots import load
-from clients.match import play_game
 from referee.games import registry
+from referee_clients.bots import load
+from referee_clients.match import play_game
 from tests.cli.command import referee
 
 ROOT = Path(__file__).parent.parent.parent

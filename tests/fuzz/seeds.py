@@ -13,13 +13,13 @@ from referee.games import registry
 from referee.games.game import Ending
 from referee.games.results import Contest, Result
 from referee.log import file
+from referee.log.certificates import encode_proof
 from referee.log.deck import Deck
 from referee.log.engines import installed
 from referee.log.entry import decode_entry
 from referee.log.frames import FrameType, encode_frame
 from referee.log.intent import decode_intent
 from referee.log.merkle import leaf_hash
-from referee.log.proofs import encode_proof
 from referee.log.remarks import encode_remark
 from referee.log.replay import signed_part
 from referee.log.tlog_proof import TlogProof
@@ -30,8 +30,8 @@ from referee.notation.headers import Setup
 from referee.notation.position_text import Position
 from referee.report.sheet import replay
 from referee.wire import strict
-from solver.alhambra import proving as alhambra_proving
-from solver.kingdomino import proving as kingdomino_proving
+from referee_solver.alhambra import proving as alhambra_proving
+from referee_solver.kingdomino import proving as kingdomino_proving
 from tests.log import registered
 from tests.log.games import (
     SIGNER,

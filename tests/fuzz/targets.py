@@ -21,17 +21,19 @@ import pytest
 from google.protobuf.message import Message
 
 from referee.alhambra.v1 import alhambra_pb2
+from referee.certificates.certificate import BadCertificate
+from referee.certificates.registry import provable
 from referee.games import registry
 from referee.kingdomino.v1 import kingdomino_pb2
 from referee.log import file
 from referee.log.audit import Policy, audit
+from referee.log.certificates import decode_proof
 from referee.log.entry import decode_entry, decode_open
 from referee.log.errors import LogError
 from referee.log.frames import HEAD_BYTES, MAGIC, TAIL_BYTES, FrameType, encode_frame
 from referee.log.header import decode_header
 from referee.log.intent import decode_intent
 from referee.log.note import Checkpoint, Note, VerifierKey
-from referee.log.proofs import decode_proof
 from referee.log.remarks import decode_remark
 from referee.log.tlog_proof import TlogProof
 from referee.log.v1 import log_pb2
@@ -43,8 +45,6 @@ from referee.rollwrite.v1 import rollwrite_pb2
 from referee.wire import registry as codecs
 from referee.wire import strict
 from referee.wire.strict import MalformedError
-from solver.certificate import BadCertificate
-from solver.registry import provable
 from tests.fuzz import seeds
 
 CORPUS: Final = Path(__file__).parent / "corpus"

@@ -20,12 +20,16 @@ from typing import Any, Final, TextIO
 
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
 
+from referee.certificates.alhambra.claims import Add, DistanceClaim, Swap
+from referee.certificates.kingdomino import certificate
+from referee.certificates.kingdomino.claims import DiscardClaim, Frame, Kingdom
 from referee.games.alhambra.moves import Buy
 from referee.games.kingdomino.dominoes import DOMINOES
 from referee.games.kingdomino.moves import PlaceDomino
 from referee.games.kingdomino.phases import Phase
 from referee.log import intent
 from referee.log.audit import Policy, audit
+from referee.log.certificates import encode_proof
 from referee.log.entry import MAX_ENTRIES, decode_entry
 from referee.log.errors import LogError
 from referee.log.frames import (
@@ -40,15 +44,11 @@ from referee.log.frames import (
 from referee.log.intent import Author, Role, TableAct
 from referee.log.merkle import leaf_hash
 from referee.log.note import Checkpoint, Note, NoteSignature
-from referee.log.proofs import encode_proof
 from referee.log.remarks import MAX_CHARACTERS, SALT_BYTES, commitment, encode_remark
 from referee.log.v1 import log_pb2
 from referee.wire import strict
 from referee.wire.schema import MAX_REPEATED
-from solver.alhambra import evidence
-from solver.alhambra.claims import Add, DistanceClaim, Swap
-from solver.kingdomino import certificate
-from solver.kingdomino.claims import DiscardClaim, Frame, Kingdom
+from referee_solver.alhambra import evidence
 from tests.log import registered
 from tests.log.games import SIGNER, Played, join_and_reveal, seat_key, small_header, step
 from tests.log.registered import at_random, attempt

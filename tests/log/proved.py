@@ -8,19 +8,19 @@ from functools import lru_cache
 from io import BytesIO
 from typing import Any
 
+from referee.certificates.registry import Provable, provable
 from referee.games.alhambra.moves import PlaceTile, RebuildAdd, RebuildRemove, RebuildSwap
 from referee.games.alhambra.phases import Phase
 from referee.games.alhambra.state import State
 from referee.games.alhambra.tiles import tiles_of
 from referee.log import file, intent
+from referee.log.certificates import encode_proof, verdict_of
 from referee.log.entry import decode_entry
 from referee.log.errors import RulesError
 from referee.log.intent import Author, Role
 from referee.log.merkle import leaf_hash
-from referee.log.proofs import encode_proof, verdict_of
 from referee.log.replay import Record
-from solver.alhambra.proving import prove
-from solver.registry import Provable, provable
+from referee_solver.alhambra.proving import prove
 from tests.log.alhambra import CODEC, TABLES, alhambra, at_random
 from tests.log.games import Played, abort, join_and_reveal, seat_key, step
 

@@ -8,22 +8,22 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+from referee.certificates.kingdomino.claims import DiscardClaim, PlacementClaim
+from referee.certificates.registry import Provable, provable
 from referee.games import registry as rules
 from referee.games.game import Decision, Violation
 from referee.games.kingdomino.moves import DiscardDomino, PlaceDomino
 from referee.games.kingdomino.phases import Phase
 from referee.games.kingdomino.state import State
+from referee.log.certificates import encode_proof, verdict_of
 from referee.log.engines import installed
 from referee.log.entry import decode_entry
 from referee.log.errors import Code
 from referee.log.merkle import leaf_hash
-from referee.log.proofs import encode_proof, verdict_of
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Layer, Verdict
-from solver.kingdomino.claims import DiscardClaim, PlacementClaim
-from solver.kingdomino.proving import prove
-from solver.registry import Provable, provable
+from referee_solver.kingdomino.proving import prove
 from tests.log import registered
 from tests.log.games import Played, join_and_reveal, start, step
 from tests.log.proved import with_frames

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from referee.certificates.alhambra.claims import HandOutClaim, StepClaim
 from referee.games import registry as rules
 from referee.games.alhambra.moves import PlaceTile
 from referee.games.alhambra.phases import Phase
@@ -18,15 +19,14 @@ from referee.games.alhambra.state import State
 from referee.games.alhambra.tiles import tiles_of
 from referee.games.game import Violation
 from referee.log import intent
+from referee.log.certificates import encode_proof
 from referee.log.engines import Engines, installed
 from referee.log.entry import decode_entry
 from referee.log.errors import Code
 from referee.log.intent import Author, Role
 from referee.log.merkle import leaf_hash
-from referee.log.proofs import encode_proof
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Layer, Report, Verdict
-from solver.alhambra.claims import HandOutClaim, StepClaim
 from tests.log import evil, second
 from tests.log.alhambra import CODEC, HEADER, TABLES, alhambra, at_random
 from tests.log.games import SIGNER, Played, game_open, join_and_reveal, seat_key, start, step

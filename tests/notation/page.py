@@ -200,7 +200,7 @@ is a hash, and the report has the salt that proves whose. `referee report final.
 any game file, with the audit's verdict at its top.
 
 A running referee does the same over gRPC, for whoever has a token: AdjudicateRecord, ScorePosition and ReportGame of
-[AdjudicationService](../proto/referee/v1/adjudication_service.proto), in Python `clients.sdk.adjudication`. It takes no
+[AdjudicationService](../proto/referee/v1/adjudication_service.proto), in Python `referee_clients.sdk.adjudication`. It takes no
 keys and writes no log; `--out` is for whoever has them.
 
 ## Scoring a final position

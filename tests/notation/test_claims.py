@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from referee.certificates.alhambra.claims import Give, Place, Remove, StepClaim
 from referee.games import registry
 from referee.games.alhambra import State
 from referee.games.alhambra.moves import (
@@ -24,7 +25,6 @@ from referee.games.alhambra.moves import (
 from referee.notation.alhambra import words as wording
 from referee.notation.alhambra.claims import claim, describe, describe_move, move, written, written_move
 from referee.notation.strict_json import QueryError
-from solver.alhambra.claims import Give, Place, Remove, StepClaim
 from tests.games.layouts import engine_layout, random_boards
 from tests.inspect.questions import TABLE, names
 

@@ -13,20 +13,20 @@ from referee.log.entry import decode_entry
 from referee.log.replay import Record
 from referee.notation import game_text, position_text
 from referee.notation.position_text import Position
-from referee.story.story import Story, as_text, told_by
+from referee.transcript.game_file import GameFile, as_text, told_by
 from tests.frozen.test_frozen import LOGS
 
 CONTESTED = [log for log in LOGS if log.stem.endswith(("contested", "corrected"))]
 
 
-def told(log: Path) -> Iterator[Story]:
-    """The story after every entry."""
+def told(log: Path) -> Iterator[GameFile]:
+    """The game_file after every entry."""
     with log.open("rb") as stream:
-        story: Story | None = None
+        game_file: GameFile | None = None
         for data in file.entries(stream):
-            story = story or Story(Record(decode_entry(data).open))
-            story.transcript.see(story.record.read(data))
-            yield story
+            game_file = game_file or GameFile(Record(decode_entry(data).open))
+            game_file.transcript.see(game_file.record.read(data))
+            yield game_file
 
 
 @pytest.mark.parametrize("log", LOGS, ids=lambda log: log.stem)
@@ -35,10 +35,10 @@ def test_what_is_printed_of_a_log_is_read_back(log: Path) -> None:
     size = sum(1 for _ in told(log))
     every = 1 if log in CONTESTED else 15
     before = None
-    for number, story in enumerate(told(log)):
-        state, game = story.record.game.position.state, as_text(story)
-        result = told_by(story).result
-        assert result == story.record.game.result()
+    for number, game_file in enumerate(told(log)):
+        state, game = game_file.record.game.position.state, as_text(game_file)
+        result = told_by(game_file).result
+        assert result == game_file.record.game.result()
         changed = before != (before := (game.contest, result))
         if number % every == 0 or changed or number > size - 4:
             position = Position(game.setup, state, game.contest)
@@ -58,12 +58,12 @@ def test_the_logs_have_what_matters() -> None:
     """Otherwise the test above would show less than it says."""
     seen: set[tuple[str, Ending | None]] = set()
     for log in CONTESTED:
-        for story in told(log):
-            contest = story.record.game.contest()
+        for game_file in told(log):
+            contest = game_file.record.game.contest()
             seen |= {("out", ending) for ending in contest.out.values()}
             seen |= {("ruled", contest.ruled.ending)} if contest.ruled else set()
             seen |= {("penalty", None)} if contest.points_off else set()
-            seen |= {("waits", None)} if told_by(story).waits else set()
+            seen |= {("waits", None)} if told_by(game_file).waits else set()
     assert seen >= {
         ("out", Ending.RESIGNED),
         ("out", Ending.FLAG),

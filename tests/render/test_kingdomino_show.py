@@ -15,7 +15,7 @@ from referee.games.kingdomino.moves import ChooseDomino, PlaceDomino
 from referee.games.kingdomino.options import Central, Frame
 from referee.log.replay import Record
 from referee.render.kingdomino import position_text, seat_svg
-from referee.story.story import Story
+from referee.transcript.game_file import GameFile
 from tests.cli.command import referee
 from tests.log.games import Played, join_and_reveal, play, step
 from tests.log.registered import at_random, attempt, codec, opened
@@ -85,9 +85,9 @@ def test_scribes_and_refused_moves() -> None:
     state = position.state
     assert attempt(running, PlaceDomino(state.due().number, (0, 0), (0, 1)))
     assert attempt(running, ChooseDomino(state.offer[0]))
-    story = Story.read(BytesIO(running.file()))
-    moves = [str(told) for told in story.transcript.entries]
-    assert "options: frame relative, declared_order (0, 1, 1, 0)" in story.header()
+    game_file = GameFile.read(BytesIO(running.file()))
+    moves = [str(told) for told in game_file.transcript.entries]
+    assert "options: frame relative, declared_order (0, 1, 1, 0)" in game_file.header()
     assert any(line.startswith("chance: line: ") and line.endswith(" (by scribe 1)") for line in moves)
     due = state.due()
     assert moves[-2:] == [

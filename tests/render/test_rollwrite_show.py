@@ -12,7 +12,7 @@ from referee.games.rollwrite import Options, Sheet, State, sheet
 from referee.log.replay import Record
 from referee.notation.rollwrite.words import rounds
 from referee.render.rollwrite import position_text, seat_svg
-from referee.story.story import Story
+from referee.transcript.game_file import GameFile
 from tests.cli.command import referee
 from tests.log.games import Played, play
 from tests.log.registered import at_random, codec, opened
@@ -71,12 +71,12 @@ def test_a_declared_sheet_and_declared_dice() -> None:
     own, chosen = wire.encode_tables(table), wire.encode_options(options)
     running = opened("rollwrite", tables=own, options=chosen, seats=1, dealt=False)
     play(running, at_random(5))
-    story = Story.read(BytesIO(running.file()))
-    moves = [str(told) for told in story.transcript.entries]
-    told = story.header()
+    game_file = GameFile.read(BytesIO(running.file()))
+    moves = [str(told) for told in game_file.transcript.entries]
+    told = game_file.header()
     assert "options: virtual_players 3, against True" in told
     assert not any("not the printed one" in line for line in told)
     assert any(line.startswith("chance: dice: ") and line.endswith(" (by scribe 1)") for line in moves)
     assert position_text(last_state(running)).splitlines()[1] == "sheet club-evening"
-    final = story.numbered_moves()[-20:]
+    final = game_file.numbered_moves()[-20:]
     assert any("final: bonus: virtual 0 18; virtual 1 18; virtual 2 18" in line for line in final)

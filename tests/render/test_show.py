@@ -19,7 +19,7 @@ from referee.log.entry import decode_entry
 from referee.log.file import Writer
 from referee.log.replay import Record
 from referee.render.alhambra import position_text, seat_svg
-from referee.story.story import Story
+from referee.transcript.game_file import GameFile
 from tests.cli.command import REFEREE, referee
 from tests.log import games
 from tests.log.games import Played, join_and_reveal, key, play, start, step
@@ -177,10 +177,10 @@ def test_scribes_and_refused_moves() -> None:
     while len(running.entries) < 40 or running.record.game.position.pending()[0] != Decision(1, ACTIONS):
         assert step(running, choose)
     assert attempt(running, RebuildRemove((0, 0)))
-    story = Story.read(BytesIO(running.file()))
-    moves = [str(told) for told in story.transcript.entries]
-    assert f"chance: declared by scribe 1, key {key('scribe 1').public.raw.hex()}" in story.header()
-    assert "seat 0: a scribe enters its moves" in story.header()
+    game_file = GameFile.read(BytesIO(running.file()))
+    moves = [str(told) for told in game_file.transcript.entries]
+    assert f"chance: declared by scribe 1, key {key('scribe 1').public.raw.hex()}" in game_file.header()
+    assert "seat 0: a scribe enters its moves" in game_file.header()
     assert any(line.startswith("seat 0: ") and line.endswith(" (by scribe 0)") for line in moves)
     assert any(line.startswith("chance: hand 1: ") and line.endswith(" (by scribe 1)") for line in moves)
     assert moves[-1] == "refused (ALH-D2): seat 1: remove 0,0"
@@ -210,7 +210,7 @@ def test_a_terminal_without_lines_for_boxes(whole: Path) -> None:
     assert b"fount" in done.stdout
     done = subprocess.run([REFEREE, "show", "é.gamelog"], capture_output=True, check=False, env=plain)
     assert done.stderr == b"referee: ?.gamelog: No such file or directory\n"
-    for module in ("clients.arena", "clients.demo"):
+    for module in ("referee_clients.arena", "referee_clients.demo"):
         done = subprocess.run(
             [sys.executable, "-m", module, "--bots", "é"], capture_output=True, check=False, env=plain
         )

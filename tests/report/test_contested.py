@@ -23,7 +23,7 @@ from referee.report.adjudication import Policy, Step, adjudicate
 from referee.report.model import Seat, of_adjudication
 from referee.report.sheet import Player, replay, sheet, upper
 from referee.report.text import text as report_text
-from referee.story.story import Story, as_text, told_by
+from referee.transcript.game_file import GameFile, as_text, told_by
 from tests.notation.test_contested import GAMES, at, contested, contests
 from tests.report.test_adjudication import AWAY, FINE, NEXT, judged
 
@@ -155,10 +155,10 @@ def test_a_contested_game_is_judged_right_and_its_log_says_the_same(
         assert contest.ruled.ending is Ending.STALLED or reached is not None, why
         return
     recorder = recorded(found, KEYS, [b""] * setup.seats)
-    story = Story.read(BytesIO(recorder.file(CheckpointSigner("club.example", KEYS[1]))))
-    assert story.record is not None
-    assert game_text.write(as_text(story)) == text
-    told = told_by(story)
+    game_file = GameFile.read(BytesIO(recorder.file(CheckpointSigner("club.example", KEYS[1]))))
+    assert game_file.record is not None
+    assert game_text.write(as_text(game_file)) == text
+    told = told_by(game_file)
     assert (told.result, told.waits) == (result, None)
     assert told.outcome == found.told.outcome
 

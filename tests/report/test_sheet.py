@@ -13,7 +13,8 @@ from referee.games.kingdomino.dominoes import TERRAINS
 from referee.notation import position_text
 from referee.notation.headers import Setup
 from referee.notation.position_text import Position
-from referee.report.sheet import Scorings, Sheet, SheetError, replay, rules_of, sheet
+from referee.notation.scorings import Scorings
+from referee.report.sheet import Sheet, SheetError, replay, rules_of, sheet
 from tests.notation.page import BOARDS
 from tests.notation.setups import PLAIN, SETUPS, name_of, play, text_of
 

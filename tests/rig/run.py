@@ -10,8 +10,6 @@ from io import BytesIO
 
 import grpc
 
-from clients import ClientError, Join
-from clients.sdk.channel import bearer
 from referee.alhambra.v1.alhambra_pb2 import Options
 from referee.log import file
 from referee.log.audit import Policy, audit
@@ -20,6 +18,8 @@ from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.game_service_pb2_grpc import GameServiceStub
+from referee_clients import ClientError, Join
+from referee_clients.sdk.channel import bearer
 from tests.rig.check import check
 from tests.rig.faults import MOST_DAMAGE, Fault, Party, Plan, Way, random_plan
 from tests.rig.history import History

@@ -8,11 +8,6 @@ from typing import Any
 
 import grpc
 
-from clients import Join
-from clients.bots import load
-from clients.sdk.channel import bearer, open_channel
-from clients.sdk.connection import Connection
-from clients.sdk.player import Player
 from referee.games.alhambra.moves import PlaceTile
 from referee.games.game import Decision
 from referee.log import intent
@@ -23,6 +18,11 @@ from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey, open_checkpoint
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.game_service_pb2_grpc import GameServiceStub
+from referee_clients import Join
+from referee_clients.bots import load
+from referee_clients.sdk.channel import bearer, open_channel
+from referee_clients.sdk.connection import Connection
+from referee_clients.sdk.player import Player
 from tests.rig.history import Act, History, Outcome, Stream
 
 CALL_S = 2.0

@@ -1,11 +1,11 @@
-"""A solver that says more than it proves: loaded into workers in place of ``solver.requests``."""
+"""A solver that says more than it proves: loaded into workers in place of ``referee_solver.requests``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from referee.v1 import solver_service_pb2 as pb
-from solver import requests
+from referee_solver import requests
 
 OTHER_RULES, NO_CERTIFICATE = 10_000_001, 10_000_002
 """Budgets by which it is told how."""

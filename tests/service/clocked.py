@@ -6,6 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from referee.games.game import Chance
+from referee.live.act import Act
+from referee.live.answers import Answer
+from referee.live.context import Context
+from referee.live.game import LiveGame
 from referee.log import intent
 from referee.log.engines import Engines
 from referee.log.entry import decode_entry
@@ -17,10 +21,6 @@ from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
 from referee.store.sqlite import SqliteStore
 from referee.store.store import Change, Done, Opening, StoreFailed
-from referee.table.act import Act
-from referee.table.answers import Answer
-from referee.table.means import Means
-from referee.table.table import Table
 from referee.wire import strict
 from tests.log import games, toy
 from tests.log.games import SECRET, SIGNER, game_open, key, seed
@@ -66,16 +66,16 @@ class Clocked:
         self.store = TimedStore(path / "toy.db")
         self.store.time = self.time
         self.engines: Engines = toy.engines(CARDS)
-        self.means = Means(self.store, SIGNER, self.engines, time=self.time)
+        self.context = Context(self.store, SIGNER, self.engines, time=self.time)
         self.header = build_header("toy", 1, toy.Toy.catalogue, log_pb2.DESCRIPTOR, "tests")
         self.opened = game_open(self.header, seats=seats, options=bytes([turns]), tables=CARDS)
         self.opened.terms.CopyFrom(log_pb2.Terms(table_rules=1, **terms))
-        self.table: Table
+        self.table: LiveGame
 
     async def open(self) -> None:
         """Nobody has joined."""
         opening = Opening(self.opened.header_hash, self.header, SECRET, [])
-        self.table, is_open = Table.begin(self.means, strict.encode(self.opened), opening)
+        self.table, is_open = LiveGame.begin(self.context, strict.encode(self.opened), opening)
         await is_open
 
     async def begin(self) -> Clocked:
@@ -136,7 +136,7 @@ class Clocked:
         self.table.rest()
         await self.table.record()
         self.time.advance(down_ms)
-        self.table, written = await Table.take_up(self.means, self.record.game_id, alive_ms=alive_ms)
+        self.table, written = await LiveGame.take_up(self.context, self.record.game_id, alive_ms=alive_ms)
         if written is not None:
             await written
         self.table.serve()

@@ -55,7 +55,7 @@ async def is_draining(client: Client) -> None:
 
 async def under_way(server: Server, acts: int) -> None:
     """Returns when there are so many."""
-    await until(lambda: server._tally.acts.under_way >= acts, f"{acts} acts under way")
+    await until(lambda: server._counters.acts.under_way >= acts, f"{acts} acts under way")
 
 
 async def commit_under_way(client: Client, play: Play) -> None:

@@ -1,13 +1,13 @@
-"""A solver that proves something else than it is asked: loaded into workers in place of ``solver.requests``."""
+"""A solver that proves something else than it is asked: loaded into workers in place of ``referee_solver.requests``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from referee.certificates.alhambra.claims import Place, StepClaim
+from referee.certificates.alhambra.wire import message_of
 from referee.v1 import solver_service_pb2 as pb
-from solver import requests
-from solver.alhambra.claims import Place, StepClaim
-from solver.alhambra.wire import message_of
+from referee_solver import requests
 
 ANOTHER = StepClaim({}, Place("garden-10-N", (0, 1)))
 """Which does not hold."""

@@ -16,8 +16,6 @@ from typing import Any
 
 import pytest
 
-from clients.sdk.adjudication import HTML, TEXT, Adjudicator
-from clients.sdk.errors import Denied
 from referee.games.game import Ending
 from referee.games.kingdomino.moves import DiscardDomino
 from referee.games.results import Contest
@@ -27,10 +25,12 @@ from referee.notation.headers import Setup
 from referee.report.adjudication import Adjudication, Policy, adjudicate
 from referee.service import adjudication
 from referee.service.adjudication import MAX_TEXT_BYTES
-from referee.service.queries import MOST_OF_ONE
 from referee.service.server import Config, Server
+from referee.service.worker_queue import MOST_OF_ONE
 from referee.v1 import adjudication_service_pb2 as pb
 from referee.v1 import adjudication_service_pb2_grpc as pb_grpc
+from referee_clients.sdk.adjudication import ACCEPT_AS_PLAYED, HTML, SKIP, STOP, TEXT, Adjudicator
+from referee_clients.sdk.errors import Denied
 from tests.cli.command import referee
 from tests.cli.test_adjudicate import spoilt
 from tests.notation.page import BOARDS
@@ -42,6 +42,7 @@ from tests.service.player import Client, Play, bearer, connected, refused, token
 from tests.waiting import until
 
 FOUL = f"{START}{AWAY}\n{OUTSIDE}\n0: choose 23\n"
+API = {Policy.STOP: STOP, Policy.SKIP: SKIP, Policy.ACCEPT: ACCEPT_AS_PLAYED}
 MARKS = {
     pb.EnteredEvent.STEP_PLAYED: "",
     pb.EnteredEvent.STEP_REFUSED: "refused",
@@ -119,7 +120,7 @@ async def test_the_command_says_the_same_of_a_record(setup: Setup, tmp_path: Pat
                 found = await refused(asker.adjudicate(text, on_illegal=1 + number % 3))
                 assert done.stderr.startswith(f"referee: {record}: {found.message.removesuffix('…')}")
                 continue
-            answer = await adjudicator.adjudicate(text, policy, (HTML, TEXT))
+            answer = await adjudicator.adjudicate(text, API[policy], (HTML, TEXT))
             ends["stopped" if answer.illegal and answer.illegal[-1].stopped else "to the end"] += 1
             wrong = bool(answer.illegal) or answer.HasField("claimed")
             stopped = bool(answer.illegal) and answer.illegal[-1].stopped
@@ -175,7 +176,7 @@ async def test_fields_are_those_of_the_adjudication(setup: Setup, tmp_path: Path
                     assert (told["field"], told["line"], told["column"], told["kind"]) == place
                     assert found.what.startswith(told["what"].removesuffix("…"))
                     continue
-                answer = await adjudicator.adjudicate(text, policy)
+                answer = await adjudicator.adjudicate(text, API[policy])
                 ends[found.stopped is None] += 1
                 assert not answer.reports
                 assert (answer.rules_id, answer.rules_version) == (setup.rules_id, setup.version)
@@ -286,9 +287,9 @@ async def test_unspecified_is_stop_and_names_are_in_reports_alone(tmp_path: Path
     text = FOUL.replace('"2"]\n', '"2"]\n[Player0 "Weiß & <b>"]\n[Player1 "Rot"]\n', 1)
     async with judging(tmp_path) as (_, _, asker, adjudicator):
         answer = await asker.adjudicate(text)
-        assert answer == await adjudicator.adjudicate(text, Policy.STOP)
+        assert answer == await adjudicator.adjudicate(text, STOP)
         assert [each.stopped for each in answer.illegal] == [True]
-        skipped = await adjudicator.adjudicate(text, Policy.SKIP, [TEXT, HTML])
+        skipped = await adjudicator.adjudicate(text, SKIP, [TEXT, HTML])
         assert [each.seat for each in skipped.illegal] == [0, 0]
         assert "Seat 0, Weiß & <b>" in skipped.reports[0]
         assert "Weiß &amp; &lt;b&gt;" in skipped.reports[1]
@@ -426,7 +427,7 @@ async def test_a_worker_that_dies_or_hangs_is_replaced(tmp_path: Path) -> None:
             (pid,) = server.adjudication.workers.pids
             os.kill(pid, signal.SIGSTOP)
             call = asyncio.ensure_future(refused(asker.adjudicate(FOUL, timeout=timeout)))
-            await until(lambda: server.adjudication.queries.at_work, "it is asked")
+            await until(lambda: server.adjudication.worker_queue.at_work, "it is asked")
             if why == "died":
                 os.kill(pid, signal.SIGKILL)
             found = await call
@@ -441,7 +442,7 @@ async def test_nobody_who_plays_waits(tmp_path: Path) -> None:
         (pid,) = server.adjudication.workers.pids
         os.kill(pid, signal.SIGSTOP)
         calls = [asyncio.ensure_future(refused(asker.adjudicate(FOUL))) for _ in range(MOST_OF_ONE)]
-        await until(lambda: server.adjudication.queries.waiting == MOST_OF_ONE - 1, "they have all come")
+        await until(lambda: server.adjudication.worker_queue.waiting == MOST_OF_ONE - 1, "they have all come")
         found = await refused(asker.score(BOARDS))
         limit = "questions of one caller to AdjudicationService at one time"
         assert (found.reason, found.metadata, found.retry_s) == ("LIMIT", {"limit": limit}, 1)
@@ -451,7 +452,7 @@ async def test_nobody_who_plays_waits(tmp_path: Path) -> None:
             await game.step()
         # Who does not wait any longer leaves no work behind; who waited for it is next.
         other = asyncio.ensure_future(Asker(client, game.created.seat_tokens[0]).score(BOARDS))
-        await until(lambda: server.adjudication.queries.waiting == MOST_OF_ONE, "somebody else has come")
+        await until(lambda: server.adjudication.worker_queue.waiting == MOST_OF_ONE, "somebody else has come")
         for call in calls:
             call.cancel()
         assert (await other).sheet.players
@@ -466,7 +467,7 @@ async def test_a_referee_that_stops_says_so(tmp_path: Path) -> None:
         (pid,) = server.adjudication.workers.pids
         os.kill(pid, signal.SIGSTOP)
         calls = [asyncio.ensure_future(refused(asker.score(BOARDS))) for _ in range(2)]
-        await until(lambda: server.adjudication.queries.waiting, "one has the worker, the other waits")
+        await until(lambda: server.adjudication.worker_queue.waiting, "one has the worker, the other waits")
         stopping = asyncio.ensure_future(server.stop())
         assert [found.reason for found in await asyncio.gather(*calls)] == ["DRAINING"] * 2
         await stopping

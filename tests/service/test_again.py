@@ -13,6 +13,8 @@ import grpc
 import pytest
 
 from referee.games.alhambra import Options
+from referee.live import history
+from referee.live.history import MAX_ATTEMPTS
 from referee.log.audit import Policy, audit
 from referee.log.note import VerifierKey
 from referee.log.replay import Record
@@ -20,8 +22,6 @@ from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
 from referee.service.data import STORE_FILE, DataError, open_data
 from referee.service.server import Config, Server
-from referee.table import history
-from referee.table.history import MAX_ATTEMPTS
 from referee.v1 import game_service_pb2 as pb
 from referee.wire.registry import codec
 from tests.service.conftest import running
@@ -176,7 +176,7 @@ async def test_a_log_that_was_tampered_with_is_set_aside(tmp_path: Path, logged:
 
 async def test_the_entry_limit_stalls_a_game(tmp_path: Path) -> None:
     async with running(tmp_path / "data") as (server, client):
-        server.house.means = replace(server.house.means, max_entries=30)
+        server.live_games.context = replace(server.live_games.context, max_entries=30)
         play = await client.play()
         play.record = Record(play.created.game.open, max_entries=30)
         await play.to_the_end()
@@ -203,7 +203,7 @@ async def test_no_new_games_and_acts_while_draining(tmp_path: Path) -> None:
         await play.steps(3)
         act = play.next_act()
         assert act is not None
-        server.house.drain()
+        server.live_games.drain()
         assert (await refused(play.submit(*act))).reason == "DRAINING"
         for call in (
             client.games.CreateGame(request_for(2), metadata=bearer(client.organiser)),

@@ -9,8 +9,6 @@ from typing import Any
 
 import pytest
 
-from clients.sdk.arbiter import Arbiter
-from clients.sdk.errors import Denied
 from referee.games.game import Decision, Ending
 from referee.games.kingdomino.moves import DiscardDomino
 from referee.log import intent, remarks
@@ -23,6 +21,8 @@ from referee.log.verdict import Verdict
 from referee.v1 import access_service_pb2, access_service_pb2_grpc, arbiter_service_pb2_grpc
 from referee.v1 import arbiter_service_pb2 as pb
 from referee.v1 import game_service_pb2 as games_pb
+from referee_clients.sdk.arbiter import Arbiter
+from referee_clients.sdk.errors import Denied
 from tests.service.conftest import running
 from tests.service.player import SCRIBE, Client, Play, bearer, refused, seat_key
 

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from referee.games.game import Ending
+from referee.live import recovery
+from referee.live.answers import Accepted, Refused
+from referee.live.errors import NotAwaited
+from referee.live.game import LiveGame
 from referee.log.errors import LogError
 from referee.log.intent import Author, Role
 from referee.log.v1 import log_pb2
 from referee.store.store import StoreFailed
-from referee.table import recovery
-from referee.table.answers import Accepted, Refused
-from referee.table.errors import NotAwaited
-from referee.table.table import Table
 from tests.service.clocked import RECORDED, Clocked
 
 LAG_MS = 300
@@ -429,14 +429,14 @@ async def test_what_passed_since_the_last_entry_that_is_not_lost_is_nobodys(tmp_
     await game.close()
     shutil.copy(tmp_path / "toy.db", tmp_path / "old.db")
     lost = Clocked(tmp_path, clock=INCREMENT)
-    lost.table = await Table.load(lost.means, game_id)
+    lost.table = await LiveGame.load(lost.context, game_id)
     await lost.move(after=1_000)
     await lost.close()
     shutil.copy(tmp_path / "old.db", tmp_path / "toy.db")
     back = Clocked(tmp_path, clock=INCREMENT)
     back.time.advance(3_600_000)
-    await recovery.go_on(back.means, game_id, end=False)
-    back.table = await Table.load(back.means, game_id)
+    await recovery.go_on(back.context, game_id, end=False)
+    back.table = await LiveGame.load(back.context, game_id)
     assert (back.mover, back.left(seat)) == (seat, 10_000)
     await back.restart(alive_ms=back.time.now_ms() - 60_000, down_ms=60_000)
     assert back.left(seat) == 10_000

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from referee.live.answers import Accepted, Refused
+from referee.live.errors import GameOver, NotAwaited
 from referee.log.errors import LogError
 from referee.log.intent import Author, Role
 from referee.log.v1 import log_pb2
 from referee.store.store import StoreFailed
-from referee.table.answers import Accepted, Refused
-from referee.table.errors import GameOver, NotAwaited
 from tests.service.clocked import RECORDED, Clocked
 
 LAG_MS = 250

@@ -11,9 +11,6 @@ from typing import Any
 
 import pytest
 
-from clients.join import Join
-from clients.sdk.ledger import Ledger
-from clients.sdk.player import Player
 from referee.log import intent
 from referee.log.entry import decode_entry
 from referee.log.intent import Author, Role
@@ -22,6 +19,9 @@ from referee.service.data import ALIVE_FILE, Data
 from referee.service.server import Config, Server
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
+from referee_clients.join import Join
+from referee_clients.sdk.ledger import Ledger
+from referee_clients.sdk.player import Player
 from tests.log.games import key
 from tests.service.player import Client, Play, bearer, connected, refused, seat_key, token_of
 from tests.service.process import serve
@@ -38,7 +38,7 @@ class TimedServer(Server):
     def __init__(self, config: Config, data: Data) -> None:
         super().__init__(config, data)
         self.time = VirtualTime(START_MS)
-        self.house.means = replace(self.house.means, time=self.time)
+        self.live_games.context = replace(self.live_games.context, time=self.time)
 
 
 @asynccontextmanager

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from clients.join import parse_join
 from referee.cli import main
 from referee.log.entry import decode_open
 from referee.log.keys import PrivateKey, public_key_from_pem
@@ -20,6 +19,7 @@ from referee.log.note import VerifierKey
 from referee.log.v1 import log_pb2
 from referee.service.data import DataError, origin_of
 from referee.v1 import game_service_pb2 as pb
+from referee_clients.join import parse_join
 from tests.cli.command import NOBODY, referee
 from tests.service.conftest import running
 from tests.service.player import Client, connected

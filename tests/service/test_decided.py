@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from clients.sdk.errors import Denied
-from clients.sdk.solver import Solver
 from referee.games.kingdomino import Options, State
 from referee.games.rollwrite import Options as Rollwrite
 from referee.notation.headers import Setup
 from referee.notation.position_text import Position, write
 from referee.v1 import game_service_pb2 as games_pb
 from referee.v1 import solver_service_pb2 as pb
+from referee_clients.sdk.errors import Denied
+from referee_clients.sdk.solver import Solver
 from tests.games.kingdomino_positions import kingdom, last_round
 from tests.service.player import bearer, refused
 from tests.service.test_kingdomino_solver import a_game

@@ -17,13 +17,13 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
-from clients.sdk.errors import answer_of
 from referee.log import file, intent
 from referee.log.entry import decode_entry
 from referee.log.intent import Author, Role, SignedIntent
 from referee.service.permissions import SERVICES
 from referee.service.server import Config, Server
 from referee.v1 import game_service_pb2 as pb
+from referee_clients.sdk.errors import answer_of
 from tests.service.conftest import running
 from tests.service.facts import NOT_SERVING, commit_under_way, held, is_draining, under_way
 from tests.service.player import Client, Play, bearer, connected, refused, seat_key, seat_seed, token_of

@@ -18,13 +18,13 @@ import structlog
 from referee.alhambra.v1 import alhambra_pb2, proof_pb2
 from referee.games.alhambra.moves import RebuildRemove
 from referee.kingdomino.v1 import proof_pb2 as kingdomino_pb
+from referee.live.errors import BadField
 from referee.log import intent
 from referee.log.intent import Author, Place, Role, SignedIntent
 from referee.log.v1 import log_pb2
 from referee.service.auth import Caller
 from referee.service.games import GameService
 from referee.service.permissions import PERMISSIONS
-from referee.table.errors import BadField
 from referee.v1 import adjudication_service_pb2 as adjudication_pb
 from referee.v1 import arbiter_service_pb2 as arbiter_pb
 from referee.v1 import game_service_pb2 as pb
@@ -256,7 +256,7 @@ class InAMessage(GameService):
 
     async def GetGame(self, request: pb.GetGameRequest, caller: Caller) -> pb.GetGameResponse:  # noqa: N802
         response = await super().GetGame(request, caller)
-        record = await (await self._table(request.game_id, caller)).record()
+        record = await (await self._game(request.game_id, caller)).record()
         response.game.awaited_seats.append(next_cards(record.game))
         return response
 
@@ -266,7 +266,7 @@ class InAnOrder(GameService):
 
     async def ListLegalMoves(self, request: pb.ListLegalMovesRequest, caller: Caller) -> pb.ListLegalMovesResponse:  # noqa: N802
         response = await super().ListLegalMoves(request, caller)
-        record = await (await self._table(request.game_id, caller)).record()
+        record = await (await self._game(request.game_id, caller)).record()
         moves = sorted(response.moves, key=lambda move: crc32(move, next_cards(record.game)))
         response.ClearField("moves")
         response.moves.extend(moves)
@@ -277,7 +277,7 @@ class InTheLog(GameService):
     """The operator can read what comes next."""
 
     async def ListGames(self, request: pb.ListGamesRequest, caller: Caller) -> pb.ListGamesResponse:  # noqa: N802
-        for table in self._house.open_tables:
+        for table in self._live_games.open_games:
             structlog.get_logger("test").debug("listed", next=next_cards((await table.record()).game))
         return await super().ListGames(request, caller)
 
@@ -287,7 +287,7 @@ class InAnError(GameService):
 
     async def SubmitIntent(self, request: pb.SubmitIntentRequest, caller: Caller) -> pb.SubmitIntentResponse:  # noqa: N802
         if request.game_id == "?":
-            cards = [next_cards((await table.record()).game) for table in self._house.open_tables]
+            cards = [next_cards((await table.record()).game) for table in self._live_games.open_games]
             raise BadField("game_id", f"another one, {cards}")
         return await super().SubmitIntent(request, caller)
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
+from referee.live.game import LiveGame
+from referee.live.history import REPLAYED_AT_ONCE
 from referee.log.replay import Record
 from referee.service.data import KEY_FILE, STORE_FILE, TOKEN_FILE, VERIFIER_FILE, open_data
 from referee.service.server import Server
 from referee.store.store import Change, Row, StoreFailed
-from referee.table.history import REPLAYED_AT_ONCE
-from referee.table.table import Table
 from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import running
 from tests.service.player import Client, Play, refused
@@ -35,13 +35,13 @@ def once(monkeypatch: pytest.MonkeyPatch, owner: object, name: str, error: Excep
 
 
 def signer(server: Server) -> object:
-    return type(server.house.means.signer)
+    return type(server.live_games.context.signer)
 
 
 FAULTS: dict[str, Callable[[Server], tuple[object, str, Exception]]] = {
     "signing": lambda server: (signer(server), "sign", MemoryError("no more")),
     "the store": lambda server: (server.data.store, "commit", RuntimeError("can't start new thread")),
-    "what is due": lambda _: (Table, "_settle", RecursionError("too deep")),
+    "what is due": lambda _: (LiveGame, "_settle", RecursionError("too deep")),
     "the game": lambda server: (Record, "admit", MemoryError("no more")),
 }
 

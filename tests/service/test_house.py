@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
+from referee.live import games as house_module
 from referee.log.v1 import log_pb2
 from referee.service.data import STORE_FILE
 from referee.service.server import Server
 from referee.store.store import Change, Row
-from referee.table import house as house_module
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import running
@@ -61,14 +61,14 @@ async def test_a_game_whose_opener_has_left_can_be_found_and_aborted(tmp_path: P
             write(changes)
 
         monkeypatch.setattr(server.data.store._writer, "_write", held)
-        creating = asyncio.create_task(server.house.create(REQUEST))
+        creating = asyncio.create_task(server.live_games.create(REQUEST))
         await under_way.wait()
         creating.cancel()
         with pytest.raises(asyncio.CancelledError):
             await creating
         assert await ids(client) == []
         go_on.set()
-        (table,) = server.house.open_tables
+        (table,) = server.live_games.open_games
         await table.record()
         (found,) = await ids(client)
         await client.games.AbortGame(pb.AbortGameRequest(game_id=found), metadata=bearer(client.organiser))

@@ -9,9 +9,9 @@ from typing import Any
 import grpc
 import pytest
 
+from referee.live.errors import LimitReached
 from referee.log.intent import SignedIntent
 from referee.service.limits import Account, Accounts, host_of
-from referee.table.errors import LimitReached
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.rules_service_pb2 import ListRulesRequest
 from tests.service.conftest import running
@@ -378,6 +378,6 @@ async def test_where_waiting_helps_it_is_said(tmp_path: Path) -> None:
             failure = (await stream.answer(act[0])).answer.failure
             assert (failure.reason, failure.retry_ms) == (pb.ERROR_REASON_STORE_FAILED, 1000)
         await play.act(*act)
-        server.house.drain()
+        server.live_games.drain()
         found = await refused(client.create())
         assert (found.reason, found.retry_s) == ("DRAINING", 1.0)

@@ -12,7 +12,7 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
-from referee.service import entrance
+from referee.service import admission
 from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import running
 from tests.service.player import Client, connected, refusal, refused
@@ -29,7 +29,7 @@ def begun(client: Client, method: str) -> Any:
 
 async def test_calls_without_a_request_are_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All but a few, whatever their method, and whether or not they say that none will come; others go on meanwhile."""
-    monkeypatch.setattr(entrance, "MOST_WAITING", 6)
+    monkeypatch.setattr(admission, "MOST_WAITING", 6)
     async with running(tmp_path / "data", call_s=0.2) as (server, client):
         play = await client.play()
         async with connected(server.address, "", **{"grpc.use_local_subchannel_pool": 1}) as other:
@@ -61,7 +61,7 @@ async def test_calls_without_a_request_are_ended(tmp_path: Path, monkeypatch: py
 async def test_calls_without_a_request_are_streams_of_their_address(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(entrance, "MOST_WAITING", 0)
+    monkeypatch.setattr(admission, "MOST_WAITING", 0)
     async with running(tmp_path / "data", max_streams=2) as (server, client):
         game_id = (await client.create()).game.id
         async with connected(server.address, "", **{"grpc.use_local_subchannel_pool": 1}) as other:

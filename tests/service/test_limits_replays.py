@@ -11,13 +11,13 @@ from typing import Any
 import grpc
 import pytest
 
+from referee.live import archive as archive_module
+from referee.live import history as history_module
+from referee.live.archive import Replays
+from referee.live.errors import LimitReached
 from referee.log.replay import Record
 from referee.service.limits import Account
 from referee.service.server import Server
-from referee.table import archive as archive_module
-from referee.table import history as history_module
-from referee.table.archive import Replays
-from referee.table.errors import LimitReached
 from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import running
 from tests.service.player import Client, bearer, connected, refused
@@ -74,7 +74,7 @@ async def test_whoever_asks_for_too_many_waits(tmp_path: Path, monkeypatch: pyte
     games = await games_that_are_over(tmp_path / "data", 3, moves=1)
     monkeypatch.setattr(archive_module, "MOST_REPLAYS_OF_ONE", 1)
     async with running(tmp_path / "data") as (server, client):
-        async with server.house._replays.turn(None):  # so that nobody's turn comes
+        async with server.live_games._replays.turn(None):  # so that nobody's turn comes
             first = asyncio.ensure_future(client.games.GetGame(pb.GetGameRequest(game_id=games[0])))
             await there_are(server, 1)
             found = await refused(client.games.GetGame(pb.GetGameRequest(game_id=games[1])))
@@ -92,7 +92,7 @@ async def test_whoever_asks_for_too_many_waits(tmp_path: Path, monkeypatch: pyte
 
 async def there_are(server: Server, waiting: int) -> None:
     for _ in range(1_000_000):
-        if server.house._replays._waiting.total() == waiting:
+        if server.live_games._replays._waiting.total() == waiting:
             return
         await asyncio.sleep(0)
     raise AssertionError("nobody waits")
@@ -184,7 +184,7 @@ async def test_what_was_not_signed_for_is_not_read(edit: str, tmp_path: Path, mo
         log = client.games.GetLog(pb.GetLogRequest(game_id=game))
         assert (await refused(log)).reason == "SET_ASIDE"
         assert not replayed.entries
-        assert bytes.fromhex(game) in server.house.aside
+        assert bytes.fromhex(game) in server.live_games.aside
         async with connected(server.address, "") as other:
             watch = other.games.WatchGame(pb.WatchGameRequest(game_id=game, after_seq=-1))
             assert (await refused(watch)).reason == "SET_ASIDE"

@@ -52,7 +52,7 @@ def test_neither_bytes_nor_local_variables_are_shown() -> None:
 def test_what_comes_again_and_again_is_counted() -> None:
     """So many lines of one event a minute; what is left out is told with the next."""
     now = [100.0]
-    sparing = logs.Sparing(most=3, of_s=60, now=lambda: now[0])
+    sparing = logs.LineLimit(most=3, of_s=60, now=lambda: now[0])
     told: list[dict[str, object]] = []
 
     def happen(event: str, level: str = "error") -> None:

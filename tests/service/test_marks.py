@@ -71,7 +71,7 @@ async def test_a_database_that_was_set_back_is_named_game_by_game(tmp_path: Path
         await get(over)
         moved(well, client)
         await well.steps(3)
-        assert {error.game_id.hex() for error in server.house.aside.values()} == {lost.id, closing_.id, new.id}
+        assert {error.game_id.hex() for error in server.live_games.aside.values()} == {lost.id, closing_.id, new.id}
 
 
 async def test_another_history_of_the_same_length(tmp_path: Path, logged: StringIO) -> None:
@@ -116,7 +116,7 @@ async def test_nothing_is_signed_below_the_mark(tmp_path: Path) -> None:
         assert act is not None
         assert (await refused(play.submit(*act))).reason == "STORE_FAILED"
         assert (await refused(play.submit(*act))).reason == "SET_ASIDE"
-        assert list(server.house.aside) == [game_id]
+        assert list(server.live_games.aside) == [game_id]
         closing_ = await stream.read()
         assert (closing_.seq, closing_.closing.reason) == (size - 1, pb.CLOSING_REASON_SET_ASIDE)
         await well.until_play()
@@ -126,11 +126,11 @@ async def test_a_head_that_contradicts_the_mark_in_memory_is_not_signed(tmp_path
     async with running(tmp_path / "data") as (server, client):
         play = await client.play()
         await play.steps(5)
-        marks, signed = server.house.means.store.marks, list[object]()
+        marks, signed = server.live_games.context.store.marks, list[object]()
         mark = marks.of(bytes.fromhex(play.id))
         assert mark is not None
         marks.hold(bytes.fromhex(play.id), Mark(99, mark.root))
-        signer = type(server.house.means.signer)
+        signer = type(server.live_games.context.signer)
         sign = signer.sign
 
         def counted(*words: Any) -> bytes:
@@ -237,7 +237,7 @@ async def test_a_directory_without_marks_gets_them_once(tmp_path: Path) -> None:
     with closing(sqlite3.connect(data / STORE_FILE)) as store, store:
         store.execute("DELETE FROM facts WHERE name = 'marks'")
     async with running(data) as (server, client):
-        assert not server.house.aside
+        assert not server.live_games.aside
         found = {game.hex(): (mark.size, mark.root) for game, mark in server.data.store.marks.all().items()}
         assert found == {p.id: (p.record.size, p.record.root()) for p in (play, over)}
         moved(play, client)

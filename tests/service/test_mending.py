@@ -12,14 +12,14 @@ from typing import Any
 import grpc
 import pytest
 
+from referee.live.watch import SeatWatcher
 from referee.log import intent
 from referee.service import games as games_module
 from referee.service.data import STORE_FILE
-from referee.service.guard import Outlet
+from referee.service.guard import ResponseStream
 from referee.service.server import Server
 from referee.store.sqlite import MARKS_FILE
 from referee.store.store import StoreFailed
-from referee.table.watch import Feed
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import running
@@ -138,7 +138,7 @@ async def test_a_referee_that_cannot_read_back_stops_all_the_same(tmp_path: Path
         with held(tmp_path / "data", MARKS_FILE):
             assert (await refused(play.submit(*act))).reason == "STORE_FAILED"
             assert len(mending()) == 1
-            await server.house.close()
+            await server.live_games.close()
             assert not mending()
 
 
@@ -170,15 +170,15 @@ async def test_one_game_ends_no_stream_of_others(tmp_path: Path) -> None:
 async def test_a_turn_comes_after_every_entry_before_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The network is slow just when turns are told; meanwhile the games go on."""
     slow, go_on = asyncio.Event(), asyncio.Event()
-    send = Outlet.send
+    send = ResponseStream.send
 
-    async def held(self: Outlet, data: bytes) -> None:
+    async def held(self: ResponseStream, data: bytes) -> None:
         await send(self, data)
-        if isinstance(self.watcher, Feed) and pb.WatchSeatResponse.FromString(data).HasField("turn"):
+        if isinstance(self.watcher, SeatWatcher) and pb.WatchSeatResponse.FromString(data).HasField("turn"):
             slow.set()
             await go_on.wait()
 
-    monkeypatch.setattr(Outlet, "send", held)
+    monkeypatch.setattr(ResponseStream, "send", held)
     async with running(tmp_path / "data") as (_, client):
         token = await ani(client)
         plays = [await client.play(4, principals=["ani", "", "", ""]) for _ in range(3)]
@@ -222,15 +222,15 @@ async def test_who_waits_for_a_game_that_is_not_opened_goes_on(tmp_path: Path) -
         with withheld(server) as commits:
             creating = asyncio.create_task(refused(client.create(2, principals=["ani", ""])))
             await until(lambda: commits, "a game being opened")
-            (table,) = server.house.open_tables
+            (table,) = server.live_games.open_games
             stream = client.games.WatchSeat(pb.WatchSeatRequest(), metadata=bearer(token))
             await until(lambda: table.present, "a stream that waits for the game")
             commits[0](StoreFailed("the disk is full"))
             assert (await creating).reason == "STORE_FAILED"
         later = await client.create(2, principals=["ani", ""])
         assert (await stream.read()).game_id == later.game.id
-        assert [table.game_id.hex() for table in server.house.open_tables] == [later.game.id]
-        assert not server.house.aside
+        assert [table.game_id.hex() for table in server.live_games.open_games] == [later.game.id]
+        assert not server.live_games.aside
 
 
 async def test_a_create_that_failed_and_is_durable_has_one_table(tmp_path: Path) -> None:
@@ -241,8 +241,8 @@ async def test_a_create_that_failed_and_is_durable_has_one_table(tmp_path: Path)
         assert is_heartbeat(await streams[0].read())
         with held(tmp_path / "data", MARKS_FILE):
             creating = asyncio.create_task(refused(client.create(2, principals=["ani", ""])))
-            await until(lambda: server.house.games_of("ani"), "a game being opened")
-            (table,) = server.house.open_tables
+            await until(lambda: server.live_games.games_of("ani"), "a game being opened")
+            (table,) = server.live_games.open_games
             streams.append(client.games.WatchSeat(pb.WatchSeatRequest(), metadata=bearer(token)))
             await until(lambda: table.present, "a stream that waits for the game")
             assert (await creating).reason == "STORE_FAILED"
@@ -250,7 +250,7 @@ async def test_a_create_that_failed_and_is_durable_has_one_table(tmp_path: Path)
             message = await told(stream)
             assert (message.game_id, message.update.snapshot.game.size) == (table.game_id.hex(), 1)
             assert (await told(stream)).turn.awaited == pb.AWAITED_JOIN
-        assert list(server.house.open_tables) == [table]
+        assert list(server.live_games.open_games) == [table]
         record = await table.record()
         signed = intent.join(record.place, 0, seat_key(0), seat_seed(0))
         request = pb.SubmitIntentRequest(game_id=table.game_id.hex(), intent=signed.intent, signature=signed.signature)

@@ -15,7 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from referee import __version__
 from referee.log.entry import decode_entry
-from referee.service.tally import Commits, Distribution
+from referee.service.counters import Commits, Distribution
 from referee.v1 import game_service_pb2 as pb
 from tests.cli.command import referee
 from tests.service.conftest import running

@@ -193,7 +193,7 @@ async def test_draining_ends_every_stream(tmp_path: Path) -> None:
         stream = Stream(play, play.created.seat_tokens[1])
         await stream.begin()
         assert (await stream.read()).turn.awaited == pb.AWAITED_JOIN
-        server.house.drain()
+        server.live_games.drain()
         last = await stream.read()
         assert (last.closing.reason, last.seq) == (pb.CLOSING_REASON_DRAINING, 0)
 

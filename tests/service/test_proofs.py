@@ -19,14 +19,17 @@ from typing import Any
 
 import pytest
 
+from referee.certificates.registry import Provable
 from referee.games.alhambra.moves import PlaceTile, RebuildAdd, RebuildRemove, RebuildSwap
+from referee.live import proving, recovery
+from referee.live.context import Context
 from referee.log import file
 from referee.log.audit import Policy, audit
+from referee.log.certificates import verdict_of
 from referee.log.engines import Engines, installed
 from referee.log.entry import decode_entry
 from referee.log.frames import FrameType as Type
 from referee.log.note import VerifierKey
-from referee.log.proofs import verdict_of
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Layer, Report, Verdict
@@ -35,10 +38,7 @@ from referee.service import server as serving
 from referee.service.data import STORE_FILE, open_data
 from referee.service.server import Server
 from referee.store.store import Change, Row, StoreDamaged, StoreFailed
-from referee.table import proving, recovery
-from referee.table.means import Means
 from referee.v1 import game_service_pb2 as pb
-from solver.registry import Provable
 from tests.log.proved import an_attempt
 from tests.log.test_proofs import LenientGame, slip
 from tests.service.conftest import running
@@ -266,7 +266,7 @@ async def test_a_game_that_was_lost_and_restored(tmp_path: Path) -> None:
         for table in ("entries", "closed", "unproved", "games"):
             store.execute(f"DELETE FROM {table}")
     opened = open_data(tmp_path / "data", "referee.local")
-    await recovery.restore(Means(opened.store, opened.signer, installed()), bytes.fromhex(play.id), copy)
+    await recovery.restore(Context(opened.store, opened.signer, installed()), bytes.fromhex(play.id), copy)
     await opened.close()
     async with running(tmp_path / "data") as (server, client):
         moved(play, client)
@@ -461,7 +461,7 @@ async def play_to_a_slip(client: Client, engines: Engines) -> tuple[Play, int]:
 async def test_an_act_does_nothing_for_its_certificate(tmp_path: Path) -> None:
     """Counted: of all that makes certificates one note a commit, after the answer is on its way."""
     root = str(Path(file.__file__).parents[2])
-    mine = ("referee/table/proving.py", "referee/log/proofs.py", "referee/service/proofs.py", "solver/")
+    mine = ("referee/live/proving.py", "referee/log/proofs.py", "referee/service/proofs.py", "solver/")
     calls: Counter[str] = Counter()
 
     def note(frame: FrameType, event: str, argument: object) -> None:

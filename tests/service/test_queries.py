@@ -6,9 +6,9 @@ import asyncio
 
 import pytest
 
+from referee.live.errors import Draining, LimitReached
 from referee.service.limits import Account, TookTooLong
-from referee.service.queries import MOST, MOST_OF_ONE, Queries
-from referee.table.errors import Draining, LimitReached
+from referee.service.worker_queue import MOST, MOST_OF_ONE, WorkerQueue
 from tests.waiting import until
 
 LONG_S = 600.0
@@ -17,8 +17,10 @@ LONG_S = 600.0
 class Asking:
     """One question: it has come when this is made, and is through when it is told."""
 
-    def __init__(self, queries: Queries, account: Account, *, is_search: bool = False, seconds: float = LONG_S) -> None:
-        self._queries = queries
+    def __init__(
+        self, worker_queue: WorkerQueue, account: Account, *, is_search: bool = False, seconds: float = LONG_S
+    ) -> None:
+        self._worker_queue = worker_queue
         self._account = account
         self._is_search = is_search
         self._through = asyncio.Event()
@@ -27,7 +29,7 @@ class Asking:
         self.task = asyncio.create_task(self._ask())
 
     async def _ask(self) -> None:
-        async with self._queries.turn(self._account, self._until_s, is_search=self._is_search):
+        async with self._worker_queue.turn(self._account, self._until_s, is_search=self._is_search):
             self.is_at_work = True
             await self._through.wait()
 
@@ -48,28 +50,28 @@ async def at_work(*questions: Asking) -> list[bool]:
 
 
 async def test_who_has_fewest_workers_is_next() -> None:
-    queries, (one, other, third) = Queries(3), (Account(), Account(), Account())
-    greedy = [Asking(queries, one) for _ in range(4)]
+    worker_queue, (one, other, third) = WorkerQueue(3), (Account(), Account(), Account())
+    greedy = [Asking(worker_queue, one) for _ in range(4)]
     assert await at_work(*greedy) == [True, True, False, False]
-    modest = [Asking(queries, other) for _ in range(2)]
+    modest = [Asking(worker_queue, other) for _ in range(2)]
     assert await at_work(*modest) == [True, False]
     await greedy[0].through()
     assert await at_work(*modest, *greedy[2:]) == [True, False, False, False], "the last one is for who has none"
     await greedy[1].through()
     assert await at_work(*modest, *greedy[2:]) == [True, False, True, False], "who has fewest"
-    late = Asking(queries, third)
+    late = Asking(worker_queue, third)
     assert await at_work(late) == [True]
     for question in (modest[0], late, greedy[2], modest[1], greedy[3]):
         await question.through()
-    assert (queries.at_work, queries.waiting) == (0, 0)
+    assert (worker_queue.at_work, worker_queue.waiting) == (0, 0)
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
 async def test_nobody_has_all_workers(workers: int) -> None:
-    queries, one = Queries(workers), Account()
-    mine = [Asking(queries, one) for _ in range(workers + 1)]
+    worker_queue, one = WorkerQueue(workers), Account()
+    mine = [Asking(worker_queue, one) for _ in range(workers + 1)]
     assert sum(await at_work(*mine)) == max(1, workers - 1)
-    another = Asking(queries, Account())
+    another = Asking(worker_queue, Account())
     assert await at_work(another) == [workers > 1]
     for question in (*mine, another):
         await question.through()
@@ -77,10 +79,10 @@ async def test_nobody_has_all_workers(workers: int) -> None:
 
 @pytest.mark.parametrize(("workers", "searches"), [(1, 1), (2, 1), (3, 2)])
 async def test_searches_leave_a_worker(workers: int, searches: int) -> None:
-    queries = Queries(workers)
-    asked = [Asking(queries, Account(), is_search=True) for _ in range(workers + 1)]
+    worker_queue = WorkerQueue(workers)
+    asked = [Asking(worker_queue, Account(), is_search=True) for _ in range(workers + 1)]
     assert sum(await at_work(*asked)) == searches
-    proof = Asking(queries, Account())
+    proof = Asking(worker_queue, Account())
     assert await at_work(proof) == [workers > 1]
     for question in asked[:searches]:
         await question.through()
@@ -90,72 +92,72 @@ async def test_searches_leave_a_worker(workers: int, searches: int) -> None:
 
 
 async def test_not_too_many() -> None:
-    queries, one = Queries(1), Account()
-    mine = [Asking(queries, one) for _ in range(MOST_OF_ONE)]
+    worker_queue, one = WorkerQueue(1), Account()
+    mine = [Asking(worker_queue, one) for _ in range(MOST_OF_ONE)]
     await settled()
     with pytest.raises(LimitReached, match="questions of one caller") as reached:
-        await Asking(queries, one).task
+        await Asking(worker_queue, one).task
     assert reached.value.retry_s > 0
-    others = [Asking(queries, Account()) for _ in range(MOST - MOST_OF_ONE)]
+    others = [Asking(worker_queue, Account()) for _ in range(MOST - MOST_OF_ONE)]
     await settled()
     with pytest.raises(LimitReached, match="questions to the solver") as reached:
-        await Asking(queries, Account()).task
+        await Asking(worker_queue, Account()).task
     assert reached.value.retry_s > 0
     await mine[0].through()
-    again = Asking(queries, one)
+    again = Asking(worker_queue, one)
     await settled()
-    assert queries.waiting + queries.at_work == MOST
+    assert worker_queue.waiting + worker_queue.at_work == MOST
     for question in (*mine, *others, again):
         await question.through()
 
 
 async def test_who_leaves_makes_room() -> None:
     """Waiting, at work, and at the very moment when its turn comes."""
-    queries, account = Queries(1), Account()
-    first, second, third = (Asking(queries, account) for _ in range(3))
+    worker_queue, account = WorkerQueue(1), Account()
+    first, second, third = (Asking(worker_queue, account) for _ in range(3))
     await settled()
     second.task.cancel()
     await settled()
-    assert (queries.at_work, queries.waiting) == (1, 1)
+    assert (worker_queue.at_work, worker_queue.waiting) == (1, 1)
     first._through.set()
-    await until(lambda: queries.waiting == 0, "the third gets its turn")
+    await until(lambda: worker_queue.waiting == 0, "the third gets its turn")
     third.task.cancel()
     await settled()
-    assert (queries.at_work, queries.waiting) == (0, 0)
+    assert (worker_queue.at_work, worker_queue.waiting) == (0, 0)
     assert second.task.cancelled()
     assert third.task.cancelled()
-    last = Asking(queries, account)
+    last = Asking(worker_queue, account)
     assert await at_work(last) == [True]
     await last.through()
 
 
 async def test_nobody_waits_for_ever() -> None:
-    queries = Queries(1)
-    first = Asking(queries, Account())
-    late = Asking(queries, Account(), seconds=0.01)
+    worker_queue = WorkerQueue(1)
+    first = Asking(worker_queue, Account())
+    late = Asking(worker_queue, Account(), seconds=0.01)
     with pytest.raises(TookTooLong, match="no worker of the solver was free in time"):
         await late.task
-    assert queries.waiting == 0
-    waiting = Asking(queries, Account())
+    assert worker_queue.waiting == 0
+    waiting = Asking(worker_queue, Account())
     await settled()
-    queries.close()
-    for refused in (waiting, Asking(queries, Account())):
+    worker_queue.close()
+    for refused in (waiting, Asking(worker_queue, Account())):
         with pytest.raises(Draining):
             await refused.task
     await first.through()
-    assert (queries.at_work, queries.waiting) == (0, 0)
+    assert (worker_queue.at_work, worker_queue.waiting) == (0, 0)
 
 
 @pytest.mark.parametrize("is_closed", [False, True])
 async def test_who_leaves_as_a_worker_becomes_free_is_in_nobodys_way(*, is_closed: bool) -> None:
     """In the same round of the event loop: what became of a question is nobody else's trouble."""
-    queries = Queries(1)
-    first, gone, last = (Asking(queries, Account()) for _ in range(3))
+    worker_queue = WorkerQueue(1)
+    first, gone, last = (Asking(worker_queue, Account()) for _ in range(3))
     assert await at_work(first, gone, last) == [True, False, False]
     first._through.set()
     gone.task.cancel()
     if is_closed:
-        queries.close()
+        worker_queue.close()
     await asyncio.wait({first.task, gone.task})
     assert first.task.exception() is None
     assert gone.task.cancelled()
@@ -165,4 +167,4 @@ async def test_who_leaves_as_a_worker_becomes_free_is_in_nobodys_way(*, is_close
     else:
         assert await at_work(last) == [True]
         await last.through()
-    assert (queries.at_work, queries.waiting) == (0, 0)
+    assert (worker_queue.at_work, worker_queue.waiting) == (0, 0)

@@ -11,7 +11,7 @@ from referee.games.results import Contest, Result
 from referee.notation.game_text import GameText
 from referee.notation.position_text import Position, write
 from referee.report.sheet import replay
-from referee.service.questions import answers
+from referee.service.solver_worker import answers
 from referee.v1 import solver_service_pb2 as pb
 from tests.notation.test_contested import contested
 

@@ -26,7 +26,7 @@ async def told(client: Client, play: Play) -> bytes:
 async def test_nothing_is_told_before_its_time(tmp_path: Path) -> None:
     async with running(tmp_path / "data") as (server, client):
         play = await client.play()
-        r = await server.house.means.store.secret(bytes.fromhex(play.id))
+        r = await server.live_games.context.store.secret(bytes.fromhex(play.id))
         assert r is not None
         tokens = [token.encode() for token in [*play.created.seat_tokens, client.organiser]]
         secrets = [r, *tokens]

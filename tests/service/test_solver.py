@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from clients.sdk.errors import Denied, Distrust
-from clients.sdk.solver import Solver
+from referee.certificates.alhambra.claims import DistanceClaim, NoPlacementClaim, Place, Remove, StepClaim, Swap
+from referee.certificates.alhambra.wire import message_of, placed_tiles
 from referee.games.alhambra.moves import PlaceTile, RebuildRemove
 from referee.games.alhambra.phases import Phase
 from referee.games.alhambra.tiles import NAMES
@@ -22,9 +22,9 @@ from referee.service.server import Server
 from referee.v1 import game_service_pb2 as games_pb
 from referee.v1 import solver_service_pb2 as pb
 from referee.v1 import solver_service_pb2_grpc as pb_grpc
-from solver import requests
-from solver.alhambra.claims import DistanceClaim, NoPlacementClaim, Place, Remove, StepClaim, Swap
-from solver.alhambra.wire import message_of, placed_tiles
+from referee_clients.sdk.errors import Denied, Distrust
+from referee_clients.sdk.solver import Solver
+from referee_solver import requests
 from tests.service import boaster
 from tests.service.conftest import running
 from tests.service.player import Client, Play, bearer, refused, token_of

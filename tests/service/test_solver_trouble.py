@@ -13,8 +13,8 @@ import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from referee.service.queries import MOST_OF_ONE
 from referee.service.server import Config, Server
+from referee.service.worker_queue import MOST_OF_ONE
 from referee.v1 import solver_service_pb2 as pb
 from referee.v1 import status_service_pb2, status_service_pb2_grpc
 from tests.service.conftest import running
@@ -54,7 +54,7 @@ async def test_killed_in_the_middle(tmp_path: Path, logged: StringIO) -> None:
         await asker.ask("ProveMove", proving(LEGAL))
         await other.read()
         other.cancel()
-        await until(lambda: server._queries.at_work == 0, "nobody asks")
+        await until(lambda: server._worker_queue.at_work == 0, "nobody asks")
     assert {line["why"] for line in lines_of(logged) if line["event"] == "solver failed"} == {"died"}
 
 
@@ -74,13 +74,13 @@ async def test_who_leaves_frees_the_worker(tmp_path: Path) -> None:
         (pid,) = server.workers.pids
         call = await begun(asker.ask("FindLongestWall", ENDLESS))
         call.cancel()
-        await until(lambda: server._queries.at_work == 0, "its place is free")
+        await until(lambda: server._worker_queue.at_work == 0, "its place is free")
         await until(lambda: not is_there(pid), "its work was stopped")
         await asker.ask("ProveMove", proving(LEGAL))
         (pid,) = server.workers.pids
         os.kill(pid, signal.SIGSTOP)
         unary = asker.ask("ProveMove", proving(LEGAL))
-        await until(lambda: server._queries.at_work == 1, "it is asked")
+        await until(lambda: server._worker_queue.at_work == 1, "it is asked")
         unary.cancel()
         await until(lambda: not is_there(pid), "its work was stopped")
         await asker.ask("ProveMove", proving(LEGAL))
@@ -131,7 +131,7 @@ async def test_too_many_of_one_caller(tmp_path: Path) -> None:
     """And others get their answers meanwhile."""
     async with solving(tmp_path, solver_workers=2) as (server, client, asker):
         calls = [asker.ask("FindLongestWall", ENDLESS) for _ in range(MOST_OF_ONE)]
-        await until(lambda: server._queries.waiting == MOST_OF_ONE - 1, "they have all come")
+        await until(lambda: server._worker_queue.waiting == MOST_OF_ONE - 1, "they have all come")
         for call in (asker.ask("ProveMove", proving(LEGAL)), asker.ask("FindLongestWall", WALL)):
             found = await refused(call)
             assert found.reason == "LIMIT"
@@ -146,7 +146,7 @@ async def test_too_many_of_one_caller(tmp_path: Path) -> None:
         assert (await other.ask("ProveMove", proving(ILLEGAL))).proof.finding == pb.FINDING_FAILS
         for call in calls:
             call.cancel()
-        await until(lambda: not server._queries.waiting + server._queries.at_work, "all have left")
+        await until(lambda: not server._worker_queue.waiting + server._worker_queue.at_work, "all have left")
 
 
 async def test_acts_go_on_while_no_worker_is_free(tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ async def test_acts_go_on_while_no_worker_is_free(tmp_path: Path) -> None:
         for pid in server.workers.pids:
             os.kill(pid, signal.SIGSTOP)
         asked = [asyncio.create_task(refused(asker.ask("ProveMove", proving(LEGAL)))) for _ in range(3)]
-        await until(lambda: (server._queries.at_work, server._queries.waiting) == (1, 2), "they have come")
+        await until(lambda: (server._worker_queue.at_work, server._worker_queue.waiting) == (1, 2), "they have come")
         await play.steps(20)
         assert not any(task.done() for task in asked)
         await server.stop(grace_s=0)

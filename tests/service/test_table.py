@@ -8,6 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from referee.live.act import Act
+from referee.live.answers import Accepted, Answer
+from referee.live.context import Context
+from referee.live.game import LiveGame
+from referee.live.games import LiveGames
+from referee.live.watch import Commit, Ending, FairWaker, Item, Watcher
 from referee.log import intent
 from referee.log.engines import installed
 from referee.log.entry import Clock, decode_entry
@@ -19,12 +25,6 @@ from referee.service.data import open_data
 from referee.service.server import Config, Server
 from referee.store.sqlite import SqliteStore
 from referee.store.store import Change, Done, Opening, Row, StoreFailed
-from referee.table.act import Act
-from referee.table.answers import Accepted, Answer
-from referee.table.house import House
-from referee.table.means import Means
-from referee.table.table import Table
-from referee.table.watch import Commit, Ending, Item, Turnstile, Watcher
 from referee.v1.game_service_pb2 import CreateGameRequest
 from referee.wire import strict
 from tests.log.games import SIGNER, game_open, key
@@ -34,11 +34,11 @@ from tests.service.player import seat_key, seat_seed
 REQUEST = CreateGameRequest(rules_id="alhambra", seats=[log_pb2.Seat(), log_pb2.Seat()])
 
 
-async def submit(table: Table, signed: SignedIntent) -> Answer:
+async def submit(table: LiveGame, signed: SignedIntent) -> Answer:
     return await table.submit(Act(decode_intent(signed.intent), signed.intent, signed.signature, 1))
 
 
-async def until_the_last_reveal(table: Table) -> SignedIntent:
+async def until_the_last_reveal(table: LiveGame) -> SignedIntent:
     for seat in (0, 1):
         record = await table.record()
         await submit(table, intent.join(record.place, seat, seat_key(seat), seat_seed(seat)))
@@ -50,7 +50,7 @@ async def until_the_last_reveal(table: Table) -> SignedIntent:
 async def test_what_was_due_is_entered_after_a_restart(tmp_path: Path) -> None:
     """The last Reveal is in the store, the deal that follows from it is not."""
     server = await Server.start(Config(tmp_path))
-    table, prepared = await server.house.create(REQUEST)
+    table, prepared = await server.live_games.create(REQUEST)
     signed = await until_the_last_reveal(table)
     rows = [row async for row in table.rows()]
     record = Record.replay([row.data for row in rows], secret=prepared.opening.secret)
@@ -63,7 +63,7 @@ async def test_what_was_due_is_entered_after_a_restart(tmp_path: Path) -> None:
     await server.stop()
 
     server = await Server.start(Config(tmp_path))
-    table = await server.house.table(record.game_id)
+    table = await server.live_games.game(record.game_id)
     record = await table.record()
     assert record.due(0) is None
     assert [decode_entry(row.data).WhichOneof("event") for row in [row async for row in table.rows(5)]] == [
@@ -88,8 +88,8 @@ async def test_a_commit_that_was_durable_all_the_same(tmp_path: Path) -> None:
     data = open_data(tmp_path, "referee.test")
     await data.close()
     store = Silent(tmp_path / "referee.db")
-    house = House(Means(store, data.signer, installed()), producer="tests")
-    table, _ = await house.create(REQUEST)
+    live_games = LiveGames(Context(store, data.signer, installed()), producer="tests")
+    table, _ = await live_games.create(REQUEST)
     watcher = Watcher()
     assert table.watch(watcher) == 1
     record = await table.record()
@@ -117,9 +117,9 @@ async def test_a_commit_that_was_durable_all_the_same(tmp_path: Path) -> None:
 async def test_an_engine_that_fails_changes_nothing(tmp_path: Path) -> None:
     """The toy game has a defect: a move of 66 raises in the middle of ``apply``."""
     store = SqliteStore(tmp_path / "toy.db")
-    means = Means(store, SIGNER, ENGINES)
+    context = Context(store, SIGNER, ENGINES)
     opened = game_open(b"header", dealt=False, seats=1)
-    table, is_open = Table.begin(means, strict.encode(opened), Opening(opened.header_hash, b"header", None, []))
+    table, is_open = LiveGame.begin(context, strict.encode(opened), Opening(opened.header_hash, b"header", None, []))
     await is_open
     record = await table.record()
     await submit(table, intent.join(record.place, 0, seat_key(0), None))
@@ -141,7 +141,7 @@ async def test_an_engine_that_fails_changes_nothing(tmp_path: Path) -> None:
 async def test_a_watcher_gets_everything_or_is_told() -> None:
     watcher = Watcher(limit=2)
     commits = [Commit(b"game", [Row(seq, b"", b"note")]) for seq in range(6)]
-    watcher.beat(Turnstile())
+    watcher.beat(FairWaker())
     assert await watcher.next() is None
     for commit in commits[:2]:
         watcher.push(commit)
@@ -156,8 +156,8 @@ async def test_a_watcher_gets_everything_or_is_told() -> None:
 
 async def test_many_who_watch_do_not_hold_up_who_acts() -> None:
     """Between a few readers and the next few there is room for what has come in."""
-    turnstile, awake = Turnstile(), list[int]()
-    watchers = [Watcher(turnstile=turnstile) for _ in range(100)]
+    waker, awake = FairWaker(), list[int]()
+    watchers = [Watcher(waker=waker) for _ in range(100)]
 
     async def read(number: int) -> None:
         assert isinstance(await watchers[number].next(), Item)
@@ -178,4 +178,4 @@ async def test_many_who_watch_do_not_hold_up_who_acts() -> None:
 
         loop.call_soon(act)
     assert awake == list(range(100))
-    assert max(after - before for before, after in pairwise(seen)) <= Turnstile.AT_ONCE
+    assert max(after - before for before, after in pairwise(seen)) <= FairWaker.AT_ONCE

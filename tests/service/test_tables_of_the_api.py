@@ -9,6 +9,7 @@ import pytest
 
 from referee import v1
 from referee.games.game import UnknownRules, Violation
+from referee.live import errors
 from referee.log.errors import Code, LogError, RulesError
 from referee.notation.errors import Kind, NotationError
 from referee.service import errors as service_errors
@@ -18,9 +19,8 @@ from referee.service.limits import TookTooLong
 from referee.service.permissions import EVERYBODY, PERMISSIONS, SERVICES, Scope
 from referee.service.solver import Disagreement
 from referee.store.store import StoreFailed
-from referee.table import errors
 from referee.v1 import game_service_pb2 as pb
-from solver.workers import BadQuestion, WorkerFailed, WorkerFault
+from referee.workers.pool import BadQuestion, WorkerFailed, WorkerFault
 from tests.service.player import CODE
 
 
@@ -139,10 +139,10 @@ def test_every_table_error_is_told_apart() -> None:
     """Only what is our own fault becomes an incident."""
     for error in EVERY_ERROR:
         reason, message, _ = service_errors._explained(error)
-        if isinstance(error, errors.TableError):
+        if isinstance(error, errors.LiveGameError):
             assert reason != "INTERNAL", error
             assert (reason == "SET_ASIDE") == isinstance(error, errors.Unsound), error
         if reason == "SET_ASIDE":
             assert LONG not in message, "what is wrong with a record is for the operator"
     covered = {type(error) for error in EVERY_ERROR}
-    assert set(errors.TableError.__subclasses__()) <= covered
+    assert set(errors.LiveGameError.__subclasses__()) <= covered

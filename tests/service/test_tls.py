@@ -13,16 +13,16 @@ from pathlib import Path
 import grpc
 import pytest
 
-from clients import play_async
-from clients.bots import load
-from clients.join import Join, parse_join
-from clients.sdk.channel import Insecure, Security, check, open_channel
-from clients.sdk.errors import Denied
-from clients.sdk.organiser import organiser
 from referee.service.tls import Certificates, Tls, TlsError
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import access_service_pb2_grpc
 from referee.v1 import game_service_pb2 as pb
+from referee_clients import play_async
+from referee_clients.bots import load
+from referee_clients.join import Join, parse_join
+from referee_clients.sdk.channel import Insecure, Security, check, open_channel
+from referee_clients.sdk.errors import Denied
+from referee_clients.sdk.organiser import organiser
 from tests.cli.command import referee
 from tests.service.certificates import DAY, Authority, Pair
 from tests.service.conftest import running

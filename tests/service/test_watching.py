@@ -116,7 +116,7 @@ async def test_draining(tmp_path: Path) -> None:
         ]
         for stream in streams:
             await stream.read()
-        server.house.drain()
+        server.live_games.drain()
         for stream in streams:
             messages = await rest(stream)
             assert messages[-1].closing.reason == pb.CLOSING_REASON_DRAINING
@@ -146,7 +146,7 @@ async def test_a_watcher_that_leaves_is_forgotten(tmp_path: Path) -> None:
     async with running(tmp_path / "data") as (server, client):
         play = await client.play()
         await play.steps(2)
-        table = await server.house.table(bytes.fromhex(play.id))
+        table = await server.live_games.game(bytes.fromhex(play.id))
         assert len(table._watchers) == 1
         streams = [client.games.WatchGame(pb.WatchGameRequest(game_id=play.id)) for _ in range(5)]
         for stream in streams:

@@ -26,8 +26,10 @@ import grpc
 from google.protobuf.message import Message
 from google.rpc import error_details_pb2, status_pb2
 
+from referee.certificates import registry as certificates
 from referee.games import registry as games
 from referee.games.game import Dealer, Stream
+from referee.live.opening import token_digest
 from referee.log.deck import Deck, deck_key, referee_commitment, seat_commitment
 from referee.log.engines import Engines
 from referee.log.entry import decode_entry
@@ -37,12 +39,10 @@ from referee.log.v1 import log_pb2
 from referee.service import logs
 from referee.service.data import Data
 from referee.service.server import Config, Server
-from referee.service.turns import awaited
-from referee.table.opening import token_digest
+from referee.service.turn_messages import awaited
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import status_service_pb2
 from referee.wire import registry as codecs
-from solver import registry as proofs
 from tests.service.player import SCRIBE, Client, Play, bearer, seat_seed
 from tests.virtual_time import VirtualTime
 
@@ -88,8 +88,9 @@ class ForkedServer(Server):
 
     def __init__(self, config: Config, data: Data) -> None:
         super().__init__(config, data)
-        engines = Engines(lambda name, version: ForkedGame(games.get(name, version)), codecs.codec, proofs.provable)
-        self.house.means = replace(self.house.means, engines=engines, time=VirtualTime(NOW_MS))
+        rules = lambda name, version: ForkedGame(games.get(name, version))  # noqa: E731
+        engines = Engines(rules, codecs.codec, certificates.provable)
+        self.live_games.context = replace(self.live_games.context, engines=engines, time=VirtualTime(NOW_MS))
 
 
 @dataclass(frozen=True)
@@ -246,7 +247,7 @@ class Twin:
         first, second, _ = created.seat_tokens
         self.audiences |= {"seat 0": first, "seat 1": second, "scribe": created.scribe_token}
         self.secrets = {f"token of {name}": t.encode() for name, t in self.audiences.items() if t}
-        r = await self.server.house.means.store.secret(bytes.fromhex(self.played.id))
+        r = await self.server.live_games.context.store.secret(bytes.fromhex(self.played.id))
         assert r is not None
         game_id = bytes.fromhex(self.played.id)
         self.secrets["r"] = r

@@ -30,9 +30,9 @@ from referee.games.alhambra.scoring import places
 from referee.games.alhambra.tiles import NAMES, TYPES, bits_of, tile_table
 from referee.games.game import Decision, Ending, Forced, ForcedPass, Over
 from referee.games.results import Contest
-from solver.alhambra import deciding
-from solver.alhambra.endings import ends
-from solver.deciding import Decided, decide
+from referee_solver.alhambra import deciding
+from referee_solver.alhambra.endings import ends
+from referee_solver.deciding import Decided, decide
 from tests.solver.endings import PLAIN
 
 Scores = tuple[int, ...]
@@ -236,7 +236,7 @@ def _deal(rng: random.Random, state: State) -> None:
 
 
 @dataclass
-class Tally:
+class Counters:
     """What was compared."""
 
     positions: Counter[str]
@@ -271,13 +271,13 @@ def compare(
     *,
     illegal: float = 0.1,
     contest: Callable[[random.Random, int], Contest] = lambda _, __: PLAIN,
-) -> Tally:
+) -> Counters:
     """Raises ``AssertionError`` for a bound that is too small, or a game wrongly found decided.
 
     ``contest``: at random, for so many seats.
     """
-    tally = Tally(Counter(), Counter(), Counter(), Counter())
-    while sum(tally.positions.values()) < positions:
+    counters = Counters(Counter(), Counter(), Counter(), Counter())
+    while sum(counters.positions.values()) < positions:
         state = endgame(rng, illegal)
         try:
             ends_of, goes_on = finals(state, most)
@@ -286,27 +286,27 @@ def compare(
         assert not (ends(state) and goes_on), f"{describe(state)}: this need not be the last turn"
         if state.phase is not Phase.ACTION and state.seats > 2:
             assert ends(state) or goes_on, f"{describe(state)}: this is the last turn"
-        compare_one(state, ends_of, tally, contest(rng, state.seats))
-    return tally
+        compare_one(state, ends_of, counters, contest(rng, state.seats))
+    return counters
 
 
-def compare_one(state: State, ends_of: set[Scores], tally: Tally, contest: Contest) -> None:
+def compare_one(state: State, ends_of: set[Scores], counters: Counters, contest: Contest) -> None:
     """Every pair of seats, and the verdict. Raises ``AssertionError``."""
     name = state.phase.name.lower() + ("" if ends(state) else ", open")
-    tally.positions[name] += 1
+    counters.positions[name] += 1
     tight = True
     for leader in range(state.seats):
         for found in deciding.bounds(state, leader).gaps:
             true = gap(ends_of, found.seat, leader)
             assert true <= found.most, f"{describe(state)}: seat {found.seat} ends {true} ahead of {leader}: {found}"
             tight &= true == found.most
-    tally.exact[name] += tight
+    counters.exact[name] += tight
     verdict = decide(state, deciding, out=contest.out, points_off=contest.points_off)
     won = winner(ends_of, contest)
     if isinstance(verdict, Decided):
         assert won == verdict.leader, f"{describe(state)}: {verdict.leader} need not win"
-        tally.decided[name] += 1
-    tally.truly[name] += won is not None
+        counters.decided[name] += 1
+    counters.truly[name] += won is not None
 
 
 def describe(state: State) -> str:
@@ -317,10 +317,10 @@ def describe(state: State) -> str:
 def main(arguments: Sequence[str]) -> None:
     """Prints how many there were of each kind, how many had exact bounds, and how many were decided."""
     positions, seed = (int(each) for each in (*arguments, *("1000", "1")[len(arguments) :]))
-    tally = compare(random.Random(seed), positions)
+    counters = compare(random.Random(seed), positions)
     print(f"{'phase':<16}{'positions':>10}{'exact':>8}{'found decided':>15}{'decided':>9}")
-    for name, count in sorted(tally.positions.items()):
-        print(f"{name:<16}{count:>10}{tally.exact[name]:>8}{tally.decided[name]:>15}{tally.truly[name]:>9}")
+    for name, count in sorted(counters.positions.items()):
+        print(f"{name:<16}{count:>10}{counters.exact[name]:>8}{counters.decided[name]:>15}{counters.truly[name]:>9}")
 
 
 if __name__ == "__main__":

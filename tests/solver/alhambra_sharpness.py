@@ -13,13 +13,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from statistics import mean, median
 
-from clients.bots.bot import load
-from clients.match import SeededStream
 from referee.games.alhambra import GAME, Options, State
 from referee.games.game import Chance, Forced, ForcedPass, Over
-from solver.alhambra import deciding
-from solver.alhambra.endings import ends
-from solver.deciding import Decided, decide
+from referee_clients.bots.bot import load
+from referee_clients.match import SeededStream
+from referee_solver.alhambra import deciding
+from referee_solver.alhambra.endings import ends
+from referee_solver.deciding import Decided, decide
 
 BOTS = ("planner", "greedy", "random")
 

@@ -10,12 +10,12 @@ from typing import Annotated
 
 import typer
 
+from referee.certificates.alhambra.claims import Remove
 from referee.games import registry
 from referee.games.alhambra.layout import Layout as Board
 from referee.games.alhambra.tiles import tile_table
 from referee.render.alhambra.boxes import text
-from solver.alhambra.claims import Remove
-from solver.alhambra.differential import Disagreement
+from referee_solver.alhambra.differential import Disagreement
 
 STEPS = 20
 """Verdicts of a seed, in every game."""

@@ -1,4 +1,4 @@
-"""What workers are put through: loaded into real ones in place of ``solver.requests``."""
+"""What workers are put through: loaded into real ones in place of ``referee_solver.requests``."""
 
 from __future__ import annotations
 

@@ -11,12 +11,12 @@ from statistics import median
 from time import process_time
 from typing import Any, Final
 
-from clients.bots.kingdomino.greedy import Greedy
 from referee.games.game import Chance, Over
 from referee.games.kingdomino import GAME, Options, State
 from referee.harness import Shuffler
-from solver.deciding import DEFAULT_BUDGET, Decided, decide
-from solver.kingdomino import deciding
+from referee_clients.bots.kingdomino.greedy import Greedy
+from referee_solver.deciding import DEFAULT_BUDGET, Decided, decide
+from referee_solver.kingdomino import deciding
 from tests.solver.endings import winner
 
 KINDS: Final[dict[str, tuple[int, Options]]] = {

@@ -31,12 +31,12 @@ from referee.games.alhambra.tiles import NAMES, bits_of, tile_table, tiles_of
 from referee.games.game import Chance, Decision, Forced, ForcedPass, Over
 from referee.games.results import Contest
 from referee.harness import Shuffler, evenly
-from solver.alhambra import deciding
-from solver.alhambra.endings import ends
-from solver.alhambra.last_actions import after_actions
-from solver.alhambra.majorities import lead, widest
-from solver.alhambra.runs import longest_after, longest_at_least, runs
-from solver.deciding import Decided, Open, decide
+from referee_solver.alhambra import deciding
+from referee_solver.alhambra.endings import ends
+from referee_solver.alhambra.last_actions import after_actions
+from referee_solver.alhambra.majorities import lead, widest
+from referee_solver.alhambra.runs import longest_after, longest_at_least, runs
+from referee_solver.deciding import Decided, Open, decide
 from tests.games.positions import DEAR_MARKET, number, position
 from tests.games.rulings import standing
 from tests.solver.alhambra_endgames import (
@@ -64,14 +64,14 @@ def test_many_endgames() -> None:
 
 def every_end(seed: int, positions: int) -> None:
     """In the last turn and after it, bounds and verdict are exact; before, they are sound."""
-    tally = compare(random.Random(seed), positions)
-    last = {name: count for name, count in tally.positions.items() if "open" not in name}
+    counters = compare(random.Random(seed), positions)
+    last = {name: count for name, count in counters.positions.items() if "open" not in name}
     assert {"action", "place", "row", "refill", "hand_out"} <= set(last)
     for name, count in last.items():
-        assert tally.exact[name] == count, f"{name}: {count - tally.exact[name]} positions with wide bounds"
-        assert tally.decided[name] == tally.truly[name]
-    assert 0 < sum(tally.decided[name] for name in last) < sum(last.values())
-    assert len(last) < len(tally.positions), "no position from before the last turn"
+        assert counters.exact[name] == count, f"{name}: {count - counters.exact[name]} positions with wide bounds"
+        assert counters.decided[name] == counters.truly[name]
+    assert 0 < sum(counters.decided[name] for name in last) < sum(last.values())
+    assert len(last) < len(counters.positions), "no position from before the last turn"
 
 
 def test_a_small_budget_makes_bounds_wider_and_no_less_sound() -> None:

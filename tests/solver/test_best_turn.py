@@ -7,13 +7,13 @@ from bisect import bisect_left
 
 import pytest
 
+from referee.certificates.alhambra.claims import Add, Place, Remove, Reserve, Swap, TurnClaim, TurnMove
 from referee.games.alhambra.tiles import NAMES, parse_tile
 from referee.games.game import Cell
-from solver.alhambra import cuts
-from solver.alhambra.best_turn import NODE, BestTurn, _Search, best_turn
-from solver.alhambra.better_turn import Masks, Outcome, improvement
-from solver.alhambra.claims import Add, Place, Remove, Reserve, Swap, TurnClaim, TurnMove
-from solver.z3run import DEFAULT_RLIMIT, Budget, OutOfBudget
+from referee_solver.alhambra import cuts
+from referee_solver.alhambra.best_turn import NODE, BestTurn, _Search, best_turn
+from referee_solver.alhambra.better_turn import Masks, Outcome, improvement
+from referee_solver.z3run import DEFAULT_RLIMIT, Budget, OutOfBudget
 from tests.games import oracle
 from tests.games.layouts import HABITS, grow
 from tests.games.oracle import HOME, START, Board
@@ -256,7 +256,7 @@ def test_the_first_of_the_best_turns_is_looked_for_within_the_budget(seed: int) 
 def test_z3_goes_on_where_the_search_stopped(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     board, reserve, bought = position(f"goes on {seed}", 8, 2, 2)
     best = best_turn(without_fountain(board), reserve, bought)
-    monkeypatch.setattr("solver.alhambra.best_turn.NODE", DEFAULT_RLIMIT // 5)  # two layouts
+    monkeypatch.setattr("referee_solver.alhambra.best_turn.NODE", DEFAULT_RLIMIT // 5)  # two layouts
     found = best_turn(without_fountain(board), reserve, bought)
     after = played(board, reserve, bought, found.moves)
     assert (found.wall, found.tiles) == (oracle.longest_wall(after), len(after) - 1)

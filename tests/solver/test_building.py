@@ -10,8 +10,8 @@ from referee.games.alhambra.layout import Layout, cell_of, index_of
 from referee.games.alhambra.tiles import SIDE_LETTERS, tile_table
 from referee.games.alhambra.violations import layout_violations, placement_violations
 from referee.games.game import Cell
-from solver.alhambra.building import Ground, breaks, obeys
-from solver.z3run import DEFAULT_RLIMIT, Budget
+from referee_solver.alhambra.building import Ground, breaks, obeys
+from referee_solver.z3run import DEFAULT_RLIMIT, Budget
 
 TABLE = tile_table()
 

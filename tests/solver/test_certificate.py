@@ -14,10 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from referee.alhambra.v1 import proof_pb2 as pb
-from referee.games.game import Cell, Violation
-from solver.alhambra import evidence
-from solver.alhambra.certificate import candidates, check
-from solver.alhambra.claims import (
+from referee.certificates.alhambra.certificate import candidates, check
+from referee.certificates.alhambra.claims import (
     Add,
     Claim,
     DistanceClaim,
@@ -32,11 +30,13 @@ from solver.alhambra.claims import (
     TurnClaim,
     TurnMove,
 )
-from solver.alhambra.differential import engine, grown, steps
-from solver.alhambra.evidence import check_legal
-from solver.alhambra.proving import prove
-from solver.alhambra.wire import claim_of, message_of
-from solver.certificate import MAX_BYTES, BadCertificate
+from referee.certificates.alhambra.wire import claim_of, message_of
+from referee.certificates.certificate import MAX_BYTES, BadCertificate
+from referee.games.game import Cell, Violation
+from referee_solver.alhambra import evidence
+from referee_solver.alhambra.differential import engine, grown, steps
+from referee_solver.alhambra.evidence import check_legal
+from referee_solver.alhambra.proving import prove
 
 ROW = {(1, 0): "arcades-9", (2, 0): "garden-10-N", (3, 0): "tower-11"}
 # Around (1, 1); a tile on (0, 1) shuts it in but for the corner at (0, 2).
@@ -400,5 +400,5 @@ def test_claims_are_read_as_they_were_written() -> None:
 
 
 def test_no_solver_is_loaded() -> None:
-    program = "import sys, solver.alhambra.certificate; sys.exit('z3' in sys.modules)"
+    program = "import sys, referee.certificates.alhambra.certificate; sys.exit('z3' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

@@ -18,7 +18,7 @@ from referee.games.kingdomino import GAME, Options, State
 from referee.games.kingdomino.phases import Phase
 from referee.games.results import Contest
 from referee.harness import Shuffler
-from solver.alhambra.runs import longest_after, longest_at_least
+from referee_solver.alhambra.runs import longest_after, longest_at_least
 from tests.games.layouts import REAL
 from tests.games.rulings import standing
 from tests.games.test_alhambra_as_played import as_played, illegal_boards
@@ -67,11 +67,11 @@ def test_more_ends_of_alhambra() -> None:
 
 def ends_of_alhambra(seed: int, positions: int) -> None:
     """In the last turn and after it, the verdict is exact."""
-    tally = compare(random.Random(seed), positions, 1_000, illegal=0.7, contest=contest)
-    last = {name: count for name, count in tally.positions.items() if "open" not in name}
-    assert len(last) < len(tally.positions), "no position from before the last turn"
-    assert all(tally.decided[name] == tally.truly[name] for name in last)
-    assert 0 < sum(tally.decided[name] for name in last) < sum(last.values())
+    counters = compare(random.Random(seed), positions, 1_000, illegal=0.7, contest=contest)
+    last = {name: count for name, count in counters.positions.items() if "open" not in name}
+    assert len(last) < len(counters.positions), "no position from before the last turn"
+    assert all(counters.decided[name] == counters.truly[name] for name in last)
+    assert 0 < sum(counters.decided[name] for name in last) < sum(last.values())
 
 
 # Against play

@@ -9,11 +9,11 @@ from collections import Counter
 
 import pytest
 
+from referee.certificates.alhambra.claims import Layout, Place, Remove, Step, Swap
 from referee.games.game import Violation
-from solver.alhambra import building
-from solver.alhambra.claims import Layout, Place, Remove, Step, Swap
-from solver.alhambra.differential import compare, engine, grown, shrunk
-from solver.alhambra.proving import broken_rules
+from referee_solver.alhambra import building
+from referee_solver.alhambra.differential import compare, engine, grown, shrunk
+from referee_solver.alhambra.proving import broken_rules
 from tests.solver.differential import picture
 
 RULES = {"legal", *(f"ALH-A{i}" for i in (2, 3, 4, 5, 6, 8, 9)), "ALH-D1", "ALH-D2"}

@@ -7,13 +7,13 @@ from itertools import pairwise
 
 import pytest
 
+from referee.certificates.alhambra import certificate
+from referee.certificates.alhambra.claims import Add, DistanceClaim, Remove, Swap
 from referee.games.alhambra.tiles import NAMES, parse_tile
 from referee.games.game import Cell
-from solver.alhambra import certificate
-from solver.alhambra.claims import Add, DistanceClaim, Remove, Swap
-from solver.alhambra.distance import Distance, distance, prove
-from solver.alhambra.ways import way
-from solver.z3run import DEFAULT_RLIMIT, Budget
+from referee_solver.alhambra.distance import Distance, distance, prove
+from referee_solver.alhambra.ways import way
+from referee_solver.z3run import DEFAULT_RLIMIT, Budget
 from tests.games import oracle
 from tests.games.layouts import HABITS, grow
 from tests.games.oracle import HOME, START, Board

@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+from referee.certificates.alhambra import events
+from referee.certificates.alhambra.certificate import check
+from referee.certificates.alhambra.claims import Claim, HandOutClaim, Place, Remove, Slot, Step, StepClaim, Swap
 from referee.games.alhambra import Options
 from referee.games.alhambra.moves import (
     Buy,
@@ -19,11 +22,8 @@ from referee.games.alhambra.moves import (
     TakeMoney,
 )
 from referee.games.alhambra.phases import Phase
-from referee.log.proofs import contradicts
-from solver.alhambra import events
-from solver.alhambra.certificate import check
-from solver.alhambra.claims import Claim, HandOutClaim, Place, Remove, Slot, Step, StepClaim, Swap
-from solver.alhambra.proving import prove
+from referee.log.certificates import contradicts
+from referee_solver.alhambra.proving import prove
 from tests.games.positions import TABLE, number, position
 
 TOWER, ARCH = number("tower-11"), number("tower-7-NEW")

@@ -11,17 +11,17 @@ import pytest
 import z3
 
 from referee.alhambra.v1 import proof_pb2 as pb
+from referee.certificates.alhambra.certificate import check
+from referee.certificates.alhambra.claims import HandOutClaim, Slot
+from referee.certificates.alhambra.wire import message_of
+from referee.certificates.certificate import BadCertificate
 from referee.games.alhambra.money import CURRENCY, KINDS, VALUE, copies
 from referee.games.alhambra.options import Options
 from referee.games.alhambra.state import State
 from referee.games.alhambra.tiles import NAMES, tile_table
 from referee.games.game import Violation
-from solver.alhambra.certificate import check
-from solver.alhambra.claims import HandOutClaim, Slot
-from solver.alhambra.hand_out import prove
-from solver.alhambra.proving import prove as prove_any
-from solver.alhambra.wire import message_of
-from solver.certificate import BadCertificate
+from referee_solver.alhambra.hand_out import prove
+from referee_solver.alhambra.proving import prove as prove_any
 
 TILES = ("garden-10-N", "tower-12", "arcades-9", "pavilion-8")
 HANDS = (((0, 9), (0, 3), (1, 5)), ((0, 6), (1, 5), (2, 1)), ((0, 6), (0, 5), (0, 1), (3, 2)))

@@ -8,16 +8,17 @@ from itertools import combinations, pairwise
 
 import pytest
 
+from referee.certificates.kingdomino.claims import Frame, Kingdom, Placed
 from referee.games.game import Cell
 from referee.games.kingdomino.dominoes import DOMINOES, Domino, parse_half
-from solver.kingdomino import bounds
-from solver.kingdomino.annealing import anneal, in_order, tiling
-from solver.kingdomino.best_kingdom import Found, best_kingdom
-from solver.kingdomino.claims import Frame, Kingdom, Placed
-from solver.kingdomino.judge import points
-from solver.kingdomino.question import Question
-from solver.sat import Sat
-from solver.z3run import Budget
+from referee.games.kingdomino.scoring import in_one_area
+from referee_solver.kingdomino import bounds
+from referee_solver.kingdomino.annealing import anneal, in_order, tiling
+from referee_solver.kingdomino.best_kingdom import Found, best_kingdom
+from referee_solver.kingdomino.judge import points
+from referee_solver.kingdomino.question import Question
+from referee_solver.sat import Sat
+from referee_solver.z3run import Budget
 from tests.games.slow_kingdomino import SlowKingdom
 
 
@@ -98,7 +99,7 @@ def test_a_bound_that_is_not_attained_is_refuted() -> None:
 def test_twelve_dominoes(seed: int) -> None:
     dominoes = random.Random(seed).sample(DOMINOES, 12)
     found = best(dominoes, Frame(5, None), rlimit=1_000_000_000)
-    assert found.best == bounds.whole(dominoes)
+    assert found.best == in_one_area(dominoes)
     assert found.proven
 
 
@@ -151,9 +152,9 @@ def test_a_bound_is_not_too_low(seed: int, monkeypatch: pytest.MonkeyPatch) -> N
     """Nor too high, where the search for the best choice comes to its end."""
     rng = random.Random(seed)
     dominoes, room = rng.sample(DOMINOES, 9), rng.randint(1, 8)
-    exact = max(bounds.whole(choice) for choice in combinations(dominoes, room))
+    exact = max(in_one_area(choice) for choice in combinations(dominoes, room))
     bound, chosen = bounds.most(dominoes, room)
-    assert bound == bounds.whole(chosen) == exact
+    assert bound == in_one_area(chosen) == exact
     assert len(chosen) == len({each.number for each in chosen} & {each.number for each in dominoes}) == room
     for boxes in (0, 1, 3):
         monkeypatch.setattr(bounds, "_MOST_BOXES", boxes)
@@ -162,8 +163,8 @@ def test_a_bound_is_not_too_low(seed: int, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_twelve_of_all() -> None:
     bound, chosen = bounds.most(DOMINOES, 12)
-    assert bound == bounds.whole(chosen) == 128
-    assert bounds.most(DOMINOES, 48) == (bounds.whole(DOMINOES), [*DOMINOES])
+    assert bound == in_one_area(chosen) == 128
+    assert bounds.most(DOMINOES, 48) == (in_one_area(DOMINOES), [*DOMINOES])
 
 
 def test_what_cannot_be_laid_is_left_out() -> None:

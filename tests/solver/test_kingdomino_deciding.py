@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import pytest
 
-from clients.bots.kingdomino.greedy import Greedy
 from referee.games.game import Chance, Over
 from referee.games.kingdomino import GAME, Options, State
 from referee.games.kingdomino.moves import Line
@@ -16,10 +15,11 @@ from referee.games.kingdomino.options import Central, Frame
 from referee.games.kingdomino.phases import Phase
 from referee.games.results import Contest
 from referee.harness import Shuffler
-from solver.deciding import Decided, decide
-from solver.kingdomino import deciding
-from solver.kingdomino.growth import Growth, growth, may_be_central, places
-from solver.kingdomino.prospects import sorts
+from referee_clients.bots.kingdomino.greedy import Greedy
+from referee_solver.deciding import Decided, decide
+from referee_solver.kingdomino import deciding
+from referee_solver.kingdomino.growth import Growth, growth, may_be_central, places
+from referee_solver.kingdomino.prospects import sorts
 from tests.games.kingdomino_positions import TABLE, declared, drafted, kingdom, opening, random_states
 from tests.solver.endings import PLAIN, Playouts, TooMany, ahead, cramped, winner
 

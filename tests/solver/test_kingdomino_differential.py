@@ -10,13 +10,13 @@ from dataclasses import replace
 
 import pytest
 
+from referee.certificates.kingdomino.claims import Frame, Kingdom, Placed, PlacementClaim, beside
 from referee.games.game import Cell, Violation
 from referee.games.kingdomino.dominoes import DOMINOES
-from solver.kingdomino import placing
-from solver.kingdomino.claims import Frame, Kingdom, Placed, PlacementClaim, beside
-from solver.kingdomino.differential import Step, Verdict, compare, engine, grown
-from solver.kingdomino.proving import broken_rules, prove
-from solver.z3run import SolverFailed
+from referee_solver.kingdomino import placing
+from referee_solver.kingdomino.differential import Step, Verdict, compare, engine, grown
+from referee_solver.kingdomino.proving import broken_rules, prove
+from referee_solver.z3run import SolverFailed
 
 RULES = {"legal", "discard", *(f"KDO-{i}" for i in (14, 16, 18, 19))}
 

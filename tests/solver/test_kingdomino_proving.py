@@ -13,16 +13,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from referee.certificates.certificate import MAX_BYTES, BadCertificate
+from referee.certificates.kingdomino.certificate import check, check_legal
+from referee.certificates.kingdomino.claims import Claim, DiscardClaim, Frame, Kingdom, Placed, PlacementClaim
+from referee.certificates.kingdomino.wire import claim_of, message_of
 from referee.games.game import Violation
 from referee.games.kingdomino.dominoes import DOMINOES, Domino, parse_half
 from referee.kingdomino.v1 import proof_pb2 as pb
-from solver.certificate import MAX_BYTES, BadCertificate
-from solver.kingdomino.certificate import check, check_legal
-from solver.kingdomino.claims import Claim, DiscardClaim, Frame, Kingdom, Placed, PlacementClaim
-from solver.kingdomino.differential import grown, steps
-from solver.kingdomino.proving import prove
-from solver.kingdomino.wire import claim_of, message_of
-from solver.z3run import DEFAULT_RLIMIT, Budget
+from referee_solver.kingdomino.differential import grown, steps
+from referee_solver.kingdomino.proving import prove
+from referee_solver.z3run import DEFAULT_RLIMIT, Budget
 from tests.games.slow_kingdomino import SlowKingdom
 
 
@@ -297,5 +297,5 @@ def test_the_default_dominoes_are_nothing_special() -> None:
 
 
 def test_no_solver_is_loaded() -> None:
-    program = "import sys, solver.kingdomino.provable; sys.exit('z3' in sys.modules)"
+    program = "import sys, referee.certificates.kingdomino.provable; sys.exit('z3' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

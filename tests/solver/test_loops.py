@@ -7,11 +7,11 @@ from collections import Counter
 import pytest
 
 from referee.games.alhambra.tiles import NAMES
-from solver.alhambra.judge import wall_length
-from solver.alhambra.refutation import masks_of
-from solver.alhambra.walls import longest_wall
-from solver.alhambra.walls.loops import Loop, Shape, shapes
-from solver.z3run import Budget
+from referee_solver.alhambra.judge import wall_length
+from referee_solver.alhambra.refutation import masks_of
+from referee_solver.alhambra.walls import longest_wall
+from referee_solver.alhambra.walls.loops import Loop, Shape, shapes
+from referee_solver.z3run import Budget
 
 WORK = 100_000_000
 AROUND = ("pavilion-2-NEW", "tower-8-NES", "seraglio-3-ESW", "chambers-5-NSW")

@@ -6,12 +6,8 @@ import random
 
 import pytest
 
-from referee.games.alhambra.layout import Layout as Board
-from referee.games.alhambra.tiles import NAMES, parse_tile, tile_table
-from referee.games.game import Violation
-from solver.alhambra.building import Ground, obeys, walls_of
-from solver.alhambra.certificate import candidates, check
-from solver.alhambra.claims import (
+from referee.certificates.alhambra.certificate import candidates, check
+from referee.certificates.alhambra.claims import (
     Add,
     Claim,
     DistanceClaim,
@@ -26,9 +22,13 @@ from solver.alhambra.claims import (
     TurnClaim,
     TurnMove,
 )
-from solver.alhambra.differential import grown
-from solver.alhambra.proving import prove
-from solver.z3run import Budget, SolverFailed
+from referee.games.alhambra.layout import Layout as Board
+from referee.games.alhambra.tiles import NAMES, parse_tile, tile_table
+from referee.games.game import Violation
+from referee_solver.alhambra.building import Ground, obeys, walls_of
+from referee_solver.alhambra.differential import grown
+from referee_solver.alhambra.proving import prove
+from referee_solver.z3run import Budget, SolverFailed
 
 # Three tiles east of the fountain, the middle one with a wall to the north.
 ROW = {(1, 0): "arcades-9", (2, 0): "garden-10-N", (3, 0): "tower-11"}
@@ -176,6 +176,6 @@ def test_the_same_question_takes_the_same_work_whatever_was_asked_before() -> No
 def test_what_is_no_question_of_budget_is_one_error(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SolverFailed, match=r"Z3 failed: .*unexpected"):
         Budget(1000).ask("(assert")
-    monkeypatch.setattr("solver.z3run.MAX_MEMORY_MB", 1)
+    monkeypatch.setattr("referee_solver.z3run.MAX_MEMORY_MB", 1)
     with pytest.raises(SolverFailed, match="memory"):
         prove(StepClaim(ROW, Place("pavilion-8", (4, 0))))

@@ -13,14 +13,14 @@ import pytest
 
 from referee.games.alhambra.tiles import NAMES
 from referee.games.game import Cell
-from solver import drat
-from solver.alhambra.cuts import CutOff, Pocket
-from solver.alhambra.judge import FOUNTAIN, outline, wall_length
-from solver.alhambra.refutation import Part, Refutation, masks_of
-from solver.alhambra.wall_clauses import Closed, Cut, Question
-from solver.alhambra.walls import refutation, refuting
-from solver.alhambra.walls.refuting import part
-from solver.z3run import Budget
+from referee_solver import drat
+from referee_solver.alhambra.cuts import CutOff, Pocket
+from referee_solver.alhambra.judge import FOUNTAIN, outline, wall_length
+from referee_solver.alhambra.refutation import Part, Refutation, masks_of
+from referee_solver.alhambra.wall_clauses import Closed, Cut, Question
+from referee_solver.alhambra.walls import refutation, refuting
+from referee_solver.alhambra.walls.refuting import part
+from referee_solver.z3run import Budget
 from tests.solver.test_walls import layouts, walls_of
 
 TWO_SINGLES = ("pavilion-6-N", "chambers-9-S")

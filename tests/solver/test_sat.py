@@ -6,9 +6,9 @@ from itertools import product
 
 import pytest
 
-from solver.cnf import Clauses
-from solver.sat import Sat
-from solver.z3run import Budget, OutOfBudget, SolverFailed
+from referee_solver.cnf import Clauses
+from referee_solver.sat import Sat
+from referee_solver.z3run import Budget, OutOfBudget, SolverFailed
 
 
 def pigeons(count: int) -> Clauses:

@@ -6,11 +6,11 @@ import random
 
 import pytest
 
-from solver.alhambra.claims import Claim, NoPlacementClaim, Place, Remove, StepClaim, TurnClaim
-from solver.alhambra.differential import grown, steps
-from solver.alhambra.proving import prove
-from solver.proof import SmtFile
-from solver.z3run import DEFAULT_RLIMIT, Budget
+from referee.certificates.alhambra.claims import Claim, NoPlacementClaim, Place, Remove, StepClaim, TurnClaim
+from referee_solver.alhambra.differential import grown, steps
+from referee_solver.alhambra.proving import prove
+from referee_solver.proof import SmtFile
+from referee_solver.z3run import DEFAULT_RLIMIT, Budget
 
 cvc5 = pytest.importorskip("cvc5", reason="cvc5 is not installed: nobody else to ask")
 

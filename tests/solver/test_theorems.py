@@ -11,9 +11,9 @@ import pytest
 from referee.games.alhambra.layout import FOUNTAIN, STRIDE, Layout, index_of
 from referee.games.alhambra.tiles import E, N, S, W
 from referee.games.alhambra.violations import layout_violations
-from solver.alhambra.theorems import THEOREMS, Theorem, boxes, counting
-from solver.alhambra.theorems.__main__ import main
-from solver.alhambra.theorems.engine import every_mask
+from referee_solver.alhambra.theorems import THEOREMS, Theorem, boxes, counting
+from referee_solver.alhambra.theorems.__main__ import main
+from referee_solver.alhambra.theorems.engine import every_mask
 
 BY_NAME: Final = {theorem.name: theorem for theorem in THEOREMS}
 SECONDS: Final = {"ring-test-is-exact-5x5", "placement-is-legal-placement-4x4", "no-pinch-5x5"}

@@ -7,6 +7,7 @@ from collections import Counter
 
 import pytest
 
+from referee.certificates.alhambra.claims import Add, Give, Place, Remove, Reserve, Swap, TurnClaim, TurnMove
 from referee.games.alhambra.moves import (
     Event,
     PlaceTile,
@@ -18,9 +19,8 @@ from referee.games.alhambra.moves import (
 from referee.games.alhambra.phases import Phase
 from referee.games.alhambra.tiles import NAMES, tile_table
 from referee.games.game import Violation
-from solver.alhambra.claims import Add, Give, Place, Remove, Reserve, Swap, TurnClaim, TurnMove
-from solver.alhambra.differential import grown, steps
-from solver.alhambra.proving import prove
+from referee_solver.alhambra.differential import grown, steps
+from referee_solver.alhambra.proving import prove
 from tests.games.positions import position
 
 NUMBERS = tile_table().numbers

@@ -12,12 +12,12 @@ from referee.games.alhambra.layout import Layout
 from referee.games.alhambra.tiles import NAMES, parse_tile, tile_table
 from referee.games.alhambra.violations import layout_violations
 from referee.games.game import Cell
-from solver.alhambra.judge import FOUNTAIN, IllegalLayout, beside, wall_length
-from solver.alhambra.wall_clauses import Question
-from solver.alhambra.walls import longest_wall
-from solver.alhambra.walls.asking import answer
-from solver.alhambra.walls.winding import wind
-from solver.z3run import Budget
+from referee_solver.alhambra.judge import FOUNTAIN, IllegalLayout, beside, wall_length
+from referee_solver.alhambra.wall_clauses import Question
+from referee_solver.alhambra.walls import longest_wall
+from referee_solver.alhambra.walls.asking import answer
+from referee_solver.alhambra.walls.winding import wind
+from referee_solver.z3run import Budget
 
 TABLE = tile_table()
 KINDS = sorted({parse_tile(name).walls for name in NAMES})

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from solver import workers
-from solver.workers import BadQuestion, WorkerFailed, WorkerFault, Workers
+from referee.workers import pool as workers
+from referee.workers.pool import BadQuestion, WorkerFailed, WorkerFault, Workers
 from tests.waiting import until as facts
 
 JOBS = "tests.solver.jobs"
@@ -273,7 +273,7 @@ async def test_stopping(pool: Workers) -> None:
 PARENT = """
 import asyncio, sys
 from contextlib import aclosing
-from solver.workers import Workers
+from referee.workers.pool import Workers
 
 async def main():
     pool = Workers(module="tests.solver.jobs")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from referee.games.kingdomino.dominoes import TERRAINS, Domino
 from referee.games.kingdomino.kingdom import Kingdom
 from referee.games.kingdomino.options import Central, Options
 
@@ -50,3 +51,13 @@ def dynasty(games: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], tuple[int,
     """KDO-26: each seat's sum and its place; ``games``: the points of all seats, game by game."""
     sums = tuple(map(sum, zip(*games, strict=True)))
     return sums, places([(points,) for points in sums])
+
+
+def in_one_area(dominoes: Sequence[Domino]) -> int:
+    """Return what the dominoes are worth if the squares of each terrain are one area: no kingdom has more."""
+    squares, crowns = [0] * len(TERRAINS), [0] * len(TERRAINS)
+    for domino in dominoes:
+        for half in (domino.left, domino.right):
+            squares[half.terrain] += 1
+            crowns[half.terrain] += half.crowns
+    return sum(a * b for a, b in zip(squares, crowns, strict=True))

@@ -18,12 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from referee.games.alhambra.money import CURRENCIES, KINDS, VALUES, card_name
-from referee.games.alhambra.options import MAX_SEATS
-from referee.games.game import Cell
-from referee.notation.alhambra.values import cell, layout_names, tile_name, tile_names, written_layout
-from referee.notation.strict_json import QueryError, an_array, an_integer, an_object, only, required, shown
-from solver.alhambra.claims import (
+from referee.certificates.alhambra.claims import (
     Add,
     Claim,
     DistanceClaim,
@@ -39,6 +34,11 @@ from solver.alhambra.claims import (
     TurnClaim,
     TurnMove,
 )
+from referee.games.alhambra.money import CURRENCIES, KINDS, VALUES, card_name
+from referee.games.alhambra.options import MAX_SEATS
+from referee.games.game import Cell
+from referee.notation.alhambra.values import cell, layout_names, tile_name, tile_names, written_layout
+from referee.notation.strict_json import QueryError, an_array, an_integer, an_object, only, required, shown
 
 _MOST_TURNS: Final = 1000
 """Of a distance; far more than can be decided."""

@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from referee.certificates.kingdomino.claims import Claim, DiscardClaim, Frame, Kingdom, Placed, PlacementClaim
 from referee.games.game import SetupError
 from referee.games.kingdomino.dominoes import COUNT, DOMINOES, Domino, parse_half
 from referee.notation.kingdomino.values import domino_number, frame, placed
 from referee.notation.strict_json import QueryError, an_array, an_object, only, required, shown
-from solver.kingdomino.claims import Claim, DiscardClaim, Frame, Kingdom, Placed, PlacementClaim
 
 _FIELDS: Final = ("frame", "kingdom", "dominoes")
 _FORMS: Final = ("place", "discard")

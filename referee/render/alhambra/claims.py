@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from referee.games.alhambra.layout import Layout
-from referee.games.alhambra.tiles import tile_table
-from referee.games.game import Cell
-from referee.render.alhambra.boxes import text
-from solver.alhambra.claims import (
+from referee.certificates.alhambra.claims import (
     Claim,
     DistanceClaim,
     HandOutClaim,
@@ -19,6 +15,10 @@ from solver.alhambra.claims import (
     Swap,
     TurnClaim,
 )
+from referee.games.alhambra.layout import Layout
+from referee.games.alhambra.tiles import tile_table
+from referee.games.game import Cell
+from referee.render.alhambra.boxes import text
 
 
 def pictures(about: Claim, *, ascii_only: bool = False) -> list[str]:

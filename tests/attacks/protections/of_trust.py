@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from referee.log import audit, entry, heads, keys, note, replay
+from referee.log.authors import Keyring
 from referee.log.heads import Heads
 from referee.log.note import Note, VerifierKey
-from referee.log.roll import Roll
 from tests.attacks.protections.table import Patch, nothing, protection
 
 # --- chain, tree, heads -----------------------------------------------------------------------------------------------
@@ -75,7 +75,7 @@ def checkpoints_in_the_file(patch: Patch) -> None:
 @protection
 def signatures_of_the_acts(patch: Patch) -> None:
     """The author's, over the exact bytes."""
-    patch.setattr(Roll, "check", nothing)
+    patch.setattr(Keyring, "check", nothing)
 
 
 @protection

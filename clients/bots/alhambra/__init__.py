@@ -1,9 +1,0 @@
-"""Players for Alhambra: one that looks one move ahead, one that plans its whole turn."""
-
-from __future__ import annotations
-
-from clients.bots.alhambra.greedy import Greedy
-from clients.bots.alhambra.planner import Planner
-
-BOTS = {"greedy": Greedy, "planner": Planner}
-"""By name, the weaker first."""

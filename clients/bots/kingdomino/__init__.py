@@ -1,9 +1,0 @@
-"""Players for Kingdomino: one that takes the most points now, one that builds for those to come."""
-
-from __future__ import annotations
-
-from clients.bots.kingdomino.builder import Builder
-from clients.bots.kingdomino.greedy import Greedy
-
-BOTS = {"greedy": Greedy, "builder": Builder}
-"""By name, the weaker first."""

@@ -1,9 +1,0 @@
-"""Players for Alhambra Roll & Write: one that looks one move ahead, one that weighs whole turns."""
-
-from __future__ import annotations
-
-from clients.bots.rollwrite.greedy import Greedy
-from clients.bots.rollwrite.planner import Planner
-
-BOTS = {"greedy": Greedy, "planner": Planner}
-"""By name, the weaker first."""

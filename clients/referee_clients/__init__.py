@@ -1,0 +1,24 @@
+"""Players and their tools: write a ``choose``, call ``play``, and the seat is taken, signed for and checked."""
+
+from __future__ import annotations
+
+from referee_clients.join import Join, JoinError, format_join, parse_join
+from referee_clients.sdk.errors import BadMove, ClientError, Denied, Distrust, Unreachable
+from referee_clients.sdk.player import GameResult, play, play_async
+from referee_clients.sdk.seats import play_all
+
+__all__ = [
+    "BadMove",
+    "ClientError",
+    "Denied",
+    "Distrust",
+    "GameResult",
+    "Join",
+    "JoinError",
+    "Unreachable",
+    "format_join",
+    "parse_join",
+    "play",
+    "play_all",
+    "play_async",
+]

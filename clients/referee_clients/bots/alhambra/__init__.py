@@ -1,0 +1,9 @@
+"""Players for Alhambra: one that looks one move ahead, one that plans its whole turn."""
+
+from __future__ import annotations
+
+from referee_clients.bots.alhambra.greedy import Greedy
+from referee_clients.bots.alhambra.planner import Planner
+
+BOTS = {"greedy": Greedy, "planner": Planner}
+"""By name, the weaker first."""

@@ -1,0 +1,105 @@
+"""What a bot is: something that chooses a move. It needs to know neither network nor keys nor logs."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Protocol
+
+from referee.games import registry
+from referee.games.game import UnknownRules
+from referee_clients.bots.random_bot import RandomBot
+
+
+class Bot(Protocol):
+    """A player. The one method is all that an author writes."""
+
+    def choose(self, observation: Any, legal_moves: Sequence[Any]) -> Any:
+        """The move to make. ``observation`` is the bot's own copy of the game, ``legal_moves`` is never empty.
+
+        They are the ``State`` and the moves of ``referee.games.<game>``; ``observation.seat`` is the bot's own.
+        """
+
+
+MakeBot = Callable[[str], Bot]
+"""A bot for the game of this rules id."""
+
+
+_OR_OWN = "module:attribute for one of your own"
+
+
+class UnknownBot(ValueError):
+    """No bot goes by this name: what was asked for, and what there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Chooser:
+    """A bot made of a bare function."""
+
+    choose: Callable[[Any, Sequence[Any]], Any]
+
+
+def names(rules_id: str) -> tuple[str, ...]:
+    """Our bots of the game, the weakest first. Raises ``UnknownRules``."""
+    registry.get(rules_id)
+    return "random", *_of(rules_id)
+
+
+def load(name: str, rules_id: str = "alhambra", seed: int | None = None) -> Bot:
+    """One of ours for this game by its name, or somebody's own as ``module:attribute``.
+
+    That is a class that needs no arguments, an object with ``choose``, or a function like ``choose``. It is imported,
+    so it runs: name only code that you trust. Raises ``UnknownBot``, and ``UnknownRules`` for a game that there is not.
+    """
+    if ":" in name:
+        return _imported(name)
+    there = names(rules_id)
+    if name not in there:
+        raise UnknownBot(f"no bot {name!r} for {rules_id}: there are {', '.join(there)}; {_OR_OWN}")
+    return RandomBot(random.Random(seed)) if name == "random" else _of(rules_id)[name]()
+
+
+def maker(name: str, seed: int | None = None) -> MakeBot:
+    """``load`` for a game that is not known yet.
+
+    Raises ``UnknownBot`` at once for a name that no game has, and for somebody's own bot that cannot be imported.
+    """
+    if ":" in name:
+        bot = _imported(name)
+        return lambda _: bot
+    games = registry.names()
+    if not any(name in names(rules_id) for rules_id in games):
+        there = "; ".join(f"{', '.join(names(rules_id))} ({rules_id})" for rules_id in games)
+        raise UnknownBot(f"no bot {name!r}: there are {there}; {_OR_OWN}")
+    return lambda rules_id: load(name, rules_id, seed)
+
+
+def _of(rules_id: str) -> dict[str, Callable[[], Bot]]:
+    """The game's own bots; a game may be without."""
+    try:
+        bots: dict[str, Callable[[], Bot]] = registry.part(__package__, rules_id).BOTS
+    except UnknownRules:
+        return {}
+    return bots
+
+
+def _imported(name: str) -> Bot:
+    module, _, attribute = name.partition(":")
+    if module.endswith(".py"):
+        dotted = module.removesuffix(".py").removeprefix("./").replace("/", ".")
+        raise UnknownBot(f"no bot {name!r}: write {dotted}:{attribute}")
+    try:
+        found = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise UnknownBot(f"no bot {name!r}: {error}") from error
+    except Exception as error:  # its author's code runs when it is imported, and may fail in any way
+        raise UnknownBot(f"bot {name!r} cannot be imported: {type(error).__name__}: {error}") from error
+    if isinstance(found, type):
+        found = found()
+    if not hasattr(found, "choose") and callable(found):
+        found = _Chooser(found)
+    if not callable(getattr(found, "choose", None)):
+        raise UnknownBot(f"no bot {name!r}: it has no method choose(observation, legal_moves)")
+    return found  # type: ignore[no-any-return]

@@ -1,0 +1,50 @@
+"""The desk as an application in a terminal: which referee, which folder, which screen. Knows no game."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import App
+from textual.binding import Binding, BindingType
+
+from referee_clients.desk.folder import Folder, Known
+from referee_clients.desk.opening import Opening
+from referee_clients.desk.place import Place, Tables
+from referee_clients.desk.start import Start
+from referee_clients.desk.table import TableScreen
+
+
+class DeskApp(App[None]):
+    """``run_async`` it."""
+
+    TITLE = "Tile Referee: the desk"
+    ENABLE_COMMAND_PALETTE = False
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]  # noqa: RUF012 - as it is declared above
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", "Leave", priority=True)]
+    CSS = """
+    Screen { layout: vertical; }
+    Static { width: 1fr; }
+    Footer { height: 1; }
+    """
+
+    def __init__(self, folder: Folder, place: Place, tables: Tables, *, ascii_only: bool = False) -> None:
+        super().__init__()
+        self.folder = folder
+        self.place = place
+        self.tables = tables
+        self.ascii_only = ascii_only
+
+    def on_mount(self) -> None:
+        self.push_screen(Start(self.folder, self.place))
+
+    def open_game(self) -> None:
+        """The form for a new game; what it opens is entered at once."""
+        self.push_screen(Opening(self.folder, self.place, self.tables), self._opened)
+
+    def _opened(self, known: Known | None) -> None:
+        if known is not None:
+            self.enter_game(known)
+
+    def enter_game(self, known: Known) -> None:
+        """Goes on with a game."""
+        self.push_screen(TableScreen(self.folder, self.place, known, ascii_only=self.ascii_only))

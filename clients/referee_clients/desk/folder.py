@@ -1,0 +1,146 @@
+"""The desk's folder: the scribe's key, what admits to its games, and who sits where. Nothing of it is in a log."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from referee.games import registry
+from referee.games.game import UnknownRules
+from referee.log.errors import LogError
+from referee.log.keys import PrivateKey
+from referee.log.note import VerifierKey
+from referee_clients.sdk.organiser import Table
+
+KEY_FILE, GAMES_FILE, NAMES_FILE, REFEREE = "scribe.pem", "games.json", "names.json", "referee"
+MOST_OF_A_NAME = 20
+"""Characters."""
+
+
+class FolderError(Exception):
+    """The folder cannot be used: what is wrong with it, in one line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A game that was opened at this desk."""
+
+    game_id: str
+    rules_id: str
+    server: str
+    """Where its referee is; empty for the desk's own."""
+    token: str = field(repr=False)
+    verifier: str
+
+
+class Folder:
+    """All files are readable by their owner only; each is replaced as a whole."""
+
+    def __init__(self, path: Path) -> None:
+        """Makes what is not there. Raises ``FolderError``."""
+        self.path = path
+        try:
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.key = _key(path / KEY_FILE)
+        except OSError as error:
+            raise FolderError(f"{error.filename}: {error.strerror}") from None
+        except LogError as error:
+            raise FolderError(f"{error.what}; expected {error.expected}") from None
+        games = _read(path / GAMES_FILE)
+        try:
+            self._games = {game_id: Known(game_id, **fields) for game_id, fields in games.items()}
+            for game in self._games.values():
+                registry.get(game.rules_id)
+                VerifierKey.parse(game.verifier)
+        except (TypeError, AttributeError, UnknownRules, LogError):
+            raise FolderError(f"{path / GAMES_FILE}: not what the desk wrote") from None
+        self._names: dict[str, Any] = dict(_read(path / NAMES_FILE))
+
+    @property
+    def referee(self) -> Path:
+        """The data of the desk's own referee."""
+        return self.path / REFEREE
+
+    def games(self, server: str) -> list[Known]:
+        """Those at this referee, the newest first."""
+        return [game for game in reversed(self._games.values()) if game.server == server]
+
+    def add(self, table: Table, rules_id: str, server: str, names: Sequence[str]) -> Known:
+        """A game that has just been opened; its verifier key is written as well. Raises ``FolderError``."""
+        known = Known(table.game_id, rules_id, server, table.token, table.verifier)
+        self._games[known.game_id] = known
+        games = {game_id: asdict(game) for game_id, game in self._games.items()}
+        _write(self.path / GAMES_FILE, {game_id: _without_id(fields) for game_id, fields in games.items()})
+        self._names[known.game_id] = list(names)
+        _write(self.path / NAMES_FILE, self._names)
+        try:
+            self.key_file(known.game_id).write_text(f"{known.verifier}\n", encoding="utf-8")
+        except OSError as error:
+            raise FolderError(f"{error.filename}: {error.strerror}") from None
+        return known
+
+    def names(self, game_id: str, seats: int) -> tuple[str, ...]:
+        """By seat; empty for a seat without a name. The file may be edited, so it is believed only so far."""
+        found = self._names.get(game_id)
+        kept = [
+            shown_name(name) if isinstance(name, str) else "" for name in (found if isinstance(found, list) else [])
+        ]
+        return tuple((kept + [""] * seats)[:seats])
+
+    def log_file(self, game_id: str) -> Path:
+        return self.path / f"{game_id}.gamelog"
+
+    def key_file(self, game_id: str) -> Path:
+        """The referee's verifier key, beside the game's file."""
+        return self.path / f"{game_id}.vkey"
+
+
+def shown_name(name: str) -> str:
+    """What of a name fits and shows."""
+    return "".join(letter for letter in name if letter.isprintable()).strip()[:MOST_OF_A_NAME]
+
+
+def _key(path: Path) -> PrivateKey:
+    if path.exists():
+        return PrivateKey.load(path)
+    key = PrivateKey.generate()
+    key.save(path)
+    return key
+
+
+def _without_id(fields: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in fields.items() if name != "game_id"}
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    """The file's object; empty if there is none. Raises ``FolderError``."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except OSError as error:
+        raise FolderError(f"{path}: {error.strerror}") from None
+    except ValueError as error:
+        raise FolderError(f"{path}: not JSON ({error})") from None
+    if not isinstance(found, dict):
+        raise FolderError(f"{path}: not what the desk wrote")
+    return found
+
+
+def _write(path: Path, value: object) -> None:
+    """Whole or not at all. Raises ``FolderError``."""
+    part = path.with_name(f"{path.name}.part")
+    try:
+        part.unlink(missing_ok=True)
+        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            json.dump(value, file, indent=1, ensure_ascii=False)
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(path)
+    except OSError as error:
+        raise FolderError(f"{path}: {error.strerror}") from None

@@ -1,0 +1,202 @@
+"""The form for a new game: its rules, seats, options and the names of those who play. Knows no game.
+
+Options are written as the headers of the notation have them, and read by its parser.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.events import DescendantFocus
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import Button, Footer, Input, Label, Select, Static
+
+from referee.games import registry
+from referee.notation import game_text, headers
+from referee.notation.errors import NotationError
+from referee.notation.headers import Setup, option_types
+from referee.wire.registry import codec
+from referee_clients.desk.folder import MOST_OF_A_NAME, Folder, FolderError, Known, shown_name
+from referee_clients.desk.guide import guide
+from referee_clients.desk.help import Help
+from referee_clients.desk.place import Place, Tables
+from referee_clients.sdk.errors import ClientError
+from referee_clients.sdk.organiser import organiser
+
+_HELP = """\
+A new game
+
+Tab and Shift+Tab go from field to field; the line at the bottom tells what each is for. Enter opens the choices of a
+field that has some. F2 opens the game: from then on its rules and options stay as they are.
+
+Names are kept in {folder}/names.json and stand in no log; games are signed for by seats.
+
+What the options change, rule by rule, is in docs/rules of Tile Referee."""
+_GAME, _SEATS, _NAMES, _TABLES = "Game", "Seats", "names", "tables"
+
+
+class Opening(Screen[Known | None]):
+    """Dismissed with the game that was opened, or None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("f1", "help", "Help"),
+        Binding("f2", "open", "Open the game"),
+        Binding("escape", "dismiss", "Back", key_display="Esc"),
+    ]
+    CSS = """
+    Opening #fields { height: 1fr; scrollbar-size-vertical: 1; }
+    Opening #options { height: auto; }
+    Opening Horizontal { height: 1; }
+    Opening Label { width: 20; }
+    Opening Input { width: 1fr; }
+    Opening Select { width: 1fr; }
+    Opening #about, Opening #said { height: auto; }
+    Opening #about { border-top: solid; }
+    """
+
+    def __init__(self, folder: Folder, place: Place, tables: Tables) -> None:
+        super().__init__()
+        self._folder = folder
+        self._place = place
+        self._read_tables = tables
+        self._rules_id = registry.names()[0]
+        self._opening = False
+
+    def compose(self) -> ComposeResult:
+        yield Static("A new game at the table", id="title", markup=False)
+        games = [(guide(rules_id).TITLE, rules_id) for rules_id in registry.names()]
+        with VerticalScroll(id="fields", can_focus=False):
+            yield _row(_GAME, Select(games, value=self._rules_id, allow_blank=False, id=_GAME, compact=True))
+            yield Vertical(*self._fields(), id="options")
+            yield Button("Open the game", id="open", compact=True)
+        yield Static("", id="about", markup=False)
+        yield Static("", id="said", markup=False)
+        yield Footer()
+
+    def _fields(self) -> list[Widget]:
+        """All that depend on the game."""
+        game = registry.get(self._rules_id)
+        seats = [(str(number), str(number)) for number in range(game.min_seats, game.max_seats + 1)]
+        rows: list[Widget] = [
+            _row(_SEATS, Select(seats, value=seats[0][1], allow_blank=False, id=_SEATS, compact=True))
+        ]
+        rows.append(_row(_NAMES, Input(placeholder="(such as Red, Blue)", id=_NAMES, compact=True)))
+        default = game.new(game.min_seats).options
+        plain = type(default)()
+        for name, hint in option_types(type(default)).items():
+            rows.append(_row(name, _field(name, hint, getattr(plain, name))))
+        if tables := guide(self._rules_id).TABLES:
+            rows.append(_row(tables, Input(placeholder="(the standard one)", id=_TABLES, compact=True)))
+        return rows
+
+    def on_mount(self) -> None:
+        self.query_one(f"#{_GAME}").focus()
+
+    @on(Select.Changed)
+    async def _other_game(self, event: Select.Changed) -> None:
+        if event.select.id == _GAME and event.value != self._rules_id:
+            self._rules_id = str(event.value)
+            options = self.query_one("#options", Vertical)
+            await options.remove_children()
+            await options.mount_all(self._fields())
+
+    @on(DescendantFocus)
+    def _focused(self, event: DescendantFocus) -> None:
+        self.query_one("#about", Static).update(self._about(event.widget.id or ""))
+
+    def _about(self, field: str) -> str:
+        known = guide(self._rules_id)
+        command = f"referee new --rules {self._rules_id} --show-tables"
+        fixed = {
+            _GAME: "Game: which rules.",
+            _SEATS: "Seats: how many play. Seats are numbered from 0, in the order of play.",
+            _NAMES: f"Names: who sits where, from seat 0 on, with commas between; up to {MOST_OF_A_NAME} letters each; "
+            "may be left empty. They stay on this machine.",
+            _TABLES: f"The {known.TABLES} on your table, if it is another: a file in the form that {command} prints.",
+            "open": "Enter opens the game; F2 does so from every field.",
+        }
+        return fixed.get(field) or f"{field}: {known.OPTIONS.get(field, '')}."
+
+    def _say(self, words: str) -> None:
+        self.query_one("#said", Static).update(words)
+
+    @on(Button.Pressed)
+    def action_open(self) -> None:
+        if not self._opening:
+            self._opening = True
+            self.run_worker(self._open())
+
+    async def _open(self) -> None:
+        try:
+            if (setup := self._setup()) is None or (names := self._names(setup.seats)) is None:
+                return
+            tables = self._tables()
+            self._say("The game is being opened.")
+            wire = codec(setup.rules_id, setup.version)
+            async with organiser(self._place.address, self._place.token, self._place.security) as there:
+                key = self._folder.key.public.raw
+                options = wire.encode_options(setup.options)
+                table = await there.open_table(setup.rules_id, setup.seats, key, options=options, tables=tables)
+            self.dismiss(self._folder.add(table, setup.rules_id, self._place.server, names))
+        except (ClientError, FolderError, ValueError) as error:
+            self._say(f"Not opened: {error}")
+        finally:
+            self._opening = False
+
+    def _setup(self) -> Setup | None:
+        """What the form says, read as the headers of a text; None if that is wrong, which is told."""
+        values = {_GAME: self._rules_id, _SEATS: self._value(_SEATS)}
+        known = option_types(type(registry.get(self._rules_id).new(int(values[_SEATS])).options))
+        values |= {name: value for name in known if (value := self._value(name))}
+        text = "".join(f"{headers.line(name, value)}\n" for name, value in values.items())
+        try:
+            found, _ = game_text.parse(text)
+            return found.setup()
+        except NotationError as error:
+            field = list(values)[min(error.line, len(values)) - 1]
+            expected = f"; expected {error.expected}" if error.expected else ""
+            self._say(f"{field}: {error.what}{expected}")
+            self.query_one(f"#{field}").focus()
+            return None
+
+    def _names(self, seats: int) -> list[str] | None:
+        """As many as were given; None if there are too many, which is told."""
+        names = [shown_name(name) for name in self._value(_NAMES).split(",")]
+        if len(names) > seats:
+            self._say(f"names: {len(names)} of them; expected {seats} at most, with commas between")
+            self.query_one(f"#{_NAMES}").focus()
+            return None
+        return names
+
+    def _tables(self) -> bytes:
+        """Raises ``ValueError``."""
+        path = self._value(_TABLES) if guide(self._rules_id).TABLES else ""
+        return self._read_tables(self._rules_id, Path(path)) if path else b""
+
+    def _value(self, field: str) -> str:
+        widget: Any = self.query_one(f"#{field}")
+        return str(widget.value).strip()
+
+    def action_help(self) -> None:
+        self.app.push_screen(Help(_HELP.format(folder=self._folder.path)))
+
+
+def _row(label: str, widget: Widget) -> Horizontal:
+    return Horizontal(Label(label.replace("_", " "), markup=False), widget)
+
+
+def _field(name: str, hint: Any, default: Any) -> Widget:
+    """Choices where there are some; otherwise a line, empty for what is not chosen."""
+    if hint is bool or (isinstance(hint, type) and issubclass(hint, StrEnum)):
+        words = ("no", "yes") if hint is bool else tuple(hint)
+        value = ("yes" if default else "no") if hint is bool else str(default)
+        return Select([(str(word), str(word)) for word in words], value=value, allow_blank=False, id=name, compact=True)
+    shown = " ".join(map(str, default)) if isinstance(default, tuple) else str(default if default is not None else "")
+    return Input(shown, id=name, compact=True)

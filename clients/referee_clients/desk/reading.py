@@ -1,0 +1,195 @@
+"""What a line that is being typed means now, and how it can go on. Knows no terminal and no game.
+
+The line is read by the notation's own parser and judged by the rules, in the position as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby, islice
+from typing import Any
+
+from referee.games import registry
+from referee.games.game import Chance, Decision, Forced, ForcedPass, Over
+from referee.notation.errors import Kind, NotationError
+from referee.notation.game_text import line, read_line
+from referee.notation.sentences import sentence
+from referee_clients.desk.guide import guide
+
+MOST_MOVES = 5000
+"""Legal moves that are looked at for what can follow; far more than there are at a table."""
+_AT_THE_END = ("the text ends", "the line ends")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a line means: an event that the rules allow, or why it is none."""
+
+    event: Any = None
+    line: str = ""
+    """The event with all that may be left out."""
+    error: str = ""
+    """In one paragraph."""
+    column: int = 0
+    """Where the error is, from 1; 0: it is about the whole line."""
+    unfinished: bool = False
+    """Nothing is wrong with it but that it does not go on."""
+
+
+class Desk:
+    """One position, and what may be entered in it."""
+
+    def __init__(self, rules_id: str, state: Any) -> None:
+        self.rules_id = rules_id
+        self.state = state
+        self.pending = state.pending()[0]
+        self._guide = guide(rules_id)
+        self._moves = self._all_moves()
+        self.beginning = self._beginning()
+        """What every line that is right begins with; empty after the end of the game."""
+
+    def _all_moves(self) -> list[str]:
+        if not isinstance(self.pending, Decision):
+            return []
+        moves = islice(self.state.legal_moves(), MOST_MOVES)
+        return [line(self.rules_id, self.state, move) for move in moves]
+
+    def _beginning(self) -> str:
+        if isinstance(self.pending, Decision):
+            return f"{self.pending.seat}: "
+        if not isinstance(self.pending, Chance):
+            return ""
+        example = self.example()
+        return example[: example.index(":") + 2] if ":" in example else f"{example.rpartition(' ')[0]} "
+
+    def example(self) -> str:
+        """A line that may be entered: of chance, only how it looks."""
+        if isinstance(self.pending, Chance):
+            outcome, _ = next(iter(self.state.chance_outcomes()))
+            return line(self.rules_id, self.state, outcome)
+        return self._moves[0] if self._moves else ""
+
+    def awaited(self, names: Sequence[str]) -> str:
+        """In words: who, and what."""
+        match self.pending:
+            case Decision(seat, kinds):
+                return f"{seat_name(seat, names)} to move: {', '.join(kind.replace('_', ' ') for kind in kinds)}"
+            case Chance(kind):
+                return f"The draw: {self._draw(kind, names)}"
+            case Over():
+                return "The moves are over."
+            case _:
+                return "The referee goes on by itself."
+
+    def _draw(self, kind: str, names: Sequence[str]) -> str:
+        """What is to be entered, and whose it is, as the line begins with the number."""
+        number = int(next(iter(re.findall(r"\d+", self.beginning)), 0))
+        return self._guide.DRAWS[kind].format(seat=f"s{seat_name(number, names)[1:]}", number=number)
+
+    def help(self) -> list[str]:
+        """What may be entered now, each with an example."""
+        if isinstance(self.pending, Chance):
+            return ["For example:", f"    {self.example()}"]
+        if not isinstance(self.pending, Decision):
+            return ["Nothing is awaited."]
+        # Legal moves come by kind, and of each kind the first is an example.
+        events = islice(self.state.legal_moves(), MOST_MOVES)
+        kinds = (next(moves) for _, moves in groupby(events, key=type))
+        lines = []
+        for event in kinds:
+            name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(event).__name__).lower()
+            lines += [f"{self._guide.MOVES[name]}.", f"    {line(self.rules_id, self.state, event)}"]
+        return lines
+
+    def is_last(self, event: Any) -> bool:
+        """Whether the game is over after it."""
+        after = self.state.copy()
+        after.apply(event)
+        while isinstance(forced := after.pending()[0], Forced):
+            after.apply(ForcedPass(forced.seat))
+        return isinstance(after.pending()[0], Over)
+
+    # --- what is typed ---------------------------------------------------------------------------------------
+
+    def read(self, text: str) -> Reading:
+        """What the line means here; the position stays as it is."""
+        try:
+            event = read_line(self.rules_id, self.state, text)
+        except NotationError as error:
+            return self._wrong(error, text)
+        return Reading(event, line(self.rules_id, self.state, event))
+
+    def _wrong(self, error: NotationError, text: str) -> Reading:
+        if error.violations:
+            rules = {rule.id: rule for rule in registry.get(self.rules_id).catalogue}
+            return Reading(error="; ".join(sentence(violation, rules) for violation in error.violations))
+        if self.beginning and not text.lstrip().startswith(self.beginning.rstrip()):
+            return Reading(error=f"the line begins otherwise; expected {self.beginning.rstrip()} first", column=1)
+        ends = error.kind is Kind.SYNTAX and error.what in _AT_THE_END
+        what = "" if ends else f"{error.what}; "
+        return Reading(error=f"{what}expected {error.expected}", column=error.column, unfinished=ends)
+
+    # --- how it can go on --------------------------------------------------------------------------------------
+
+    def choices(self, text: str) -> list[str]:
+        """The texts, each one word longer or with its last word whole, that lines which begin so go on with."""
+        typed = " ".join(text.split()) + (" " if text[-1:].isspace() and text.strip() else "")
+        if isinstance(self.pending, Decision):
+            return self._moves_from(typed)
+        if isinstance(self.pending, Chance):
+            return self._draws_from(typed)
+        return []
+
+    def completed(self, text: str) -> str:
+        """The text as far as there is one way to go on; itself if there are several."""
+        choices = self.choices(text)
+        if not choices:
+            return text
+        common = _common(choices)
+        # A blank after what is the only way: unless it ends the line, the next word follows.
+        whole = len(choices) == 1 and self.read(common).event is None
+        longer = f"{common} " if whole and not common.endswith(" ") else common
+        return longer if len(longer) > len(" ".join(text.split())) else text
+
+    def _moves_from(self, typed: str) -> list[str]:
+        found = [move for move in self._moves if move.startswith(typed)]
+        if not found:  # the seat may still be missing
+            found = [move for move in self._moves if move.removeprefix(self.beginning).startswith(typed)]
+            typed = f"{self.beginning}{typed}"
+        return _unique(_to_next_blank(move, len(typed)) for move in found)
+
+    def _draws_from(self, typed: str) -> list[str]:
+        if not typed.startswith(self.beginning):
+            return [self.beginning] if self.beginning.startswith(typed) else []
+        *before, last = typed.removeprefix(self.beginning).split(" ")
+        start = typed[: len(typed) - len(last)]
+        words = self._guide.to_come(self.state, before)
+        return [f"{start}{word}" for word in words if word.startswith(last)]
+
+
+def seat_name(seat: int, names: Sequence[str]) -> str:
+    """``Seat 1``, or ``Seat 1, Blue``."""
+    return f"Seat {seat}, {names[seat]}" if names[seat : seat + 1] and names[seat] else f"Seat {seat}"
+
+
+def last_words(choices: Iterable[str]) -> list[str]:
+    """Of each what it ends with: all that differs."""
+    return [choice.rstrip().rpartition(" ")[2] for choice in choices]
+
+
+def _to_next_blank(words: str, start: int) -> str:
+    """As far as the word that the start is in goes."""
+    end = words.find(" ", start)
+    return words if end < 0 else words[:end]
+
+
+def _unique(texts: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(texts))
+
+
+def _common(texts: Sequence[str]) -> str:
+    """What all of them begin with."""
+    first, last = min(texts), max(texts)
+    return first[: next((i for i, letter in enumerate(first) if last[i : i + 1] != letter), len(first))]

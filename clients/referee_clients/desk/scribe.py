@@ -1,0 +1,176 @@
+"""The scribe's side of one game: follows it, signs what is entered, and sends it until its entry is known.
+
+Knows no terminal. The rules judge here first, by the same code as at the referee; what they forbid is never sent.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable
+from typing import Any
+
+from referee.games.game import Chance
+from referee.log import intent
+from referee.log.intent import Author, Role, SignedIntent
+from referee.log.keys import PrivateKey
+from referee.log.note import VerifierKey
+from referee.log.v1 import log_pb2
+from referee.v1 import game_service_pb2 as pb
+from referee_clients.sdk.channel import Security
+from referee_clients.sdk.connection import SILENCE_S, Connection, Cut
+from referee_clients.sdk.errors import ClientError, Denied, answer_of_failure, denied
+from referee_clients.sdk.ledger import Ledger
+
+
+class NotEntered(Exception):
+    """The act is in no entry, and the game goes on: why, in words."""
+
+
+class Scribe:
+    """One game, entered by one scribe."""
+
+    def __init__(
+        self,
+        address: str,
+        game_id: str,
+        token: str,
+        key: PrivateKey,
+        *,
+        verifier: VerifierKey | None = None,
+        security: Security | None = None,
+        silence_s: float = SILENCE_S,
+        on_commit: Callable[[], None],
+        on_way: Callable[[str], None],
+    ) -> None:
+        """``on_commit`` is called when there are new entries; ``on_way`` with why there is no connection, or "" when
+        there is one."""
+        self.ledger = Ledger(game_id, verifier)
+        self._key = key
+        self._on_commit = on_commit
+        self._on_way = on_way
+        self._connected = False
+        self._sent: tuple[SignedIntent, int] | None = None
+        """Our act for the head as we know it, and its seq, until the entry there is known."""
+        self._sent_on = -1
+        """The stream that it was last sent on."""
+        self._answer: asyncio.Future[int] | None = None
+        self._connection = Connection(
+            address,
+            game_id,
+            token,
+            patience_s=math.inf,
+            silence_s=silence_s,
+            security=security,
+            on_cut=self._cut,
+        )
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether an act is on its way."""
+        return self._answer is not None
+
+    async def run(self) -> None:
+        """To the end of the game, through every break of the connection. Raises ``ClientError``."""
+        try:
+            async with self._connection as connection:
+                await connection.play(self.ledger, self._take)
+        except ClientError as error:
+            self._settled(error)
+            raise
+        self._settled(NotEntered("the game is over"))
+
+    async def enter(self, event: Any) -> int:
+        """The number of its entry, when that is durable. The event is what the rules await, and legal.
+
+        Raises ``NotEntered`` and ``ClientError``. A break of the connection raises nothing: the act is sent again.
+        """
+        record = self.ledger.record
+        game = record.game
+        if isinstance(game.position.pending()[0], Chance):
+            data = game.position.codec.encode_outcome(event, game.position.tables)
+            return await self._send(intent.declare(record.place, self._number(), self._key, data))
+        author = Author(Role.SCRIBE, self._number())
+        data = game.position.codec.encode_move(event, game.position.tables)
+        return await self._send(intent.move(record.place, author, self._key, data))
+
+    async def correct(self, to_seq: int) -> int:
+        """Goes back to the position after that entry. Returns and raises as ``enter`` does."""
+        author = Author(Role.SCRIBE, self._number())
+        correct = log_pb2.Correct(to_seq=to_seq)
+        return await self._send(intent.act(self.ledger.record.place, author, self._key, correct))
+
+    def _number(self) -> int:
+        """Which scribe we are. Raises ``Denied``."""
+        keys = list(self.ledger.record.opened.scribe_keys)
+        if self._key.public.raw not in keys:
+            raise Denied("this desk's key is not among the game's scribes")
+        return keys.index(self._key.public.raw)
+
+    async def _send(self, signed: SignedIntent) -> int:
+        if self._answer is not None:
+            raise NotEntered("the act before is not acknowledged yet")
+        self._answer = asyncio.get_running_loop().create_future()
+        self._sent, self._sent_on = (signed, self.ledger.size), -1
+        try:
+            if self._connected:
+                await self._again()
+            return await self._answer
+        except Cut:  # the stream that breaks tells so itself, and what is sent is kept
+            return await self._answer
+        finally:
+            self._answer = self._sent = None
+
+    async def _again(self) -> None:
+        """Sends it on this stream, once."""
+        if self._sent is not None and self._sent_on != self._connection.reconnects:
+            self._sent_on = self._connection.reconnects
+            await self._connection.send(*self._sent)
+
+    def _cut(self, why: str) -> None:
+        self._connected = False
+        self._on_way(why)
+
+    async def _take(self, message: pb.PlayGameResponse) -> None:
+        if not self._connected:
+            self._connected = True
+            self._on_way("")
+        self._settle(message)
+        if message.HasField("commit"):
+            self._on_commit()
+        await self._again()
+
+    def _settle(self, message: pb.PlayGameResponse) -> None:
+        """What became of our act, if the message tells."""
+        if self._sent is None:
+            return
+        signed, seq = self._sent
+        if self.ledger.size > seq:
+            if self.ledger.holds(signed.intent, seq):
+                self.ledger.receipts.append(message.commit.checkpoint)
+                self._settled(seq)
+            else:
+                self._settled(NotEntered(f"somebody else made entry {seq} meanwhile"))
+        elif message.HasField("answer") and message.answer.id == seq:
+            self._missing(message.answer)
+
+    def _missing(self, told: pb.Answer) -> None:
+        """An answer to an act that is in no entry."""
+        if told.HasField("refused"):
+            broken = "; ".join(violation.text or violation.rule_id for violation in told.refused.violations)
+            self._settled(NotEntered(f"the referee refuses it: {broken}"))
+        elif told.HasField("failure"):
+            answer = answer_of_failure(told.failure)
+            if answer.passes:
+                raise Cut(str(answer), answer.retry_s)
+            if answer.reason not in ("STALE_HEAD", "GAME_OVER"):  # of these the entries tell
+                self._settled(NotEntered(str(denied(answer))))
+
+    def _settled(self, outcome: int | Exception) -> None:
+        self._sent = None
+        if self._answer is None or self._answer.done():
+            return
+        if isinstance(outcome, Exception):
+            self._answer.set_exception(outcome)
+        else:
+            self._answer.set_result(outcome)

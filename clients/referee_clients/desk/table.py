@@ -1,0 +1,403 @@
+"""The desk itself: what is awaited, the boards, what was entered, and the line that is typed into. Knows no game."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, VerticalScroll
+from textual.screen import Screen
+from textual.widgets import Footer, Input, Static
+
+from referee.games.game import Decision, Forced
+from referee.games.results import Result
+from referee.log.note import VerifierKey
+from referee.log.replay import Record
+from referee.notation.outcomes import outcome
+from referee.render.registry import renderer
+from referee_clients.desk.correction import Correction
+from referee_clients.desk.folder import Folder, Known
+from referee_clients.desk.guide import guide
+from referee_clients.desk.help import Help
+from referee_clients.desk.history import History
+from referee_clients.desk.line import Line
+from referee_clients.desk.place import Place
+from referee_clients.desk.reading import Desk, Reading, last_words, seat_name
+from referee_clients.desk.scribe import NotEntered, Scribe
+from referee_clients.sdk.errors import ClientError
+from referee_clients.sdk.organiser import organiser
+
+_KEYS = """\
+Enter enters the line, once it means one thing that the rules allow: below the line stands what would be entered.
+Tab completes a word. Up and Down bring back what was typed before.
+PageUp and PageDown scroll the boards; F2 shows the entries in their place.
+F8, or :correct and an entry's number, goes back to an earlier entry, when something was entered wrongly.
+Ctrl+Q leaves. What was accepted is kept, and the game goes on from there when the desk is started again.
+
+docs/notation.md of Tile Referee has the whole notation."""
+
+_SOON_S = 0.3
+"""An answer that takes no longer needs no word before it."""
+
+
+class TableScreen(Screen[None]):
+    """One game."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("f1", "help", "Help"),
+        Binding("f2", "entries", "Boards/entries"),
+        Binding("f8", "correct", "Correct"),
+        Binding("escape", "leave", "Games", key_display="Esc"),
+    ]
+    CSS = """
+    TableScreen #title { height: 1; }
+    TableScreen #awaited { height: auto; }
+    TableScreen #panes { height: 1fr; }
+    TableScreen #board, TableScreen #entries { scrollbar-size-vertical: 1; border-top: solid; }
+    TableScreen.-narrow #panes { layout: vertical; }
+    TableScreen.-narrow #board { height: 1fr; }
+    TableScreen.-narrow #entries { height: 4; }
+    TableScreen.-narrow.entries #board { display: none; }
+    TableScreen.-narrow.entries #entries { height: 1fr; }
+    TableScreen.-wide #panes { layout: horizontal; }
+    TableScreen.-wide #board { width: 82; }
+    TableScreen.-wide #entries { width: 1fr; margin-left: 1; }
+    TableScreen #board Static, TableScreen #entries Static { width: auto; }
+    TableScreen #verdict { height: auto; max-height: 6; border-top: solid; }
+    TableScreen Line { margin-right: 1; }
+    TableScreen #meaning { height: auto; max-height: 5; }
+    TableScreen #choices { height: 1; }
+    """
+
+    def __init__(self, folder: Folder, place: Place, known: Known, *, ascii_only: bool = False) -> None:
+        super().__init__()
+        self._folder = folder
+        self._place = place
+        self._known = known
+        self._ascii_only = ascii_only
+        self._names: tuple[str, ...] = ()
+        self._desk: Desk | None = None
+        self._history = History()
+        self._way = "connecting"
+        self._said = False
+        """Whether anything was to be told since the game was read."""
+        self._meant: tuple[Desk | None, str] = None, ""
+        """The position and the line whose meaning is shown."""
+        self._asked = ""
+        """The last line that was asked about, as it ends the game."""
+        self._begun = ""
+        """What the line was begun with; as long as it stands there, nobody has typed."""
+        self._scribe = Scribe(
+            place.address,
+            known.game_id,
+            known.token,
+            folder.key,
+            verifier=VerifierKey.parse(known.verifier),
+            security=place.security,
+            on_commit=self._moved_on,
+            on_way=self._on_way,
+        )
+        self._commands: dict[str, tuple[Callable[[str], None], str]] = {
+            "correct": (self._correct_to, "correct 12: back to the position after entry 12"),
+            "help": (lambda _: self.action_help(), "help: what may be entered now"),
+            "games": (lambda _: self.action_leave(), "games: back to the first screen"),
+            "quit": (lambda _: self.app.exit(), "quit: leave"),
+        }
+
+    def compose(self) -> ComposeResult:
+        yield Static("", id="title", markup=False)
+        yield Static("", id="awaited", markup=False)
+        with Container(id="panes"):
+            with VerticalScroll(id="board", can_focus=False):
+                yield Static("", id="position", markup=False)
+            with VerticalScroll(id="entries", can_focus=False):
+                yield Static("", id="history", markup=False)
+        yield Static("The game is being read.", id="verdict", markup=False)
+        yield Line(self._completed)
+        yield Static("", id="meaning", markup=False)
+        yield Static("", id="choices", markup=False)
+        yield Footer()
+
+    def on_mount(self) -> None:
+        self.query_one(Line).focus()
+        self._show_title()
+        self.run_worker(self._follow(), name="follow")
+
+    # --- the game ------------------------------------------------------------------------------------------------
+
+    async def _follow(self) -> None:
+        try:
+            await self._scribe.run()
+            await self._keep_file()
+        except ClientError as error:
+            self._say(f"The desk cannot go on with this game: {error}")
+
+    async def _keep_file(self) -> None:
+        """At the end of the game."""
+        log = self._folder.log_file(self._known.game_id)
+        try:
+            async with organiser(self._place.address, "", self._place.security) as there:
+                await there.save_log(self._known.game_id, log)
+        except (ClientError, OSError) as error:
+            self._add(f"The game is over. Its file could not be written: {error}")
+            return
+        self._add(f"The game is over. Its file is in {log.parent}; check it there with:")
+        self._add(f"referee audit {log.name} --key {self._folder.key_file(self._known.game_id).name}")
+
+    def _moved_on(self) -> None:
+        """Entries came. A few of them at once are shown once."""
+        if self._desk is not None:
+            self._desk = None
+        self.call_later(self._show)
+
+    def _on_way(self, why: str) -> None:
+        self._way = why
+        self._show_title()
+        if why and self._scribe.is_waiting:
+            self._say(f"No connection to the referee ({why}). What was sent is sent again when there is one.")
+
+    def _show(self) -> None:
+        """The position after the last entry."""
+        if self._desk is not None:
+            return
+        record = self._scribe.ledger.record
+        rules_id = record.opened.rules_id
+        state: Any = record.game.position.state
+        typed = self.query_one(Line)
+        untouched = self._begun == typed.value
+        self._names = self._folder.names(self._known.game_id, state.seats)
+        self._desk = Desk(rules_id, state)
+        self._history.read(self._scribe.ledger.entries)
+        if untouched and not self._scribe.is_waiting:
+            self._begin()
+        self._show_title()
+        self.query_one("#awaited", Static).update(self._awaited())
+        self.query_one("#position", Static).update(self._position(rules_id, state))
+        self.query_one("#board", VerticalScroll).scroll_home(animate=False)
+        self.query_one("#history", Static).update("\n".join(self._history.lines()))
+        self.query_one("#entries", VerticalScroll).scroll_end(animate=False)
+        self._show_meaning()
+        if not self._said:
+            count = len(self._history.entries)
+            words = f"{count} {'entry' if count == 1 else 'entries'} so far. F1 tells what may be entered."
+            self.query_one("#verdict", Static).update(words)
+
+    def _begin(self) -> None:
+        self._begun = self._desk.beginning if self._desk is not None else ""
+        self.query_one(Line).begin(self._begun)
+
+    def _awaited(self) -> str:
+        record = self._scribe.ledger.record
+        if (result := record.game.result()) is not None:
+            return f"{self._ended(record, result)}."
+        if (suspended := record.game.arbitration.suspended) is not None:
+            return f"The game is {suspended.value} by an arbiter."
+        return f"{self._desk.awaited(self._names)}." if self._desk is not None else ""
+
+    def _ended(self, record: Record, result: Result) -> str:
+        over, contest = record.game.is_over, record.game.contest()
+        parts = ["The game is over" if over else "The game has come to its end"]
+        if not over or not contest.is_plain:
+            parts.append(outcome(result, contest, waits=record.game.result_waits))
+        if result.places:
+            order = sorted(range(len(result.places)), key=lambda seat: (result.places[seat], seat))
+            points = [f", {score} points" for score in result.scores] or [""] * len(order)
+            ranks = (f"{result.places[seat]}. {seat_name(seat, self._names)}{points[seat]}" for seat in order)
+            parts.append("; ".join(ranks))
+        return ": ".join((parts[0], "; ".join(parts[1:])))
+
+    def _position(self, rules_id: str, state: Any) -> str:
+        """The table, then the boards, that of the seat on turn first."""
+        awaited = state.pending()[0]
+        first = awaited.seat if isinstance(awaited, Decision | Forced) else 0
+        seats = [(first + i) % state.seats for i in range(state.seats)]
+        text = renderer(rules_id).position_text(state, seats, ascii_only=self._ascii_only)
+        # What is awaited stands above, with names.
+        _, *lines = text.splitlines()
+        while lines and lines[0].startswith("    "):
+            del lines[0]
+        return "\n".join(re.sub(r"^seat (\d+)", self._named, line) for line in lines)
+
+    def _named(self, found: re.Match[str]) -> str:
+        name = self._names[int(found[1])]
+        return f"seat {found[1]}, {name}" if name else found[0]
+
+    def _show_title(self) -> None:
+        way = f"NO CONNECTION ({self._way})" if self._way else "connected"
+        title = f"{guide(self._known.rules_id).TITLE}, game {self._known.game_id[:8]}; {way}"
+        self.query_one("#title", Static).update(title, layout=False)
+
+    def _say(self, words: str) -> None:
+        self._said = True
+        self.query_one("#verdict", Static).update(words)
+
+    def _add(self, words: str) -> None:
+        """Under what was said of the last act, if anything was."""
+        said = str(self.query_one("#verdict", Static).content)
+        self._say(f"{said}\n{words}" if self._said else words)
+
+    # --- the line ------------------------------------------------------------------------------------------------
+
+    def _completed(self, text: str) -> str:
+        return text if self._desk is None else self._desk.completed(text)
+
+    def on_input_changed(self, _: Input.Changed) -> None:
+        self._show_meaning()
+
+    def _show_meaning(self) -> None:
+        """What the line would enter, and how it can go on."""
+        text = self.query_one(Line).value
+        if self._meant == (self._desk, text):
+            return
+        self._meant = self._desk, text
+        meaning, choices = "", list[str]()
+        if self._desk is not None and self._command(text) is None and self._desk.beginning:
+            meaning = self._meaning(self._desk, text)
+            choices = last_words(self._desk.choices(text))
+        self.query_one("#meaning", Static).update(meaning)
+        self.query_one("#choices", Static).update(self._fitting(choices), layout=False)
+
+    @staticmethod
+    def _meaning(desk: Desk, text: str) -> str:
+        if text.strip() in ("", desk.beginning.strip()):
+            return f"For example: {desk.example()}"
+        reading = desk.read(text)
+        if reading.event is not None:
+            return f"Enter enters: {reading.line}"
+        goes_on = reading.unfinished or desk.choices(text)
+        return f"Not yet: {reading.error}" if goes_on else f"Not possible: {_where(reading)}"
+
+    def _fitting(self, words: list[str]) -> str:
+        """So many as one line holds, and how many more there are."""
+        room = self.size.width - len("Tab:  and 5000 more")
+        shown: list[str] = []
+        for word in words:
+            room -= len(word) + 1
+            if room < 0:
+                return f"Tab: {' '.join(shown)} and {len(words) - len(shown)} more"
+            shown.append(word)
+        return f"Tab: {' '.join(shown)}" if shown else ""
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        text = event.value
+        if (command := self._command(text)) is not None:
+            name, argument = command
+            self._begin()
+            self._commands[name][0](argument)
+        elif self._desk is None or self._scribe.is_waiting:
+            self._say("The referee has not answered yet.")
+        elif self._desk.beginning:
+            self._submit(self._desk, text)
+
+    def _command(self, text: str) -> tuple[str, str] | None:
+        """``:correct 12``, also behind what the line began with; the colon may be missing."""
+        name, _, argument = self._typed(text).removeprefix(":").partition(" ")
+        return (name, argument.strip()) if name in self._commands else None
+
+    def _typed(self, text: str) -> str:
+        """Without what the line began with."""
+        return text.strip().removeprefix(self._begun.strip()).strip()
+
+    def _submit(self, desk: Desk, text: str) -> None:
+        reading = desk.read(text)
+        line = self.query_one(Line)
+        # With time to protest the last move can be corrected until the result is entered.
+        is_final = not self._scribe.ledger.record.opened.terms.protest_ms
+        if reading.event is not None and is_final and desk.is_last(reading.event) and self._asked != reading.line:
+            self._asked = reading.line
+            self._say(f"{reading.line} ends the game, and nothing can be corrected after it. Enter again enters it.")
+        elif reading.event is not None:
+            line.keep(text)
+            self.run_worker(self._enter(reading.line, self._scribe.enter(reading.event)), name="enter")
+        elif self._typed(text).startswith(":"):
+            self._say("There is no such command. Commands: " + "; ".join(words for _, words in self._commands.values()))
+        elif text.strip() == desk.beginning.strip():
+            self._say("Nothing was typed, nothing was entered.")
+        else:
+            self._say(f"Not entered: {_where(reading)}")
+            if reading.column:
+                line.cursor_position = min(reading.column - 1, len(text))
+
+    async def _enter(self, words: str, act: Awaitable[int]) -> None:
+        """Tells what becomes of an act. The line is left as it is until that is known."""
+        line = self.query_one(Line)
+        typed = line.value
+        later = self.set_timer(_SOON_S, lambda: self._say(f"Sent: {words}. The referee has not answered yet."))
+        try:
+            seq = await act
+        except (NotEntered, ClientError) as error:
+            later.stop()
+            self._say(f"Not entered: {error}. It was: {words}")
+            self._show()
+            return
+        later.stop()
+        self._say(f"Accepted as entry {seq}: {words}")
+        self._desk = None
+        self._show()
+        if line.value == typed:  # otherwise somebody types the next line already
+            self._begin()
+        self._show_meaning()
+
+    # --- keys ----------------------------------------------------------------------------------------------------
+
+    def action_help(self) -> None:
+        """What may be entered now, then the keys."""
+        if self._desk is not None:
+            self.app.push_screen(Help("\n".join([self._awaited(), "", *self._desk.help(), "", _KEYS])))
+
+    def action_entries(self) -> None:
+        self.toggle_class("entries")
+
+    def action_leave(self) -> None:
+        self.dismiss()
+
+    def action_look(self, step: int) -> None:
+        """Scrolls the boards, or the entries where they have their place."""
+        shown = "#entries" if self.has_class("entries") else "#board"
+        pane = self.query_one(shown, VerticalScroll)
+        pane.scroll_relative(y=step * max(1, pane.size.height - 1), animate=False)
+
+    def action_correct(self) -> None:
+        self._correct_to("")
+
+    def _correct_to(self, to_seq: str) -> None:
+        """Asks to which entry the game is to go back; with a number it is proposed."""
+        known = [entry.seq for entry in self._history.places()]
+        if not known:
+            if self._scribe.ledger.size and self._scribe.ledger.record.game.is_over:
+                self._say("The game is over: nothing can be corrected any more.")
+            elif not any(entry.counts for entry in self._history.entries):
+                self._say("Nothing was entered yet that could be taken back.")
+            else:
+                self._say("A scribe cannot go back now: the last act is a player's own, or an arbiter's (TBL-25).")
+            return
+        if to_seq and (not to_seq.isdecimal() or int(to_seq) not in known):
+            self._say(f"correct {to_seq}: there is no such entry to go back to; expected one of {_ranges(known)}")
+            return
+        chosen = Correction(self._history, int(to_seq) if to_seq else None)
+        self.app.push_screen(chosen, self._corrected)
+
+    def _corrected(self, to_seq: int | None) -> None:
+        if to_seq is None:
+            self._say("Nothing was taken back.")
+            return
+        words = f"back to the position after entry {to_seq}"
+        self.run_worker(self._enter(words, self._scribe.correct(to_seq)), name="enter")
+
+
+def _where(reading: Reading) -> str:
+    return f"column {reading.column}: {reading.error}" if reading.column else reading.error
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """``1 to 4, 7``."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs)

@@ -1,0 +1,102 @@
+"""The table of a game, beside its moves: acts of seats, scribes and arbiters, with their words, and how it stands."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import grpc
+
+from referee.log import intent, remarks
+from referee.log.intent import Author, Place, TableAct
+from referee.log.keys import PrivateKey
+from referee.log.v1 import log_pb2
+from referee.v1 import arbiter_service_pb2 as pb
+from referee.v1 import arbiter_service_pb2_grpc as pb_grpc
+from referee.v1 import game_service_pb2, game_service_pb2_grpc
+from referee_clients.sdk.channel import Security, bearer, open_channel
+from referee_clients.sdk.errors import Answer, answer_of, denied
+
+CALL_S = 15.0
+LOG_S = 60.0
+
+
+class Arbiter:
+    """Calls of one game, with the token of an arbiter, a seat or a scribe; to read, none is needed.
+
+    Each raises ``Denied``, with gRPC's error as its cause.
+    """
+
+    def __init__(self, channel: grpc.aio.Channel, game_id: str, token: str = "") -> None:
+        self._stub = pb_grpc.ArbiterServiceStub(channel)
+        self._games = game_service_pb2_grpc.GameServiceStub(channel)
+        self._game_id = game_id
+        self._metadata = bearer(token)
+
+    async def log(self) -> bytes:
+        """The game's file; of a running game, as far as it has come."""
+        try:
+            stream = self._games.GetLog(game_service_pb2.GetLogRequest(game_id=self._game_id), timeout=LOG_S)
+            return b"".join([part.chunk async for part in stream])
+        except grpc.aio.AioRpcError as error:
+            raise denied(answer_of(error)) from error
+
+    async def act(
+        self, place: Place, author: Author, key: PrivateKey, act: TableAct, text: str = "", *, tries: int = 1
+    ) -> game_service_pb2.Accepted:
+        """Signs the act for ``place`` and sends it, with its words. ``text`` is committed to in ``act``.
+
+        ``tries``: so often in all it is signed again for the head that the referee names, if the game has gone on. Only
+        for what is meant wherever the game stands.
+        """
+        words = pb.Words(salt=secrets.token_bytes(remarks.SALT_BYTES), text=text) if text else None
+        if words is not None and not isinstance(
+            act, log_pb2.Resign | log_pb2.Consent | log_pb2.TakeBack | log_pb2.Correct
+        ):
+            act.remark = remarks.commitment(words.salt, text)
+        while True:
+            tries -= 1
+            signed = intent.act(place, author, key, act)
+            request = pb.SubmitActRequest(
+                game_id=self._game_id, intent=signed.intent, signature=signed.signature, words=words
+            )
+            try:
+                response = await self._stub.SubmitAct(request, timeout=CALL_S, metadata=self._metadata)
+            except grpc.aio.AioRpcError as error:
+                answer = answer_of(error)
+                if answer.reason != "STALE_HEAD" or not tries:
+                    raise denied(answer) from error
+                place = _head(place, answer)
+            else:
+                return response.accepted
+
+    async def docket(self) -> pb.Docket:
+        """How the table stands."""
+        try:
+            request = pb.GetDocketRequest(game_id=self._game_id)
+            return (await self._stub.GetDocket(request, timeout=CALL_S, metadata=self._metadata)).docket
+        except grpc.aio.AioRpcError as error:
+            raise denied(answer_of(error)) from error
+
+    async def erase(self, seq: int) -> bool:
+        """Erases the text of an entry; whether there was one. For arbiters and organisers."""
+        try:
+            request = pb.EraseRemarkRequest(game_id=self._game_id, seq=seq)
+            return (await self._stub.EraseRemark(request, timeout=CALL_S, metadata=self._metadata)).erased
+        except grpc.aio.AioRpcError as error:
+            raise denied(answer_of(error)) from error
+
+
+def _head(place: Place, answer: Answer) -> Place:
+    """As the referee names it."""
+    return Place(place.game_id, int(answer.metadata["size"]), bytes.fromhex(answer.metadata["head"]))
+
+
+@asynccontextmanager
+async def arbiter(
+    address: str, game_id: str, token: str = "", security: Security | None = None
+) -> AsyncIterator[Arbiter]:
+    """Connects when the first call is made."""
+    async with open_channel(address, token, security) as channel:
+        yield Arbiter(channel, game_id, token)

@@ -1,0 +1,161 @@
+"""The one way to open a channel to a referee: its address, and what the two sides show each other.
+
+An address is ``host:port``, or ``grpcs://host:port`` where the referee speaks TLS; join strings carry it as it is. Over
+an address without TLS no credentials are sent, but to this machine itself: whoever is on the way could read them.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import re
+import ssl
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import grpc
+
+from referee_clients.sdk.errors import ClientError
+
+TLS_SCHEME = "grpcs://"
+_TARGET = re.compile(r"(?P<host>\[[0-9a-fA-F:.%a-z]+\]|[^\s:/#\[\]]+):(?P<port>[0-9]{1,5})\Z", re.ASCII)
+ADDRESS_EXPECTED = "HOST:PORT, such as 127.0.0.1:50051, or grpcs://HOST:PORT for TLS"
+
+CHANNEL_OPTIONS: Sequence[tuple[str, int]] = (
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.min_reconnect_backoff_ms", 100),
+    ("grpc.max_reconnect_backoff_ms", 2000),
+    ("grpc.max_receive_message_length", 8 << 20),
+)
+
+Metadata = tuple[tuple[str, str], ...]
+
+
+class BadAddress(ClientError):
+    """Not an address of a referee."""
+
+
+class Insecure(ClientError):
+    """The channel would give credentials away, or cannot be as secure as was asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Security:
+    """What a client trusts, and what it shows. All files are PEM."""
+
+    ca: Path | None = None
+    """Certificates of authorities that may vouch for the referee; None: those that gRPC brings along."""
+    certificate: Path | None = None
+    """The client's own, where the referee admits by certificate; with ``key``."""
+    key: Path | None = None
+    insecure: bool = False
+    """Tokens may be sent without TLS to other machines."""
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Security:
+        """From REFEREE_TLS_CA, REFEREE_TLS_CERT, REFEREE_TLS_KEY (files) and REFEREE_INSECURE (1)."""
+        ca, certificate, key = (environment.get(f"REFEREE_TLS_{name}") for name in ("CA", "CERT", "KEY"))
+        return cls(
+            Path(ca) if ca else None,
+            Path(certificate) if certificate else None,
+            Path(key) if key else None,
+            environment.get("REFEREE_INSECURE") == "1",
+        )
+
+    def credentials(self) -> grpc.ChannelCredentials:
+        """For gRPC, which itself says nothing useful of files that are wrong. Raises ``Insecure``."""
+        if (self.certificate is None) != (self.key is None):
+            raise Insecure("a client certificate needs its key, and a key its certificate")
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        if self.ca is not None:
+            with _telling(self.ca, "certificates in PEM"):
+                context.load_verify_locations(self.ca)
+        if self.certificate is not None and self.key is not None:
+            _read(self.key)  # which of the two cannot be read, is not told below
+            with _telling(self.certificate, f"a certificate in PEM, of the key {self.key}"):
+                context.load_cert_chain(self.certificate, self.key, password=_no_password)
+        return grpc.ssl_channel_credentials(_read(self.ca), _read(self.key), _read(self.certificate))
+
+
+def split_address(address: str) -> tuple[bool, str, str]:
+    """Whether it asks for TLS, the host, and what gRPC connects to. Raises ``BadAddress``."""
+    target = address.removeprefix(TLS_SCHEME)
+    found = _TARGET.match(target)
+    if found is None or int(found["port"]) >= 1 << 16:
+        raise BadAddress(f"address {address[:60]!r}: expected {ADDRESS_EXPECTED}")
+    return target != address, found["host"], target
+
+
+def is_loopback(host: str) -> bool:
+    """Whether what is sent there stays on this machine."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.removeprefix("[").removesuffix("]")).is_loopback
+    except ValueError:
+        return False
+
+
+def check(address: str, security: Security, token: str = "") -> None:
+    """Raises ``BadAddress`` and ``Insecure`` as ``open_channel`` would."""
+    _credentials(address, security, token)
+
+
+def open_channel(
+    address: str,
+    token: str = "",
+    security: Security | None = None,
+    *,
+    options: Sequence[tuple[str, int]] = CHANNEL_OPTIONS,
+) -> grpc.aio.Channel:
+    """Connects when the first call is made. ``security``: as the environment says, if not given.
+
+    ``token``: what calls will carry, see ``bearer``; it is not kept. Raises ``BadAddress`` and ``Insecure``.
+    """
+    credentials = _credentials(address, security or Security.from_environment(), token)
+    target = address.removeprefix(TLS_SCHEME)
+    if credentials is None:
+        return grpc.aio.insecure_channel(target, options=options)
+    return grpc.aio.secure_channel(target, credentials, options=options)
+
+
+def bearer(token: str) -> Metadata:
+    """The metadata of a call with this token; empty without one."""
+    return (("authorization", f"Bearer {token}"),) if token else ()
+
+
+def _credentials(address: str, security: Security, token: str) -> grpc.ChannelCredentials | None:
+    """None for an address without TLS."""
+    tls, host, target = split_address(address)
+    if tls:
+        return security.credentials()
+    asked = security.ca is not None or security.certificate is not None
+    if (token or asked) and not security.insecure and not is_loopback(host):
+        what = "a token" if token else "what TLS is to protect"
+        raise Insecure(f"{address}: {what} is not sent there in clear; expected {TLS_SCHEME}{target}, or --insecure")
+    return None
+
+
+@contextmanager
+def _telling(path: Path, expected: str) -> Iterator[None]:
+    """Says of a file what is wrong with it."""
+    try:
+        yield
+    except (ssl.SSLError, ValueError) as error:
+        raise Insecure(f"{path}: expected {expected}") from error
+    except OSError as error:
+        raise Insecure(f"{path}: {error.strerror}") from error
+
+
+def _read(path: Path | None) -> bytes | None:
+    if path is None:
+        return None
+    with _telling(path, "a file"):
+        return path.read_bytes()
+
+
+def _no_password() -> str:
+    """Instead of asking at the terminal."""
+    raise ValueError("the key is encrypted")

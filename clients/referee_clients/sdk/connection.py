@@ -1,0 +1,245 @@
+"""The way to the referee: one game's stream, which goes on by itself after any break, and acts on it.
+
+Knows messages and time, not what a game or a signature is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import grpc
+
+from referee.log.game import Phase
+from referee.log.intent import SignedIntent
+from referee.v1 import game_service_pb2 as pb
+from referee.v1 import game_service_pb2_grpc as pb_grpc
+from referee_clients.sdk.channel import CHANNEL_OPTIONS, Security, bearer, open_channel
+from referee_clients.sdk.errors import ClientError, Distrust, Unreachable, answer_of, denied
+from referee_clients.sdk.ledger import Ledger
+
+SILENCE_S = 30.0
+"""The referee sends a heartbeat every 10 s: a stream silent for so long is cut."""
+FIRST_WAIT_S, LONGEST_WAIT_S = 0.1, 5.0
+BELIEVED = 3
+"""What may be damage on the way is believed when it comes so often with nothing good in between."""
+
+# A channel that is dropped takes its connection along: it may be the connection that is dead.
+_OPTIONS = (*CHANNEL_OPTIONS, ("grpc.use_local_subchannel_pool", 1))
+
+
+class Cut(Exception):
+    """The way to the referee broke, or is to be taken anew: what was said or done last."""
+
+    def __init__(self, why: str, retry_s: float | None = None) -> None:
+        """``retry_s``: to wait at least."""
+        super().__init__(why)
+        self.retry_s = retry_s or 0.0
+
+
+class Connection:
+    """One game at one referee. ``async with`` it."""
+
+    def __init__(
+        self,
+        address: str,
+        game_id: str,
+        token: str = "",
+        *,
+        patience_s: float = 300.0,
+        silence_s: float = SILENCE_S,
+        security: Security | None = None,
+        on_cut: Callable[[str], None] | None = None,
+    ) -> None:
+        """Without a token one may watch and nothing else.
+
+        ``patience_s``: how long the referee may be away before ``Unreachable`` is raised. ``silence_s``: how long a
+        stream may say nothing before it is taken for dead. ``security``: as the environment says, if not given.
+        ``on_cut``: told, each time that the way broke, why it did.
+        """
+        self.address = address
+        self.game_id = game_id
+        self.silence_s = silence_s
+        self.reconnects = 0
+        self._patience_s = patience_s
+        self._token = token
+        self._security = security
+        self._on_cut = on_cut
+        self._channel: grpc.aio.Channel | None = None
+        self._stream: Any = None
+
+    async def __aenter__(self) -> Connection:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.cut()
+
+    async def cut(self) -> None:
+        """Drops the connection; what was sent stays sent."""
+        channel, self._channel = self._channel, None
+        if channel is not None:
+            await channel.close()
+
+    async def watch(self, ledger: Ledger, take: Callable[[pb.WatchGameResponse], Awaitable[None]]) -> None:
+        """Reads the game into the ledger, from where that ends, to the end of the game.
+
+        ``take`` gets every message after the ledger has it. Raises ``ClientError``, and what ``take`` raises; a
+        ``Cut`` of ``take`` begins another stream, and so does a ``ClientError`` in doubt.
+        """
+        await self._follow(ledger, take, self._watch)
+
+    async def play(self, ledger: Ledger, take: Callable[[pb.PlayGameResponse], Awaitable[None]]) -> None:
+        """As ``watch``, on a stream that takes acts as well."""
+        await self._follow(ledger, take, self._enter)
+
+    async def send(self, act: SignedIntent, number: int, thought_ms: int | None = None) -> None:
+        """Puts an act on the stream of ``play``; the answer will have the number. Raises ``Cut``.
+
+        ``thought_ms``: since the turn was there, by our own clock; what passed beyond it is the network's.
+        """
+        signed = pb.SignedAct(intent=act.intent, signature=act.signature, id=number, thought_ms=thought_ms)
+        await self._write(pb.PlayGameRequest(act=signed))
+
+    async def seats(self, take: Callable[[pb.WatchSeatResponse], Awaitable[None]]) -> None:
+        """What happens in all games of the token's bearer, those that are opened later among them; for ever.
+
+        After a break each running game is told from a snapshot on. Raises as ``watch`` does.
+        """
+        taken = 0
+
+        async def attempt(pace: Pace) -> None:
+            nonlocal taken
+            self._stream = self._stub().WatchSeat(pb.WatchSeatRequest(), metadata=bearer(self._token))
+            try:
+                while not (message := await self._next()).update.HasField("closing") or message.game_id:
+                    pace.begin()
+                    await take(message)
+                    taken += 1
+            finally:
+                self._stream.cancel()
+            raise Cut(f"the stream was closed: {message.update.closing.reason}")
+
+        await self._persist(attempt, lambda: taken)
+
+    # --- streams -------------------------------------------------------------------------------------------
+
+    def _stub(self) -> pb_grpc.GameServiceAsyncStub:
+        if self._channel is None:
+            self._channel = open_channel(self.address, self._token, self._security, options=_OPTIONS)
+        return pb_grpc.GameServiceStub(self._channel)
+
+    async def _watch(self, after_seq: int) -> None:
+        request = pb.WatchGameRequest(game_id=self.game_id, after_seq=after_seq)
+        self._stream = self._stub().WatchGame(request, metadata=bearer(self._token))
+
+    async def _enter(self, after_seq: int) -> None:
+        self._stream = self._stub().PlayGame(metadata=bearer(self._token))
+        await self._write(pb.PlayGameRequest(enter=pb.Enter(game_id=self.game_id, after_seq=after_seq)))
+
+    async def _follow(
+        self, ledger: Ledger, take: Callable[[Any], Awaitable[None]], begin: Callable[[int], Awaitable[None]]
+    ) -> None:
+        async def attempt(pace: Pace) -> None:
+            """Returns at the end of the game, and never before it."""
+            await begin(ledger.size - 1)
+            try:
+                while (message := await self._next()).WhichOneof("item") != "closing":
+                    pace.begin()
+                    ledger.read(message)
+                    await take(message)
+            finally:
+                self._stream.cancel()
+            if message.closing.reason != pb.CLOSING_REASON_GAME_OVER:
+                raise Cut(f"the stream was closed: {message.closing.reason}")
+            if ledger.record.phase is not Phase.CLOSED:
+                raise Distrust(f"the referee says that the game is over, after {ledger.size} entries", in_doubt=True)
+
+        await self._persist(attempt, lambda: ledger.size)
+
+    async def _persist(self, attempt: Callable[[Pace], Awaitable[None]], progress: Callable[[], int]) -> None:
+        """Attempts it until it returns. What is in doubt is believed when it comes often without progress."""
+        pace = Pace(self._patience_s, self.address)
+        doubts, got_to = 0, progress()
+        while True:
+            try:
+                return await attempt(pace)
+            except Cut as cut:
+                why, retry_s = str(cut), cut.retry_s
+            except ClientError as error:
+                doubts, got_to = (doubts + 1 if progress() == got_to else 1), progress()
+                if not error.in_doubt or doubts == BELIEVED:
+                    raise
+                why, retry_s = str(error), 0.0
+            self.reconnects += 1
+            if self._on_cut is not None:
+                self._on_cut(why)
+            await self.cut()
+            await pace.wait(why, retry_s)
+
+    async def _next(self) -> Any:
+        """The next message. Raises ``Cut`` if another stream may bring it, ``ClientError`` if none will."""
+        with _cuts():
+            try:
+                async with asyncio.timeout(self.silence_s):
+                    message = await self._stream.read()
+            except TimeoutError:
+                raise Cut(f"no heartbeat for {self.silence_s:.0f} s") from None
+            except grpc.aio.AioRpcError as error:
+                answer = answer_of(error)
+                if answer.passes:
+                    raise Cut(str(answer), answer.retry_s) from None
+                raise denied(answer) from None
+        if message is grpc.aio.EOF:
+            raise Cut("the stream ended without a word")
+        if message is None:  # as gRPC says it
+            raise Distrust("the referee sent what is no message of its protocol", in_doubt=True)
+        return message
+
+    async def _write(self, request: pb.PlayGameRequest) -> None:
+        with _cuts():
+            try:
+                async with asyncio.timeout(self.silence_s):
+                    await self._stream.write(request)
+            except TimeoutError:
+                raise Cut(f"nothing can be sent for {self.silence_s:.0f} s") from None
+            except (grpc.aio.AioRpcError, asyncio.InvalidStateError):
+                pass  # The stream is broken; why is told by reading it.
+
+
+@contextmanager
+def _cuts() -> Iterator[None]:
+    """A channel that is closed under a call shows as a cancelled call: a ``Cut``, unless the task itself is."""
+    try:
+        yield
+    except (asyncio.CancelledError, grpc.aio.UsageError):
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        raise Cut("the channel was closed") from None
+
+
+class Pace:
+    """How long to wait before the next attempt: ever longer, up to a limit, and not in step with others."""
+
+    def __init__(self, patience_s: float, address: str) -> None:
+        self._patience_s = patience_s
+        self._address = address
+        self.begin()
+
+    def begin(self) -> None:
+        """After a sign of life."""
+        self._since = time.monotonic()
+        self._wait_s = FIRST_WAIT_S
+
+    async def wait(self, why: str, at_least_s: float = 0.0) -> None:
+        """Raises ``Unreachable`` when patience is at its end."""
+        gone_s = time.monotonic() - self._since
+        if gone_s > self._patience_s:
+            raise Unreachable(f"no answer from {self._address} for {gone_s:.0f} s; the last that was heard: {why}")
+        wait_s = self._wait_s * random.uniform(0.5, 1.0)
+        await asyncio.sleep(max(wait_s, min(at_least_s, self._patience_s)))
+        self._wait_s = min(LONGEST_WAIT_S, 2 * self._wait_s)

@@ -1,0 +1,100 @@
+"""The log as one seat has seen it: every entry replayed by the rules, every signed promise of the referee kept.
+
+Knows no network. What contradicts itself raises ``Distrust``, and then nothing of it has been taken over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from referee.log.entry import decode_entry
+from referee.log.errors import Code, LogError
+from referee.log.heads import check_head
+from referee.log.judge import Happened
+from referee.log.merkle import Tree
+from referee.log.note import Checkpoint, Note, VerifierKey, open_checkpoint
+from referee.log.replay import Record, signed_part
+from referee.v1 import game_service_pb2 as pb
+from referee_clients.sdk.errors import Distrust
+
+
+class Ledger:
+    """Commits from the first on, and what can be shown to others afterwards."""
+
+    def __init__(self, game_id: str, verifier: VerifierKey | None = None) -> None:
+        """Without the referee's verifier key its signatures stay unchecked; all else is checked all the same."""
+        self.entries: list[bytes] = []
+        self.happened: tuple[Happened, ...] = ()
+        """What the entries of the newest commit made of the game."""
+        self.receipts: list[bytes] = []
+        """Signed checkpoints that cover our own acts."""
+        self._game_id = game_id
+        self._verifier = verifier
+        self._record: Record | None = None
+        self._roots: dict[int, bytes] = {}
+        """By size, the root that a checkpoint named: of entries that are here, or under the referee's signature."""
+
+    @property
+    def record(self) -> Record:
+        """The game as the entries tell it; there is one after the first commit."""
+        if self._record is None:
+            raise Distrust("the referee sent no GameOpen", in_doubt=True)
+        return self._record
+
+    @property
+    def size(self) -> int:
+        return len(self.entries)
+
+    def read(self, message: pb.WatchGameResponse | pb.PlayGameResponse) -> None:
+        """Takes over what a stream says next: exactly what follows, or nothing. Raises ``Distrust``."""
+        first = message.seq + 1 - len(message.commit.entries)
+        if first != self.size:
+            what = "left out entries" if first > self.size else "repeated entries"
+            raise Distrust(f"the stream {what}: it is at {first} after {self.size}", in_doubt=True)
+        if message.HasField("commit"):
+            self.add(message.commit.entries, message.commit.checkpoint)
+
+    def add(self, entries: Sequence[bytes], checkpoint: bytes) -> None:
+        """Takes over the next commit, all of it or nothing. Raises ``Distrust``."""
+        head = self._open(checkpoint)
+        record, happened = self._record, list[Happened]()
+        try:
+            for data in entries:
+                if record is None:
+                    record = self._opened(data)
+                happened.append(record.read(data))
+            check_head(head, bytes.fromhex(self._game_id), record.tree if record is not None else Tree())
+        except LogError as error:
+            # It may have moved. To replay it is rare, and cheaper than a copy each time.
+            self._record = Record.replay(self.entries) if self.entries else None
+            raise Distrust(f"what follows entry {self.size - 1} does not hold: {error}", in_doubt=True) from error
+        self._record = record
+        self.happened = tuple(happened)
+        self.entries += entries
+        self._roots[head.size] = head.root
+
+    def _opened(self, data: bytes) -> Record:
+        record = Record(decode_entry(data).open)
+        if record.game_id.hex() != self._game_id:
+            raise LogError(Code.WRONG_GAME, f"entry 0 of game {record.game_id.hex()}", self._game_id)
+        return record
+
+    def holds(self, intent: bytes, seq: int) -> bool:
+        """Whether these bytes became the entry there."""
+        signed = signed_part(decode_entry(self.entries[seq])) if seq < self.size else None
+        return signed is not None and signed.intent == intent
+
+    def _open(self, note: bytes) -> Checkpoint:
+        """What the checkpoint says, held against every other that was signed."""
+        try:
+            if self._verifier is None:
+                return Checkpoint.parse(Note.parse(note).text)
+            head = open_checkpoint(note, self._verifier)
+        except LogError as error:
+            raise Distrust(
+                f"the checkpoint after entry {self.size - 1} does not hold: {error}", in_doubt=True
+            ) from error
+        # Kept also if the entries beside it will not do: a signature is no damage, and the referee is bound by it.
+        if head.game_id.hex() == self._game_id and self._roots.setdefault(head.size, head.root) != head.root:
+            raise Distrust(f"the referee signed two histories of {head.size} entries")
+        return head

@@ -1,0 +1,44 @@
+"""What an event of a game of Kingdomino claims, from the position before it.
+
+Nothing is decided here: the claims are the referee's, and what they are worth is shown by what proves them.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+from referee.certificates.kingdomino.certificate import check_legal
+from referee.certificates.kingdomino.claims import Claim, DiscardClaim, Frame, Kingdom, Placed, PlacementClaim
+from referee.games.kingdomino.moves import DiscardDomino, Event, PlaceDomino
+from referee.games.kingdomino.phases import Phase
+from referee.games.kingdomino.state import State
+
+
+def claims(state: State, event: Event) -> tuple[Claim, ...]:
+    """That the domino of the king who is due may be placed so, or that it fits nowhere.
+
+    Of a move that other rules forbid (not the king's domino, not the time for it) there is nothing to claim, nor of a
+    kingdom in which something illegal stands (TBL-7): a claim says that the kingdom before it is legal.
+    """
+    if state.phase is not Phase.PLACE or not isinstance(event, PlaceDomino | DiscardDomino):
+        return ()
+    due = state.due()
+    if event.domino != due.number:
+        return ()
+    board = state.kingdoms[state.seat]
+    kingdom = Kingdom(
+        Frame(board.frame_size, board.castle),
+        tuple(Placed(state.table.dominoes[number - 1], left, right) for number, left, right in board.dominoes),
+    )
+    try:
+        check_legal(kingdom)
+    except ValueError:
+        return ()
+    if isinstance(event, DiscardDomino):
+        return (DiscardClaim(kingdom, due),)
+    return (PlacementClaim(kingdom, Placed(due, event.left, event.right)),)
+
+
+def fingerprint(claim: Claim) -> bytes:
+    """SHA-256 of the claim in words: the same for equal claims."""
+    return sha256(repr(claim).encode()).digest()

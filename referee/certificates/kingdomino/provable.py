@@ -1,0 +1,34 @@
+"""What can be proved of a game of Kingdomino. Needs no solver."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from referee.certificates.kingdomino import certificate, events
+from referee.certificates.kingdomino.claims import Claim
+from referee.certificates.kingdomino.wire import message_of
+from referee.kingdomino.v1 import proof_pb2
+from referee.v1.solver_service_pb2 import ProveMoveRequest
+
+
+class Kingdomino:
+    """``referee.certificates.registry.Provable``."""
+
+    claims = staticmethod(events.claims)
+    fingerprint = staticmethod(events.fingerprint)
+    check = staticmethod(certificate.check)
+
+    @staticmethod
+    def is_of_move(claim: Claim) -> bool:  # noqa: ARG004 - every one is
+        return True
+
+    @staticmethod
+    def file() -> Any:
+        return proof_pb2.DESCRIPTOR
+
+    @staticmethod
+    def request(claim: Claim) -> ProveMoveRequest:
+        return ProveMoveRequest(kingdomino=message_of(claim))
+
+
+PROVABLE: Final = {1: Kingdomino()}

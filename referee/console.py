@@ -1,0 +1,22 @@
+"""What standard output can show."""
+
+from __future__ import annotations
+
+import sys
+from io import TextIOWrapper
+
+
+def accept_every_character() -> None:
+    """Print a question mark for what a terminal, or a file in another encoding, cannot show, instead of failing."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def has_lines() -> bool:
+    """Return whether standard output can show lines for boxes."""
+    try:
+        "┏╃≈".encode(sys.stdout.encoding or "ascii")
+    except (LookupError, UnicodeEncodeError):
+        return False
+    return True

@@ -1,0 +1,96 @@
+"""What a live game answers to an act and what of it is kept in the store; and the moves of the seat on turn."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, NoReturn
+
+from referee.games.game import Violation
+from referee.live.errors import MalformedIntent, MalformedMove, NotAwaited, WeakKey
+from referee.live.view import awaited_text
+from referee.log.entry import Clock
+from referee.log.errors import Code, LogError
+from referee.log.events import act_name
+from referee.log.intent import Role, author_of
+from referee.log.keys import key_id
+from referee.log.replay import Record
+from referee.log.v1 import log_pb2
+
+
+class Accepted(NamedTuple):
+    """The entry that an act became, and the receipt for the history up to what followed it at once."""
+
+    seq: int
+    note: bytes
+    size: int
+    head: bytes
+    clock: Clock
+    """Of that entry."""
+    repeated: bool = False
+    """Whether it is the first answer given again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Every rule that the act breaks; ``recorded`` if the attempt became an entry."""
+
+    violations: tuple[Violation, ...]
+    recorded: Accepted | None
+
+
+Answer = Accepted | Refused
+
+
+def encode(violations: Sequence[Violation]) -> bytes:
+    """For ``decode``."""
+    return json.dumps([(v.rule_id, v.cells, dict(v.facts)) for v in violations]).encode()
+
+
+def decode(data: bytes) -> tuple[Violation, ...]:
+    """What ``encode`` was given."""
+    return tuple(
+        Violation(rule_id, tuple((x, y) for x, y in cells), facts) for rule_id, cells, facts in json.loads(data)
+    )
+
+
+def key_id_for(record: Record, intent: log_pb2.Intent) -> bytes:
+    """Of the key that the author signs with. Raises ``NotAwaited`` if it has none."""
+    if intent.HasField("join"):
+        return key_id(intent.join.key)
+    author = author_of(intent)
+    key = record.keyring.key_of(author)
+    if key is None:
+        keys = {Role.SCRIBE: record.opened.scribe_keys, Role.ARBITER: record.opened.arbiter_keys}.get(author.role)
+        expected = "a seat that has joined" if keys is None else f"one of the game's {len(keys)} {author.role}s"
+        raise NotAwaited(f"{author} has no key; expected {expected}", awaited_text(record))
+    return key.id
+
+
+def explain(record: Record, intent: log_pb2.Intent, error: LogError) -> NoReturn:
+    """Raises the error as the author of the intent can use it."""
+    act = act_name(intent)
+    if error.code is Code.MALFORMED:
+        kind = MalformedMove if act in ("move", "declare") else MalformedIntent
+        raise kind(f"{error.what}; expected {error.expected}") from error
+    if error.code is Code.NOT_AWAITED and act == "join":
+        author = author_of(intent)
+        others = [join.key for seat, join in record.game.joins.items() if seat != author.index]
+        if author.role is Role.SEAT and intent.join.key in others:
+            raise WeakKey("the key is in use at another seat") from error
+    if error.code in (Code.NOT_AWAITED, Code.AUTHOR):
+        # Of acts of the table what is awaited says little: they may come at any time.
+        of_table = act not in ("join", "reveal", "move", "declare") and error.expected
+        what = f"{error.what}; expected {error.expected}" if of_table else error.what
+        raise NotAwaited(what, awaited_text(record)) from error
+    raise error
+
+
+def legal_moves(record: Record) -> tuple[int | None, list[bytes]]:
+    """The seat on turn and its canonical moves; no seat and none, if none has to decide."""
+    game = record.game
+    seats = game.awaited()
+    if not seats:
+        return None, []
+    return seats[0], [game.position.encoded_move(move) for move in game.position.state.legal_moves()]

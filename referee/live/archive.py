@@ -1,0 +1,109 @@
+"""Games that are over: read as they are stored, which needs no replay; and replayed one at a time for who wants more.
+
+A replay costs what the whole game cost, everybody may ask for one, and who plays must not notice.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from google.protobuf.message import DecodeError
+
+from referee.live.context import Context
+from referee.live.errors import BeyondHead, LimitReached, Unsound
+from referee.live.history import History
+from referee.live.watch import Commit
+from referee.log.errors import LogError
+from referee.log.merkle import Tree, leaf_hash
+from referee.log.note import open_checkpoint
+from referee.store.store import Row, StoredGame
+from referee.v1 import game_pb2 as pb
+
+Charge = Callable[[int], None]
+"""Who asks for a replay, by what it is told: the number of entries."""
+MOST_REPLAYS, MOST_REPLAYS_OF_ONE = 32, 4
+"""Waiting at one time; the one under way counts."""
+_RETRY_S = 1.0
+_HASHED_AT_ONCE = 64
+
+
+class Archive:
+    """A game that is over. Its entries are those that the referee signed for; they are not replayed."""
+
+    def __init__(self, history: History, game: pb.Game) -> None:
+        """``game``: as it ended."""
+        self._history = history
+        self.game = game
+
+    @classmethod
+    async def open(cls, context: Context, stored: StoredGame) -> Archive:
+        """Hashes every entry. Raises ``Unsound``, ``StoreFailed``."""
+        assert stored.closed is not None  # noqa: S101 - there is no other way to be over
+        try:
+            game = pb.Game.FromString(stored.closed)
+        except DecodeError:
+            raise Unsound(stored.game_id, "how it ended cannot be read") from None
+        history, tree = History(context.store, stored.game_id), Tree()
+        note = head = b""
+        async for row in history.rows(0, game.size):
+            head, note = leaf_hash(row.data), row.note
+            tree.append(head)
+            if row.seq % _HASHED_AT_ONCE == 0:
+                await asyncio.sleep(0)
+        try:
+            promised = open_checkpoint(note, context.signer.verifier)
+        except LogError as error:
+            raise Unsound(stored.game_id, f"checkpoint of entry {game.size - 1}: {error}") from error
+        signed = (promised.game_id, promised.size, promised.root)
+        if signed != (stored.game_id, tree.size, tree.root()) or head != game.head:
+            raise Unsound(stored.game_id, "its entries are not those that were signed for")
+        return cls(history, game)
+
+    @property
+    def game_id(self) -> bytes:
+        """16 bytes."""
+        return bytes.fromhex(self.game.id)
+
+    @property
+    def is_closed(self) -> bool:
+        """As of a ``LiveGame``."""
+        return True
+
+    def rows(self) -> AsyncIterator[Row]:
+        """Every entry."""
+        return self._history.rows(0, self.game.size)
+
+    def commits_after(self, seq: int) -> AsyncIterator[Commit]:
+        """The entries after this one. Raises ``BeyondHead``."""
+        if seq >= self.game.size:
+            raise BeyondHead(self.game.size)
+        return self._history.commits(seq + 1, self.game.size)
+
+
+class Replays:
+    """Takes those who want a game replayed in their turn, one after the other, and not too many of them."""
+
+    def __init__(self) -> None:
+        self._turn = asyncio.Lock()
+        self._waiting: Counter[Charge] = Counter()
+
+    @asynccontextmanager
+    async def turn(self, charge: Charge | None) -> AsyncIterator[None]:
+        """Raises ``LimitReached``, but not for None: that is who cannot be asked to come again, and waits."""
+        if charge is None:
+            async with self._turn:
+                yield
+            return
+        if self._waiting.total() >= MOST_REPLAYS or self._waiting[charge] >= MOST_REPLAYS_OF_ONE:
+            raise LimitReached("games read back at one time", retry_s=_RETRY_S)
+        self._waiting[charge] += 1
+        try:
+            async with self._turn:
+                yield
+        finally:
+            self._waiting[charge] -= 1
+            if not self._waiting[charge]:
+                del self._waiting[charge]

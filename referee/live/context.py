@@ -1,0 +1,43 @@
+"""What every live game of a referee has in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from referee.live.timing import SystemTime, Time
+from referee.live.view import game_message
+from referee.log.engines import Engines
+from referee.log.entry import MAX_ENTRIES
+from referee.log.note import CheckpointSigner
+from referee.log.replay import Record
+from referee.store.store import Change, Opening, Row, Store
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """Where entries go, who signs heads, which rules there are."""
+
+    store: Store
+    signer: CheckpointSigner
+    engines: Engines
+    max_entries: int = MAX_ENTRIES
+    time: Time = field(default_factory=SystemTime)
+    """What entries are stamped with."""
+
+    def change(
+        self,
+        record: Record,
+        rows: list[Row],
+        opening: Opening | None = None,
+        answer: bytes | None = None,
+        remark: bytes | None = None,
+    ) -> Change:
+        """The last rows of the record, as they become durable: signed for, and with its end if nothing can follow.
+
+        Raises ``Contradiction`` if another history of this size was signed for.
+        """
+        root = record.root()
+        self.store.marks.check(record.game_id, record.size, root)
+        rows[-1].note = self.signer.sign(record.game_id, record.size, root)
+        closed = game_message(record).SerializeToString() if record.is_final else None
+        return Change(record.game_id, rows, opening, answer=answer, closed=closed, root=root, remark=remark)

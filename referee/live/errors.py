@@ -1,0 +1,83 @@
+"""What a live game refuses, beside what the log refuses (``LogError``) and what the store cannot (``StoreFailed``)."""
+
+from __future__ import annotations
+
+
+class LiveGameError(Exception):
+    """Nothing has changed."""
+
+
+class UnknownGame(LiveGameError):
+    """There is no such game here."""
+
+
+class GameOver(LiveGameError):
+    """The game takes no more acts."""
+
+
+class StaleHead(LiveGameError):
+    """The act was made for another head: ``size`` and ``head`` are those it has to be made for."""
+
+    def __init__(self, size: int, head: bytes) -> None:
+        super().__init__(f"the head is entry {size - 1}")
+        self.size = size
+        self.head = head
+
+
+class BeyondHead(LiveGameError):
+    """Entries were asked for from a place that does not exist yet."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__(f"the log has {size} entries")
+        self.size = size
+
+
+class NotAwaited(LiveGameError):
+    """The act is not awaited now from this author; ``awaited``: what is."""
+
+    def __init__(self, what: str, awaited: str) -> None:
+        super().__init__(what)
+        self.awaited = awaited
+
+
+class WeakKey(LiveGameError):
+    """The key cannot be a seat's."""
+
+
+class MalformedMove(LiveGameError):
+    """The bytes are no move or outcome of this game."""
+
+
+class MalformedIntent(LiveGameError):
+    """The bytes are no intent that belongs here."""
+
+
+class BadField(LiveGameError):
+    """A part of a request: which, and what was expected."""
+
+    def __init__(self, field: str, expected: str) -> None:
+        super().__init__(f"{field}: expected {expected}")
+        self.field = field
+        self.expected = expected
+
+
+class LimitReached(LiveGameError):
+    """Too many or too large: ``limit`` names what is. ``retry_s``: waiting so long helps; 0 if that is not known."""
+
+    def __init__(self, limit: str, *, retry_s: float = 0) -> None:
+        super().__init__(f"limit reached: {limit}")
+        self.limit = limit
+        self.retry_s = retry_s
+
+
+class Draining(LiveGameError):
+    """The referee is stopping."""
+
+
+class Unsound(LiveGameError):
+    """The game's record cannot be read back, or is not what was signed for: the referee does not go on with it."""
+
+    def __init__(self, game_id: bytes, what: str) -> None:
+        super().__init__(f"game {game_id.hex()}: {what}")
+        self.game_id = game_id
+        self.what = what

@@ -1,0 +1,561 @@
+"""One live game: the only writer of its log. An act goes in; what it became comes out when it is durable.
+
+Everything between two awaits is one step on the event loop. While a commit is under way the game in memory is ahead of
+the store, so whoever comes then waits: nobody acts on, or is shown, what may yet fail to become durable.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from functools import partial
+from typing import Protocol
+
+import structlog
+
+from referee.games.results import Result
+from referee.live import answers
+from referee.live.act import Act, Answered, Deliver, Reply, tell_nobody
+from referee.live.answers import Accepted, Answer, Refused
+from referee.live.context import Context
+from referee.live.errors import BeyondHead, GameOver, NotAwaited, StaleHead, UnknownGame, Unsound
+from referee.live.history import Attempts, History
+from referee.live.timekeeper import Timekeeper, awaited_mover, is_up
+from referee.live.view import awaited_text
+from referee.live.watch import Commit, Ending, Watcher
+from referee.log.entry import Clock, Written
+from referee.log.errors import Code, LogError, RulesError
+from referee.log.game import Phase
+from referee.log.intent import Author, Role, SignedIntent, author_of
+from referee.log.replay import Record, signed_part
+from referee.log.v1 import log_pb2
+from referee.store.store import Opening, Row, StoreFailed
+
+_log = structlog.get_logger("referee.live")
+
+
+class Owner(Protocol):
+    """Who is told what becomes of a live game."""
+
+    def opened(self, game: LiveGame) -> None:
+        """Its game is durable now."""
+
+    def stale(self, game: LiveGame) -> None:
+        """What it has in memory may not be what the store has: somebody has to ask for ``record`` until it is."""
+
+    def closed(self, game: LiveGame) -> None:
+        """Nothing can follow in the game."""
+
+    def unsound(self, game: LiveGame, error: Unsound) -> None:
+        """The game's record turned out to be one that cannot be gone on with."""
+
+
+class LiveGame:
+    """A game that is durable as far as ``size`` tells."""
+
+    def __init__(self, context: Context, record: Record, attempts: Attempts, owner: Owner | None) -> None:
+        """``record`` and ``attempts``: as the store has it, but for what ``open`` will add."""
+        self._context = context
+        self._record = record
+        self._attempts = attempts
+        self._owner = owner
+        self._history = History(context.store, record.game_id, self._unsound)
+        self._durable = record.size
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._stale = False
+        """Memory is not, or may not be, what the store has."""
+        self._is_aside = False
+        self._watchers: set[Watcher] = set()
+        self._legal: tuple[int, int | None, list[bytes]] = (-1, None, [])
+        self._keeper = Timekeeper(context.time, record.opened.terms, self._rung)
+
+    @classmethod
+    def begin(
+        cls, context: Context, open_data: bytes, opening: Opening, owner: Owner | None = None
+    ) -> tuple[LiveGame, asyncio.Future[Answer]]:
+        """A new game on its way to the store, and what tells when it is durable. Raises ``LogError``."""
+        clock = Clock(context.time.now_ms())
+        record, written = Record.start(
+            open_data,
+            clock,
+            engines=context.engines,
+            secret=opening.secret,
+            max_entries=context.max_entries,
+        )
+        game = cls(context, record, Attempts(), owner)
+        game._durable = 0
+        rows = [_row(written)]
+        game._settle(rows, clock.referee_ms)
+        reply = Reply()
+        game._commit(rows, clock, None, reply.deliver, opening=opening)
+        return game, reply.answer
+
+    @classmethod
+    async def load(
+        cls, context: Context, game_id: bytes, owner: Owner | None = None, *, gently: bool = False
+    ) -> LiveGame:
+        """The game as the store has it, and with what was due. Raises ``Unsound``, ``StoreFailed``.
+
+        ``gently``: at leisure, as nobody plays it.
+        """
+        game, written = await cls.take_up(context, game_id, owner, gently=gently)
+        if written is not None:
+            await written
+        return game
+
+    @classmethod
+    async def take_up(
+        cls,
+        context: Context,
+        game_id: bytes,
+        owner: Owner | None = None,
+        *,
+        alive_ms: int | None = None,
+        gently: bool = False,
+    ) -> tuple[LiveGame, asyncio.Future[Answer] | None]:
+        """As ``load``, and what tells when the entries that were due are durable, if any were.
+
+        ``alive_ms``: when the referee was last running, if it was down: no time that matters has passed since then.
+        """
+        game = cls(context, *await History(context.store, game_id).replay(context, gently=gently), owner)
+        record, rows = game._record, list[Row]()
+        clock = Clock(max(context.time.now_ms(), record.last_ms))
+        is_timed = record.phase is Phase.PLAYING and game._keeper.alarm_ms(record.game) is not None
+        if alive_ms is not None and is_timed:
+            alive_ms = min(max(alive_ms, record.last_ms), clock.referee_ms)
+            rows.append(_row(record.write(log_pb2.Interrupted(alive_ms=alive_ms), clock)))
+        # Nothing is, unless the rules of what is due have changed: what is due goes with the act that makes it so.
+        game._settle(rows, clock.referee_ms)
+        if not rows:
+            game._keeper.published(record.game)
+            game._set_alarm()
+            return game, None
+        reply = Reply()
+        game._commit(rows, clock, None, reply.deliver)
+        return game, reply.answer
+
+    @property
+    def game_id(self) -> bytes:
+        """16 bytes."""
+        return self._record.game_id
+
+    @property
+    def rules(self) -> tuple[str, int]:
+        """Their id and version."""
+        return self._record.opened.rules_id, self._record.opened.rules_version
+
+    @property
+    def wants_proofs(self) -> bool:
+        """Whether certificates are to be made for the game."""
+        return self._record.wants_proofs
+
+    @property
+    def size(self) -> int:
+        """Entries that are durable."""
+        return self._durable
+
+    @property
+    def phase(self) -> Phase:
+        """How far the game is; what is on its way to the disk counts."""
+        return self._record.phase
+
+    @property
+    def since_ms(self) -> int:
+        """When the last entry was written, by the referee's clock; what is on its way to the disk counts."""
+        return self._record.last_ms
+
+    @property
+    def result(self) -> Result | None:
+        """How the game ended, if it has."""
+        return self._record.game.end
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nothing can follow."""
+        return self._record.is_final and self._durable == self._record.size
+
+    # --- acts --------------------------------------------------------------------------------------------
+
+    async def submit(self, act: Act) -> Answer:
+        """Puts an act of this game before the rules; the answer comes when it is durable.
+
+        The same bytes again get the first answer again. Raises ``LiveGameError``, ``LogError`` and ``StoreFailed``.
+        """
+        reply = Reply()
+        answer = await self._judge(act, reply.deliver, None)
+        return answer if answer is not None else await reply.answer
+
+    async def play(self, act: Act, watcher: Watcher, answered: Answered) -> None:
+        """As ``submit``, for a stream that watches this game: what became of the act goes through its queue.
+
+        ``answered`` makes of the answer, or of the failure of its commit, what the queue takes. Raises what ``submit``
+        raises, but for that failure.
+        """
+
+        def deliver(outcome: Answer | StoreFailed, commit: Commit | None) -> None:
+            watcher.push(commit, answered(outcome, commit))
+
+        answer = await self._judge(act, deliver, watcher)
+        if answer is not None:
+            deliver(answer, None)
+
+    async def _judge(self, act: Act, deliver: Deliver, own: Watcher | None) -> Answer | None:
+        """The answer, if it needs no commit; otherwise ``deliver`` is called when that is through."""
+        intent = act.intent
+        record = self._record if self._is_ready() else await self._ready()
+        if intent.seq < record.size:
+            # The await may let others in, but entries that are there stay as they are.
+            again = await self._answer_again(intent.seq, act.body, act.signature)
+            if again is not None:
+                return again
+            record = await self._ready()
+        if record.phase in (Phase.ENDED, Phase.CLOSED):
+            raise GameOver("the game is over")
+        if intent.seq != record.size or intent.prev != record.head:
+            raise StaleHead(record.size, record.head)
+        author = author_of(intent)
+        seat = awaited_mover(record.game, author) if intent.HasField("move") else None
+        stamp_ms = max(act.received_ms, record.last_ms)
+        clock = self._charge(seat, stamp_ms, act.late_ms, act.thought_ms)
+        if seat is not None and is_up(record.game, seat, clock):
+            raise await self._time_is_up(seat, stamp_ms, act.late_ms)
+        signed = SignedIntent(act.body, act.signature, answers.key_id_for(record, intent))
+        rows: list[Row] = []
+        refused: RulesError | None = None
+        try:
+            rows.append(_row(record.admit(signed, clock, intent)))
+        except RulesError as error:
+            clock = self._charge(seat, stamp_ms, act.late_ms, None)  # the network is allowed for with what counts
+            is_counted = record.counts_attempts and seat is not None and not is_up(record.game, seat, clock)
+            if not is_counted or not intent.HasField("move") or self._attempts.are_enough:
+                return Refused(error.violations, None)
+            refused = error
+        except LogError as error:
+            if error.code is Code.ENGINE:
+                self._distrust()
+            answers.explain(record, intent, error)
+        except BaseException:
+            self._distrust()
+            raise
+        with self._all_or_reload():
+            self._attempts.count(is_refused=refused is not None)
+            if refused is not None:
+                rows.append(_row(record.refuse(signed, refused, clock)))
+            self._settle(rows, clock.referee_ms)
+            self._commit(rows, clock, refused, deliver, own, acted=author, remark=act.remark)
+        return None
+
+    def _charge(self, seat: int | None, stamp_ms: int, late_ms: int, thought_ms: int | None) -> Clock:
+        if seat is None:
+            return Clock(stamp_ms)
+        return self._keeper.charge(self._record.game, seat, stamp_ms, late_ms=late_ms, thought_ms=thought_ms)
+
+    async def _time_is_up(self, seat: int, stamp_ms: int, late_ms: int) -> NotAwaited:
+        """The seat's move came too late. Its flag falls, unless network or referee may still be to blame."""
+        reply = Reply()
+        with self._all_or_reload():
+            if rows := self._enter_due(stamp_ms, late_ms):
+                self._commit(rows, Clock(stamp_ms), None, reply.deliver)
+        if rows:
+            await reply.answer
+        return NotAwaited(f"the move came when the time of seat {seat} was up", awaited_text(self._record))
+
+    async def abort(self) -> None:
+        """Ends the game without a result. Raises ``GameOver``, ``NotAwaited``, ``StoreFailed``."""
+        record = await self._ready()
+        if record.phase in (Phase.ENDED, Phase.CLOSED):
+            raise GameOver("the game is over")
+        if record.game.reached() is not None and not record.game.arbitration.is_disputed:
+            raise NotAwaited("the game has come to its end, and is not aborted", awaited_text(record))
+        clock = Clock(max(self._context.time.now_ms(), record.last_ms))
+        rows: list[Row] = []
+        reply = Reply()
+        with self._all_or_reload():
+            rows.append(_row(record.write(log_pb2.GameEnd(ending=log_pb2.ENDING_ABORTED), clock)))
+            self._settle(rows, clock.referee_ms)
+            self._commit(rows, clock, None, reply.deliver)
+        await reply.answer
+
+    async def _answer_again(self, seq: int, body: bytes, signature: bytes) -> Answer | None:
+        """The first answer to these bytes, if they are the entry's."""
+        entry = await self._history.entry(seq)
+        signed = signed_part(entry)
+        if signed is None or signed.intent != body or signed.signature != signature:
+            return None
+        accepted = await self._history.accepted(seq, self._durable)
+        if entry.HasField("signed"):
+            return accepted
+        kept = await self._context.store.answer(self.game_id, seq)
+        return Refused(answers.decode(kept) if kept is not None else (), accepted)
+
+    # --- how an act becomes durable ------------------------------------------------------------------------
+
+    def _is_ready(self) -> bool:
+        return not self._stale and self._idle.is_set()
+
+    def _distrust(self) -> None:
+        """The game is read back before it is used again; by the owner if by nobody else."""
+        self._stale = True
+        if self._owner is not None:
+            self._owner.stale(self)
+
+    async def _ready(self) -> Record:
+        """The record when it is what the store has.
+
+        Raises ``Unsound``, ``StoreFailed``; ``UnknownGame`` if the game never became durable.
+        """
+        while not self._is_ready():
+            if not self._idle.is_set():
+                await self._idle.wait()
+                continue
+            self._idle.clear()
+            try:
+                if not self._durable and await self._context.store.game(self.game_id) is None:
+                    raise UnknownGame(f"no game {self.game_id.hex()}")
+                record, attempts = await self._history.replay(self._context)
+                # A commit that was reported as failed may be durable all the same: then watchers still have to get it,
+                # and all of it, before anything that follows.
+                missed = [commit async for commit in self._history.commits(self._durable, record.size)]
+                self._record, self._attempts = record, attempts
+                for commit in missed:
+                    self._publish(commit)
+                self._stale = False
+                if not missed:
+                    # Whose turn it is may not have been told while that was in doubt.
+                    for watcher in self._watchers:
+                        watcher.beat()
+                self._keeper.published(record.game)
+            finally:
+                self._idle.set()
+                self._set_alarm()
+        return self._record
+
+    def _settle(self, rows: list[Row], stamp_ms: int) -> None:
+        """Everything that follows at once."""
+        while (event := self._record.due(stamp_ms)) is not None:
+            self._attempts.count(is_refused=False)
+            rows.append(_row(self._record.write(event, Clock(stamp_ms))))
+
+    def _all_or_reload(self) -> _Guard:
+        return _Guard(self)
+
+    def _commit(
+        self,
+        rows: list[Row],
+        clock: Clock,
+        refused: RulesError | None,
+        deliver: Deliver,
+        own: Watcher | None = None,
+        *,
+        acted: Author | None = None,
+        opening: Opening | None = None,
+        remark: bytes | None = None,
+    ) -> None:
+        """Hands the rows to the store; ``deliver`` is called when they are durable, or are known not to be.
+
+        ``clock``: of the first row. ``acted``: whose act that is. ``own`` is told by ``deliver`` and by nothing else.
+        Under the guard: if this raises, nothing was handed over, and the game in memory has moved all the same.
+        """
+        record = self._record
+        kept = answers.encode(refused.violations) if refused is not None else None
+        change = self._context.change(record, rows, opening, kept, remark)
+        accepted = Accepted(rows[0].seq, rows[-1].note, record.size, record.head, clock)
+        answer = Refused(refused.violations, accepted) if refused is not None else accepted
+        self._idle.clear()
+        seat = acted.index if acted is not None and acted.role is Role.SEAT else None
+        committed = partial(self._committed, Commit(record.game_id, rows), answer, deliver, own, clock.referee_ms, seat)
+        try:
+            self._context.store.commit(change, committed)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the game must not wait for an answer for ever
+            committed(error if isinstance(error, StoreFailed) else StoreFailed(f"{type(error).__name__}: {error}"))
+
+    def _committed(  # noqa: PLR0917 - of one commit
+        self,
+        commit: Commit,
+        answer: Answer,
+        deliver: Deliver,
+        own: Watcher | None,
+        stamp_ms: int,
+        acted: int | None,
+        failure: StoreFailed | None,
+    ) -> None:
+        """The store has answered. Whoever asked may be gone by now; the entries are there all the same."""
+        try:
+            if failure is not None:
+                self._keeper.failed(stamp_ms)
+                self._distrust()
+                deliver(failure, None)
+                return
+            try:
+                deliver(answer, commit)
+            except BaseException:
+                own = None  # the others get the commit, and so does the author
+                raise
+            finally:
+                self._publish(commit, own)
+                self._keeper.published(self._record.game, acted, stamp_ms)
+        finally:
+            self._idle.set()
+            self._set_alarm()
+
+    def _publish(self, commit: Commit, told: Watcher | None = None) -> None:
+        for watcher in self._watchers:
+            if watcher is not told:
+                watcher.push(commit)
+        is_new, self._durable = not self._durable, commit.seq + 1
+        if is_new and self._owner is not None:
+            self._owner.opened(self)
+        if self.is_closed:
+            for watcher in self._watchers:
+                watcher.over(self.game_id)
+            self._watchers.clear()
+            if self._owner is not None:
+                self._owner.closed(self)
+
+    # --- what nobody asks for ------------------------------------------------------------------------------
+
+    def _enter_due(self, stamp_ms: int, late_ms: int = 0) -> list[Row]:
+        """Flags, absences, a result that was not protested against, and what follows. Under the guard."""
+        rows: list[Row] = []
+        self._settle(rows, stamp_ms)
+        while (due := self._keeper.due(self._record.game, stamp_ms, late_ms)) is not None:
+            self._attempts.count(is_refused=False)
+            rows.append(_row(self._record.write(*due)))
+            self._settle(rows, stamp_ms)
+        return rows
+
+    def _set_alarm(self) -> None:
+        """Anew after whatever may have changed when something is due; not while a commit is under way."""
+        self._keeper.set_alarm(self._record.game if self._is_ready() else None)
+
+    def _rung(self) -> None:
+        if not self._is_ready():
+            return  # there will be another alarm after that
+        self._keeper.pause()
+        stamp_ms = max(self._context.time.now_ms(), self._record.last_ms)
+        try:
+            with self._all_or_reload():
+                if rows := self._enter_due(stamp_ms):
+                    self._commit(rows, Clock(stamp_ms), None, tell_nobody)
+        except Exception as error:  # noqa: BLE001 - nobody asked, so nobody else can tell
+            _log.error("what was due was not entered", game=self.game_id.hex(), error=str(error))
+        self._set_alarm()
+
+    def rest(self) -> None:
+        """From now on nothing is entered that nobody asks for."""
+        self._keeper.rest()
+
+    def serve(self) -> None:
+        """After ``rest``: whoever is awaited can act from now on."""
+        self._keeper.serve(self._record.game)
+        self._set_alarm()
+
+    def came(self, author: Author) -> None:
+        """A stream of the author's was opened."""
+        self._keeper.came(author)
+
+    def left(self, author: Author) -> None:
+        """A stream of the author's ended."""
+        self._keeper.left(author)
+        self._set_alarm()
+
+    @property
+    def present(self) -> Mapping[Author, int]:
+        """Whose streams are open, and how many."""
+        return self._keeper.present
+
+    def _unsound(self, error: Unsound) -> None:
+        self._is_aside = True
+        self.rest()
+        for watcher in self._watchers:
+            watcher.over(self.game_id, Ending.SET_ASIDE)
+        self._watchers.clear()
+        if self._owner is not None:
+            self._owner.unsound(self, error)
+
+    # --- reading -------------------------------------------------------------------------------------------
+
+    async def record(self) -> Record:
+        """To look at, before the next await. Raises ``Unsound``, ``StoreFailed``."""
+        return await self._ready()
+
+    @property
+    def is_stale(self) -> bool:
+        """Whether it has to be read back."""
+        return self._stale
+
+    def peek(self) -> Record | None:
+        """The record to look at, unless something is under way just now."""
+        return self._record if self._is_ready() else None
+
+    async def legal_moves(self) -> tuple[Record, int | None, list[bytes]]:
+        """The record, the seat on turn and its canonical moves as exact bytes."""
+        record = await self._ready()
+        if self._legal[0] != record.size:
+            self._legal = (record.size, *answers.legal_moves(record))
+        return record, *self._legal[1:]
+
+    def left_ms(self, seat: int) -> int | None:
+        """What the seat has left for the act that is awaited, now; None if no clock of its runs."""
+        return self._keeper.left_ms(self._record.game, seat)
+
+    def rows(self, first: int = 0) -> AsyncIterator[Row]:
+        """Every durable entry from there on, as of now."""
+        return self._history.rows(first, self._durable)
+
+    def watch(self, watcher: Watcher) -> int:
+        """Sends the watcher every entry from the returned index on."""
+        if self._is_aside:
+            watcher.over(self.game_id, Ending.SET_ASIDE)
+        elif self.is_closed:
+            watcher.over(self.game_id)
+        else:
+            self._watchers.add(watcher)
+        return self._durable
+
+    async def watch_after(self, seq: int, watcher: Watcher) -> AsyncIterator[Commit]:
+        """The durable entries after this one; when they are through, the watcher gets the next.
+
+        Raises ``BeyondHead``, ``Unsound``, ``StoreFailed``; ``UnknownGame`` if the game never became durable.
+        """
+        if not self._durable:
+            await self._ready()
+        if seq >= self._durable:
+            raise BeyondHead(self._durable)
+        first = seq + 1
+        while first < self._durable:
+            async for commit in self._history.commits(first, self._durable):
+                yield commit
+                first = commit.seq + 1
+        self.watch(watcher)
+
+    def unwatch(self, watcher: Watcher) -> None:
+        """Forgets the watcher."""
+        self._watchers.discard(watcher)
+
+    def end_watching(self, ending: Ending) -> None:
+        """Tells every watcher that nothing more comes."""
+        for watcher in self._watchers:
+            watcher.end(ending)
+        self._watchers.clear()
+
+
+class _Guard:
+    """Whatever goes wrong inside, memory may be half way: it is read again before it is used."""
+
+    __slots__ = ("_game",)
+
+    def __init__(self, game: LiveGame) -> None:
+        self._game = game
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self._game._distrust()
+
+
+def _row(written: Written) -> Row:
+    return Row(written.seq, written.data)

@@ -1,0 +1,409 @@
+"""All tables of a referee: opens games, finds them, lists them, lets go of those that are over."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, OrderedDict
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import structlog
+from google.protobuf.message import DecodeError
+
+from referee.live.answers import Answer
+from referee.live.archive import Archive, Charge, Replays
+from referee.live.context import Context
+from referee.live.errors import BadField, Draining, LimitReached, UnknownGame, Unsound
+from referee.live.game import LiveGame
+from referee.live.opening import Prepared, prepare
+from referee.live.view import game_message
+from referee.live.watch import Ending, SeatWatcher, Watcher
+from referee.log.errors import Code, LogError
+from referee.log.note import Checkpoint
+from referee.store.marks import Mark
+from referee.store.store import Player, StoreDamaged, StoredGame, StoreFailed
+from referee.v1 import game_pb2 as pb
+from referee.v1.game_service_pb2 import CreateGameRequest
+
+MAX_OPEN_GAMES = 10_000
+MEND_S, MAX_MEND_S = 0.1, 10.0
+"""The first and the longest pause before a game is read back once more."""
+KEPT_CLOSED = 64
+"""Games that are over and may be looked at again soon."""
+KEPT_ARCHIVES = 1024
+"""Likewise, without their positions: these are small."""
+_PAGE_GAMES = 100
+
+_log = structlog.get_logger("referee.live_games")
+
+
+class LiveGames:
+    """Where every game is found."""
+
+    def __init__(self, context: Context, *, producer: str, max_open_games: int = MAX_OPEN_GAMES) -> None:
+        """``producer``: name and version of the program, for the headers of files."""
+        self.context = context
+        self._draining = False
+        self._is_closed = False
+        self._producer = producer
+        self._max_open_games = max_open_games
+        self._open: dict[bytes, LiveGame] = {}
+        self._closed: OrderedDict[bytes, LiveGame] = OrderedDict()
+        """The one that was asked for last is last."""
+        self._archives: OrderedDict[bytes, Archive] = OrderedDict()
+        """Likewise."""
+        self._archiving = asyncio.Lock()
+        self._replays = Replays()
+        self._aside: dict[bytes, Unsound] = {}
+        """Games that cannot be read back, and why; until the next start."""
+        self._loading: dict[bytes, asyncio.Task[LiveGame]] = {}
+        self._seats: dict[str, dict[bytes, int]] = {}
+        """Of each principal, in games that are not over."""
+        self._principals: dict[bytes, dict[int, str]] = {}
+        """The same by game."""
+        self.endings: Counter[str] = Counter()
+        """How the games ended that were closed since the start: how many by the name of their ``Ending``."""
+        self._of_proofs: Watcher | None = None
+        """Watches all games that are to have certificates."""
+        self._feeds: dict[str, set[SeatWatcher]] = {}
+        self._mending: dict[LiveGame, asyncio.Task[None]] = {}
+        """Tables that are read back after a failure."""
+        self._mender = asyncio.Lock()
+        """One at a time: those at which somebody acts are read back at once in any case."""
+
+    async def start(self, alive_ms: int | None = None) -> list[Unsound]:
+        """Reads every open game back and goes on with it; returns those with which that is impossible.
+
+        ``alive_ms``: when the referee was last running, by its own clock: games in play were interrupted; None: that is
+        not entered. What time brings about waits for ``serve``. Of the games that are over only the last checkpoint is
+        held against the mark.
+        """
+        marks = self.context.store.marks.all()
+        writing = list[asyncio.Future[Answer]]()
+        async for stored in self._stored_open():
+            marks.pop(stored.game_id, None)
+            try:
+                game, written = await LiveGame.take_up(self.context, stored.game_id, self, alive_ms=alive_ms)
+            except Unsound as error:
+                self._set_aside(error)
+            else:
+                game.rest()
+                if not game.is_closed:
+                    self._open[stored.game_id] = game
+                    self._watch_for_proofs(game)
+                if written is not None:
+                    writing.append(written)
+        await asyncio.gather(*writing)  # together, as they share what a commit costs
+        await self._check_closed(marks)
+        for game_id, mark in marks.items():
+            self._set_aside(Unsound(game_id, f"not in the database, and {mark.size} entries of it were signed for"))
+        self._seat([p for p in await self.context.store.players() if p.game_id in self._open])
+        return list(self._aside.values())
+
+    def serve(self) -> None:
+        """Players can act from now on."""
+        for game in self._open.values():
+            game.serve()
+
+    async def _check_closed(self, marks: dict[bytes, Mark]) -> None:
+        """Takes out of ``marks`` what it has checked."""
+        origin = self.context.signer.verifier.name
+        before: int | None = None
+        while page := await self.context.store.games(before, _PAGE_GAMES, closed=True):
+            before = page[-1].number
+            try:
+                notes = await self.context.store.last_notes(page)
+            except StoreDamaged:
+                notes = {}
+            for stored in page:
+                mark, note = marks.pop(stored.game_id, None), notes.get(stored.game_id, b"")
+                if mark is not None:
+                    # Whether it is signed, and the entries are those that it covers, is seen when they are read.
+                    promised = Checkpoint(origin, stored.game_id, mark.size, mark.root).text()
+                    if note.startswith(promised.encode()):
+                        continue
+                try:
+                    await LiveGame.load(self.context, stored.game_id)
+                except Unsound as error:
+                    self._set_aside(error)
+
+    async def _stored_open(self) -> AsyncIterator[StoredGame]:
+        before: int | None = None
+        while page := await self.context.store.games(before, _PAGE_GAMES, closed=False):
+            for stored in page:
+                yield stored
+            before = page[-1].number
+
+    # --- principals -----------------------------------------------------------------------------------------
+
+    async def seat_of(self, principal: str, game_id: bytes) -> int | None:
+        """The principal's seat in the game."""
+        seat = self._seats.get(principal, {}).get(game_id)
+        if seat is None and game_id not in self._open:
+            players = await self.context.store.players(game_id)
+            seat = next((player.seat for player in players if player.principal == principal), None)
+        return seat
+
+    def games_of(self, principal: str) -> list[bytes]:
+        """The games that are not over and have the principal at a seat."""
+        return list(self._seats.get(principal, ()))
+
+    @contextmanager
+    def feeding(self, principal: str, feed: SeatWatcher) -> Iterator[None]:
+        """Tells the feed of every game of the principal that is opened meanwhile."""
+        feeds = self._feeds.setdefault(principal, set())
+        feeds.add(feed)
+        try:
+            yield
+        finally:
+            feeds.discard(feed)
+            if not feeds:
+                self._feeds.pop(principal, None)
+
+    def _seat(self, players: Sequence[Player]) -> None:
+        for player in players:
+            self._seats.setdefault(player.principal, {})[player.game_id] = player.seat
+            self._principals.setdefault(player.game_id, {})[player.seat] = player.principal
+
+    def _unseat(self, game_id: bytes) -> None:
+        for principal in set(self._principals.pop(game_id, {}).values()):
+            self._seats[principal].pop(game_id)
+            if not self._seats[principal]:
+                del self._seats[principal]
+
+    def principals(self, game_id: bytes) -> dict[int, str]:
+        """By seat, those of a game that is not over."""
+        return self._principals.get(game_id, {})
+
+    @property
+    def open_games(self) -> Iterator[LiveGame]:
+        """Every game that is not over."""
+        return iter(self._open.values())
+
+    @property
+    def aside(self) -> Mapping[bytes, Unsound]:
+        """Games that cannot be gone on with, and why."""
+        return self._aside
+
+    def watch_for_proofs(self, watcher: Watcher) -> None:
+        """Has it watch every game that is to have certificates, those that are opened later among them."""
+        self._of_proofs = watcher
+        for game in self._open.values():
+            self._watch_for_proofs(game)
+
+    def _watch_for_proofs(self, game: LiveGame) -> None:
+        if self._of_proofs is not None and game.wants_proofs:
+            game.watch(self._of_proofs)
+
+    def is_draining(self) -> bool:
+        """Whether the referee is stopping."""
+        return self._draining
+
+    async def create(self, request: CreateGameRequest) -> tuple[LiveGame, Prepared]:
+        """Opens a game. Raises ``LiveGameError``, ``LogError``, ``StoreFailed``.
+
+        Whoever asks may leave before it is durable: the game is there all the same, and can be found and aborted.
+        """
+        if self._draining:
+            raise Draining("the referee is stopping: no new games")
+        if len(self._open) >= self._max_open_games:
+            raise LimitReached("open games")
+        prepared = prepare(request, self.context.engines, self._producer)
+        try:
+            game, opened = LiveGame.begin(self.context, prepared.open_data, prepared.opening, self)
+        except LogError as error:
+            if error.code is Code.MALFORMED:
+                raise BadField("options", f"{error.expected} ({error.what})") from error
+            if error.code is Code.RULES:
+                raise BadField("seats and options", f"a game that can be set up ({error.what})") from error
+            raise
+        # Now, not when it is durable: else somebody could find it in the store and make a second live game of it.
+        self._open[game.game_id] = game
+        players = [Player(game.game_id, i, who) for i, who in enumerate(prepared.opening.principals) if who]
+        self._seat(players)
+        # If it fails the live game stays until it is known whether the game is durable all the same: some may be at it.
+        await opened
+        return game, prepared
+
+    def running(self, game_id: bytes) -> LiveGame | None:
+        """The live game of this id, if it is not over."""
+        return self._open.get(game_id)
+
+    async def game(self, game_id: bytes, charge: Charge | None = None) -> LiveGame:
+        """The live game. Raises ``UnknownGame``, ``Unsound``, ``StoreFailed``.
+
+        A game that is over may have to be replayed: ``charge`` is told of how many entries, and ``LimitReached`` is
+        raised if too many wait for that already. None waits for as long as it takes.
+        """
+        if (game := self._open.get(game_id)) is not None:
+            return game
+        if (game := self._closed.get(game_id)) is not None:
+            self._closed.move_to_end(game_id)
+            return game
+        if (unsound := self._aside.get(game_id)) is not None:
+            raise Unsound(game_id, unsound.what)
+        # Read back once, however many ask for it at the same time, and whether or not they wait for it.
+        loading = self._loading.get(game_id)
+        if loading is None:
+            loading = self._loading[game_id] = asyncio.create_task(self._load(game_id, charge))
+        return await asyncio.shield(loading)
+
+    async def _load(self, game_id: bytes, charge: Charge | None) -> LiveGame:
+        try:
+            if (stored := await self.context.store.game(game_id)) is None:
+                raise UnknownGame(f"no game {game_id.hex()}")
+            if stored.closed is None:
+                game = await LiveGame.load(self.context, game_id, self)
+            else:
+                async with self._replays.turn(charge):
+                    game = await LiveGame.load(self.context, game_id, self, gently=True)
+                if charge is not None:
+                    charge(game.size)
+            if game.is_closed:
+                self._keep(game)
+            else:
+                self._open[game_id] = game
+                self._watch_for_proofs(game)
+                self._seat(await self.context.store.players(game_id))
+            return game
+        except Unsound as error:
+            self._set_aside(error)
+            raise
+        finally:
+            self._loading.pop(game_id, None)
+
+    async def archive(self, game_id: bytes) -> Archive | None:
+        """The game to be read without a replay; None if it is not over, or live. Raises as ``game``."""
+        if game_id in self._open or game_id in self._closed or game_id in self._aside:
+            return None
+        if (archive := self._archives.get(game_id)) is not None:
+            self._archives.move_to_end(game_id)
+            return archive
+        stored = await self.context.store.game(game_id)
+        if stored is None or stored.closed is None:
+            return None
+        try:
+            async with self._archiving:
+                archive = self._archives[game_id] = await Archive.open(self.context, stored)
+        except Unsound as error:
+            self._set_aside(error)
+            raise
+        if len(self._archives) > KEPT_ARCHIVES:
+            self._archives.popitem(last=False)
+        return archive
+
+    async def games(
+        self, before: int | None, limit: int, state: pb.GameState.ValueType
+    ) -> tuple[list[pb.Game], int | None]:
+        """Newest first, those in this state if one is given, and where the next page begins if there is one."""
+        closed = None if state == pb.GAME_STATE_UNSPECIFIED else state == pb.GAME_STATE_OVER
+        found: list[pb.Game] = []
+        while True:
+            page = await self.context.store.games(before, _PAGE_GAMES, closed=closed)
+            for stored in page:
+                if len(found) == limit:
+                    return found, before
+                before = stored.number
+                game = await self._listed(stored)
+                if game is not None and state in (pb.GAME_STATE_UNSPECIFIED, game.state):
+                    found.append(game)
+            if not page:
+                return found, None
+
+    async def _listed(self, stored: StoredGame) -> pb.Game | None:
+        """None if it cannot be read: that is no reason not to list the others."""
+        if stored.game_id in self._aside:
+            return None
+        try:
+            if stored.closed is not None:
+                return pb.Game.FromString(stored.closed)
+            return game_message(await (await self.game(stored.game_id)).record())
+        except Unsound as error:
+            self._set_aside(error)
+        except (StoreFailed, DecodeError) as error:
+            _log.error("game not listed", game=stored.game_id.hex(), error=str(error))
+        return None
+
+    def refuse(self) -> None:
+        """No new games and no more acts from now on; those under way become durable."""
+        self._draining = True
+        for game in self._open.values():
+            game.rest()
+
+    def drain(self) -> None:
+        """The same, and watchers are told to come back later."""
+        self.refuse()
+        for game in [*self._open.values(), *self._closed.values()]:
+            game.end_watching(Ending.DRAINING)
+        for feeds in self._feeds.values():
+            for feed in feeds:
+                feed.end(Ending.DRAINING)
+
+    async def close(self) -> None:
+        """Lets go of what is done without being asked for. Before the store is closed."""
+        self._is_closed = True
+        tasks = [*self._mending.values(), *self._loading.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def opened(self, game: LiveGame) -> None:
+        """As an ``Owner``."""
+        self._watch_for_proofs(game)
+        for principal in set(self.principals(game.game_id).values()):
+            for feed in self._feeds.get(principal, ()):
+                feed.opened(game.game_id)
+
+    def stale(self, game: LiveGame) -> None:
+        """As an ``Owner``."""
+        if game not in self._mending and not self._is_closed:
+            self._mending[game] = asyncio.create_task(self._mend(game))
+
+    async def _mend(self, game: LiveGame) -> None:
+        """Reads the game back though nobody asks: who watches may wait for what is durable, or for a turn."""
+        pause_s = MEND_S
+        try:
+            while self._open.get(game.game_id) is game and game.is_stale:
+                try:
+                    async with self._mender:
+                        await game.record()
+                except UnknownGame:
+                    self._open.pop(game.game_id)
+                    self._unseat(game.game_id)
+                except Unsound:
+                    pass  # it has been set aside for that
+                except Exception as error:  # noqa: BLE001 - whatever it is, it has to be tried again
+                    _log.warning("game not read back", game=game.game_id.hex(), error=str(error), again_s=pause_s)
+                    await asyncio.sleep(pause_s)
+                    pause_s = min(2 * pause_s, MAX_MEND_S)
+        finally:
+            del self._mending[game]
+
+    def closed(self, game: LiveGame) -> None:
+        """As an ``Owner``."""
+        if self._open.get(game.game_id) is game:
+            del self._open[game.game_id]
+            self._keep(game)
+            self._unseat(game.game_id)
+            if game.result is not None:
+                self.endings[game.result.ending.name] += 1
+            _log.info("game over", game=game.game_id.hex(), entries=game.size)
+
+    def unsound(self, game: LiveGame, error: Unsound) -> None:
+        """As an ``Owner``."""
+        if self._open.get(error.game_id) is game or self._closed.get(error.game_id) is game:
+            self._set_aside(error)
+
+    def _set_aside(self, error: Unsound) -> None:
+        self._open.pop(error.game_id, None)
+        self._closed.pop(error.game_id, None)
+        self._archives.pop(error.game_id, None)
+        self._unseat(error.game_id)
+        if error.game_id not in self._aside:
+            self._aside[error.game_id] = error
+            _log.error("game set aside", game=error.game_id.hex(), error=error.what)
+
+    def _keep(self, game: LiveGame) -> None:
+        self._closed[game.game_id] = game
+        if len(self._closed) > KEPT_CLOSED:
+            self._closed.popitem(last=False)

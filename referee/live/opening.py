@@ -1,0 +1,140 @@
+"""From an organiser's wishes to a game that can be opened: header, GameOpen, secret, tokens."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any
+
+from referee import dealer
+from referee.games import table_rules
+from referee.live.errors import BadField
+from referee.log.engines import Engines
+from referee.log.entry import FORMAT_VERSION, check_open, game_id
+from referee.log.errors import Code, LogError
+from referee.log.header import build_header, header_hash
+from referee.log.v1 import log_pb2
+from referee.store.store import Grant, Opening
+from referee.v1.game_service_pb2 import CreateGameRequest
+from referee.wire import strict
+
+NONCE_BYTES = 16
+TOKEN_BYTES = 32
+PRINCIPAL = re.compile(r"[a-z0-9._-]{1,64}\Z", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A game before its first entry; the tokens are in nobody's hands yet."""
+
+    open_data: bytes
+    opening: Opening
+    seat_tokens: list[str]
+    """Empty for a scribed seat, and for a principal's."""
+    scribe_token: str
+    arbiter_token: str
+
+
+def new_token() -> str:
+    """Unguessable; letters, digits, ``-`` and ``_``."""
+    return secrets.token_urlsafe(TOKEN_BYTES)
+
+
+def token_digest(token: str) -> bytes:
+    """What is kept of a token. It is random and long, so one hash is enough."""
+    return sha256(token.encode()).digest()
+
+
+def prepare(request: CreateGameRequest, engines: Engines, producer: str) -> Prepared:
+    """Raises ``BadField``, ``UnknownRules``, and ``LogError`` for a weak key."""
+    opened = log_pb2.GameOpen(
+        format_version=FORMAT_VERSION,
+        options=request.options,
+        seats=request.seats,
+        arbiter_keys=request.arbiter_keys,
+        nonce=secrets.token_bytes(NONCE_BYTES),
+    )
+    game = engines.game(request.rules_id, request.rules_version)
+    _, codec = engines.get(game.rules_id, game.version)
+    opened.rules_id, opened.rules_version = game.rules_id, game.version
+    opened.tables = request.tables or codec.encode_tables(None)
+    for name in ("terms", "series"):
+        if request.HasField(name):
+            getattr(opened, name).CopyFrom(getattr(request, name))
+    # Whoever leaves it open gets the newest, as of the rules of the game.
+    opened.terms.table_rules = opened.terms.table_rules or table_rules.VERSION
+    for name in ("event_id", "round", "table"):
+        if request.HasField(name):  # type: ignore[arg-type]
+            setattr(opened, name, getattr(request, name))
+    proofs = _described_proofs(opened, engines)
+    header = build_header(game.rules_id, game.version, game.catalogue, codec.signed_file(), producer, *proofs)
+    opened.header_hash = header_hash(header)
+    secret = None
+    if request.declaring_scribe_key:
+        opened.scribe_keys.append(request.declaring_scribe_key)
+    opened.scribe_keys.extend(request.scribe_keys)
+    if request.declaring_scribe_key:
+        dealer.declare(opened, 0)
+    else:
+        secret = dealer.deal(opened)
+    try:
+        check_open(opened)
+        open_data = strict.encode(opened)
+        strict.decode(log_pb2.GameOpen, open_data)
+    except strict.MalformedError as error:
+        raise BadField(error.path or "request", error.expected) from error
+    except LogError as error:
+        if error.code is Code.UNSUPPORTED:
+            raise BadField("terms.table_rules", error.expected) from error
+        if error.code is not Code.MALFORMED:
+            raise
+        field, _, found = error.what.removeprefix("game_open.").partition(" ")
+        raise BadField(field.rstrip(":"), f"{error.expected}, found {found}" if found else error.expected) from error
+    return _with_tokens(open_data, opened, header, secret, _principals(request))
+
+
+def _described_proofs(opened: log_pb2.GameOpen, engines: Engines) -> list[Any]:
+    """What describes the certificates that the terms ask for. Raises ``BadField`` for those that can never be."""
+    terms = opened.terms
+    if not terms.proofs:
+        return []
+    if (provable := engines.provable(opened.rules_id, opened.rules_version)) is None:
+        raise BadField("terms.proofs", f"none, as nothing can be proved of {opened.rules_id}")
+    recorded = terms.illegal_moves == log_pb2.ILLEGAL_MOVE_POLICY_RECORDED
+    if terms.proofs == log_pb2.PROOF_POLICY_REFUSALS and not recorded:
+        raise BadField("terms.proofs", "illegal_moves that are recorded, as there are no refusals to prove otherwise")
+    return [provable.file()]
+
+
+def _principals(request: CreateGameRequest) -> Sequence[str]:
+    principals = list(request.principals)
+    if len(principals) not in (0, len(request.seats)):
+        raise BadField("principals", "one for each seat, or none")
+    for i, principal in enumerate(principals):
+        if principal and not PRINCIPAL.match(principal):
+            raise BadField(f"principals[{i}]", "1 to 64 of a-z, 0-9, dot, hyphen and underscore")
+        if principal and request.seats[i].scribed:
+            raise BadField(f"principals[{i}]", "none, as a scribe enters the seat's moves")
+        if principal and principal in principals[:i]:
+            raise BadField(f"principals[{i}]", "each principal at one seat")
+    return principals
+
+
+def _with_tokens(
+    open_data: bytes, opened: log_pb2.GameOpen, header: bytes, secret: bytes | None, principals: Sequence[str]
+) -> Prepared:
+    identity = game_id(open_data)
+    taken = principals or [""] * len(opened.seats)
+    tokens = ["" if seat.scribed or who else new_token() for seat, who in zip(opened.seats, taken, strict=True)]
+    play = frozenset({"play"})
+    grants = [Grant(token_digest(token), "", play, identity, seat) for seat, token in enumerate(tokens) if token]
+    scribe_token = new_token() if opened.scribe_keys else ""
+    arbiter_token = new_token() if opened.arbiter_keys else ""
+    for scope, token in (("scribe", scribe_token), ("arbiter", arbiter_token)):
+        if token:
+            grants.append(Grant(token_digest(token), "", frozenset({scope}), identity))
+    opening = Opening(opened.header_hash, header, secret, grants, principals, proofs=bool(opened.terms.proofs))
+    return Prepared(open_data, opening, tokens, scribe_token, arbiter_token)

@@ -1,0 +1,261 @@
+"""Games that cannot be gone on with, and what an operator can do about each. The referee is not running meanwhile.
+
+Entries that were signed for are lost to the store: somebody's copy brings them back, or the game goes on, or ends, with
+an entry that says so.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from referee.live.context import Context
+from referee.live.errors import Unsound
+from referee.live.games import LiveGames
+from referee.live.history import History
+from referee.live.opening import new_token, token_digest
+from referee.log import file
+from referee.log.entry import Clock, Event, decode_entry
+from referee.log.errors import LogError
+from referee.log.frames import FrameType
+from referee.log.game import Phase
+from referee.log.header import header_hash
+from referee.log.merkle import Tree, leaf_hash
+from referee.log.replay import Record
+from referee.log.v1 import log_pb2
+from referee.store.marks import Mark
+from referee.store.store import Grant, Opening, Row, StoreDamaged, StoreFailed
+
+
+class CannotRecover(Exception):
+    """Nothing has changed: why not, and what can be done instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recovered:
+    """What was done."""
+
+    entries: int
+    """That came back, or are lost."""
+    size: int
+    """Entries of the game now."""
+    ended: bool
+    tokens: Sequence[tuple[str, str]] = ()
+    """New ones, where those of the game are lost: for whom, and the token."""
+
+
+async def find(context: Context) -> list[Unsound]:
+    """The games that cannot be gone on with, and why. Raises ``StoreFailed``."""
+    return await LiveGames(context, producer="").start()
+
+
+async def go_on(context: Context, game_id: bytes, *, end: bool) -> Recovered:
+    """Goes on with the game as the store has it: the next entry names the head that is lost.
+
+    ``end``: that is followed by an end for the referee's fault; which also ends a game whose secret is lost, with all
+    entries or not. An attempt that was stopped between the entry and the mark is finished. Raises ``CannotRecover``,
+    ``StoreFailed``.
+    """
+    mark = _lost(context, game_id)
+    if await context.store.game(game_id) is None:
+        raise CannotRecover("the database does not have this game; expected --from FILE, or --give-up")
+    try:
+        record, is_whole = await _replayed(context, game_id, without_secret=end)
+    except Unsound as error:
+        raise CannotRecover(f"what the database has cannot be gone on with: {error.what}") from error
+    if is_whole and (not record.game.deal.is_dealt or record.is_final or record.game.deal.secret is not None):
+        raise CannotRecover("nothing is wrong with this game")
+    begun = None if is_whole else await _begun(context, game_id, mark)
+    is_lost = not is_whole and begun is None
+    if is_lost and mark.size <= record.size:
+        what = f"the database has {record.size} entries, another history than the {mark.size} that were signed for"
+        raise CannotRecover(f"{what}; nothing is lost, and a second history is not signed; see --give-up")
+    if is_lost and record.is_final:
+        what = f"the game is over after {record.size} entries, and {mark.size} were signed for"
+        raise CannotRecover(f"{what}; expected --from FILE, or --give-up")
+    lost = 0 if is_whole else mark.size - (record.size if begun is None else begun)
+    rows: list[Row] = []
+    clock = Clock(max(context.time.now_ms(), record.last_ms))
+
+    def write(event: Event, clock: Clock = clock) -> None:
+        written = record.write(event, clock)
+        rows.append(Row(written.seq, written.data))
+
+    try:
+        for event, at in _of_loss(record, mark, clock) if is_lost else ():
+            write(event, at)
+        if end and record.game.end is None:
+            write(log_pb2.GameEnd(ending=log_pb2.ENDING_REFEREE_FAULT))
+        while (due := record.due(clock.referee_ms)) is not None:
+            write(due)
+    except LogError as error:
+        raise CannotRecover(f"nothing can be added: {error}; see --give-up") from error
+    if rows:
+        await _commit(context, record, rows)
+    else:
+        context.store.marks.raise_to([(game_id, record.size, record.root())])
+    return Recovered(lost, record.size, record.game.end is not None)
+
+
+def _of_loss(record: Record, mark: Mark, now: Clock) -> Iterator[tuple[Event, Clock]]:
+    """What is to be entered one after the other, and when."""
+    recovered, since = log_pb2.Recovered(lost_size=mark.size, lost_root=mark.root), Clock(record.last_ms)
+    if record.game.clocks is None or record.phase is not Phase.PLAYING:
+        yield recovered, now
+        return
+    # Since the last entry that is there no time has passed for anybody: so it has the time of that one.
+    yield recovered, since
+    if record.due(now.referee_ms) is None:
+        yield log_pb2.Interrupted(alive_ms=since.referee_ms), now
+
+
+async def _replayed(context: Context, game_id: bytes, *, without_secret: bool) -> tuple[Record, bool]:
+    """The game as the store has it, and whether that is what was signed for; if not, the mark may be gone back behind.
+
+    Raises ``Unsound``, ``StoreFailed``.
+    """
+    history = History(context.store, game_id)
+    try:
+        record, _ = await history.replay(context, without_secret=without_secret)
+    except Unsound:
+        context.store.marks.permit(game_id)
+        record, _ = await history.replay(context, without_secret=without_secret)
+        return record, False
+    return record, True
+
+
+async def _begun(context: Context, game_id: bytes, mark: Mark) -> int | None:
+    """Where the store's own entries say that this very head is lost."""
+    async for row in _kept(context, game_id):
+        recovered = decode_entry(row.data).recovered
+        if (recovered.lost_size, recovered.lost_root) == (mark.size, mark.root):
+            return row.seq
+    return None
+
+
+async def restore(context: Context, game_id: bytes, stream: BinaryIO) -> Recovered:
+    """Takes the entries that the store lacks from a game file. Raises ``CannotRecover``, ``StoreFailed``."""
+    mark = _lost(context, game_id)
+    stored = await context.store.game(game_id)
+    otherwise = f"expected another copy, or {'--continue or --end' if stored is not None else '--give-up'}"
+    try:
+        header, entries = _read(stream, mark)
+    except CannotRecover as error:
+        raise CannotRecover(f"{error}; {otherwise}") from None
+    kept = [row.data async for row in _kept(context, game_id)] if stored is not None else []
+    if stored is not None and stored.closed is not None:
+        raise CannotRecover("the database has this game as one that is over; nothing can follow")
+    for index, (data, other) in enumerate(zip(kept, entries, strict=False)):
+        if data != other:
+            raise CannotRecover(f"entry {index} of the database is another than that of the file; {otherwise}")
+    if len(kept) >= mark.size:
+        raise CannotRecover(f"the database has all {mark.size} entries that were signed for")
+    try:
+        secret = await _secret(context, game_id) or _disclosed(entries[-1])
+        record = Record.replay(entries, engines=context.engines, secret=secret, max_entries=context.max_entries)
+    except LogError as error:
+        raise CannotRecover(f"the file does not hold: {error}; {otherwise}") from error
+    if header_hash(header) != record.opened.header_hash:
+        raise CannotRecover(f"the file's header is not the one that its entry 0 names; {otherwise}")
+    if record.phase is not Phase.CLOSED and record.game.deal.is_dealt and secret is None:
+        what = "the game is not over, and the referee's secret, from which it deals, is in no file"
+        raise CannotRecover(f"{what}; put back a database that has the game, or give it up with --give-up")
+    rows = [Row(seq, data) for seq, data in enumerate(entries[len(kept) :], start=len(kept))]
+    opening, tokens = (None, []) if stored is not None else _opening(record, header)
+    await _commit(context, record, rows, opening)
+    return Recovered(len(rows), record.size, record.phase is Phase.CLOSED, tokens)
+
+
+async def give_up(context: Context, game_id: bytes) -> Mark:
+    """The game is not expected any more, and if the store has it, it is not there for anybody.
+
+    Only if nothing else can be done. Raises ``CannotRecover``, ``StoreFailed``.
+    """
+    mark = _lost(context, game_id)
+    if await context.store.game(game_id) is not None:
+        try:
+            record, is_whole = await _replayed(context, game_id, without_secret=False)
+        except Unsound:
+            pass
+        else:
+            if is_whole:
+                raise CannotRecover("nothing is wrong with this game")
+            begun = await _begun(context, game_id, mark)
+            if begun is not None or (record.size < mark.size and not record.is_final):
+                raise CannotRecover("the database has this game; expected --continue or --end")
+        # First here: if the mark is still there, the game is missed, and can be given up again.
+        context.store.give_up(game_id)
+    context.store.marks.forget(game_id)
+    return mark
+
+
+def _lost(context: Context, game_id: bytes) -> Mark:
+    mark = context.store.marks.kept(game_id)
+    if mark is None:
+        raise CannotRecover("nothing was signed for this game")
+    return mark
+
+
+def _read(stream: BinaryIO, mark: Mark) -> tuple[bytes, list[bytes]]:
+    """The file's header, and the entries that were signed for."""
+    header, entries, tree = b"", list[bytes](), Tree()
+    try:
+        file.check_size(stream)
+        for frame in file.read(stream):
+            if frame.type == FrameType.HEADER:
+                header = frame.payload
+            elif frame.type == FrameType.ENTRY and tree.size < mark.size:
+                entries.append(frame.payload)
+                tree.append(leaf_hash(frame.payload))
+    except LogError as error:
+        if tree.size < mark.size:
+            raise CannotRecover(f"the file cannot be read to its end: {error}") from error
+    if tree.size < mark.size:
+        raise CannotRecover(f"the file has {tree.size} entries, and {mark.size} were signed for")
+    if tree.root() != mark.root:
+        raise CannotRecover(f"its first {mark.size} entries are not those that were signed for")
+    return header, entries
+
+
+async def _kept(context: Context, game_id: bytes) -> AsyncIterator[Row]:
+    first = 0
+    while page := await context.store.entries(game_id, first, 256):
+        for row in page:
+            yield row
+        first += len(page)
+
+
+async def _secret(context: Context, game_id: bytes) -> bytes | None:
+    try:
+        return await context.store.secret(game_id)
+    except StoreDamaged:
+        return None  # what it is sealed with is lost
+
+
+def _disclosed(data: bytes) -> bytes | None:
+    entry = decode_entry(data)
+    return entry.disclose.seed if entry.HasField("disclose") else None
+
+
+def _opening(record: Record, header: bytes) -> tuple[Opening, list[tuple[str, str]]]:
+    """Of a game that the store does not have: its tokens went with it."""
+    tokens: list[tuple[str, str]] = []
+    grants: list[Grant] = []
+    if record.phase is not Phase.CLOSED:
+        for number, seat in enumerate(record.opened.seats):
+            if not seat.scribed:
+                tokens.append((f"seat {number}", new_token()))
+                grants.append(Grant(token_digest(tokens[-1][1]), "", frozenset({"play"}), record.game_id, number))
+        if record.opened.scribe_keys:
+            tokens.append(("scribe", new_token()))
+            grants.append(Grant(token_digest(tokens[-1][1]), "", frozenset({"scribe"}), record.game_id))
+    return Opening(record.opened.header_hash, header, None, grants, proofs=record.wants_proofs), tokens
+
+
+async def _commit(context: Context, record: Record, rows: list[Row], opening: Opening | None = None) -> None:
+    done: asyncio.Future[StoreFailed | None] = asyncio.get_running_loop().create_future()
+    context.store.commit(context.change(record, rows, opening), done.set_result)
+    if (failure := await done) is not None:
+        raise failure

@@ -1,0 +1,210 @@
+"""The times of one game: what an act is charged, when a seat's time is up, who is absent since when; its alarm.
+
+What the log says of clocks is in ``game.clocks``; here is what the referee alone knows: when it told a seat that it
+is awaited, and whose streams are open.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+from referee.live.timing import Alarm, Time
+from referee.log.clocks import Clocks
+from referee.log.entry import Clock, Event
+from referee.log.game import LoggedGame, Phase
+from referee.log.intent import Author, Role
+from referee.log.terms import MAX_LAG_MS
+from referee.log.v1 import log_pb2
+
+_AGAIN_MS = 1000
+
+
+class Timekeeper:
+    """The clocks of one live game. The game is passed in, because it is another one after each reading back."""
+
+    def __init__(self, time: Time, terms: log_pb2.Terms, ring: Callable[[], None]) -> None:
+        """``ring`` is called when something is due that nobody asks for."""
+        self._time = time
+        self._ring = ring
+        self._alarm: Alarm | None = None
+        self._not_before_ms = 0
+        """The next alarm is not set for earlier."""
+        self._is_resting = False
+        self._has_times = terms.HasField("clock") or terms.absence_ms > 0 or terms.protest_ms > 0
+        self.present: Counter[Author] = Counter()
+        """Whose streams are open, and how many."""
+        self._known: list[tuple[int, int]] = []
+        """The seats whose clocks ran when everybody was told last, and since when."""
+        self._spans: list[tuple[int, int]] = []
+        """When the referee kept everybody waiting while clocks ran, from and to; ascending, none within another."""
+        self._absent_ms: dict[int, int] = {}
+        """By seat that is awaited: when it was, or its last stream ended, whichever is later."""
+
+    # --- what happens in the game ----------------------------------------------------------------------------
+
+    def published(self, game: LoggedGame, acted: int | None = None, since_ms: int | None = None) -> None:
+        """Everybody is told now what is durable. ``acted``: the seat whose act that is; ``since_ms``: when it came."""
+        if not self._has_times:
+            return
+        now_ms = self._time.now_ms()
+        known, self._known = self._known, _running(game)
+        earliest_ms = min((ms for _, ms in self._known), default=now_ms)
+        self._spans = [span for span in self._spans if span[1] > earliest_ms]
+        for seat, ms in self._known:
+            if (seat, ms) not in known:
+                self._took(ms, now_ms)
+        # Whoever acts while his own clock runs is not given the time that it takes.
+        if since_ms is not None and not any(seat == acted and ms < since_ms for seat, ms in self._known):
+            self._took(since_ms, now_ms)
+        self._absent_ms = {
+            seat: now_ms if seat == acted else self._absent_ms.get(seat, now_ms)
+            for seat in game.awaited()
+            if not game.opened.seats[seat].scribed
+        }
+
+    def failed(self, since_ms: int) -> None:
+        """An act that came then did not become durable: whoever is awaited could do nothing meanwhile."""
+        self._took(since_ms, self._time.now_ms())
+
+    def _took(self, since_ms: int, now_ms: int) -> None:
+        """The referee took the time from then until now, each part of it once: acts wait for one another's commits."""
+        while self._spans and self._spans[-1][0] >= since_ms:
+            self._spans.pop()
+        since_ms = max(since_ms, self._spans[-1][1]) if self._spans else since_ms
+        if since_ms < now_ms:
+            self._spans.append((since_ms, now_ms))
+
+    def came(self, author: Author) -> None:
+        """A stream of the author's was opened."""
+        self.present[author] += 1
+
+    def left(self, author: Author) -> None:
+        """A stream of the author's ended."""
+        self.present[author] -= 1
+        if not self.present[author]:
+            del self.present[author]
+            if author.role is Role.SEAT and author.index in self._absent_ms:
+                self._absent_ms[author.index] = self._time.now_ms()
+
+    # --- what an act is charged -----------------------------------------------------------------------------
+
+    def charge(
+        self, game: LoggedGame, seat: int, stamp_ms: int, *, late_ms: int = 0, thought_ms: int | None = None
+    ) -> Clock:
+        """What an act costs the awaited seat that is entered with this stamp.
+
+        ``late_ms``: so long it may have waited for the event loop. ``thought_ms``: from having the turn to sending, as
+        the author has it; None: nothing is allowed for the network.
+        """
+        clocks = game.clocks
+        if clocks is None or (since_ms := clocks.seat(seat).since_ms) is None:
+            return Clock(stamp_ms)
+        elapsed_ms, overhead_ms = stamp_ms - since_ms, self._taken_ms(since_ms, stamp_ms)
+        # The loop may have been late before everybody was told: that is in there already.
+        told_ms = max(since_ms, self._spans[-1][1]) if self._spans else since_ms
+        overhead_ms += min(late_ms, max(0, stamp_ms - told_ms))
+        lag_ms = 0 if thought_ms is None else elapsed_ms - overhead_ms - thought_ms
+        return clocks.charge(seat, stamp_ms, lag_ms=lag_ms, overhead_ms=overhead_ms)
+
+    def left_ms(self, game: LoggedGame, seat: int) -> int | None:
+        """What the seat has left for the decision at hand, now; None if its clock does not run."""
+        clocks = game.clocks
+        if clocks is None or (since_ms := clocks.seat(seat).since_ms) is None:
+            return None
+        now_ms = self._time.now_ms()
+        used_ms = max(0, now_ms - since_ms - self._taken_ms(since_ms, now_ms))
+        return max(0, clocks.available(seat) - used_ms)
+
+    def _taken_ms(self, since_ms: int, until_ms: int) -> int:
+        """What the referee took of the time between."""
+        return sum(max(0, min(to_ms, until_ms) - max(from_ms, since_ms)) for from_ms, to_ms in self._spans)
+
+    # --- what is due that nobody asks for -------------------------------------------------------------------
+
+    def due(self, game: LoggedGame, stamp_ms: int, late_ms: int = 0) -> tuple[Event, Clock] | None:
+        """A flag that has fallen by then, or an absence that was too long; ``late_ms`` as for ``charge``."""
+        for seat, since_ms in _running(game):
+            if game.clocks is not None and stamp_ms - late_ms >= self._flag_ms(game.clocks, seat, stamp_ms):
+                taken_ms = self._taken_ms(since_ms, stamp_ms) + late_ms
+                clock = game.clocks.charge(seat, stamp_ms, lag_ms=MAX_LAG_MS, overhead_ms=taken_ms)
+                return log_pb2.Timeout(seat=seat), clock
+        for seat, since_ms in self._absent(game):
+            if stamp_ms - since_ms >= game.arbitration.terms.absence_ms:
+                return log_pb2.Absent(seat=seat, since_ms=since_ms), Clock(stamp_ms)
+        return None
+
+    def alarm_ms(self, game: LoggedGame) -> int | None:
+        """When something will be due, if nobody acts before."""
+        if not self._has_times:
+            return None
+        if game.reached() is not None:  # by an arbiter also before play
+            return game.result_ms()
+        if game.phase is not Phase.PLAYING:
+            return None
+        alarms = [ms + game.arbitration.terms.absence_ms for _, ms in self._absent(game)]
+        if game.clocks is not None:
+            now_ms = self._time.now_ms()
+            alarms += [self._flag_ms(game.clocks, seat, now_ms) for seat, _ in _running(game)]
+        return min(alarms, default=None)
+
+    def set_alarm(self, game: LoggedGame | None) -> None:
+        """For what will be due; instead of the one before. None: not now, there will be another word."""
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
+        if game is None or self._is_resting:
+            return
+        if (due_ms := self.alarm_ms(game)) is not None:
+            self._alarm = Alarm(self._time, max(due_ms, self._not_before_ms), self._rung)
+
+    def _rung(self) -> None:
+        if self._alarm is not None and self._alarm.late is not None:
+            self._took(*self._alarm.late)  # nobody could act: then it may not be due yet
+        self._ring()
+
+    def pause(self) -> None:
+        """What is due is entered now; if that fails, it is not due again at once."""
+        self._not_before_ms = self._time.now_ms() + _AGAIN_MS
+
+    def rest(self) -> None:
+        """No alarm rings until ``serve``."""
+        self._is_resting = True
+        self.set_alarm(None)
+
+    def serve(self, game: LoggedGame) -> None:
+        """Nobody could act until now. Before ``set_alarm``."""
+        self._is_resting = False
+        self._known, self._spans, self._absent_ms = [], [], {}
+        self.published(game)
+
+    def _flag_ms(self, clocks: Clocks, seat: int, until_ms: int) -> int:
+        """When the running seat's flag falls, by what the referee took until then."""
+        return (clocks.flag_ms(seat) or 0) + self._taken_ms(clocks.seat(seat).since_ms or 0, until_ms)
+
+    def _absent(self, game: LoggedGame) -> list[tuple[int, int]]:
+        """Awaited seats without a stream, and since when."""
+        if not game.arbitration.terms.absence_ms:
+            return []
+        awaited = game.awaited()
+        since = ((seat, ms) for seat, ms in self._absent_ms.items() if seat in awaited)
+        return [(seat, ms) for seat, ms in since if Author(Role.SEAT, seat) not in self.present]
+
+
+def _running(game: LoggedGame) -> list[tuple[int, int]]:
+    """The seats whose clocks run, and since when."""
+    clocks = game.clocks.saved() if game.clocks is not None else ()
+    return [(seat, clock.since_ms) for seat, clock in enumerate(clocks) if clock.since_ms is not None]
+
+
+def awaited_mover(game: LoggedGame, author: Author) -> int | None:
+    """The awaited seat whose move the author may make."""
+    seats = game.awaited()
+    if author.role is Role.SCRIBE:
+        return seats[0] if len(seats) == 1 else None
+    return author.index if author.role is Role.SEAT and author.index in seats else None
+
+
+def is_up(game: LoggedGame, seat: int, clock: Clock) -> bool:
+    """Whether an act is charged more than the seat has."""
+    return game.clocks is not None and clock.charged_ms > game.clocks.available(seat)

@@ -1,0 +1,131 @@
+"""What the world may see of a game: messages built field by field, so that nothing slips through.
+
+Nothing secret is in a state, but the live game around it holds r.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from referee.log.arbitration import Suspension
+from referee.log.endings import end_message
+from referee.log.game import Phase
+from referee.log.replay import Record
+from referee.log.v1 import log_pb2
+from referee.v1 import game_pb2 as pb
+
+_STATES = {
+    Phase.JOINING: pb.GAME_STATE_JOINING,
+    Phase.REVEALING: pb.GAME_STATE_REVEALING,
+    Phase.PLAYING: pb.GAME_STATE_PLAYING,
+    Phase.ENDED: pb.GAME_STATE_OVER,
+    Phase.CLOSED: pb.GAME_STATE_OVER,
+}
+_SUSPENDED = {
+    Suspension.PAUSED: pb.GAME_STATE_PAUSED,
+    Suspension.ADJOURNED: pb.GAME_STATE_ADJOURNED,
+}
+
+
+def game_state(record: Record) -> pb.GameState.ValueType:
+    """How far the game is."""
+    game = record.game
+    if record.phase is Phase.PLAYING and not game.goes_on:
+        if game.reached() is not None:
+            return pb.GAME_STATE_RESULT_OPEN
+        if game.arbitration.suspended is not None:
+            return _SUSPENDED[game.arbitration.suspended]
+    return _STATES[record.phase]
+
+
+def game_message(record: Record, open_data: bytes = b"") -> pb.Game:
+    """The game without its position."""
+    game = record.game
+    message = pb.Game(
+        id=record.game_id.hex(),
+        rules_id=record.opened.rules_id,
+        rules_version=record.opened.rules_version,
+        state=game_state(record),
+        size=record.size,
+        head=record.head,
+        awaited_seats=awaited_seats(record),
+        result=end_message(game.end) if game.end is not None else None,
+        declared=not game.deal.is_dealt,
+        open=open_data,
+        scribe_awaited=is_scribe_awaited(record),
+    )
+    for number, seat in enumerate(record.opened.seats):
+        joined = game.joins.get(number)
+        message.seats.add(
+            joined=joined is not None,
+            revealed=number in game.deal.seeds,
+            key=joined.key if joined is not None else b"",
+            scribed=seat.scribed,
+        )
+    message.clocks.extend(_clock_messages(record))
+    for number, ending in game.arbitration.out.items():
+        message.forfeited.add(seat=number, ending=log_pb2.Ending.ValueType(ending.value))
+    message.open_disputes.extend(seq for seq, dispute in game.arbitration.disputes.items() if dispute.ruled is None)
+    return message
+
+
+def _clock_messages(record: Record) -> Iterator[pb.SeatClock]:
+    clocks = record.game.clocks
+    for clock in clocks.saved() if clocks is not None else ():
+        free_ms = max(0, clocks.control.delay_ms - clock.used_ms) if clocks is not None else 0
+        yield pb.SeatClock(
+            left_ms=clock.left_ms, running=clock.since_ms is not None, since_ms=clock.since_ms or 0, free_ms=free_ms
+        )
+
+
+def awaited_seats(record: Record) -> list[int]:
+    """The seats that have to join, reveal or move, whoever enters it for them."""
+    game = record.game
+    if record.phase is Phase.PLAYING:
+        return list(game.awaited())
+    done: Any = {Phase.JOINING: game.joins, Phase.REVEALING: game.deal.seeds}.get(record.phase)
+    if done is None:
+        return []
+    return [i for i, seat in enumerate(record.opened.seats) if not seat.scribed and i not in done]
+
+
+def is_scribe_awaited(record: Record) -> bool:
+    """Whether a scribe has to declare what was drawn."""
+    game = record.game
+    if game.deal.is_dealt or not game.goes_on:
+        return False
+    return game.awaits_chance()
+
+
+def awaited_text(record: Record) -> str:
+    """What is awaited, in words."""
+    if record.phase in (Phase.ENDED, Phase.CLOSED):
+        return "nothing"
+    arbitration = record.game.arbitration
+    if record.game.reached() is not None:
+        open_ones = [str(seq) for seq, dispute in arbitration.disputes.items() if dispute.ruled is None]
+        return f"a ruling on entry {' and '.join(open_ones)}" if open_ones else "nothing but a protest"
+    if arbitration.suspended is not None:
+        return f"an arbiter, as the game is {arbitration.suspended.value}"
+    act = {Phase.JOINING: "join", Phase.REVEALING: "reveal", Phase.PLAYING: "move"}[record.phase]
+    words = [f"{act} by seat {seat}" for seat in awaited_seats(record)]
+    if is_scribe_awaited(record):
+        words.append(f"declare by scribe {record.opened.declared.scribe}")
+    return ", ".join(words)
+
+
+_MEMBER_OF = {
+    field.message_type.full_name: field.name
+    for field in pb.Position.DESCRIPTOR.oneofs_by_name["game"].fields
+    if field.message_type is not None
+}
+
+
+def position_message(record: Record) -> pb.Position:
+    """The position in the game's own terms."""
+    game = record.game
+    own = game.position.codec.position(game.position.state)
+    position = pb.Position()
+    getattr(position, _MEMBER_OF[own.DESCRIPTOR.full_name]).CopyFrom(own)
+    return position

@@ -1,0 +1,194 @@
+"""What a stream is fed with: a bounded queue of commits that never skips, and the word that ends it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from dataclasses import dataclass, field
+from enum import Enum
+
+from referee.store.store import Row
+from referee.v1 import game_service_pb2 as pb
+
+QUEUE_ITEMS = 256
+
+
+class Ending(Enum):
+    """Why there is nothing more to come; of a game, or of a stream."""
+
+    GAME_OVER = 1
+    DRAINING = 2
+    TOO_SLOW = 3
+    REVOKED = 4
+    BROKEN = 5
+    """By the stream's own client; why is told in another way."""
+    SET_ASIDE = 6
+    """The game cannot be gone on with, for now."""
+    REPLACED = 7
+    """By newer streams of the same caller."""
+    NOT_THERE = 8
+    """There is no such game, or no such place in it to go on from."""
+
+
+@dataclass(slots=True)
+class Commit:
+    """Entries that became durable together; the last one has their checkpoint."""
+
+    game_id: bytes
+    rows: list[Row]
+    _message: bytes = field(default=b"", repr=False)
+
+    @property
+    def seq(self) -> int:
+        """Of its last entry."""
+        return self.rows[-1].seq
+
+    @property
+    def message(self) -> bytes:
+        """Exact bytes of a ``WatchGameResponse``: made once, however many watch."""
+        if not self._message:
+            commit = pb.Commit(entries=[row.data for row in self.rows], checkpoint=self.rows[-1].note)
+            self._message = pb.WatchGameResponse(seq=self.seq, commit=commit).SerializeToString()
+        return self._message
+
+
+@dataclass(slots=True)
+class Item:
+    """What came next: a commit, the answer to an act of the stream's own, both in one, or the end of a game."""
+
+    commit: Commit | None = None
+    answer: pb.Answer | None = None
+    over: bytes = b""
+    """The id of a game of which nothing more comes."""
+    ending: Ending = Ending.GAME_OVER
+    """Why, of that game."""
+    opened: bytes = b""
+    """The id of a game that is new."""
+
+
+class FairWaker:
+    """Wakes readers that can wait, a few at a time: what comes in meanwhile, such as an act, is seen to in between.
+
+    Without it a thousand watchers of one game would hold up every other game at each of its moves.
+    """
+
+    AT_ONCE = 8
+
+    def __init__(self) -> None:
+        self._waiting: deque[Watcher] = deque()
+        self._is_turning = False
+
+    def add(self, watcher: Watcher) -> None:
+        """Has the watcher's reader woken in its turn."""
+        self._waiting.append(watcher)
+        if not self._is_turning:
+            self._is_turning = True
+            self._again()
+
+    def _turn(self) -> None:
+        for _ in range(min(self.AT_ONCE, len(self._waiting))):
+            self._waiting.popleft().wake()
+        self._is_turning = bool(self._waiting)
+        if self._is_turning:
+            self._again()
+
+    def _again(self) -> None:
+        # In the next round of the event loop, which begins with what has come in.
+        asyncio.get_running_loop().call_soon(self._turn)
+
+
+class Watcher:
+    """Filled by live games, emptied by one reader; all on the event loop."""
+
+    __slots__ = ("_ending", "_items", "_limit", "_waker", "_wake", "beat_due")
+
+    def __init__(self, limit: int = QUEUE_ITEMS, waker: FairWaker | None = None) -> None:
+        """``waker``: for a reader that can wait while others play."""
+        self.beat_due = False
+        self._waker = waker
+        self._limit = limit
+        self._items: deque[Item] = deque()
+        self._ending: Ending | None = None
+        self._wake: asyncio.Future[None] | None = None
+
+    def push(self, commit: Commit | None, answer: pb.Answer | None = None) -> None:
+        """What comes next. If the reader is too far behind, it is cut off: a gap is worse than an end."""
+        self._push(Item(commit, answer))
+
+    def over(self, game_id: bytes, ending: Ending = Ending.GAME_OVER) -> None:  # noqa: ARG002 - it watches no other
+        """Nothing more comes of this game."""
+        self.end(ending)
+
+    def end(self, ending: Ending) -> None:
+        """After what is in the queue there is only this. The first call counts."""
+        if self._ending is None:
+            self._ending = ending
+            self._ring()
+
+    def beat(self, waker: FairWaker | None = None) -> None:
+        """The reader is to give a sign of life, if there is nothing else to tell."""
+        self.beat_due = True
+        if waker is not None:
+            waker.add(self)
+        else:
+            self._ring()
+
+    def wake(self) -> None:
+        """Has the reader look, if it waits."""
+        if self._wake is not None and not self._wake.done():
+            self._wake.set_result(None)
+
+    @property
+    def ending(self) -> Ending | None:
+        """Why nothing more comes, if so."""
+        return self._ending
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether everything so far has been taken, and nothing had to be dropped."""
+        return not self._items and self._ending is None
+
+    async def next(self) -> Item | Ending | None:
+        """What comes next, or the end; None if a sign of life is due."""
+        while True:
+            if self._items:
+                return self._items.popleft()
+            if self._ending is not None:
+                return self._ending
+            if self.beat_due:
+                self.beat_due = False
+                return None
+            self._wake = asyncio.get_running_loop().create_future()
+            try:
+                await self._wake
+            finally:
+                self._wake = None
+
+    def _push(self, item: Item) -> None:
+        if self._ending is not None:
+            return
+        if len(self._items) >= self._limit:
+            self._items.clear()
+            self.end(Ending.TOO_SLOW)
+            return
+        self._items.append(item)
+        self._ring()
+
+    def _ring(self) -> None:
+        if self._waker is not None:
+            self._waker.add(self)
+        else:
+            self.wake()
+
+
+class SeatWatcher(Watcher):
+    """A watcher of many games: the end of one is told, and is not the end."""
+
+    __slots__ = ()
+
+    def over(self, game_id: bytes, ending: Ending = Ending.GAME_OVER) -> None:
+        self._push(Item(over=game_id, ending=ending))
+
+    def opened(self, game_id: bytes) -> None:
+        """There is one more game to watch."""
+        self._push(Item(opened=game_id))

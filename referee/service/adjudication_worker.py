@@ -1,0 +1,176 @@
+"""What a worker of AdjudicationService answers: from a method and its question to its answer. Touches nothing outside.
+
+What is wrong with a text is a ``ValueError``, whose words are ``Mistake`` as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from io import BytesIO
+from typing import Any, Final
+
+from referee.games.game import Violation
+from referee.log.note import VerifierKey
+from referee.notation import contest_text
+from referee.notation.errors import Kind, NotationError
+from referee.notation.headers import Setup
+from referee.report import sheet as sheets
+from referee.report.adjudication import Adjudication, Policy, Step, adjudicate
+from referee.report.model import Seat, of_adjudication, rules_named
+from referee.report.page import html
+from referee.report.sheet import Sheet, SheetError
+from referee.report.text import text
+from referee.service.violations import rule_message, violation_message
+from referee.transcript import report
+from referee.v1 import adjudication_service_pb2 as pb
+
+MAX_ANSWER_BYTES: Final = 3 << 20
+"""Clients of gRPC take 4 MiB, unless they say otherwise."""
+
+WRITERS: Final = {pb.REPORT_FORMAT_HTML: html, pb.REPORT_FORMAT_TEXT: text}
+POLICIES: Final = {
+    pb.ON_ILLEGAL_UNSPECIFIED: Policy.STOP,
+    pb.ON_ILLEGAL_STOP: Policy.STOP,
+    pb.ON_ILLEGAL_SKIP: Policy.SKIP,
+    pb.ON_ILLEGAL_ACCEPT_AS_PLAYED: Policy.ACCEPT,
+}
+_STEPS: Final = {
+    Step.PLAYED: pb.EnteredEvent.STEP_PLAYED,
+    Step.REFUSED: pb.EnteredEvent.STEP_REFUSED,
+    Step.STOOD_IN: pb.EnteredEvent.STEP_STAND_IN,
+    Step.ACCEPTED: pb.EnteredEvent.STEP_ACCEPTED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """Of a text, on its way to the process that asks; where ``line`` is 0, the text is in order and the points are not.
+
+    ``too_large``: the bytes of an answer; then there is nothing else.
+    """
+
+    kind: str = ""
+    line: int = 0
+    column: int = 0
+    what: str = ""
+    expected: str = ""
+    rule_ids: tuple[str, ...] = ()
+    too_large: int = 0
+
+    def error(self) -> NotationError:
+        """As it was raised."""
+        violations = [Violation(rule_id) for rule_id in self.rule_ids]
+        return NotationError(Kind(self.kind), (self.line, self.column), self.what, self.expected, violations)
+
+
+def answers(method: str, data: bytes, _: float) -> Iterator[bytes]:
+    """One. Raises ``ValueError``."""
+    try:
+        answer = _METHODS[method](data).SerializeToString()
+    except NotationError as error:
+        mistake = Mistake(error.kind, error.line, error.column, error.what, error.expected, error.rule_ids)
+        raise _told(mistake) from None
+    except SheetError as error:
+        what, __, expected = str(error).partition("; expected ")
+        raise _told(Mistake(what=what, expected=expected)) from None
+    except ValueError as error:
+        raise RuntimeError("a fault, and none of the text") from error
+    if len(answer) > MAX_ANSWER_BYTES:
+        raise _told(Mistake(too_large=len(answer)))
+    yield answer
+
+
+def _told(mistake: Mistake) -> ValueError:
+    return ValueError(json.dumps(asdict(mistake)))
+
+
+def _adjudicate(data: bytes) -> pb.AdjudicateRecordResponse:
+    request = pb.AdjudicateRecordRequest.FromString(data)
+    found = adjudicate(request.text, POLICIES[request.on_illegal])
+    setup = found.setup
+    made = of_adjudication(
+        found, [Seat(number, name) for number, name in enumerate(setup.players or [""] * setup.seats)]
+    )
+    assert made.sheet is not None  # noqa: S101 - every adjudication has one
+    result = found.told.result
+    return pb.AdjudicateRecordResponse(
+        rules_id=setup.rules_id,
+        rules_version=setup.version,
+        illegal=_illegal(found),
+        entered=_entered(found),
+        over=sheets.is_over(found.state),
+        result=found.result,
+        claimed=found.claimed,
+        places=result.places if result else (),
+        outcome=found.told.outcome,
+        sheet=_sheet_message(setup, made.sheet),
+        reports=[WRITERS[wanted](made) for wanted in request.formats],
+    )
+
+
+def _illegal(found: Adjudication) -> Iterator[pb.IllegalLine]:
+    rules = found.setup.rules_id, found.setup.version
+    for each in found.illegal:
+        yield pb.IllegalLine(
+            line=each.line,
+            column=each.column,
+            seat=each.seat,
+            words=each.words,
+            violations=[violation_message(violation, *rules) for violation in each.violations],
+            reason=each.reason,
+            outcome=each.outcome,
+            stopped=each.stopped,
+            ruled=each.ruled,
+        )
+
+
+def _entered(found: Adjudication) -> Iterator[pb.EnteredEvent]:
+    for each in found.entered:
+        yield pb.EnteredEvent(
+            step=_STEPS[each.step], words=each.words, line=each.line, seat=each.seat, rule_ids=each.rule_ids
+        )
+
+
+def _score(data: bytes) -> pb.ScorePositionResponse:
+    told = sheets.read(pb.ScorePositionRequest.FromString(data).text)
+    setup, result = told.setup, told.result
+    return pb.ScorePositionResponse(
+        rules_id=setup.rules_id,
+        rules_version=setup.version,
+        over=sheets.is_over(told.state),
+        sheet=_sheet_message(setup, told.sheet()),
+        result=contest_text.value(result),
+        places=result.places if result else (),
+        outcome=told.outcome,
+    )
+
+
+def _sheet_message(setup: Setup, found: Sheet) -> pb.ScoreSheet:
+    message = pb.ScoreSheet(remarks=found.remarks)
+    for player in found.players:
+        items = [
+            pb.ScoreSheet.Item(group=i.group, what=i.what, how=i.how, points=i.points, rule_ids=i.rules)
+            for i in player.items
+        ]
+        message.players.add(name=player.name, items=items, total=player.total, place=player.place)
+    for tie in found.ties:
+        message.ties.add(words=tie.words, rule_ids=tie.rules)
+    message.rules.extend(map(rule_message, rules_named(setup.rules_id, setup.version, found)))
+    return message
+
+
+def report_question(wanted: pb.ReportFormat.ValueType, verifier: VerifierKey, file: bytes) -> bytes:
+    """What ``ReportGame`` is asked: a worker has no games, and gets the file."""
+    return f"{wanted} {verifier}\n".encode() + file
+
+
+def _report(data: bytes) -> pb.ReportGameResponse:
+    head, _, file = data.partition(b"\n")
+    wanted, _, verifier = head.decode().partition(" ")
+    audit, made = report.report(BytesIO(file), VerifierKey.parse(verifier))
+    return pb.ReportGameResponse(report=WRITERS[pb.ReportFormat.ValueType(int(wanted))](made), size=audit.entries)
+
+
+_METHODS: Final[dict[str, Any]] = {"AdjudicateRecord": _adjudicate, "ScorePosition": _score, "ReportGame": _report}

@@ -1,0 +1,205 @@
+"""The streams of those who play: one game with acts going in, or all games of a principal."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
+
+from google.protobuf.message import Message
+
+from referee.live.errors import BadField, BeyondHead, Draining, LiveGameError, UnknownGame, Unsound
+from referee.live.game import LiveGame
+from referee.live.games import LiveGames
+from referee.live.watch import Ending, Item, SeatWatcher, Watcher
+from referee.log.intent import Author
+from referee.service.guard import Gone, RequestStream, ResponseStream
+from referee.service.turn_messages import TurnMessages
+from referee.service.watching import begin, closing, heartbeat
+from referee.v1 import game_service_pb2 as pb
+
+Take = Callable[[pb.SignedAct], Awaitable[None]]
+"""Puts an act before the game; its answer comes through the watcher. Does not raise."""
+
+
+@contextmanager
+def present(game: LiveGame, author: Author) -> Iterator[None]:
+    """The author is seen in the game."""
+    game.came(author)
+    try:
+        yield
+    finally:
+        game.left(author)
+
+
+class PlayStream:
+    """One author in one game."""
+
+    def __init__(
+        self, live_games: LiveGames, game: LiveGame, author: Author, enter: pb.Enter, watcher: Watcher
+    ) -> None:
+        self._live_games = live_games
+        self._game = game
+        self._watcher = watcher
+        self._author = author
+        self._turns = TurnMessages(game, author, moves=enter.legal_moves)
+        self._seq = -1
+
+    async def run(self, after_seq: int | None, requests: RequestStream, responses: ResponseStream, take: Take) -> None:
+        """Returns after Closing; raises ``LiveGameError`` before the first message, ``BadField`` for what is no act."""
+        reader: asyncio.Task[None] | None = None
+        try:
+            with present(self._game, self._author):
+                self._seq = await begin(self._live_games, self._game, after_seq, self._watcher, responses.send)
+                if self._watcher.is_empty and (turn := await self._turns.now()) is not None:
+                    await responses.send(pb.PlayGameResponse(seq=self._seq, turn=turn).SerializeToString())
+                reader = asyncio.create_task(self._read(requests, take))
+                ending = await self._write(responses)
+                if ending is Ending.BROKEN:
+                    await reader  # raises
+                await responses.send(closing(self._seq, ending))
+        finally:
+            self._game.unwatch(self._watcher)
+            if reader is not None:
+                reader.cancel()
+                with suppress(asyncio.CancelledError, Gone, LiveGameError):
+                    await reader
+
+    async def _write(self, responses: ResponseStream) -> Ending:
+        watcher = self._watcher
+        while not isinstance(item := await watcher.next(), Ending):
+            data = b""
+            if item is None:
+                await responses.send(heartbeat(self._seq, self._live_games.context.time.now_ms()))
+                item = Item()  # of its own it tells nothing, but a turn may be still to be told
+            if item.commit is not None:
+                self._seq, data = item.commit.seq, item.commit.message
+            turn = await self._turns.now() if watcher.is_empty else None
+            if item.answer is not None or turn is not None:
+                # Parts of one message that stand one after the other are the message.
+                data += pb.PlayGameResponse(seq=self._seq, answer=item.answer, turn=turn).SerializeToString()
+            if data:
+                await responses.send(data)
+        return item
+
+    async def _read(self, requests: RequestStream, take: Take) -> None:
+        """Until the client has said all that it wants to say; what comes is still told to it."""
+        try:
+            while (message := await requests.receive()) is not None:
+                await take(_act(message))
+        except BaseException:
+            self._watcher.end(Ending.BROKEN)
+            raise
+
+
+def _act(message: Message) -> pb.SignedAct:
+    if not isinstance(message, pb.PlayGameRequest) or not message.HasField("act"):
+        raise BadField("item", "act, after the first message")
+    return message.act
+
+
+class SeatStreams:
+    """All games of one bearer of tokens."""
+
+    def __init__(
+        self, live_games: LiveGames, feed: SeatWatcher, author_in: Callable[[bytes], Awaitable[Author | None]]
+    ) -> None:
+        """``author_in`` tells as whom the bearer acts in a game."""
+        self._live_games = live_games
+        self._seat_watcher = feed
+        self._author_in = author_in
+        self._games: dict[bytes, tuple[LiveGame, TurnMessages, ExitStack]] = {}
+        self._moved: OrderedDict[bytes, None] = OrderedDict()
+        """Games in which something happened, and of which the turn is still to be told."""
+
+    async def run(self, games: Mapping[bytes, int | None], responses: ResponseStream) -> None:
+        """From these games on, each after its seq, or from a snapshot on. Returns after Closing."""
+
+        async def send(game_id: bytes, update: bytes) -> None:
+            await responses.send(_wrapped(game_id, update))
+
+        if self._live_games.is_draining():
+            raise Draining("the referee is stopping")
+        try:
+            for game_id, after_seq in games.items():
+                await self._enter(game_id, after_seq, send)
+            while True:
+                await self._tell_turns(responses)
+                item = await self._seat_watcher.next()
+                if isinstance(item, Ending):
+                    break
+                if item is None:
+                    await send(b"", heartbeat(0, self._live_games.context.time.now_ms()))
+                elif item.commit is not None:
+                    await send(item.commit.game_id, item.commit.message)
+                    self._moved[item.commit.game_id] = None
+                elif item.over in self._games:
+                    await self._leave(item.over, item.ending, send)
+                elif item.opened and item.opened not in self._games and not self._live_games.is_draining():
+                    await self._enter(item.opened, None, send)
+            await send(b"", closing(0, item))
+        finally:
+            for _, _, stack in self._games.values():
+                stack.close()
+
+    async def _enter(self, game_id: bytes, after_seq: int | None, send: _Send) -> None:
+        """Whatever is the matter with one game is told of that game: the others go on."""
+        try:
+            await self._begin(game_id, after_seq, send)
+        except Unsound:
+            await send(game_id, closing(-1 if after_seq is None else after_seq, Ending.SET_ASIDE))
+        except BeyondHead as error:
+            await send(game_id, closing(error.size - 1, Ending.NOT_THERE))
+        except UnknownGame:
+            # One that the client has not asked for was about to be opened, and that has failed.
+            if after_seq is not None:
+                await send(game_id, closing(-1, Ending.NOT_THERE))
+        except Draining:
+            pass  # the feed is ended soon, if it is not already
+
+    async def _begin(self, game_id: bytes, after_seq: int | None, send: _Send) -> None:
+        author = await self._author_in(game_id)
+        if author is None:
+            raise UnknownGame(f"no game {game_id.hex()} of the token's bearer")
+        with ExitStack() as stack:
+            game = await self._live_games.game(game_id)
+            stack.callback(game.unwatch, self._seat_watcher)
+            stack.enter_context(present(game, author))
+            await begin(self._live_games, game, after_seq, self._seat_watcher, partial(send, game_id))
+            self._games[game_id] = (game, TurnMessages(game, author, moves=False), stack.pop_all())
+            self._moved[game_id] = None
+
+    async def _leave(self, game_id: bytes, ending: Ending, send: _Send) -> None:
+        game, _, stack = self._games.pop(game_id)
+        self._moved.pop(game_id, None)
+        stack.close()
+        await send(game_id, closing(game.size - 1, ending))
+
+    async def _tell_turns(self, responses: ResponseStream) -> None:
+        """One after the other: each takes its time, and then there may be something that has to be told first."""
+        in_doubt: list[bytes] = []
+        while self._moved and self._seat_watcher.is_empty:
+            game_id, _ = self._moved.popitem(last=False)
+            game, turns, _ = self._games[game_id]
+            if game.peek() is None:
+                in_doubt.append(game_id)
+            elif (turn := await turns.now()) is not None:
+                await responses.send(pb.WatchSeatResponse(game_id=game_id.hex(), turn=turn).SerializeToString())
+        self._moved.update(dict.fromkeys(in_doubt))
+
+
+_Send = Callable[[bytes, bytes], Awaitable[None]]
+_UPDATE = pb.WatchSeatResponse.DESCRIPTOR.fields_by_name["update"].number << 3 | 2
+
+
+def _wrapped(game_id: bytes, update: bytes) -> bytes:
+    """Exact bytes of a ``WatchSeatResponse``, without taking the update apart."""
+    head: Message = pb.WatchSeatResponse(game_id=game_id.hex())
+    length, digits = len(update), bytearray([_UPDATE])
+    while length > 0x7F:
+        digits.append(length & 0x7F | 0x80)
+        length >>= 7
+    digits.append(length)
+    return head.SerializeToString() + bytes(digits) + update

@@ -1,0 +1,65 @@
+"""What a worker of SolverService answers: what the solver does, and ``ProveDecided``, of which it gets a text.
+
+A position as text is public, versioned and whole; the solver knows no notation, so it is read here. Workers alone
+import this, by its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from google.protobuf.message import Message
+
+from referee.games import registry
+from referee.notation import position_text
+from referee.notation.errors import NotationError
+from referee.notation.outcomes import outcome
+from referee.v1 import solver_service_pb2 as pb
+from referee_solver import requests
+from referee_solver.deciding import DEFAULT_BUDGET, Decided, decide, decider
+
+
+def answers(method: str, data: bytes, seconds: float) -> Iterator[bytes]:
+    """As ``referee_solver.requests.answers``. Raises ``ValueError``."""
+    return requests.answers(method, data, seconds, _MORE)
+
+
+def _prove_decided(request: pb.ProveDecidedRequest, _: float) -> Iterator[Message]:
+    """The game has ``bounds`` in its ``deciding``."""
+    try:
+        position = position_text.read(request.position)
+    except NotationError as error:
+        raise ValueError(f"position: {error}") from None
+    game = decider(position.setup.rules_id)
+    if game is None:
+        offered = " and ".join(name for name in registry.names() if decider(name) is not None)
+        raise ValueError(f"position: a game of {position.setup.rules_id}; expected one of {offered}")
+    if not position.contest.is_plain and position.result is not None:
+        raise ValueError(f"position: {outcome(position.result, position.contest)}; expected a game that goes on")
+    out = _either("out", request.out, tuple(position.contest.out))
+    points_off = _either("points_off", request.points_off, position.contest.points_off)
+    budget = request.budget.rlimit or DEFAULT_BUDGET
+    found = decide(position.state, game, budget, out=out, points_off=points_off)
+    gaps = [
+        pb.Gap(
+            seat=gap.seat,
+            most=gap.most,
+            parts=[pb.GapPart(what=part.what, points=part.points) for part in gap.parts],
+            loses_ties=gap.loses_ties,
+        )
+        for gap in found.bounds.gaps
+    ]
+    yield pb.ProveDecidedResponse(decided=isinstance(found, Decided), leader=found.leader, gaps=gaps)
+
+
+def _either(name: str, field: Sequence[int], told: Sequence[int]) -> Sequence[int]:
+    """What the field says, or the headers of the position. Raises ``ValueError`` if they contradict each other."""
+    if field and told and tuple(field) != tuple(told):
+        raise ValueError(
+            f"{name}: {' '.join(map(str, field))}; expected {' '.join(map(str, told))}, as the position says"
+        )
+    return field or told
+
+
+_MORE: Final[dict[str, requests.Method]] = {"ProveDecided": (pb.ProveDecidedRequest, _prove_decided)}

@@ -1,0 +1,147 @@
+"""The report of a game file: what is audited, then everything that it says."""
+
+from __future__ import annotations
+
+from typing import Any, BinaryIO
+
+from referee.log import audit as auditor
+from referee.log.errors import LogError
+from referee.log.note import VerifierKey
+from referee.log.verdict import CertificateReport, Verdict
+from referee.log.verdict import Report as Audit
+from referee.notation.headers import Setup
+from referee.report import model, sheet
+from referee.report.model import Facts, Report, Row, Seat, Tone, Wrong
+from referee.transcript.game_file import GameFile, told_by
+from referee.transcript.transcript import Line
+from referee.transcript.words import quoted
+
+_MEANINGS = {
+    Verdict.COMPLETE: "A whole game, and everything in it holds.",
+    Verdict.PREFIX: "The game goes on, or the file was cut: what is there holds.",
+    Verdict.UNTRUSTED_KEY: "Nobody whom you trust vouches for it.",
+}
+_TONES = {Verdict.COMPLETE: Tone.GOOD, Verdict.PREFIX: Tone.OPEN}
+
+
+def report(stream: BinaryIO, verifier: VerifierKey | None) -> tuple[Audit, Report]:
+    """The audit of the file, and the report with it at the top; of a damaged file as far as before the damage.
+
+    ``verifier``: the referee's key; without it nobody vouches. Raises ``LogError`` if nothing of it is whole.
+    """
+    audit = auditor.audit(stream, auditor.Policy(verifier=verifier))
+    stream.seek(0)
+    return audit, _of_log(audit, _as_far_as_it_goes(stream, audit.entries), verifier)
+
+
+def _as_far_as_it_goes(stream: BinaryIO, entries: int) -> GameFile:
+    """The game_file before what is wrong; ``entries``: how many are whole. Raises ``LogError`` if there is none."""
+    try:
+        return GameFile.read(stream)
+    except LogError as error:
+        before = entries if error.entry is None else error.entry
+        if not before:
+            raise
+    stream.seek(0)
+    return GameFile.read(stream, before - 1)
+
+
+def _of_log(audit: Audit, game_file: GameFile, verifier: VerifierKey | None) -> Report:
+    record = game_file.record
+    told = told_by(game_file)
+    setup = told.setup
+    rules = setup.rules_id, setup.version
+    seats = _seats(audit, record.opened.seats)
+    try:
+        scores, no_sheet = told.sheet(final=False), ""
+    except sheet.SheetError as error:
+        scores, no_sheet = None, f"The points cannot be told item by item: {error}."
+    wrong = [
+        Wrong(f"entry {told.seq}", _row(game_file, told).words, model.broken(*rules, told.broken), _outcome(told))
+        for told in game_file.transcript.entries
+        if told.broken
+    ]
+    headline, *verdict = audit.as_text().splitlines()[: 1 + len(audit.findings)]
+    meaning = [_MEANINGS[audit.verdict]] if audit.verdict in _MEANINGS else []
+    return Report(
+        title=model.title(setup),
+        headline=headline,
+        tone=_TONES.get(audit.verdict, Tone.BAD),
+        verdict=(
+            *meaning,
+            *(line.strip() for line in verdict),
+            *_signed(audit),
+            *([f"{sheet.upper(told.outcome)}."] if told.waits or not told.contest.is_plain else []),
+        ),
+        result=model.standings(told.result),
+        about=_about(setup, audit, game_file),
+        seats=seats,
+        sheet=scores,
+        no_sheet=no_sheet,
+        rules=model.rules_named(*rules, scores),
+        wrong=tuple(wrong),
+        rows=tuple(_row(game_file, told) for told in game_file.transcript.entries),
+        numbered="entry",
+        pictures=model.pictures(setup.rules_id, told.state, seats),
+        hashes=_hashes(game_file, verifier),
+    )
+
+
+def _signed(audit: Audit) -> list[str]:
+    lines = [f"{audit.entries} entries, {audit.signed_entries} of them under a signed checkpoint."]
+    deck = ", recomputed from the committed deck" if audit.deck_checked else ""
+    return [*lines, f"Chance: {audit.chance}{deck}.", *audit.remarks]
+
+
+def _about(setup: Setup, audit: Audit, game_file: GameFile) -> Facts:
+    entries = game_file.transcript.entries
+    times = [clock for told in entries if (clock := model.clock(told.time_ms))]
+    more = [("played", f"{times[0]} to {times[-1]} UTC")] if times else []
+    if audit.ending:
+        more.append(("ending", audit.ending.removeprefix("ENDING_").lower().replace("_", " ")))
+    more.append(("refused attempts", str(sum(bool(told.refusal) for told in entries))))
+    more.append(("rulings", str(sum(told.is_ruling for told in entries))))
+    asked = audit.proofs != CertificateReport()
+    more.append(("certificates", audit.proofs.as_text().removeprefix("proofs: ") if asked else "none are asked for"))
+    return model.about(setup, more)
+
+
+def _seats(audit: Audit, opened: Any) -> tuple[Seat, ...]:
+    seats = []
+    for number, terms in enumerate(opened):
+        facts = [
+            ("key", f"{known.standing}{f' {known.key.hex()}' if known.key else ''}")
+            for known in audit.seats
+            if known.seat == number
+        ]
+        if terms.player:
+            facts.append(("player", terms.player.hex()))
+        seats.append(Seat(number, "", tuple(facts)))
+    return tuple(seats)
+
+
+def _row(game_file: GameFile, told: Line) -> Row:
+    words = told.words + (f": {quoted(game_file.texts[told.seq])}" if told.seq in game_file.texts else "")
+    mark = told.refusal or ("ruling" if told.is_ruling else "")
+    if told.taken_back_by is not None:
+        mark = "taken back"
+    return Row(told.seq, model.clock(told.time_ms), words, mark)
+
+
+def _outcome(told: Line) -> str:
+    return "refused: it changes nothing" if told.refusal else "stands as it was played (TBL-7)"
+
+
+def _hashes(game_file: GameFile, verifier: VerifierKey | None) -> Facts:
+    record = game_file.record
+    facts = [
+        ("game", record.game_id.hex()),
+        ("entries", str(record.size)),
+        ("root", record.root().hex()),
+        ("header", record.opened.header_hash.hex()),
+    ]
+    if verifier is not None:
+        facts.append(("verifier key", str(verifier)))
+    for role, keys in (("scribe", record.opened.scribe_keys), ("arbiter", record.opened.arbiter_keys)):
+        facts += [(f"{role} {number}", key.hex()) for number, key in enumerate(keys)]
+    return tuple(facts)

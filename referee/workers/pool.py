@@ -1,0 +1,270 @@
+"""Worker processes for what takes long: one question at a time each, killed and replaced when anything is wrong.
+
+Knows processes and bytes; what the questions mean is known to the module that the workers alone import. All
+of it runs on the event loop of whoever asks, which never waits for a solver.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from asyncio.subprocess import DEVNULL, PIPE, Process, SubprocessStreamProtocol
+from collections import Counter
+from collections.abc import AsyncGenerator
+from contextlib import suppress
+
+from referee.workers.worker import LENGTH, MAX_FRAME_BYTES, Reply, pack_request
+
+MEMORY_MIB = 1024
+START_S = 60.0
+"""For Python and the solver to be loaded, which takes a fraction of a second where nothing else is done."""
+_MOST_SLACK_S = 1.0
+_GONE_S = 5.0
+"""For a process that was killed to be gone."""
+_BUFFER_BYTES = 64 << 10
+_ENVIRONMENT = {"LC_ALL": "C.UTF-8"}
+_REPLIES = frozenset(Reply)
+
+
+class BadQuestion(ValueError):
+    """What is wrong with the request, in one line."""
+
+
+class WorkerFailed(Exception):
+    """There is no answer; the message says what to do.
+
+    ``why``: ``died``, ``hung``, ``memory``, ``garbled``, or ``late``, if no worker was to be had in time.
+    """
+
+    def __init__(self, why: str, message: str) -> None:
+        super().__init__(message)
+        self.why = why
+
+
+class WorkerFault(Exception):
+    """The program is wrong: the message is a worker's traceback, for its operator."""
+
+    why = "fault"
+
+
+class Workers:
+    """As many as are asked at one time; those without a question wait for the next."""
+
+    def __init__(self, module: str, *, memory_mib: int = MEMORY_MIB) -> None:
+        """``memory_mib``: of address space, for each. ``module``: whose ``answers`` they give."""
+        self._memory_mib = memory_mib
+        self._module = module
+        self._idle: list[_Worker] = []
+        self._all: set[_Worker] = set()
+        self._is_stopped = False
+        self.started = 0
+        self.lost: Counter[str] = Counter()
+        """Workers that ended before their time: ``why`` of ``WorkerFailed``, ``fault``, ``left`` (nobody waited for the
+        answer any longer) or ``idle`` (without a question)."""
+
+    @property
+    def pids(self) -> list[int]:
+        """Of the processes that there are."""
+        return [worker.pid for worker in self._all]
+
+    async def ask(
+        self, method: str, message: bytes, *, until_s: float, beat_s: float | None = None
+    ) -> AsyncGenerator[bytes | None]:
+        """The answers as they come; None after every ``beat_s`` without one. To be closed if not read to the end.
+
+        ``until_s``: when the last one is there, by the loop's time; the worker is told a little less, to say by then
+        what it has. Raises ``BadQuestion``, ``WorkerFailed``, ``WorkerFault``.
+        """
+        worker = self._idle.pop() if self._idle else await self._start()
+        why: str | None = None  # while it gets ready, it is none the worse for who does not wait for it
+        try:
+            await worker.ready(until_s)
+            why = "left"
+            worker.ask(method, message, until_s)
+            while True:
+                reply = await worker.reply(until_s, beat_s)
+                if reply is None or reply[0] is Reply.MESSAGE:
+                    yield reply and reply[1]
+                    continue
+                why = None
+                if reply[0] is Reply.REFUSED:
+                    raise BadQuestion(reply[1].decode())
+                return
+        except (WorkerFailed, WorkerFault) as error:
+            why = error.why if error.why != "late" else None
+            raise
+        finally:
+            if why is None:
+                self._idle.append(worker)
+            else:
+                self.lost[why] += 1
+                worker.kill()
+                # Until it is gone it takes memory, and the turn of who asked has not ended.
+                await asyncio.wait({worker.ended}, timeout=_GONE_S)
+
+    async def start(self) -> None:
+        """One more, which waits for its first question. Raises ``WorkerFailed``, ``WorkerFault``."""
+        self._idle.append(await self._start())
+
+    async def _start(self) -> _Worker:
+        loop = asyncio.get_running_loop()
+        try:
+            transport, protocol = await loop.subprocess_exec(
+                lambda: SubprocessStreamProtocol(limit=_BUFFER_BYTES, loop=loop),
+                *(
+                    sys.executable,
+                    "-I",
+                    "-m",
+                    "referee.workers.worker",
+                    self._module,
+                    str(self._memory_mib),
+                    str(os.getpid()),
+                ),
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=DEVNULL,
+                cwd="/",
+                env=_ENVIRONMENT,
+                start_new_session=True,  # Ctrl-C at the referee's terminal is not for its workers
+            )
+        except OSError as error:
+            raise WorkerFailed("late", f"no worker can be started ({error.strerror}); ask again later") from error
+        worker = _Worker(transport, Process(transport, protocol, loop), self._memory_mib)
+        self.started += 1
+        self._all.add(worker)
+        if self._is_stopped:
+            worker.kill()
+        worker.ended.add_done_callback(lambda _: self._forget(worker))
+        return worker
+
+    def _forget(self, worker: _Worker) -> None:
+        self._all.discard(worker)
+        if worker in self._idle:
+            self._idle.remove(worker)
+            self.lost["idle"] += 1
+
+    async def stop(self) -> None:
+        """Ends them all; whoever waits for an answer gets ``WorkerFailed``."""
+        self._is_stopped = True
+        self._idle.clear()
+        workers = list(self._all)
+        for worker in workers:
+            worker.kill()
+        if workers:
+            await asyncio.wait([worker.ended for worker in workers])
+
+
+class _Worker:
+    """One process, from this side."""
+
+    def __init__(self, transport: asyncio.SubprocessTransport, process: Process, memory_mib: int) -> None:
+        assert process.stdin is not None  # noqa: S101 - both are pipes
+        assert process.stdout is not None  # noqa: S101
+        self._transport = transport
+        self._memory_mib = memory_mib
+        self._requests, self._replies = process.stdin, process.stdout
+        self._is_ready = False
+        self._start_s = asyncio.get_running_loop().time() + START_S
+        self._reading: asyncio.Task[tuple[int, bytes]] | None = None
+        self.pid = process.pid
+        self._handle = _handle_of(process.pid)
+        self.ended = asyncio.create_task(process.wait())
+        """With its exit code."""
+        self.ended.add_done_callback(lambda _: self._let_go())
+
+    async def ready(self, until_s: float) -> None:
+        """Returns when it takes questions. Raises ``WorkerFailed`` (``late``) if that is not by then."""
+        if self._is_ready:
+            return
+        try:
+            kind, _ = await self._reply(min(until_s, self._start_s), None) or (None, b"")
+        except WorkerFailed as error:
+            if error.why == "hung" and until_s < self._start_s:
+                raise WorkerFailed("late", "no worker was ready in time; ask again") from None
+            raise
+        if kind is not Reply.READY:
+            raise _garbled()
+        self._is_ready = True
+
+    def ask(self, method: str, message: bytes, until_s: float) -> None:
+        """Sends the question."""
+        left_s = max(0.0, until_s - asyncio.get_running_loop().time())
+        frame = pack_request(method, message, left_s - min(_MOST_SLACK_S, left_s / 4))
+        self._requests.write(LENGTH.pack(len(frame)) + frame)
+
+    async def reply(self, until_s: float, beat_s: float | None) -> tuple[Reply, bytes] | None:
+        """The next one to a question; None if it takes longer than ``beat_s``."""
+        found = await self._reply(until_s, beat_s)
+        if found is not None and found[0] not in (Reply.MESSAGE, Reply.DONE, Reply.REFUSED):
+            raise _garbled()
+        return found
+
+    async def _reply(self, until_s: float, beat_s: float | None) -> tuple[Reply, bytes] | None:
+        if self._reading is None:
+            self._reading = asyncio.create_task(self._read())
+            # Nobody may be left to ask what became of it.
+            self._reading.add_done_callback(lambda done: done.cancelled() or done.exception())
+        left_s = max(0.0, until_s - asyncio.get_running_loop().time())
+        is_beat = beat_s is not None and beat_s < left_s
+        await asyncio.wait({self._reading}, timeout=beat_s if is_beat else left_s)
+        if not self._reading.done():
+            if is_beat:
+                return None
+            raise WorkerFailed("hung", "no answer in time; ask for less, or allow more time")
+        reading, self._reading = self._reading, None
+        kind, payload = await reading
+        if kind == Reply.FAILED:
+            raise WorkerFault(payload.decode(errors="replace"))
+        if kind == Reply.OUT_OF_MEMORY:
+            most = f"{self._memory_mib} MiB"
+            raise WorkerFailed("memory", f"it takes more memory than there is for one question ({most}); ask for less")
+        if kind not in _REPLIES:
+            raise _garbled()
+        return Reply(kind), payload
+
+    async def _read(self) -> tuple[int, bytes]:
+        try:
+            (length,) = LENGTH.unpack(await self._replies.readexactly(LENGTH.size))
+            if not 0 < length <= MAX_FRAME_BYTES:
+                raise _garbled()
+            frame = await self._replies.readexactly(length)
+        except asyncio.IncompleteReadError:
+            self.kill()  # it may have closed its pipe and live on
+            code = await asyncio.shield(self.ended)
+            raise WorkerFailed("died", f"the worker {_how(code)}; ask again") from None
+        return frame[0], frame[1:]
+
+    def kill(self) -> None:
+        """At once; it is gone when ``ended`` is done. What is being read ends by that."""
+        # Not by the transport: it looks first whether the process has ended, and takes its exit code from who waits.
+        if self._handle is not None:
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._handle, signal.SIGKILL)
+        for descriptor in (0, 1):
+            pipe = self._transport.get_pipe_transport(descriptor)
+            if pipe is not None:
+                pipe.close()  # while nobody reads, its end would not be noticed
+
+    def _let_go(self) -> None:
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+
+
+def _handle_of(pid: int) -> int | None:
+    """What always means this process and never another of the same number; None if it has ended."""
+    try:
+        return os.pidfd_open(pid)
+    except ProcessLookupError:
+        return None
+
+
+def _garbled() -> WorkerFailed:
+    return WorkerFailed("garbled", "the worker's answer cannot be read; ask again")
+
+
+def _how(code: int) -> str:
+    """A process ended."""
+    return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"

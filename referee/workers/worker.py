@@ -1,0 +1,137 @@
+"""A worker process: reads one request after the other and writes what becomes of each.
+
+It is confined before it imports a solver: so much memory, a low priority, no keyboard, no core dumps, and the first to
+go when the machine runs out of memory. It ends with its parent. What a solver prints goes nowhere: the frames have a
+descriptor of their own.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import signal
+import struct
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from enum import IntEnum
+from importlib import import_module
+from pathlib import Path
+from typing import BinaryIO
+
+MAX_FRAME_BYTES = 8 << 20
+LENGTH = struct.Struct(">I")
+"""Of what follows it. A request: seconds, the length of the method's name, the name, the message. A reply: its kind,
+then what belongs to it."""
+_REQUEST = struct.Struct(">dB")
+_SPARE_BYTES = 64 << 20
+"""Above the limit, so that a worker out of memory can still say so."""
+_MEMORY = ("out of memory", "max. memory exceeded")
+"""As Z3 says it."""
+_NICE = 10
+_OOM_SCORE = "1000"
+_PR_SET_PDEATHSIG = 1
+
+
+class Reply(IntEnum):
+    """What a frame of a worker says."""
+
+    READY = 1
+    """Requests are taken; once, first."""
+    MESSAGE = 2
+    """Bytes of an answer; any number of them for a request."""
+    DONE = 3
+    """That was all; the next request is taken."""
+    REFUSED = 4
+    """Text: what is wrong with the request. The next one is taken."""
+    FAILED = 5
+    """Text for the operator: what went wrong here. The worker ends."""
+    OUT_OF_MEMORY = 6
+    """The worker ends."""
+
+
+Answers = Callable[[str, bytes, float], Iterator[bytes]]
+"""From a method, its request and the seconds that there are, to its answers. Raises ``ValueError`` for who asks."""
+
+
+def pack_request(method: str, message: bytes, seconds: float) -> bytes:
+    """Without its length."""
+    name = method.encode()
+    return _REQUEST.pack(seconds, len(name)) + name + message
+
+
+def serve(load: Callable[[], Answers], requests: BinaryIO, replies: BinaryIO) -> None:
+    """Until there are no more requests, or something has gone wrong that may leave its traces."""
+
+    def send(kind: Reply, payload: bytes = b"") -> None:
+        replies.write(LENGTH.pack(len(payload) + 1) + bytes([kind]) + payload)
+        replies.flush()
+
+    try:
+        answers = load()
+    except Exception:  # noqa: BLE001 - whatever it is, somebody waits to be told
+        return send(Reply.FAILED, traceback.format_exc().encode())
+    send(Reply.READY)
+    while len(head := requests.read(LENGTH.size)) == LENGTH.size:
+        frame = requests.read(*LENGTH.unpack(head))
+        seconds, length = _REQUEST.unpack_from(frame)
+        name_end = _REQUEST.size + length
+        try:
+            for message in answers(frame[_REQUEST.size : name_end].decode(), frame[name_end:], seconds):
+                send(Reply.MESSAGE, message)
+        except ValueError as error:
+            send(Reply.REFUSED, str(error).encode())
+        except Exception as error:  # noqa: BLE001 - likewise
+            _give_spare_memory()
+            if isinstance(error, MemoryError) or any(words in str(error) for words in _MEMORY):
+                return send(Reply.OUT_OF_MEMORY)
+            return send(Reply.FAILED, traceback.format_exc().encode())
+        else:
+            send(Reply.DONE)
+    return None
+
+
+def main(module: str, memory_mib: int, parent: int) -> None:
+    """``module``: has ``answers``. ``memory_mib``: of address space, 0 for no limit. ``parent``: whose end is ours."""
+    _die_with(parent)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # meant for the referee, which ends its workers
+        signal.signal(number, signal.SIG_IGN)
+    with os.fdopen(os.dup(0), "rb") as requests, os.fdopen(os.dup(1), "wb") as replies:
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for descriptor in (0, 1, 2):
+            os.dup2(nowhere, descriptor)
+        os.close(nowhere)
+        _confine(memory_mib)
+        with suppress(BrokenPipeError):
+            serve(lambda: import_module(module).answers, requests, replies)
+    os._exit(0)  # what a solver would tidy up ends with the process
+
+
+def _die_with(parent: int) -> None:
+    """Also in the middle of a query, and when stopped. Elsewhere than on Linux: with the next frame."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:
+            os._exit(0)
+
+
+def _confine(memory_mib: int) -> None:
+    os.nice(_NICE)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    with suppress(OSError):  # not on Linux, or not allowed
+        Path("/proc/self/oom_score_adj").write_text(_OOM_SCORE, encoding="ascii")
+    if memory_mib:
+        memory, (_, most) = memory_mib << 20, resource.getrlimit(resource.RLIMIT_AS)
+        hard = memory + _SPARE_BYTES if most == resource.RLIM_INFINITY else min(memory + _SPARE_BYTES, most)
+        resource.setrlimit(resource.RLIMIT_AS, (min(memory, hard), hard))
+
+
+def _give_spare_memory() -> None:
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

@@ -1,6 +1,0 @@
-"""The longest wall that a set of Alhambra's tiles can make, found and proven."""
-
-from solver.alhambra.walls.refuting import refutation
-from solver.alhambra.walls.search import Wall, longest_wall
-
-__all__ = ["Wall", "longest_wall", "refutation"]

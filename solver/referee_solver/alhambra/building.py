@@ -1,0 +1,268 @@
+"""Alhambra's rules of building as questions for a solver, stated from the rule texts: a second opinion on every layout.
+
+Knows the names of the rules and nothing of the engine that decides moves. A layout is asked about twice, in SMT-LIB 2:
+
+- ``obeys`` is satisfiable exactly if the layout obeys every rule: whoever can be reached has a number, and on the way
+  numbers fall. One named assertion for each rule and place.
+- ``breaks`` is satisfiable exactly if it breaks one: a set from which no way leads out. Its variables are named like
+  those assertions; those that are true are what is broken.
+
+One is solved by arithmetic, the other by Boolean reasoning: if both were satisfiable, or neither, one would be wrong.
+
+Empty cells from which a straight line along the row or the column meets no tile are outside, as one can walk on for
+ever; the other empty cells are *inner* ones and need a way to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+
+from referee.certificates.alhambra.claims import MOST_TILES, Layout, Place, Remove, Step, Swap, walls
+from referee.games.game import Cell, Violation
+
+FOUNTAIN: Cell = (0, 0)
+_SIDES = "NESW"
+_STEPS = {"N": (0, -1), "E": (1, 0), "S": (0, 1), "W": (-1, 0)}
+_OPPOSITE = {"N": "S", "E": "W", "S": "N", "W": "E"}
+_FAMILIES = ("ALH-A2", "ALH-A3", "ALH-A4", "ALH-A5", "ALH-A6")
+
+Walls = Mapping[Cell, str]
+"""Walls by cell, as letters of NESW; the fountain's among them, which has none."""
+
+
+def walls_of(layout: Layout) -> dict[Cell, str]:
+    """The walls of the layout's tiles and of the fountain, by column, then row."""
+    return dict(sorted([(FOUNTAIN, ""), *((cell, walls(tile)) for cell, tile in layout.items())]))
+
+
+def impossible(layout: Layout, step: Step) -> Violation | None:
+    """The rule that forbids the step before anything is laid: ALH-A8, ALH-A9, ALH-D1, ALH-D2."""
+    taken = step.at in layout
+    match step:
+        case Place() if max(map(abs, step.at)) > MOST_TILES:
+            return Violation("ALH-A8", (step.at,))
+        case Place() if taken or step.at == FOUNTAIN:
+            return Violation("ALH-A9", (step.at,))
+        case Remove() | Swap() if step.at == FOUNTAIN:
+            return Violation("ALH-D2", (step.at,))
+        case Remove() | Swap() if not taken:
+            return Violation("ALH-D1", (step.at,), {"found": "empty cell", "expected": "a tile"})
+    return None
+
+
+def after(layout: Layout, step: Step) -> dict[Cell, str]:
+    """The layout after a step that is not impossible."""
+    if isinstance(step, Remove):
+        return {cell: tile for cell, tile in layout.items() if cell != step.at}
+    return {**layout, step.at: step.tile}
+
+
+class Ground:
+    """What needs no solver: which cells touch, between which one can walk, which are inner."""
+
+    def __init__(self, tiles: Walls) -> None:
+        self.tiles = tiles
+        self.inner = _inner(tiles)
+
+    def beside(self, cell: Cell) -> list[Cell]:
+        """Tiles that touch the tile by a side."""
+        return [there for there in _beside(cell) if there in self.tiles]
+
+    def walkable(self, cell: Cell) -> list[Cell]:
+        """Tiles that touch the tile by a side without a wall of either."""
+        return [
+            there
+            for side, there in zip(_SIDES, _beside(cell), strict=True)
+            if there in self.tiles and side not in self.tiles[cell] and _OPPOSITE[side] not in self.tiles[there]
+        ]
+
+    def empty_beside(self, cell: Cell) -> list[Cell]:
+        """Empty cells that touch the empty cell by a side."""
+        return [there for there in _beside(cell) if there not in self.tiles]
+
+    def empty_around(self, cell: Cell) -> list[Cell]:
+        """Empty cells that touch the empty cell by a side or a corner."""
+        return [there for there in (*_beside(cell), *_diagonal(cell)) if there not in self.tiles]
+
+    def seams(self) -> Iterable[tuple[Cell, str, bool, bool]]:
+        """ALH-A2: sides that two tiles share, once each: the tile to the west or north, its side, the walls of both."""
+        for (x, y), mine in self.tiles.items():
+            for side, there in (("E", (x + 1, y)), ("S", (x, y + 1))):
+                if there in self.tiles:
+                    yield (x, y), side, side in mine, _OPPOSITE[side] in self.tiles[there]
+
+
+def obeys(ground: Ground, rules: Collection[str] = _FAMILIES) -> str:
+    """The question whether a layout obeys the rules: satisfiable exactly if so."""
+    out = ["(set-option :produce-unsat-cores true)", "(set-logic QF_IDL)"]
+    if "ALH-A2" in rules:
+        out += [
+            f"(assert (! (= {_truth(mine)} {_truth(theirs)}) :named {_named('ALH-A2', cell, side)}))"
+            for cell, side, mine, theirs in ground.seams()
+        ]
+    tiles = [cell for cell in ground.tiles if cell != FOUNTAIN]
+    out += [f"(declare-const {_number(cell)} Int)" for cell in (*tiles, *ground.inner)]
+    for rule, cells, ways in _ways(ground, tiles):
+        if rule in rules:
+            out += _falling(rule, cells, ways)
+    return "\n".join([*out, "(check-sat)", ""])
+
+
+def breaks(ground: Ground, known: Collection[str] = ()) -> str:
+    """The question whether a layout breaks a rule: satisfiable exactly if so.
+
+    With instances that are known to be broken: whether one more is.
+    """
+    out = ["(set-logic QF_UF)"]
+    names = []
+    for cell, side, mine, theirs in ground.seams():
+        names.append(name := _named("ALH-A2", cell, side))
+        out += [f"(declare-const {name} Bool)", f"(assert (= {name} (distinct {_truth(mine)} {_truth(theirs)})))"]
+    tiles = [cell for cell in ground.tiles if cell != FOUNTAIN]
+    for rule, cells, ways in _ways(ground, tiles):
+        names += [_named(rule, cell) for cell in cells]
+        out += _closed(rule, cells, ways)
+    out += [f"(assert |{name}|)" for name in sorted(known)]
+    skip = {f"|{name}|" for name in known}
+    out.append(f"(assert (or false {' '.join(name for name in names if name not in skip)}))")
+    return "\n".join([*out, "(check-sat)", ""])
+
+
+def violations(broken: Collection[str], at: Cell) -> tuple[Violation, ...]:
+    """The rules that are broken, from the names of all instances that are, for a layout that changed ``at`` a cell."""
+    cells: dict[str, list[Cell]] = {rule: [] for rule in _FAMILIES}
+    clashes = []
+    for name in broken:
+        rule, x, y, *side = name.split()
+        cells[rule].append((int(x), int(y)))
+        if side:
+            clashes.append(((int(x), int(y)), side[0]))
+    found = []
+    if clashes:
+        # Seen from the tile that changed: a side to the north or west is kept as the neighbour's.
+        sides = {
+            side if cell == at else _OPPOSITE[side]: _neighbour(cell, side) if cell == at else cell
+            for cell, side in clashes
+        }
+        letters = [side for side in _SIDES if side in sides]
+        found.append(Violation("ALH-A2", (at, *(sides[side] for side in letters)), {"sides": "".join(letters)}))
+    cells["ALH-A6"] = [cell for cell in cells["ALH-A6"] if cell not in cells["ALH-A5"]]
+    found += [Violation(rule, tuple(sorted(cells[rule]))) for rule in _FAMILIES[1:] if cells[rule]]
+    return tuple(found)
+
+
+def somewhere(layout: Layout, tile: str) -> str:
+    """The question whether the tile may be placed anywhere: satisfiable exactly if there is a cell for it.
+
+    ``at`` numbers the empty cells beside a tile; on others it would touch nothing (ALH-A3). An empty cell of the box
+    around the tiles has a way out of it by sides, which the placed tile does not block.
+    """
+    tiles, mine = walls_of(layout), walls(tile)
+    cells = {cell: i for i, cell in enumerate(sorted({c for t in tiles for c in _beside(t)} - set(tiles)))}
+    xs, ys = [x for x, _ in tiles], [y for _, y in tiles]
+    box = [(x, y) for x in range(min(xs), max(xs) + 1) for y in range(min(ys), max(ys) + 1) if (x, y) not in tiles]
+    out = ["(set-logic QF_IDL)", "(declare-const at Int)", f"(assert (and (<= 0 at) (< at {len(cells)})))"]
+    out += [f"(declare-const |out {x} {y}| Int)" for x, y in box]
+    for cell, i in cells.items():
+        sides = [
+            (side in mine, _OPPOSITE[side] in tiles[there])
+            for side, there in zip(_SIDES, _beside(cell), strict=True)
+            if there in tiles
+        ]
+        match_all = " ".join(f"(= {_truth(a)} {_truth(b)})" for a, b in sides)
+        open_one = " ".join(f"(and {_truth(not a)} {_truth(not b)})" for a, b in sides)
+        out.append(f"(assert (! (=> (= at {i}) (and true {match_all})) :named {_named('ALH-A2', cell)}))")
+        out.append(f"(assert (! (=> (= at {i}) (or false {open_one})) :named {_named('ALH-A4', cell)}))")
+        if max(map(abs, cell)) > MOST_TILES:
+            out.append(f"(assert (! (distinct at {i}) :named {_named('ALH-A8', cell)}))")
+    inside = set(box)
+    for cell in box:
+        ways = [f"(= at {cells[cell]})"] if cell in cells else []
+        for on in _beside(cell):
+            if on not in tiles:
+                free = f"(distinct at {cells[on]})" if on in cells else "true"
+                fall = f"(< |out {on[0]} {on[1]}| |out {cell[0]} {cell[1]}|)" if on in inside else "true"
+                ways.append(f"(and {free} {fall})")
+        out.append(f"(assert (! (or false {' '.join(ways)}) :named {_named('ALH-A5', cell)}))")
+    return "\n".join([*out, "(check-sat)", ""])
+
+
+def forbidden(violation: Violation) -> str:
+    """The question whether a move that a single fact forbids obeys the rule: the fact contradicts it."""
+    what = violation.cells[0] if violation.cells else (violation.facts.get("tile", "turn"),)
+    name = f"|{' '.join((violation.rule_id, *map(str, what)))}|"
+    return f"(set-option :produce-unsat-cores true)\n(set-logic QF_UF)\n(assert (! false :named {name}))\n(check-sat)\n"
+
+
+def _ways(ground: Ground, tiles: list[Cell]) -> Iterable[tuple[str, list[Cell], Callable[[Cell], list[Cell]]]]:
+    """For each rule about ways: the cells that need one, and where each leads to. Other cells are where ways end.
+
+    ALH-A6 stands for ALH-A5 as well: an inner cell that no way by sides leads out of is shut in; if not even one by
+    corners does, it is so under ALH-A5.
+    """
+    yield "ALH-A3", tiles, ground.beside
+    yield "ALH-A4", tiles, ground.walkable
+    yield "ALH-A5", ground.inner, ground.empty_around
+    yield "ALH-A6", ground.inner, ground.empty_beside
+
+
+def _falling(rule: str, cells: list[Cell], ways: Callable[[Cell], list[Cell]]) -> Iterable[str]:
+    """From each cell numbers fall along a way, to a cell that needs none: so every one has a way.
+
+    A way on foot is one side by side, too, and one by sides is one by corners: a cell needs one number for two rules.
+    """
+    needs = set(cells)
+    for cell in cells:
+        falls = [f"(< {_number(on)} {_number(cell)})" if on in needs else "true" for on in ways(cell)]
+        yield f"(assert (! (or false {' '.join(falls)}) :named {_named(rule, cell)}))"
+
+
+def _closed(rule: str, cells: list[Cell], ways: Callable[[Cell], list[Cell]]) -> Iterable[str]:
+    """The cells that are marked have ways only to each other: so none of them has a way to a cell that needs none."""
+    needs = set(cells)
+    for cell in cells:
+        yield f"(declare-const {_named(rule, cell)} Bool)"
+    for cell in cells:
+        for on in ways(cell):
+            mark = _named(rule, on) if on in needs else "false"
+            yield f"(assert (=> {_named(rule, cell)} {mark}))"
+
+
+def _number(cell: Cell) -> str:
+    return f"|steps {cell[0]} {cell[1]}|"
+
+
+def _named(rule: str, cell: Cell, *more: str) -> str:
+    return f"|{' '.join((rule, str(cell[0]), str(cell[1]), *more))}|"
+
+
+def _truth(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def _neighbour(cell: Cell, side: str) -> Cell:
+    dx, dy = _STEPS[side]
+    return cell[0] + dx, cell[1] + dy
+
+
+def _beside(cell: Cell) -> list[Cell]:
+    return [_neighbour(cell, side) for side in _SIDES]
+
+
+def _diagonal(cell: Cell) -> list[Cell]:
+    return [(cell[0] + dx, cell[1] + dy) for dx in (-1, 1) for dy in (-1, 1)]
+
+
+def _inner(tiles: Collection[Cell]) -> list[Cell]:
+    """Empty cells with a tile somewhere to the north, east, south and west, by column, then row."""
+    rows: dict[int, list[int]] = {}
+    columns: dict[int, list[int]] = {}
+    for x, y in tiles:
+        rows.setdefault(y, []).append(x)
+        columns.setdefault(x, []).append(y)
+    return [
+        (x, y)
+        for x, ys in sorted(columns.items())
+        for y in range(min(ys) + 1, max(ys))
+        if (x, y) not in tiles and y in rows and min(rows[y]) < x < max(rows[y])
+    ]

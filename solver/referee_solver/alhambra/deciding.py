@@ -1,0 +1,215 @@
+"""How far a seat of Alhambra can end ahead of the leader, whatever is drawn and whoever plays how.
+
+Points that were given stay. What can still be gained in the rounds to come is bounded in two ways. In the last turn and
+after it, every end is looked at (``endings``). Before, each seat's tiles are bounded by the turns that
+the turn limit leaves: nothing else makes a game end, as nobody has to buy. A turn has one rebuild at most, so the
+leader can lose a tile a turn, and another seat win one from its reserve, besides all that can be bought.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from referee.games.alhambra import State
+from referee.games.alhambra.phases import FREE, SLOTS, Phase
+from referee.games.alhambra.tiles import TYPES, tiles_of
+from referee_solver.alhambra.endings import Award, Endings, ends
+from referee_solver.alhambra.last_actions import after_actions
+from referee_solver.alhambra.majorities import Range, widest
+from referee_solver.alhambra.runs import longest_after, longest_at_least
+from referee_solver.deciding import DEFAULT_BUDGET, Bounds, Gap, Part
+
+
+def bounds(state: State, leader: int, budget: int = DEFAULT_BUDGET) -> Bounds:
+    """Sound for every continuation; exact, or nearly so, in the last turn and after it, if the budget lasts."""
+    awards = _last_turn(state, budget) if ends(state) else _Reach(state).awards
+    others = (seat for seat in range(state.seats) if seat != leader)
+    return Bounds(leader, tuple(_gap(state, seat, leader, awards(seat, leader)) for seat in others))
+
+
+def _last_turn(state: State, budget: int) -> Callable[[int, int], tuple[Award, ...]]:
+    positions = after_actions(state) if state.phase is Phase.ACTION else [state]
+    endings: list[Endings] = []
+    for position in positions:
+        ending = Endings(position, budget // (len(positions) - len(endings)))
+        budget = max(0, budget - ending.spent)
+        endings.append(ending)
+    return lambda seat, leader: max(
+        (ending.awards(seat, leader) for ending in endings), key=lambda awards: sum(award.points for award in awards)
+    )
+
+
+def _gap(state: State, seat: int, leader: int, awards: Iterable[Award]) -> Gap:
+    parts = [Part(f"points of seat {seat} now, less those of seat {leader}", state.scores[seat] - state.scores[leader])]
+    for award in awards:
+        for what, gained in (("majorities", award.majorities), ("walls", award.walls)):
+            if gained:
+                parts.append(Part(f"{what} in round {award.round}, at the most", gained))
+    return Gap(seat, sum(part.points for part in parts), tuple(parts))
+
+
+@dataclass(frozen=True, slots=True)
+class _Means:
+    """What a seat has for the rest of the game, at the most."""
+
+    rebuilds: int
+    hand: tuple[int, ...]
+    """Tiles that it can place without buying or winning them."""
+    pool: tuple[int, ...]
+    """Tiles that it can yet buy or win."""
+    gains: int
+    """How many of them."""
+
+
+class _Reach:
+    """Bounds of every seat's tiles and walls, at any time from now on."""
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self.table = state.table
+        self._stock = state.bag | sum(1 << tile for tile in state.market if tile != FREE)
+        """What can yet be bought, drawn or won."""
+        self._means = [self._of(seat) for seat in range(state.seats)]
+
+    def awards(self, seat: int, leader: int) -> Iterator[Award]:
+        """The rounds to come; of those that may not be held only what can do harm."""
+        state = self.state
+        for round_ in state.to_score:
+            yield self._award_now(round_, seat, leader)
+        for round_, at in ((1, state.a_at), (2, state.b_at)):
+            if at < 0:
+                award = self._award(round_, seat, leader)
+                if award.points > 0:
+                    yield award
+        yield self._award(3, seat, leader)
+
+    # Turns
+
+    def _turns(self, seat: int) -> int:
+        """How many turns the seat can yet have, the present one among them: they go round."""
+        state = self.state
+        left = state.options.max_turns - state.turns
+        if state.phase in (Phase.ACTION, Phase.PLACE):
+            before = (seat - state.seat) % state.seats
+        elif state.phase in (Phase.ROW, Phase.REFILL, Phase.NEUTRAL):
+            before = (seat - state.seat - 1) % state.seats
+        else:
+            before = 0  # who starts is not known yet
+        return -(-max(0, left - before) // state.seats)
+
+    def _of(self, seat: int) -> _Means:
+        state = self.state
+        acting = state.phase in (Phase.ACTION, Phase.PLACE) and seat == state.seat
+        actions = self._turns(seat) - (acting and state.phase is Phase.PLACE)
+        pool = tuple(tiles_of(self._stock))
+        gains = min(len(pool), SLOTS * actions + SLOTS)  # as many as a turn can buy, and the hand-out
+        return _Means(actions, tuple(tiles_of(state.bought)) if acting else (), pool, gains)
+
+    # Rounds
+
+    def _award_now(self, round_: int, seat: int, leader: int) -> Award:
+        """Of a round that is held before anybody can do anything; the neutral player may draw before it."""
+        state = self.state
+        counts = [state.counts(each) for each in range(state.seats)]
+        nothing = [0] * len(TYPES)
+        neutral = self._neutral(state.bag)
+        others = [
+            [*((counts[other][type_],) * 2 for other in self._others(seat, leader)), *neutral[type_]]
+            for type_ in range(len(TYPES))
+        ]
+        return Award(
+            round_,
+            widest(
+                round_,
+                most=counts[seat],
+                added=nothing,
+                additions=0,
+                least=counts[leader],
+                removals=0,
+                others=others,
+            ),
+            state.wall(seat) - state.wall(leader),
+        )
+
+    def _award(self, round_: int, seat: int, leader: int) -> Award:
+        mine, theirs = self._means[seat], self._means[leader]
+        most, _ = self._range(seat, additions=0)
+        reserve = self._counted(tiles_of(self.state.reserves[seat]))
+        neutral = self._neutral(self._stock | self.state.bought)
+        ranges = [self._range(other) for other in self._others(seat, leader)]
+        others = [
+            [*((fewest[type_], more[type_]) for more, fewest in ranges), *neutral[type_]] for type_ in range(len(TYPES))
+        ]
+        majorities = widest(
+            round_,
+            most=most,
+            added=reserve,
+            additions=mine.rebuilds,
+            least=self.state.counts(leader),
+            removals=theirs.rebuilds,
+            others=others,
+        )
+        return Award(round_, majorities, self._longest(seat) - self._shortest(leader))
+
+    def _others(self, seat: int, leader: int) -> list[int]:
+        return [other for other in range(self.state.seats) if other not in (seat, leader)]
+
+    def _range(self, seat: int, additions: int | None = None) -> tuple[list[int], list[int]]:
+        """By type, the most and the fewest that the seat can have; so many of each from the reserve."""
+        means = self._means[seat]
+        added = means.rebuilds if additions is None else additions
+        columns = zip(
+            self.state.counts(seat),
+            self._counted(means.hand),
+            self._counted(means.pool),
+            self._counted(tiles_of(self.state.reserves[seat])),
+            strict=True,
+        )
+        most = [has + hand + min(pool, means.gains) + min(reserve, added) for has, hand, pool, reserve in columns]
+        return most, [max(0, has - means.rebuilds) for has in self.state.counts(seat)]
+
+    def _neutral(self, more: int) -> list[list[Range]]:
+        """By type: nothing, or what the neutral player has with none and with all of these tiles."""
+        if self.state.seats != 2:
+            return [[] for _ in TYPES]
+        both = zip(self.state.neutral_counts(), self._counted(tiles_of(more)), strict=True)
+        return [[(has, has + added)] for has, added in both]
+
+    # Walls
+
+    def _longest(self, seat: int) -> int:
+        """No wall of the seat is longer: there are not so many walled sides outside, nor so many sides."""
+        layout, means = self.state.layouts[seat], self._means[seat]
+        walls = self.table.walls
+        if self._stands(seat):
+            return self.state.wall(seat)
+        won = self._highest(means.pool, means.gains)
+        added = sum(walls[tile].bit_count() for tile in means.hand) + sum(won)
+        there = [*layout.tiles.values(), *tiles_of(self.state.reserves[seat])]
+        tiles = len(there) + len(means.hand) + len(won)
+        return min(
+            longest_after(layout, [*(walls[tile].bit_count() for tile in means.hand), *won], means.rebuilds),
+            sum(walls[tile].bit_count() for tile in there) + added,
+            2 * (tiles + 1) + 2,
+        )
+
+    def _highest(self, tiles: Iterable[int], count: int) -> list[int]:
+        """Numbers of walls of those with the most."""
+        return sorted((self.table.walls[tile].bit_count() for tile in tiles), reverse=True)[:count]
+
+    def _shortest(self, seat: int) -> int:
+        layout, means = self.state.layouts[seat], self._means[seat]
+        if self._stands(seat):
+            return self.state.wall(seat)
+        one_less = self.state.options.loop_one_less
+        return longest_at_least(layout, len(means.hand) + means.gains, means.rebuilds, loop_one_less=one_less)
+
+    def _stands(self, seat: int) -> bool:
+        """Whether the seat's Alhambra stays as it is."""
+        means = self._means[seat]
+        return not (means.rebuilds or means.hand or means.gains)
+
+    def _counted(self, tiles: Iterable[int]) -> list[int]:
+        types = [self.table.types[tile] for tile in tiles]
+        return [types.count(type_) for type_ in range(len(TYPES))]

@@ -1,0 +1,245 @@
+"""How a game can end of which no action is left: bought tiles are placed, money and tiles drawn, the rest handed out.
+
+Everything is looked at: each order in which the tiles of the bag can come to the market, each way in which each seat
+can dispose of its tiles. So what is found is exact, with two exceptions that make it wider: a round whose card comes in
+the last draw is counted by itself, and where the budget does not last, a seat may place any of its tiles and have any
+wall.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import permutations, product
+
+from referee.games.alhambra import State
+from referee.games.alhambra.layout import Layout, index_of
+from referee.games.alhambra.money import sums
+from referee.games.alhambra.phases import FREE, SLOTS, Phase
+from referee.games.alhambra.piles import scoring_cards_fit
+from referee.games.alhambra.tiles import TYPES, tiles_of
+from referee_solver.alhambra.majorities import points
+from referee_solver.alhambra.runs import longest_after, longest_at_least
+
+LAYOUT = 100
+"""What looking at one layout costs of the budget, in Z3's unit of work: about as long."""
+
+Counts = tuple[int, ...]
+"""Tiles by type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a seat can have in the end."""
+
+    counts: Counts
+    given: Counts
+    """Tiles given to the neutral player."""
+    shortest: int
+    """Of the walls that it can have then, in sides of tiles."""
+    longest: int
+
+
+@dataclass(frozen=True, slots=True)
+class Award:
+    """How far a seat can end ahead of the leader in one round, most of all."""
+
+    round: int
+    majorities: int
+    walls: int
+
+    @property
+    def points(self) -> int:
+        return self.majorities + self.walls
+
+
+def stalls(state: State) -> bool:
+    """ALH-C13: the turn is the last that may be played, and ends the game before any draw."""
+    return state.phase in (Phase.ACTION, Phase.PLACE) and state.turns + 1 >= state.options.max_turns
+
+
+def ends(state: State) -> bool:
+    """ALH-F6: the game ends with this turn, if it is not over, whatever is done and drawn."""
+    if state.phase in (Phase.HAND_OUT, Phase.OVER) or stalls(state):
+        return True
+    free, left = state.market.count(FREE), state.bag.bit_count()
+    if state.phase is Phase.NEUTRAL:
+        return state.neutral_draws() == left and (free > 0 or state.options.end_when_bag_empty)
+    if state.phase in (Phase.ACTION, Phase.PLACE, Phase.ROW, Phase.REFILL):  # what is bought yet only frees more slots
+        return free > left or (state.options.end_when_bag_empty and free >= left)
+    return False
+
+
+def rounds_to_come(state: State) -> list[tuple[int, ...]]:
+    """ALH-F3, ALH-E7: which rounds the cards can bring that fill the money row at the end of this turn, each choice."""
+    missing, cards = SLOTS - len(state.row), sum(state.deck) + sum(state.discard)
+    if state.phase not in (Phase.PLACE, Phase.ROW) or stalls(state) or not missing or not cards:
+        return [()]
+    turned = min(state.turned + min(missing, cards), state.stack)
+    last = min(state.turned + min(missing - 1, cards), state.stack)  # no card is turned once the row is full
+    found: list[tuple[int, ...]] = []
+    for rounds in ((), (1,), (2,), (1, 2)):
+        windows = [
+            range(state.turned, last + 1) if round_ in rounds else (at,)
+            for round_, at in ((1, state.a_at), (2, state.b_at))
+        ]
+        came = any(at >= 0 and round_ in rounds for round_, at in ((1, state.a_at), (2, state.b_at)))
+        if not came and any(scoring_cards_fit(state.stack, turned, *at) for at in product(*windows)):
+            found.append(rounds)
+    return found
+
+
+def hand_outs(state: State) -> set[tuple[tuple[int, ...], ...]]:
+    """ALH-C9, ALH-F9: each way in which tiles can be handed out in the end, as each seat's tiles."""
+    if state.phase in (Phase.HAND_OUT, Phase.OVER):
+        return {tuple(tuple(tiles_of(tiles)) for tiles in state.won)}
+    if stalls(state):
+        return {((),) * state.seats}
+    free = [slot for slot, tile in enumerate(state.market) if tile == FREE]
+    bag = [] if state.phase is Phase.NEUTRAL else tiles_of(state.bag)
+    found = set()
+    for drawn in permutations(bag, min(len(free), len(bag))):
+        laid = dict(zip(free, drawn, strict=False))
+        won: list[list[int]] = [[] for _ in range(state.seats)]
+        for slot, winner in enumerate(winners(state)):
+            tile = laid.get(slot, state.market[slot])
+            if tile != FREE and winner is not None:
+                won[winner].append(tile)
+        found.add(tuple(tuple(sorted(tiles)) for tiles in won))
+    return found
+
+
+def winners(state: State) -> list[int | None]:
+    """ALH-F9: by slot, who alone has the most money of its currency, if anybody has any."""
+    money = [sums(hand) for hand in state.hands]
+    found = []
+    for currency in state.options.slot_currencies:
+        held = [own[currency] for own in money]
+        most = max(held)
+        found.append(held.index(most) if most > 0 and held.count(most) == 1 else None)
+    return found
+
+
+def wall(layout: Layout, *, loop_one_less: bool) -> int:
+    """ALH-B1, ALH-B6."""
+    longest, sides = layout.wall()
+    return longest - 1 if loop_one_less and longest == sides else longest
+
+
+class Endings:
+    """Every end of a game that ``ends`` and has no action left."""
+
+    def __init__(self, state: State, budget: int) -> None:
+        self.state = state
+        self.table = state.table
+        self._budget, self.spent = budget, 0
+        self._known: dict[tuple[int, tuple[int, ...], tuple[int, ...]], list[Choice]] = {}
+        bought = tuple(tiles_of(state.bought))
+        self._bought = [bought if seat == state.seat else () for seat in range(state.seats)]
+        neutral = state.neutral | state.bag if state.phase is Phase.NEUTRAL else state.neutral
+        self._neutral = self._counted(tiles_of(neutral))
+        self._final = [
+            [self._choices(seat, self._bought[seat], won[seat]) for seat in range(state.seats)]
+            for won in hand_outs(state)
+        ]
+        self._before = [self._choices(seat, self._bought[seat], ()) for seat in range(state.seats)]
+        self._rounds = [(*state.to_score, *rounds) for rounds in rounds_to_come(state)]
+
+    def awards(self, seat: int, leader: int) -> tuple[Award, ...]:
+        """The rounds to come, with the most that the seat can end ahead in them together."""
+        if self.state.phase is Phase.OVER:
+            return ()
+        before = [tuple(self._most(round_, self._before, seat, leader) for round_ in rounds) for rounds in self._rounds]
+        first = max(before, key=lambda awards: sum(award.points for award in awards))
+        final = (self._most(3, choices, seat, leader) for choices in self._final)
+        return (*first, max(final, key=lambda award: award.points))
+
+    def _most(self, round_: int, choices: Sequence[Sequence[Choice]], seat: int, leader: int) -> Award:
+        return max(
+            (self._award(round_, chosen, seat, leader) for chosen in product(*choices)), key=lambda award: award.points
+        )
+
+    def _award(self, round_: int, chosen: Sequence[Choice], seat: int, leader: int) -> Award:
+        majorities = 0
+        for type_ in range(len(TYPES)):
+            counts = [choice.counts[type_] for choice in chosen]
+            if self.state.seats == 2:
+                counts.append(self._neutral[type_] + sum(choice.given[type_] for choice in chosen))
+            won = points(round_, type_, tuple(counts))
+            majorities += won[seat] - won[leader]
+        return Award(round_, majorities, chosen[seat].longest - chosen[leader].shortest)
+
+    def _choices(self, seat: int, bought: tuple[int, ...], won: tuple[int, ...]) -> list[Choice]:
+        key = seat, bought, won
+        if key not in self._known:
+            looked_at = self._looked_at(seat, bought, won)
+            self._known[key] = self._anything(seat, bought, won) if looked_at is None else looked_at
+        return self._known[key]
+
+    def _looked_at(self, seat: int, bought: tuple[int, ...], won: tuple[int, ...]) -> list[Choice] | None:
+        """ALH-C7, ALH-F10: bought tiles first; None if there are more layouts than the budget has."""
+        start = self.state.layouts[seat]
+        placed = self._placings([start], bought)
+        if placed is not None:
+            placed = self._placings(placed, won)
+        if placed is None:
+            return None
+        own = set(start.tiles.values())
+        found: dict[tuple[Counts, Counts], tuple[int, int]] = {}
+        for layout in placed:
+            new = set(layout.tiles.values()) - own
+            length = wall(layout, loop_one_less=self.state.options.loop_one_less)
+            for given in self._gifts([tile for tile in bought if tile not in new]):
+                key = self._counted([*own, *new]), given
+                shortest, longest = found.get(key, (length, length))
+                found[key] = min(shortest, length), max(longest, length)
+        return [Choice(*key, *walls) for key, walls in sorted(found.items())]
+
+    def _placings(self, starts: Iterable[Layout], tiles: tuple[int, ...]) -> list[Layout] | None:
+        """Each layout that placing some of the tiles in some order makes, the ones at the start among them."""
+        seen = dict.fromkeys(starts)
+        todo = list(seen)
+        while todo:
+            layout = todo.pop()
+            if self.spent + LAYOUT > self._budget:
+                return None
+            self.spent += LAYOUT
+            there = set(layout.tiles.values())
+            for tile in tiles:
+                if tile in there:
+                    continue
+                for cell in layout.placeable_cells(self.table.walls[tile]):
+                    after = layout.placed(tile, index_of(cell))
+                    if after not in seen:
+                        seen[after] = None
+                        todo.append(after)
+        return list(seen)
+
+    def _anything(self, seat: int, bought: tuple[int, ...], won: tuple[int, ...]) -> list[Choice]:
+        """Any of the tiles placed, and any wall that so many tiles leave and make."""
+        layout = self.state.layouts[seat]
+        own = list(layout.tiles.values())
+        one_less = self.state.options.loop_one_less
+        found = []
+        for laid in _subsets((*bought, *won)):
+            shortest = longest_at_least(layout, len(laid), 0, loop_one_less=one_less)
+            longest = longest_after(layout, [self.table.walls[tile].bit_count() for tile in laid], 0)
+            counts = self._counted([*own, *laid])
+            gifts = self._gifts([tile for tile in bought if tile not in laid])
+            found += [Choice(counts, given, shortest, longest) for given in gifts]
+        return found
+
+    def _gifts(self, tiles: Sequence[int]) -> set[Counts]:
+        """ALH-F5: what of these the neutral player can be given, by type."""
+        if self.state.seats != 2:
+            return {self._counted(())}
+        return {self._counted(given) for given in _subsets(tiles)}
+
+    def _counted(self, tiles: Iterable[int]) -> Counts:
+        types = [self.table.types[tile] for tile in tiles]
+        return tuple(types.count(type_) for type_ in range(len(TYPES)))
+
+
+def _subsets(tiles: Sequence[int]) -> Iterator[tuple[int, ...]]:
+    for chosen in product((False, True), repeat=len(tiles)):
+        yield tuple(tile for tile, is_in in zip(tiles, chosen, strict=True) if is_in)

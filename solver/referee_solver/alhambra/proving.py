@@ -1,0 +1,199 @@
+"""Proves or refutes claims about Alhambra's rules of building with Z3, and writes the certificates.
+
+Each layout is asked about twice (``building``); the two answers, the rules that are broken according to the
+models, and what the solver-free checker reads out of the certificate have to agree, or ``SolverFailed`` is raised.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from referee.alhambra.v1 import proof_pb2 as pb
+from referee.certificates.alhambra import certificate
+from referee.certificates.alhambra.claims import (
+    Add,
+    Claim,
+    DistanceClaim,
+    HandOutClaim,
+    Layout,
+    NoPlacementClaim,
+    Place,
+    Remove,
+    Step,
+    StepClaim,
+    Swap,
+    TurnClaim,
+    check_claim,
+)
+from referee.certificates.alhambra.turns import left_over, out_of_turn
+from referee.certificates.alhambra.wire import message_of
+from referee.games.game import Violation
+from referee_solver.alhambra import building, distance, hand_out
+from referee_solver.alhambra.evidence import check_legal, of_ground, serialized
+from referee_solver.proof import Proof, SmtFile
+from referee_solver.z3run import DEFAULT_RLIMIT, Budget, OutOfBudget, SolverFailed
+
+
+def prove(claim: Claim, *, rlimit: int = DEFAULT_RLIMIT, smt_lib: bool = False) -> Proof:
+    """Whether the claim holds, with every rule that it breaks, a minimal reason and a certificate.
+
+    Raises ``ValueError``, one line, for a claim about what cannot be or from a layout that is illegal itself, and
+    ``SolverFailed`` if Z3 gives no answer for a reason that is not the budget.
+    """
+    check_claim(claim)
+    match claim:
+        case DistanceClaim():
+            return distance.prove(claim, rlimit)
+        case HandOutClaim():
+            return hand_out.prove(claim, rlimit=rlimit, smt_lib=smt_lib)
+    questions = _Questions(Budget(rlimit))
+    try:
+        proof = _prove(claim, questions)
+    except OutOfBudget:
+        proof = Proof(claim, None)
+    if proof.holds is not None:
+        checked = certificate.check(proof.certificate)
+        if (checked.claim, checked.holds, checked.violations, checked.counterexample) != (
+            claim,
+            proof.holds,
+            proof.violations,
+            proof.counterexample,
+        ):
+            raise SolverFailed(f"Z3 finds {proof.violations}, its certificate proves {checked.violations}")
+    return replace(proof, smt_lib=tuple(questions.files)) if smt_lib else proof
+
+
+def _prove(claim: StepClaim | TurnClaim | NoPlacementClaim, questions: _Questions) -> Proof:
+    check_legal("layout", claim.layout)
+    message = pb.Certificate(claim=message_of(claim))
+    violations: tuple[Violation, ...] = ()
+    core: tuple[str, ...] = ()
+    counterexample = None
+    match claim:
+        case StepClaim(layout, step):
+            judged = _judge(questions, layout, step, "step")
+            message.step.CopyFrom(judged.evidence)
+            violations, core = judged.violations, judged.core
+        case TurnClaim():
+            violations, core = _turn(questions, claim, message.turn)
+            message.turn.SetInParent()
+        case NoPlacementClaim():
+            counterexample = _no_placement(questions, claim, message.no_placement)
+            message.no_placement.SetInParent()
+    holds = not violations and counterexample is None
+    return Proof(claim, holds, violations, core, serialized(message), counterexample=counterexample)
+
+
+def broken_rules(layout: Layout, step: Step, budget: Budget | None = None) -> tuple[Violation, ...]:
+    """Every rule of building that a step from a legal layout breaks: half of a proof, without reason or certificate."""
+    if early := building.impossible(layout, step):
+        return (early,)
+    ground = building.Ground(building.walls_of(building.after(layout, step)))
+    return _broken(_Questions(budget or Budget(DEFAULT_RLIMIT)), ground, step, "step")
+
+
+# One layout
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    layout: Layout
+    violations: tuple[Violation, ...] = ()
+    core: tuple[str, ...] = ()
+    evidence: pb.LayoutEvidence = field(default_factory=pb.LayoutEvidence)
+
+
+class _Questions:
+    """Asks, and keeps what was asked."""
+
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
+        self.files: list[SmtFile] = []
+
+    def core(self, name: str, text: str) -> tuple[str, ...]:
+        """A minimal core of a question that has to be unsatisfiable."""
+        answer = self.budget.ask(text, core=True)
+        self.files.append(SmtFile(f"{name}.smt2", text, "unsat"))
+        if answer.satisfiable:
+            raise SolverFailed(f"Z3 contradicts itself: {name} is satisfiable")
+        return answer.core
+
+    def holds(self, name: str, text: str) -> bool:
+        answer = self.budget.ask(text)
+        self.files.append(SmtFile(f"{name}.smt2", text, "sat" if answer.satisfiable else "unsat"))
+        return answer.satisfiable
+
+    def marked(self, name: str, text: str) -> frozenset[str]:
+        """The variables that are true in a model; empty if there is none."""
+        answer = self.budget.ask(text, model=True)
+        self.files.append(SmtFile(f"{name}.smt2", text, "sat" if answer.satisfiable else "unsat"))
+        return answer.true
+
+
+def _judge(questions: _Questions, layout: Layout, step: Step, name: str) -> _Judged:
+    """One step: the rules of building, asked both ways."""
+    if early := building.impossible(layout, step):
+        return _Judged(layout, (early,), questions.core(f"{name}-obeys", building.forbidden(early)))
+    after = building.after(layout, step)
+    ground = building.Ground(building.walls_of(after))
+    legal = questions.holds(f"{name}-obeys", building.obeys(ground))
+    violations = _broken(questions, ground, step, name)
+    if legal == bool(violations):
+        raise SolverFailed(f"Z3 contradicts itself: legal {legal}, broken {violations}")
+    core: tuple[str, ...] = ()
+    if violations:
+        core = questions.core(f"{name}-reason", building.obeys(ground, {violations[0].rule_id}))
+    return _Judged(after, violations, core, of_ground(ground))
+
+
+# Several
+
+
+def _turn(
+    questions: _Questions, claim: TurnClaim, evidence: pb.TurnEvidence
+) -> tuple[tuple[Violation, ...], tuple[str, ...]]:
+    """A turn, move by move, up to the first that breaks a rule: the violations and a core of one of them."""
+    layout, hand = claim.layout, set(claim.bought)
+    for number, move in enumerate(claim.moves, 1):
+        found = out_of_turn(number == 1, move, claim, hand)
+        core: tuple[str, ...] = ()
+        if found:
+            core = questions.core(f"move-{number}-obeys", building.forbidden(found[0]))
+        elif isinstance(move, Add | Remove | Swap | Place):
+            step = Place(move.tile, move.at) if isinstance(move, Add) else move
+            judged = _judge(questions, layout, step, f"move-{number}")
+            evidence.steps.append(judged.evidence)
+            layout, found, core = judged.layout, judged.violations, judged.core
+        if found:
+            return tuple(Violation(v.rule_id, v.cells, {**v.facts, "move": number}) for v in found), core
+        if not isinstance(move, Add | Remove | Swap):
+            hand.discard(move.tile)
+    if left := left_over(claim, hand):
+        return left, questions.core("end-obeys", building.forbidden(left[0]))
+    return (), ()
+
+
+def _no_placement(questions: _Questions, claim: NoPlacementClaim, evidence: pb.NoPlacementEvidence) -> Place | None:
+    """The first placement that is legal; None if there is none."""
+    somewhere = questions.holds("somewhere", building.somewhere(claim.layout, claim.tile))
+    first = None
+    for cell in certificate.candidates(claim):
+        step = Place(claim.tile, cell)
+        judged = _judge(questions, claim.layout, step, f"at-{cell[0]}-{cell[1]}")
+        evidence.cells.append(judged.evidence)
+        if not judged.violations:
+            first = step
+            break
+    if somewhere is not (first is not None):
+        raise SolverFailed(f"Z3 contradicts itself: a cell for the tile {somewhere}, found {first}")
+    return first
+
+
+def _broken(questions: _Questions, ground: building.Ground, step: Step, name: str) -> tuple[Violation, ...]:
+    """Every rule that the layout breaks: from models, until there is no model with one more."""
+    broken: frozenset[str] = frozenset()
+    number = 1
+    while more := questions.marked(f"{name}-breaks-{number}", building.breaks(ground, broken)):
+        broken |= more
+        number += 1
+    return building.violations(broken, step.at)

@@ -1,0 +1,77 @@
+"""Evidence that no layout of some tiles has a wall of so many sides. Checked without a solver: imports none.
+
+The claim is split by places, so that each layout lies in one. For each place there is a proof that the clauses which
+every such layout satisfies have no model. The clauses are not taken from whoever made the evidence: ``wall_clauses``
+states them again from tiles, target, place and cuts, so what was proven is the claim.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from referee.games.alhambra.tiles import parse_tile
+from referee.games.game import SetupError
+from referee_solver import drat
+from referee_solver.alhambra.wall_clauses import Box, Cut, Question
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One place that holds no such wall."""
+
+    where: Box | int
+    """A box, width and height, that the tiles fill from side to side; or the steps from the fountain."""
+    cuts: tuple[Cut, ...]
+    """What was added to the clauses, in this order."""
+    drat: str
+    """Proof, in the DRAT format, that they have no model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refutation:
+    """No layout of the tiles has a wall of ``target`` sides."""
+
+    tiles: tuple[str, ...]
+    target: int
+    region: int | None
+    """The claim is about layouts with all tiles within so many steps of the fountain; None: about all layouts."""
+    parts: tuple[Part, ...]
+    """Without a region, every box with ``w + h <= n + 2``: no layout of n tiles fills another one."""
+
+    def check(self) -> int:
+        """Goes through every proof; how many steps they have.
+
+        Raises ``ValueError``: a place is missing, a cut is none, a proof fails or is that of another claim.
+        """
+        places = [self.region] if self.region is not None else boxes(len(self.tiles))
+        if sorted(str(part.where) for part in self.parts) != sorted(map(str, places)):
+            raise ValueError("refutation: expected one part for every place that a layout can fill")
+        return sum(drat.check(self.dimacs(part), part.drat) for part in self.parts)
+
+    def dimacs(self, part: Part) -> str:
+        """The clauses that every layout in the part's place satisfies if its wall is as long as the target: DIMACS CNF.
+
+        Raises ``ValueError`` for a cut whose clause need not hold.
+        """
+        question = Question(masks_of(self.tiles), self.target, part.where)
+        for cut in part.cuts:
+            question.add(cut)
+        return question.clauses.dimacs()
+
+
+def boxes(size: int) -> list[Box]:
+    """All that so many tiles and the fountain can fill from side to side: ``size + 1`` cells that hang together."""
+    return [(w, h) for w in range(1, size + 2) for h in range(1, size + 3 - w)]
+
+
+def masks_of(tiles: Sequence[str]) -> list[int]:
+    """The walls of the tiles. Raises ``ValueError`` (a name that is no tile, or twice the same)."""
+    try:
+        masks = [parse_tile(tile).walls for tile in tiles]
+    except SetupError as error:
+        raise ValueError(str(error)) from None
+    for i, tile in enumerate(tiles):
+        if tile in tiles[:i]:
+            raise ValueError(f"tile {tile}: given twice, expected different tiles")
+    return masks

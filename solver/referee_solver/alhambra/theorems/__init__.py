@@ -1,0 +1,15 @@
+"""Theorems about the engine of Alhambra: stated in words, proved by Z3 or by going through every case.
+
+They are about the code that decides moves, not about a copy of its rules: see ``engine``.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from referee_solver.alhambra.theorems import boxes, counting, everywhere, windows
+from referee_solver.alhambra.theorems.theorem import Theorem, Undecided
+
+__all__ = ["THEOREMS", "Theorem", "Undecided"]
+
+THEOREMS: Final[tuple[Theorem, ...]] = (*windows.THEOREMS, *everywhere.THEOREMS, *boxes.THEOREMS, *counting.THEOREMS)

@@ -1,0 +1,84 @@
+"""Makes the evidence that there is no longer wall, with Z3's proofs."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from referee_solver import drat
+from referee_solver.alhambra.refutation import Part, Refutation, boxes, masks_of
+from referee_solver.alhambra.wall_clauses import Question
+from referee_solver.alhambra.walls.asking import answer
+from referee_solver.z3run import Budget, SolverFailed
+
+_PLAIN = ["sat.simplify.delay=1000000000"] + [
+    f"sat.{simplification}=false" for simplification in ("scc", "elim_vars", "subsumption", "asymm_branch", "probing")
+]
+_ATTEMPTS = 10
+
+
+def refutation(
+    tiles: Sequence[str],
+    target: int,
+    region: int | None = None,
+    *,
+    rlimit: int | None = None,
+    seconds: float | None = None,
+    seed: int = 0,
+) -> Refutation:
+    """The evidence that no layout of some of the tiles has a wall of ``target`` sides.
+
+    Raises ``ValueError`` if the tiles are wrong or such a layout was found, ``OutOfBudget``, ``SolverFailed``.
+    """
+    masks = masks_of(tiles)
+    budget = Budget(rlimit, seconds)
+    places = boxes(len(masks)) if region is None else [region]
+    parts = [part(Question(masks, target, where), budget, seed) for where in places]
+    return Refutation(tuple(tiles), target, region, tuple(parts))
+
+
+def part(question: Question, budget: Budget, seed: int = 0) -> Part:
+    """The evidence for one place. Raises as ``refutation``."""
+    if answer(question, budget, seed) is not None:
+        raise ValueError(f"target: a wall of {question.target} sides was found")
+    return Part(question.where, tuple(question.cuts), _proof(question.clauses.dimacs()))
+
+
+def _proof(dimacs: str) -> str:
+    """A proof that the clauses have no model, each step of which follows.
+
+    Z3 leaves out steps now and then. What does not follow without them is dropped, and the rest is kept: with it among
+    the clauses Z3 is asked again, until its proof holds to the end.
+    """
+    steps: list[str] = []
+    for attempt in range(_ATTEMPTS):
+        kept, is_whole = drat.following(dimacs, steps + _z3(dimacs, steps, attempt))
+        if is_whole:
+            return "\n".join(kept) + "\n"
+        steps = kept
+    raise SolverFailed(f"z3: {_ATTEMPTS} proofs left out steps")
+
+
+def _z3(dimacs: str, steps: list[str], seed: int) -> list[str]:
+    """Z3's proof, a clause a line, from the clauses and what follows from them.
+
+    Without simplification on the way, many steps of which it leaves out; and without the deletions, which it writes
+    down before the last use of a clause. They only ever make checking faster.
+    """
+    program = shutil.which("z3", path=str(Path(sys.executable).parent)) or shutil.which("z3")
+    if program is None:
+        raise SolverFailed("z3: the program that comes with z3-solver was not found")
+    header, *lines = dimacs.splitlines()
+    lines += steps
+    with tempfile.TemporaryDirectory() as directory:
+        clauses, proof = Path(directory, "clauses.cnf"), Path(directory, "proof.drat")
+        clauses.write_text("\n".join([f"{header.rsplit(' ', 1)[0]} {len(lines)}", *lines, ""]), encoding="ascii")
+        options = [*_PLAIN, f"sat.random_seed={seed}", f"sat.drat.file={proof}"]
+        run = subprocess.run([program, "-dimacs", clauses, *options], capture_output=True, text=True, check=False)  # noqa: S603
+        if "s UNSATISFIABLE" not in run.stdout:
+            raise SolverFailed(f"z3: expected a proof, got {run.stdout[:80].strip()!r}")
+        return [line for line in proof.read_text(encoding="ascii").splitlines() if line[:1] != "d"] + ["0"]

@@ -1,0 +1,225 @@
+"""The longest wall that some of the tiles can make: layouts from below, bounds from above, until they meet."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from referee.games.alhambra.tiles import parse_tile
+from referee.games.game import Cell
+from referee_solver.alhambra.judge import IllegalLayout, wall_length
+from referee_solver.alhambra.refutation import boxes, masks_of
+from referee_solver.alhambra.wall_clauses import Box, Masks, Question
+from referee_solver.alhambra.walls.asking import SLICE, Asking
+from referee_solver.alhambra.walls.loops import Loop, shapes
+from referee_solver.alhambra.walls.winding import wind
+from referee_solver.z3run import Budget, OutOfBudget
+
+_SLICES = 25
+"""Pieces of work that one shape of a closed wall is worth."""
+
+_TILE, _CLAUSE = 100, 30
+"""What a tile that is tried in winding and a clause are charged, in Z3's unit of work: they take about as long."""
+
+_NARROW, _WIDE = 100, 1000
+"""Widths of beams: of the first, and of those after it."""
+
+_WINDING = 15_000
+"""What winding may cost before anything is asked, for each tile squared: questions about more tiles take longer."""
+
+_CELLS = 1500
+"""Of all the places that are asked about in turn: about a gigabyte."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wall:
+    """What is known of the longest wall."""
+
+    best: int
+    """Sides of the wall of the layout."""
+    bound: int
+    """No layout of the tiles has a longer wall; if there is a region, none with all tiles in it."""
+    proven: bool
+    """``best == bound``."""
+    region: int | None
+    """The bound is only about tiles within so many steps of the fountain; None: about all layouts."""
+    layout: dict[Cell, str]
+    """Names of tiles by cell."""
+    done: bool
+    """The search is over."""
+
+
+def longest_wall(
+    tiles: Sequence[str],
+    *,
+    seconds: float | None = None,
+    rlimit: int | None = None,
+    seed: int = 0,
+    region: int | None = None,
+) -> Iterator[Wall]:
+    """Every improvement of the wall or of its bound, and at the end, with ``done``, what is known then.
+
+    Any of the tiles may be left out. ``rlimit`` limits the work, in Z3's unit: with it alone, and a seed, the answers
+    are the same every time. ``seconds`` is a fuse. Without either the search goes on until the wall is proven.
+    Closing the iterator ends the search; a signal is heard within about half a second.
+    With a region, the answer is about layouts with all tiles within so many steps of the fountain.
+
+    Raises ``ValueError`` (a name that is no tile, or twice the same; no number of steps).
+    """
+    masks = masks_of(tiles)
+    if region is not None and region < 0:
+        raise ValueError(f"region: expected a number of steps, 0 or more, got {region}")
+    if region is not None and region >= len(tiles):
+        region = None  # no tile gets farther
+    return _Search(tiles, masks, Budget(rlimit, seconds), seed, region).run()
+
+
+class _Search:
+    """Layouts from below by winding and from models; the bound from above by questions without a model.
+
+    All layouts lie in a box with ``w + h <= n + 2``, as they have ``n + 1`` cells that hang together. What is asked is
+    whether a box holds a wall of so many sides: once at the bound, where yes ends the search and no in every box
+    lowers the bound, and once halfway up to it, where a yes comes sooner.
+    """
+
+    def __init__(self, tiles: Sequence[str], masks: list[int], budget: Budget, seed: int, region: int | None) -> None:
+        self.tiles = tiles
+        self.masks = masks
+        self.budget = budget
+        self.seed = seed
+        self.region = region
+        self.best = 0
+        self.layout: Masks = {}
+        self.bound = sum(mask.bit_count() for mask in masks)
+        self.places: list[Box | int] = [*_likely(len(masks))] if region is None else [region]
+        self.refuted = dict.fromkeys(self.places, self.bound + 1)
+        """By place: it holds no wall of so many sides."""
+        self.asking: dict[tuple[Box | int, int], Asking] = {}
+
+    def run(self) -> Iterator[Wall]:
+        yield self._wall()
+        with suppress(OutOfBudget):
+            for improved in self._work():
+                if improved:
+                    yield self._wall()
+                if self.best == self.bound or self.budget.spent:
+                    break
+        yield self._wall(done=True)
+
+    def _work(self) -> Iterator[bool]:
+        """A small piece of work an item: whether it improved anything."""
+        rng = random.Random(self.seed)  # noqa: S311 - a search, not a secret
+        yield from self._wind(rng, _NARROW)
+        if self.region is None:
+            yield from self._close()
+        yield from self._wind(rng, _NARROW, whole=False)
+        yield from self._wind_on(rng, _WINDING * len(self.masks) ** 2)
+        effort = 0
+        while True:
+            effort += 1
+            before = self.budget.left
+            yield from self._ask_at(self.bound, effort, _CELLS)
+            if (halfway := (self.best + self.bound + 1) // 2) < self.bound:
+                yield from self._ask_at(halfway, effort, _CELLS // 4)
+            yield from self._wind_on(rng, before - self.budget.left)
+
+    def _wind_on(self, rng: random.Random, work: int) -> Iterator[bool]:
+        until = self.budget.left - work
+        while self.budget.left > until:
+            yield from self._wind(rng, _WIDE)
+
+    def _wind(self, rng: random.Random, width: int, *, whole: bool = True) -> Iterator[bool]:
+        for tried, layout in wind(self.masks, rng, width, whole=whole):
+            self.budget.left -= tried * _TILE
+            yield self._found(layout)
+
+    def _close(self) -> Iterator[bool]:
+        """Walls that close and lack nothing. If there is none of a shape, that says nothing of other layouts."""
+        for shape in shapes(self.masks):
+            loop = Loop(self.masks, shape)
+            for _ in range(_SLICES):
+                layout = loop.step(self.budget, SLICE)
+                yield layout is not None and self._found(layout)
+                if loop.refuted or layout is not None:
+                    break
+
+    def _ask_at(self, target: int, effort: int, cells: int) -> Iterator[bool]:
+        """The open places, the likely ones first and longer, as many as have so many cells in all: they take memory."""
+        places = [place for place in self.places if self.refuted[place] > target and self._holds(place, target)]
+        yield self._lower()
+        for i, place in enumerate(places):
+            cells -= _size(place)
+            if i and cells < 0:
+                break
+            for _ in range(effort * max(1, 4 - i // 2)):
+                if not self.best < target <= self.bound or self.refuted[place] <= target:
+                    break
+                yield self._ask(place, target)
+        for key in [key for key in self.asking if key[1] != self.bound or self.refuted[key[0]] <= key[1]]:
+            del self.asking[key]
+
+    def _holds(self, place: Box | int, target: int) -> bool:
+        """Whether the place is large enough for as many tiles as the wall needs. If not, that is its refutation."""
+        walls = sorted((mask.bit_count() for mask in self.masks), reverse=True)
+        needed = next(count for count in range(len(walls) + 1) if sum(walls[:count]) >= target)
+        if _size(place) > needed:
+            return True
+        self.refuted[place] = target
+        return False
+
+    def _ask(self, place: Box | int, target: int) -> bool:
+        asking = self.asking.get((place, target))
+        if asking is None:
+            question = Question(self.masks, target, place)
+            self.budget.left -= len(question.clauses) * _CLAUSE
+            asking = self.asking[place, target] = Asking(question, self.seed)
+        found = asking.step(self.budget)
+        if asking.refuted:
+            self.refuted[place] = target
+            del self.asking[place, target]
+            return self._lower()
+        return any([self._found(layout) for layout in found])  # noqa: C419 - all of them
+
+    def _lower(self) -> bool:
+        bound = max(self.refuted.values()) - 1
+        lower, self.bound = bound < self.bound, max(bound, self.best)
+        return lower
+
+    def _found(self, masks: Masks) -> bool:
+        """Whether this is a layout of the tiles, and the best so far."""
+        if Counter(masks.values()) - Counter(self.masks):
+            return False
+        if self.region is not None and any(abs(x) + abs(y) > self.region for x, y in masks):
+            return False
+        try:
+            length = wall_length(masks)
+        except IllegalLayout:
+            return False
+        if length <= self.best:
+            return False
+        self.best, self.layout = length, dict(masks)
+        return True
+
+    def _wall(self, *, done: bool = False) -> Wall:
+        names: dict[int, list[str]] = {}
+        for tile in sorted(self.tiles, reverse=True):
+            names.setdefault(parse_tile(tile).walls, []).append(tile)
+        layout = {cell: names[mask].pop() for cell, mask in sorted(self.layout.items())}
+        return Wall(self.best, self.bound, self.best == self.bound, self.region, layout, done)
+
+
+def _size(place: Box | int) -> int:
+    return 2 * place * (place + 1) + 1 if isinstance(place, int) else place[0] * place[1]
+
+
+def _likely(size: int) -> list[Box]:
+    """The boxes, the likely ones first."""
+
+    def unlikely(width: int, height: int) -> float:
+        return abs(math.log(width * height / (1.75 * (size + 1)))) + 0.7 * abs(math.log(width / height))
+
+    return sorted(boxes(size), key=lambda box: (unlikely(*box), box))

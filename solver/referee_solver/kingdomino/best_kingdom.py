@@ -1,0 +1,172 @@
+"""The best kingdom of some dominoes: kingdoms from below, bounds from above, until they meet."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from referee.certificates.kingdomino.claims import Frame, Kingdom, Placed, check_domino, check_frame
+from referee.games.game import Cell
+from referee.games.kingdomino.dominoes import Domino
+from referee_solver.kingdomino.annealing import anneal
+from referee_solver.kingdomino.bounds import capacity, most
+from referee_solver.kingdomino.judge import points
+from referee_solver.kingdomino.question import Question
+from referee_solver.sat import Sat
+from referee_solver.z3run import Budget, OutOfBudget, SolverFailed
+
+_STEPS = 700
+"""Of an annealing, for each domino."""
+_FIRST_RUNS = 3
+"""Annealings for each domino, before Z3 is asked; afterwards both have the same work."""
+_STEP = 120
+"""What a step of annealing is charged, in Z3's unit of work: they take about as long."""
+_SLICE = 2_000_000
+"""Z3's unit of work; about half a second."""
+_MOST_PLACES = 2_500
+"""Of dominoes in a frame, for what Z3 is asked: more takes half a gigabyte for each of the castle's cells."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is known of the best kingdom."""
+
+    best: int
+    """Points of the kingdom, without bonuses."""
+    bound: int
+    """No kingdom of the dominoes has more."""
+    proven: bool
+    """``best == bound``."""
+    kingdom: Kingdom
+    """Its dominoes are in an order in which they may be placed."""
+    done: bool
+    """The search is over."""
+
+
+def best_kingdom(
+    dominoes: Sequence[Domino], frame: Frame, *, seconds: float | None = None, rlimit: int | None = None, seed: int = 0
+) -> Iterator[Found]:
+    """Every improvement of the kingdom or of the bound, and at the end, with ``done``, what is known then.
+
+    Any of the dominoes may be left out. ``rlimit`` limits the work, in Z3's unit: with it alone, and a seed, the
+    answers are the same every time. ``seconds`` is a fuse. Without either the search goes on until the kingdom is
+    proven. Closing the iterator ends the search.
+
+    Raises ``ValueError`` (a domino or a frame that cannot be, a domino twice).
+    """
+    check_frame(frame)
+    for i, domino in enumerate(dominoes):
+        check_domino("dominoes", domino)
+        if domino.number in [other.number for other in dominoes[:i]]:
+            raise ValueError(f"dominoes: {domino.number} twice, expected each domino once")
+    return _Search(dominoes, frame, Budget(rlimit, seconds), seed).run()
+
+
+class _Search:
+    """Every kingdom lies in some square of the frame's size: in a relative frame the castle may be on any cell of it.
+
+    Turned or mirrored, a kingdom is worth the same: an eighth of the cells is enough.
+    """
+
+    def __init__(self, dominoes: Sequence[Domino], frame: Frame, budget: Budget, seed: int) -> None:
+        self._dominoes = dominoes
+        self._frame = frame
+        self._budget = budget
+        self._rng = random.Random(seed)  # noqa: S311 - a search, not a secret
+        self._seed = seed
+        half = frame.size // 2 + 1
+        castles = [(x, y) for x in range(half) for y in range(x, half)] if frame.castle is None else [frame.castle]
+        choices = {room: most(dominoes, room) for room in {capacity(frame.size, at) for at in castles}}
+        self._bounds = {at: choices[capacity(frame.size, at)][0] for at in castles}
+        """By the castle's cell: no kingdom with the castle there has more points."""
+        self._choices = {at: choices[capacity(frame.size, at)][1] for at in castles}
+        """As many dominoes as there is room for, that might be worth most."""
+        self._asking: dict[Cell, tuple[int, Question, Sat]] = {}
+        self._best = 0
+        self._placed: tuple[Placed, ...] = ()
+
+    def run(self) -> Iterator[Found]:
+        yield self._found()
+        try:
+            for improved in self._work():
+                if improved:
+                    yield self._found()
+                if self._best == self._bound or self._budget.spent:
+                    break
+        except OutOfBudget:
+            pass
+        yield self._found(done=True)
+
+    @property
+    def _bound(self) -> int:
+        return max(self._best, *self._bounds.values())
+
+    def _work(self) -> Iterator[bool]:
+        """A small piece of work an item: whether it improved anything."""
+        for _ in range(_FIRST_RUNS * len(self._dominoes)):
+            yield from self._anneal()
+        effort = 0
+        while True:
+            effort += 1
+            before = self._budget.left
+            for at in self._open():
+                yield from self._ask(at, effort)
+            until = self._budget.left - (before - self._budget.left)
+            yield from self._anneal()
+            while self._budget.left > until:
+                yield from self._anneal()
+
+    def _open(self) -> list[Cell]:
+        """Where a kingdom at the bound may still be."""
+        return [at for at, bound in self._bounds.items() if bound == self._bound]
+
+    def _anneal(self) -> Iterator[bool]:
+        at = self._rng.choice(self._open())
+        dominoes = self._choices[at] if self._rng.random() < 0.5 else self._dominoes
+        steps = _STEPS * len(dominoes)
+        for value, placed in anneal(dominoes, self._frame.size, at, self._rng, steps):
+            if value > self._best:
+                self._improve(value, placed)
+                yield True
+            if self._budget.spent:
+                break
+        self._budget.left -= steps * _STEP
+        yield False
+
+    def _ask(self, at: Cell, effort: int) -> Iterator[bool]:
+        """Whether there is a kingdom at the bound with the castle there; so much work, then others have their turn."""
+        target = self._bounds[at]
+        if len(self._dominoes) * 4 * self._frame.size**2 > _MOST_PLACES or target <= self._best:
+            return
+        if at not in self._asking or self._asking[at][0] != target:
+            question = Question(self._dominoes, self._frame.size, at, target)
+            self._budget.state(len(question.clauses))
+            self._asking[at] = (target, question, Sat(question.clauses, seed=self._seed))
+        _, question, sat = self._asking[at]
+        until = self._budget.left - effort * _SLICE
+        while self._budget.left > until:
+            model = sat.step(self._budget, _SLICE)
+            if sat.refuted:
+                self._bounds[at] = target - 1
+                del self._asking[at]
+                yield True
+                return
+            if model is not None:
+                before = len(question.clauses)
+                question.cuts(model)
+                if len(question.clauses) == before:
+                    self._improve(target, question.kingdom(model))
+                    yield True
+                    return
+            yield False
+
+    def _improve(self, value: int, placed: tuple[Placed, ...]) -> None:
+        """A better one. Raises ``SolverFailed`` if it is not what the search says."""
+        if (judged := points(Kingdom(self._frame, placed))) < value:
+            raise SolverFailed(f"a kingdom of {judged} points, found as one of {value}")
+        self._best, self._placed = value, placed
+
+    def _found(self, *, done: bool = False) -> Found:
+        kingdom = Kingdom(self._frame, self._placed)
+        return Found(self._best, self._bound, self._best == self._bound, kingdom, done)

@@ -1,0 +1,131 @@
+"""What no kingdom of some dominoes can exceed, from the dominoes alone.
+
+If all squares of a terrain were one area, it would be worth squares × crowns: the sum over the terrains is a bound,
+attained more often than not. If the frame does not hold all dominoes, some have to be left out, and the best choice of
+so many is the bound. It is found by branch and bound over the numbers of squares of each terrain, box by box, the best
+box first. In a box no crown is worth more than the most squares of its terrain, so a domino is worth the sum of its
+crowns' and the best choice is that of the best dominoes; that its squares are as many as the box says is paid for by
+Lagrange multipliers, a price for each square, and whatever they are, the bound holds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from heapq import heappop, heappush
+from itertools import count, product
+
+from referee.games.game import Cell
+from referee.games.kingdomino.dominoes import TERRAINS, Domino
+from referee.games.kingdomino.scoring import in_one_area
+
+_MOST_BOXES = 1_000
+_PRICES = 12
+"""How often prices are changed for a box."""
+_STEP, _SMALLER = 2.0, 0.6
+"""How far prices go at first, and by how much less after a step that was none the better."""
+_EPSILON = 1e-6
+"""More than what additions of a few dozen numbers get wrong."""
+
+_Squares = tuple[int, ...]
+"""By terrain."""
+_Prices = tuple[float, ...]
+"""Likewise."""
+
+
+def capacity(size: int, castle: Cell) -> int:
+    """How many dominoes the frame can hold: on a chessboard each covers a white cell and a black one.
+
+    ``castle``: its column and row.
+    """
+    cells = [(x + y) % 2 for x, y in product(range(size), repeat=2) if (x, y) != castle]
+    return min(sum(cells), len(cells) - sum(cells))
+
+
+def most(dominoes: Sequence[Domino], room: int) -> tuple[int, list[Domino]]:
+    """No kingdom of so many of the dominoes is worth more than this; and the best choice that was met."""
+    if len(dominoes) <= room:
+        return in_one_area(dominoes), [*dominoes]
+    return _Choice(dominoes, room).best()
+
+
+class _Choice:
+    """Of so many of the dominoes."""
+
+    def __init__(self, dominoes: Sequence[Domino], room: int) -> None:
+        self._dominoes = dominoes
+        self._halves = [(domino.left, domino.right) for domino in dominoes]
+        self._room = room
+        self._chosen: list[Domino] = []
+        self._worth = -1
+        self._boxes: list[tuple[float, int, _Squares, _Squares, _Prices]] = []
+        """Minus the bound, a number that tells boxes apart, the fewest and the most squares, prices."""
+        self._numbers = count()
+
+    def best(self) -> tuple[int, list[Domino]]:
+        """The bound, and the choice."""
+        halves = [half.terrain for domino in self._dominoes for half in (domino.left, domino.right)]
+        every = range(len(TERRAINS))
+        self._put(math.inf, (0,) * len(every), tuple(map(halves.count, every)), (0.0,) * len(every))
+        for _ in range(_MOST_BOXES):
+            worth, _, low, high, prices = self._boxes[0]
+            if low == high or _floor(-worth) <= self._worth:
+                break
+            heappop(self._boxes)
+            i = max(every, key=[b - a for a, b in zip(low, high, strict=True)].__getitem__)
+            middle = (low[i] + high[i]) // 2
+            self._put(-worth, low, (*high[:i], middle, *high[i + 1 :]), prices)
+            self._put(-worth, (*low[:i], middle + 1, *low[i + 1 :]), high, prices)
+        return max(_floor(-self._boxes[0][0]), self._worth), self._chosen
+
+    def _put(self, most: float, low: _Squares, high: _Squares, prices: _Prices) -> None:
+        """The box, without what cannot be: together the squares are two for each domino."""
+        spare = 2 * self._room - sum(low)
+        if spare < 0 or sum(high) < 2 * self._room:
+            return
+        high = tuple(min(b, a + spare) for a, b in zip(low, high, strict=True))
+        needed = 2 * self._room - sum(high)
+        low = tuple(max(a, b + needed) for a, b in zip(low, high, strict=True))
+        worth, prices = self._bound(low, high, prices)
+        heappush(self._boxes, (-min(worth, most), next(self._numbers), low, high, prices))
+
+    def _bound(self, low: _Squares, high: _Squares, prices: _Prices) -> tuple[float, _Prices]:
+        """The least that was met for some prices, and these."""
+        least, cheapest, step = math.inf, prices, _STEP
+        for _ in range(_PRICES):
+            value = [
+                (high[one] * few + prices[one] + high[other] * many + prices[other], i)
+                for i, ((one, few), (other, many)) in enumerate(self._halves)
+            ]
+            value.sort(reverse=True)
+            ranked = [self._dominoes[i] for _, i in value[: self._room]]
+            halves = [half for domino in ranked for half in (domino.left, domino.right)]
+            squares = [0] * len(TERRAINS)
+            for half in halves:
+                squares[half.terrain] += 1
+            if (worth := in_one_area(ranked)) > self._worth:
+                self._worth, self._chosen = worth, ranked
+            paid = [
+                price * (have - (few if price >= 0 else many))
+                for price, have, few, many in zip(prices, squares, low, high, strict=True)
+            ]
+            bound = sum(high[half.terrain] * half.crowns for half in halves) + sum(paid)
+            if bound < least:
+                least, cheapest = bound, prices
+            else:
+                step *= _SMALLER
+            # Where a price is paid for nothing it falls; where squares are too few or too many it changes against that.
+            slope = [
+                have - min(max(have, few), many) if not price else have - (few if price > 0 else many)
+                for price, have, few, many in zip(prices, squares, low, high, strict=True)
+            ]
+            length = math.hypot(*slope)
+            if not length:
+                break
+            prices = tuple(price - step * each / length for price, each in zip(prices, slope, strict=True))
+        return least, cheapest
+
+
+def _floor(worth: float) -> int:
+    """Points are whole numbers."""
+    return math.floor(worth + _EPSILON)

@@ -1,0 +1,29 @@
+"""What a kingdom is worth, told without the engine and without any search: the last word on what they find."""
+
+from __future__ import annotations
+
+from referee.certificates.kingdomino.certificate import check_legal
+from referee.certificates.kingdomino.claims import Kingdom, beside
+
+
+def points(kingdom: Kingdom) -> int:
+    """KDO-20: squares times crowns, area by area; no bonuses.
+
+    Raises ``ValueError``, one line, if a domino is there twice or broke a rule when it was placed.
+    """
+    numbers = [placed.domino.number for placed in kingdom.dominoes]
+    if len(set(numbers)) < len(numbers):
+        raise ValueError("kingdom: a domino twice, expected each once")
+    check_legal(kingdom)
+    squares = kingdom.squares()
+    total = 0
+    while squares:
+        cell, half = squares.popitem()
+        area, todo = [half], [cell]
+        while todo:
+            for near in beside(todo.pop()):
+                if near in squares and squares[near].terrain == half.terrain:
+                    area.append(squares.pop(near))
+                    todo.append(near)
+        total += len(area) * sum(each.crowns for each in area)
+    return total
