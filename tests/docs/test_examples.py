@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
 import sys
 from importlib import import_module
@@ -16,7 +15,6 @@ import pytest
 from referee.games import registry
 from referee_clients.bots import load
 from referee_clients.match import play_game
-from tests.cli.command import referee
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -56,16 +54,29 @@ def test_what_a_bot_gets_is_there(heading: str, game: str) -> None:
         assert [field.name for field in dataclasses.fields(getattr(module, name))] == re.findall(r"\w+", fields)
 
 
-def test_the_question_is_answered_as_shown() -> None:
-    question, answer = re.findall(r"echo '(\{.*\})' \| referee inspect\n\s+(\{.*\})", (ROOT / "README.md").read_text())[
-        0
-    ]
-    assert json.loads(referee("inspect", stdin=question + "\n").stdout) == json.loads(answer)
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+    *sorted((ROOT / "clients").glob("*/README.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
 
 
-def test_links_lead_somewhere() -> None:
-    pages = [ROOT / name for name in ("README.md", "CHANGELOG.md", "clients/js/README.md")]
-    pages += sorted((ROOT / "docs").rglob("*.md"))
-    for page in pages:
-        for target in re.findall(r"\]\(([^)#:]+)[^):]*\)", page.read_text()):
-            assert (page.parent / target).exists(), f"{page.name}: {target}"
+def anchors(page: Path) -> set[str]:
+    """Return what links may name after ``#``: the page's headings, in lower case, without punctuation."""
+    headings = re.findall(r"^#+ (.*)", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for target, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^):]*))?\)", page.read_text()):
+        linked = page.parent / target if target else page
+        assert linked.exists(), target
+        if anchor:
+            assert anchor in anchors(linked), f"{target}#{anchor}"
+
+
+def test_every_page_is_in_the_index() -> None:
+    index = (ROOT / "docs" / "README.md").read_text()
+    linked = {(ROOT / "docs" / target).resolve() for target in re.findall(r"\]\(([^)#:]+\.md)\)", index)}
+    assert set((ROOT / "docs").rglob("*.md")) - linked == {ROOT / "docs" / "README.md"}
