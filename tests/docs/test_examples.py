@@ -38,7 +38,7 @@ def test_what_a_bot_gets_is_there(heading: str, game: str) -> None:
     """Attributes and moves of the tables in docs/bots.md; those that begin with a dot are the table's."""
     page = (ROOT / "docs" / "bots.md").read_text()
     section = page.split(f"\n### {heading}\n")[1].split("\n#")[0]
-    common = page.split("\nOf every game there are\n")[1].split("\n### ")[0]
+    common = page.split("\nEvery game has\n")[1].split("\n### ")[0]
     attributes, moves = section.split("\n| move |")
     cells = [line.split(" | ")[0] for line in (common + attributes).splitlines() if line.startswith("| `")]
     rules = registry.get(game)
