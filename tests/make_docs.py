@@ -11,6 +11,7 @@ from referee.games import registry, table_rules
 from referee.games.game import Kind, Rule
 from referee.log.endings import CONSEQUENCES
 from referee_solver.alhambra.theorems import THEOREMS
+from tests.docs.messages import log_format_page
 from tests.notation.page import notation_page
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -146,7 +147,13 @@ def pages() -> dict[Path, str]:
         DOCS / "rules" / f"{game.rules_id}.md": rules_page(game.rules_id, game.version) for game in registry.games()
     }
     rules[DOCS / "rules" / "table.md"] = table_page()
-    return {**rules, DOCS / "theorems.md": theorems_page(), DOCS / "notation.md": notation_page()}
+    log_format = DOCS / "log-format.md"  # only its last section is made
+    return {
+        **rules,
+        DOCS / "theorems.md": theorems_page(),
+        DOCS / "notation.md": notation_page(),
+        log_format: log_format_page(log_format.read_text(encoding="utf-8")),
+    }
 
 
 def main() -> None:

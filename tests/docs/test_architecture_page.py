@@ -17,7 +17,9 @@ STEPS = re.findall(r"^\| (\d+) \| `([\w/.]+)` \| (.*?) \| (.*) \|$", PAGE, re.MU
 
 def layers() -> list[list[str]]:
     """Return the layers of the import contract from the top, without the package's entry point."""
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ]
     (layered,) = [contract["layers"] for contract in contracts if contract["type"] == "layers"]
     return [re.findall(r"\w+", layer) for layer in layered if "__main__" not in layer]
 
@@ -53,7 +55,9 @@ def test_steps_name_functions_that_exist(number: str, path: str, functions: str)
 
 def test_names_in_the_text_of_a_step_exist() -> None:
     """Methods, by their class; other words in backticks are explained where they stand."""
-    source = {name for path in (ROOT / "referee").rglob("*.py") if "v1" not in path.parts for name in defined(str(path))}
+    source = {
+        name for path in (ROOT / "referee").rglob("*.py") if "v1" not in path.parts for name in defined(str(path))
+    }
     methods = set(re.findall(r"`([A-Z]\w+\.\w+)`", "".join(step[3] for step in STEPS)))
     assert len(methods) > 5
     assert methods <= source
