@@ -1,4 +1,4 @@
-"""The messages that are signed or kept in a file, as docs/log-format.md has them: every field with its number and type."""
+"""The signed messages as docs/log-format.md has them: every field with its number and type."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ FILES: Sequence[FileDescriptor] = tuple(
 )
 
 INTRODUCTION = """\
-Made from the .proto files by `make docs`; their comments, in [proto/referee](../proto/referee), say what each field means. A
-field is given as number, name and type. Its tag on the wire is `number << 3 | wire type`, as a varint:
+Made from the .proto files by `make docs`; their comments, in [proto/referee](../proto/referee), say what each field
+means. A field is given as number, name and type. Its tag on the wire is `number << 3 | wire type`, as a varint:
 
 | type | wire type | value |
 |---|---|---|
@@ -27,8 +27,8 @@ field is given as number, name and type. Its tag on the wire is `number << 3 | w
 | `string`, `bytes`, a message | 2 | length as a varint, then the bytes; *repeated*: one record for each element |
 | *repeated* `uint32`, `sint32` or an enum | 2 | packed: length as a varint, then the elements' varints |
 
-*Optional* fields and the members of a oneof have presence (section 3). Enum numbers that are not listed are refused. A message
-without fields is zero bytes long. Certificates (frame 0x81) are in `proof.proto` beside each game's messages.
+*Optional* fields and the members of a oneof have presence (section 3). Enum numbers that are not listed are refused. A
+message without fields is zero bytes long. Certificates (frame 0x81) are in `proof.proto` beside each game's messages.
 """
 
 
