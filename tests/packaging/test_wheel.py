@@ -45,13 +45,13 @@ class Installed:
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Installed:
     folder = tmp_path_factory.mktemp("wheel")
-    build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", folder]
-    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory"]
+    subprocess.run([*build, str(folder)], cwd=ROOT, check=True, capture_output=True)
     (wheel,) = folder.glob("*.whl")
     venv.create(folder / "env", with_pip=False)
     (site,) = (folder / "env").glob("lib/python3*/site-packages")
-    pip = [sys.executable, "-m", "pip", "--python", folder / "env" / "bin" / "python"]
-    install = ["install", "--quiet", "--no-deps", "--no-index", "--no-compile", wheel]
+    pip = [sys.executable, "-m", "pip", "--python", str(folder / "env" / "bin" / "python")]
+    install = ["install", "--quiet", "--no-deps", "--no-index", "--no-compile", str(wheel)]
     subprocess.run([*pip, *install], check=True, capture_output=True)
     # The libraries are those that are here: a line of a .pth file makes a folder importable, and does not read the .pth
     # files in it, which are how this checkout is installed.
