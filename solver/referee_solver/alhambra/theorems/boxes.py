@@ -106,7 +106,7 @@ class Box:
         ]
 
     def shut_in(self, board: Board) -> list[Formula]:
-        """State that ALH-A5 and ALH-A6 are broken: some empty cells, none on the rim, and all empty ones beside them."""
+        """State that ALH-A5 and ALH-A6 are broken: some empty cells, none on the rim, with all empty ones beside."""
         some = {cell: z3.Bool(f"shut in {cell}") for cell in self.cells}
         return [
             z3.Or(list(some.values())),
