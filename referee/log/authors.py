@@ -17,7 +17,7 @@ from referee.log.v1 import log_pb2
 
 @lru_cache(maxsize=64)
 def _public_key(raw: bytes) -> PublicKey:
-    """Return the key. Raises ``LogError``. Cached: checking a key costs as much as a signature, and a Join asks twice."""
+    """Return the key. Raises ``LogError``. Cached: the check costs as much as a signature, and a Join asks twice."""
     return PublicKey(raw)
 
 
