@@ -76,6 +76,15 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert anchor in anchors(linked), f"{target}#{anchor}"
 
 
+@pytest.mark.parametrize("game", registry.names())
+def test_what_contributing_names_is_there(game: str) -> None:
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    named = re.findall(r"`([\w.<>-]+(?:/[\w.<>-]+)+/?)`", page)
+    assert len(named) > 30
+    for path in named:
+        assert (ROOT / path.replace("<game>", game)).exists(), path
+
+
 def test_every_page_is_in_the_index() -> None:
     index = (ROOT / "docs" / "README.md").read_text()
     linked = {(ROOT / "docs" / target).resolve() for target in re.findall(r"\]\(([^)#:]+\.md)\)", index)}
