@@ -37,9 +37,10 @@ BOARDS = """\
 PAGE = """\
 # The notation
 
-Made from the grammar by `make docs`. The notation writes a game, or one position of it, as plain text. A scribe can write it by
-hand, read it aloud, and make a log from it; a log can be printed as such a text. Each game has one canonical text, which
-`referee show --notation` prints. The reader also accepts other spellings of the same, and never guesses.
+Made from the grammar by `make docs`. The notation writes a game, or one position of it, as plain text. A scribe can
+write it by hand, read it aloud, and make a log from it; a log can be printed as such a text. Each game has one
+canonical text, which `referee show --notation` prints. The reader also accepts other spellings of the same, and never
+guesses.
 
     referee show final.gamelog --notation > final.txt       # a log as text
     referee record final.txt --key scribe.pem --referee-key referee.pem --out final.gamelog     # and back
@@ -67,31 +68,33 @@ hand, read it aloud, and make a log from it; a log can be printed as such a text
 The options, by game (docs/rules explains each):
 
 {options}
-**Lines.** Every event has a line. A seat's move begins with its number and a colon; a draw or a roll does not. A seat without a
-legal action passes, and that is a line, too. Cells are `x,y`: x grows east, y grows south, castle and fountain are `0,0`. A
-pair of dice is `blue,yellow`.
+**Lines.** Every event has a line. A seat's move begins with its number and a colon; a draw or a roll does not. A seat
+ without a legal action passes, and that is a line, too. Cells are `x,y`: x grows east, y grows south, castle and
+ fountain are `0,0`. A pair of dice is `blue,yellow`.
 
-**Blanks and comments.** Blanks separate words, and line ends separate lines; more of either change nothing. A comment begins with
-`;` and ends with its line, or is in braces. Scoring rounds are printed as such comments and not read.
+**Blanks and comments.** Blanks separate words, and line ends separate lines; more of either change nothing. A comment
+ begins with `;` and ends with its line, or is in braces. Scoring rounds are printed as such comments and not read.
 
 **What you may leave out**, because the rest implies it and writing by hand takes time:
 
 - the halves of a domino (`choose 48`): its number implies them;
 - the slot of a tile that is bought (`buy tower-12 with ducat-5 ducat-7`): each tile exists once;
 - the type of a building and the number of coins (`build 3,5`, `get coins`, `build second`): sheet and dice imply them;
-- the cells of `place 48` and `place garden-10-N` if there is only one way to place it. With more ways the text is ambiguous.
+- the cells of `place 48` and `place garden-10-N` if there is only one way to place it. With more ways the text is
+  ambiguous.
 
-If you write these parts, they must be right. Cards that are taken or paid, the dominoes of a line and the changed dice of one
-colour may come in any order; hands, rows, markets and rolls keep the order in which they came. There are no other short forms.
-A tile has its whole name: `garden-10` is a tile, and so are `garden-10-N` and `garden-10-W`.
+If you write these parts, they must be right. Cards that are taken or paid, the dominoes of a line and the changed dice
+of one colour may come in any order; hands, rows, markets and rolls keep the order in which they came. There are no
+other short forms. A tile has its whole name: `garden-10` is a tile, and so are `garden-10-N` and `garden-10-W`.
 
-**What a text leaves out** is only in the log: keys and signatures, seats' players, the terms, a series, times, refused moves,
-protests, and which arbiter ruled. If a result still waits for protests, the text has it as the result that the game has come to.
+**What a text leaves out** is only in the log: keys and signatures, seats' players, the terms, a series, times, refused
+ moves, protests, and which arbiter ruled. If a result still waits for protests, the text has it as the result that the
+ game has come to.
 
 ## A contested game
 
-Games are also decided beside the moves: a seat resigns or runs out of time, an arbiter takes points off, lets an illegal move
-stand or gives the result. A text states all of this, so that its readers find the same winner as the log.
+Games are also decided beside the moves: a seat resigns or runs out of time, an arbiter takes points off, lets an
+illegal move stand or gives the result. A text states all of this, so that its readers find the same winner as the log.
 
 {contested}
 | header | value |
@@ -102,19 +105,21 @@ stand or gives the result. A text states all of this, so that its readers find t
 | `Points` | by seat, as an arbiter gave them with `adjudicated`; without them the result has only places |
 | `Places` | by seat: 1 is the winner, equal places are a draw; printed if the moves alone do not give them |
 
-Headers without content are left out. Points and places of a contested game follow from the rest of the text, except where an
-arbiter gave them; if you write them, they must agree. A text with `[Result "resigned"]` and no `Forfeits` does not say which seat
-resigned: it can be read, and has no places. The same headers have the same meaning before a position.
+Headers without content are left out. Points and places of a contested game follow from the rest of the text, except
+where an arbiter gave them; if you write them, they must agree. A text with `[Result "resigned"]` and no `Forfeits` does
+not say which seat resigned: it can be read, and has no places. The same headers have the same meaning before a
+position.
 
-**A move that stands against the rules** ends with `against` and the ids of the rules that it breaks, ascending: exactly these, and
-only rules that an arbiter can waive (TBL-7, [docs/rules/table.md](rules/table.md#what-may-stand)). A line without the mark must be
-legal. In positions of Kingdomino the mark stands at the domino, with the rules that it broke when it was placed; in those of
-Alhambra at the end of `laid`, with the rules that the whole layout breaks now. Roll & Write needs no mark in a position: nothing on
-its boards is against the rules.
+**A move that stands against the rules** ends with `against` and the ids of the rules that it breaks, ascending: exactly
+ these, and only rules that an arbiter can waive (TBL-7, [docs/rules/table.md](rules/table.md#what-may-stand)). A line
+ without the mark must be legal. In positions of Kingdomino the mark stands at the domino, with the rules that it broke
+ when it was placed; in those of Alhambra at the end of `laid`, with the rules that the whole layout breaks now. Roll &
+ Write needs no mark in a position: nothing on its boards is against the rules.
 
 ## What can be wrong
 
-The reader stops at the first error and gives its line and column. A text has at most {characters} characters, a line {line}.
+The reader stops at the first error and gives its line and column. A text has at most {characters} characters, a line
+{line}.
 
 | kind | example |
 |---|---|
@@ -122,43 +127,46 @@ The reader stops at the first error and gives its line and column. A text has at
 | illegal | `line 7, column 1: illegal: 0: choose 4 forest/forest: KDO-5 (domino: 4, found: not in the line): …` |
 | ambiguous | `line 12, column 4: ambiguous: place 3 can be 2 moves; expected place 3 forest/forest -2,0 -1,0; place 3 …` |
 
-*Syntax* also covers names that the game does not have, and optional parts that are wrong. *Illegal* names every rule that is
-broken; if a seat acts that is not on turn, it says what is awaited.
+*Syntax* also covers names that the game does not have, and optional parts that are wrong. *Illegal* names every rule
+ that is broken; if a seat acts that is not on turn, it says what is awaited.
 
 ## A position
 
-A position has the headers of the game, and the position on one line. It is read back as the same position, with the same digest;
-`referee show FILE --position --at N` prints it. A position must be complete: every domino, tile and card is in one place, boards are
-legal or [marked](#a-contested-game) with what they break, and the awaited event can happen. The reader does not ask whether a game
-can lead to it.
+A position has the headers of the game, and the position on one line. It is read back as the same position, with the
+same digest; `referee show FILE --position --at N` prints it. A position must be complete: every domino, tile and card
+is in one place, boards are legal or [marked](#a-contested-game) with what they break, and the awaited event can happen.
+The reader does not ask whether a game can lead to it.
 
 `|` separates the parts: the phase with its counters, the pieces on the table, then one part for each seat.
 
-**Kingdomino**: the order of the kings in the first line; kings whose domino is still to be placed, `domino=seat`; the offer, with
-the seat of the king on a domino; dominoes left over. For each seat: the castle's column and row in a fixed frame (or `nowhere`),
-dominoes in the order in which they were placed, discarded dominoes. A domino that is nowhere is unseen.
+**Kingdomino**: the order of the kings in the first line; kings whose domino is still to be placed, `domino=seat`; the
+ offer, with the seat of the king on a domino; dominoes left over. For each seat: the castle's column and row in a fixed
+ frame (or `nowhere`), dominoes in the order in which they were placed, discarded dominoes. A domino that is nowhere is
+ unseen.
 
 {kingdomino_position}
-**Roll & Write**: `roll`: pairs of dice that are awaited; `player`: the virtual player whose dice are rolled; `changed`: dice were
-changed in this turn; `first`: its first building. For each seat: coins left `of` those circled, dice, buildings. For each virtual
-player: its buildings by type. Then the completed types, with the players who completed them.
+**Roll & Write**: `roll`: pairs of dice that are awaited; `player`: the virtual player whose dice are rolled; `changed`:
+ dice were changed in this turn; `first`: its first building. For each seat: coins left `of` those circled, dice,
+ buildings. For each virtual player: its buildings by type. Then the completed types, with the players who completed
+ them.
 
 {rollwrite_position}
-**Alhambra**: rounds held and `due`; cards in the five piles, the number of them that were turned, and the number turned before each
-of the scoring cards A and B, if it came. Tiles and cards that are nowhere else are in the bag and the deck: their order is not
-part of a position.
+**Alhambra**: rounds held and `due`; cards in the five piles, the number of them that were turned, and the number turned
+ before each of the scoring cards A and B, if it came. Tiles and cards that are nowhere else are in the bag and the
+ deck: their order is not part of a position.
 
 {alhambra_position}
 ## Recording a game
 
-`referee record` makes the log of a declared game: every seat is scribed, everything that is drawn is declared, and each act is signed
-with the scribe's key. The referee's key signs the head of the log. If you record a game alone you are scribe and referee, with two
-keys (`referee keys scribe.pem --new`); the log then shows what you vouch for, not what the players signed. The text is first
-played by the rules; if anything is wrong, nothing is written. `referee audit` says COMPLETE of a finished game, and PREFIX of one
-that breaks off. A contested game needs an arbiter's rulings, and so an arbiter's key: use `referee adjudicate`.
+`referee record` makes the log of a declared game: every seat is scribed, everything that is drawn is declared, and each
+act is signed with the scribe's key. The referee's key signs the head of the log. If you record a game alone you are
+scribe and referee, with two keys (`referee keys scribe.pem --new`); the log then shows what you vouch for, not what the
+players signed. The text is first played by the rules; if anything is wrong, nothing is written. `referee audit` says
+COMPLETE of a finished game, and PREFIX of one that breaks off. A contested game needs an arbiter's rulings, and so an
+arbiter's key: use `referee adjudicate`.
 
-A printed text can be signed as a [C2SP signed note](https://c2sp.org/signed-note); `--sign` prints the verifier key. With `--key` the
-reader checks a text's signature; without it, it says that nothing was checked:
+A printed text can be signed as a [C2SP signed note](https://c2sp.org/signed-note); `--sign` prints the verifier key.
+With `--key` the reader checks a text's signature; without it, it says that nothing was checked:
 
     referee show final.gamelog --notation --sign club.pem --name club.example > final.txt
     referee show final.txt --key club.vkey
@@ -166,8 +174,8 @@ reader checks a text's signature; without it, it says that nothing was checked:
 
 ## Judging a record
 
-`referee adjudicate` judges the record of a game that was played over the board: every move, every draw, the score. It reads the same
-texts as `referee record`, and does not end with the first line that the rules forbid:
+`referee adjudicate` judges the record of a game that was played over the board: every move, every draw, the score. It
+reads the same texts as `referee record`, and does not end with the first line that the rules forbid:
 
     referee adjudicate final.txt                            # stops before the first illegal line and explains it
     referee adjudicate final.txt --on-illegal skip --report final.html --out final.gamelog \\
@@ -179,31 +187,34 @@ texts as `referee record`, and does not end with the first line that the rules f
 | `skip` | it does not count, like a refused attempt. If the seat moves again in the record, that move counts; if the record goes on without it, the stand-in's move is entered (TBL-2). If a later draw does not fit the game without the move, the adjudication ends there |
 | `accept-as-played` | it stands if all rules that it breaks can be waived (TBL-7); otherwise it ends the adjudication |
 
-Draws and rolls cannot be skipped or left standing. A line that is not in the notation, or can mean several moves, is nobody's move:
-it is reported as by `referee record`; correct the text. A `Result` that differs from the points is listed with the illegal lines, and
-the points count. The same holds for impossible `Points` and `Places`.
+Draws and rolls cannot be skipped or left standing. A line that is not in the notation, or can mean several moves, is
+nobody's move: it is reported as by `referee record`; correct the text. A `Result` that differs from the points is
+listed with the illegal lines, and the points count. The same holds for impossible `Points` and `Places`.
 
-Rulings in the record hold, whatever the policy: a move that is correctly marked with `against` stands, and forfeits, penalties and
-given results count. They do not make the record wrong. With `--out` each becomes a ruling in the log: moves in their places, all
-others at its end, as a text does not say when they came. Two kinds of ends cannot be written so and are refused: a forfeit whose
-seat the text does not name, and an abort of a game that had already come to its end.
+Rulings in the record hold, whatever the policy: a move that is correctly marked with `against` stands, and forfeits,
+penalties and given results count. They do not make the record wrong. With `--out` each becomes a ruling in the log:
+moves in their places, all others at its end, as a text does not say when they came. Two kinds of ends cannot be written
+so and are refused: a forfeit whose seat the text does not name, and an abort of a game that had already come to its
+end.
 
-Every ruling is an act of the arbiter in the log, signed with the arbiter's key. The report (`.html`, one printable page without scripts,
-or `.txt`) lists the illegal lines with line, rule and the rule's words, the score item by item, every move, and the hashes that tie it
-to the log. Only the report has the players' names: in the log a player is a hash, and the report has the salt that proves whose.
-`referee report final.gamelog --html` makes such a report of any game file, with the audit's verdict at its top.
+Every ruling is an act of the arbiter in the log, signed with the arbiter's key. The report (`.html`, one printable page
+without scripts, or `.txt`) lists the illegal lines with line, rule and the rule's words, the score item by item, every
+move, and the hashes that tie it to the log. Only the report has the players' names: in the log a player is a hash, and
+the report has the salt that proves whose. `referee report final.gamelog --html` makes such a report of any game file,
+with the audit's verdict at its top.
 
 A running referee does the same over gRPC for callers with a token: AdjudicateRecord, ScorePosition and ReportGame of
-[AdjudicationService](../proto/referee/v1/adjudication_service.proto), in Python `referee_clients.sdk.adjudication`. The service takes
-no keys and writes no log; use `--out` where you have the keys.
+[AdjudicationService](../proto/referee/v1/adjudication_service.proto), in Python `referee_clients.sdk.adjudication`. The
+service takes no keys and writes no log; use `--out` where you have the keys.
 
 ## Scoring a final position
 
-`referee score` makes the score sheet of a position, of a game as text, or of a game file: every item of every seat with its rule, the
-places, and what broke a tie. For a contested game it begins with the winner and the reason, lists points that were taken off as items,
-and has the places of the result. For a position that is not over it gives the score as if the game ended there, with a last
-scoring of the boards. If only the boards of Alhambra are left of a game, write them as below: `scorings` is the number of rounds held,
-`score` the scoring track, `laid` the layout. Turns and cards do not matter.
+`referee score` makes the score sheet of a position, of a game as text, or of a game file: every item of every seat with
+its rule, the places, and what broke a tie. For a contested game it begins with the winner and the reason, lists points
+that were taken off as items, and has the places of the result. For a position that is not over it gives the score as if
+the game ended there, with a last scoring of the boards. If only the boards of Alhambra are left of a game, write them
+as below: `scorings` is the number of rounds held, `score` the scoring track, `laid` the layout. Turns and cards do not
+matter.
 
 ```text
 {boards}```
