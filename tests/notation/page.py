@@ -69,11 +69,11 @@ The options, by game (docs/rules explains each):
 
 {options}
 **Lines.** Every event has a line. A seat's move begins with its number and a colon; a draw or a roll does not. A seat
- without a legal action passes, and that is a line, too. Cells are `x,y`: x grows east, y grows south, castle and
- fountain are `0,0`. A pair of dice is `blue,yellow`.
+without a legal action passes, and that is a line, too. Cells are `x,y`: x grows east, y grows south, castle and
+fountain are `0,0`. A pair of dice is `blue,yellow`.
 
 **Blanks and comments.** Blanks separate words, and line ends separate lines; more of either change nothing. A comment
- begins with `;` and ends with its line, or is in braces. Scoring rounds are printed as such comments and not read.
+begins with `;` and ends with its line, or is in braces. Scoring rounds are printed as such comments and not read.
 
 **What you may leave out**, because the rest implies it and writing by hand takes time:
 
@@ -88,8 +88,8 @@ of one colour may come in any order; hands, rows, markets and rolls keep the ord
 other short forms. A tile has its whole name: `garden-10` is a tile, and so are `garden-10-N` and `garden-10-W`.
 
 **What a text leaves out** is only in the log: keys and signatures, seats' players, the terms, a series, times, refused
- moves, protests, and which arbiter ruled. If a result still waits for protests, the text has it as the result that the
- game has come to.
+moves, protests, and which arbiter ruled. If a result still waits for protests, the text has it as the result that the
+game has come to.
 
 ## A contested game
 
@@ -111,10 +111,10 @@ not say which seat resigned: it can be read, and has no places. The same headers
 position.
 
 **A move that stands against the rules** ends with `against` and the ids of the rules that it breaks, ascending: exactly
- these, and only rules that an arbiter can waive (TBL-7, [docs/rules/table.md](rules/table.md#what-may-stand)). A line
- without the mark must be legal. In positions of Kingdomino the mark stands at the domino, with the rules that it broke
- when it was placed; in those of Alhambra at the end of `laid`, with the rules that the whole layout breaks now. Roll &
- Write needs no mark in a position: nothing on its boards is against the rules.
+these, and only rules that an arbiter can waive (TBL-7, [docs/rules/table.md](rules/table.md#what-may-stand)). A line
+without the mark must be legal. In positions of Kingdomino the mark stands at the domino, with the rules that it broke
+when it was placed; in those of Alhambra at the end of `laid`, with the rules that the whole layout breaks now. Roll &
+Write needs no mark in a position: nothing on its boards is against the rules.
 
 ## What can be wrong
 
@@ -128,7 +128,7 @@ The reader stops at the first error and gives its line and column. A text has at
 | ambiguous | `line 12, column 4: ambiguous: place 3 can be 2 moves; expected place 3 forest/forest -2,0 -1,0; place 3 …` |
 
 *Syntax* also covers names that the game does not have, and optional parts that are wrong. *Illegal* names every rule
- that is broken; if a seat acts that is not on turn, it says what is awaited.
+that is broken; if a seat acts that is not on turn, it says what is awaited.
 
 ## A position
 
@@ -140,20 +140,20 @@ The reader does not ask whether a game can lead to it.
 `|` separates the parts: the phase with its counters, the pieces on the table, then one part for each seat.
 
 **Kingdomino**: the order of the kings in the first line; kings whose domino is still to be placed, `domino=seat`; the
- offer, with the seat of the king on a domino; dominoes left over. For each seat: the castle's column and row in a fixed
- frame (or `nowhere`), dominoes in the order in which they were placed, discarded dominoes. A domino that is nowhere is
- unseen.
+offer, with the seat of the king on a domino; dominoes left over. For each seat: the castle's column and row in a fixed
+frame (or `nowhere`), dominoes in the order in which they were placed, discarded dominoes. A domino that is nowhere is
+unseen.
 
 {kingdomino_position}
 **Roll & Write**: `roll`: pairs of dice that are awaited; `player`: the virtual player whose dice are rolled; `changed`:
- dice were changed in this turn; `first`: its first building. For each seat: coins left `of` those circled, dice,
- buildings. For each virtual player: its buildings by type. Then the completed types, with the players who completed
- them.
+dice were changed in this turn; `first`: its first building. For each seat: coins left `of` those circled, dice,
+buildings. For each virtual player: its buildings by type. Then the completed types, with the players who completed
+them.
 
 {rollwrite_position}
 **Alhambra**: rounds held and `due`; cards in the five piles, the number of them that were turned, and the number turned
- before each of the scoring cards A and B, if it came. Tiles and cards that are nowhere else are in the bag and the
- deck: their order is not part of a position.
+before each of the scoring cards A and B, if it came. Tiles and cards that are nowhere else are in the bag and the
+deck: their order is not part of a position.
 
 {alhambra_position}
 ## Recording a game
