@@ -1,9 +1,11 @@
-"""Alhambra Roll & Write: the default sheet, its constraints, and the options by the names of each interface."""
+"""Alhambra Roll & Write: the default sheet, its constraints, and the options."""
 
 from __future__ import annotations
 
+from referee.games.rollwrite.options import Options
 from referee.games.rollwrite.scoring import place_points
 from referee.games.rollwrite.sheet import CELLS, FACES, TYPES, sheet
+from tests.rules_pages import options_table
 
 CITATIONS = """\
 Citations name the headings of SK, the Slovak edition of the rules. "Decided" marks our answer to a question that it
@@ -37,6 +39,13 @@ RULINGS = {
 """For every constraint, why an arbiter may or may not let a move stand that breaks it (TBL-7)."""
 
 
+OPTIONS = {
+    "start_seat": ("RNW-1", "who starts, declared; without it the seat is drawn"),
+    "virtual_players": ("RNW-6, RNW-43", "with one seat 2, 3 or 4; without it 2"),
+    "solo": ("RNW-44", "with one seat: for points, or against the virtual players, who score and get a bonus"),
+}
+
+
 def appendix() -> list[str]:
     """Lines of Markdown."""
     default = sheet()
@@ -68,15 +77,5 @@ def appendix() -> list[str]:
         "- `arcades`: at least 5 boxes of arcades; in an example of SK a player has four and has not completed them.",
         "- `coin_track`: 7 to 255 coins; three are given at the start, and one action can bring four.",
         "",
-        "## Options",
-        "",
-        "Set them when you open a game (`referee new --options`, message `referee.rollwrite.v1.Options`). The defaults",
-        "are the decisions above.",
-        "",
-        "| rule | option | values |",
-        "|---|---|---|",
-        "| RNW-1 | `start_seat` | the seat that starts; default: drawn |",
-        "| RNW-6, RNW-43 | `virtual_players` | with one seat 2, 3 or 4; default 2 |",
-        "| RNW-44 | `solo` | `SOLO_RULE_AGAINST`: with one seat, virtual players score and get a bonus |",
-        "",
+        *options_table("rollwrite", Options, OPTIONS),
     ]

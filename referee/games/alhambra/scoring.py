@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from referee.games.alhambra.options import LoopRule
 from referee.games.alhambra.tiles import TYPES
 
 FIRST_PLACE: Final = (1, 8, 16)
@@ -68,6 +69,11 @@ def score_round(
             if player != NEUTRAL:
                 points[player] += line.each
     return points, lines
+
+
+def wall_points(longest: int, outline: int, rule: LoopRule) -> int:
+    """Return the points of a longest wall (ALH-B6); one that closes on itself is as long as the outline."""
+    return longest - 1 if rule is LoopRule.ONE_LESS and longest == outline else longest
 
 
 def places(scores: Sequence[int]) -> tuple[int, ...]:

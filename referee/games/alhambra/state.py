@@ -35,9 +35,9 @@ from referee.games.alhambra.moves import (
     ReserveTile,
     TakeMoney,
 )
-from referee.games.alhambra.options import Options
+from referee.games.alhambra.options import EndRule, Options
 from referee.games.alhambra.phases import ACTIONS, CHANCE_KINDS, DISPOSALS, FREE, SLOTS, Phase
-from referee.games.alhambra.scoring import places, score_round
+from referee.games.alhambra.scoring import places, score_round, wall_points
 from referee.games.alhambra.tiles import TYPES, TileTable, tiles_of
 from referee.games.game import Chance, Decision, Ending, Forced, Over, Pending, Violation
 
@@ -324,7 +324,7 @@ class State:
             if self.neutral_draws():
                 self.phase = Phase.NEUTRAL
                 return
-        if FREE in self.market or (self.options.end_when_bag_empty and not self.bag):
+        if FREE in self.market or (self.options.end_rule is EndRule.BAG_EMPTY and not self.bag):
             self._hand_out()
         else:
             self.seat = (self.seat + 1) % self.seats
@@ -418,8 +418,7 @@ class State:
 
     def wall(self, seat: int) -> int:
         """ALH-B1, ALH-B6: the seat's longest wall; closed, it counts one less where the options say so."""
-        longest, outline = self.layouts[seat].wall()
-        return longest - 1 if self.options.loop_one_less and longest == outline else longest
+        return wall_points(*self.layouts[seat].wall(), self.options.loop_rule)
 
     def __repr__(self) -> str:
         return f"<Alhambra: {self.phase.name.lower()}, seat {self.seat}, {self.turns} turns, scores {self.scores}>"

@@ -30,7 +30,7 @@ from referee.games.rollwrite.moves import (
     StartSeat,
     VirtualBuildings,
 )
-from referee.games.rollwrite.options import Options
+from referee.games.rollwrite.options import Options, Solo
 from referee.games.rollwrite.phases import ACTIONS, CHANCE_KINDS, KEEPING, SECOND_BUILDING, Phase
 from referee.games.rollwrite.scoring import Score, Share, place_of, score_sheet
 from referee.games.rollwrite.sheet import START_COINS, TYPES, Sheet, index_of
@@ -365,15 +365,20 @@ class State:
         """Buildings by type of every seat, then of every virtual player."""
         return [*map(self.table.counts, self.built), *self.virtual]
 
+    @property
+    def is_against(self) -> bool:
+        """Whether the virtual players score and get a bonus (RNW-44)."""
+        return self.options.solo is Solo.AGAINST
+
     def score(self) -> tuple[list[Score], list[Share]]:
         """RNW-33 to RNW-41: the points of every player, were the game over now, and who shares which places."""
         return score_sheet(
             self.all_counts(),
             built=self.built,
             coins=self.coins,
-            awarded=completed(self.awards, self.seats, self.options.against),
+            awarded=completed(self.awards, self.seats, self.is_against),
             virtual=range(self.seats, self.seats + len(self.virtual)),
-            against=self.options.against,
+            against=self.is_against,
         )
 
     @property
@@ -389,7 +394,7 @@ class State:
     def _result(self) -> Over:
         """RNW-41, RNW-46: virtual players that score take places, too."""
         totals = [score.total for score in self.score()[0]]
-        if not self.options.against:
+        if not self.is_against:
             totals = totals[: self.seats]
         scores = totals[: self.seats]
         return Over(Ending.RULES, tuple(scores), tuple(place_of(score, totals) for score in scores))
