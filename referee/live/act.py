@@ -9,7 +9,7 @@ from typing import NamedTuple
 from referee.live.answers import Answer
 from referee.live.watch import Commit
 from referee.log.v1 import log_pb2
-from referee.store.store import StoreFailed
+from referee.store.errors import StoreFailed
 from referee.v1 import game_service_pb2 as pb
 
 Deliver = Callable[[Answer | StoreFailed, Commit | None], None]

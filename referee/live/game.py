@@ -29,7 +29,8 @@ from referee.log.game import Phase
 from referee.log.intent import Author, Role, SignedIntent, author_of
 from referee.log.replay import Record, signed_part
 from referee.log.v1 import log_pb2
-from referee.store.store import Opening, Row, StoreFailed
+from referee.store.errors import StoreFailed
+from referee.store.store import Opening, Row
 
 _log = structlog.get_logger("referee.live")
 

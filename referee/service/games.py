@@ -34,7 +34,7 @@ from referee.service.permissions import Scope
 from referee.service.play_stream import PlayStream, SeatStreams
 from referee.service.violations import violation_message
 from referee.service.watching import Heartbeats, WatchLimits, after_seq_of, tell, watch
-from referee.store.store import StoreFailed
+from referee.store.errors import StoreFailed
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.arbiter_service_pb2 import SubmitActRequest
@@ -274,7 +274,7 @@ class GameService:
     async def _proofs(self, game_id: bytes, first: int) -> dict[int, list[bytes]]:
         """Of some entries, as far as they are made."""
         proofs: dict[int, list[bytes]] = {}
-        for certificate in await self._live_games.context.store.proofs(game_id, first, first + _PROOF_ENTRIES):
+        for certificate in await self._live_games.context.store.certificates(game_id, first, first + _PROOF_ENTRIES):
             proofs.setdefault(certificate.seq, []).append(certificate.data)
         return proofs
 

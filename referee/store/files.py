@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from referee.store.store import StoreDamaged, StoreFailed
+from referee.store.errors import StoreDamaged, StoreFailed
 
 _LARGEST_COMMIT_PAGES = 64
 """What the log may grow by beyond its size before it is begun anew."""
@@ -53,13 +53,18 @@ def make_room(connection: sqlite3.Connection, pages: int) -> None:
             connection.execute("ROLLBACK")
 
 
-def failed(path: Path, error: OSError | sqlite3.Error) -> StoreFailed:
-    """The same, as a store tells it."""
-    if isinstance(error, OSError) and error.filename is not None:
-        return StoreFailed(f"{error.filename}: {error.strerror}")
-    # The lowest byte is the kind of error; what is above tells more of it.
-    kind = StoreDamaged if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED else StoreFailed
-    return kind(f"{path}: {error}")
+@contextmanager
+def store_errors(path: Path) -> Iterator[None]:
+    """Raise what goes wrong with the file inside as ``StoreFailed``, or ``StoreDamaged`` if it cannot be read."""
+    try:
+        yield
+    except OSError as error:
+        file, what = (path, error) if error.filename is None else (error.filename, error.strerror)
+        raise StoreFailed(f"{file}: {what}") from error
+    except sqlite3.Error as error:
+        # The lowest byte of the code is the kind of error; what is above says more of it.
+        kind = StoreDamaged if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED else StoreFailed
+        raise kind(f"{path}: {error}") from error
 
 
 def make_whole(path: Path, save: Callable[[Path], None]) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sqlite3
 from typing import Any
 
-from referee.store.store import Grant, StoreFailed
+from referee.store.errors import StoreFailed
+from referee.store.store import Grant
 
 # Without its game a grant for one game would be one for every game: then it is none.
 _GRANTS = """SELECT hash, principal, scopes, id, seat, certificate, issued_ms, expires_ms, revoked_ms, grants.number

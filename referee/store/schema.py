@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from enum import IntEnum
 
-from referee.store.store import StoreFailed
+from referee.store.errors import StoreFailed
 
 VERSION = 5
 

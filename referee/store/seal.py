@@ -13,8 +13,8 @@ from nacl.exceptions import CryptoError
 from nacl.secret import Aead
 from nacl.utils import random
 
+from referee.store.errors import StoreDamaged, StoreFailed
 from referee.store.files import make_whole
-from referee.store.store import StoreDamaged, StoreFailed
 
 _CHECKED = b"tile-referee/v1/seal-check"
 

@@ -12,10 +12,8 @@ from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 from time import perf_counter
 
-from referee.store.store import Change, Done, StoreFailed
-
-Observer = Callable[[float, int, int, StoreFailed | None], None]
-"""Is told on the event loop of each batch: seconds, games, rows, and why if it failed."""
+from referee.store.errors import StoreFailed
+from referee.store.store import Change, Done, Observer
 
 ENOUGH_ROWS = 64
 """So many do not wait for more."""

@@ -18,8 +18,8 @@ from referee.service import games as games_module
 from referee.service.data import STORE_FILE
 from referee.service.guard import ResponseStream
 from referee.service.server import Server
+from referee.store.errors import StoreFailed
 from referee.store.sqlite import MARKS_FILE
-from referee.store.store import StoreFailed
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import running

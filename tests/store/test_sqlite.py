@@ -16,9 +16,10 @@ from threading import Barrier
 import pytest
 
 from referee.store import schema
+from referee.store.errors import StoreFailed
 from referee.store.files import connect
 from referee.store.sqlite import SqliteStore
-from referee.store.store import Certificate, Change, Grant, Opening, Proved, Row, StoreFailed
+from referee.store.store import Certificate, Change, Grant, NewCertificates, Opening, Row
 from referee.store.writer import GroupWriter
 
 
@@ -234,9 +235,9 @@ async def test_the_database_of_a_version_before(store: SqliteStore, tmp_path: Pa
     store = SqliteStore(tmp_path / "referee.db")
     assert [game.game_id for game in await store.games(None, 9, closed=True)] == [identity(1)]
     assert [game.game_id for game in await store.games(None, 9, closed=False)] == [identity(2), identity(0)]
-    assert await store.unproved() == []
-    await committed(store, Change(identity(3), [row(0)], replace(opening(3), proofs=True)))
-    assert await store.unproved() == [(identity(3), 0)]
+    assert await store.awaiting_certificates() == []
+    await committed(store, Change(identity(3), [row(0)], replace(opening(3), wants_certificates=True)))
+    assert await store.awaiting_certificates() == [(identity(3), 0)]
     await store.close()
 
 
@@ -293,28 +294,29 @@ async def test_open_games_are_found_without_a_look_at_those_that_are_over(store:
 
 async def test_certificates_stand_beside_the_entries(store: SqliteStore) -> None:
     for game in (1, 2, 3):
-        await committed(store, Change(identity(game), [row(0)], replace(opening(game), proofs=game != 3)))
-    assert await store.unproved() == [(identity(1), 0), (identity(2), 0)]
+        await committed(store, Change(identity(game), [row(0)], replace(opening(game), wants_certificates=game != 3)))
+    assert await store.awaiting_certificates() == [(identity(1), 0), (identity(2), 0)]
     made = [Certificate(4, 0, b"4a"), Certificate(4, 1, b"4b"), Certificate(7, 0, b"7")]
-    await committed(store, Change(identity(1), (), proved=Proved(made[2:], 8)))
-    await committed(store, Change(identity(1), (), proved=Proved([*made[:2], Certificate(7, 0, b"another")], 9)))
-    assert await store.proofs(identity(1), 0, 10) == made, "in order, and what is there stays"
-    assert await store.proofs(identity(1), 5, 7) == []
-    assert await store.proofs(identity(2), 0, 10) == []
-    assert await store.unproved() == [(identity(1), 9), (identity(2), 0)]
-    await committed(store, Change(identity(1), (), proved=Proved((), None)))
-    assert await store.unproved() == [(identity(2), 0)]
+    await committed(store, Change(identity(1), (), certificates=NewCertificates(made[2:], 8)))
+    new = NewCertificates([*made[:2], Certificate(7, 0, b"another")], 9)
+    await committed(store, Change(identity(1), (), certificates=new))
+    assert await store.certificates(identity(1), 0, 10) == made, "in order, and what is there stays"
+    assert await store.certificates(identity(1), 5, 7) == []
+    assert await store.certificates(identity(2), 0, 10) == []
+    assert await store.awaiting_certificates() == [(identity(1), 9), (identity(2), 0)]
+    await committed(store, Change(identity(1), (), certificates=NewCertificates((), None)))
+    assert await store.awaiting_certificates() == [(identity(2), 0)]
     store.give_up(identity(2))
-    assert await store.unproved() == [], "for whoever asks there is no such game"
+    assert await store.awaiting_certificates() == [], "for whoever asks there is no such game"
     assert await store.entries(identity(1), 0, 10) == [row(0)]
 
 
 async def test_a_store_that_was_overtaken_keeps_no_certificates(store: SqliteStore, tmp_path: Path) -> None:
-    await committed(store, Change(identity(1), [row(0)], replace(opening(1), proofs=True)))
+    await committed(store, Change(identity(1), [row(0)], replace(opening(1), wants_certificates=True)))
     later = SqliteStore(tmp_path / "referee.db")
     with pytest.raises(StoreFailed, match="another referee was started"):
-        await committed(store, Change(identity(1), (), proved=Proved([Certificate(0, 0, b"x")], 1)))
-    assert await later.proofs(identity(1), 0, 9) == []
+        await committed(store, Change(identity(1), (), certificates=NewCertificates([Certificate(0, 0, b"x")], 1)))
+    assert await later.certificates(identity(1), 0, 9) == []
     await later.close()
 
 
