@@ -41,9 +41,9 @@ from referee.v1.arbiter_service_pb2 import SubmitActRequest
 from referee.wire.strict import MAX_BODY_BYTES
 
 CHUNK_BYTES = 64 * 1024
-_PROOF_ENTRIES = 256
-"""For so many the certificates and texts are read at one time."""
-_PROOF_BYTES, _REMARK_BYTES = 16 << 20, 4 << 20
+_ENTRIES_AT_ONCE = 256
+"""The certificates and texts of this many entries are read at one time."""
+_CERTIFICATE_BYTES, _REMARK_BYTES = 16 << 20, 4 << 20
 """In one file. What would make it longer than a file may be is left out: entries are not."""
 
 
@@ -246,19 +246,19 @@ class GameService:
         writer = file.Writer(stream)
         writer.header(await self._live_games.context.store.header(game_id))
         closed, note = log.is_closed, b""
-        proofs: dict[int, list[bytes]] = {}
+        certificates: dict[int, list[bytes]] = {}
         words: dict[int, bytes] = {}
-        room, room_for_words = _PROOF_BYTES, _REMARK_BYTES
+        room, room_for_words = _CERTIFICATE_BYTES, _REMARK_BYTES
         async for row in log.rows():
             writer.entry(row.data)
             note = row.note
-            if row.seq % _PROOF_ENTRIES == 0:
-                proofs = await self._proofs(game_id, row.seq)
-                words = await self._live_games.context.store.remarks(game_id, row.seq, row.seq + _PROOF_ENTRIES)
-            for proof in proofs.get(row.seq, ()):
-                room -= len(proof)
+            if row.seq % _ENTRIES_AT_ONCE == 0:
+                certificates = await self._certificates(game_id, row.seq)
+                words = await self._live_games.context.store.remarks(game_id, row.seq, row.seq + _ENTRIES_AT_ONCE)
+            for certificate in certificates.get(row.seq, ()):
+                room -= len(certificate)
                 if room >= 0:
-                    writer.proof(proof)
+                    writer.proof(certificate)
             if row.seq in words:
                 room_for_words -= len(words[row.seq])
                 if room_for_words >= 0:
@@ -271,12 +271,12 @@ class GameService:
             writer.old_checkpoint(note)
         yield _drained(stream)
 
-    async def _proofs(self, game_id: bytes, first: int) -> dict[int, list[bytes]]:
-        """Of some entries, as far as they are made."""
-        proofs: dict[int, list[bytes]] = {}
-        for certificate in await self._live_games.context.store.certificates(game_id, first, first + _PROOF_ENTRIES):
-            proofs.setdefault(certificate.seq, []).append(certificate.data)
-        return proofs
+    async def _certificates(self, game_id: bytes, first: int) -> dict[int, list[bytes]]:
+        """Return those made so far for entries from ``first`` on, by entry."""
+        store, found = self._live_games.context.store, dict[int, list[bytes]]()
+        for certificate in await store.certificates(game_id, first, first + _ENTRIES_AT_ONCE):
+            found.setdefault(certificate.seq, []).append(certificate.data)
+        return found
 
     async def AbortGame(self, request: pb.AbortGameRequest, caller: Caller) -> pb.AbortGameResponse:
         game = await self._game(request.game_id, caller)

@@ -18,7 +18,7 @@ from referee.store.seal import Seal
 from referee.store.sqlite import SqliteStore
 from referee.store.sqlite_marks import SqliteMarks
 from referee.store.store import Change, Grant
-from tests.store.test_sqlite import committed, identity, opening, row
+from tests.store.changes import committed, identity, opening, row
 from tests.waiting import until, waiting_for
 
 A, B = bytes(32), b"\x01" * 32
@@ -116,7 +116,7 @@ import asyncio, sys
 from pathlib import Path
 from referee.store.sqlite import SqliteStore
 from referee.store.store import Change
-from tests.store.test_sqlite import committed, identity, row
+from tests.store.changes import committed, identity, row
 
 async def main():
     store = SqliteStore(Path(sys.argv[1]))
