@@ -10,7 +10,7 @@ from io import BytesIO
 
 import structlog
 
-from referee.live.act import Act
+from referee.live.act import Act, Reply
 from referee.live.answers import Accepted, Answer, Refused
 from referee.live.archive import Archive
 from referee.live.errors import BadField, Draining
@@ -184,7 +184,7 @@ class GameService:
             receipt, arrival = self._live_games.context.time.receipt(), self._acts.received("stream")
             try:
                 found, judged = await self._act(game_id, act, caller, receipt)
-                await found.play(judged, watcher, partial(_stream_answer, found, act.id, arrival, caller.account))
+                await found.play(judged, _StreamReply(watcher, found, act.id, arrival, caller.account))
             except Exception as error:  # noqa: BLE001 - each becomes an answer, and the stream goes on
                 arrival.failed(error)
                 charge(caller, error)
@@ -299,25 +299,34 @@ def _is_new(answer: Answer) -> bool:
     return isinstance(answer, Accepted) and not answer.repeated
 
 
-def _stream_answer(  # noqa: PLR0917 - one call, for one stream
-    game: LiveGame,
-    act_id: int,
-    arrival: Arrival,
-    account: Account,
-    outcome: Answer | StoreFailed,
-    commit: Commit | None,
-) -> pb.Answer:
-    arrival.answered(outcome)
-    if isinstance(outcome, StoreFailed):
-        return pb.Answer(id=act_id, failure=errors.failure(outcome, game=game.game_id.hex()))
-    if not _is_new(outcome):
-        account.charge()
-    if isinstance(outcome, Accepted):
+class _StreamReply(Reply):
+    """Where the answer to an act that came on a stream goes: into the stream's queue, together with the commit."""
+
+    __slots__ = ("_account", "_act_id", "_arrival", "_game", "watcher")
+    watcher: Watcher
+
+    def __init__(self, watcher: Watcher, game: LiveGame, act_id: int, arrival: Arrival, account: Account) -> None:
+        self.watcher = watcher
+        self._game = game
+        self._act_id = act_id
+        self._arrival = arrival
+        self._account = account
+
+    def deliver(self, outcome: Answer | StoreFailed, commit: Commit | None) -> None:
+        self._arrival.answered(outcome)
+        if not isinstance(outcome, StoreFailed) and not _is_new(outcome):
+            self._account.charge()
+        self.watcher.push(commit, self._message(outcome, commit))
+
+    def _message(self, outcome: Answer | StoreFailed, commit: Commit | None) -> pb.Answer:
+        if isinstance(outcome, StoreFailed):
+            return pb.Answer(id=self._act_id, failure=errors.failure(outcome, game=self._game.game_id.hex()))
+        if isinstance(outcome, Refused):
+            return pb.Answer(id=self._act_id, refused=_refused(self._game, outcome))
         accepted = accepted_message(outcome)
         if commit is not None:
-            accepted.checkpoint = b""
-        return pb.Answer(id=act_id, accepted=accepted)
-    return pb.Answer(id=act_id, refused=_refused(game, outcome))
+            accepted.checkpoint = b""  # the commit has it
+        return pb.Answer(id=self._act_id, accepted=accepted)
 
 
 def _refused(game: LiveGame, answer: Refused) -> pb.Refused:
