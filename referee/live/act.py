@@ -12,18 +12,18 @@ from referee.store.errors import StoreFailed
 
 
 class Act(NamedTuple):
-    """What a seat, a scribe or an arbiter puts before the rules of one game."""
+    """An act that a seat, a scribe or an arbiter puts before the rules of one game."""
 
     intent: log_pb2.Intent
     """The strict decode of ``body``."""
     body: bytes
     signature: bytes
     received_ms: int
-    """By the referee's clock, when it was there whole."""
+    """When it had arrived whole, by the referee's clock."""
     remark: bytes | None = None
     """The text that it commits to, as in the game's file."""
     late_ms: int = 0
-    """So long it may have waited for the event loop."""
+    """How long it may have waited for the event loop."""
     thought_ms: int | None = None
     """From having the turn to sending, as the author has it, if it says."""
 
