@@ -1,4 +1,4 @@
-"""How the referee's files are made and opened, and what their errors mean."""
+"""Making and opening the referee's SQLite files, and what their errors mean."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from pathlib import Path
 from referee.store.errors import StoreDamaged, StoreFailed
 
 _LARGEST_COMMIT_PAGES = 64
-"""What the log may grow by beyond its size before it is begun anew."""
+"""How far the write-ahead log may grow beyond its size before it begins anew."""
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def connect(path: Path, busy_s: float) -> sqlite3.Connection:
-    """A connection on which a commit is durable when it returns. Makes the file, readable by its owner only.
+    """Open the file, or make it, readable by its owner only; a commit on the connection is durable when it returns.
 
-    For one thread at a time, if not for the one that makes it. Raises ``OSError``, ``sqlite3.Error``.
+    ``busy_s``: how long to wait for a lock, in seconds. One thread at a time may use the connection, not only the one
+    that opened it. Raise ``OSError``, ``sqlite3.Error``.
     """
     if not path.exists():
         with suppress(FileExistsError):  # another process was quicker
@@ -33,11 +34,10 @@ def connect(path: Path, busy_s: float) -> sqlite3.Connection:
 
 
 def make_room(connection: sqlite3.Connection, pages: int) -> None:
-    """Lets the write-ahead log have its full size from the start, and be checkpointed when it has.
+    """Give the write-ahead log its full size from the start, and have it checkpointed when that is used up.
 
     A sync of a file that has grown writes the file system's journal, too; so would every commit of the first minutes.
-    The pages that this takes in the database are free and used first. If there is no room, that is for the commits to
-    tell.
+    The pages that this takes in the database are free and used first. If the disk has no room, commits report it.
     """
     connection.execute(f"PRAGMA wal_autocheckpoint = {pages}")
     (page_bytes,) = connection.execute("PRAGMA page_size").fetchone()
@@ -68,7 +68,7 @@ def store_errors(path: Path) -> Iterator[None]:
 
 
 def make_whole(path: Path, save: Callable[[Path], None]) -> None:
-    """The file with all that is in it, or none: whoever is stopped half way leaves no empty one behind."""
+    """Make the file with all that ``save`` writes, or none: stopped half way, it leaves no empty file behind."""
     beside = path.with_name(f".{path.name}.new")
     for left in (beside, beside.with_name(f"{beside.name}-wal"), beside.with_name(f"{beside.name}-shm")):
         left.unlink(missing_ok=True)

@@ -39,7 +39,7 @@ _T = TypeVar("_T")
 
 MARKS_FILE, SEAL_FILE = "marks.db", "seal.key"
 _LOG_PAGES = 512
-"""Of the write-ahead log: some 170 commits."""
+"""Size of the write-ahead log: some 170 commits."""
 
 _PLAYERS = "SELECT id, seat, principal FROM players JOIN games ON games.number = game"
 _NOTES = """SELECT id, note FROM games JOIN entries ON entries.game = number
@@ -48,7 +48,7 @@ _GAMES = "SELECT number, id, closed.data FROM games LEFT JOIN closed ON closed.g
 
 
 class SqliteStore:
-    """A ``Store``. One process at a time; of two that try, the later one may write."""
+    """``Store`` in one file. Of two processes that open it the later one writes."""
 
     def __init__(
         self,
@@ -60,11 +60,11 @@ class SqliteStore:
         new_seal: bool = False,
         busy_s: float = BUSY_S,
     ) -> None:
-        """Opens the files or makes them. Raises ``StoreFailed`` if one is of another kind, version or store.
+        """Open the files or make them. Raise ``StoreFailed`` if one is of another kind, version or store.
 
         ``marks`` and ``seal_key``: ``marks.db`` and ``seal.key`` beside ``path`` if not given. ``new_marks``: the marks
-        are lost, and are made again from what the database has. ``new_seal``: so is the key, and with it what
-        it sealed.
+        are lost; make them again from what the database has. ``new_seal``: the key is lost, and with it what it sealed;
+        make a new one. ``busy_s``: how long to wait for somebody else's lock, in seconds.
         """
         self._path = path
         self._busy_s = busy_s
@@ -82,7 +82,7 @@ class SqliteStore:
             make_room(self._write_side, _LOG_PAGES)
             self._newest: int = self._read_side.execute("SELECT coalesce(max(number), 0) FROM games").fetchone()[0]
         self._numbers: dict[bytes, int] = {}
-        """Of games that are open, or were asked for lately."""
+        """Numbers of games that had a change since the start, by id; a change that closes a game takes it out."""
         self._writer = GroupWriter(self._write)
 
     # --- what belongs to it ------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ class SqliteStore:
         return self._read_side.execute("SELECT 1 FROM secrets LIMIT 1").fetchone() is not None
 
     def _seal_all(self, seal: Seal) -> None:
-        """Secrets that an earlier version left open."""
+        """Seal the secrets that an earlier version left open."""
         connection = self._write_side
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("BEGIN IMMEDIATE")
@@ -126,7 +126,7 @@ class SqliteStore:
         connection.execute("COMMIT")
 
     def _wipe(self) -> None:
-        """The pages with open secrets as they were are still in the file, or in the log before it."""
+        """Overwrite the pages that had open secrets: they are still in the file, or in the log before it."""
         if self._fact("unwiped") is None:
             return
         (is_busy, _, _) = self._write_side.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -153,7 +153,7 @@ class SqliteStore:
         return marks
 
     def _save_marks(self, path: Path) -> None:
-        """A new file with what the database has: that it went back before this cannot be noticed any more."""
+        """Make marks of what the database has: that it went back before this cannot be noticed any more."""
         marks = SqliteMarks(path)
         numbers = [number for (number,) in self._read_side.execute("SELECT number FROM games ORDER BY number")]
         for first in range(0, len(numbers), 500):
@@ -169,7 +169,7 @@ class SqliteStore:
         marks.close()
 
     def _begin_epoch(self) -> int:
-        """Of any two stores on this database the later one may write, whatever became of the directory's lock."""
+        """Take over: of two stores on this database the later one writes, whatever became of the directory's lock."""
         connection = self._write_side
         connection.execute("BEGIN IMMEDIATE")
         epoch = (self._fact("epoch") or 0) + 1
@@ -194,10 +194,10 @@ class SqliteStore:
         return self._writer.waiting
 
     def _write(self, changes: Sequence[Change]) -> None:
-        """In the writer's thread. Raises ``sqlite3.Error``, and ``StoreFailed`` for what only we can know.
+        """Make the changes durable, and raise their marks. In the writer's thread.
 
-        If the marks cannot be raised it raises, too, and the changes are durable: nobody may be told of them before
-        somebody has raised the marks.
+        Raise ``sqlite3.Error`` for what the database refuses, ``StoreFailed`` for the rest. If it is the marks that
+        cannot be raised, the changes are durable all the same: nobody may learn of them before the marks are raised.
         """
         connection = self._write_side
         newest = self._newest
@@ -242,7 +242,7 @@ class SqliteStore:
 
     @staticmethod
     def _keep(connection: sqlite3.Connection, number: int, change: Change) -> None:
-        """What goes with the first row."""
+        """Keep what goes with the first row."""
         if change.answer is not None:
             kept = (number, change.rows[0].seq, change.answer)
             connection.execute("INSERT INTO answers (game, seq, data) VALUES (?, ?, ?)", kept)
@@ -250,7 +250,7 @@ class SqliteStore:
             remarks.keep(connection, number, change.rows[0].seq, change.remark)
 
     def _insert(self, values: list[Any]) -> None:
-        """Entries as game, seq, data and note, unless another store has taken over."""
+        """Insert entries, given as game, seq, data and note. Raise ``StoreFailed`` if another store has taken over."""
         connection, columns = self._write_side, 4
         if len(values) > columns * _MOST_ROWS and not connection.in_transaction:
             connection.execute("BEGIN IMMEDIATE")
@@ -261,7 +261,7 @@ class SqliteStore:
                 raise self._fenced()
 
     def _check_epoch(self, connection: sqlite3.Connection | None = None) -> None:
-        """Raises ``StoreFailed`` if another store has taken over. In a transaction."""
+        """Raise ``StoreFailed`` if another store has taken over. In a transaction."""
         if self._fact("epoch", connection) != self._epoch:
             raise self._fenced()
 
@@ -317,7 +317,7 @@ class SqliteStore:
         return await asyncio.to_thread(self._change, remarks.erase, game_id, seq)
 
     def _change(self, change: Callable[..., _T], *arguments: Any) -> _T:
-        """On a connection of its own: the write side is the writer's."""
+        """Write something at once, on a connection of its own: the write side is the writer's."""
         with store_errors(self._path), closing(connect(self._path, self._busy_s)) as connection:
             connection.execute("BEGIN IMMEDIATE")
             self._check_epoch(connection)
@@ -404,7 +404,7 @@ class SqliteStore:
             return query(self._read_side, *arguments)
 
     def _number(self, game_id: bytes) -> int:
-        """0 if there is no such game."""
+        """Return the game's number; 0 if there is no such game."""
         return self._read(self._number_in, game_id)
 
     def _number_in(self, connection: sqlite3.Connection, game_id: bytes) -> int:

@@ -38,7 +38,7 @@ class SqliteMarks:
         self._lock = threading.Lock()
         """The connection that writes is used by the store's thread and, where a commit is read back, by others."""
         self._held: dict[bytes, Mark] = {}
-        """Of games that are open."""
+        """Marks of the games that are open."""
         self._permitted: set[bytes] = set()
         with store_errors(path):
             self._connection = connect(path, busy_s)
@@ -113,7 +113,7 @@ class SqliteMarks:
             raise
 
     def _contradicted(self, heads: Sequence[tuple[bytes, int, bytes]]) -> NoReturn:
-        """Somebody else raised a mark: a referee on a copy of the database."""
+        """Raise ``Contradiction`` for the mark that somebody else raised: a referee on a copy of the database."""
         for game_id, size, root in heads:
             row = self._connection.execute("SELECT size, root FROM marks WHERE game = ?", (game_id,)).fetchone()
             if row is not None and (row[0] > size or (row[0] == size and row[1] != root)):
