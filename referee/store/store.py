@@ -206,8 +206,8 @@ class Store(Protocol):
     async def secret(self, game_id: bytes) -> bytes | None:
         """Return r of a dealt game that is open; None for any other game.
 
-        Kept so that it cannot be read with the database alone, but also takes a key that lies elsewhere. Raise
-        ``StoreDamaged`` if it is there and cannot be read with the key.
+        It is kept sealed, with a key that is not in the database: a copy of the database alone does not give it away.
+        Raise ``StoreDamaged`` if it is there and the key does not open it.
         """
 
     async def answer(self, game_id: bytes, seq: int) -> bytes | None:
@@ -226,7 +226,7 @@ class Store(Protocol):
         """Return by entry, in order, the texts of entries from ``first`` up to before ``end``."""
 
     async def erase_remark(self, game_id: bytes, seq: int) -> bool:
-        """Erase the entry's text, so that it is nowhere in the database any more; return False if there was none."""
+        """Erase the entry's text, overwriting it and not only dropping it; return False if there was none."""
 
     async def grant(self, digest: bytes) -> Grant | None:
         """Return the grant of the token or certificate with this SHA-256, expired and revoked ones as well.
