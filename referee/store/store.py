@@ -165,11 +165,12 @@ class Store(Protocol):
         """The heads that must not be contradicted; those of a change are raised before its ``done`` is called."""
 
     def commit(self, change: Change, done: Done) -> None:
-        """Make the change durable, and then its head a mark; then call ``done`` on the event loop, never at once.
+        """Make the change durable, and then its head a mark; then, after this has returned, call ``done``.
 
-        ``done(None)``: all of the change is durable, its mark is raised. ``done(failure)``: all of it or none of it is
-        there, and the caller has to read which. Changes may share a batch and with it a failure, whichever of them was
-        to blame. Raise ``StoreFailed``, and take nothing, after ``close``.
+        ``done(None)``: all of the change is durable, and its mark is raised. ``done(failure)``: all of it or none of it
+        is there, with its mark or without; the caller has to read which, and to raise the mark before it lets the head
+        out. Changes may share a batch and with it a failure, whichever of them was to blame. Raise ``StoreFailed``, and
+        take nothing, after ``close``.
 
         Of one game at most one change with rows is under way. A change fails if one of its entries is there already, as
         no entry is ever replaced; if it opens a game that is there; and if it opens none and its game is not there.
