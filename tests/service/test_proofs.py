@@ -168,7 +168,7 @@ async def test_a_file_is_never_too_long_for_its_certificates(tmp_path: Path, mon
         await abort(play)
         await all_made(server)
         made = frames(await client.log(play.id), Type.CERTIFICATE)
-        monkeypatch.setattr(games, "_PROOF_BYTES", sum(map(len, made[:2])))
+        monkeypatch.setattr(games, "_CERTIFICATE_BYTES", sum(map(len, made[:2])))
         assert frames(await client.log(play.id), Type.CERTIFICATE) == made[:2] != made
 
 
