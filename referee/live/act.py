@@ -1,4 +1,4 @@
-"""An act on its way through a live game, and who is told what became of it."""
+"""An act on its way through a live game, and the callback that gets its answer."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from referee.store.store import StoreFailed
 from referee.v1 import game_service_pb2 as pb
 
 Deliver = Callable[[Answer | StoreFailed, Commit | None], None]
-"""Is told once what became of an act; with the commit, if there was one."""
+"""Called once with the answer to an act; with the commit, if there was one."""
 Answered = Callable[[Answer | StoreFailed, Commit | None], pb.Answer]
 
 
 class Act(NamedTuple):
-    """What a seat, a scribe or an arbiter puts before the rules of one game."""
+    """An act that a seat, a scribe or an arbiter puts before the rules of one game."""
 
     intent: log_pb2.Intent
     """The strict decode of ``body``."""
     body: bytes
     signature: bytes
     received_ms: int
-    """By the referee's clock, when it was there whole."""
+    """When it had arrived whole, by the referee's clock."""
     remark: bytes | None = None
     """The text that it commits to, as in the game's file."""
     late_ms: int = 0
-    """So long it may have waited for the event loop."""
+    """How long it may have waited for the event loop."""
     thought_ms: int | None = None
     """From having the turn to sending, as the author has it, if it says."""
 
@@ -41,7 +41,7 @@ class Reply:
         self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
 
     def deliver(self, outcome: Answer | StoreFailed, _: Commit | None) -> None:
-        """Whoever waited may be gone by now."""
+        """Hand over the answer. The caller may have left by now."""
         if self.answer.done():
             return
         if isinstance(outcome, StoreFailed):
@@ -51,4 +51,4 @@ class Reply:
 
 
 def tell_nobody(outcome: Answer | StoreFailed, _: Commit | None) -> None:
-    """Of what the referee entered by itself: the watchers are told, and a game that failed is read back."""
+    """Ignore the answer to what the referee enters itself: watchers get the entry, a failed game is read back."""

@@ -32,7 +32,8 @@ class Context:
         answer: bytes | None = None,
         remark: bytes | None = None,
     ) -> Change:
-        """The last rows of the record, as they become durable: signed for, and with its end if nothing can follow.
+        """Return the change that makes the last rows of the record durable: signed for, and with its end if nothing can
+        follow.
 
         Raises ``Contradiction`` if another history of this size was signed for.
         """

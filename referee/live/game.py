@@ -35,23 +35,23 @@ _log = structlog.get_logger("referee.live")
 
 
 class Owner(Protocol):
-    """Who is told what becomes of a live game."""
+    """Is notified of what becomes of a live game."""
 
     def opened(self, game: LiveGame) -> None:
         """Its game is durable now."""
 
     def stale(self, game: LiveGame) -> None:
-        """What it has in memory may not be what the store has: somebody has to ask for ``record`` until it is."""
+        """Memory and store may differ: somebody has to ask for ``record`` until they agree."""
 
     def closed(self, game: LiveGame) -> None:
         """Nothing can follow in the game."""
 
     def unsound(self, game: LiveGame, error: Unsound) -> None:
-        """The game's record turned out to be one that cannot be gone on with."""
+        """The game's record turned out to be one that cannot be continued."""
 
 
 class LiveGame:
-    """A game that is durable as far as ``size`` tells."""
+    """A game that is durable up to ``size``."""
 
     def __init__(self, context: Context, record: Record, attempts: Attempts, owner: Owner | None) -> None:
         """``record`` and ``attempts``: as the store has it, but for what ``open`` will add."""
@@ -74,7 +74,7 @@ class LiveGame:
     def begin(
         cls, context: Context, open_data: bytes, opening: Opening, owner: Owner | None = None
     ) -> tuple[LiveGame, asyncio.Future[Answer]]:
-        """A new game on its way to the store, and what tells when it is durable. Raises ``LogError``."""
+        """Begin a new game: return it, and an awaitable that ends when the game is durable. Raises ``LogError``."""
         clock = Clock(context.time.now_ms())
         record, written = Record.start(
             open_data,
@@ -95,7 +95,7 @@ class LiveGame:
     async def load(
         cls, context: Context, game_id: bytes, owner: Owner | None = None, *, gently: bool = False
     ) -> LiveGame:
-        """The game as the store has it, and with what was due. Raises ``Unsound``, ``StoreFailed``.
+        """Load the game as the store has it, and enter what was due. Raises ``Unsound``, ``StoreFailed``.
 
         ``gently``: at leisure, as nobody plays it.
         """
@@ -114,7 +114,8 @@ class LiveGame:
         alive_ms: int | None = None,
         gently: bool = False,
     ) -> tuple[LiveGame, asyncio.Future[Answer] | None]:
-        """As ``load``, and what tells when the entries that were due are durable, if any were.
+        """Load as ``load`` does; also return an awaitable that ends when the entries that were due are durable, if any
+        were.
 
         ``alive_ms``: when the referee was last running, if it was down: no time that matters has passed since then.
         """
@@ -187,7 +188,7 @@ class LiveGame:
         return answer if answer is not None else await reply.answer
 
     async def play(self, act: Act, watcher: Watcher, answered: Answered) -> None:
-        """As ``submit``, for a stream that watches this game: what became of the act goes through its queue.
+        """Submit as ``submit`` does, for a stream that watches this game: the answer goes through its queue.
 
         ``answered`` makes of the answer, or of the failure of its commit, what the queue takes. Raises what ``submit``
         raises, but for that failure.
@@ -201,7 +202,7 @@ class LiveGame:
             deliver(answer, None)
 
     async def _judge(self, act: Act, deliver: Deliver, own: Watcher | None) -> Answer | None:
-        """The answer, if it needs no commit; otherwise ``deliver`` is called when that is through."""
+        """Return the answer, if it needs no commit; otherwise ``deliver`` is called when the commit is through."""
         intent = act.intent
         record = self._record if self._is_ready() else await self._ready()
         if intent.seq < record.size:
@@ -252,7 +253,7 @@ class LiveGame:
         return self._keeper.charge(self._record.game, seat, stamp_ms, late_ms=late_ms, thought_ms=thought_ms)
 
     async def _time_is_up(self, seat: int, stamp_ms: int, late_ms: int) -> NotAwaited:
-        """The seat's move came too late. Its flag falls, unless network or referee may still be to blame."""
+        """Handle a move that came too late: the flag falls, unless network or referee may still be to blame."""
         reply = Reply()
         with self._all_or_reload():
             if rows := self._enter_due(stamp_ms, late_ms):
@@ -278,7 +279,7 @@ class LiveGame:
         await reply.answer
 
     async def _answer_again(self, seq: int, body: bytes, signature: bytes) -> Answer | None:
-        """The first answer to these bytes, if they are the entry's."""
+        """Return the first answer to these bytes, if they are the entry's."""
         entry = await self._history.entry(seq)
         signed = signed_part(entry)
         if signed is None or signed.intent != body or signed.signature != signature:
@@ -295,13 +296,13 @@ class LiveGame:
         return not self._stale and self._idle.is_set()
 
     def _distrust(self) -> None:
-        """The game is read back before it is used again; by the owner if by nobody else."""
+        """Have the game read back before it is used again; by the owner if no caller comes."""
         self._stale = True
         if self._owner is not None:
             self._owner.stale(self)
 
     async def _ready(self) -> Record:
-        """The record when it is what the store has.
+        """Return the record when it equals what the store has.
 
         Raises ``Unsound``, ``StoreFailed``; ``UnknownGame`` if the game never became durable.
         """
@@ -352,7 +353,7 @@ class LiveGame:
         opening: Opening | None = None,
         remark: bytes | None = None,
     ) -> None:
-        """Hands the rows to the store; ``deliver`` is called when they are durable, or are known not to be.
+        """Hand the rows to the store; ``deliver`` is called when they are durable, or are known not to be.
 
         ``clock``: of the first row. ``acted``: whose act that is. ``own`` is told by ``deliver`` and by nothing else.
         Under the guard: if this raises, nothing was handed over, and the game in memory has moved all the same.
@@ -380,7 +381,7 @@ class LiveGame:
         acted: int | None,
         failure: StoreFailed | None,
     ) -> None:
-        """The store has answered. Whoever asked may be gone by now; the entries are there all the same."""
+        """Take the store's answer. The caller may have left by now; the entries are there all the same."""
         try:
             if failure is not None:
                 self._keeper.failed(stamp_ms)
@@ -443,20 +444,20 @@ class LiveGame:
         self._set_alarm()
 
     def rest(self) -> None:
-        """From now on nothing is entered that nobody asks for."""
+        """Stop entering what no caller asks for."""
         self._keeper.rest()
 
     def serve(self) -> None:
-        """After ``rest``: whoever is awaited can act from now on."""
+        """Resume after ``rest``: whoever is awaited can act from now on."""
         self._keeper.serve(self._record.game)
         self._set_alarm()
 
     def came(self, author: Author) -> None:
-        """A stream of the author's was opened."""
+        """Note that a stream of the author's was opened."""
         self._keeper.came(author)
 
     def left(self, author: Author) -> None:
-        """A stream of the author's ended."""
+        """Note that a stream of the author's ended."""
         self._keeper.left(author)
         self._set_alarm()
 
@@ -477,7 +478,7 @@ class LiveGame:
     # --- reading -------------------------------------------------------------------------------------------
 
     async def record(self) -> Record:
-        """To look at, before the next await. Raises ``Unsound``, ``StoreFailed``."""
+        """Return the record, to be looked at before the next await. Raises ``Unsound``, ``StoreFailed``."""
         return await self._ready()
 
     @property
@@ -486,22 +487,22 @@ class LiveGame:
         return self._stale
 
     def peek(self) -> Record | None:
-        """The record to look at, unless something is under way just now."""
+        """Return the record to look at, unless something is under way just now."""
         return self._record if self._is_ready() else None
 
     async def legal_moves(self) -> tuple[Record, int | None, list[bytes]]:
-        """The record, the seat on turn and its canonical moves as exact bytes."""
+        """Return the record, the seat on turn and its canonical moves as exact bytes."""
         record = await self._ready()
         if self._legal[0] != record.size:
             self._legal = (record.size, *answers.legal_moves(record))
         return record, *self._legal[1:]
 
     def left_ms(self, seat: int) -> int | None:
-        """What the seat has left for the act that is awaited, now; None if no clock of its runs."""
+        """Return what the seat has left for the act that is awaited, now; None if its clock does not run."""
         return self._keeper.left_ms(self._record.game, seat)
 
     def rows(self, first: int = 0) -> AsyncIterator[Row]:
-        """Every durable entry from there on, as of now."""
+        """Yield every durable entry from ``first`` on, as of now."""
         return self._history.rows(first, self._durable)
 
     def watch(self, watcher: Watcher) -> int:
@@ -515,7 +516,7 @@ class LiveGame:
         return self._durable
 
     async def watch_after(self, seq: int, watcher: Watcher) -> AsyncIterator[Commit]:
-        """The durable entries after this one; when they are through, the watcher gets the next.
+        """Yield the durable entries after this one; when they are through, the watcher gets the next.
 
         Raises ``BeyondHead``, ``Unsound``, ``StoreFailed``; ``UnknownGame`` if the game never became durable.
         """
@@ -535,7 +536,7 @@ class LiveGame:
         self._watchers.discard(watcher)
 
     def end_watching(self, ending: Ending) -> None:
-        """Tells every watcher that nothing more comes."""
+        """End every watcher's stream."""
         for watcher in self._watchers:
             watcher.end(ending)
         self._watchers.clear()

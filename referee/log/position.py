@@ -24,7 +24,7 @@ class Position:
     """The position of one game. A ``state`` that was seen never changes: the next one is another object."""
 
     def __init__(self, opened: log_pb2.GameOpen, engines: Engines) -> None:
-        """The position before the first event. Raise ``LogError``."""
+        """Set up the position before the first event. Raises ``LogError``."""
         self.seats = len(opened.seats)
         self.rules, self.codec = engines.get(opened.rules_id, opened.rules_version)
         self.options = _decoded("options", self.codec.decode_options, opened.options)
@@ -117,7 +117,7 @@ class Position:
         self.state, self._digest, self._pending = after, digest, None
 
     def place(self, state: State) -> None:
-        """Make this the position. Nobody may change ``state`` from now on."""
+        """Make this the position. ``state`` must not change from now on."""
         self.state, self._digest, self._pending = state, guarded(state.digest), None
 
 

@@ -50,7 +50,7 @@ class Data:
         return self.path / VERIFIER_FILE
 
     def note_alive(self, now_ms: int) -> None:
-        """The referee is running; when it does so again, no clock has run since then. Raises ``OSError``."""
+        """Note that the referee is running; when it runs again, no clock has run since then. Raises ``OSError``."""
         path = self.path / ALIVE_FILE
         path.touch(mode=0o600)
         os.utime(path, ns=(now_ms * 1_000_000, now_ms * 1_000_000))
@@ -63,7 +63,7 @@ class Data:
             return 0
 
     async def close(self) -> None:
-        """After what is under way is durable."""
+        """Close, once what is under way is durable."""
         await self.store.close()
         os.close(self.lock)
 
@@ -112,7 +112,7 @@ def open_data(
 
 
 def origin_of(path: Path, wanted: str | None) -> str:
-    """The name that a directory's games are signed under. Raises ``DataError`` if another is wanted."""
+    """Return the name that a directory's games are signed under. Raises ``DataError`` if another is wanted."""
     file = path / VERIFIER_FILE
     if not file.exists():
         if wanted is None and (path / STORE_FILE).exists():
@@ -130,7 +130,7 @@ def origin_of(path: Path, wanted: str | None) -> str:
 
 
 def load_or_make_key(path: Path) -> PrivateKey:
-    """The private key in the file; a new one if there is no file. Raises ``LogError``, ``OSError``."""
+    """Return the private key in the file; a new one if there is no file. Raises ``LogError``, ``OSError``."""
     if path.exists():
         return PrivateKey.load(path)
     key = PrivateKey.generate()
@@ -158,7 +158,7 @@ def _locked(path: Path) -> int:
 
 
 def _token(path: Path) -> str:
-    """The organiser's token; a new one if its file was removed, which makes the old one void."""
+    """Return the organiser's token; a new one if its file was removed, which makes the old one void."""
     if path.exists():
         token = path.read_text(encoding="ascii", errors="replace").strip()
         if len(token) < 20:

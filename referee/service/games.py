@@ -42,9 +42,9 @@ from referee.wire.strict import MAX_BODY_BYTES
 
 CHUNK_BYTES = 64 * 1024
 _PROOF_ENTRIES = 256
-"""For so many the certificates and texts are read at one time."""
+"""Entries whose certificates and texts are read at one time."""
 _PROOF_BYTES, _REMARK_BYTES = 16 << 20, 4 << 20
-"""In one file. What would make it longer than a file may be is left out: entries are not."""
+"""Bytes in one file. What would make it longer than a file may be is left out; entries never are."""
 
 
 class GameService:
@@ -123,7 +123,7 @@ class GameService:
         caller: Caller,
         receipt: Receipt,
     ) -> tuple[LiveGame, Act]:
-        """From what came in to an act of its author, and the game that it is for; cheap checks first."""
+        """Make an act of its author from what came in, and find its game; cheap checks first."""
         if self._live_games.is_draining():
             raise Draining("the referee is stopping")
         caller.check_valid(receipt.at_ms)
@@ -148,7 +148,7 @@ class GameService:
         return await self._live_games.game(game_id, caller.account.charge), act
 
     async def _seat_in(self, caller: Caller, game_id: bytes) -> int | None:
-        """The bearer's seat in the game, if it has one."""
+        """Return the bearer's seat in the game, if it has one."""
         if caller.game_id is not None and caller.game_id != game_id:
             return None
         if caller.seat is not None or not caller.principal:
@@ -213,7 +213,7 @@ class GameService:
             await SeatStreams(self._live_games, feed, partial(self._author_in, caller)).run(games, responses)
 
     async def _author_in(self, caller: Caller, game_id: bytes) -> Author | None:
-        """As whom the bearer of the token acts in the game."""
+        """Return as whom the bearer of the token acts in the game."""
         if Scope.PLAY in caller.scopes and (seat := await self._seat_in(caller, game_id)) is not None:
             return Author(Role.SEAT, seat)
         if Scope.SCRIBE in caller.scopes and caller.game_id in {None, game_id}:
@@ -240,7 +240,7 @@ class GameService:
                 await responses.send(pb.GetLogResponse(chunk=chunk).SerializeToString())
 
     async def log_file(self, game_id: bytes, caller: Caller) -> AsyncGenerator[bytes]:
-        """The game's file as it stands, in pieces. Raises as ``LiveGames.game``."""
+        """Yield the game's file as it stands, in pieces. Raises as ``LiveGames.game``."""
         log = await self._live_games.archive(game_id) or await self._live_games.game(game_id, caller.account.charge)
         stream = BytesIO()
         writer = file.Writer(stream)
@@ -272,7 +272,7 @@ class GameService:
         yield _drained(stream)
 
     async def _proofs(self, game_id: bytes, first: int) -> dict[int, list[bytes]]:
-        """Of some entries, as far as they are made."""
+        """Return the certificates of some entries, as far as they are made."""
         proofs: dict[int, list[bytes]] = {}
         for certificate in await self._live_games.context.store.proofs(game_id, first, first + _PROOF_ENTRIES):
             proofs.setdefault(certificate.seq, []).append(certificate.data)
@@ -295,7 +295,7 @@ def _answer(game: LiveGame, answer: Answer) -> pb.SubmitIntentResponse:
 
 
 def _is_new(answer: Answer) -> bool:
-    """Whether it is of an act that was accepted just now: those cost their author nothing."""
+    """Return whether the act was accepted just now: such acts cost their author nothing."""
     return isinstance(answer, Accepted) and not answer.repeated
 
 
@@ -327,7 +327,7 @@ def _refused(game: LiveGame, answer: Refused) -> pb.Refused:
 
 
 def accepted_message(accepted: Accepted) -> pb.Accepted:
-    """As every answer has it."""
+    """Return the acceptance as every answer has it."""
     return pb.Accepted(
         seq=accepted.seq,
         checkpoint=accepted.note,

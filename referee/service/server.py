@@ -53,15 +53,15 @@ MAX_CONNECTIONS = 10_000
 _QUESTIONS = "referee.service.solver_worker"
 """What the solver's workers load."""
 _OWN_FILES = 100
-"""Of the store, of logs, of gRPC."""
+"""Files of the store, of logs, of gRPC."""
 SOLVER_WORKERS = max(2, min(4, (cpu_count() or 2) - 1))
 """One for searches and one for the rest, on any machine; they stand back for what else it does."""
 ALIVE_MS = 1000
-"""So much time of a clock is given back at most, however the referee ends."""
+"""Most time of a clock that is given back, however the referee ends."""
 GRACE_S = 3.0
-"""For acts under way to be answered, and then for streams to be closed; what is open then is cut."""
+"""Time for acts under way to be answered, and then for streams to be closed; what is open then is cut."""
 _CUT_S = 1.0
-"""For calls other than those, such as of clients that wait for the health to change."""
+"""Time for other calls, such as those of clients that wait for the health to change."""
 
 _log = structlog.get_logger("referee.server")
 
@@ -82,9 +82,9 @@ class Config:
     call_s: float = guard.CALL_S
     """How long a unary call may take."""
     requests_per_s: float = REQUESTS_PER_S
-    """Of one principal, token or address; ``limits`` tells what counts."""
+    """Requests a second of one principal, token or address; ``limits`` says what counts."""
     max_streams: int = STREAMS
-    """Likewise, open at one time."""
+    """Streams of one principal, token or address that may be open at one time."""
     max_connections: int = 0
     """0: as many as the process may have files, but for those that it needs itself."""
     max_watchers: int = 10_000
@@ -100,7 +100,7 @@ class Config:
     solver_workers: int = SOLVER_WORKERS
     """Processes that answer SolverService at one time; 0: it is not served. One more makes certificates for games."""
     solver_memory_mib: int = MEMORY_MIB
-    """Of address space, for each."""
+    """Address space of each worker."""
     solver_rlimit: int = RLIMIT
     """Most of Z3's work for one question."""
     search_s: float = SEARCH_S

@@ -230,7 +230,7 @@ class Codec:
         return message.SerializeToString(deterministic=True)
 
     def position(self, state: State) -> api.AlhambraPosition:
-        """What everybody may see, which in Alhambra is the whole state."""
+        """Return what everybody may see, which in Alhambra is the whole state."""
         names = state.table.names
         message = api.AlhambraPosition(
             phase=state.phase.name.lower(),

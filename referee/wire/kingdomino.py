@@ -185,7 +185,7 @@ class Codec:
         return message.SerializeToString(deterministic=True)
 
     def position(self, state: State) -> api.KingdominoPosition:
-        """What everybody may see: all but the order in which the dominoes come."""
+        """Return what everybody may see: all but the order in which the dominoes come."""
         message = api.KingdominoPosition(
             phase=state.phase.name.lower(),
             lines=state.lines,

@@ -197,7 +197,7 @@ class Codec:
         return _outcome_message(outcome).SerializeToString(deterministic=True)
 
     def position(self, state: State) -> api.RollwritePosition:
-        """What everybody may see, which in Roll & Write is the whole state."""
+        """Return what everybody may see, which in Roll & Write is the whole state."""
         message = api.RollwritePosition(
             phase=state.phase.name.lower(),
             round=state.round,

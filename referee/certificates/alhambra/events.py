@@ -17,11 +17,11 @@ from referee.games.alhambra.violations import layout_violations
 from referee.games.game import Ending
 
 _LAST_TILES = 6
-"""With more in the bag no event can empty it (ALH-F4: the neutral player draws six at the most)."""
+"""With more tiles in the bag no event can empty it (ALH-F4: the neutral player draws six at the most)."""
 
 
 def claims(state: State, event: Event) -> tuple[Claim, ...]:
-    """That the move obeys the rules of building, and that the hand-out which the event leads to is right.
+    """Claim that the move obeys the rules of building, and that the hand-out which the event leads to is right.
 
     Of a move that other rules forbid (not the seat's tile, not the time for it) there is nothing to claim, nor of a
     building in which something illegal stands (TBL-7): a claim says that all of it is legal.

@@ -15,7 +15,7 @@ from referee.games.kingdomino.state import State
 
 
 def claims(state: State, event: Event) -> tuple[Claim, ...]:
-    """That the domino of the king who is due may be placed so, or that it fits nowhere.
+    """Claim that the domino of the king who is due may be placed so, or that it fits nowhere.
 
     Of a move that other rules forbid (not the king's domino, not the time for it) there is nothing to claim, nor of a
     kingdom in which something illegal stands (TBL-7): a claim says that the kingdom before it is legal.

@@ -22,7 +22,9 @@ from referee.render.alhambra.boxes import text
 
 
 def pictures(about: Claim, *, ascii_only: bool = False) -> list[str]:
-    """The layouts that show what it is about: after a step, where it can be taken. Each ends in a newline."""
+    """Return the layouts that show what the claim is about: after a step, where it can be taken. Each ends in a
+    newline.
+    """
     table = tile_table()
     boards = (
         Layout.of(table, {cell: table.numbers[tile] for cell, tile in layout.items()}) for layout in _layouts(about)

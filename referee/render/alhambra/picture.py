@@ -52,7 +52,7 @@ _FOUNTAIN: Final = """\
 
 
 def svg(layout: Layout, title: str = "Alhambra", *, wall_points: int | None = None) -> str:
-    """The picture: tiles, walls, the longest wall in gold, and the counts below. For a legal layout.
+    """Draw a legal layout: tiles, walls, the longest wall in gold, and the counts below.
 
     ``wall_points``: what the wall scores, where the game's options make it another number than its length (ALH-B6).
     """
@@ -82,19 +82,19 @@ def svg(layout: Layout, title: str = "Alhambra", *, wall_points: int | None = No
 
 
 def seat_svg(state: State, seat: int, title: str) -> str:
-    """A seat's Alhambra in a game."""
+    """Draw a seat's Alhambra in a game."""
     return svg(state.layouts[seat], title, wall_points=state.wall(seat))
 
 
 def _description(layout: Layout, wall: int) -> str:
-    """The same in words, for who cannot see it."""
+    """Describe the picture in words, for readers who cannot see it."""
     names = layout.table.names
     tiles = "; ".join(f"{names[tile]} at {x},{y}" for (x, y), tile in layout.cells().items())
     return f"The fountain at 0,0. Tiles: {tiles or 'none'}. Longest wall: {wall}."
 
 
 def _halo(wall: list[Side]) -> str:
-    """A golden line along the longest wall, half of it hidden by the tiles that come after."""
+    """Draw a golden line along the longest wall, half of it hidden by the tiles that come after."""
     points: list[str] = []
     for (x, y), side in wall:
         (x1, y1), (x2, y2) = _ENDS[side]
@@ -148,7 +148,7 @@ def _tile(layout: Layout, cell: Cell, tile: int) -> str:
 
 
 def _foot(layout: Layout, wall: int, width: int, y: int) -> Iterable[str]:
-    """How many of each type, and the wall: what is scored."""
+    """Draw how many tiles there are of each type, and the wall: what is scored."""
     counts = [0] * len(TYPES)
     for tile in layout.tiles.values():
         counts[layout.table.types[tile]] += 1

@@ -13,7 +13,7 @@ from referee.render.words import awaited, listed, wrapped
 
 
 def position_text(state: State, seats: Sequence[int] | None = None, *, ascii_only: bool = False) -> str:
-    """The whole position, or with ``seats`` the table and these seats only; ends in a newline."""
+    """Write the whole position, or with ``seats`` the market and these seats only; ends in a newline."""
     lines = [*wrapped(_table(state)), ""]
     for seat in range(state.seats) if seats is None else seats:
         lines += [*wrapped(_seat(state, seat)), "", text(state.layouts[seat], ascii_only=ascii_only)]

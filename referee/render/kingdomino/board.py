@@ -28,7 +28,7 @@ class Board:
 
 
 def board(kingdom: Kingdom, table: DominoTable) -> Board:
-    """The kingdom cell by cell."""
+    """Return the kingdom cell by cell."""
     halves: dict[Cell, Half] = {}
     numbers: dict[Cell, int] = {}
     for number, left, right in kingdom.dominoes:

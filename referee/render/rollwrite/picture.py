@@ -19,11 +19,11 @@ _LEFT: Final = _MARGIN + _AXIS
 _TOP: Final = HEAD + _AXIS
 _WIDTH: Final = _LEFT + FACES * _CELL + _MARGIN + 12
 _BOX: Final = 18
-"""Of the boxes of a type, with the gap between them."""
+"""Width of a box of a type, with the gap after it."""
 _ROW: Final = 40
 """Height of a type's boxes."""
 _COIN: Final = 30
-"""Of a coin of the track, with the gap between them."""
+"""Width of a coin of the track, with the gap after it."""
 _COINS_IN_ROW: Final = 20
 _FOOT: Final = 66
 
@@ -38,7 +38,7 @@ _CORNERS: Final = ((_LOW, _LOW), (_HIGH, _HIGH), (_LOW, _HIGH), (_HIGH, _LOW), (
 
 
 def seat_svg(state: State, seat: int, title: str) -> str:
-    """A seat's sheet in a game: what is crossed out, the dice along their axes, boxes by type, coins."""
+    """Draw a seat's sheet in a game: what is crossed out, the dice along their axes, boxes by type, coins."""
     table = state.table
     boxes_top = _TOP + FACES * _CELL + 30
     coins_top = boxes_top + 3 * _ROW + 16
@@ -57,7 +57,7 @@ def seat_svg(state: State, seat: int, title: str) -> str:
 
 
 def _description(state: State, seat: int) -> str:
-    """The same in words, for who cannot see it."""
+    """Describe the picture in words, for readers who cannot see it."""
     table = state.table
     built = "; ".join(f"{TYPES[table.type_at(*cell)]} at {cell[0]},{cell[1]}" for cell in cells_of(state.built[seat]))
     blue, yellow = (" ".join(map(str, dice[seat])) or "none" for dice in (state.blue, state.yellow))
@@ -76,7 +76,7 @@ def _named(table: Sheet) -> str:
 
 
 def _axes(table: Sheet, blue: Sequence[int], yellow: Sequence[int]) -> Iterable[str]:
-    """What the dice of the rows and the columns show, and the dice beside it."""
+    """Draw what the dice of the rows and the columns show, and the dice beside it."""
     rows_are = table.rows_are
     (columns_are,) = (die for die in DICE if die != rows_are)
     dice = {"blue": blue, "yellow": yellow}
@@ -110,7 +110,7 @@ def _die(die: str, value: int, x: float, y: float) -> str:
 
 
 def _cell(table: Sheet, row: int, column: int, built: int) -> str:
-    """The building where two dice meet: pale, or crossed out."""
+    """Draw the building where two dice meet: pale, or crossed out."""
     cell = cell_at(table, row, column)
     type_ = TYPES[table.type_at(*cell)]
     crossed = built >> index_of(*cell) & 1
@@ -134,7 +134,7 @@ def _cell(table: Sheet, row: int, column: int, built: int) -> str:
 
 
 def _boxes(table: Sheet, counts: Sequence[int], top: int) -> Iterable[str]:
-    """Each type's boxes, as many crossed as there are buildings; two types in a row."""
+    """Draw each type's boxes, as many crossed as there are buildings; two types in a row."""
     for type_, (name, count, most) in enumerate(zip(TYPES, counts, table.boxes, strict=True)):
         x, y = _MARGIN + type_ % 2 * (_WIDTH - 2 * _MARGIN) // 2, top + type_ // 2 * _ROW
         ink = COLOURS[name].ink
@@ -150,7 +150,7 @@ def _boxes(table: Sheet, counts: Sequence[int], top: int) -> Iterable[str]:
 
 
 def _coins(coins: int, circled: int, track: int, top: int) -> Iterable[str]:
-    """The track: coins that were spent are crossed out, those that are left golden."""
+    """Draw the coin track: spent coins are crossed out, coins that are left are golden."""
     left = (_WIDTH - min(track, _COINS_IN_ROW) * _COIN) / 2 + _COIN / 2
     spent = circled - coins
     for i in range(track):

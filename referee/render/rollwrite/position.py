@@ -12,7 +12,7 @@ from referee.render.words import awaited, listed, wrapped
 
 
 def position_text(state: State, seats: Sequence[int] | None = None, *, ascii_only: bool = False) -> str:
-    """The whole position, or with ``seats`` the table and these seats only; ends in a newline."""
+    """Write the whole position, or with ``seats`` the dice and these seats only; ends in a newline."""
     lines = [*wrapped(_table(state)), ""]
     for seat in range(state.seats) if seats is None else seats:
         drawn = text(state.table, state.built[seat], state.blue[seat], state.yellow[seat], ascii_only=ascii_only)
@@ -51,6 +51,6 @@ def _seat(state: State, seat: int) -> Iterable[str]:
 
 
 def _counts(state: State, counts: Sequence[int]) -> str:
-    """Of each type what is built, and how many boxes there are."""
+    """Write what is built of each type, and how many boxes there are."""
     boxes = zip(ABBREVIATIONS, counts, state.table.boxes, strict=True)
     return ", ".join(f"{name} {count}/{most}" for name, count, most in boxes)

@@ -27,7 +27,7 @@ from referee_solver.z3run import DEFAULT_RLIMIT, Budget
 _TABLE = tile_table()
 STEPS_A_LAYOUT = 20
 PROVED = 25
-"""One verdict of so many is a whole proof."""
+"""One verdict in this many is a whole proof."""
 
 _RING = ((0, -1), (1, -1), (1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1))
 _BESIDE, _DIAGONAL = _RING[::2], _RING[1::2]
@@ -51,7 +51,7 @@ class Disagreement:
 
 
 def engine(layout: Layout, step: Step) -> tuple[Violation, ...]:
-    """What the engine finds."""
+    """Return what the engine finds."""
     board = Board.of(_TABLE, {cell: _TABLE.numbers[tile] for cell, tile in layout.items()})
     match step:
         case Place(tile, at):
@@ -63,14 +63,14 @@ def engine(layout: Layout, step: Step) -> tuple[Violation, ...]:
 
 
 def proved(layout: Layout, step: Step) -> tuple[Violation, ...]:
-    """What a whole proof finds. Its certificate was checked."""
+    """Return what a whole proof finds, its certificate checked."""
     return prove(StepClaim(layout, step)).violations
 
 
 def compare(
     seed: int, *, judge: Judge = engine, solver: Judge | None = None
 ) -> tuple[Counter[str], list[Disagreement]]:
-    """One layout and ``STEPS_A_LAYOUT`` steps from it, always the same for a seed.
+    """Compare one layout and ``STEPS_A_LAYOUT`` steps from it, always the same for a seed.
 
     How often which rule was broken, or none ("legal"), and each disagreement, made as small as it goes. Without a
     ``solver`` it is the one described above.
@@ -91,7 +91,7 @@ def compare(
 
 
 def shrunk(layout: Layout, step: Step, judge: Judge, solver: Judge) -> Disagreement:
-    """The disagreement with as few tiles as it takes: any one less, and it is gone or the layout is illegal."""
+    """Return the disagreement with as few tiles as possible: with any one less it is gone, or the layout is illegal."""
     smaller = True
     while smaller:
         smaller = False
@@ -108,7 +108,7 @@ def shrunk(layout: Layout, step: Step, judge: Judge, solver: Judge) -> Disagreem
 
 
 def grown(rng: random.Random) -> dict[Cell, str]:
-    """A legal layout of up to 53 tiles that is likely to be awkward in one of several ways."""
+    """Return a legal layout of up to 53 tiles that is likely to be awkward in one of several ways."""
     taste = rng.choice(_TASTES)
     count = rng.choice((1, 3, 6, 10, 15, 20, 30, 53))
     board = Board(_TABLE)
@@ -155,7 +155,7 @@ def steps(rng: random.Random, layout: Layout) -> Iterator[Step]:
 
 
 def _shuts(ground: Ground, at: Cell) -> bool:
-    """Whether a tile there might shut a cell in: around it, empty and taken cells alternate."""
+    """Return whether a tile there might shut a cell in: around it, empty and taken cells alternate."""
     ring = [(at[0] + dx, at[1] + dy) in ground.tiles for dx, dy in _RING]
     return sum(a != b for a, b in zip(ring, ring[1:] + ring[:1], strict=True)) > 2
 

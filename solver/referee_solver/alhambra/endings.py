@@ -36,13 +36,13 @@ class Choice:
     given: Counts
     """Tiles given to the neutral player."""
     shortest: int
-    """Of the walls that it can have then, in sides of tiles."""
+    """The shortest wall that it can then have, in sides of tiles."""
     longest: int
 
 
 @dataclass(frozen=True, slots=True)
 class Award:
-    """How far a seat can end ahead of the leader in one round, most of all."""
+    """The most that a seat can end ahead of the leader in one round."""
 
     round: int
     majorities: int
@@ -146,7 +146,7 @@ class Endings:
         self._rounds = [(*state.to_score, *rounds) for rounds in rounds_to_come(state)]
 
     def awards(self, seat: int, leader: int) -> tuple[Award, ...]:
-        """The rounds to come, with the most that the seat can end ahead in them together."""
+        """Return the rounds to come, with the most that the seat can end ahead in them together."""
         if self.state.phase is Phase.OVER:
             return ()
         before = [tuple(self._most(round_, self._before, seat, leader) for round_ in rounds) for rounds in self._rounds]
@@ -196,7 +196,7 @@ class Endings:
         return [Choice(*key, *walls) for key, walls in sorted(found.items())]
 
     def _placings(self, starts: Iterable[Layout], tiles: tuple[int, ...]) -> list[Layout] | None:
-        """Each layout that placing some of the tiles in some order makes, the ones at the start among them."""
+        """Return each layout that placing some of the tiles in some order makes, those at the start included."""
         seen = dict.fromkeys(starts)
         todo = list(seen)
         while todo:
@@ -216,7 +216,7 @@ class Endings:
         return list(seen)
 
     def _anything(self, seat: int, bought: tuple[int, ...], won: tuple[int, ...]) -> list[Choice]:
-        """Any of the tiles placed, and any wall that so many tiles leave and make."""
+        """Return any of the tiles placed, with any wall that this many tiles leave and make."""
         layout = self.state.layouts[seat]
         own = list(layout.tiles.values())
         one_less = self.state.options.loop_one_less

@@ -71,7 +71,7 @@ def _halves(table: DominoTable, number: int) -> tuple[tuple[int, int], tuple[int
 
 @lru_cache(maxsize=4096)
 def _most(table: DominoTable, pool: int, chosen: int) -> tuple[int, ...]:
-    """By terrain the most squares of so many dominoes of the pool; last the most crowns."""
+    """Return, by terrain, the most squares of ``chosen`` dominoes of the pool; last the most crowns."""
     numbers = numbers_of(pool)
     rows = [
         [sum(half[0] == terrain for half in _halves(table, number)) for number in numbers]
@@ -82,7 +82,7 @@ def _most(table: DominoTable, pool: int, chosen: int) -> tuple[int, ...]:
 
 
 def _groups(kingdom: Kingdom, terrain: int, more: int) -> list[tuple[int, int, int]]:
-    """Areas that so many squares more can join, as one: squares, crowns, squares that it can grow by.
+    """Return areas that ``more`` squares can join, as one: squares, crowns, squares that it can grow by.
 
     Last a new area. Areas are joined by a way of empty cells that is no longer than what comes.
     """
@@ -106,13 +106,13 @@ def _groups(kingdom: Kingdom, terrain: int, more: int) -> list[tuple[int, int, i
 
 
 def beside(bits: int) -> int:
-    """The cells that have a side in common with these, and perhaps some of these."""
+    """Return the cells that share a side with these, and perhaps some of these."""
     return bits << STRIDE | bits >> STRIDE | bits << 1 | bits >> 1
 
 
 @lru_cache(maxsize=1 << 14)
 def places(room: int) -> int:
-    """No more dominoes fit into the room: each covers a white cell and a black one of one piece."""
+    """Return a bound of the dominoes that fit: each covers a white cell and a black one of one piece."""
     found = 0
     while room:
         piece, more = 0, room & -room
@@ -126,7 +126,7 @@ def places(room: int) -> int:
 
 
 def may_be_central(kingdom: Kingdom, options: Options, dominoes: int) -> bool:
-    """KDO-27: whether the castle may be in the middle when so many more dominoes are placed."""
+    """Return whether the castle may be in the middle when this many more dominoes are placed (KDO-27)."""
     arm = options.size() // 2
     if kingdom.castle not in (None, (arm, arm)):
         return False
@@ -141,7 +141,7 @@ def may_be_central(kingdom: Kingdom, options: Options, dominoes: int) -> bool:
 
 @lru_cache
 def _middle(arm: int) -> tuple[int, tuple[int, ...]]:
-    """The cells of the frame around a castle in the middle, and those of its four sides."""
+    """Return the cells of the frame around a castle in the middle, and those of its four sides."""
     across = range(-arm, arm + 1)
     cells = [(x, y) for x in across for y in across]
     sides = ([c for c in cells if c[axis] == end] for axis in (0, 1) for end in (-arm, arm))

@@ -33,11 +33,11 @@ _Choice = tuple[int, ...]
 
 
 class End(NamedTuple):
-    """What a kingdom comes to; or what none exceeds, or none falls short of."""
+    """What a kingdom comes to; or a bound that none exceeds, or that none falls short of."""
 
     standing: Standing
     bonuses: int
-    """Of its points."""
+    """Bonuses among its points."""
     choice: _Choice
 
     @property
@@ -52,7 +52,7 @@ class _Line:
 
     sure: tuple[int, ...]
     chosen: int
-    """So many more of the pool, a bit a number."""
+    """How many more of the pool are chosen; the pool has a bit a number."""
     pool: int
 
 
@@ -81,7 +81,7 @@ class Prospect:
 
 
 def free(state: State) -> int:
-    """The dominoes of the offer without a king, a bit a number."""
+    """Return the dominoes of the offer without a king, a bit a number."""
     return sum(1 << number for number in state.offer if number not in state.claims)
 
 
@@ -90,7 +90,7 @@ class Ranking:
 
     def __init__(self, prospect: Prospect, *, best: bool) -> None:
         self.found: list[End] = []
-        """As far as they are known; none that comes later is better."""
+        """The ends that are known so far; none that comes later is better."""
         self._prospect = prospect
         self._sign = -1 if best else 1
         self._heap: list[tuple[tuple[int, ...], int, int, End, _Node | None]] = []
@@ -110,7 +110,9 @@ class Ranking:
         return len(self._heap)
 
     def advance(self, budget: Budget) -> End | None:
-        """A piece of work, after which the rest may be bounded better; or one more end, which is in ``found``, too."""
+        """Do a piece of work, after which the rest may be bounded better, and return one more end, if there is one (see
+        ``found``).
+        """
         before = next(self._numbers)
         *_, end, node = heappop(self._heap)
         more = None
@@ -168,7 +170,7 @@ class Ranking:
         return End(standing, bonuses, node.choice)
 
     def _ceiling(self, node: _Node, left: int) -> End:
-        """As if every domino came where it is worth most, whatever the others do."""
+        """Return the end as if every domino came where it is worth most, whatever the others do."""
         kingdom, prospect = node.kingdom, self._prospect
         lines = prospect.lines[node.line :]
         known = [*node.queue, *(number for line in lines for number in line.sure)]
@@ -199,7 +201,7 @@ class _Node(NamedTuple):
 
 
 def _chosen(prospect: Prospect, node: _Node) -> Iterator[_Node]:
-    """The next line, with every choice of it; of dominoes that are alike, the first ones are chosen."""
+    """Yield the next line, with every choice of it; of dominoes that are alike, the first ones are chosen."""
     line = prospect.lines[node.line]
     named = sorts(prospect.table, line.pool)
     seen = set[_Choice]()
@@ -215,7 +217,8 @@ def _chosen(prospect: Prospect, node: _Node) -> Iterator[_Node]:
 
 @lru_cache(maxsize=64)
 def sorts(table: DominoTable, pool: int) -> dict[int, int]:
-    """Of every number of the pool the first one that it cannot be told from: equal halves, and so all in between.
+    """Return, for every number of the pool, the first one that it cannot be told from: equal halves, also of all in
+    between.
 
     In between, because the numbers settle who is next.
     """

@@ -38,13 +38,13 @@ class Greedy:
 
 
 def _tiles(state: State, moves: Sequence[Move]) -> set[int]:
-    """Every tile that one of the moves would bring into the Alhambra."""
+    """Return every tile that one of the moves would bring into the Alhambra."""
     bought = {state.market[move.slot] for move in moves if isinstance(move, Buy)}
     return bought | {move.tile for move in moves if isinstance(move, PlaceTile | RebuildAdd)}
 
 
 def _points(state: State, tile: int) -> int:
-    """What the seat would score at once in the next round with this tile more, its wall left aside."""
+    """Return what the seat would score at once in the next round with one more tile, its wall left aside."""
     counts = [state.counts(seat) for seat in range(state.seats)]
     counts[state.seat][state.table.types[tile]] += 1
     neutral = state.neutral_counts() if state.seats == 2 else None

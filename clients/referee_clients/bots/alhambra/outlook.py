@@ -51,7 +51,7 @@ class Outlook:
         self._neutral_gains = {round_: _sixteenths(0 if last else draws.get(round_, 0), bag) for round_ in self.rounds}
 
     def majority(self, type_: int, counts: Sequence[int], neutral: int) -> float:
-        """Points that the seat may expect from this type in all rounds to come, less those of its rivals.
+        """Return the points that the seat may expect from this type in all rounds to come, less those of its rivals.
 
         ``counts``: tiles of the type, by seat. Of several rivals it is their mean: nobody is the one to beat.
         """

@@ -33,6 +33,6 @@ class Greedy:
 
 
 def middle(state: State, castles: Sequence[Move]) -> Move:
-    """The castle's cell that leaves the most room on all sides."""
+    """Return the castle's cell that leaves the most room on all sides."""
     arm = state.options.size() // 2
     return next(castle for castle in castles if castle == PlaceCastle(arm, arm))

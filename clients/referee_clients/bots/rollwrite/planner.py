@@ -23,7 +23,7 @@ class Weights:
     to_spend: float = 0.6
     """What a coin is worth beyond its points at the end, as long as there are turns to spend it in."""
     turns: float = 6.0
-    """With so many turns to come there are enough of them."""
+    """With this many turns to come there are enough of them."""
     handed_on: float = 0.1
     """Points lost with a pair of dice that the next seat can build with."""
 
@@ -57,7 +57,7 @@ class _Turn:
         self._held = state.coins[state.seat]
 
     def worth(self, move: Move) -> float:
-        """What the turn gains from this move on."""
+        """Return what the turn gains from this move on."""
         match move:
             case ChangeDice(blue, yellow):
                 cost = change_cost(self._blue, blue) + change_cost(self._yellow, yellow)
@@ -73,21 +73,21 @@ class _Turn:
         return 0.0
 
     def _actions(self, blue: Two, yellow: Two, held: int) -> Iterator[float]:
-        """Of each action with these dice."""
+        """Yield the gain of each action with these dice."""
         yield self._coins(blue, yellow)
         for first in ((b, y) for b in set(blue) for y in set(yellow)):
             if not self._built >> index_of(*first) & 1:
                 yield self._building(blue, yellow, held, first)
 
     def _building(self, blue: Two, yellow: Two, held: int, first: tuple[int, int]) -> float:
-        """Of a building, with another one if that gains, too."""
+        """Return the gain of a building, with another one if that gains, too."""
         gain = self._gains[index_of(*first)]
         if held < SECOND_COST or _other(blue, yellow, first) == first:
             return gain
         return gain + max(0.0, self._second(blue, yellow, first))
 
     def _second(self, blue: Two, yellow: Two, first: tuple[int, int]) -> float:
-        """Of the second building; where one stands nothing is gained."""
+        """Return the gain of the second building; 0 where one stands."""
         return self._gains[index_of(*_other(blue, yellow, first))] - SECOND_COST * self._coin
 
     def _coins(self, blue: Two, yellow: Two) -> float:
@@ -95,7 +95,7 @@ class _Turn:
         return self._coin * min(hits, self._state.table.coin_track - self._state.circled[self._state.seat])
 
     def _kept(self, pair: tuple[int, int]) -> float:
-        """Of the pair that stays, less what the next seat gets."""
+        """Return the gain of the pair that stays, less what the next seat gets."""
         state = self._state
         handed_on = index_of(*_other(self._blue, self._yellow, pair))
         fits = not state.built[(state.seat + 1) % state.seats] >> handed_on & 1
@@ -103,5 +103,5 @@ class _Turn:
 
 
 def _other(blue: Two, yellow: Two, pair: tuple[int, int]) -> tuple[int, int]:
-    """The pair of dice that are not these."""
+    """Return the pair of dice that are not these."""
     return blue[blue[0] == pair[0]], yellow[yellow[0] == pair[1]]
