@@ -25,7 +25,6 @@ from referee.games.alhambra.moves import (
     ReserveTile,
 )
 from referee.games.alhambra.phases import FREE, Phase
-from referee.games.alhambra.piles import tiles_due
 from referee.games.alhambra.scoring import award_type
 from referee.games.alhambra.tiles import NAMES, bits_of, tile_table, tiles_of
 from referee.games.game import Chance, Decision, Forced, ForcedPass, Over
@@ -174,7 +173,7 @@ def ruinous(moves: Sequence[Move]) -> Sequence[Move]:
 def drawn(rng: random.Random, state: State) -> MarketTiles | NeutralTiles | MoneyRow:
     """What chance may bring."""
     if state.phase in (Phase.REFILL, Phase.NEUTRAL):
-        tiles = tuple(rng.sample(tiles_of(state.bag), tiles_due(state)))
+        tiles = tuple(rng.sample(tiles_of(state.bag), state.tiles_due()))
         return MarketTiles(tiles) if state.phase is Phase.REFILL else NeutralTiles(tiles)
     dealt = [kind for kind, count in enumerate(state.deck) for _ in range(count)]
     again = [kind for kind, count in enumerate(state.discard) for _ in range(count)]
