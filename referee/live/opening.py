@@ -60,7 +60,7 @@ def prepare(request: CreateGameRequest, engines: Engines, producer: str) -> Prep
     game = engines.game(request.rules_id, request.rules_version)
     _, codec = engines.get(game.rules_id, game.version)
     opened.rules_id, opened.rules_version = game.rules_id, game.version
-    opened.tables = request.tables or codec.encode_tables(None)
+    opened.tables = request.components or codec.encode_components(None)
     for name in ("terms", "series"):
         if request.HasField(name):
             getattr(opened, name).CopyFrom(getattr(request, name))

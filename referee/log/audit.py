@@ -30,6 +30,7 @@ from referee.log.remarks import Remarks, committed
 from referee.log.replay import check_link, digest_differs, signed_part
 from referee.log.v1 import log_pb2
 from referee.log.verdict import CertificateReport, Finding, Layer, Report, SeatStanding
+from referee.notation.options import chosen
 
 _MAX_REMARKS = 20
 """On older checkpoints."""
@@ -328,7 +329,7 @@ class _Auditor:
             checked=self.checked,
             game_id=self.identity,
             rules=(self.opened.rules_id, self.opened.rules_version) if self.opened is not None else None,
-            options=game.position.chosen_options() if game is not None else {},
+            options=chosen(game.position.options) if game is not None else {},
             chance=(self.opened.WhichOneof("chance") or "unknown") if self.opened is not None else "unknown",
             deck_checked=game is not None
             and game.phase is Phase.CLOSED

@@ -49,7 +49,7 @@ class Deal:
         # A dealer is asked once for each chance event, and may be in need of its answer twice.
         if self._asked is not position.state:
             try:
-                self._outcome = position.codec.encode_outcome(dealer.outcome(position.state), position.tables)
+                self._outcome = position.codec.encode_outcome(dealer.outcome(position.state), position.components)
             except Exception as error:
                 raise engine_failed(error) from error
             self._asked = position.state
@@ -61,7 +61,7 @@ class Deal:
             return
         stream = Deck(deck_key(self.secret, self._identity, [self.seeds[seat] for seat in sorted(self.seeds)]))
         try:
-            self.dealer = position.rules.dealer(position.seats, position.options, position.tables, stream)
+            self.dealer = position.rules.dealer(position.seats, position.options, position.components, stream)
         except Exception as error:
             raise engine_failed(error) from error
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from referee.games.alhambra import State
+from referee.games.alhambra.options import LoopRule
 from referee.games.alhambra.phases import Phase
 from referee.games.alhambra.scoring import NEUTRAL, Line, place_points, places, score_position
 from referee.games.alhambra.tiles import TYPES
@@ -79,7 +80,7 @@ def _items(seat: int, round_: int, state: State) -> Iterator[Item]:
         own = next((line for line in lines if line.type == type_ and seat in line.players), None)
         how, rules = _share(seat, round_, own) if own else ("no place is left", ("ALH-E1",))
         yield Item(group, TYPES[type_], f"{tiles}, {how}", own.each if own else 0, rules)
-    rules = ("ALH-B8", "ALH-B6") if state.options.loop_one_less else ("ALH-B8",)
+    rules = ("ALH-B8", "ALH-B6") if state.options.loop_rule is LoopRule.ONE_LESS else ("ALH-B8",)
     yield Item(group, "wall", "the longest wall, a point for each side", state.wall(seat), rules)
 
 

@@ -63,7 +63,7 @@ PERMISSIONS: Final = {
     "referee.v1.ArbiterService/EraseRemark": ERASERS,
     "referee.v1.RulesService/ListRules": EVERYBODY,
     "referee.v1.RulesService/GetCatalogue": EVERYBODY,
-    "referee.v1.RulesService/GetTables": EVERYBODY,
+    "referee.v1.RulesService/GetComponents": EVERYBODY,
     "referee.v1.StatusService/GetStatus": OVERSEERS,
     "referee.v1.AccessService/IssueToken": ADMINS,
     "referee.v1.AccessService/RevokeToken": ADMINS,

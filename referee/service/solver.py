@@ -99,7 +99,7 @@ class SolverService:
         if record.phase is not Phase.PLAYING:
             raise NotAwaited("no move is", awaited_text(record))
         try:
-            move = game.position.codec.decode_move(data, game.position.tables)
+            move = game.position.codec.decode_move(data, game.position.components)
         except MalformedError as error:
             raise MalformedMove(f"move, {error}") from None
         violations = game.position.state.check(move)
@@ -150,8 +150,8 @@ class SolverService:
         if (result := game.result()) is not None:
             told = outcome(result, game.contest(), waits=game.result_waits)
             raise GameOver(f"the game {'is over' if game.is_over else 'has come to its end'}: {told}")
-        tables = None if game.position.own_tables else game.position.tables
-        setup = Setup(opened.rules_id, opened.rules_version, len(opened.seats), game.position.options, tables)
+        components = None if game.position.own_components else game.position.components
+        setup = Setup(opened.rules_id, opened.rules_version, len(opened.seats), game.position.options, components)
         question = pb.ProveDecidedRequest(
             position=write(Position(setup, game.position.state)),
             budget=request.budget,

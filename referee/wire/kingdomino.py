@@ -44,8 +44,8 @@ def _refuse(path: str, what: str, expected: str) -> NoReturn:
 # Parts
 
 
-def _domino(number: int, tables: DominoTable, path: str) -> int:
-    if tables.get(number) is None:
+def _domino(number: int, components: DominoTable, path: str) -> int:
+    if components.get(number) is None:
         _refuse(path, f"unknown domino {number}", "a number of the game's table of dominoes")
     return number
 
@@ -106,7 +106,7 @@ def _move_message(move: Move) -> pb.Move:
 
 
 class Codec:
-    """``referee.wire.registry.Codec`` for Kingdomino; ``tables`` is the game's ``DominoTable``."""
+    """``referee.wire.registry.Codec`` for Kingdomino; ``components`` is the game's ``DominoTable``."""
 
     def decode_options(self, data: bytes) -> Options:
         message = decode(pb.Options, data)
@@ -134,7 +134,7 @@ class Codec:
         )
         return message.SerializeToString(deterministic=True)
 
-    def decode_tables(self, data: bytes) -> DominoTable:
+    def decode_components(self, data: bytes) -> DominoTable:
         dominoes = []
         for i, each in enumerate(decode(pb.Tables, data).dominoes):
             path = f"dominoes[{i}]"
@@ -147,35 +147,35 @@ class Codec:
         except SetupError as error:
             raise MalformedError(str(error), "dominoes", 0, f"{COUNT} dominoes") from None
 
-    def encode_tables(self, tables: DominoTable | None = None) -> bytes:
+    def encode_components(self, components: DominoTable | None = None) -> bytes:
         message = pb.Tables(
             dominoes=[
                 pb.Domino(number=each.number, left=_half_message(each.left), right=_half_message(each.right))
-                for each in (tables or domino_table()).dominoes
+                for each in (components or domino_table()).dominoes
             ]
         )
         return message.SerializeToString(deterministic=True)
 
-    def decode_move(self, data: bytes, tables: DominoTable) -> Move:
+    def decode_move(self, data: bytes, components: DominoTable) -> Move:
         message = decode(pb.Move, data)
         kind = message.WhichOneof("move")
         if kind is None:
             _refuse("", "no move is set", "exactly one kind of move")
-        return _MOVES[kind](getattr(message, kind), tables, kind)
+        return _MOVES[kind](getattr(message, kind), components, kind)
 
-    def encode_move(self, move: Move, tables: DominoTable) -> bytes:  # noqa: ARG002 - numbers say it all
+    def encode_move(self, move: Move, components: DominoTable) -> bytes:  # noqa: ARG002 - numbers say it all
         return _move_message(move).SerializeToString(deterministic=True)
 
-    def decode_outcome(self, data: bytes, tables: DominoTable) -> Outcome:
+    def decode_outcome(self, data: bytes, components: DominoTable) -> Outcome:
         message = decode(pb.Outcome, data)
         match message.WhichOneof("outcome"):
             case "first_order":
                 return FirstOrder(tuple(message.first_order.seats))
             case "line":
-                return Line(tuple(_domino(number, tables, "line.dominoes") for number in message.line.dominoes))
+                return Line(tuple(_domino(number, components, "line.dominoes") for number in message.line.dominoes))
         _refuse("", "no outcome is set", "exactly one kind of outcome")
 
-    def encode_outcome(self, outcome: Outcome, tables: DominoTable) -> bytes:  # noqa: ARG002 - as above
+    def encode_outcome(self, outcome: Outcome, components: DominoTable) -> bytes:  # noqa: ARG002 - as above
         message: pb.Outcome
         match outcome:
             case FirstOrder(seats):

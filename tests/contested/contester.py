@@ -171,7 +171,7 @@ class Contester(Somebody):
             return self.referees(due, self.now)
         rng, state, slow = self.random, self.state, self.slow
         if isinstance(state.pending()[0], Chance):
-            intent = log_pb2.Intent(scribe=1, declare=slow.codec.encode_outcome(drawn(rng, state), slow.tables))
+            intent = log_pb2.Intent(scribe=1, declare=slow.codec.encode_outcome(drawn(rng, state), slow.components))
             return self.signed(intent)
         move = self.encoded(by_kind(rng, state, list(islice(state.legal_moves(), 400))))
         self.moves.append(move)

@@ -59,7 +59,7 @@ def judged(made: Contested, seq: int) -> object:
     if not entry.HasField("refused"):
         return None
     codec = installed().get(made.rules_id, made.opened.rules_version)[1]
-    return codec.decode_move(decode_intent(entry.refused.intent).move, codec.decode_tables(made.opened.tables))
+    return codec.decode_move(decode_intent(entry.refused.intent).move, codec.decode_components(made.opened.tables))
 
 
 def is_short(made: Contested) -> bool:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from referee.games.alhambra import GAME, Options, State
 from referee.games.alhambra.catalogue import CATALOGUE
 from referee.games.alhambra.layout import Layout, index_of
-from referee.games.alhambra.money import SCORING_A, SCORING_B
+from referee.games.alhambra.money import SCORING_A, SCORING_B, Currency
 from referee.games.alhambra.moves import (
     Buy,
     GiveTile,
@@ -27,6 +27,7 @@ from referee.games.alhambra.moves import (
     ReserveTile,
     TakeMoney,
 )
+from referee.games.alhambra.options import EndRule, LoopRule
 from referee.games.alhambra.outline import outline
 from referee.games.alhambra.phases import FREE, Phase
 from referee.games.alhambra.scoring import award_type, place_points, places, score_round
@@ -769,8 +770,10 @@ def test_the_neutral_player_draws_six_six_and_a_third() -> None:
 @mutated(
     "ALH-F6",
     Mutation("state.State._after_refill", "FREE in self.market", "not self.bag"),
-    Mutation("state.State._after_refill", "self.options.end_when_bag_empty and not self.bag", "not self.bag"),
-    Mutation("state.State._after_refill", "self.options.end_when_bag_empty and not self.bag", "False"),
+    Mutation(
+        "state.State._after_refill", "self.options.end_rule is EndRule.BAG_EMPTY and not self.bag", "not self.bag"
+    ),
+    Mutation("state.State._after_refill", "self.options.end_rule is EndRule.BAG_EMPTY and not self.bag", "False"),
     Mutation("state.State._after_money", "if self.bag and ", "if self.bag.bit_count() > 1 and "),
 )
 def test_the_game_ends_when_the_market_cannot_be_filled() -> None:
@@ -790,7 +793,7 @@ def test_the_game_ends_when_the_market_cannot_be_filled() -> None:
     assert last.market == [number("garden-10"), *numbers(DEAR_MARKET[1:3]), FREE]
     assert over(last).ending is Ending.RULES
     assert over(after([])).ending is Ending.RULES
-    assert over(after(two, Options(end_when_bag_empty=True))).ending is Ending.RULES
+    assert over(after(two, Options(end_rule=EndRule.BAG_EMPTY))).ending is Ending.RULES
 
 
 @mutated(
@@ -830,7 +833,7 @@ def test_a_scoring_card_in_the_last_refill_is_scored_before_the_end() -> None:
 )
 def test_tiles_left_go_to_who_alone_has_the_most_money_of_the_currency() -> None:
     market = ["garden-12-S", "tower-12", "", "chambers-11"]
-    options = Options(slot_currencies=(1, 0, 2, 3))
+    options = Options(slot_currencies=(Currency.DIRHAM, Currency.DENAR, Currency.DUCAT, Currency.GUILDER))
     hands = [["dirham-9", "denar-4", "denar-4"], ["denar-8"], ["dirham-1"] * 3 + ["guilder-1"]]
     state = ending(market, hands=hands, options=options)
     # Dirham, for slot 1: 9, 0, 3. Denar, for slot 2: 8, 8, 0. Guilder: 0, 0, 1.
@@ -860,7 +863,7 @@ def test_nobody_gets_a_tile_whose_currency_nobody_holds() -> None:
 def test_winners_dispose_in_turn_order_from_the_left_of_who_ended_the_game() -> None:
     hands = [["denar-9"], ["dirham-9"], ["ducat-9", "guilder-9"], ["denar-1"]]
     market = ["garden-12-S", "tower-12", "tower-11", "garden-10"]
-    state = ending(market, seat=1, seats=4, hands=hands, options=Options(end_when_bag_empty=True))
+    state = ending(market, seat=1, seats=4, hands=hands, options=Options(end_rule=EndRule.BAG_EMPTY))
     order = []
     while isinstance(state.pending()[0], Decision):
         order.append(state.seat)
@@ -921,13 +924,13 @@ PLUS: dict[Cell, str] = {
 
 @mutated(
     "ALH-B6",
-    Mutation("position.Position.wall", "self.options.loop_one_less and longest", "longest"),
-    Mutation("position.Position.wall", "if self.options.loop_one_less and longest == outline", "if False"),
-    Mutation("position.Position.wall", "and longest == outline", ""),
+    Mutation("layout.wall_points", "rule is LoopRule.ONE_LESS and longest", "longest"),
+    Mutation("layout.wall_points", "if rule is LoopRule.ONE_LESS and longest == outline", "if False"),
+    Mutation("layout.wall_points", "and longest == outline", ""),
 )
 def test_a_wall_that_closes_on_itself_counts_in_full_or_one_less() -> None:
     assert position(boards=[PLUS]).wall(0) == 12
-    one_less = Options(loop_one_less=True)
+    one_less = Options(loop_rule=LoopRule.ONE_LESS)
     assert position(boards=[PLUS], options=one_less).wall(0) == 11
     assert position(boards=[{(0, -1): "pavilion-2-NEW"}], options=one_less).wall(0) == 3
     assert position(options=one_less).wall(0) == 0

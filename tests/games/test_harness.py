@@ -158,13 +158,13 @@ DEFECTS: dict[str, tuple[type, str, Any, str]] = {
     "a second encoding": (
         Codec,
         "decode_outcome",
-        lambda was: lambda self, data, tables: Die(data[0] % 4 if data else 0),
+        lambda was: lambda self, data, components: Die(data[0] % 4 if data else 0),
         "has two encodings",
     ),
     "bytes of another move": (
         Codec,
         "encode_move",
-        lambda was: lambda self, move, tables: bytes([1]),
+        lambda was: lambda self, move, components: bytes([1]),
         "are read as",
     ),
     "no position": (Codec, "position", lambda was: lambda self, state: None, "no message"),

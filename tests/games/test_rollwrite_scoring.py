@@ -16,6 +16,7 @@ from referee.games.rollwrite.moves import (
     KeepPair,
     VirtualBuildings,
 )
+from referee.games.rollwrite.options import Solo
 from referee.games.rollwrite.phases import Phase
 from referee.games.rollwrite.scoring import Share, lines_of, place_points, score_sheet, share, share_places
 from tests.games import slow_rollwrite
@@ -104,7 +105,7 @@ def test_more_who_complete_a_type_than_places_are_left_share_what_there_is() -> 
 
 def two(*, against: bool = False, **virtual: int) -> State:
     """Seat 1 of two, or 0 alone, has all gardens but (1, 1) and is the last of the round."""
-    options = Options(virtual_players=3, against=True) if against else Options()
+    options = Options(virtual_players=3, solo=Solo.AGAINST) if against else Options()
     gardens: list[list[tuple[int, int]]] = [all_of("garden")[1:]]
     cells = gardens if against else [[], *gardens]
     seats = 1 if against else 2
@@ -293,7 +294,7 @@ def test_virtual_players_count_for_the_rounds_of_a_solo_game() -> None:
 
 
 def solo(number: int, *virtual: dict[str, int], **more: Any) -> State:
-    return ended(some_of(tower=2), options=Options(virtual_players=number, against=True), virtual=virtual, **more)
+    return ended(some_of(tower=2), options=Options(virtual_players=number, solo=Solo.AGAINST), virtual=virtual, **more)
 
 
 @mutated(
@@ -308,8 +309,8 @@ def test_against_them_virtual_players_score_and_get_a_bonus() -> None:
         assert state.virtual_scores == [21 + bonus, 20 + bonus, *[bonus] * (number - 2)]
         assert over(state).scores == (13,)
     assert ended(some_of(tower=2), options=Options(virtual_players=4)).virtual_scores == [0] * 4
-    with pytest.raises(SetupError, match=r"^against: a variant for 1 seat"):
-        GAME.new(2, Options(against=True))
+    with pytest.raises(SetupError, match=r"^solo: a variant for 1 seat"):
+        GAME.new(2, Options(solo=Solo.AGAINST))
 
 
 @mutated(
@@ -329,7 +330,7 @@ def test_against_them_virtual_players_get_what_they_complete() -> None:
 
 @mutated(
     "RNW-46",
-    Mutation("state.State._result", "if not self.options.against:", "if True:"),
+    Mutation("state.State._result", "if not self.is_against:", "if True:"),
     Mutation(
         "state.State._result", "scoring.place_of(score, totals)", "1 + sum(other >= score for other in totals[1:])"
     ),

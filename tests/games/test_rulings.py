@@ -12,6 +12,7 @@ import pytest
 from referee.certificates.registry import provable
 from referee.games import alhambra, registry
 from referee.games.alhambra.moves import PlaceTile
+from referee.games.alhambra.options import LoopRule
 from referee.games.alhambra.outline import longest_wall, outline
 from referee.games.game import Kind
 from referee.games.kingdomino import Options as KingdominoOptions
@@ -49,7 +50,7 @@ def alhambra_game(rng: random.Random, hits: Hits) -> None:
     seats, loop_one_less = rng.randrange(2, 7), rng.random() < 0.5
     table = alhambra.tile_table()
     slow = Lenient(seats, table.names, youngest_first=range(seats), loop_one_less=loop_one_less)
-    options = alhambra.Options(loop_one_less=loop_one_less)
+    options = alhambra.Options(loop_rule=LoopRule.ONE_LESS if loop_one_less else LoopRule.FULL)
     state = play(
         "alhambra", seats, rng, hits, options, lambda state, event: slow.happen(words.words(event, state.table))
     )

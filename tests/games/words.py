@@ -22,7 +22,7 @@ from referee.games.alhambra.moves import (
     ReserveTile,
     TakeMoney,
 )
-from referee.games.alhambra.options import Options
+from referee.games.alhambra.options import EndRule, LoopRule, Options
 from referee.games.alhambra.phases import FREE
 from referee.games.alhambra.tiles import TileTable, tiles_of
 from referee.games.game import ForcedPass
@@ -166,6 +166,6 @@ def slow_game(seats: int, options: Options, table: TileTable) -> SlowGame:
         youngest_first=options.age_order,
         currencies=[CURRENCIES[currency] for currency in options.slot_currencies],
         max_turns=options.max_turns,
-        loop_one_less=options.loop_one_less,
-        end_when_bag_empty=options.end_when_bag_empty,
+        loop_one_less=options.loop_rule is LoopRule.ONE_LESS,
+        end_when_bag_empty=options.end_rule is EndRule.BAG_EMPTY,
     )

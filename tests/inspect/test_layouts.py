@@ -47,14 +47,14 @@ def test_a_tile_may_replace_another_but_not_itself() -> None:
     assert ask(layout=layout, tile="tower-9-NE")["swappable"] == []
 
 
-@pytest.mark.parametrize(("options", "wall"), [({}, 12), ({"loop_one_less": False}, 12), ({"loop_one_less": True}, 11)])
+@pytest.mark.parametrize(("options", "wall"), [({}, 12), ({"loop_rule": "full"}, 12), ({"loop_rule": "one_less"}, 11)])
 def test_a_wall_that_closes_on_itself(options: dict[str, Any], wall: int) -> None:
     """ALH-B6."""
     assert ask(layout=PLUS, options=options)["wall"] == wall
 
 
 def test_the_option_leaves_open_walls_alone() -> None:
-    assert ask(layout={"0,-1": "pavilion-2-NEW"}, options={"loop_one_less": True})["wall"] == 3
+    assert ask(layout={"0,-1": "pavilion-2-NEW"}, options={"loop_rule": "one_less"})["wall"] == 3
 
 
 def test_an_illegal_layout_has_reasons_and_no_lists() -> None:

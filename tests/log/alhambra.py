@@ -12,10 +12,10 @@ from tests.log.registered import at_random
 
 CODEC = registered.codec("alhambra")
 GAME = rules.get("alhambra", 1)
-TABLES = tile_table()
+COMPONENTS = tile_table()
 HEADER = registered.header("alhambra")
 
-__all__ = ["CODEC", "GAME", "HEADER", "TABLES", "alhambra", "at_random"]
+__all__ = ["CODEC", "GAME", "HEADER", "COMPONENTS", "alhambra", "at_random"]
 
 
 def alhambra(**kind: Any) -> Played:

@@ -568,14 +568,14 @@ def test_other_catalogue_is_remarked(dealt: Played) -> None:
     assert "catalogue" in report.remarks[1]
 
 
-def test_tables_of_ones_own(dealt: Played) -> None:
-    """25: a version of the rules stands for its tables, the order included."""
+def test_components_of_ones_own(dealt: Played) -> None:
+    """25: a version of the rules stands for its components, the order included."""
     for cards in (bytes([*CARDS[:-1], 9]), CARDS[::-1], CARDS[:-1]):
         with pytest.raises(LogError) as caught:
             start(tables=cards)
         assert (caught.value.code, caught.value.entry) == (Code.RULES, 0)
         played = play(start(tables=cards, engines=engines(cards)))
-        assert played.audit().verdict is Verdict.COMPLETE, "by rules that have these tables"
+        assert played.audit().verdict is Verdict.COMPLETE, "by rules that have these components"
         report = replace(played, engines=ENGINES).audit()
         expect(report, Verdict.RULES, Code.RULES, 0)
 

@@ -59,7 +59,7 @@ options = st.builds(
     dynasty=st.booleans(),
 )
 halves = st.builds(Half, st.integers(0, 5), st.integers(0, 3))
-tables = st.lists(st.tuples(halves, halves), min_size=48, max_size=48).map(
+components = st.lists(st.tuples(halves, halves), min_size=48, max_size=48).map(
     lambda pieces: domino_table(tuple(Domino(i, *both) for i, both in enumerate(pieces, start=1)))
 )
 
@@ -85,14 +85,14 @@ def test_no_options_are_no_bytes() -> None:
     assert CODEC.encode_options(Options()) == b""
 
 
-@given(tables)
-def test_tables(table: Any) -> None:
-    assert CODEC.decode_tables(CODEC.encode_tables(table)).dominoes == table.dominoes
+@given(components)
+def test_components(table: Any) -> None:
+    assert CODEC.decode_components(CODEC.encode_components(table)).dominoes == table.dominoes
 
 
 def test_the_default_table_is_that_of_the_rules() -> None:
-    message = pb.Tables.FromString(CODEC.encode_tables())
-    assert CODEC.decode_tables(CODEC.encode_tables()).dominoes == DOMINOES
+    message = pb.Tables.FromString(CODEC.encode_components())
+    assert CODEC.decode_components(CODEC.encode_components()).dominoes == DOMINOES
     assert [each.number for each in message.dominoes] == list(range(1, 49))
     last = message.dominoes[47]
     assert (last.left.terrain, last.left.crowns, last.right.terrain, last.right.crowns) == (
@@ -188,7 +188,7 @@ def test_enumerations_have_only_their_values(field: int) -> None:
 
 def changed(domino: int, **fields: Any) -> pb.Tables:
     """The default table with other fields in one domino."""
-    message = pb.Tables.FromString(CODEC.encode_tables())
+    message = pb.Tables.FromString(CODEC.encode_components())
     each: Any = message.dominoes[domino - 1]
     for name, value in fields.items():
         if value is None:
@@ -223,19 +223,19 @@ def changed(domino: int, **fields: Any) -> pb.Tables:
     ],
     ids=count(),
 )
-def test_malformed_tables(message: pb.Tables, why: str) -> None:
-    refused(CODEC.decode_tables, message, why)
+def test_malformed_components(message: pb.Tables, why: str) -> None:
+    refused(CODEC.decode_components, message, why)
 
 
 def test_dominoes_too_few_and_too_many() -> None:
-    message = pb.Tables.FromString(CODEC.encode_tables())
+    message = pb.Tables.FromString(CODEC.encode_components())
     del message.dominoes[47]
     with pytest.raises(MalformedError):
-        CODEC.decode_tables(message.SerializeToString())
-    message = pb.Tables.FromString(CODEC.encode_tables())
+        CODEC.decode_components(message.SerializeToString())
+    message = pb.Tables.FromString(CODEC.encode_components())
     message.dominoes.add(number=49, left=pb.Half(terrain=pb.TERRAIN_MINE), right=pb.Half(terrain=pb.TERRAIN_MINE))
     with pytest.raises(MalformedError):
-        CODEC.decode_tables(message.SerializeToString())
+        CODEC.decode_components(message.SerializeToString())
 
 
 # Whole games

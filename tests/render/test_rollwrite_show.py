@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from referee.games.rollwrite import Options, Sheet, State, sheet
+from referee.games.rollwrite.options import Solo
 from referee.log.replay import Record
 from referee.notation.rollwrite.words import rounds
 from referee.render.rollwrite import position_text, seat_svg
@@ -66,9 +67,9 @@ def test_moves_have_a_line_for_every_entry_and_the_end_is_explained(played: Play
 
 def test_a_declared_sheet_and_declared_dice() -> None:
     table = Sheet("club-evening", sheet().grid[::-1], sheet().boxes, 30, "yellow")
-    options = Options(virtual_players=3, against=True)
+    options = Options(virtual_players=3, solo=Solo.AGAINST)
     wire = codec("rollwrite")
-    own, chosen = wire.encode_tables(table), wire.encode_options(options)
+    own, chosen = wire.encode_components(table), wire.encode_options(options)
     running = opened("rollwrite", tables=own, options=chosen, seats=1, dealt=False)
     play(running, at_random(5))
     game_file = GameFile.read(BytesIO(running.file()))

@@ -14,6 +14,7 @@ import pytest
 
 from referee.games.rollwrite import TYPES, Options, Sheet, sheet
 from referee.games.rollwrite.awards import Award
+from referee.games.rollwrite.options import Solo
 from referee.games.rollwrite.sheet import index_of
 from referee.render.rollwrite import position_text, text
 from referee.render.rollwrite.grid import ABBREVIATIONS
@@ -21,7 +22,7 @@ from tests.render.rollwrite_positions import events, position
 
 GOLDEN = Path(__file__).parent / "golden"
 TURNED = Sheet("turned", sheet().grid[::-1], sheet().boxes, 30, "yellow")
-AGAINST = Options(virtual_players=3, against=True)
+AGAINST = Options(virtual_players=3, solo=Solo.AGAINST)
 
 
 def drawings() -> Iterator[tuple[str, Callable[[], str]]]:

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.games.alhambra.layout import Layout
+from referee.games.alhambra.options import LoopRule
 from referee.games.alhambra.outline import longest_wall, outline
 from referee.games.alhambra.tiles import TYPES, E, N, S, W
 from referee.games.game import Cell
@@ -130,7 +131,7 @@ def test_a_seat_shows_what_its_wall_scores() -> None:
     state = position(2, 90)
     assert seat_svg(state, 1, "Seat 1") == svg(state.layouts[1], "Seat 1")
     state.layouts[1] = layout("plus")
-    state.options = type(state.options)(loop_one_less=True)
+    state.options = type(state.options)(loop_rule=LoopRule.ONE_LESS)
     assert "Longest wall: 11." in seat_svg(state, 1, "Seat 1")
 
 

@@ -79,7 +79,7 @@ async def test_after_a_restart(tmp_path: Path) -> None:
         await play.steps(10)
         illegal = play.a_move()
         while not play.record.game.position.state.check(
-            play.record.game.position.codec.decode_move(illegal, play.record.game.position.tables)
+            play.record.game.position.codec.decode_move(illegal, play.record.game.position.components)
         ):
             await play.step()
         answer = await play.submit(play.move(play.seat_on_turn(), illegal), token_of(play, play.seat_on_turn()))

@@ -80,7 +80,7 @@ async def attempt(play: Play) -> bool:
     if tried is None or not state.check(tried):
         return False
     seat = play.seat_on_turn()
-    data = play.record.game.position.codec.encode_move(tried, play.record.game.position.tables)
+    data = play.record.game.position.codec.encode_move(tried, play.record.game.position.components)
     response = await play.submit(play.move(seat, data), token_of(play, seat))
     if response.refused.HasField("recorded"):
         await play.catch_up(response.refused.recorded.size)
@@ -453,7 +453,7 @@ async def play_to_a_slip(client: Client, engines: Engines) -> tuple[Play, int]:
         while play.next_act() is not None:
             if (move := slip(play.record.game.position.state)) is not None:
                 seat, course = play.seat_on_turn(), play.record.game
-                data = course.position.codec.encode_move(move, course.position.tables)
+                data = course.position.codec.encode_move(move, course.position.components)
                 accepted = await play.act(play.move(seat, data), token_of(play, seat))
                 return play, accepted.seq
             await play.step()

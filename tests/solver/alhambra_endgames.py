@@ -21,8 +21,9 @@ from typing import Any
 from referee.games.alhambra import GAME, Options, State
 from referee.games.alhambra.as_played import AsPlayed
 from referee.games.alhambra.layout import FOUNTAIN, Layout, index_of
-from referee.games.alhambra.money import KINDS, SCORING_A, SCORING_B, VALUE, VALUES, copies
+from referee.games.alhambra.money import KINDS, SCORING_A, SCORING_B, VALUE, VALUES, Currency, copies
 from referee.games.alhambra.moves import Buy, MoneyRow
+from referee.games.alhambra.options import EndRule, LoopRule
 from referee.games.alhambra.phases import FREE, SLOTS, Phase
 from referee.games.alhambra.piles import scoring_cards_fit
 from referee.games.alhambra.regions import flood
@@ -138,9 +139,9 @@ def endgame(rng: random.Random, illegal: float = 0.1) -> State:
     table = tile_table(rng.choice((NAMES, SHUFFLED, CHEAP)))
     options = Options(
         max_turns=turns + left,
-        loop_one_less=rng.random() < 0.3,
-        end_when_bag_empty=rng.random() < 0.3,
-        slot_currencies=tuple(rng.sample(range(4), 4)),
+        loop_rule=(LoopRule.FULL, LoopRule.ONE_LESS)[rng.random() < 0.3],
+        end_rule=(EndRule.MARKET_UNFILLED, EndRule.BAG_EMPTY)[rng.random() < 0.3],
+        slot_currencies=tuple(rng.sample(list(Currency), 4)),
     )
     state = GAME.new(seats, options, table)
     state.phase, state.seat, state.turns = phase, rng.randrange(seats), turns

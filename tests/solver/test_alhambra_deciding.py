@@ -24,6 +24,7 @@ from referee.games.alhambra.moves import (
     RebuildSwap,
     ReserveTile,
 )
+from referee.games.alhambra.options import EndRule, LoopRule
 from referee.games.alhambra.phases import FREE, Phase
 from referee.games.alhambra.scoring import award_type
 from referee.games.alhambra.tiles import NAMES, bits_of, tile_table, tiles_of
@@ -116,7 +117,9 @@ def hold_against_play(rng: random.Random, state: State, contest: Contest = PLAIN
 def midgame(rng: random.Random, seats: int, stands: float = 0.0) -> State:
     """Somewhere in a random game that the turn limit ends soon. ``stands``: as for ``endings.cramped``."""
     options = Options(
-        max_turns=rng.choice((4, 10, 25, 60)), loop_one_less=rng.random() < 0.5, end_when_bag_empty=rng.random() < 0.5
+        max_turns=rng.choice((4, 10, 25, 60)),
+        loop_rule=(LoopRule.FULL, LoopRule.ONE_LESS)[rng.random() < 0.5],
+        end_rule=(EndRule.MARKET_UNFILLED, EndRule.BAG_EMPTY)[rng.random() < 0.5],
     )
     state: State = GAME.new(seats, options, None)
     dealer = GAME.dealer(seats, options, state.table, Shuffler(rng))
@@ -298,12 +301,12 @@ def test_walls_after_some_changes() -> None:
     kept = made = 0
     for _ in range(400):
         layout, spare = grown(rng)
-        for one_less in (False, True):
+        for rule in LoopRule:
             assert runs(layout)[:1] == ([layout.wall()[0]] if layout.wall()[0] else [])
             after, placed, rebuilds = changed(rng, layout, spare, rng.choice((1, 1, 2, 3)))
             longest, sides = after.wall()
-            length = longest - (one_less and longest == sides)
-            least = longest_at_least(layout, len(placed), rebuilds, loop_one_less=one_less)
+            length = longest - (rule is LoopRule.ONE_LESS and longest == sides)
+            least = longest_at_least(layout, len(placed), rebuilds, rule)
             most = longest_after(layout, placed, rebuilds)
             assert least <= length <= most
             kept += least > 0
@@ -376,20 +379,20 @@ def test_the_last_tile_decides() -> None:
     assert state.scores == [62, 52, 3]
 
 
-@pytest.mark.parametrize(("one_less", "length"), [(False, 12), (True, 11)])
-def test_a_wall_that_closes_on_itself_counts_as_the_options_say(one_less: bool, length: int) -> None:
+@pytest.mark.parametrize(("rule", "length"), [(LoopRule.FULL, 12), (LoopRule.ONE_LESS, 11)])
+def test_a_wall_that_closes_on_itself_counts_as_the_options_say(rule: LoopRule, length: int) -> None:
     """Seat 1 wins the fourth tile around its fountain."""
     state = position(
         phase=Phase.HAND_OUT,
         seat=1,
         boards=[{}, {(0, -1): "pavilion-2-NEW", (1, 0): "arcades-4-NES", (0, 1): "seraglio-3-ESW"}, {}],
         won={1: ["chambers-5-NSW"]},
-        options=Options(loop_one_less=one_less),
+        options=Options(loop_rule=rule),
     )
     (found, _) = deciding.bounds(state, leader=0).gaps
     assert found.most == 16 + 18 + 17 + 19 + length
     state.apply(PlaceTile(number("chambers-5-NSW"), (-1, 0)))
-    assert longest_at_least(state.layouts[1], 0, 0, loop_one_less=one_less) == length
+    assert longest_at_least(state.layouts[1], 0, 0, rule) == length
 
 
 def test_far_from_the_end_hardly_any_lead_suffices() -> None:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from referee.games.alhambra import GAME, Options, State
 from referee.games.alhambra.layout import Layout, index_of
-from referee.games.alhambra.money import CURRENCIES, KINDS
+from referee.games.alhambra.money import CURRENCIES, KINDS, Currency
 from referee.games.alhambra.moves import Hand, MarketTiles, MoneyRow, NeutralTiles
+from referee.games.alhambra.options import EndRule
 from referee.games.alhambra.phases import SLOTS
 from referee.games.alhambra.tiles import tile_table
 from referee.games.game import Chance, Forced, ForcedPass
@@ -73,8 +74,8 @@ class Orders:
 def options_of(entry: Entry) -> Options:
     return Options(
         age_order=tuple(map(int, entry.words("ages"))),
-        slot_currencies=tuple(map(CURRENCIES.index, entry.words("currencies", CURRENCIES))),
-        end_when_bag_empty="bag-empty" in entry.lines,
+        slot_currencies=tuple(Currency[name.upper()] for name in entry.words("currencies", CURRENCIES)),
+        end_rule=EndRule.BAG_EMPTY if "bag-empty" in entry.lines else EndRule.MARKET_UNFILLED,
     )
 
 

@@ -21,7 +21,7 @@ OPTIONS: Final = {
     "wider_offer": "two or three seats, a line of one domino more than there are kings",
     "dynasty": "one of three games whose points are added",
 }
-TABLES: Final = "dominoes"
+COMPONENTS: Final = "dominoes"
 DRAWS: Final = {
     "first_order": "the order in which the kings choose first, as seats",
     "line": "the numbers of the dominoes that were drawn, in any order",

@@ -202,7 +202,7 @@ class Player:
         finally:
             self._is_choosing = False
         try:
-            data = game.position.codec.encode_move(move, game.position.tables)
+            data = game.position.codec.encode_move(move, game.position.components)
         except Exception as error:
             raise BadMove(f"the bot chose {move!r}, which is not a move of this game") from error
         if move not in moves:  # legal all the same, perhaps: a list may leave some out

@@ -21,15 +21,15 @@ class Alhambra:
     max_seats = MAX_SEATS
     catalogue: Sequence[Rule] = CATALOGUE
     waivable = frozenset({"ALH-A2", "ALH-A4", "ALH-A5", "ALH-A6"})
-    declares_tables = False
+    declares_components = False
 
-    def new(self, seats: int, options: Options | None = None, tables: TileTable | None = None) -> State:
+    def new(self, seats: int, options: Options | None = None, components: TileTable | None = None) -> State:
         """The state before the first event. Raises ``SetupError``."""
-        return State(seats, options or Options(), tables or tile_table())
+        return State(seats, options or Options(), components or tile_table())
 
-    def dealer(self, seats: int, options: Options | None, tables: TileTable | None, stream: Stream) -> Dealer:
+    def dealer(self, seats: int, options: Options | None, components: TileTable | None, stream: Stream) -> Dealer:
         """The order that ``stream`` gives this game. Raises ``SetupError``."""
-        return Dealer(seats, options or Options(), tables or tile_table(), stream)
+        return Dealer(seats, options or Options(), components or tile_table(), stream)
 
 
 GAME = Alhambra()

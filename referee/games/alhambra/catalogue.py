@@ -122,8 +122,8 @@ WALL: Final = (
     _rule(
         "B6",
         _S,
-        "position.Position.wall",
-        "A wall that closes on itself counts its full length. Option loop_one_less: one less.",
+        "layout.wall_points",
+        "A wall that closes on itself counts its full length. Option loop_rule: one less.",
         "Decided: each side counts one point in every text; BGA counts one less",
     ),
     _rule(
@@ -413,7 +413,7 @@ COURSE: Final = (
         _T,
         "state.State._after_refill",
         "The game ends when the market cannot be filled; what the bag still has is laid out. An empty bag with a full "
-        "market goes on. Option end_when_bag_empty: the empty bag ends it.",
+        "market goes on. Option end_rule: the empty bag ends it.",
         "CZ end of the game; RU same; HU same; the French edition ends with the bag",
     ),
     _rule(

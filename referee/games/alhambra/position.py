@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Self
 
-from referee.games.alhambra.layout import Layout
+from referee.games.alhambra.layout import Layout, wall_points
 from referee.games.alhambra.money import KINDS, copies
 from referee.games.alhambra.options import Options
 from referee.games.alhambra.phases import CHANCE_KINDS, FREE, SLOTS, Phase
@@ -117,8 +117,7 @@ class Position:
 
     def wall(self, seat: int) -> int:
         """ALH-B1, ALH-B6: the seat's longest wall; closed, it counts one less where the options say so."""
-        longest, outline = self.layouts[seat].wall()
-        return longest - 1 if self.options.loop_one_less and longest == outline else longest
+        return wall_points(*self.layouts[seat].wall(), self.options.loop_rule)
 
     def copy(self) -> Self:
         """Return an independent position; layouts are values and are shared."""

@@ -24,6 +24,7 @@ from referee.games.alhambra.moves import (
     ReserveTile,
     TakeMoney,
 )
+from referee.games.alhambra.options import EndRule
 from referee.games.alhambra.phases import ACTIONS, CHANCE_KINDS, DISPOSALS, FREE, SLOTS, Phase
 from referee.games.alhambra.position import Position
 from referee.games.alhambra.scoring import places, score_position
@@ -225,7 +226,7 @@ class State(Position, StateBase):
             if self.neutral_draws():
                 self.phase = Phase.NEUTRAL
                 return
-        if FREE in self.market or (self.options.end_when_bag_empty and not self.bag):
+        if FREE in self.market or (self.options.end_rule is EndRule.BAG_EMPTY and not self.bag):
             self._hand_out()
         else:
             self.seat = (self.seat + 1) % self.seats

@@ -21,15 +21,15 @@ class Kingdomino:
     max_seats = MAX_SEATS
     catalogue: Sequence[Rule] = CATALOGUE
     waivable = frozenset({"KDO-13", "KDO-14"})
-    declares_tables = True
+    declares_components = True
 
-    def new(self, seats: int, options: Options | None = None, tables: DominoTable | None = None) -> State:
+    def new(self, seats: int, options: Options | None = None, components: DominoTable | None = None) -> State:
         """The state before the first event. Raises ``SetupError``."""
-        return State(seats, options or Options(), tables or domino_table())
+        return State(seats, options or Options(), components or domino_table())
 
-    def dealer(self, seats: int, options: Options | None, tables: DominoTable | None, stream: Stream) -> Dealer:
+    def dealer(self, seats: int, options: Options | None, components: DominoTable | None, stream: Stream) -> Dealer:
         """The order that ``stream`` gives this game. Raises ``SetupError``."""
-        return Dealer(seats, options or Options(), tables or domino_table(), stream)
+        return Dealer(seats, options or Options(), components or domino_table(), stream)
 
 
 GAME = Kingdomino()

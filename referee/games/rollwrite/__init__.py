@@ -21,13 +21,13 @@ class RollAndWrite:
     max_seats = MAX_SEATS
     catalogue: Sequence[Rule] = CATALOGUE
     waivable = frozenset({"RNW-10"})
-    declares_tables = True
+    declares_components = True
 
-    def new(self, seats: int, options: Options | None = None, tables: Sheet | None = None) -> State:
+    def new(self, seats: int, options: Options | None = None, components: Sheet | None = None) -> State:
         """The state before the first event. Raises ``SetupError``."""
-        return State(seats, options or Options(), tables or sheet())
+        return State(seats, options or Options(), components or sheet())
 
-    def dealer(self, seats: int, options: Options | None, tables: Sheet | None, stream: Stream) -> Dealer:  # noqa: ARG002
+    def dealer(self, seats: int, options: Options | None, components: Sheet | None, stream: Stream) -> Dealer:  # noqa: ARG002
         """The dice that ``stream`` gives this game. Raises ``SetupError``."""
         (options or Options()).for_seats(seats)
         return Dealer(stream)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final, Self
 
 from referee.games.rollwrite.awards import Award
-from referee.games.rollwrite.options import Options
+from referee.games.rollwrite.options import Options, Solo
 from referee.games.rollwrite.phases import Phase
 from referee.games.rollwrite.sheet import START_COINS, TYPES, Sheet
 
@@ -87,6 +87,11 @@ class Position:
     def all_counts(self) -> list[list[int]]:
         """Buildings by type of every seat, then of every virtual player."""
         return [*map(self.table.counts, self.built), *self.virtual]
+
+    @property
+    def is_against(self) -> bool:
+        """Whether the virtual players score and get a bonus (RNW-44)."""
+        return self.options.solo is Solo.AGAINST
 
     def copy(self) -> Self:
         """Return an independent position."""

@@ -170,7 +170,7 @@ def score_sheet(
 
 def score(position: Position) -> tuple[list[Score], list[Share]]:
     """Return every player's points, were the game over now, and who shares which places (RNW-33 to RNW-41)."""
-    against = position.options.against
+    against = position.is_against
     return score_sheet(
         position.all_counts(),
         built=position.built,

@@ -272,7 +272,7 @@ class State(Position, StateBase):
     def _result(self) -> Over:
         """RNW-41, RNW-46: virtual players that score take places, too."""
         totals = [score.total for score in self.score()[0]]
-        if not self.options.against:
+        if not self.is_against:
             totals = totals[: self.seats]
         scores = totals[: self.seats]
         return Over(Ending.RULES, tuple(scores), tuple(scoring.place_of(score, totals) for score in scores))

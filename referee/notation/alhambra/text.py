@@ -25,8 +25,8 @@ from referee.games.alhambra.moves import (
 )
 from referee.games.game import Violation
 from referee.notation.alhambra.words import describe
-from referee.notation.errors import illegal
-from referee.notation.grammar import cell, either, place_of, syntax_error
+from referee.notation.errors import either, illegal
+from referee.notation.grammar import cell, place_of, syntax_error
 from referee.notation.short import the_only
 
 TERMINALS: Final = {
@@ -35,9 +35,6 @@ TERMINALS: Final = {
     "SCORING": "scoring-A or scoring-B",
     "PHASE": "a phase, such as action",
 }
-
-TABLES: Final = ""
-"""No header: these rules have one table of tiles."""
 
 RULES: Final = {rule.id: rule for rule in CATALOGUE}
 CARDS: Final = {card_name(kind): kind for kind in range(SCORING_B + 1)}

@@ -1,4 +1,4 @@
-"""Kingdomino's events read from its grammar (text.lark), and tables of one's own. Judges nothing."""
+"""Kingdomino's events read from its grammar (text.lark), and dominoes of one's own. Judges nothing."""
 
 from __future__ import annotations
 
@@ -27,16 +27,13 @@ TERMINALS: Final = {
     "PHASE": "a phase: castle, first_order, line, place, choose, over",
 }
 
-TABLES: Final = "Dominoes"
-"""The header with dominoes of one's own: left and right half of each, from number 1 on."""
+
+def write_components(table: DominoTable) -> str:
+    """``wheat/wheat wheat/wheat forest/forest …``: left and right half of each domino, from number 1 on."""
+    return " ".join(f"{domino.left}/{domino.right}" for domino in table.dominoes)
 
 
-def write_tables(tables: DominoTable) -> str:
-    """``wheat/wheat wheat/wheat forest/forest …``."""
-    return " ".join(f"{domino.left}/{domino.right}" for domino in tables.dominoes)
-
-
-def read_tables(text: str) -> DominoTable:
+def read_components(text: str) -> DominoTable:
     """Raises ``SetupError``."""
     dominoes = []
     for number, word in enumerate(text.split(" "), start=1):

@@ -25,10 +25,10 @@ def _table(state: State) -> Iterable[str]:
     yield state.table.remark or f"sheet {state.table.name}"
     yield f"round {state.round} of {state.rounds}; turns ended: {state.turns}"
     for award in state.awards:
-        yield _award(award, against=state.options.against)
+        yield _award(award, against=state.is_against)
     scores = state.virtual_scores
     for player, counts in enumerate(state.virtual):
-        points = f"{scores[player]} points; " if state.options.against else ""
+        points = f"{scores[player]} points; " if state.is_against else ""
         yield f"virtual {player}: {points}{_counts(state, counts)}"
 
 

@@ -204,8 +204,8 @@ class _Reach:
         layout, means = self.state.layouts[seat], self._means[seat]
         if self._stands(seat):
             return self.state.wall(seat)
-        one_less = self.state.options.loop_one_less
-        return longest_at_least(layout, len(means.hand) + means.gains, means.rebuilds, loop_one_less=one_less)
+        rule = self.state.options.loop_rule
+        return longest_at_least(layout, len(means.hand) + means.gains, means.rebuilds, rule)
 
     def _stands(self, seat: int) -> bool:
         """Return whether the seat's Alhambra stays as it is."""

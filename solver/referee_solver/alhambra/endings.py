@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from itertools import permutations, product
 
 from referee.games.alhambra import State
-from referee.games.alhambra.layout import Layout, index_of
+from referee.games.alhambra.layout import Layout, index_of, wall_points
 from referee.games.alhambra.money import sums
+from referee.games.alhambra.options import EndRule
 from referee.games.alhambra.phases import FREE, SLOTS, Phase
 from referee.games.alhambra.piles import scoring_cards_fit
 from referee.games.alhambra.tiles import TYPES, tiles_of
@@ -64,9 +65,9 @@ def ends(state: State) -> bool:
         return True
     free, left = state.market.count(FREE), state.bag.bit_count()
     if state.phase is Phase.NEUTRAL:
-        return state.neutral_draws() == left and (free > 0 or state.options.end_when_bag_empty)
+        return state.neutral_draws() == left and (free > 0 or state.options.end_rule is EndRule.BAG_EMPTY)
     if state.phase in (Phase.ACTION, Phase.PLACE, Phase.ROW, Phase.REFILL):  # what is bought yet only frees more slots
-        return free > left or (state.options.end_when_bag_empty and free >= left)
+        return free > left or (state.options.end_rule is EndRule.BAG_EMPTY and free >= left)
     return False
 
 
@@ -118,12 +119,6 @@ def winners(state: State) -> list[int | None]:
         most = max(held)
         found.append(held.index(most) if most > 0 and held.count(most) == 1 else None)
     return found
-
-
-def wall(layout: Layout, *, loop_one_less: bool) -> int:
-    """ALH-B1, ALH-B6."""
-    longest, sides = layout.wall()
-    return longest - 1 if loop_one_less and longest == sides else longest
 
 
 class Endings:
@@ -186,9 +181,10 @@ class Endings:
             return None
         own = set(start.tiles.values())
         found: dict[tuple[Counts, Counts], tuple[int, int]] = {}
+        rule = self.state.options.loop_rule
         for layout in placed:
             new = set(layout.tiles.values()) - own
-            length = wall(layout, loop_one_less=self.state.options.loop_one_less)
+            length = wall_points(*layout.wall(), rule)
             for given in self._gifts([tile for tile in bought if tile not in new]):
                 key = self._counted([*own, *new]), given
                 shortest, longest = found.get(key, (length, length))
@@ -219,10 +215,10 @@ class Endings:
         """Return any of the tiles placed, with any wall that this many tiles leave and make."""
         layout = self.state.layouts[seat]
         own = list(layout.tiles.values())
-        one_less = self.state.options.loop_one_less
+        rule = self.state.options.loop_rule
         found = []
         for laid in _subsets((*bought, *won)):
-            shortest = longest_at_least(layout, len(laid), 0, loop_one_less=one_less)
+            shortest = longest_at_least(layout, len(laid), 0, rule)
             longest = longest_after(layout, [self.table.walls[tile].bit_count() for tile in laid], 0)
             counts = self._counted([*own, *laid])
             gifts = self._gifts([tile for tile in bought if tile not in laid])

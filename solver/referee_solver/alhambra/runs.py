@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from referee.games.alhambra.layout import Layout
+from referee.games.alhambra.options import LoopRule
 from referee.games.alhambra.outline import outline
 from referee.games.alhambra.violations import layout_violations
 
@@ -45,7 +46,7 @@ def longest_after(layout: Layout, placed: Sequence[int], rebuilds: int) -> int:
     return sum(joined) + sum(placed) + _SIDES * rebuilds
 
 
-def longest_at_least(layout: Layout, placings: int, rebuilds: int, *, loop_one_less: bool) -> int:
+def longest_at_least(layout: Layout, placings: int, rebuilds: int, rule: LoopRule) -> int:
     """Return a length below which the longest wall never falls after at most this many tiles placed and rebuilds made:
     the longest wall loses only a limited number of sides, and falls into a limited number of pieces.
     """
@@ -54,4 +55,4 @@ def longest_at_least(layout: Layout, placings: int, rebuilds: int, *, loop_one_l
     changes, cuts = placings + rebuilds, _PLACING * placings + _REBUILD * rebuilds
     left = max(0, layout.wall()[0] - _SIDES * changes)
     longest = -(-left // (cuts + 1))
-    return max(0, longest - loop_one_less)
+    return max(0, longest - (rule is LoopRule.ONE_LESS))
