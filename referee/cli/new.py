@@ -100,8 +100,8 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="The game goes on with a series: the file of the game before. Rules, seats, options and components are "
-            "as there.",
+            help="The game goes on with a series: the file of the game before. Rules, seats, options and components are"
+            " as there.",
         ),
     ] = None,
     declare: Annotated[

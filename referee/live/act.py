@@ -1,20 +1,14 @@
-"""An act on its way through a live game, and the callback that gets its answer."""
+"""An act on its way through a live game, and where its answer goes."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 from typing import NamedTuple
 
 from referee.live.answers import Answer
-from referee.live.watch import Commit
+from referee.live.watch import Commit, Watcher
 from referee.log.v1 import log_pb2
-from referee.store.store import StoreFailed
-from referee.v1 import game_service_pb2 as pb
-
-Deliver = Callable[[Answer | StoreFailed, Commit | None], None]
-"""Called once with the answer to an act; with the commit, if there was one."""
-Answered = Callable[[Answer | StoreFailed, Commit | None], pb.Answer]
+from referee.store.errors import StoreFailed
 
 
 class Act(NamedTuple):
@@ -35,20 +29,29 @@ class Act(NamedTuple):
 
 
 class Reply:
-    """An answer that is waited for; ``deliver`` is a ``Deliver``."""
+    """Where the answer to an act goes. Of this one nowhere: the referee enters by itself what nobody asked for."""
+
+    __slots__ = ()
+
+    watcher: Watcher | None = None
+    """The watcher of the game that ``deliver`` hands the commit to; the game pushes it to all others."""
+
+    def deliver(self, outcome: Answer | StoreFailed, commit: Commit | None) -> None:
+        """Take the answer, and the commit that it made if any; or what that commit failed with. Called once."""
+
+
+class AwaitedReply(Reply):
+    """For one who waits for ``answer``, and may be gone by then."""
+
+    __slots__ = ("answer",)
 
     def __init__(self) -> None:
         self.answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
 
-    def deliver(self, outcome: Answer | StoreFailed, _: Commit | None) -> None:
-        """Hand over the answer. The caller may have left by now."""
+    def deliver(self, outcome: Answer | StoreFailed, commit: Commit | None) -> None:  # noqa: ARG002 - watchers get it
         if self.answer.done():
             return
         if isinstance(outcome, StoreFailed):
             self.answer.set_exception(outcome)
         else:
             self.answer.set_result(outcome)
-
-
-def tell_nobody(outcome: Answer | StoreFailed, _: Commit | None) -> None:
-    """Ignore the answer to what the referee enters itself: watchers get the entry, a failed game is read back."""

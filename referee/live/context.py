@@ -40,5 +40,7 @@ class Context:
         root = record.root()
         self.store.marks.check(record.game_id, record.size, root)
         rows[-1].note = self.signer.sign(record.game_id, record.size, root)
+        # The row of a list is stored as the API's message, on purpose: it is what lists give out, as it is. What is in
+        # referee.v1 keeps its numbers and meaning, so it can be read for ever; docs/decisions.md says more.
         closed = game_message(record).SerializeToString() if record.is_final else None
         return Change(record.game_id, rows, opening, answer=answer, closed=closed, root=root, remark=remark)

@@ -20,8 +20,9 @@ from referee.live.view import game_message
 from referee.live.watch import Ending, SeatWatcher, Watcher
 from referee.log.errors import Code, LogError
 from referee.log.note import Checkpoint
+from referee.store.errors import StoreDamaged, StoreFailed
 from referee.store.marks import Mark
-from referee.store.store import Player, StoreDamaged, StoredGame, StoreFailed
+from referee.store.store import Player, StoredGame
 from referee.v1 import game_pb2 as pb
 from referee.v1.game_service_pb2 import CreateGameRequest
 

@@ -18,8 +18,9 @@ from referee.log.merkle import leaf_hash
 from referee.log.note import open_checkpoint
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
+from referee.store.errors import StoreDamaged
 from referee.store.marks import Mark
-from referee.store.store import Row, Store, StoreDamaged
+from referee.store.store import Row, Store
 
 PAGE_ROWS = 256
 REPLAYED_AT_ONCE = 16

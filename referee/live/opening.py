@@ -136,5 +136,6 @@ def _with_tokens(
     for scope, token in (("scribe", scribe_token), ("arbiter", arbiter_token)):
         if token:
             grants.append(Grant(token_digest(token), "", frozenset({scope}), identity))
-    opening = Opening(opened.header_hash, header, secret, grants, principals, proofs=bool(opened.terms.proofs))
+    wants = bool(opened.terms.proofs)
+    opening = Opening(opened.header_hash, header, secret, grants, principals, wants_certificates=wants)
     return Prepared(open_data, opening, tokens, scribe_token, arbiter_token)

@@ -20,7 +20,8 @@ from referee.log.certificates import contradicts, encode_proof, is_wanted, verdi
 from referee.log.engines import Engines
 from referee.log.entry import MAX_ENTRIES, decode_entry
 from referee.log.replay import Record
-from referee.store.store import Certificate, Change, Proved, Row, StoreDamaged, StoreFailed
+from referee.store.errors import StoreDamaged, StoreFailed
+from referee.store.store import Certificate, Change, NewCertificates, Row
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.solver_service_pb2 import ProveMoveRequest
 
@@ -66,7 +67,7 @@ class Prover:
 
     async def load(self) -> None:
         """Take up what earlier runs left. Raises ``StoreFailed``."""
-        for game_id, first in await self._context.store.unproved():
+        for game_id, first in await self._context.store.awaiting_certificates():
             self._first[game_id] = first
             self._tell(game_id)
 
@@ -151,7 +152,7 @@ class Prover:
         is_read = not rows or (len(rows) < ENTRIES_AT_ONCE and follower.size > rows[-1].seq)
         is_over = is_read and stored.closed is not None and failure is None
         if settled or is_over:
-            await self._keep(game_id, Proved(made, None if is_over else follower.size))
+            await self._keep(game_id, NewCertificates(made, None if is_over else follower.size))
             self._first[game_id] = follower.size
             self.settled.update(settled)
         if failure is not None:
@@ -187,10 +188,10 @@ class Prover:
         _log.warning("proof given up", **where, why=why)
         return None
 
-    async def _keep(self, game_id: bytes, proved: Proved) -> None:
+    async def _keep(self, game_id: bytes, new: NewCertificates) -> None:
         """Durable when this returns. Raises ``StoreFailed``."""
         done: asyncio.Future[StoreFailed | None] = asyncio.get_running_loop().create_future()
-        self._context.store.commit(Change(game_id, (), proved=proved), partial(_settle, done))
+        self._context.store.commit(Change(game_id, (), certificates=new), partial(_settle, done))
         if (failure := await done) is not None:
             raise failure
         self._pause_s = RETRY_S

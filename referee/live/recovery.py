@@ -25,8 +25,9 @@ from referee.log.header import header_hash
 from referee.log.merkle import Tree, leaf_hash
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
+from referee.store.errors import StoreDamaged, StoreFailed
 from referee.store.marks import Mark
-from referee.store.store import Grant, Opening, Row, StoreDamaged, StoreFailed
+from referee.store.store import Grant, Opening, Row
 
 
 class CannotRecover(Exception):
@@ -251,7 +252,7 @@ def _opening(record: Record, header: bytes) -> tuple[Opening, list[tuple[str, st
         if record.opened.scribe_keys:
             tokens.append(("scribe", new_token()))
             grants.append(Grant(token_digest(tokens[-1][1]), "", frozenset({"scribe"}), record.game_id))
-    return Opening(record.opened.header_hash, header, None, grants, proofs=record.wants_proofs), tokens
+    return Opening(record.opened.header_hash, header, None, grants, wants_certificates=record.wants_proofs), tokens
 
 
 async def _commit(context: Context, record: Record, rows: list[Row], opening: Opening | None = None) -> None:

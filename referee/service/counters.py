@@ -13,7 +13,7 @@ import structlog
 
 from referee.live.answers import Accepted, Answer
 from referee.service import errors
-from referee.store.store import StoreFailed
+from referee.store.errors import StoreFailed
 
 Way = Literal["unary", "stream"]
 

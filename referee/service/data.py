@@ -11,9 +11,10 @@ from referee.live.opening import new_token, token_digest
 from referee.log.errors import LogError
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, VerifierKey
+from referee.store.errors import StoreFailed
 from referee.store.files import make_whole
-from referee.store.sqlite import SqliteStore
-from referee.store.store import StoreFailed
+from referee.store.sqlite import MARKS_FILE, SEAL_FILE, SqliteStore
+from referee.store.store import BUSY_S, Store
 
 KEY_FILE, VERIFIER_FILE, TOKEN_FILE, STORE_FILE, LOCK_FILE, ALIVE_FILE = (
     "referee.pem",
@@ -37,7 +38,10 @@ class Data:
 
     path: Path
     signer: CheckpointSigner
-    store: SqliteStore
+    store: Store
+    marks_path: Path
+    seal_path: Path
+    """Where the store's marks are, and the key that it seals secrets with."""
     lock: int
     """Held as long as it is open."""
 
@@ -76,7 +80,7 @@ def open_data(
     seal_key: Path | None = None,
     new_marks: bool = False,
     new_seal: bool = False,
-    busy_s: float = 5.0,
+    busy_s: float = BUSY_S,
 ) -> Data:
     """Opens the directory, or makes it with all that is in it. Raises ``DataError``.
 
@@ -84,6 +88,7 @@ def open_data(
     ``seal_key``: where these files are if not in the directory. ``new_marks``, ``new_seal``: as ``SqliteStore`` takes
     them.
     """
+    marks, seal_key = marks or path / MARKS_FILE, seal_key or path / SEAL_FILE
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = _locked(path)
@@ -108,7 +113,7 @@ def open_data(
         if isinstance(error, LogError | StoreFailed | UnicodeEncodeError):
             raise DataError(str(error)) from error
         raise
-    return Data(path, signer, store, lock)
+    return Data(path, signer, store, marks, seal_key, lock)
 
 
 def origin_of(path: Path, wanted: str | None) -> str:

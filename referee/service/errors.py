@@ -21,7 +21,7 @@ from referee.log.errors import Code, LogError
 from referee.notation.errors import NotationError
 from referee.service.auth import PermissionDenied, Unauthenticated
 from referee.service.limits import TookTooLong
-from referee.store.store import StoreFailed
+from referee.store.errors import StoreFailed
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.game_service_pb2 import ErrorReason
 from referee.workers.pool import BadQuestion, WorkerFailed

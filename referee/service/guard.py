@@ -25,7 +25,7 @@ from referee.service import errors
 from referee.service.auth import Authenticator, Caller, Context, Unauthenticated
 from referee.service.limits import TookTooLong
 from referee.service.permissions import PERMISSIONS
-from referee.store.store import StoreFailed
+from referee.store.errors import StoreFailed
 
 Unary = Callable[[Any, Caller], Awaitable[Message]]
 Streaming = Callable[[Any, Caller, "ResponseStream"], Awaitable[None]]

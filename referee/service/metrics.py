@@ -23,7 +23,7 @@ from referee.log.game import Phase
 from referee.service.counters import Counters
 from referee.service.watching import Heartbeats
 from referee.service.worker_queue import WorkerQueue
-from referee.store.sqlite import SqliteStore
+from referee.store.store import Store
 from referee.workers.pool import Workers
 
 PATH = "/metrics"
@@ -48,7 +48,7 @@ class RefereeCollector(Collector):
         live_games: LiveGames,
         counters: Counters,
         heartbeats: Heartbeats,
-        store: SqliteStore,
+        store: Store,
         prover: Prover,
         worker_queue: WorkerQueue,
         workers: Workers,

@@ -30,7 +30,7 @@ from referee.service.admission import Admission, ForeignServices
 from referee.service.arbiter import ArbiterService
 from referee.service.auth import Authenticator
 from referee.service.counters import Counters
-from referee.service.data import Data, DataError, open_data
+from referee.service.data import DEFAULT_ORIGIN, Data, DataError, open_data
 from referee.service.games import GameService
 from referee.service.limits import REQUESTS_PER_S, STREAMS, Accounts
 from referee.service.metrics import Exposition, RefereeCollector
@@ -42,7 +42,8 @@ from referee.service.status import StatusService
 from referee.service.tls import Certificates
 from referee.service.watching import Heartbeats, WatchLimits
 from referee.service.worker_queue import WorkerQueue
-from referee.store.store import StoreFailed
+from referee.store.errors import StoreFailed
+from referee.store.store import BUSY_S
 from referee.workers.pool import MEMORY_MIB, Workers
 
 MAX_REQUEST_BYTES = 2 * guard.MAX_REQUEST_BYTES
@@ -74,7 +75,7 @@ class Config:
     listen: str = "127.0.0.1:0"
     certificates: Certificates | None = None
     """None: without TLS."""
-    origin: str = "referee.local"
+    origin: str = DEFAULT_ORIGIN
     heartbeat_s: float = 10.0
     queue_items: int = QUEUE_ITEMS
     write_s: float = guard.WRITE_S
@@ -92,7 +93,7 @@ class Config:
     max_open_games: int = MAX_OPEN_GAMES
     metrics: str = ""
     """Where to listen for who asks for metrics, as HOST:PORT; empty: nowhere."""
-    busy_s: float = 5.0
+    busy_s: float = BUSY_S
     """How long a commit waits for somebody else's lock on the store."""
     marks: Path | None = None
     seal_key: Path | None = None

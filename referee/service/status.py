@@ -18,7 +18,7 @@ from referee.service.auth import Caller
 from referee.service.counters import Counters
 from referee.service.watching import Heartbeats, WatchLimits
 from referee.service.worker_queue import WorkerQueue
-from referee.store.store import StoreFailed
+from referee.store.errors import StoreFailed
 from referee.v1 import status_service_pb2 as pb
 
 PAGE_GAMES, MAX_PAGE_GAMES = 100, 1000

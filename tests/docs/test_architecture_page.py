@@ -20,7 +20,7 @@ def layers() -> list[list[str]]:
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
         "contracts"
     ]
-    (layered,) = [contract["layers"] for contract in contracts if contract["type"] == "layers"]
+    (layered,) = [contract["layers"] for contract in contracts if contract.get("containers") == ["referee"]]
     return [re.findall(r"\w+", layer) for layer in layered if "__main__" not in layer]
 
 

@@ -12,7 +12,7 @@ import typer
 from referee.cli import application
 from tests.docs.shell import ROOT
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 COMMANDS: Any = typer.main.get_command(application())
 MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 FENCED = re.compile(r"^```\w*\n(.*?)^```", re.DOTALL | re.MULTILINE)

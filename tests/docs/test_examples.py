@@ -76,6 +76,19 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert anchor in anchors(linked), f"{target}#{anchor}"
 
 
+def test_pages_that_the_code_names_are_there() -> None:
+    folders = (ROOT / name for name in ("referee", "solver", "clients", "proto", "tests"))
+    files = [path for folder in folders for path in folder.rglob("*") if path.suffix in {".py", ".proto", ".mjs"}]
+    named = {
+        (page, path.relative_to(ROOT).as_posix())
+        for path in files
+        if "node_modules" not in path.parts
+        for page in re.findall(r"\bdocs/[\w/-]+\.md\b", path.read_text(encoding="utf-8"))
+    }
+    assert len(named) > 40
+    assert {(page, path) for page, path in named if not (ROOT / page).exists()} == set()
+
+
 @pytest.mark.parametrize("game", registry.names())
 def test_what_contributing_names_is_there(game: str) -> None:
     page = (ROOT / "CONTRIBUTING.md").read_text()

@@ -30,6 +30,7 @@ from referee.harness import Choose, Shuffler, by_kind, check_game, evenly
 from tests.games.options import TURNED
 from tests.games.slow_alhambra import SlowGame
 from tests.games.words import slow_game, slow_table_of, table_of, words
+from tests.sizes import sample_of
 
 TABLE = tile_table()
 
@@ -137,9 +138,7 @@ class Beside:
 
 
 @pytest.mark.parametrize("seats", range(2, 7))
-@pytest.mark.parametrize(
-    "choice", ["by kind", *(pytest.param(c, marks=pytest.mark.slow) for c in ("builder", "builder again", "hoarder"))]
-)
+@pytest.mark.parametrize("choice", sample_of(("by kind", "builder", "builder again", "hoarder"), 1))
 def test_games_run_like_the_slow_game(seats: int, choice: str) -> None:
     """Scores, hand-out, start seat, refill, neutral draws: all of the table after every event, and most move lists."""
     rng = random.Random(f"beside {seats} {choice}")

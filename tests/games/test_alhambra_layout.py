@@ -28,6 +28,7 @@ from tests.games.layouts import (
     random_boards,
 )
 from tests.games.oracle import Board, Cell, Faults
+from tests.sizes import sample_of
 
 CHUNKS = 8
 BOARDS_A_CHUNK = 28
@@ -38,8 +39,8 @@ FAR = [(54, 0), (55, 0), (0, -54), (0, -55), (-54, 54), (-55, -55), (1 << 40, 3)
 
 
 def chunks(count: int) -> list[object]:
-    """Parts of one test; the first is enough for those who are in a hurry."""
-    return [pytest.param(chunk, marks=[pytest.mark.slow] if chunk else []) for chunk in range(count)]
+    """Return the parts of one test; the first is the sample."""
+    return sample_of(range(count), 1)
 
 
 def cells_by_id(violations: Iterable[Violation]) -> Faults:

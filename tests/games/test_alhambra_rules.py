@@ -593,7 +593,7 @@ def test_the_row_stays_short_when_deck_and_discards_are_empty() -> None:
 
 @mutated(
     "ALH-C12",
-    Mutation("state.State.pending", "if self.row or next(", "if True or next("),
+    Mutation("state.State.pending", "if self.row or listing", "if True or listing"),
     Mutation("state.State.apply", "else\n            self._end_actions()", "else\n            self._end_turn()"),
 )
 def test_a_forced_pass_after_an_exact_purchase() -> None:
@@ -727,12 +727,12 @@ def test_the_start_seat_has_fewest_cards_then_least_money_then_is_youngest() -> 
 
 @mutated(
     "ALH-F4",
-    Mutation("state.State.neutral_draws", "in_bag // 3", "in_bag // 2"),
-    Mutation("state.State.neutral_draws", "in_bag // 3", "(in_bag + 2) // 3"),
-    Mutation("state.State.neutral_draws", "min(6, in_bag)", "min(7, in_bag)"),
-    Mutation("state.State.neutral_draws", "min(6, in_bag)", "6"),
-    Mutation("state.State.neutral_draws", "self.scorings == 2", "self.scorings == 1"),
-    Mutation("state.State.neutral_draws", "if self.seats != 2", "if self.seats == 9"),
+    Mutation("position.Position.neutral_draws", "in_bag // 3", "in_bag // 2"),
+    Mutation("position.Position.neutral_draws", "in_bag // 3", "(in_bag + 2) // 3"),
+    Mutation("position.Position.neutral_draws", "min(6, in_bag)", "min(7, in_bag)"),
+    Mutation("position.Position.neutral_draws", "min(6, in_bag)", "6"),
+    Mutation("position.Position.neutral_draws", "self.scorings == 2", "self.scorings == 1"),
+    Mutation("position.Position.neutral_draws", "if self.seats != 2", "if self.seats == 9"),
     Mutation("money.copies", "2 if", "3 if"),
     Mutation("state.State._neutral_tiles", "self.phase = Phase.MARKET", "self.phase = Phase.HAND"),
 )
@@ -924,9 +924,9 @@ PLUS: dict[Cell, str] = {
 
 @mutated(
     "ALH-B6",
-    Mutation("scoring.wall_points", "rule is LoopRule.ONE_LESS and longest", "longest"),
-    Mutation("scoring.wall_points", "if rule is LoopRule.ONE_LESS and longest == outline", "if False"),
-    Mutation("scoring.wall_points", "and longest == outline", ""),
+    Mutation("layout.wall_points", "rule is LoopRule.ONE_LESS and longest", "longest"),
+    Mutation("layout.wall_points", "if rule is LoopRule.ONE_LESS and longest == outline", "if False"),
+    Mutation("layout.wall_points", "and longest == outline", ""),
 )
 def test_a_wall_that_closes_on_itself_counts_in_full_or_one_less() -> None:
     assert position(boards=[PLUS]).wall(0) == 12
@@ -1008,7 +1008,7 @@ def test_without_a_tile_there_is_no_place() -> None:
 @mutated(
     "ALH-E5",
     Mutation(
-        "state.State.counts",
+        "position.Position.counts",
         "self.layouts[seat].tiles.values()",
         "[*self.layouts[seat].tiles.values(), *tiles_of(self.reserves[seat])]",
     ),
@@ -1025,8 +1025,8 @@ def test_the_reserve_does_not_count() -> None:
 @mutated(
     "ALH-E6",
     Mutation("scoring.award_type", "if neutral:", "if False:"),
-    Mutation("state.State._score", "if self.seats == 2", "if self.seats == 3"),
-    Mutation("state.State.neutral_counts", "self.neutral", "self.reserves[0]"),
+    Mutation("scoring.score_position", "if position.seats == 2", "if position.seats == 3"),
+    Mutation("position.Position.neutral_counts", "self.neutral", "self.reserves[0]"),
 )
 def test_the_neutral_player_takes_places() -> None:
     state = ending(

@@ -43,7 +43,7 @@ def test_whole_games_pass_the_harness(rules_id: str, seats: int) -> None:
         play(rules_id, seats, options, seed)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("rules_id", "seats"), [(name, seats) for name, seats in SEATS if name != "alhambra"])
 def test_options_that_go_together(rules_id: str, seats: int) -> None:
     """More of them; Alhambra's are played in ``test_alhambra_game``."""

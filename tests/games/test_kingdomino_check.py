@@ -13,6 +13,7 @@ import pytest
 from referee.games.game import Cell, Chance, ForcedPass, Over, SetupError
 from referee.games.kingdomino import GAME, Options, State
 from referee.games.kingdomino.catalogue import CATALOGUE
+from referee.games.kingdomino.dominoes import numbers_of
 from referee.games.kingdomino.moves import (
     ChooseDomino,
     DiscardDomino,
@@ -24,7 +25,6 @@ from referee.games.kingdomino.moves import (
 )
 from referee.games.kingdomino.options import Draw, Frame, kings_of
 from referee.games.kingdomino.phases import Phase
-from referee.games.kingdomino.piles import numbers_of
 from referee.harness import Shuffler
 from tests.games.kingdomino_positions import RELATIVE, TABLE, names, opening, random_states, slow
 from tests.games.slow_kingdomino import sides

@@ -12,11 +12,10 @@ import pytest
 
 from referee.games.game import Ending, SetupError
 from referee.games.kingdomino import GAME, DominoTable, Options, State
-from referee.games.kingdomino.dominoes import Domino
+from referee.games.kingdomino.dominoes import Domino, numbers_of
 from referee.games.kingdomino.moves import ChooseDomino, DiscardDomino, FirstOrder, Line, PlaceCastle, PlaceDomino
-from referee.games.kingdomino.options import Central, Draw, Frame
+from referee.games.kingdomino.options import Central, Draw, Frame, all_kings
 from referee.games.kingdomino.phases import Phase
-from referee.games.kingdomino.piles import all_kings, numbers_of
 from referee.harness import Choose, Shuffler, check_game, evenly
 from tests.games.kingdomino_positions import TABLE, domino, names, random_states, slow
 

@@ -23,6 +23,7 @@ from referee.games.kingdomino.kingdom import Kingdom
 from tests.games.kingdomino_positions import TABLE, domino, kingdom, names, random_kingdom, slow
 from tests.games.slow_kingdomino import SlowKingdom, sides
 from tests.rules import Mutation
+from tests.sizes import campaign
 
 FRAMES: list[tuple[int, Cell | None]] = [
     (5, None), (5, (2, 2)), (5, (0, 0)), (5, (4, 1)), (7, None), (7, (3, 3)), (7, (6, 0)), (7, (2, 5)),
@@ -87,16 +88,12 @@ def compare(rng: random.Random, kingdoms: int, placings: int) -> Iterator[bool]:
             yield agree_on_placing(made, slowly, piece, left, right)
 
 
-def test_some_thousand_cases_agree_with_the_slow_checker() -> None:
-    verdicts = Counter(compare(random.Random(1), 150, 25))
-    assert min(verdicts.values()) > 400
-
-
-@pytest.mark.slow
-def test_a_hundred_thousand_cases_agree_with_the_slow_checker() -> None:
-    verdicts = Counter(compare(random.Random(2), 4_000, 25))
-    assert verdicts.total() == 100_000
-    assert min(verdicts.values()) > 10_000
+@pytest.mark.parametrize(("seed", "kingdoms"), [(1, 150), campaign(2, 4_000)])
+def test_placings_agree_with_the_slow_checker(seed: int, kingdoms: int) -> None:
+    """The campaign has a hundred thousand cases."""
+    verdicts = Counter(compare(random.Random(seed), kingdoms, 25))
+    assert verdicts.total() == 25 * kingdoms
+    assert min(verdicts.values()) > 2.5 * kingdoms
 
 
 SLIPS = {

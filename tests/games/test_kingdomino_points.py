@@ -60,7 +60,7 @@ def ended(*kingdoms: Kingdom, options: Options | None = None, **more: Any) -> Ov
 
 @mutated(
     "KDO-21",
-    Mutation("state.State.standing", "kingdom.largest_area()", "0"),
+    Mutation("scoring.standing", "kingdom.largest_area()", "0"),
     Mutation("kingdom.Kingdom.largest_area", "for bits, _ in areas)", "for bits, crowns in areas if crowns)"),
 )
 def test_equal_points_go_to_the_largest_area_crowns_or_not() -> None:
@@ -74,7 +74,7 @@ def test_equal_points_go_to_the_largest_area_crowns_or_not() -> None:
 
 @mutated(
     "KDO-22",
-    Mutation("state.State.standing", "kingdom.crowns()", "0"),
+    Mutation("scoring.standing", "kingdom.crowns()", "0"),
     Mutation("kingdom.Kingdom.crowns", "sum(crowns", "max(crowns"),
 )
 def test_then_the_crowns_of_the_whole_kingdom_count() -> None:
@@ -100,7 +100,7 @@ def test_what_is_equal_in_all_shares_the_victory() -> None:
     assert places([(5, 2, 1), (5, 2, 2), (6, 0, 0), (5, 2, 1)]) == (3, 2, 1, 3)
 
 
-@mutated("KDO-24", Mutation("state.State.score", "kingdom.score() + bonus", "kingdom.score()"))
+@mutated("KDO-24", Mutation("scoring.score", "kingdom.score() + bonus", "kingdom.score()"))
 def test_bonuses_come_before_the_tie_break() -> None:
     options = Options(harmony=True)
     one = kingdom([(24, (0, 1), (1, 1)), (3, (-1, 1), (-2, 1))])
@@ -184,7 +184,7 @@ def test_ten_points_for_a_castle_in_the_middle_of_a_kingdom_of_full_size() -> No
     "KDO-28",
     Mutation("scoring.harmony_bonus", "and not discarded", ""),
     Mutation("scoring.harmony_bonus", "options.harmony and", ""),
-    Mutation("state.State.score", "self.discarded[seat]", "self.removed"),
+    Mutation("scoring.score", "position.discarded[seat]", "position.removed"),
 )
 def test_five_points_for_a_kingdom_without_a_discard() -> None:
     harmony = Options(harmony=True)

@@ -24,6 +24,7 @@ from tests.games.layouts import engine_layout
 from tests.games.rulings import play
 from tests.games.slow_kingdomino import SlowKingdom
 from tests.games.test_kingdomino_game import worth
+from tests.sizes import campaign
 
 Hits = Counter[str]
 
@@ -81,33 +82,27 @@ def rollwrite_game(rng: random.Random, hits: Hits) -> None:
     assert list(state.pending()[0].scores) == [totals[seat] for seat in slow.seats]
 
 
-GAMES: dict[str, tuple[Callable[[random.Random, Hits], None], int, int]] = {
-    "alhambra": (alhambra_game, 3, 12),
-    "kingdomino": (kingdomino_game, 6, 50),
-    "rollwrite": (rollwrite_game, 4, 40),
+GAMES: dict[str, Callable[[random.Random, Hits], None]] = {
+    "alhambra": alhambra_game,
+    "kingdomino": kingdomino_game,
+    "rollwrite": rollwrite_game,
 }
-"""A game beside the slow checker; how many are played, and how many by the slow test."""
+"""A game beside the slow checker."""
 
 
-def hits_of(rules_id: str, count: int) -> Hits:
+@pytest.mark.parametrize(
+    ("rules_id", "games", "least"),
+    [
+        *(("alhambra", 3, 300), ("kingdomino", 6, 75), ("rollwrite", 4, 30)),
+        *(campaign("alhambra", 12, 300), campaign("kingdomino", 50, 300), campaign("rollwrite", 40, 300)),
+    ],
+)
+def test_games_with_illegal_moves_that_stand(rules_id: str, games: int, least: int) -> None:
     hits: Hits = Counter()
-    for number in range(count):
-        GAMES[rules_id][0](random.Random(f"ruling {rules_id} {number} of {count}"), hits)
-    return hits
-
-
-@pytest.mark.parametrize("rules_id", registry.names())
-def test_games_with_illegal_moves_that_stand(rules_id: str) -> None:
-    hits = hits_of(rules_id, GAMES[rules_id][1])
+    for number in range(games):
+        GAMES[rules_id](random.Random(f"ruling {rules_id} {number} of {games}"), hits)
     assert hits.keys() == registry.get(rules_id).waivable
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("rules_id", registry.names())
-def test_hundreds_of_illegal_moves_that_stand(rules_id: str) -> None:
-    hits = hits_of(rules_id, GAMES[rules_id][2])
-    assert hits.keys() == registry.get(rules_id).waivable
-    assert hits.total() >= 300
+    assert hits.total() >= least
 
 
 @pytest.mark.parametrize("rules_id", registry.names())

@@ -93,7 +93,7 @@ def test_it_makes_the_move_that_is_said(rules_id: str) -> None:
 MUTANTS = {
     "alhambra": Mutation("listing.stand_in", "(VALUE[kind], kind)", "kind"),
     "kingdomino": Mutation("listing.stand_in", "listed[0]", "listed[-1]"),
-    "rollwrite": Mutation("state.State.stand_in", "self.yellow[seat][0]", "self.yellow[seat][1]"),
+    "rollwrite": Mutation("listing.stand_in", "position.yellow[seat][0]", "position.yellow[seat][1]"),
 }
 
 

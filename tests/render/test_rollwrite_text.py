@@ -7,7 +7,7 @@ difference.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -25,19 +25,19 @@ TURNED = Sheet("turned", sheet().grid[::-1], sheet().boxes, 30, "yellow")
 AGAINST = Options(virtual_players=3, solo=Solo.AGAINST)
 
 
-def drawings() -> Iterator[tuple[str, str]]:
-    """Name and content of every golden file."""
-    yield "rollwrite-2-0.txt", position_text(position(2, 0))
-    yield "rollwrite-3-60.txt", position_text(position(3, 60))
-    yield "rollwrite-3-60.ascii.txt", position_text(position(3, 60), ascii_only=True)
-    yield "rollwrite-2-end.txt", position_text(position(2, -1))
-    yield "rollwrite-against-end.txt", position_text(position(1, -1, AGAINST))
-    yield "rollwrite-turned-30.txt", position_text(position(2, 30, table=TURNED), [1])
+def drawings() -> Iterator[tuple[str, Callable[[], str]]]:
+    """Yield name and content of every golden file."""
+    yield "rollwrite-2-0.txt", lambda: position_text(position(2, 0))
+    yield "rollwrite-3-60.txt", lambda: position_text(position(3, 60))
+    yield "rollwrite-3-60.ascii.txt", lambda: position_text(position(3, 60), ascii_only=True)
+    yield "rollwrite-2-end.txt", lambda: position_text(position(2, -1))
+    yield "rollwrite-against-end.txt", lambda: position_text(position(1, -1, AGAINST))
+    yield "rollwrite-turned-30.txt", lambda: position_text(position(2, 30, table=TURNED), [1])
 
 
 @pytest.mark.parametrize("name", [name for name, _ in drawings()])
 def test_golden(name: str) -> None:
-    assert dict(drawings())[name] == (GOLDEN / name).read_text(encoding="utf-8")
+    assert dict(drawings())[name]() == (GOLDEN / name).read_text(encoding="utf-8")
 
 
 def read_back(drawn: str) -> tuple[str, set[tuple[int, int]], dict[str, list[int]]]:
@@ -117,5 +117,5 @@ def test_one_seat_only() -> None:
 
 
 if __name__ == "__main__":
-    for file, content in drawings():
-        (GOLDEN / file).write_text(content, encoding="utf-8")
+    for file, drawn in drawings():
+        (GOLDEN / file).write_text(drawn(), encoding="utf-8")

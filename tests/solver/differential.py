@@ -28,7 +28,7 @@ def main(
     processes: Annotated[int, typer.Option(min=1, help="At a time.")] = 2,
 ) -> None:
     """Engine and solver have to name the same rules and cells. Exit code 1: they did not."""
-    compare = registry.part("solver", game, "differential").compare
+    compare = registry.part("referee_solver", game, "differential").compare
     shown = picture if game == "alhambra" else str
     seeds = range(seed, seed - (-verdicts // STEPS))
     met: Counter[str] = Counter()

@@ -26,7 +26,6 @@ from referee.games.alhambra.moves import (
 )
 from referee.games.alhambra.options import EndRule, LoopRule
 from referee.games.alhambra.phases import FREE, Phase
-from referee.games.alhambra.piles import tiles_due
 from referee.games.alhambra.scoring import award_type
 from referee.games.alhambra.tiles import NAMES, bits_of, tile_table, tiles_of
 from referee.games.game import Chance, Decision, Forced, ForcedPass, Over
@@ -40,6 +39,7 @@ from referee_solver.alhambra.runs import longest_after, longest_at_least, runs
 from referee_solver.deciding import Decided, Open, decide
 from tests.games.positions import DEAR_MARKET, number, position
 from tests.games.rulings import standing
+from tests.sizes import campaign
 from tests.solver.alhambra_endgames import (
     CHEAP,
     TooMany,
@@ -54,16 +54,8 @@ from tests.solver.endings import PLAIN
 # Against every end
 
 
-def test_a_few_endgames() -> None:
-    every_end(seed=2, positions=40)
-
-
-@pytest.mark.slow
-def test_many_endgames() -> None:
-    every_end(seed=3, positions=220)
-
-
-def every_end(seed: int, positions: int) -> None:
+@pytest.mark.parametrize(("seed", "positions"), [(2, 40), campaign(3, 220)])
+def test_endgames(seed: int, positions: int) -> None:
     """In the last turn and after it, bounds and verdict are exact; before, they are sound."""
     counters = compare(random.Random(seed), positions)
     last = {name: count for name, count in counters.positions.items() if "open" not in name}
@@ -95,7 +87,6 @@ def test_a_small_budget_makes_bounds_wider_and_no_less_sound() -> None:
 # Against play
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seats", [2, 3, 4, 6])
 def test_no_play_ends_beyond_the_bounds(seats: int) -> None:
     rng = random.Random(seats)
@@ -185,7 +176,7 @@ def ruinous(moves: Sequence[Move]) -> Sequence[Move]:
 def drawn(rng: random.Random, state: State) -> MarketTiles | NeutralTiles | MoneyRow:
     """What chance may bring."""
     if state.phase in (Phase.REFILL, Phase.NEUTRAL):
-        tiles = tuple(rng.sample(tiles_of(state.bag), tiles_due(state)))
+        tiles = tuple(rng.sample(tiles_of(state.bag), state.tiles_due()))
         return MarketTiles(tiles) if state.phase is Phase.REFILL else NeutralTiles(tiles)
     dealt = [kind for kind, count in enumerate(state.deck) for _ in range(count)]
     again = [kind for kind, count in enumerate(state.discard) for _ in range(count)]

@@ -14,19 +14,19 @@ from referee.games.alhambra.violations import layout_violations
 from referee_solver.alhambra.theorems import THEOREMS, Theorem, boxes, counting
 from referee_solver.alhambra.theorems.__main__ import main
 from referee_solver.alhambra.theorems.engine import every_mask
+from tests.sizes import campaign
 
 BY_NAME: Final = {theorem.name: theorem for theorem in THEOREMS}
-SECONDS: Final = {"ring-test-is-exact-5x5", "placement-is-legal-placement-4x4", "no-pinch-5x5"}
-"""Those of the quick ones that take more than a moment."""
+LARGE: Final = {
+    *("ring-test-is-exact-5x5", "placement-is-legal-placement-4x4", "no-pinch-5x5", "four-neighbours-are-a-hole-5x5"),
+}
+"""The same in a smaller box is the sample."""
 
 
 @pytest.mark.parametrize(
     "theorem",
-    [
-        pytest.param(theorem, id=theorem.name, marks=[pytest.mark.slow] if theorem.name in SECONDS else [])
-        for theorem in THEOREMS
-        if not theorem.slow
-    ],
+    [campaign(each) if each.name in LARGE else each for each in THEOREMS if not each.slow],
+    ids=lambda theorem: theorem.name,
 )
 def test_holds(theorem: Theorem) -> None:
     assert theorem.refute() is None

@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 from collections import Counter
 
-import pytest
-
 from referee.certificates.alhambra.claims import Add, Give, Place, Remove, Reserve, Swap, TurnClaim, TurnMove
 from referee.games.alhambra.moves import (
     Event,
@@ -82,7 +80,6 @@ def a_turn(rng: random.Random) -> TurnClaim:
     return TurnClaim(layout, reserve, bought, tuple(moves))
 
 
-@pytest.mark.slow
 def test_turns_are_judged_as_the_engine_does() -> None:
     met: Counter[str] = Counter()
     for seed in range(150):

@@ -10,7 +10,6 @@ from referee.games.alhambra.money import CURRENCIES, KINDS, Currency
 from referee.games.alhambra.moves import Hand, MarketTiles, MoneyRow, NeutralTiles
 from referee.games.alhambra.options import EndRule
 from referee.games.alhambra.phases import SLOTS
-from referee.games.alhambra.piles import tiles_due
 from referee.games.alhambra.tiles import tile_table
 from referee.games.game import Chance, Forced, ForcedPass
 from tests.games import oracle
@@ -53,9 +52,9 @@ class Orders:
         end = turned
         event: NeutralTiles | MarketTiles | Hand | MoneyRow
         if kind == "neutral_tiles":
-            event = NeutralTiles(tuple(self.tiles[drawn : drawn + tiles_due(state)]))
+            event = NeutralTiles(tuple(self.tiles[drawn : drawn + state.tiles_due()]))
         elif kind == "market_tiles":
-            event = MarketTiles(tuple(self.tiles[drawn : drawn + tiles_due(state)]))
+            event = MarketTiles(tuple(self.tiles[drawn : drawn + state.tiles_due()]))
         else:
             end += 1
             if kind == "hand":

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from referee.games.alhambra.catalogue import CATALOGUE
+from referee.games.alhambra.dealer import Dealer
 from referee.games.alhambra.options import MAX_SEATS, MIN_SEATS, Options
-from referee.games.alhambra.piles import Dealer
 from referee.games.alhambra.state import State
 from referee.games.alhambra.tiles import NAMES, TileTable, tile_table
 from referee.games.game import Rule, Stream

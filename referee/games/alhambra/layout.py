@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from referee.games.alhambra.options import LoopRule
 from referee.games.alhambra.tiles import E, N, S, TileTable, W
 from referee.games.game import Cell
 
@@ -427,3 +428,8 @@ class Layout:
 
     def __hash__(self) -> int:
         return hash(frozenset(self.tiles.items()))
+
+
+def wall_points(longest: int, outline: int, rule: LoopRule) -> int:
+    """Return the points of a longest wall (ALH-B6); one that closes on itself is as long as the outline."""
+    return longest - 1 if rule is LoopRule.ONE_LESS and longest == outline else longest

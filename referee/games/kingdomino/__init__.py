@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from referee.games.game import Rule, Stream
 from referee.games.kingdomino.catalogue import CATALOGUE
+from referee.games.kingdomino.dealer import Dealer
 from referee.games.kingdomino.dominoes import DominoTable, domino_table
 from referee.games.kingdomino.options import MAX_SEATS, MIN_SEATS, Options
-from referee.games.kingdomino.piles import Dealer
 from referee.games.kingdomino.state import State
 
 

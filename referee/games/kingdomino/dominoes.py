@@ -102,3 +102,8 @@ def domino_table(dominoes: tuple[Domino, ...] = DOMINOES) -> DominoTable:
 
 
 _table = lru_cache(maxsize=16)(DominoTable)
+
+
+def numbers_of(bits: int) -> list[int]:
+    """The domino numbers of a bit set, ascending."""
+    return [number for number in range(bits.bit_length()) if bits >> number & 1]

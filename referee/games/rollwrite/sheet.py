@@ -18,8 +18,12 @@ CELLS: Final = FACES * FACES
 DICE: Final = ("blue", "yellow")
 """The dice that give the rows and the columns of the grid, or the columns and the rows."""
 
+START_BUILDINGS: Final = 3
+"""RNW-1, RNW-6."""
 START_COINS: Final = 3
 """RNW-4."""
+SECOND_COST: Final = 3
+"""Coins for a second building (RNW-20)."""
 MIN_BOXES: Final = 4
 """RNW-5."""
 MIN_ARCADES: Final = 5

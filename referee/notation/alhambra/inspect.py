@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from referee.games.alhambra.catalogue import CATALOGUE
-from referee.games.alhambra.layout import Layout, index_of
+from referee.games.alhambra.layout import Layout, index_of, wall_points
 from referee.games.alhambra.options import MAX_SEATS, MIN_SEATS, Options
-from referee.games.alhambra.scoring import NEUTRAL, score_round, wall_points
+from referee.games.alhambra.scoring import NEUTRAL, score_round
 from referee.games.alhambra.tiles import TYPES
 from referee.games.alhambra.violations import layout_violations
 from referee.games.game import Violation

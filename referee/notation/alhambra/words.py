@@ -23,7 +23,7 @@ from referee.games.alhambra.moves import (
     TakeMoney,
 )
 from referee.games.alhambra.phases import FREE, Phase
-from referee.games.alhambra.scoring import score_round
+from referee.games.alhambra.scoring import score_position
 from referee.games.game import Cell, ForcedPass
 
 
@@ -66,15 +66,12 @@ def describe(event: Event, state: State) -> str:
 
 def rounds(state: State, held: int) -> list[str]:
     """A line for each scoring round after the first ``held``: ``round 1: seat 0 2 points, seat 1 17``."""
-    counts = [state.counts(seat) for seat in range(state.seats)]
-    walls = [state.wall(seat) for seat in range(state.seats)]
-    neutral = state.neutral_counts() if state.seats == 2 else None
     lines = []
     for number in range(held + 1, state.scorings + 1):
         # The last one is the third round, even if the card of the second never came.
         last = state.phase is Phase.OVER and number == state.scorings
         # Nothing but the scores changes with a scoring, so the boards are still those that were scored.
-        points, _ = score_round(3 if last else number, counts, walls, neutral)
+        points, _ = score_position(state, 3 if last else number)
         first, *others = (f"seat {seat} {count}" for seat, count in enumerate(points))
         lines.append(f"round {3 if last else number}: {', '.join([f'{first} points', *others])}")
     return lines

@@ -15,9 +15,8 @@ from typing import Any, NoReturn
 from referee.games.game import Cell
 from referee.games.kingdomino import GAME, State
 from referee.games.kingdomino.kingdom import Kingdom, in_frame
-from referee.games.kingdomino.options import Frame, kings_of
+from referee.games.kingdomino.options import Frame, all_kings, kings_of
 from referee.games.kingdomino.phases import Phase
-from referee.games.kingdomino.piles import all_kings
 from referee.notation import accepted
 from referee.notation.errors import Kind, NotationError, illegal
 from referee.notation.grammar import cell, numbers, place_of

@@ -11,10 +11,9 @@ from typing import Any, NoReturn
 
 from referee.games.rollwrite import TYPES, State
 from referee.games.rollwrite.awards import Award
-from referee.games.rollwrite.check import SECOND_COST
 from referee.games.rollwrite.phases import Phase
 from referee.games.rollwrite.scoring import share
-from referee.games.rollwrite.sheet import START_COINS, cells_of, index_of
+from referee.games.rollwrite.sheet import SECOND_COST, START_COINS, cells_of, index_of
 from referee.notation.errors import Kind, NotationError
 from referee.notation.grammar import cell, numbers, place_of
 

@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from itertools import permutations, product
 
 from referee.games.alhambra import State
-from referee.games.alhambra.layout import Layout, index_of
+from referee.games.alhambra.layout import Layout, index_of, wall_points
 from referee.games.alhambra.money import sums
 from referee.games.alhambra.options import EndRule
 from referee.games.alhambra.phases import FREE, SLOTS, Phase
 from referee.games.alhambra.piles import scoring_cards_fit
-from referee.games.alhambra.scoring import wall_points
 from referee.games.alhambra.tiles import TYPES, tiles_of
 from referee_solver.alhambra.majorities import points
 from referee_solver.alhambra.runs import longest_after, longest_at_least

@@ -12,10 +12,9 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from referee.games.game import Cell
-from referee.games.kingdomino.dominoes import MOST_CROWNS, TERRAINS, DominoTable
+from referee.games.kingdomino.dominoes import MOST_CROWNS, TERRAINS, DominoTable, numbers_of
 from referee.games.kingdomino.kingdom import STRIDE, Kingdom, index_of
 from referee.games.kingdomino.options import Central, Options
-from referee.games.kingdomino.piles import numbers_of
 
 _CROWNS: Final = range(MOST_CROWNS + 1)
 _ARMS: Final = range(-7, 8)

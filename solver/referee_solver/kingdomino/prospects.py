@@ -17,10 +17,9 @@ from heapq import heappop, heappush
 from itertools import combinations, count
 from typing import Final, NamedTuple
 
-from referee.games.kingdomino.dominoes import DominoTable
+from referee.games.kingdomino.dominoes import DominoTable, numbers_of
 from referee.games.kingdomino.kingdom import Kingdom, halves_of
 from referee.games.kingdomino.options import kings_of
-from referee.games.kingdomino.piles import numbers_of
 from referee.games.kingdomino.scoring import CENTRAL_POINTS, HARMONY_POINTS, Standing, central_bonus
 from referee.games.kingdomino.state import State
 from referee_solver.kingdomino.growth import growth, may_be_central

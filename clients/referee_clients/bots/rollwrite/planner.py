@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from referee.games.rollwrite import State
-from referee.games.rollwrite.check import SECOND_COST, change_cost
+from referee.games.rollwrite.dice import change_cost
 from referee.games.rollwrite.moves import Build, BuildSecond, ChangeDice, GetCoins, KeepPair, Move
 from referee.games.rollwrite.scoring import COINS_PER_POINT
-from referee.games.rollwrite.sheet import index_of
+from referee.games.rollwrite.sheet import SECOND_COST, index_of
 from referee_clients.bots.rollwrite.outlook import Outlook
 
 Two = tuple[int, ...]
