@@ -181,8 +181,11 @@ class Game(Protocol):
     """TBL-7: ids of the constraints that a move may break and still stand, if an arbiter rules so: ``apply`` takes an
     event whose violations are all among them, and the game goes on from there."""
     declares_tables: bool
-    """Whether a game may be opened with other tables than the version's own; they may then have a ``remark``, text that
-    every report repeats."""
+    """Whether a game may be opened with other tables than ``default_tables()``. Tables may have a ``provenance``: where
+    they are from, in words that every report repeats."""
+
+    def default_tables(self) -> Any:
+        """Return the version's own tables: what its tiles, its dominoes or its sheet are."""
 
     def new(self, seats: int, options: Any, tables: Any) -> State:
         """The state before the first event. Raises ``SetupError``."""

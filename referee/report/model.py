@@ -147,8 +147,8 @@ def about(setup: Setup, more: Iterable[tuple[str, str]] = ()) -> Facts:
     ]
     tournament = {"event": setup.event, "round": setup.round, "table": setup.table}
     facts += [(name, str(number)) for name, number in tournament.items() if number is not None]
-    if remark := getattr(setup.tables or getattr(setup.start(), "table", None), "remark", ""):
-        facts.append(("tables", remark))
+    if provenance := getattr(setup.tables or setup.game.default_tables(), "provenance", ""):
+        facts.append(("tables", provenance))
     return (*facts, *more)
 
 

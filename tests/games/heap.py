@@ -100,6 +100,9 @@ class Game:
 
     waivable = frozenset({"HEAP-3"})
 
+    def default_tables(self) -> None:
+        pass
+
     def new(self, seats: int, options: int, tables: Any) -> Any:
         return Heap([0] * seats, options)
 

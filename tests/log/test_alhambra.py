@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from referee.games.alhambra import Options, tile_table
+from referee.games.alhambra import Options, tile_set
 from referee.log.deck import Deck
 from referee.log.engines import installed
 from referee.log.entry import decode_entry
@@ -46,7 +46,7 @@ def test_cheap_towers() -> None:
     names = list(TABLES.names)
     names[names.index("tower-13-E")] = "tower-1-E"
     for changed in (names, TABLES.names[::-1]):
-        tables = CODEC.encode_tables(tile_table(tuple(changed)))
+        tables = CODEC.encode_tables(tile_set(tuple(changed)))
         opened = games.game_open(HEADER, rules=("alhambra", 1), tables=tables)
         with pytest.raises(LogError) as caught:
             games.start(opened, header=HEADER, engines=installed())

@@ -34,7 +34,7 @@ def test_the_last_position(played: Played, whole: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert lines[0] == f"game {played.record.game_id.hex()}: rollwrite, version 1"
-    assert sheet().remark in lines
+    assert sheet().provenance in lines
     assert any(line.startswith("end (rules): seat ") for line in lines)
     assert done.stdout.endswith("\n\n" + position_text(last_state(played)))
 
@@ -65,10 +65,10 @@ def test_moves_have_a_line_for_every_entry_and_the_end_is_explained(played: Play
 
 
 def test_a_declared_sheet_and_declared_dice() -> None:
-    table = Sheet("club-evening", sheet().grid[::-1], sheet().boxes, 30, "yellow")
+    club = Sheet("club-evening", sheet().grid[::-1], sheet().boxes, 30, "yellow")
     options = Options(virtual_players=3, against=True)
     wire = codec("rollwrite")
-    own, chosen = wire.encode_tables(table), wire.encode_options(options)
+    own, chosen = wire.encode_tables(club), wire.encode_options(options)
     running = opened("rollwrite", tables=own, options=chosen, seats=1, dealt=False)
     play(running, at_random(5))
     game_file = GameFile.read(BytesIO(running.file()))

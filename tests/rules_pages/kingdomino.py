@@ -42,7 +42,7 @@ def appendix() -> list[str]:
     return [
         "## Dominoes",
         "",
-        "A half is named `terrain` or `terrain:crowns`. The table is a declared part of a game; this is the default.",
+        "A half is named `terrain` or `terrain:crowns`. The set is a declared part of a game; this is the default.",
         "",
         "| number | left | right |",
         "|---|---|---|",

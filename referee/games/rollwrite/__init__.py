@@ -23,9 +23,13 @@ class RollAndWrite:
     waivable = frozenset({"RNW-10"})
     declares_tables = True
 
+    def default_tables(self) -> Sheet:
+        """Return the project's own sheet."""
+        return sheet()
+
     def new(self, seats: int, options: Options | None = None, tables: Sheet | None = None) -> State:
         """The state before the first event. Raises ``SetupError``."""
-        return State(seats, options or Options(), tables or sheet())
+        return State(seats, options or Options(), tables or self.default_tables())
 
     def dealer(self, seats: int, options: Options | None, tables: Sheet | None, stream: Stream) -> Dealer:  # noqa: ARG002
         """The dice that ``stream`` gives this game. Raises ``SetupError``."""
