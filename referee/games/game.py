@@ -165,7 +165,7 @@ class State(Protocol):
 class Dealer(Protocol):
     """The hidden order of a dealt game: brings each outcome when its turn has come."""
 
-    def outcome(self, state: State) -> Any:
+    def outcome(self, state: State, /) -> Any:
         """The outcome that ``state`` awaits. Called once for every chance event, in order."""
 
 

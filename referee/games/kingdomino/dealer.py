@@ -14,7 +14,7 @@ class Dealer:
     """The order that a stream gives: the dominoes, the first ones of which are played with, and the first order."""
 
     def __init__(self, seats: int, options: Options, domino_set: DominoSet, stream: Stream) -> None:
-        """Draws as docs/kingdomino-position.md has it. Raises ``SetupError``."""
+        """Draws as docs/kingdomino-state.md has it. Raises ``SetupError``."""
         options = options.for_seats(seats)
         order = stream.permutation("shuffle/dominoes/0", len(domino_set.dominoes))
         self._dominoes = [domino_set.dominoes[i].number for i in order]

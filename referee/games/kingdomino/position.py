@@ -16,6 +16,7 @@ class Position:
     __slots__ = (
         "claims",
         "discarded",
+        "domino_set",
         "kingdoms",
         "kings",
         "lines",
@@ -27,7 +28,6 @@ class Position:
         "removed",
         "seat",
         "seats",
-        "domino_set",
         "turns",
         "unseen",
     )
@@ -81,6 +81,7 @@ class Position:
         new = type(self).__new__(type(self))
         new.claims = self.claims.copy()
         new.discarded = [numbers.copy() for numbers in self.discarded]
+        new.domino_set = self.domino_set
         new.kingdoms = self.kingdoms.copy()
         new.kings = self.kings.copy()
         new.lines = self.lines
@@ -92,7 +93,6 @@ class Position:
         new.removed = self.removed.copy()
         new.seat = self.seat
         new.seats = self.seats
-        new.domino_set = self.domino_set
         new.turns = self.turns
         new.unseen = self.unseen
         return new

@@ -31,8 +31,8 @@ class Position:
         "rounds",
         "seat",
         "seats",
-        "start",
         "sheet",
+        "start",
         "to_roll",
         "turns",
         "virtual",
@@ -107,8 +107,8 @@ class Position:
         new.rounds = self.rounds
         new.seat = self.seat
         new.seats = self.seats
-        new.start = self.start
         new.sheet = self.sheet
+        new.start = self.start
         new.to_roll = self.to_roll
         new.turns = self.turns
         new.virtual = [counts.copy() for counts in self.virtual]
