@@ -16,7 +16,7 @@ import pytest
 
 from tests.cli.command import REFEREE, referee
 from tests.games.layouts import engine_layout, random_boards
-from tests.inspect.questions import TABLE, ask, names
+from tests.inspect.questions import TILE_SET, ask, names
 
 LAYOUT = {"0,-1": "pavilion-2-NEW"}
 LEGAL = {"game": "alhambra", "layout": LAYOUT, "action": {"place": "tower-8-NES", "at": [1, 0]}}
@@ -55,7 +55,7 @@ def test_verdicts_are_those_of_inspect() -> None:
     questions, expected = [], []
     for number, board in enumerate(random_boards("prove", 3)):
         layout = engine_layout(board)
-        tile = next(name for name in TABLE.names[number:] if TABLE.numbers[name] not in layout.tiles.values())
+        tile = next(name for name in TILE_SET.names[number:] if TILE_SET.numbers[name] not in layout.tiles.values())
         found = ask(layout=names(layout), tile=tile)
         xs, ys = [x for x, _ in [(0, 0), *layout.cells()]], [y for _, y in [(0, 0), *layout.cells()]]
         for x in range(min(xs) - 1, max(xs) + 2):

@@ -12,7 +12,7 @@ import pytest
 
 from tests.cli.command import REFEREE
 from tests.games.layouts import engine_layout, random_boards
-from tests.inspect.questions import TABLE, names
+from tests.inspect.questions import TILE_SET, names
 
 QUESTION = b'{"game":"alhambra","layout":{"0,-1":"pavilion-2-NEW"},"tile":"tower-8-NES"}\n'
 ANSWER = (
@@ -28,7 +28,7 @@ def inspect(*words: str | Path, stdin: bytes | None = b"") -> subprocess.Complet
 def test_two_thousand_lines_in_one_go() -> None:
     layouts = [engine_layout(board) for board in random_boards("command", 40)]
     questions = [
-        json.dumps({"id": i, "game": "alhambra", "layout": names(layouts[i % 40]), "tile": TABLE.names[i % 54]})
+        json.dumps({"id": i, "game": "alhambra", "layout": names(layouts[i % 40]), "tile": TILE_SET.names[i % 54]})
         if i % 7
         else f'{{"id":{i},"game":"alhambra"'  # not JSON
         for i in range(2000)

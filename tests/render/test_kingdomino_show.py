@@ -92,7 +92,7 @@ def test_scribes_and_refused_moves() -> None:
     due = state.due()
     assert moves[-2:] == [
         f"refused (KDO-18): seat {state.seat}: place {due} 0,0 0,1",
-        f"refused (KDO-7): seat {state.seat}: choose {state.table.dominoes[state.offer[0] - 1]}",
+        f"refused (KDO-7): seat {state.seat}: choose {state.domino_set.dominoes[state.offer[0] - 1]}",
     ]
 
 

@@ -35,7 +35,7 @@ def test_the_last_position(played: Played, whole: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert lines[0] == f"game {played.record.game_id.hex()}: rollwrite, version 1"
-    assert sheet().remark in lines
+    assert sheet().provenance in lines
     assert any(line.startswith("end (rules): seat ") for line in lines)
     assert done.stdout.endswith("\n\n" + position_text(last_state(played)))
 

@@ -14,7 +14,7 @@ Game Arena implementation (thoun/bga-alhambra, 2021-01). "Decided" marks a quest
 
 STAND_IN = """\
 It takes one card of the row: that of the lowest value, of equal ones that of the first currency in the order denar,
-dirham, ducat, guilder. Tiles in hand go to the reserve, in the order of the table of tiles. It neither buys nor
+dirham, ducat, guilder. Tiles in hand go to the reserve, in the order of the tile set. It neither buys nor
 rebuilds, so its Alhambra stays as it is. Only where no money lies it makes the first of the legal moves in canonical
 order: a purchase, or else a rebuild.
 """

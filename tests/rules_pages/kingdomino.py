@@ -59,7 +59,7 @@ def appendix() -> list[str]:
     return [
         "## Dominoes",
         "",
-        "A half is named `terrain` or `terrain:crowns`. A game declares its dominoes; these are the default.",
+        "A half is named `terrain` or `terrain:crowns`. The set is a declared part of a game; this is the default.",
         "",
         "| number | left | right |",
         "|---|---|---|",

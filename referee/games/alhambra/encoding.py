@@ -1,4 +1,4 @@
-"""The canonical encoding of a position, which every entry's digest is made from: docs/alhambra-position.md."""
+"""The canonical encoding of a position, which every entry's digest is made from: docs/alhambra-state.md."""
 
 from __future__ import annotations
 
