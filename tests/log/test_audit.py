@@ -585,8 +585,8 @@ def test_chosen_options_are_in_the_report(dealt: Played) -> None:
     assert json.loads(plain.as_json())["options"] == {}
     assert "options" not in plain.as_text()
     report = play(start(options=b"\x02")).audit()
-    assert json.loads(report.as_json())["options"] == {"options": 2}
-    assert "options: options=2\n" in report.as_text()
+    assert json.loads(report.as_json())["options"] == {"turns": 2}
+    assert "options: turns 2\n" in report.as_text()
 
 
 def test_unknown_rules_are_unsupported_but_signatures_are_checked(dealt: Played) -> None:

@@ -42,6 +42,11 @@ class Turned:
     card: int
 
 
+@dataclass(frozen=True)
+class Options:
+    turns: int = 6
+
+
 class ToyState:
     def __init__(self, seats: int, turns: int, cards: bytes) -> None:
         self.seats = seats
@@ -127,12 +132,12 @@ class Toy:
         Rule("TOY-3", Kind.CONSTRAINT, "Take at least one.", "page 2", "toy.check"),
     )
 
-    def new(self, seats: int, options: int, components: bytes) -> ToyState:
-        if not self.min_seats <= seats <= self.max_seats or options > len(components):
-            raise SetupError(f"{seats} seats, {options} turns")
-        return ToyState(seats, options, components)
+    def new(self, seats: int, options: Options, components: bytes) -> ToyState:
+        if not self.min_seats <= seats <= self.max_seats or options.turns > len(components):
+            raise SetupError(f"{seats} seats, {options.turns} turns")
+        return ToyState(seats, options.turns, components)
 
-    def dealer(self, seats: int, options: int, components: bytes, stream: Stream) -> ToyDealer:
+    def dealer(self, seats: int, options: Options, components: bytes, stream: Stream) -> ToyDealer:
         return ToyDealer(components, stream)
 
 
@@ -146,11 +151,11 @@ class ToyCodec:
     def __init__(self, cards: bytes = CARDS) -> None:
         self.cards = cards
 
-    def decode_options(self, data: bytes) -> int:
-        return _one(data, "turns") if data else 6
+    def decode_options(self, data: bytes) -> Options:
+        return Options(_one(data, "turns")) if data else Options()
 
-    def encode_options(self, options: int) -> bytes:
-        return bytes([options])
+    def encode_options(self, options: Options) -> bytes:
+        return bytes([options.turns])
 
     def decode_components(self, data: bytes) -> bytes:
         return data

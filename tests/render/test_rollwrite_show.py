@@ -75,7 +75,7 @@ def test_a_declared_sheet_and_declared_dice() -> None:
     game_file = GameFile.read(BytesIO(running.file()))
     moves = [str(told) for told in game_file.transcript.entries]
     told = game_file.header()
-    assert "options: virtual_players 3, against True" in told
+    assert "options: virtual_players 3, solo against" in told
     assert not any("not the printed one" in line for line in told)
     assert any(line.startswith("chance: dice: ") and line.endswith(" (by scribe 1)") for line in moves)
     assert position_text(last_state(running)).splitlines()[1] == "sheet club-evening"
