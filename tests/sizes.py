@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 import pytest
 
@@ -12,6 +12,8 @@ def campaign(*values: object, id: str | None = None) -> object:  # noqa: A002 - 
     return pytest.param(*values, id=id, marks=pytest.mark.long)
 
 
-def sample_of(values: Iterable[object], count: int) -> list[object]:
-    """Return the first values for every run, those after ``count`` for the campaign."""
-    return [value if number < count else campaign(value) for number, value in enumerate(values)]
+def sample_of(values: Sequence[object], count: int) -> list[object]:
+    """Return the values, ``count`` of them, from the first on and evenly spread, for every run and the others for the
+    campaign.
+    """
+    return [value if at * count % len(values) < count else campaign(value) for at, value in enumerate(values)]

@@ -270,7 +270,7 @@ def test_every_course_that_a_game_can_take() -> None:
         play(seats, random.Random(number).choice(like_it), number)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("seats", [2, 3, 4])
 def test_every_combination(seats: int) -> None:
     for number, (of, chosen) in enumerate(COMBINATIONS):

@@ -230,7 +230,6 @@ async def test_a_bot_says_what_it_thought_and_resigns(tmp_path: Path) -> None:
         assert clock == bots[0].ledger.record.game.clocks.seat(0)  # type: ignore[union-attr]
 
 
-@pytest.mark.slow
 async def test_no_clock_runs_while_a_killed_referee_is_down(tmp_path: Path) -> None:
     data, log = tmp_path / "data", tmp_path / "log"
     first = await serve(data, log)
