@@ -11,20 +11,10 @@ from referee.live.opening import new_token, token_digest
 from referee.log.errors import LogError
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, VerifierKey
+from referee.service.files import ALIVE_FILE, DEFAULT_ORIGIN, KEY_FILE, LOCK_FILE, STORE_FILE, TOKEN_FILE, VERIFIER_FILE
 from referee.store.files import make_whole
 from referee.store.sqlite import SqliteStore
 from referee.store.store import StoreFailed
-
-KEY_FILE, VERIFIER_FILE, TOKEN_FILE, STORE_FILE, LOCK_FILE, ALIVE_FILE = (
-    "referee.pem",
-    "referee.vkey",
-    "organiser.token",
-    "referee.db",
-    "lock",
-    "alive",
-)
-
-DEFAULT_ORIGIN = "referee.local"
 
 
 class DataError(Exception):
