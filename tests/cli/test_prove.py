@@ -14,9 +14,11 @@ from typing import Any
 
 import pytest
 
-from tests.cli.command import REFEREE, referee
+from tests.cli.command import REFEREE
+from tests.cli.inside import referee
 from tests.games.layouts import engine_layout, random_boards
 from tests.inspect.questions import TABLE, ask, names
+from tests.sizes import campaign
 
 LAYOUT = {"0,-1": "pavilion-2-NEW"}
 LEGAL = {"game": "alhambra", "layout": LAYOUT, "action": {"place": "tower-8-NES", "at": [1, 0]}}
@@ -50,10 +52,11 @@ def test_the_forms_of_answers() -> None:
 
 
 @pytest.mark.slow
-def test_verdicts_are_those_of_inspect() -> None:
+@pytest.mark.parametrize("boards", [slice(1, 2), campaign(slice(3))], ids=["a small one", "all"])
+def test_verdicts_are_those_of_inspect(boards: slice) -> None:
     """Every cell around a layout, every removal, every swap: two implementations that share no rule."""
     questions, expected = [], []
-    for number, board in enumerate(random_boards("prove", 3)):
+    for number, board in enumerate(random_boards("prove", 3)[boards]):
         layout = engine_layout(board)
         tile = next(name for name in TABLE.names[number:] if TABLE.numbers[name] not in layout.tiles.values())
         found = ask(layout=names(layout), tile=tile)

@@ -12,7 +12,8 @@ from referee.log.dsse import intent_encoding
 from referee.log.keys import PublicKey
 from referee.log.note import VerifierKey
 from referee.log.v1 import log_pb2
-from tests.cli.command import REFEREE, referee
+from tests.cli.command import REFEREE
+from tests.cli.inside import referee
 from tests.log import evil
 from tests.log.alhambra import CODEC, alhambra, at_random
 from tests.log.games import SIGNER, Played, key, play, seat_key
