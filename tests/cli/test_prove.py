@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -322,10 +321,8 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
 
 
 def test_help_shows_its_examples_and_they_are_answered() -> None:
-    done = subprocess.run(
-        [REFEREE, "prove", "--help"], capture_output=True, check=True, env={**os.environ, "COLUMNS": "200"}
-    )
-    shown = "".join(line.strip() for line in done.stdout.decode().splitlines())
+    done = referee("prove", "--help", env={"COLUMNS": "200"})
+    shown = "".join(line.strip() for line in done.stdout.splitlines())
     questions, start = [], shown.find('{"game"')
     while start >= 0:
         question, length = json.JSONDecoder().raw_decode(shown[start:])
