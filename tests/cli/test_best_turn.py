@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.cli.command import referee
+from tests.cli.inside import referee
 from tests.games.layouts import engine_layout, random_boards
 from tests.inspect.questions import TILE_SET, ask, names
 

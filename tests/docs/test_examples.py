@@ -16,7 +16,7 @@ import pytest
 from referee.games import registry
 from referee_clients.bots import load
 from referee_clients.match import play_game
-from tests.cli.command import referee
+from tests.cli.inside import referee
 
 ROOT = Path(__file__).parent.parent.parent
 

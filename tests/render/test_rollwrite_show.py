@@ -14,7 +14,7 @@ from referee.log.replay import Record
 from referee.notation.rollwrite.words import rounds
 from referee.render.rollwrite import position_text, seat_svg
 from referee.transcript.game_file import GameFile
-from tests.cli.command import referee
+from tests.cli.inside import referee
 from tests.log.games import Played, play
 from tests.log.registered import at_random, codec, opened
 

@@ -35,7 +35,8 @@ from referee.log.v1 import log_pb2
 from referee.log.verdict import Layer, Report, Verdict
 from referee.service import games, proofs
 from referee.service import server as serving
-from referee.service.data import STORE_FILE, open_data
+from referee.service.data import open_data
+from referee.service.files import STORE_FILE
 from referee.service.server import Server
 from referee.store.errors import StoreDamaged, StoreFailed
 from referee.store.store import Change, Row
