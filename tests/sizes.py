@@ -13,5 +13,8 @@ def campaign(*values: object, id: str | None = None) -> object:  # noqa: A002 - 
 
 
 def sample_of(values: Iterable[object], count: int) -> list[object]:
-    """Return the first values for every run, those after ``count`` for the campaign."""
-    return [value if number < count else campaign(value) for number, value in enumerate(values)]
+    """Return the values, ``count`` of them, from the first on and evenly spread, for every run and the others for the
+    campaign.
+    """
+    every = list(values)
+    return [value if at * count % len(every) < count else campaign(value) for at, value in enumerate(every)]

@@ -13,7 +13,8 @@ from referee.live import recovery
 from referee.live.context import Context
 from referee.log.engines import installed
 from referee.service import logs
-from referee.service.data import STORE_FILE, DataError, open_data, origin_of
+from referee.service.data import DataError, open_data, origin_of
+from referee.service.files import STORE_FILE
 from referee.store.errors import StoreFailed
 
 _ID_DIGITS = 32

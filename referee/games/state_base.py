@@ -20,7 +20,7 @@ class StateBase:
         raise NotImplementedError
 
     def observation(self, seat: int | None) -> Self:  # noqa: ARG002 - everybody may see all of it
-        """Return all of it: hands are public in the record of a game, and what is undrawn is not in a state."""
+        """Return all of it, to any seat: what is hidden, the order of what is undrawn, is not in a state."""
         return self.copy()
 
     def digest(self) -> bytes:

@@ -46,10 +46,10 @@ class Position:
 
     def about_opening(self) -> list[str]:
         """Return what every report has to say about components and series, a line each; often nothing."""
-        name, remark = (getattr(self.components, attribute, "") for attribute in ("name", "remark"))
+        name, provenance = (getattr(self.components, attribute, "") for attribute in ("name", "provenance"))
         what = f"declared components {name}".rstrip()
         declared = [] if self.own_components else [f"{what}, SHA-256 {sha256(self._opened.tables).hexdigest()}"]
-        return [*declared, *([remark] if remark else []), *self._series()]
+        return [*declared, *([provenance] if provenance else []), *self._series()]
 
     def _series(self) -> list[str]:
         if not self._opened.HasField("series"):

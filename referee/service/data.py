@@ -11,21 +11,11 @@ from referee.live.opening import new_token, token_digest
 from referee.log.errors import LogError
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, VerifierKey
+from referee.service.files import ALIVE_FILE, DEFAULT_ORIGIN, KEY_FILE, LOCK_FILE, STORE_FILE, TOKEN_FILE, VERIFIER_FILE
 from referee.store.errors import StoreFailed
 from referee.store.files import make_whole
 from referee.store.sqlite import MARKS_FILE, SEAL_FILE, SqliteStore
 from referee.store.store import BUSY_S, Store
-
-KEY_FILE, VERIFIER_FILE, TOKEN_FILE, STORE_FILE, LOCK_FILE, ALIVE_FILE = (
-    "referee.pem",
-    "referee.vkey",
-    "organiser.token",
-    "referee.db",
-    "lock",
-    "alive",
-)
-
-DEFAULT_ORIGIN = "referee.local"
 
 
 class DataError(Exception):

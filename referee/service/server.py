@@ -30,7 +30,8 @@ from referee.service.admission import Admission, ForeignServices
 from referee.service.arbiter import ArbiterService
 from referee.service.auth import Authenticator
 from referee.service.counters import Counters
-from referee.service.data import DEFAULT_ORIGIN, Data, DataError, open_data
+from referee.service.data import Data, DataError, open_data
+from referee.service.files import DEFAULT_ORIGIN
 from referee.service.games import GameService
 from referee.service.limits import REQUESTS_PER_S, STREAMS, Accounts
 from referee.service.metrics import Exposition, RefereeCollector

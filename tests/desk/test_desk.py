@@ -15,7 +15,7 @@ from referee_clients.desk.help import Help
 from referee_clients.desk.opening import Opening
 from referee_clients.desk.start import Start
 from referee_clients.desk.table import TableScreen
-from tests.cli.command import referee as command
+from tests.cli.inside import referee as command
 from tests.clients.referee_process import Referee
 from tests.desk.desk import Desk, running
 from tests.notation.setups import PLAIN

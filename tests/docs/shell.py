@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.cli import inside
 from tests.cli.command import REFEREE
 
 ROOT = Path(__file__).parent.parent.parent
@@ -19,6 +21,8 @@ ENVIRONMENT = {
     "COLUMNS": "100",
     "NO_COLOR": "1",
 }
+_ALONE = re.compile(r"referee (?!bot )[^|<>;&$`\n]*")
+"""What needs no shell but for its quotes; a bot may be a program of the reader's own."""
 
 
 class Example(NamedTuple):
@@ -48,20 +52,12 @@ def is_shown(output: str, printed: str, *, lines: bool = True) -> bool:
     return re.fullmatch(pattern, printed.strip("\n")) is not None
 
 
-class Ran(NamedTuple):
-    """What became of a command."""
-
-    code: int
-    out: str
-    err: str
-
-
-def ran(command: str, folder: Path) -> Ran:
-    """Run the command to its end."""
-    done = subprocess.run(
-        ["sh", "-c", command], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, check=False
-    )
-    return Ran(done.returncode, done.stdout, done.stderr)
+def ran(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run the command to its end; return its exit code and what it printed."""
+    if _ALONE.fullmatch(command):
+        return inside.referee(*shlex.split(command)[1:], cwd=folder)
+    words = ["sh", "-c", command]
+    return subprocess.run(words, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, check=False)
 
 
 @contextmanager

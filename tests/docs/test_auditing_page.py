@@ -20,5 +20,5 @@ def test_it_prints_what_stands_there(tmp_path: Path) -> None:
     assert len(found) == 5
     for example in found:
         done = ran(example.command, tmp_path)
-        assert done.code == 0, done
-        assert is_shown(example.output, done.out), (example.command, done.out)
+        assert done.returncode == 0, done
+        assert is_shown(example.output, done.stdout), (example.command, done.stdout)

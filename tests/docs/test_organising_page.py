@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import re
-import subprocess
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from tests.cli.command import REFEREE
-from tests.docs.shell import ENVIRONMENT, ROOT, examples, is_shown, ran, running
+from tests.cli.inside import referee
+from tests.docs.shell import ROOT, examples, is_shown, ran, running
 from tests.waiting import until
 
 DOCS = ROOT / "docs"
@@ -43,9 +42,9 @@ async def test_it_prints_what_stands_there(tmp_path: Path) -> None:
                     await until(lambda log=log: log.read_text().count("\n") == 3, "the referee", every_s=0.05)  # type: ignore[misc]
                     address = log.read_text().splitlines()[0].removeprefix("listening on ")
                 continue
-            code, out, err = await asyncio.to_thread(ran, command, folder)
-            printed = out + err
-            assert code == FAILS.get(shown, 0), (command, printed)
+            done = await asyncio.to_thread(ran, command, folder)
+            printed = done.stdout + done.stderr
+            assert done.returncode == FAILS.get(shown, 0), (command, printed)
             assert is_shown(output.replace("GAME", game), printed), (command, printed)
             if shown.startswith("referee new"):
                 game = printed.split()[1]
@@ -55,10 +54,7 @@ async def test_it_prints_what_stands_there(tmp_path: Path) -> None:
 
 
 def test_every_kind_of_ruling_and_option_that_is_named_exists() -> None:
-    told = "".join(
-        subprocess.run([REFEREE, *words, "--help"], env=ENVIRONMENT, capture_output=True, text=True, check=True).stdout
-        for words in (["rule"], ["new"], ["--help"])
-    )
+    told = "".join(referee(*words).stdout for words in (["rule", "--help"], ["new", "--help"], ["--help"]))
     named = re.findall(r"`(--[a-z-]+)", PAGE.split("## Terms")[1].split("## Who")[0])
     rulings = re.findall(r"`([a-z-]+)`", PAGE.split("The other rulings: ")[1].split(".")[0])
     assert len(named) > 6

@@ -53,8 +53,8 @@ async def test_the_commands_work(tmp_path: Path) -> None:
                 bots.append(waiting)  # each waits for the other
                 continue
             done = await waiting
-            assert done.code == 0, (command, done)
+            assert done.returncode == 0, (command, done)
         for bot in bots:
             done = await bot
-            assert done.code == 0, done
+            assert done.returncode == 0, done
     assert len(bots) == 2

@@ -19,5 +19,5 @@ def test_there_are_examples_of_every_command() -> None:
 @pytest.mark.parametrize("example", EXAMPLES, ids=[str(number) for number in range(len(EXAMPLES))])
 def test_it_prints_what_stands_there(example: Example) -> None:
     done = ran(example.command, ROOT)
-    assert done.code == 0, done.err
-    assert is_shown(example.output, done.out, lines=False), done.out
+    assert done.returncode == 0, done
+    assert is_shown(example.output, done.stdout, lines=False), done.stdout

@@ -24,7 +24,7 @@ from referee.games.alhambra.moves import (
 )
 from referee.games.alhambra.options import EndRule, LoopRule
 from referee.games.alhambra.phases import FREE, Phase
-from referee.games.alhambra.tiles import tile_table, tiles_of
+from referee.games.alhambra.tiles import tile_set, tiles_of
 from referee.games.game import Chance, Ending, Forced, ForcedPass, Over
 from referee.harness import Choose, Shuffler, by_kind, check_game, evenly
 from tests.games.options import TURNED
@@ -32,7 +32,7 @@ from tests.games.slow_alhambra import SlowGame
 from tests.games.words import slow_game, slow_table_of, table_of, words
 from tests.sizes import sample_of
 
-TABLE = tile_table()
+TILE_SET = tile_set()
 
 ORDER = (TakeMoney, Buy, RebuildAdd, RebuildRemove, RebuildSwap, PlaceTile, ReserveTile, GiveTile)
 
@@ -106,14 +106,14 @@ class Beside:
 
     def __init__(self, seats: int, options: Options, every: int = 1) -> None:
         self.state = GAME.new(seats, options)
-        self.slow: SlowGame = slow_game(seats, self.state.options, TABLE)
+        self.slow: SlowGame = slow_game(seats, self.state.options, TILE_SET)
         self.every = every
         self.steps = 0
 
     def compare(self) -> None:
         assert table_of(self.state) == slow_table_of(self.slow)
         if self.steps % self.every == 0:
-            listed = [words(move, TABLE) for move in self.state.legal_moves()]
+            listed = [words(move, TILE_SET) for move in self.state.legal_moves()]
             assert sorted(listed) == sorted(self.slow.legal())
         (awaited,) = self.state.pending()
         match awaited:
@@ -132,7 +132,7 @@ class Beside:
     def happen(self, event: Event) -> None:
         assert self.state.check(event) == ()
         self.state.apply(event)
-        self.slow.happen(words(event, TABLE))
+        self.slow.happen(words(event, TILE_SET))
         self.steps += 1
         self.compare()
 

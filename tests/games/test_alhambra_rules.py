@@ -31,10 +31,10 @@ from referee.games.alhambra.options import EndRule, LoopRule
 from referee.games.alhambra.outline import outline
 from referee.games.alhambra.phases import FREE, Phase
 from referee.games.alhambra.scoring import award_type, place_points, places, score_round
-from referee.games.alhambra.tiles import NAMES, SIDE_LETTERS, TileTable, tiles_of
+from referee.games.alhambra.tiles import NAMES, SIDE_LETTERS, TileSet, tiles_of
 from referee.games.game import Cell, Decision, Ending, Forced, ForcedPass, Over
 from tests.games import oracle
-from tests.games.positions import DEAR_MARKET, TABLE, number, numbers, position
+from tests.games.positions import DEAR_MARKET, TILE_SET, number, numbers, position
 from tests.games.words import board_of, kinds
 from tests.rules import Broken, Mutation, RuleTests
 
@@ -1065,11 +1065,11 @@ def test_the_most_points_win() -> None:
 def layouts(draw: st.DrawFn, most: int = 24) -> Layout:
     """What becomes of a fountain when tiles are placed, and now and then removed, as the engine allows."""
     order = draw(st.permutations(range(54)))
-    layout = Layout(TABLE)
+    layout = Layout(TILE_SET)
     for tile, pick in zip(order, draw(st.lists(st.integers(0, 255), max_size=most)), strict=False):
         if pick % 8 == 7 and (gone := layout.removable_cells()):
             layout = layout.removed(index_of(gone[pick % len(gone)]))
-        elif cells := layout.placeable_cells(TABLE.walls[tile]):
+        elif cells := layout.placeable_cells(TILE_SET.walls[tile]):
             layout = layout.placed(tile, index_of(cells[pick % len(cells)]))
     return layout
 
@@ -1085,11 +1085,12 @@ thorough = settings(max_examples=60)
 @derives("ALH-A1")
 @thorough
 @given(st.permutations(NAMES))
-def test_walls_are_those_of_the_name_whatever_the_order_of_the_table(names: list[str]) -> None:
-    table = TileTable(tuple(names))
+def test_walls_are_those_of_the_name_whatever_the_order_of_the_set(names: list[str]) -> None:
+    tile_set = TileSet(tuple(names))
     for number_, name in enumerate(names):
-        assert {side for bit, side in enumerate(SIDE_LETTERS) if table.walls[number_] >> bit & 1} == oracle.walls(name)
-        layout = Layout.of(table, {(0, 1): number_})
+        mask = tile_set.walls[number_]
+        assert {side for bit, side in enumerate(SIDE_LETTERS) if mask >> bit & 1} == oracle.walls(name)
+        layout = Layout.of(tile_set, {(0, 1): number_})
         assert layout.wall()[0] <= len(oracle.walls(name))
         assert bool(layout.placeable(0) >> index_of((0, 2)) & 1) is ("S" not in oracle.walls(name))
 
@@ -1146,7 +1147,7 @@ def test_a_removal_is_legal_if_nothing_is_cut_off_and_not_four_sides_touch(layou
 def test_a_swap_is_legal_if_the_walls_match(layout: Layout, data: st.DataObject) -> None:
     board = board_of(layout)
     name = NAMES[data.draw(st.sampled_from(beyond(layout)))]
-    swappable = layout.swappable_cells(TABLE.walls[TABLE.numbers[name]])
+    swappable = layout.swappable_cells(TILE_SET.walls[TILE_SET.numbers[name]])
     for cell in set(board) - {(0, 0)}:
         swapped = {**board, cell: name}
         assert (cell in swappable) is (not oracle.mismatched(swapped))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -36,6 +38,9 @@ METHODS = {
 """The methods of a state that are functions of a position."""
 
 
+PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
+
+
 def missing(package: str) -> list[str]:
     """Return which of the modules the package lacks."""
     return [module for module in ANATOMY if find_spec(f"{package}.{module}") is None]
@@ -68,3 +73,11 @@ def test_a_state_is_a_position_with_functions_of_the_other_modules(rules_id: str
     for method, function in METHODS.items():
         module, name = function.split(".")
         assert vars(state)[method] is getattr(import_module(f"{package}.{module}"), name), method
+
+
+def test_their_imports_are_linted() -> None:
+    """The contract names every game and orders every module."""
+    settings = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
+    (contract,) = [each for each in settings if each["name"] == "Every game has the same anatomy"]
+    assert contract["containers"] == [f"referee.games.{rules_id}" for rules_id in registry.names()]
+    assert sorted(module for layer in contract["layers"] for module in re.split(" : ", layer)) == sorted(ANATOMY)

@@ -74,7 +74,7 @@ def test_components_of_ones_own(components: Any) -> None:
     for seats in (game.min_seats, game.max_seats):
         played = check_game(game, seats, rng, components=components)
         state: Any = played.state
-        assert state.table == components
+        assert getattr(state, {"kingdomino": "domino_set", "rollwrite": "sheet"}[rules_id]) == components
 
 
 @pytest.mark.parametrize("rules_id", registry.names())

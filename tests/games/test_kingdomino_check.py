@@ -26,7 +26,7 @@ from referee.games.kingdomino.moves import (
 from referee.games.kingdomino.options import Draw, Frame, kings_of
 from referee.games.kingdomino.phases import Phase
 from referee.harness import Shuffler
-from tests.games.kingdomino_positions import RELATIVE, TABLE, names, opening, random_states, slow
+from tests.games.kingdomino_positions import DOMINO_SET, RELATIVE, names, opening, random_states, slow
 from tests.games.slow_kingdomino import sides
 from tests.games.test_kingdomino_game import CHOICES, watch
 
@@ -86,7 +86,7 @@ class Hostile:
 def canonical(state: State, event: Any) -> Any:
     """Of a domino with equal halves, the placement as it is listed."""
     if isinstance(event, PlaceDomino):
-        piece = TABLE.get(event.domino)
+        piece = DOMINO_SET.get(event.domino)
         assert piece is not None
         if piece.left == piece.right:
             return PlaceDomino(event.domino, *sorted((event.left, event.right)))

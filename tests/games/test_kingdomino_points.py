@@ -119,17 +119,17 @@ def test_bonuses_come_before_the_tie_break() -> None:
 )
 def test_squares_count_not_dominoes_as_the_numbers_of_the_examples() -> None:
     """Example A: 4 points for the fields, 9 for the lakes (3 times 3), 2 for a meadow with two crowns, forests none."""
-    table = declared("lake:2 wheat", "lake:1 meadow:2", "lake forest", "wheat:2 forest")
+    domino_set = declared("lake:2 wheat", "lake:1 meadow:2", "lake forest", "wheat:2 forest")
     made = kingdom(
-        [(1, (1, 0), (1, 1)), (2, (2, 0), (2, -1)), (3, (1, -1), (0, -1)), (4, (0, 1), (-1, 1))], table=table
+        [(1, (1, 0), (1, 1)), (2, (2, 0), (2, -1)), (3, (1, -1), (0, -1)), (4, (0, 1), (-1, 1))], domino_set=domino_set
     )
     points = {(area.terrain, area.squares): area.squares * area.crowns for area in made.areas()}
     assert points == {(0, 2): 4, (2, 3): 9, (3, 1): 2, (1, 1): 0}
     assert made.score() == 15
     assert [area.squares for area in made.areas() if area.terrain == 1] == [1, 1]
     # Example B: "4 points for the mine (2 times 2) and 1 for the forest (1 times 1)".
-    table = declared("mine:2 mine", "forest:1 wheat")
-    assert kingdom([(1, (0, 1), (0, 2)), (2, (1, 0), (2, 0))], table=table).score() == 5
+    domino_set = declared("mine:2 mine", "forest:1 wheat")
+    assert kingdom([(1, (0, 1), (0, 2)), (2, (1, 0), (2, 0))], domino_set=domino_set).score() == 5
 
 
 @mutated(

@@ -163,15 +163,15 @@ def test_a_seat_may_get_no_coins_at_all_and_rolls_four_dice() -> None:
 
 @mutated(
     "RNW-16",
-    Mutation("state.State._get_coins", "self.table.coin_track - self.circled[seat]", "4"),
-    Mutation("state.State._get_coins", "self.table.coin_track - self.circled[seat]", "20 - self.coins[seat]"),
-    Mutation("state.State._get_coins", "self.table.coin_track", "20"),
+    Mutation("state.State._get_coins", "self.sheet.coin_track - self.circled[seat]", "4"),
+    Mutation("state.State._get_coins", "self.sheet.coin_track - self.circled[seat]", "20 - self.coins[seat]"),
+    Mutation("state.State._get_coins", "self.sheet.coin_track", "20"),
 )
 def test_the_track_limits_the_coins_of_the_whole_game() -> None:
     short = Sheet("short", SHEET.grid, SHEET.boxes, 7)
-    for table, track in ((SHEET, 20), (short, 7)):
+    for sheet, track in ((SHEET, 20), (short, 7)):
         for circled, gain in ((track, 0), (track - 1, 1), (track - 4, 4)):
-            state = position(coins=[2], circled=[circled], cells=[[(1, 1), (1, 2), (2, 1), (2, 2)]], table=table)
+            state = position(coins=[2], circled=[circled], cells=[[(1, 1), (1, 2), (2, 1), (2, 2)]], sheet=sheet)
             play(state, GetCoins())
             assert (state.coins[0], state.circled[0]) == (2 + gain, circled + gain)
 

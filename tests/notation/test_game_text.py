@@ -130,8 +130,7 @@ def test_every_kind_of_event_is_in_some_game(setup: Setup) -> None:
 @pytest.mark.parametrize("setup", PLAIN[1:], ids=name_of)
 def test_components_and_options_that_are_the_defaults_are_no_others(setup: Setup) -> None:
     game = GameText(setup, ())
-    state: Any = setup.start()
-    text = write(GameText(replace(setup, components=state.table), ()))
+    text = write(GameText(replace(setup, components=setup.game.default_components()), ()))
     assert text != write(game)
     default = {"kingdomino": 'harmony "false"', "rollwrite": 'solo "points"'}[setup.rules_id]
     assert read(text.replace("[Result", f"[{default}]\n[Result")).game == game
@@ -222,7 +221,7 @@ def test_a_purchase_of_what_is_not_there_names_the_rule() -> None:
         if isinstance(state.pending()[0], Decision):
             break
         state.apply(event)
-    away = next(name for name in state.table.names if state.table.numbers[name] not in state.market)
+    away = next(name for name in state.tile_set.names if state.tile_set.numbers[name] not in state.market)
     with pytest.raises(NotationError) as caught:
         read_line("alhambra", state, f"{state.seat}: buy {away} with denar-1")
     assert caught.value.rule_ids == ("ALH-C6",)

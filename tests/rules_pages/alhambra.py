@@ -14,7 +14,7 @@ open, "follows" an answer that other rules imply.
 
 STAND_IN = """\
 It takes one card of the row: the lowest value, and among equal values the first currency in the order denar, dirham,
-ducat, guilder. It puts tiles in hand into the reserve, in the order of the table of tiles. It neither buys nor
+ducat, guilder. It puts tiles in hand into the reserve, in the order of the tile set. It neither buys nor
 rebuilds, so its Alhambra stays as it is. Only if the row has no money it makes the first legal move in canonical order:
 a purchase, or else a rebuild.
 """

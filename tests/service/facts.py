@@ -10,7 +10,7 @@ from typing import Any
 
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from referee.service.data import STORE_FILE
+from referee.service.files import STORE_FILE
 from referee.service.server import Server
 from referee.store.sqlite import SqliteStore
 from referee.v1 import game_pb2, status_service_pb2_grpc

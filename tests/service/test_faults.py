@@ -15,7 +15,8 @@ import pytest
 from referee.live.game import LiveGame
 from referee.live.history import REPLAYED_AT_ONCE
 from referee.log.replay import Record
-from referee.service.data import KEY_FILE, STORE_FILE, TOKEN_FILE, VERIFIER_FILE, open_data
+from referee.service.data import open_data
+from referee.service.files import KEY_FILE, STORE_FILE, TOKEN_FILE, VERIFIER_FILE
 from referee.service.server import Server
 from referee.store.errors import StoreFailed
 from referee.store.store import Change, Row

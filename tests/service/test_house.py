@@ -15,7 +15,7 @@ import pytest
 
 from referee.live import games as house_module
 from referee.log.v1 import log_pb2
-from referee.service.data import STORE_FILE
+from referee.service.files import STORE_FILE
 from referee.service.server import Server
 from referee.store.store import Change, Row
 from referee.v1 import game_pb2

@@ -15,7 +15,8 @@ import pytest
 from referee.log.audit import Policy, audit
 from referee.log.note import VerifierKey
 from referee.log.verdict import Verdict
-from referee.service.data import STORE_FILE, DataError
+from referee.service.data import DataError
+from referee.service.files import STORE_FILE
 from referee.service.server import Config, Server
 from referee.store.errors import Contradiction, StoreFailed
 from referee.store.marks import Mark

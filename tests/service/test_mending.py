@@ -15,7 +15,7 @@ import pytest
 from referee.live.watch import SeatWatcher
 from referee.log import intent
 from referee.service import games as games_module
-from referee.service.data import STORE_FILE
+from referee.service.files import STORE_FILE
 from referee.service.guard import ResponseStream
 from referee.service.server import Server
 from referee.store.errors import StoreFailed

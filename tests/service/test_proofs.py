@@ -35,7 +35,8 @@ from referee.log.v1 import log_pb2
 from referee.log.verdict import Layer, Report, Verdict
 from referee.service import games, proofs
 from referee.service import server as serving
-from referee.service.data import STORE_FILE, open_data
+from referee.service.data import open_data
+from referee.service.files import STORE_FILE
 from referee.service.server import Server
 from referee.store.errors import StoreDamaged, StoreFailed
 from referee.store.store import Change, Row
@@ -48,6 +49,7 @@ from tests.service.player import Client, Play, bearer, connected, refused, token
 from tests.service.process import serve
 from tests.service.test_again import moved
 from tests.service.test_whole_games import SHORT
+from tests.sizes import campaign
 from tests.waiting import until, waiting_for
 
 BUILDING = (PlaceTile, RebuildAdd, RebuildRemove, RebuildSwap)
@@ -119,8 +121,7 @@ def frames(data: bytes, kind: int) -> list[bytes]:
 # --- whole games ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("seats", "options"), [(2, b""), (3, SHORT)])
+@pytest.mark.parametrize(("seats", "options"), [(3, SHORT), campaign(2, b"")], ids=["short", "whole"])
 async def test_every_verdict_of_a_whole_game_is_proved(tmp_path: Path, seats: int, options: bytes) -> None:
     async with running(tmp_path / "data") as (server, client):
         play = await client.play(seats, terms=ALL_RECORDED, options=options)
@@ -193,7 +194,6 @@ async def test_a_running_game_has_those_that_are_made(tmp_path: Path) -> None:
 # --- stopped and killed ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 async def test_killed_between_verdict_and_certificate(tmp_path: Path) -> None:
     """kill -9: one game is over by then and one goes on; after the next start both get what they lack."""
     data, log = tmp_path / "data", tmp_path / "log"

@@ -122,8 +122,8 @@ def _market(state: State) -> Table:
     shown = Table.grid(padding=(0, 2, 0, 0))
     tiles, currencies = [], []
     for slot, tile in enumerate(state.market):
-        name = "–" if tile == FREE else state.table.names[tile]
-        tiles.append(Text(name, style="" if tile == FREE else COLOURS[state.table.types[tile]]))
+        name = "–" if tile == FREE else state.tile_set.names[tile]
+        tiles.append(Text(name, style="" if tile == FREE else COLOURS[state.tile_set.types[tile]]))
         currencies.append(Text(CURRENCIES[state.options.slot_currencies[slot]], style="dim"))
     shown.add_row("market", *tiles)
     shown.add_row("", *currencies)

@@ -28,7 +28,7 @@ def claims(state: State, event: Event) -> tuple[Claim, ...]:
     board = state.kingdoms[state.seat]
     kingdom = Kingdom(
         Frame(board.frame_size, board.castle),
-        tuple(Placed(state.table.dominoes[number - 1], left, right) for number, left, right in board.dominoes),
+        tuple(Placed(state.domino_set.dominoes[number - 1], left, right) for number, left, right in board.dominoes),
     )
     try:
         check_legal(kingdom)

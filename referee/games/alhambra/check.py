@@ -115,7 +115,7 @@ def _buy(position: Position, slot: int, payment: tuple[int, ...]) -> tuple[Viola
         found.append(Violation("ALH-C2", facts={"paid": _names(payment), "currency": CURRENCIES[currency]}))
     if payment and not contains(position.hands[position.seat], payment):
         found.append(Violation("ALH-C2", facts={"paid": _names(payment), "found": "cards not in hand"}))
-    cost = position.table.costs[position.market[slot]]
+    cost = position.tile_set.costs[position.market[slot]]
     if total(payment) < cost:
         found.append(Violation("ALH-C2", facts={"paid": total(payment), "cost": cost}))
     return tuple(found)
@@ -247,7 +247,7 @@ def _has(bits: int, tile: int) -> bool:
 
 
 def _tile_name(position: Position, tile: int) -> str:
-    names = position.table.names
+    names = position.tile_set.names
     return names[tile] if 0 <= tile < len(names) else f"tile {tile}"
 
 

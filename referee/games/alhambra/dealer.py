@@ -10,18 +10,18 @@ from referee.games.alhambra.options import Options
 from referee.games.alhambra.phases import CHANCE_KINDS, SLOTS
 from referee.games.alhambra.piles import card_windows, splits
 from referee.games.alhambra.position import Position
-from referee.games.alhambra.tiles import TileTable
+from referee.games.alhambra.tiles import TileSet
 from referee.games.game import SetupError, Stream
 
 
 class Dealer:
     """The order that a stream gives: tiles, money with the scoring cards in their piles, and every reshuffle."""
 
-    def __init__(self, seats: int, options: Options, table: TileTable, stream: Stream) -> None:
+    def __init__(self, seats: int, options: Options, tile_set: TileSet, stream: Stream) -> None:
         """Shuffles ``tiles/0`` and ``money/0`` from their canonical lists: ascending numbers. Raises ``SetupError``."""
         options.for_seats(seats)
         self._stream = stream
-        self._tiles = stream.permutation("shuffle/tiles/0", len(table.names))[::-1]
+        self._tiles = stream.permutation("shuffle/tiles/0", len(tile_set.names))[::-1]
         self._shuffles = 0
         self._money = self._shuffled([copies(seats)] * KINDS)
 

@@ -57,9 +57,9 @@ def actions(position: Position) -> list[Move]:
         if tile == FREE:
             continue
         first = position.options.slot_currencies[slot] * VALUES
-        moves += _purchases(slot, first, bytes(hand[first : first + VALUES]), position.table.costs[tile])
+        moves += _purchases(slot, first, bytes(hand[first : first + VALUES]), position.tile_set.costs[tile])
     layout = position.layouts[position.seat]
-    reserve = [(tile, position.table.walls[tile]) for tile in tiles_of(position.reserves[position.seat])]
+    reserve = [(tile, position.tile_set.walls[tile]) for tile in tiles_of(position.reserves[position.seat])]
     for tile, walls in reserve:
         moves += [_rebuild_add(tile, cell) for cell in layout.placeable_cells(walls)]
     moves += map(_rebuild_remove, layout.removable_cells())
@@ -74,7 +74,7 @@ def disposals(position: Position) -> list[Move]:
     layout = position.layouts[position.seat]
     moves: list[Move] = []
     for tile in tiles:
-        moves += [_place_tile(tile, cell) for cell in layout.placeable_cells(position.table.walls[tile])]
+        moves += [_place_tile(tile, cell) for cell in layout.placeable_cells(position.tile_set.walls[tile])]
     moves += map(ReserveTile, tiles)
     if position.seats == 2 and position.phase is Phase.PLACE:
         moves += map(GiveTile, tiles)

@@ -9,7 +9,7 @@ from referee.games.alhambra.layout import Layout, wall_points
 from referee.games.alhambra.money import KINDS, copies
 from referee.games.alhambra.options import Options
 from referee.games.alhambra.phases import CHANCE_KINDS, FREE, SLOTS, Phase
-from referee.games.alhambra.tiles import TYPES, TileTable, tiles_of
+from referee.games.alhambra.tiles import TYPES, TileSet, tiles_of
 from referee.games.game import Ending
 
 
@@ -38,17 +38,17 @@ class Position:
         "seats",
         "stack",
         "start",
-        "table",
+        "tile_set",
         "to_score",
         "turned",
         "turns",
         "won",
     )
 
-    def __init__(self, seats: int, options: Options, table: TileTable) -> None:
+    def __init__(self, seats: int, options: Options, tile_set: TileSet) -> None:
         """Before the first event (ALH-F1 to ALH-F4). Raises ``SetupError``."""
         self.options = options.for_seats(seats)
-        self.table = table
+        self.tile_set = tile_set
         self.seats = seats
         self.phase = Phase.NEUTRAL_START if seats == 2 else Phase.MARKET
         self.seat = self.options.age_order[0]
@@ -62,8 +62,8 @@ class Position:
         """Money cards not yet turned, counted by kind."""
         self.discard = bytearray(KINDS)
         self.hands = [bytearray(KINDS) for _ in range(seats)]
-        self.bag = table.all
-        self.layouts = [Layout(table)] * seats
+        self.bag = tile_set.all
+        self.layouts = [Layout(tile_set)] * seats
         self.reserves = [0] * seats
         self.bought = 0
         """Tiles of the seat on turn that wait for their place."""
@@ -112,7 +112,7 @@ class Position:
     def _count_types(self, tiles: Iterable[int]) -> list[int]:
         counts = [0] * len(TYPES)
         for tile in tiles:
-            counts[self.table.types[tile]] += 1
+            counts[self.tile_set.types[tile]] += 1
         return counts
 
     def wall(self, seat: int) -> int:
@@ -145,7 +145,7 @@ class Position:
         new.seats = self.seats
         new.stack = self.stack
         new.start = self.start
-        new.table = self.table
+        new.tile_set = self.tile_set
         new.to_score = self.to_score
         new.turned = self.turned
         new.turns = self.turns

@@ -116,7 +116,7 @@ class State(Position, StateBase):
             paid += VALUE[kind]
         self.market[slot] = FREE
         self.bought |= 1 << tile
-        if paid != self.table.costs[tile]:
+        if paid != self.tile_set.costs[tile]:
             self._end_actions()
 
     def _rebuilt(self, layout: Layout, legal: int) -> None:
@@ -125,7 +125,7 @@ class State(Position, StateBase):
 
     def _lay(self, tile: int, index: int) -> None:
         layout = self.layouts[self.seat]
-        self._rebuilt(layout.placed(tile, index), layout.placeable(self.table.walls[tile]) >> index & 1)
+        self._rebuilt(layout.placed(tile, index), layout.placeable(self.tile_set.walls[tile]) >> index & 1)
 
     def _rebuild_remove(self, index: int) -> None:
         """ALH-D1: from the Alhambra to the reserve."""
@@ -138,7 +138,7 @@ class State(Position, StateBase):
         """ALH-D1: one tile of the reserve against one of the Alhambra, on the same cell."""
         layout = self.layouts[self.seat]
         self.reserves[self.seat] ^= 1 << tile | 1 << layout.tiles[index]
-        self._rebuilt(layout.swapped(tile, index), layout.swappable(self.table.walls[tile]) >> index & 1)
+        self._rebuilt(layout.swapped(tile, index), layout.swappable(self.tile_set.walls[tile]) >> index & 1)
         self._end_actions()
 
     def _end_actions(self) -> None:

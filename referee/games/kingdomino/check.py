@@ -86,7 +86,7 @@ def _due(position: Position, number: int) -> Found:
 def _place(position: Position, number: int, left: Cell, right: Cell) -> Found:
     """KDO-14 to KDO-19, also for a domino that is not due."""
     kingdom = position.kingdoms[position.seat]
-    domino = position.table.get(number)
+    domino = position.domino_set.get(number)
     wrong = kingdom.misplaced(left, right) if domino is None else kingdom.violations(domino, left, right)
     return _due(position, number) + wrong
 
@@ -94,7 +94,7 @@ def _place(position: Position, number: int, left: Cell, right: Cell) -> Found:
 def _discard(position: Position, number: int) -> Found:
     """KDO-13: only where no placement is legal; the violation names the cells of one."""
     found = _due(position, number)
-    domino = position.table.get(number)
+    domino = position.domino_set.get(number)
     if domino is None:
         return found
     for ax, ay, bx, by in position.kingdoms[position.seat].placements(domino)[:1]:
@@ -110,16 +110,16 @@ def _first_order(position: Position, seats: tuple[int, ...]) -> Found:
 
 
 def _line(position: Position, numbers: tuple[int, ...]) -> Found:
-    """KDO-3: as many as a line has, ascending; KDO-12: of the table, each once in a game."""
+    """KDO-3: as many as a line has, ascending; KDO-12: of the set, each once in a game."""
     found = []
     size = position.line_size()
     if len(numbers) != size:
         found.append(Violation("KDO-3", facts={"dominoes": len(numbers), "expected": size}))
     if list(numbers) != sorted(numbers):
         found.append(Violation("KDO-3", facts={"line": _words(numbers), "expected": "ascending numbers"}))
-    if unknown := [number for number in numbers if position.table.get(number) is None]:
-        found.append(Violation("KDO-12", facts={"dominoes": _words(unknown), "found": "not in the table"}))
-    known = [number for number in numbers if position.table.get(number) is not None]
+    if unknown := [number for number in numbers if position.domino_set.get(number) is None]:
+        found.append(Violation("KDO-12", facts={"dominoes": _words(unknown), "found": "not in the set"}))
+    known = [number for number in numbers if position.domino_set.get(number) is not None]
     twice = [number for i, number in enumerate(known) if not position.unseen >> number & 1 or number in known[:i]]
     if twice:
         found.append(Violation("KDO-12", facts={"dominoes": _words(twice), "found": "already drawn"}))

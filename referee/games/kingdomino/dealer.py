@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from referee.games.game import SetupError, Stream
-from referee.games.kingdomino.dominoes import DominoTable
+from referee.games.kingdomino.dominoes import DominoSet
 from referee.games.kingdomino.moves import FirstOrder, Line, Outcome
 from referee.games.kingdomino.options import Draw, Options, all_kings, clockwise
 from referee.games.kingdomino.phases import Phase
@@ -13,11 +13,11 @@ from referee.games.kingdomino.position import Position
 class Dealer:
     """The order that a stream gives: the dominoes, the first ones of which are played with, and the first order."""
 
-    def __init__(self, seats: int, options: Options, table: DominoTable, stream: Stream) -> None:
+    def __init__(self, seats: int, options: Options, domino_set: DominoSet, stream: Stream) -> None:
         """Draws as docs/kingdomino-state.md has it. Raises ``SetupError``."""
         options = options.for_seats(seats)
-        order = stream.permutation("shuffle/dominoes/0", len(table.dominoes))
-        self._dominoes = [table.dominoes[i].number for i in order]
+        order = stream.permutation("shuffle/dominoes/0", len(domino_set.dominoes))
+        self._dominoes = [domino_set.dominoes[i].number for i in order]
         self._order: tuple[int, ...] = ()
         if not options.declared_order:
             self._order = _first_order(seats, options.first_order, stream)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Self
 
-from referee.games.kingdomino.dominoes import Domino, DominoTable
+from referee.games.kingdomino.dominoes import Domino, DominoSet
 from referee.games.kingdomino.kingdom import Kingdom
 from referee.games.kingdomino.options import Options
 from referee.games.kingdomino.phases import Phase
@@ -16,6 +16,7 @@ class Position:
     __slots__ = (
         "claims",
         "discarded",
+        "domino_set",
         "kingdoms",
         "kings",
         "lines",
@@ -27,15 +28,14 @@ class Position:
         "removed",
         "seat",
         "seats",
-        "table",
         "turns",
         "unseen",
     )
 
-    def __init__(self, seats: int, options: Options, table: DominoTable) -> None:
+    def __init__(self, seats: int, options: Options, domino_set: DominoSet) -> None:
         """Before the first event. Raises ``SetupError``."""
         self.options = options.for_seats(seats)
-        self.table = table
+        self.domino_set = domino_set
         self.seats = seats
         self.phase = Phase.CASTLE
         self.seat = 0
@@ -52,7 +52,7 @@ class Position:
         """The line that is chosen from, ascending; empty once all have chosen."""
         self.claims: dict[int, int] = {}
         """The seat whose king stands on a domino of the offer."""
-        self.unseen = table.all
+        self.unseen = domino_set.all
         """Dominoes that no line has shown, a bit a number; not all of them come in every game (KDO-2)."""
         self.lines = 0
         """Lines drawn so far."""
@@ -72,7 +72,7 @@ class Position:
 
     def due(self) -> Domino:
         """KDO-6: the domino that is placed next in this round. Raises ``IndexError`` if there is none."""
-        return self.table.dominoes[self.kings[0][0] - 1]
+        return self.domino_set.dominoes[self.kings[0][0] - 1]
 
     def copy(self) -> Self:
         """Return an independent position; kingdoms are values and are shared."""
@@ -81,6 +81,7 @@ class Position:
         new = type(self).__new__(type(self))
         new.claims = self.claims.copy()
         new.discarded = [numbers.copy() for numbers in self.discarded]
+        new.domino_set = self.domino_set
         new.kingdoms = self.kingdoms.copy()
         new.kings = self.kings.copy()
         new.lines = self.lines
@@ -92,7 +93,6 @@ class Position:
         new.removed = self.removed.copy()
         new.seat = self.seat
         new.seats = self.seats
-        new.table = self.table
         new.turns = self.turns
         new.unseen = self.unseen
         return new

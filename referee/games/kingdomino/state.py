@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from referee.games.game import Chance, Decision, Ending, Over, Pending
 from referee.games.kingdomino import chance, check, encoding, listing, scoring
-from referee.games.kingdomino.dominoes import DominoTable
+from referee.games.kingdomino.dominoes import DominoSet
 from referee.games.kingdomino.kingdom import Kingdom
 from referee.games.kingdomino.moves import (
     ChooseDomino,
@@ -37,9 +37,9 @@ class State(Position, StateBase):
     score = scoring.score
     standing = scoring.standing
 
-    def __init__(self, seats: int, options: Options, table: DominoTable) -> None:
+    def __init__(self, seats: int, options: Options, domino_set: DominoSet) -> None:
         """Before the first event. Raises ``SetupError``."""
-        super().__init__(seats, options, table)
+        super().__init__(seats, options, domino_set)
         if self.options.frame is Frame.RELATIVE:
             self._set_up()
 

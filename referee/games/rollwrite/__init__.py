@@ -23,9 +23,13 @@ class RollAndWrite:
     waivable = frozenset({"RNW-10"})
     declares_components = True
 
+    def default_components(self) -> Sheet:
+        """Return the project's own sheet."""
+        return sheet()
+
     def new(self, seats: int, options: Options | None = None, components: Sheet | None = None) -> State:
         """The state before the first event. Raises ``SetupError``."""
-        return State(seats, options or Options(), components or sheet())
+        return State(seats, options or Options(), components or self.default_components())
 
     def dealer(self, seats: int, options: Options | None, components: Sheet | None, stream: Stream) -> Dealer:  # noqa: ARG002
         """The dice that ``stream`` gives this game. Raises ``SetupError``."""

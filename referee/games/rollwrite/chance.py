@@ -49,7 +49,7 @@ def outcomes(position: Position) -> Iterator[tuple[Outcome, int]]:
             full: list[Roll] = []
             free: list[Roll] = []
             for roll in ROLLS:
-                (full if position.is_full(position.player, position.table.type_at(*roll)) else free).append(roll)
+                (full if position.is_full(position.player, position.sheet.type_at(*roll)) else free).append(roll)
             lists = _with_repeats(lambda again: product(*([full] * again), free))
             return ((VirtualBuildings(position.player, rolls), weight) for rolls, weight in lists)
         case _:

@@ -168,9 +168,9 @@ def _start_buildings(rolls: Rolls) -> tuple[Violation, ...]:
 
 def _virtual_building(position: Position, rolls: Rolls) -> tuple[Violation, ...]:
     """RNW-23: rolled again while the type is full, and no further."""
-    full = [position.is_full(position.player, position.table.type_at(*roll)) for roll in rolls]
+    full = [position.is_full(position.player, position.sheet.type_at(*roll)) for roll in rolls]
     if not rolls or full[-1]:
-        last = TYPES[position.table.type_at(*rolls[-1])] if rolls else "no roll"
+        last = TYPES[position.sheet.type_at(*rolls[-1])] if rolls else "no roll"
         return (Violation("RNW-23", facts={"last": last, "expected": "a type with a free box"}),)
     if not all(full[:-1]):
         return (Violation("RNW-23", facts={"found": "a roll after the building", "rolled": _rolls(rolls)}),)

@@ -62,6 +62,6 @@ class Dealer:
     def _virtual_building(self, position: Position) -> Rolls:
         """RNW-23: again while the type is full."""
         rolls = [self._roll()]
-        while position.is_full(position.player, position.table.type_at(*rolls[-1])):
+        while position.is_full(position.player, position.sheet.type_at(*rolls[-1])):
             rolls.append(self._roll())
         return tuple(rolls)

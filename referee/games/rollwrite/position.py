@@ -31,19 +31,19 @@ class Position:
         "rounds",
         "seat",
         "seats",
+        "sheet",
         "start",
-        "table",
         "to_roll",
         "turns",
         "virtual",
         "yellow",
     )
 
-    def __init__(self, seats: int, options: Options, table: Sheet) -> None:
+    def __init__(self, seats: int, options: Options, sheet: Sheet) -> None:
         """Before the first event (RNW-4, RNW-42, RNW-43). Raises ``SetupError``."""
         self.options = options.for_seats(seats)
         virtual = self.options.virtual_players or 0
-        self.table = table
+        self.sheet = sheet
         self.seats = seats
         self.rounds = ROUNDS[seats + virtual]
         self.round = 0
@@ -78,15 +78,15 @@ class Position:
 
     def is_full(self, player: int, type_: int) -> bool:
         """RNW-23: whether the virtual player has all buildings of the type."""
-        return self.virtual[player][type_] >= self.table.boxes[type_]
+        return self.virtual[player][type_] >= self.sheet.boxes[type_]
 
     def counts(self, seat: int) -> list[int]:
         """The seat's buildings by type."""
-        return self.table.counts(self.built[seat])
+        return self.sheet.counts(self.built[seat])
 
     def all_counts(self) -> list[list[int]]:
         """Buildings by type of every seat, then of every virtual player."""
-        return [*map(self.table.counts, self.built), *self.virtual]
+        return [*map(self.sheet.counts, self.built), *self.virtual]
 
     @property
     def is_against(self) -> bool:
@@ -112,8 +112,8 @@ class Position:
         new.rounds = self.rounds
         new.seat = self.seat
         new.seats = self.seats
+        new.sheet = self.sheet
         new.start = self.start
-        new.table = self.table
         new.to_roll = self.to_roll
         new.turns = self.turns
         new.virtual = [counts.copy() for counts in self.virtual]

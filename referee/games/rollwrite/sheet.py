@@ -122,8 +122,8 @@ class Sheet:
         object.__setattr__(self, "masks", tuple(masks))
 
     @property
-    def remark(self) -> str:
-        """What every report has to say about the sheet; empty for a declared one."""
+    def provenance(self) -> str:
+        """Return where the sheet is from, which every report repeats; empty for a declared one."""
         return f"sheet {DEFAULT} is this referee's own layout, not the printed one" if self.name == DEFAULT else ""
 
     def type_at(self, blue: int, yellow: int) -> int:

@@ -123,7 +123,7 @@ class State(Position, StateBase):
     def _virtual_buildings(self, rolls: tuple[Roll, ...]) -> None:
         """RNW-6: a value rolled again is another building of the type; RNW-23: a full type takes none."""
         for roll in rolls:
-            type_ = self.table.type_at(*roll)
+            type_ = self.sheet.type_at(*roll)
             if not self.is_full(self.player, type_):
                 self.virtual[self.player][type_] += 1
         self.player += 1
@@ -206,7 +206,7 @@ class State(Position, StateBase):
         seat = self.seat
         built = self.built[seat]
         cells = combinations(self.blue[seat], self.yellow[seat])
-        gain = min(sum([built & cell != 0 for cell in cells]), self.table.coin_track - self.circled[seat])
+        gain = min(sum([built & cell != 0 for cell in cells]), self.sheet.coin_track - self.circled[seat])
         self.coins[seat] += gain
         self.circled[seat] += gain
         self._roll_all()
@@ -263,7 +263,7 @@ class State(Position, StateBase):
 
     def _end_round(self) -> None:
         """RNW-26: what was completed in the round is awarded; RNW-32: before the game ends, too."""
-        self.awards += scoring.awards_of_round(self.awards, self.round, self.all_counts(), self.table.boxes, self.seats)
+        self.awards += scoring.awards_of_round(self.awards, self.round, self.all_counts(), self.sheet.boxes, self.seats)
         if self.round == self.rounds:
             self.phase = Phase.OVER
         else:

@@ -32,28 +32,28 @@ def describe(event: Event, state: State) -> str:
 
     ``state``: the position before the event.
     """
-    table = state.table
+    tile_set = state.tile_set
     match event:
         case TakeMoney(cards):
             return _words("take", map(card_name, cards))
         case Buy(slot, payment):
             return _words(f"buy {_wares(slot, state)} with", map(card_name, payment))
         case RebuildAdd(tile, cell):
-            return f"add {table.names[tile]} {_cell(cell)}"
+            return f"add {tile_set.names[tile]} {_cell(cell)}"
         case RebuildRemove(cell):
             return f"remove {_cell(cell)}"
         case RebuildSwap(tile, cell):
-            return f"swap {table.names[tile]} {_cell(cell)}"
+            return f"swap {tile_set.names[tile]} {_cell(cell)}"
         case PlaceTile(tile, cell):
-            return f"place {table.names[tile]} {_cell(cell)}"
+            return f"place {tile_set.names[tile]} {_cell(cell)}"
         case ReserveTile(tile):
-            return f"reserve {table.names[tile]}"
+            return f"reserve {tile_set.names[tile]}"
         case GiveTile(tile):
-            return f"give {table.names[tile]}"
+            return f"give {tile_set.names[tile]}"
         case NeutralTiles(tiles):
-            return _words("neutral:", (table.names[tile] for tile in tiles))
+            return _words("neutral:", (tile_set.names[tile] for tile in tiles))
         case MarketTiles(tiles):
-            return _words("market:", (table.names[tile] for tile in tiles))
+            return _words("market:", (tile_set.names[tile] for tile in tiles))
         case Hand(seat, cards):
             return _words(f"hand {seat}:", map(card_name, cards))
         case MoneyRow(cards):
@@ -80,7 +80,7 @@ def rounds(state: State, held: int) -> list[str]:
 def _wares(slot: int, state: State) -> str:
     """The tile and where it lies; of a slot that is empty, only where."""
     tile = state.market[slot]
-    return f"slot {slot + 1}" if tile == FREE else f"{state.table.names[tile]} (slot {slot + 1})"
+    return f"slot {slot + 1}" if tile == FREE else f"{state.tile_set.names[tile]} (slot {slot + 1})"
 
 
 def _cell(cell: Cell) -> str:

@@ -63,9 +63,12 @@ class _Grid:
         self._layout = layout
         self._occupied = occupied
         cells = layout.cells()
-        self._walls = {cell: layout.table.walls[cells[cell]] if cell in cells else 0 for cell in occupied}
+        self._walls = {cell: layout.tile_set.walls[cells[cell]] if cell in cells else 0 for cell in occupied}
         self._contents = {
-            cell: (f"{ABBREVIATIONS[layout.table.types[tile]]:^{_WIDTH}}", f"{layout.table.costs[tile]:^{_WIDTH}}")
+            cell: (
+                f"{ABBREVIATIONS[layout.tile_set.types[tile]]:^{_WIDTH}}",
+                f"{layout.tile_set.costs[tile]:^{_WIDTH}}",
+            )
             for cell, tile in cells.items()
         }
         self._contents[0, 0] = ("fount", f"{'≈≈≈':^{_WIDTH}}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from referee.games.game import Cell
-from referee.games.kingdomino.dominoes import TERRAINS, DominoTable
+from referee.games.kingdomino.dominoes import TERRAINS, DominoSet
 from referee.games.kingdomino.kingdom import CASTLE, Kingdom
 from referee.render.kingdomino.board import Board, board
 
@@ -22,12 +22,12 @@ _EMPTY: Final = "·"
 _ASCII: Final = str.maketrans({**dict.fromkeys(_CORNERS[1:], "+"), "─": "-", "│": "|", _CROWN: "*", _EMPTY: "."})
 
 
-def text(kingdom: Kingdom, table: DominoTable, *, ascii_only: bool = False) -> str:
+def text(kingdom: Kingdom, domino_set: DominoSet, *, ascii_only: bool = False) -> str:
     """Draw the kingdom in boxes, terrain above crowns; a fixed frame with its empty cells. Ends in a newline.
 
     Seven columns of cells fit into 79 characters. Columns are numbered above, rows on the left.
     """
-    drawn = board(kingdom, table)
+    drawn = board(kingdom, domino_set)
     lines = [" " * (_LABEL + 1) + "".join(f"{x:^{_WIDTH}} " for x in drawn.columns)]
     for y in range(drawn.rows.start, drawn.rows.stop + 1):
         lines.append(" " * _LABEL + _border(drawn, y))

@@ -7,7 +7,7 @@ from typing import Final
 
 from referee.games.game import Cell
 from referee.games.kingdomino import State
-from referee.games.kingdomino.dominoes import TERRAINS, Domino, DominoTable, Half
+from referee.games.kingdomino.dominoes import TERRAINS, Domino, DominoSet, Half
 from referee.games.kingdomino.kingdom import Kingdom
 from referee.render.kingdomino.board import Board, board
 from referee.render.kingdomino.icons import definitions
@@ -22,13 +22,13 @@ _MIN_WIDTH: Final = 7 * _CHIP + 40
 """What the line at the bottom needs."""
 
 
-def svg(kingdom: Kingdom, table: DominoTable, title: str = "Kingdomino", *, bonus: int = 0) -> str:
+def svg(kingdom: Kingdom, domino_set: DominoSet, title: str = "Kingdomino", *, bonus: int = 0) -> str:
     """Draw the kingdom: dominoes, castle and a fixed frame's empty cells; below, points by terrain, and all points.
 
     ``bonus``: points of variants, which are not the kingdom's alone.
     """
-    drawn = board(kingdom, table)
-    dominoes = [(table.dominoes[number - 1], left, right) for number, left, right in sorted(kingdom.dominoes)]
+    drawn = board(kingdom, domino_set)
+    dominoes = [(domino_set.dominoes[number - 1], left, right) for number, left, right in sorted(kingdom.dominoes)]
     across, down = len(drawn.columns) * CELL, len(drawn.rows) * CELL
     width, height = max(across + 2 * MARGIN, _MIN_WIDTH), HEAD + down + 2 * MARGIN + _FOOT
     left, top = (width - across) // 2 - drawn.columns.start * CELL, HEAD + MARGIN - drawn.rows.start * CELL
@@ -49,7 +49,7 @@ def svg(kingdom: Kingdom, table: DominoTable, title: str = "Kingdomino", *, bonu
 def seat_svg(state: State, seat: int, title: str) -> str:
     """Draw a seat's kingdom in a game."""
     kingdom = state.kingdoms[seat]
-    return svg(kingdom, state.table, title, bonus=state.score(seat) - kingdom.score())
+    return svg(kingdom, state.domino_set, title, bonus=state.score(seat) - kingdom.score())
 
 
 def _description(kingdom: Kingdom, dominoes: Iterable[tuple[Domino, Cell, Cell]], bonus: int) -> str:

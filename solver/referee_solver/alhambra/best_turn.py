@@ -28,7 +28,7 @@ from referee.certificates.alhambra.claims import (
 )
 from referee.games.alhambra.layout import STRIDE, index_of
 from referee.games.alhambra.layout import Layout as Board
-from referee.games.alhambra.tiles import NAMES, TileTable, parse_tile, tile_table
+from referee.games.alhambra.tiles import NAMES, TileSet, parse_tile, tile_set
 from referee.games.game import Cell
 from referee_solver.alhambra.better_turn import improvement
 from referee_solver.alhambra.evidence import check_legal
@@ -121,9 +121,9 @@ class _Search:
     """Every legal turn, but for those that cannot be better than the best so far."""
 
     def __init__(self, claim: TurnClaim, rlimit: int) -> None:
-        self.table = engine_table([*claim.layout.values(), *claim.reserve, *claim.bought])
-        self.number = self.table.numbers
-        self.start = Board.of(self.table, {cell: self.number[name] for cell, name in claim.layout.items()})
+        self.tile_set = engine_tile_set([*claim.layout.values(), *claim.reserve, *claim.bought])
+        self.number = self.tile_set.numbers
+        self.start = Board.of(self.tile_set, {cell: self.number[name] for cell, name in claim.layout.items()})
         self.reserve, self.bought = claim.reserve, claim.bought
         self.rlimit = self.left = rlimit
         self.value = (-1, -1)
@@ -139,7 +139,7 @@ class _Search:
 
     def walls_at_hand(self) -> int:
         """A bound: the walls of all tiles there are."""
-        walls = self.table.walls
+        walls = self.tile_set.walls
         return sum(walls[self.number[name]].bit_count() for name in (*self.reserve, *self.bought)) + sum(
             walls[tile].bit_count() for tile in self.start.tiles.values()
         )
@@ -170,7 +170,7 @@ class _Search:
 
     def _rebuilds(self) -> Iterator[tuple[Change, Board, TurnMove]]:
         """Yield every legal rebuild in the canonical order; of reserve tiles with the same walls only the first."""
-        start, walls = self.start, self.table.walls
+        start, walls = self.start, self.tile_set.walls
         kinds: dict[int, str] = {}
         for name in self.reserve:
             kinds.setdefault(walls[self.number[name]], name)
@@ -189,7 +189,7 @@ class _Search:
 
     def _new(self, change: Change, left: int) -> bool:
         """Return whether this layout, with these bought tiles left, is new; tiles with the same walls count as one."""
-        walls, number = self.table.walls, self.number
+        walls, number = self.tile_set.walls, self.number
         kinds = 0
         for i, name in enumerate(self.bought):
             if left >> i & 1:
@@ -207,14 +207,14 @@ class _Search:
             if not left >> i & 1:
                 continue
             tile = self.number[name]
-            mask = self.table.walls[tile]
+            mask = self.tile_set.walls[tile]
             if mask in tried:
                 continue
             tried.add(mask)
             for cell in board.placeable_cells(mask):
                 index = index_of(cell)
                 after = frozenset([*(each for each in change if each[0] != index), (index, mask)])
-                if self.start.tiles.get(index) is not None and self.table.walls[self.start.tiles[index]] == mask:
+                if self.start.tiles.get(index) is not None and self.tile_set.walls[self.start.tiles[index]] == mask:
                     after = frozenset(each for each in change if each[0] != index)
                 yield i, cell, board.placed(tile, index), after
 
@@ -263,7 +263,7 @@ class _Search:
         A placed tile covers at most three outer sides. So the open sides between the first and the last piece of a
         wall that new tiles join are at most three for each.
         """
-        walls = self.table.walls
+        walls = self.tile_set.walls
         masks = {index: walls[tile] for index, tile in board.tiles.items()}
         masks[_FOUNTAIN] = 0
         sides, open_ = _open_sides(masks)
@@ -310,7 +310,7 @@ def _longest(sides: int, found: list[int], most: int) -> int:
     return max([after - before for before, after in zip(around, around[most + 1 :], strict=False)]) - 1 - most
 
 
-def engine_table(names: Sequence[str]) -> TileTable:
+def engine_tile_set(names: Sequence[str]) -> TileSet:
     """Return a set of tiles for the engine with these names, whatever the game's own set is."""
     others = [name for name in NAMES if name not in set(names)]
-    return tile_table(tuple([*names, *others][: len(NAMES)]))
+    return tile_set(tuple([*names, *others][: len(NAMES)]))

@@ -67,7 +67,7 @@ class _Reach:
 
     def __init__(self, state: State) -> None:
         self.state = state
-        self.table = state.table
+        self.tile_set = state.tile_set
         self._stock = state.bag | sum(1 << tile for tile in state.market if tile != FREE)
         """What can yet be bought, drawn or won."""
         self._means = [self._of(seat) for seat in range(state.seats)]
@@ -183,7 +183,7 @@ class _Reach:
     def _longest(self, seat: int) -> int:
         """Return a length that no wall of the seat exceeds: there are not more walled sides, nor more outer sides."""
         layout, means = self.state.layouts[seat], self._means[seat]
-        walls = self.table.walls
+        walls = self.tile_set.walls
         if self._stands(seat):
             return self.state.wall(seat)
         won = self._highest(means.pool, means.gains)
@@ -198,7 +198,7 @@ class _Reach:
 
     def _highest(self, tiles: Iterable[int], count: int) -> list[int]:
         """Numbers of walls of those with the most."""
-        return sorted((self.table.walls[tile].bit_count() for tile in tiles), reverse=True)[:count]
+        return sorted((self.tile_set.walls[tile].bit_count() for tile in tiles), reverse=True)[:count]
 
     def _shortest(self, seat: int) -> int:
         layout, means = self.state.layouts[seat], self._means[seat]
@@ -213,5 +213,5 @@ class _Reach:
         return not (means.rebuilds or means.hand or means.gains)
 
     def _counted(self, tiles: Iterable[int]) -> list[int]:
-        types = [self.table.types[tile] for tile in tiles]
+        types = [self.tile_set.types[tile] for tile in tiles]
         return [types.count(type_) for type_ in range(len(TYPES))]

@@ -16,7 +16,7 @@ from functools import partial
 from referee.certificates.alhambra.claims import Layout, Place, Remove, Step, StepClaim, Swap
 from referee.games.alhambra.layout import Layout as Board
 from referee.games.alhambra.layout import index_of
-from referee.games.alhambra.tiles import NAMES, tile_table
+from referee.games.alhambra.tiles import NAMES, tile_set
 from referee.games.alhambra.violations import placement_violations, removal_violations, swap_violations
 from referee.games.game import Cell, Violation
 from referee_solver.alhambra.building import Ground, walls_of
@@ -24,7 +24,7 @@ from referee_solver.alhambra.evidence import check_legal
 from referee_solver.alhambra.proving import broken_rules, prove
 from referee_solver.z3run import DEFAULT_RLIMIT, Budget
 
-_TABLE = tile_table()
+_TILE_SET = tile_set()
 STEPS_A_LAYOUT = 20
 PROVED = 25
 """One verdict in this many is a whole proof."""
@@ -52,14 +52,14 @@ class Disagreement:
 
 def engine(layout: Layout, step: Step) -> tuple[Violation, ...]:
     """Return what the engine finds."""
-    board = Board.of(_TABLE, {cell: _TABLE.numbers[tile] for cell, tile in layout.items()})
+    board = Board.of(_TILE_SET, {cell: _TILE_SET.numbers[tile] for cell, tile in layout.items()})
     match step:
         case Place(tile, at):
-            return placement_violations(board, _TABLE.numbers[tile], at)
+            return placement_violations(board, _TILE_SET.numbers[tile], at)
         case Remove(at):
             return removal_violations(board, at)
         case Swap(tile, at):
-            return swap_violations(board, _TABLE.numbers[tile], at)
+            return swap_violations(board, _TILE_SET.numbers[tile], at)
 
 
 def proved(layout: Layout, step: Step) -> tuple[Violation, ...]:
@@ -111,12 +111,12 @@ def grown(rng: random.Random) -> dict[Cell, str]:
     """Return a legal layout of up to 53 tiles that is likely to be awkward in one of several ways."""
     taste = rng.choice(_TASTES)
     count = rng.choice((1, 3, 6, 10, 15, 20, 30, 53))
-    board = Board(_TABLE)
+    board = Board(_TILE_SET)
     tiles = list(range(len(NAMES)))
     rng.shuffle(tiles)
     while len(board.tiles) < count and len(tiles) > 1:
         tile = tiles.pop()
-        cells = board.placeable_cells(_TABLE.walls[tile])
+        cells = board.placeable_cells(_TILE_SET.walls[tile])
         if not cells:
             continue
         if len(cells) > 16:

@@ -17,7 +17,7 @@ from referee.games.alhambra.layout import Layout as Board
 from referee.games.alhambra.layout import index_of
 from referee.games.alhambra.tiles import parse_tile
 from referee.games.game import Cell
-from referee_solver.alhambra.best_turn import NODE, engine_table
+from referee_solver.alhambra.best_turn import NODE, engine_tile_set
 from referee_solver.alhambra.better_turn import rebuilds
 from referee_solver.alhambra.evidence import check_legal, of_distance
 from referee_solver.alhambra.ways import Tile, least, way
@@ -171,9 +171,9 @@ class _Search:
 
     def __init__(self, claim: DistanceClaim, rlimit: int) -> None:
         stock = sorted([*claim.start.values(), *claim.reserve])
-        self.table = engine_table(stock)
-        number = self.table.numbers
-        self.start = Board.of(self.table, {cell: number[name] for cell, name in claim.start.items()})
+        self.tile_set = engine_tile_set(stock)
+        number = self.tile_set.numbers
+        self.start = Board.of(self.tile_set, {cell: number[name] for cell, name in claim.start.items()})
         self.goal = {index_of(cell): number[name] for cell, name in claim.goal.items()}
         self.stock = [number[name] for name in stock]
         self.rlimit = rlimit
@@ -221,7 +221,7 @@ class _Search:
         Without two turns to spare only cells that differ from the goal are changed, without one a tile is only laid
         where it belongs, or to break a circle.
         """
-        walls, names, tiles, goal = self.table.walls, self.table.names, board.tiles, self.goal
+        walls, names, tiles, goal = self.tile_set.walls, self.tile_set.names, board.tiles, self.goal
         on_board = set(tiles.values())
         stock = [tile for tile in self.stock if tile not in on_board]
         for tile in stock:

@@ -126,7 +126,7 @@ class Endings:
 
     def __init__(self, state: State, budget: int) -> None:
         self.state = state
-        self.table = state.table
+        self.tile_set = state.tile_set
         self._budget, self.spent = budget, 0
         self._known: dict[tuple[int, tuple[int, ...], tuple[int, ...]], list[Choice]] = {}
         bought = tuple(tiles_of(state.bought))
@@ -204,7 +204,7 @@ class Endings:
             for tile in tiles:
                 if tile in there:
                     continue
-                for cell in layout.placeable_cells(self.table.walls[tile]):
+                for cell in layout.placeable_cells(self.tile_set.walls[tile]):
                     after = layout.placed(tile, index_of(cell))
                     if after not in seen:
                         seen[after] = None
@@ -219,7 +219,7 @@ class Endings:
         found = []
         for laid in _subsets((*bought, *won)):
             shortest = longest_at_least(layout, len(laid), 0, rule)
-            longest = longest_after(layout, [self.table.walls[tile].bit_count() for tile in laid], 0)
+            longest = longest_after(layout, [self.tile_set.walls[tile].bit_count() for tile in laid], 0)
             counts = self._counted([*own, *laid])
             gifts = self._gifts([tile for tile in bought if tile not in laid])
             found += [Choice(counts, given, shortest, longest) for given in gifts]
@@ -232,7 +232,7 @@ class Endings:
         return {self._counted(given) for given in _subsets(tiles)}
 
     def _counted(self, tiles: Iterable[int]) -> Counts:
-        types = [self.table.types[tile] for tile in tiles]
+        types = [self.tile_set.types[tile] for tile in tiles]
         return tuple(types.count(type_) for type_ in range(len(TYPES)))
 
 

@@ -76,7 +76,7 @@ def _bought(state: State) -> Iterator[tuple[State, bool]]:
         if tile == FREE:
             continue
         first = state.options.slot_currencies[slot] * VALUES
-        cost = state.table.costs[tile]
+        cost = state.tile_set.costs[tile]
         for paid, cards in _payments(state.hands[state.seat], first):
             if paid >= cost:
                 after = state.copy()

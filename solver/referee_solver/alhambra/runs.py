@@ -26,7 +26,7 @@ _PLACING, _REBUILD = 1, 2
 def runs(layout: Layout) -> list[int]:
     """Lengths of all walls along the outline, the longest first."""
     cells = layout.cells()
-    walled = [bool(cell in cells and layout.table.walls[cells[cell]] & side) for cell, side in outline(layout)]
+    walled = [bool(cell in cells and layout.tile_set.walls[cells[cell]] & side) for cell, side in outline(layout)]
     if not all(walled):  # from a gap on, no wall runs across the end
         gap = walled.index(False)
         walled = walled[gap:] + walled[:gap]
@@ -40,7 +40,7 @@ def longest_after(layout: Layout, placed: Sequence[int], rebuilds: int) -> int:
     A new stretch joins what lies at its two ends.
     """
     if layout_violations(layout):
-        joined = [layout.table.walls[tile].bit_count() for tile in layout.tiles.values()]
+        joined = [layout.tile_set.walls[tile].bit_count() for tile in layout.tiles.values()]
     else:
         joined = runs(layout)[: 1 + _PLACING * len(placed) + _REBUILD * rebuilds]
     return sum(joined) + sum(placed) + _SIDES * rebuilds

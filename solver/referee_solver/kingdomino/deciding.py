@@ -35,7 +35,7 @@ def _stock(state: State) -> Counter[int]:
     """Return how many dominoes of each sort may still be chosen."""
     stock = Counter[int]()
     for pool in (free(state), state.unseen):
-        stock.update(sorts(state.table, pool).values())
+        stock.update(sorts(state.domino_set, pool).values())
     return stock
 
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from referee.games.game import Cell
-from referee.games.kingdomino.dominoes import MOST_CROWNS, TERRAINS, DominoTable, numbers_of
+from referee.games.kingdomino.dominoes import MOST_CROWNS, TERRAINS, DominoSet, numbers_of
 from referee.games.kingdomino.kingdom import STRIDE, Kingdom, index_of
 from referee.games.kingdomino.options import Central, Options
 
@@ -32,15 +32,15 @@ class Growth(NamedTuple):
     """Dominoes that are placed and not discarded."""
 
 
-def growth(kingdom: Kingdom, table: DominoTable, known: Sequence[int], pools: Iterable[tuple[int, int]]) -> Growth:
+def growth(kingdom: Kingdom, domino_set: DominoSet, known: Sequence[int], pools: Iterable[tuple[int, int]]) -> Growth:
     """``known``: numbers that come. ``pools``: so many more of each set of numbers, a bit a number."""
     squares, crowns = [0] * len(TERRAINS), kingdom.crowns()
     for number in known:
-        for terrain, more in _halves(table, number):
+        for terrain, more in _halves(domino_set, number):
             squares[terrain] += 1
             crowns += more
     for pool, chosen in pools:
-        most = _most(table, pool, chosen)
+        most = _most(domino_set, pool, chosen)
         crowns += most[-1]
         for terrain, more in enumerate(most[:-1]):
             squares[terrain] += more
@@ -53,7 +53,7 @@ def growth(kingdom: Kingdom, table: DominoTable, known: Sequence[int], pools: It
         worth.append([max([0, *(held + k * (size + grown) for size, held, grown in groups if grown)]) for k in _CROWNS])
 
     def value(number: int) -> int:
-        (left, few), (right, many) = _halves(table, number)
+        (left, few), (right, many) = _halves(domino_set, number)
         return worth[left][few] + worth[right][many]
 
     values = [value(number) for number in known]
@@ -64,20 +64,20 @@ def growth(kingdom: Kingdom, table: DominoTable, known: Sequence[int], pools: It
     return Growth(areas + sum(values[:placed]), largest, crowns, placed)
 
 
-def _halves(table: DominoTable, number: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    _, left, right = table.dominoes[number - 1]
+def _halves(domino_set: DominoSet, number: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    _, left, right = domino_set.dominoes[number - 1]
     return left, right
 
 
 @lru_cache(maxsize=4096)
-def _most(table: DominoTable, pool: int, chosen: int) -> tuple[int, ...]:
+def _most(domino_set: DominoSet, pool: int, chosen: int) -> tuple[int, ...]:
     """Return, by terrain, the most squares of ``chosen`` dominoes of the pool; last the most crowns."""
     numbers = numbers_of(pool)
     rows = [
-        [sum(half[0] == terrain for half in _halves(table, number)) for number in numbers]
+        [sum(half[0] == terrain for half in _halves(domino_set, number)) for number in numbers]
         for terrain in range(len(TERRAINS))
     ]
-    rows.append([sum(crowns for _, crowns in _halves(table, number)) for number in numbers])
+    rows.append([sum(crowns for _, crowns in _halves(domino_set, number)) for number in numbers])
     return tuple(sum(sorted(row, reverse=True)[:chosen]) for row in rows)
 
 

@@ -17,7 +17,7 @@ from heapq import heappop, heappush
 from itertools import combinations, count
 from typing import Final, NamedTuple
 
-from referee.games.kingdomino.dominoes import DominoTable, numbers_of
+from referee.games.kingdomino.dominoes import DominoSet, numbers_of
 from referee.games.kingdomino.kingdom import Kingdom, halves_of
 from referee.games.kingdomino.options import kings_of
 from referee.games.kingdomino.scoring import CENTRAL_POINTS, HARMONY_POINTS, Standing, central_bonus
@@ -60,7 +60,7 @@ class Prospect:
     """One seat's kingdom, and what the seat may still get."""
 
     def __init__(self, state: State, seat: int) -> None:
-        self.table = state.table
+        self.domino_set = state.domino_set
         self.options = state.options
         self.kingdom = state.kingdoms[seat]
         self.clean = not state.discarded[seat]
@@ -134,7 +134,7 @@ class Ranking:
 
     def _place(self, node: _Node) -> None:
         """KDO-13: the next domino wherever it fits, or else out of the game. Of several ends only the best is kept."""
-        domino = self._prospect.table.dominoes[node.queue[0] - 1]
+        domino = self._prospect.domino_set.dominoes[node.queue[0] - 1]
         kingdoms = [node.kingdom.placed(domino, *halves_of(code)) for code in node.kingdom.codes(domino)]
         queue, clean = node.queue[1:], node.clean and bool(kingdoms)
         children = [node._replace(kingdom=each, clean=clean, queue=queue) for each in kingdoms or [node.kingdom]]
@@ -179,7 +179,7 @@ class Ranking:
             if line.chosen:
                 pool = line.pool & ~node.used
                 pools[pool] = pools.get(pool, 0) + line.chosen
-        most = growth(kingdom, prospect.table, known, pools.items())
+        most = growth(kingdom, prospect.domino_set, known, pools.items())
         bonuses = CENTRAL_POINTS if may_be_central(kingdom, prospect.options, most.placed) else 0
         if prospect.options.harmony and node.clean and most.placed == left:
             bonuses += HARMONY_POINTS
@@ -203,7 +203,7 @@ class _Node(NamedTuple):
 def _chosen(prospect: Prospect, node: _Node) -> Iterator[_Node]:
     """Yield the next line, with every choice of it; of dominoes that are alike, the first ones are chosen."""
     line = prospect.lines[node.line]
-    named = sorts(prospect.table, line.pool)
+    named = sorts(prospect.domino_set, line.pool)
     seen = set[_Choice]()
     for numbers in combinations(numbers_of(line.pool & ~node.used), line.chosen):
         alike = tuple(named[number] for number in numbers)
@@ -216,7 +216,7 @@ def _chosen(prospect: Prospect, node: _Node) -> Iterator[_Node]:
 
 
 @lru_cache(maxsize=64)
-def sorts(table: DominoTable, pool: int) -> dict[int, int]:
+def sorts(domino_set: DominoSet, pool: int) -> dict[int, int]:
     """Return, for every number of the pool, the first one that it cannot be told from: equal halves, also of all in
     between.
 
@@ -224,7 +224,7 @@ def sorts(table: DominoTable, pool: int) -> dict[int, int]:
     """
     found: dict[int, int] = {}
     first = last = None
-    for domino in table.dominoes:
+    for domino in domino_set.dominoes:
         if last is None or domino[1:] != last[1:]:
             first = None
         last = domino

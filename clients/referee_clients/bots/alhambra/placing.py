@@ -52,7 +52,7 @@ def _disposals(placing: Placing, tile: int, *, may_give: bool) -> Iterator[Placi
     layout, laid, reserve, neutral = placing.layout, placing.laid, placing.reserve, placing.neutral
     bit = 1 << tile
     left = placing.left ^ bit
-    for cell in cells_of(layout.placeable(layout.table.walls[tile])):
+    for cell in cells_of(layout.placeable(layout.tile_set.walls[tile])):
         first = placing.first or PlaceTile(tile, cell)
         yield Placing(layout.placed(tile, index_of(cell)), laid | bit, reserve, neutral, left, first)
     yield Placing(layout, laid, reserve | bit, neutral, left, placing.first or ReserveTile(tile))

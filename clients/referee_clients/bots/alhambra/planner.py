@@ -73,7 +73,7 @@ class _Turn:
 
     def _keep_cheapest(self, buy: Buy) -> None:
         """Slots differ in currency, so the best payment for one is the best whatever else is bought."""
-        cost = self.state.table.costs[self.state.market[buy.slot]]
+        cost = self.state.tile_set.costs[self.state.market[buy.slot]]
         known = self.exact if total(buy.payment) == cost else self.over
         if buy.slot not in known or self._kept(buy) > self._kept(known[buy.slot]):
             known[buy.slot] = buy

@@ -54,8 +54,8 @@ class Valuation:
         self.seat = state.seat
         self.rival = (state.seat + 1) % state.seats
         self.outlook = Outlook(state, state.seat, last=last)
-        self.types = state.table.types
-        self.costs = state.table.costs
+        self.types = state.tile_set.types
+        self.costs = state.tile_set.costs
         self._majorities: dict[tuple[int, int, int, int], float] = {}
         self._counts = [state.counts(seat) for seat in range(state.seats)]
         self._neutral = state.neutral_counts()
@@ -192,7 +192,7 @@ def _wall_masks(state: State) -> list[tuple[int, float]]:
     unseen = tiles_of(state.bag) + [tile for tile in state.market if tile != FREE]
     masks: dict[int, int] = {}
     for tile in unseen:
-        masks[state.table.walls[tile]] = masks.get(state.table.walls[tile], 0) + 1
+        masks[state.tile_set.walls[tile]] = masks.get(state.tile_set.walls[tile], 0) + 1
     return [(walls, count / len(unseen)) for walls, count in masks.items()]
 
 

@@ -40,7 +40,7 @@ class _Turn:
         self._free = [self._domino(number) for number in state.offer if number not in state.claims]
 
     def _domino(self, number: int) -> Domino:
-        return self._state.table.dominoes[number - 1]
+        return self._state.domino_set.dominoes[number - 1]
 
     def best(self, moves: Sequence[Move]) -> Move:
         choices = [move for move in moves if isinstance(move, ChooseDomino)]

@@ -46,7 +46,7 @@ class Valuation:
         self._weights = weights
         self._dominoes = (state.options.size() ** 2 - 1) // 2
         """Dominoes of a whole kingdom."""
-        coming = [domino for domino in state.table.dominoes if state.unseen >> domino.number & 1]
+        coming = [domino for domino in state.domino_set.dominoes if state.unseen >> domino.number & 1]
         self._sample = coming[:: max(1, len(coming) // _SAMPLE)]
         halves = [half for domino in coming for half in (domino.left, domino.right)]
         squares, crowns = [0] * len(TERRAINS), [0] * len(TERRAINS)

@@ -63,7 +63,7 @@ class Outlook:
         lines = [self._line(line, 1) - self._line(line, 0) for line in _LINES]
         return [
             0.0 if built >> cell & 1 else more[type_] + lines[cell // FACES] + lines[FACES + cell % FACES]
-            for cell, type_ in enumerate(self._state.table.grid)
+            for cell, type_ in enumerate(self._state.sheet.grid)
         ]
 
     def _line(self, line: int, more: int) -> float:
@@ -76,7 +76,7 @@ class Outlook:
         gone = self._awarded[type_]
         if self._seat in gone:
             return 0.0
-        boxes = self._state.table.boxes[type_]
+        boxes = self._state.sheet.boxes[type_]
         own = min(boxes, self._counts[self._seat][type_] + more)
         others = tuple(
             sorted(
@@ -93,7 +93,7 @@ class Outlook:
         """
         if player < self._state.seats:
             return self._chances[player]
-        boxes = self._state.table.boxes[type_]
+        boxes = self._state.sheet.boxes[type_]
         return _rounded((self.turns + 1) * boxes / CELLS, boxes - self._counts[player][type_])
 
 

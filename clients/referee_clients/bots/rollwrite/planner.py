@@ -92,7 +92,7 @@ class _Turn:
 
     def _coins(self, blue: Two, yellow: Two) -> float:
         hits = sum(self._built >> index_of(b, y) & 1 for b in blue for y in yellow)
-        return self._coin * min(hits, self._state.table.coin_track - self._state.circled[self._state.seat])
+        return self._coin * min(hits, self._state.sheet.coin_track - self._state.circled[self._state.seat])
 
     def _kept(self, pair: tuple[int, int]) -> float:
         """Return the gain of the pair that stays, less what the next seat gets."""

@@ -19,7 +19,7 @@ from referee_solver.alhambra.theorems.theorem import Theorem, picture
 Footprint = frozenset[Cell]
 Side = tuple[Cell, int]
 
-TABLE: Final = every_mask()
+TILE_SET: Final = every_mask()
 
 
 def footprints(columns: int, rows: int) -> Iterator[Footprint]:
@@ -65,7 +65,9 @@ def _hole(empty: int, rim: int, beside: list[int]) -> bool:
 def _layout(tiles: dict[Cell, int], fountain: Cell) -> Layout:
     """Return the layout with these walls by cell, moved so that the fountain lies where the engine has it."""
     x0, y0 = fountain
-    return Layout(TABLE, {index_of((x - x0, y - y0)): walls for (x, y), walls in tiles.items() if (x, y) != fountain})
+    return Layout(
+        TILE_SET, {index_of((x - x0, y - y0)): walls for (x, y), walls in tiles.items() if (x, y) != fountain}
+    )
 
 
 def _moved(tiles: dict[Cell, int], fountain: Cell) -> dict[Cell, int]:

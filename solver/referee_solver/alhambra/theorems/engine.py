@@ -17,7 +17,7 @@ from typing import Any, Final
 import z3
 
 from referee.games.alhambra.layout import Layout, cell_of, index_of, on_board
-from referee.games.alhambra.tiles import E, N, S, TileTable, W, tile_table
+from referee.games.alhambra.tiles import E, N, S, TileSet, W, tile_set
 from referee.games.game import Cell
 
 Formula = Any
@@ -100,7 +100,7 @@ def run_engine(occupied: Bits, walls: Callable[[int], Bits], cut: Bits | None = 
     ``walls``: by side; ``cut``: the cells without which others cannot be reached. They start at bit ``base``.
     """
     run: Any = _Run.__new__(_Run)
-    run.table = tile_table()
+    run.tile_set = tile_set()
     run.tiles = {}
     run._base = base
     run._occupied = occupied
@@ -244,11 +244,11 @@ def new_tile() -> Walls:
     return {side: z3.Bool(f"new {side}") for side in SIDES}
 
 
-def every_mask() -> TileTable:
+def every_mask() -> TileSet:
     """Return a set whose tile ``n`` has the walls ``n``, for every ``n`` up to 14; no tile has four walls."""
     letters = ["".join(letter for i, letter in enumerate("NESW") if mask >> i & 1) for mask in range(15)]
     names = [f"tower-{cost}" + (f"-{walls}" if walls else "") for cost in range(1, 5) for walls in letters]
-    return tile_table(tuple(names[:54]))
+    return tile_set(tuple(names[:54]))
 
 
 def names(formula: Formula) -> set[str]:
