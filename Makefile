@@ -20,6 +20,9 @@ CODE := referee solver clients tests hatch_build.py
 # The game of `demo` and `arena`.
 GAME := alhambra
 
+# T: files or folders; K: names, as in `pytest -k`.
+PYTEST = $(BIN)/python -m pytest -n 2 $(if $(K),-k '$(K)') $(T)
+
 # Two levels of installation: playing needs less than developing.
 RUNTIME := .venv/runtime.stamp
 DEV := .venv/dev.stamp
@@ -28,7 +31,7 @@ GENERATED := .venv/generated.stamp
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup proto proto-baseline lint format test test-fast demo serve arena rig bench bench-solver compare crash attack fuzz differential theorems docs clean
+.PHONY: help setup proto proto-baseline lint format check test test-long demo serve arena rig bench bench-solver compare crash attack fuzz differential theorems docs clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,11 +47,14 @@ serve: $(RUNTIME) ## Run the referee
 arena: $(RUNTIME) ## Let the bots play each other (GAME=kingdomino ARGS="--seats 4 --games 20")
 	@$(BIN)/python -m referee_clients.arena --game $(GAME) $(ARGS)
 
-test: $(GENERATED) ## Run all tests
-	@$(BIN)/python -m pytest -n 2
+test: $(GENERATED) ## Run the tests (T=tests/log K=take_back)
+	@$(PYTEST)
 
-test-fast: $(GENERATED) ## Run the tests that take milliseconds
-	@$(BIN)/python -m pytest -n 2 -m "not slow"
+test-long: $(GENERATED) ## Run the campaigns, of which `make test` has samples (T=tests/log K=take_back)
+	@$(PYTEST) -m long
+
+check: $(GENERATED) ## Test what the changed files can break (BASE=main)
+	@$(BIN)/python -m tests.check $(BASE)
 
 lint: $(GENERATED) ## Check style, types, layering and the protocol
 	@$(BIN)/ruff check $(CODE)

@@ -121,7 +121,8 @@ def check_game(
     - ``copy`` and ``observation`` are independent; ``digest`` is SHA-256 of ``encode`` and changes with every event;
     - the dealer's outcomes are legal, and where ``chance_outcomes`` are few they are among them or lead to the same
       position as one of them; its labels are well-formed and asked for once;
-    - events, options and components have one encoding, which the codec reads and every other of which it refuses;
+    - events, options and components have one encoding, which the codec reads and every other of which it refuses; no
+      components are the default ones;
     - the game ends, with a place for every seat that fits the scores;
     - the bytes of the events alone lead to the same positions again;
     - ``stand_in`` is legal, the same for equal positions, and there for the seat that is awaited alone; a second game,
@@ -194,6 +195,9 @@ class _Checker:
         return self.game.new(self.seats, self.options, self.components)
 
     def play(self, played: Played, choose: Choose, watch: Callable[[State], None] | None, most_events: int) -> None:
+        encode = self.codec.encode_components
+        same = encode(self.game.default_components()) == encode(None)
+        _demand(same, "default_components() are not the tables that the codec takes for None")
         state = played.state
         while not isinstance(self._awaited(state), Over):
             _demand(len(played.events) < most_events, "the game does not end")

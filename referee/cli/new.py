@@ -27,7 +27,7 @@ from referee.games import registry
 from referee.games.game import UnknownRules
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
-from referee.service.data import TOKEN_FILE
+from referee.service.files import TOKEN_FILE
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc
 from referee_clients.join import format_join
@@ -100,8 +100,8 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="The game goes on with a series: the file of the game before. Rules, seats, options and components "
-            "are as there.",
+            help="The game goes on with a series: the file of the game before. Rules, seats, options and components are"
+            " as there.",
         ),
     ] = None,
     declare: Annotated[

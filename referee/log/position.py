@@ -23,7 +23,7 @@ class Position:
     """The position of one game. A ``state`` that was seen never changes: the next one is another object."""
 
     def __init__(self, opened: log_pb2.GameOpen, engines: Engines) -> None:
-        """The position before the first event. Raise ``LogError``."""
+        """Set up the position before the first event. Raises ``LogError``."""
         self.seats = len(opened.seats)
         self.rules, self.codec = engines.get(opened.rules_id, opened.rules_version)
         self.options = _decoded("options", self.codec.decode_options, opened.options)
@@ -46,10 +46,10 @@ class Position:
 
     def about_opening(self) -> list[str]:
         """Return what every report has to say about components and series, a line each; often nothing."""
-        name, remark = (getattr(self.components, attribute, "") for attribute in ("name", "remark"))
+        name, provenance = (getattr(self.components, attribute, "") for attribute in ("name", "provenance"))
         what = f"declared components {name}".rstrip()
         declared = [] if self.own_components else [f"{what}, SHA-256 {sha256(self._opened.tables).hexdigest()}"]
-        return [*declared, *([remark] if remark else []), *self._series()]
+        return [*declared, *([provenance] if provenance else []), *self._series()]
 
     def _series(self) -> list[str]:
         if not self._opened.HasField("series"):
@@ -108,7 +108,7 @@ class Position:
         self.state, self._digest, self._pending = after, digest, None
 
     def place(self, state: State) -> None:
-        """Make this the position. Nobody may change ``state`` from now on."""
+        """Make this the position. ``state`` must not change from now on."""
         self.state, self._digest, self._pending = state, guarded(state.digest), None
 
 

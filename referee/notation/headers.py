@@ -108,7 +108,7 @@ class Headers:
         self._text = registry.part(__package__, rules_id, "text")
         game = registry.get(rules_id)
         plain = game.new(game.min_seats)
-        self._own_components = plain.table
+        self._own_components = game.default_components()
         self._options_type = type(plain.options)
         self._options = options_of(self._options_type)
         players = [f"{PLAYER}{seat}" for seat in range(game.max_seats)]

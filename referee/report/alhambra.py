@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from referee.games.alhambra import State
 from referee.games.alhambra.options import LoopRule
 from referee.games.alhambra.phases import Phase
-from referee.games.alhambra.scoring import NEUTRAL, Line, place_points, places, score_round
+from referee.games.alhambra.scoring import NEUTRAL, Line, place_points, places, score_position
 from referee.games.alhambra.tiles import TYPES
 from referee.notation.outcomes import counted, named, seats
 from referee.report.sheet import Item, Player, Reason, Sheet, SheetError, ordinals, tied, upper
@@ -65,19 +65,13 @@ def _held(scored: Sequence[State]) -> Iterator[_Round]:
         told = state.scorings
 
 
-def _scored(round_: int, state: State) -> tuple[list[int], list[Line]]:
-    counts = [state.counts(seat) for seat in range(state.seats)]
-    walls = [state.wall(seat) for seat in range(state.seats)]
-    return score_round(round_, counts, walls, state.neutral_counts() if state.seats == 2 else None)
-
-
 def _points(round_: int, state: State) -> list[int]:
-    return _scored(round_, state)[0]
+    return score_position(state, round_)[0]
 
 
 def _items(seat: int, round_: int, state: State) -> Iterator[Item]:
     """A line for each type of which the seat has tiles, and its wall."""
-    _, lines = _scored(round_, state)
+    _, lines = score_position(state, round_)
     group = f"round {round_}"
     for type_, count in enumerate(state.counts(seat)):
         if not count:

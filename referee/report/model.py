@@ -140,8 +140,8 @@ def about(setup: Setup, more: Iterable[tuple[str, str]] = ()) -> Facts:
     ]
     tournament = {"event": setup.event, "round": setup.round, "table": setup.table}
     facts += [(name, str(number)) for name, number in tournament.items() if number is not None]
-    if remark := getattr(setup.components or getattr(setup.start(), "table", None), "remark", ""):
-        facts.append(("components", remark))
+    if provenance := getattr(setup.components or setup.game.default_components(), "provenance", ""):
+        facts.append(("components", provenance))
     return (*facts, *more)
 
 

@@ -31,7 +31,7 @@ def sheet(state: State, scored: Sequence[State], *, final: bool) -> Sheet:  # no
     for group in tied(totals):
         who = named([names[player] for player in group])
         ties.append(Reason(f"{upper(who)} have {counted(totals[group[0]], 'point')} each and share the place.", rules))
-    remarks = [f"{state.table.remark}."] if state.table.remark else [f"Sheet {state.table.name}."]
+    remarks = [f"{state.sheet.provenance}."] if state.sheet.provenance else [f"Sheet {state.sheet.name}."]
     return Sheet(tuple(players), tuple(ties), tuple(map(upper, remarks)))
 
 
@@ -39,7 +39,7 @@ def _items(state: State, player: int, score: Score, shares: Sequence[Share], nam
     counts = state.all_counts()[player]
     for type_, name in enumerate(TYPES):
         how, rules = _type(state, player, type_, shares, names)
-        boxes = f"{counts[type_]} of {state.table.boxes[type_]}"
+        boxes = f"{counts[type_]} of {state.sheet.boxes[type_]}"
         yield Item("buildings", name, f"{boxes}: {how}" if how else boxes, score.types[type_], rules)
     for line in score.lines:
         yield Item(

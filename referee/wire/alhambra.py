@@ -9,7 +9,7 @@ from typing import Any, Final, NoReturn
 from google.protobuf.descriptor import FileDescriptor
 
 from referee.alhambra.v1 import alhambra_pb2 as pb
-from referee.games.alhambra import Options, State, TileTable, tile_table
+from referee.games.alhambra import Options, State, TileSet, tile_set
 from referee.games.alhambra.money import CURRENCIES, CURRENCY, KINDS, SCORING_A, SCORING_B, VALUE, Currency, card
 from referee.games.alhambra.moves import (
     Buy,
@@ -74,20 +74,20 @@ def _cell(message: pb.Cell, path: str) -> Cell:
     return message.x, message.y
 
 
-def _tile(name: str, components: TileTable, path: str) -> int:
+def _tile(name: str, components: TileSet, path: str) -> int:
     number = components.numbers.get(name)
     if number is None:
-        _refuse(path, f"unknown tile {name[:40]!r}", "a name of the game's tile table")
+        _refuse(path, f"unknown tile {name[:40]!r}", "a name of the game's tile set")
     return number
 
 
-def _tiles(names: Iterable[str], components: TileTable, path: str) -> tuple[int, ...]:
+def _tiles(names: Iterable[str], components: TileSet, path: str) -> tuple[int, ...]:
     return tuple(_tile(name, components, path) for name in names)
 
 
 # Moves
 
-_MoveDecoder = Callable[[Any, TileTable, str], Move]
+_MoveDecoder = Callable[[Any, TileSet, str], Move]
 
 _MOVES: Final[dict[str, _MoveDecoder]] = {
     "take_money": lambda m, _, path: TakeMoney(_ascending(m.cards, path + ".cards")),
@@ -111,7 +111,7 @@ def _cell_message(cell: Cell) -> pb.Cell:
     return pb.Cell(x=cell[0], y=cell[1])
 
 
-def _move_message(move: Move, components: TileTable) -> pb.Move:
+def _move_message(move: Move, components: TileSet) -> pb.Move:
     names = components.names
     match move:
         case TakeMoney(cards):
@@ -153,7 +153,7 @@ def _turned_message(kind: int) -> pb.TurnedCard:
 
 
 class Codec:
-    """``referee.wire.registry.Codec`` for Alhambra; ``components`` is the game's ``TileTable``."""
+    """``referee.wire.registry.Codec`` for Alhambra; ``components`` is the game's ``TileSet``."""
 
     def decode_options(self, data: bytes) -> Options:
         message = decode(pb.Options, data)
@@ -183,27 +183,27 @@ class Codec:
             message.slot_currencies.extend(c + 1 for c in options.slot_currencies)  # type: ignore[misc]
         return message.SerializeToString(deterministic=True)
 
-    def decode_components(self, data: bytes) -> TileTable:
+    def decode_components(self, data: bytes) -> TileSet:
         message = decode(pb.Tables, data)
         try:
-            return tile_table(tuple(message.tiles))
+            return tile_set(tuple(message.tiles))
         except SetupError as error:
             raise MalformedError(str(error), "tiles", 0, "54 different tile names") from None
 
-    def encode_components(self, components: TileTable | None = None) -> bytes:
-        return pb.Tables(tiles=(components or tile_table()).names).SerializeToString(deterministic=True)
+    def encode_components(self, components: TileSet | None = None) -> bytes:
+        return pb.Tables(tiles=(components or tile_set()).names).SerializeToString(deterministic=True)
 
-    def decode_move(self, data: bytes, components: TileTable) -> Move:
+    def decode_move(self, data: bytes, components: TileSet) -> Move:
         message = decode(pb.Move, data)
         kind = message.WhichOneof("move")
         if kind is None:
             _refuse("", "no move is set", "exactly one kind of move")
         return _MOVES[kind](getattr(message, kind), components, kind)
 
-    def encode_move(self, move: Move, components: TileTable) -> bytes:
+    def encode_move(self, move: Move, components: TileSet) -> bytes:
         return _move_message(move, components).SerializeToString(deterministic=True)
 
-    def decode_outcome(self, data: bytes, components: TileTable) -> Outcome:
+    def decode_outcome(self, data: bytes, components: TileSet) -> Outcome:
         message = decode(pb.Outcome, data)
         match message.WhichOneof("outcome"):
             case "neutral_tiles":
@@ -218,7 +218,7 @@ class Codec:
                 return MoneyRow(tuple(_turned(c, "money_row.cards") for c in message.money_row.cards))
         _refuse("", "no outcome is set", "exactly one kind of outcome")
 
-    def encode_outcome(self, outcome: Outcome, components: TileTable) -> bytes:
+    def encode_outcome(self, outcome: Outcome, components: TileSet) -> bytes:
         names = components.names
         message: pb.Outcome
         match outcome:
@@ -233,8 +233,8 @@ class Codec:
         return message.SerializeToString(deterministic=True)
 
     def position(self, state: State) -> api.AlhambraPosition:
-        """What everybody may see, which in Alhambra is the whole state."""
-        names = state.table.names
+        """Return what everybody may see, which in Alhambra is the whole state."""
+        names = state.tile_set.names
         message = api.AlhambraPosition(
             phase=state.phase.name.lower(),
             turns=state.turns,
@@ -256,7 +256,7 @@ class Codec:
         return message
 
     def _seat(self, state: State, seat: int) -> api.AlhambraSeat:
-        names = state.table.names
+        names = state.tile_set.names
         hand = [kind for kind in range(KINDS) for _ in range(state.hands[seat][kind])]
         return api.AlhambraSeat(
             score=state.scores[seat],

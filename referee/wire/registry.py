@@ -22,16 +22,16 @@ class Codec(Protocol):
     def decode_outcome(self, data: bytes, components: Any) -> Any: ...
     def encode_outcome(self, outcome: Any, components: Any) -> bytes: ...
     def position(self, state: Any) -> Message:
-        """The game's own Position message."""
+        """Return the game's own Position message."""
         ...
 
     def signed_file(self) -> Any:
-        """The descriptor of the proto file that holds the game's signed messages."""
+        """Return the descriptor of the proto file that holds the game's signed messages."""
         ...
 
 
 def codec(rules_id: str, version: int) -> Codec:
-    """What ``CODECS`` of the game's module has for this version. Raises ``UnknownRules``."""
+    """Return what ``CODECS`` of the game's module has for this version. Raise ``UnknownRules``."""
     codecs: dict[int, Codec] = registry.part(__package__, rules_id).CODECS
     try:
         return codecs[version]

@@ -179,33 +179,33 @@ class Codec:
             rows_are=DICE.index(components.rows_are) + 1,  # type: ignore[arg-type]
         ).SerializeToString(deterministic=True)
 
-    def decode_move(self, data: bytes, components: Sheet) -> Move:  # noqa: ARG002 - no table is needed
+    def decode_move(self, data: bytes, components: Sheet) -> Move:  # noqa: ARG002 - no sheet is needed
         message = decode(pb.Move, data)
         kind = message.WhichOneof("move")
         if kind is None:
             _refuse("", "no move is set", "exactly one kind of move")
         return _MOVES[kind](getattr(message, kind), kind)
 
-    def encode_move(self, move: Move, components: Sheet) -> bytes:  # noqa: ARG002 - no table is needed
+    def encode_move(self, move: Move, components: Sheet) -> bytes:  # noqa: ARG002 - no sheet is needed
         return _move_message(move).SerializeToString(deterministic=True)
 
-    def decode_outcome(self, data: bytes, components: Sheet) -> Outcome:  # noqa: ARG002 - no table is needed
+    def decode_outcome(self, data: bytes, components: Sheet) -> Outcome:  # noqa: ARG002 - no sheet is needed
         message = decode(pb.Outcome, data)
         kind = message.WhichOneof("outcome")
         if kind is None:
             _refuse("", "no outcome is set", "exactly one kind of outcome")
         return _OUTCOMES[kind](getattr(message, kind), kind)
 
-    def encode_outcome(self, outcome: Outcome, components: Sheet) -> bytes:  # noqa: ARG002 - no table is needed
+    def encode_outcome(self, outcome: Outcome, components: Sheet) -> bytes:  # noqa: ARG002 - no sheet is needed
         return _outcome_message(outcome).SerializeToString(deterministic=True)
 
     def position(self, state: State) -> api.RollwritePosition:
-        """What everybody may see, which in Roll & Write is the whole state."""
+        """Return what everybody may see, which in Roll & Write is the whole state."""
         message = api.RollwritePosition(
             phase=state.phase.name.lower(),
             round=state.round,
             rounds=state.rounds,
-            sheet=state.table.name,
+            sheet=state.sheet.name,
             seats=[self._seat(state, seat) for seat in range(state.seats)],
             virtual_players=[
                 api.RollwriteVirtual(counts=counts, score=score)

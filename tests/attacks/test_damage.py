@@ -16,11 +16,11 @@ from tests.attacks.everything import ATTACKS
 from tests.attacks.removal import taken_away
 from tests.cli.command import referee
 from tests.log.games import SIGNER
+from tests.sizes import campaign
 
 NAMES = registry.names()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("rules_id", NAMES)
 def test_every_byte_of_a_small_game(rules_id: str) -> None:
     """One bit of each, each time another."""
@@ -29,7 +29,6 @@ def test_every_byte_of_a_small_game(rules_id: str) -> None:
         target.flip(at * 8 + at % 8)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("rules_id", NAMES)
 def test_every_cut_length_and_splice_of_a_small_game(rules_id: str) -> None:
     target = Target(small_game(rules_id))
@@ -39,7 +38,6 @@ def test_every_cut_length_and_splice_of_a_small_game(rules_id: str) -> None:
         damage()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("table", ["toy, aborted", "kingdomino, aborted"])
 def test_every_length_and_splice_of_a_game(table: str) -> None:
     target = Target(game(table))
@@ -47,11 +45,11 @@ def test_every_length_and_splice_of_a_game(table: str) -> None:
         damage()
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize("places", [15, campaign(50)])
 @pytest.mark.parametrize("rules_id", NAMES)
-def test_whole_games(rules_id: str) -> None:
+def test_whole_games(rules_id: str, places: int) -> None:
     target, rng = Target(whole_game(rules_id)), random.Random(1)
-    for _ in range(50):
+    for _ in range(places):
         target.at_random(rng)
 
 
@@ -82,7 +80,6 @@ def test_all_of_it_is_cut_into_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (done, "COMPLETE, expected PREFIX" in failure) == (1, True)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", ["flipped bit", "tail cut", "tail cut against a receipt", "fork", "game invented"])
 def test_exit_codes(name: str, tmp_path: Path) -> None:
     """As ``referee audit`` gives them to whoever runs it."""

@@ -42,7 +42,6 @@ def altered(data: bytes, rng: random.Random) -> bytes:
     return bytes(changed)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("rules_id", registry.names())
 def test_no_event_makes_an_engine_fail(rules_id: str) -> None:
     """Each is of some other position, or nearly so. An engine that fails would turn RULES into UNSUPPORTED."""

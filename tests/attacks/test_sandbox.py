@@ -6,14 +6,11 @@ import subprocess
 import sys
 import tracemalloc
 
-import pytest
-
 from referee.log.frames import MAGIC, encode_frame
 from tests.attacks.corpus import game
 from tests.attacks.everything import ATTACKS
 
 
-@pytest.mark.slow
 def test_no_attack_makes_it_reach_out() -> None:
     done = subprocess.run([sys.executable, "-m", "tests.attacks.sandbox"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -27,7 +27,6 @@ def test_every_step_of_an_act_is_timed() -> None:
     assert set(steps.spent) == {"decode", "verify", "rules", "entry", "sign", "encode"}
 
 
-@pytest.mark.slow
 def test_figures_of_the_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every game has whole games with a target, and beside its figures what they are held against."""
     once: list[float] = []
@@ -50,7 +49,6 @@ def test_figures_of_the_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sum(figure.floor is not None for figure in found) >= 3 + len(registry.names())
 
 
-@pytest.mark.slow
 def test_acts_and_their_floors() -> None:
     """In a process of its own: it is bound to one processor."""
     done = subprocess.run([sys.executable, "-c", _ACTS], capture_output=True, text=True, check=False)

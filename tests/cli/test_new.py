@@ -22,7 +22,7 @@ from referee.wire.registry import codec as wire
 from referee_clients import parse_join, play_async
 from referee_clients.bots import load
 from referee_clients.sdk.organiser import organiser
-from tests.cli.command import referee
+from tests.cli.inside import referee
 from tests.clients.referee_process import Referee
 
 

@@ -14,7 +14,7 @@ from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey
 from referee.notation.game_text import GameText, read, write
 from referee.notation.headers import Setup
-from tests.cli.command import referee
+from tests.cli.inside import referee
 from tests.log import registered
 from tests.log.games import play
 from tests.notation.setups import PLAIN, SETUPS, name_of, text_of

@@ -15,7 +15,6 @@ from tests.crash.shim import Shim
 DAY_S = 86_400
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("step_s", [-DAY_S, DAY_S], ids=["back", "forward"])
 async def test_the_clock_is_set(step_s: int, tmp_path: Path) -> None:
     shim = Shim(tmp_path)

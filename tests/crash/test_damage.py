@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.service.data import STORE_FILE
+from referee.service.files import STORE_FILE
 from referee.v1 import game_service_pb2 as pb
 from tests.crash.club import Club, club, goes_on
 from tests.crash.journal import Told
@@ -68,7 +68,6 @@ async def set_aside(here: Club, told: Told) -> None:
     assert all(told.game_id in line for line in named), "no other game is"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("how", ["a page", "a bit"])
 async def test_damaged_while_stopped(how: str, tmp_path: Path) -> None:
     async with club(Referee(tmp_path)) as here:
@@ -91,7 +90,6 @@ async def test_damaged_while_stopped(how: str, tmp_path: Path) -> None:
         await goes_on(here)
 
 
-@pytest.mark.slow
 async def test_damaged_while_running(tmp_path: Path) -> None:
     """Noticed by whoever reads it; until then the game is in memory, and what is added to it is not damaged."""
     async with club(Referee(tmp_path)) as here:

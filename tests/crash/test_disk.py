@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from referee.log.file import entries
-from referee.service.data import STORE_FILE
+from referee.service.files import STORE_FILE
 from referee.store.sqlite import MARKS_FILE
 from tests.crash.club import SOME, Club, club, goes_on
 from tests.crash.journal import broken
@@ -43,7 +43,6 @@ async def nothing_is_acknowledged(here: Club, said: str) -> None:
         assert broken(told, list(entries(BytesIO(await log_of(here.load, told.game_id))))) == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 async def test_a_disk_that_does_not_take_it(fault: str, tmp_path: Path) -> None:
     how, said = FAULTS[fault]
@@ -55,7 +54,6 @@ async def test_a_disk_that_does_not_take_it(fault: str, tmp_path: Path) -> None:
         await goes_on(here)
 
 
-@pytest.mark.slow
 async def test_no_file_may_grow(tmp_path: Path) -> None:
     """The kernel's own refusal, without a library in between: a limit on the size of files, set and lifted."""
     async with club(Referee(tmp_path)) as here:
@@ -79,7 +77,6 @@ def unprivileged() -> tuple[str, ...]:
     return ("setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-dac_override,-dac_read_search")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", [STORE_FILE, MARKS_FILE, "."])
 async def test_no_start_on_what_is_read_only(name: str, tmp_path: Path) -> None:
     """One line that names the file, and nothing has changed: with its permissions back it starts."""
@@ -100,7 +97,6 @@ async def test_no_start_on_what_is_read_only(name: str, tmp_path: Path) -> None:
         await referee.put_down()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("locked", ["club/data", "club"])
 async def test_no_start_without_rights(locked: str, tmp_path: Path) -> None:
     """On the directory, or on the one above it, of which it cannot even be told whether it has one."""
@@ -120,7 +116,6 @@ async def test_no_start_without_rights(locked: str, tmp_path: Path) -> None:
     assert len(said.splitlines()) == 1, said
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", [STORE_FILE, MARKS_FILE])
 async def test_no_start_on_what_is_no_database(name: str, tmp_path: Path) -> None:
     referee = Referee(tmp_path)

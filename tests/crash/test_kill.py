@@ -1,4 +1,4 @@
-"""kill -9, twenty times; ``make crash`` does it two hundred times."""
+"""kill -9 at each moment once, and twenty times; ``make crash`` does it two hundred times."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from pathlib import Path
 import pytest
 
 from tests.crash.rig import Moment, Rig
+from tests.sizes import campaign
 
-ROUNDS = 20
 SEED = int(os.environ.get("CRASH_SEED", "1"))
 
 
-@pytest.mark.slow
-async def test_killed_twenty_times(tmp_path: Path) -> None:
+@pytest.mark.parametrize("rounds", [len(Moment), campaign(20)])
+async def test_killed_again_and_again(rounds: int, tmp_path: Path) -> None:
     """On a failure: ``CRASH_SEED=… pytest tests/crash/test_kill.py``, or make crash with that seed."""
     rig = Rig(tmp_path, SEED)
-    await rig.run(ROUNDS)
+    await rig.run(rounds)
     print(rig.report())
-    assert rig.kills.total() == ROUNDS
+    assert rig.kills.total() == rounds
     assert set(rig.kills) == set(Moment)
     assert rig.caught, "no kill found an act under way"
     assert rig.games, "no game was audited"

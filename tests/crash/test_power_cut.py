@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.service.data import STORE_FILE
+from referee.service.files import STORE_FILE
 from referee.store.sqlite import MARKS_FILE
 from tests.crash.journal import Act, Told
 from tests.crash.process import Referee
@@ -118,7 +118,6 @@ def _synced(events: list[Event], name: str, needle: bytes, after: int) -> int:
     return len(events)
 
 
-@pytest.mark.slow
 def test_every_head_is_synced_before_it_is_told(run: Run) -> None:
     receipts = sum(act.receipt is not None for told in run.told for act in told.acts)
     assert len(run.heads) >= receipts > ACTS // 2
@@ -162,7 +161,6 @@ def _until(disk: Disk, events: list[Event], at: int, end: int) -> int:
     return end
 
 
-@pytest.mark.slow
 def test_what_is_told_outlives_a_power_cut(run: Run, tmp_path: Path) -> None:
     for name in ("synced", "unsynced"):
         (tmp_path / name).mkdir()
@@ -170,7 +168,6 @@ def test_what_is_told_outlives_a_power_cut(run: Run, tmp_path: Path) -> None:
     assert lost(run, unsynced(run.events, STORE_FILE), tmp_path / "unsynced", 3), "it would be noticed"
 
 
-@pytest.mark.slow
 async def test_a_referee_goes_on_after_a_power_cut(run: Run, tmp_path: Path) -> None:
     """It starts on what is left, also of its marks, sets no game aside, has all that was told, and plays."""
     rng = random.Random(3)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import re
 import sys
 from importlib import import_module
@@ -16,7 +15,6 @@ import pytest
 from referee.games import registry
 from referee_clients.bots import load
 from referee_clients.match import play_game
-from tests.cli.command import referee
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -37,18 +35,21 @@ def test_the_bot_plays(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     [("Alhambra", "alhambra"), ("Kingdomino", "kingdomino"), ("Alhambra Roll & Write", "rollwrite")],
 )
 def test_what_a_bot_gets_is_there(heading: str, game: str) -> None:
-    """Attributes and moves of the tables in docs/bots.md; those that begin with a dot are the table's."""
+    """Attributes and moves of the tables in docs/bots.md; a dot at the beginning continues the one before."""
     page = (ROOT / "docs" / "bots.md").read_text()
     section = page.split(f"\n### {heading}\n")[1].split("\n#")[0]
-    common = page.split("\nOf every game there are\n")[1].split("\n### ")[0]
+    common = page.split("\nEvery game has\n")[1].split("\n### ")[0]
     attributes, moves = section.split("\n| move |")
     cells = [line.split(" | ")[0] for line in (common + attributes).splitlines() if line.startswith("| `")]
     rules = registry.get(game)
     state = rules.new(rules.max_seats, None, None)
     names = re.findall(r"`([a-z_.]+)", " ".join(cells))
     assert len(names) > 12
+    owner = ""
     for name in names:
-        attrgetter(f"table{name}" if name.startswith(".") else name)(state)
+        path = f"{owner}{name}" if name.startswith(".") else name
+        attrgetter(path)(state)
+        owner = path.rpartition(".")[0]
     module = import_module(f"referee.games.{game}.moves")
     documented = re.findall(r"`([A-Z]\w+)\(([\w, ]*)\)", moves.split("\n\n")[0])
     assert {name for name, _ in documented} == {move.__name__ for move in get_args(module.Move)}
@@ -56,16 +57,51 @@ def test_what_a_bot_gets_is_there(heading: str, game: str) -> None:
         assert [field.name for field in dataclasses.fields(getattr(module, name))] == re.findall(r"\w+", fields)
 
 
-def test_the_question_is_answered_as_shown() -> None:
-    question, answer = re.findall(r"echo '(\{.*\})' \| referee inspect\n\s+(\{.*\})", (ROOT / "README.md").read_text())[
-        0
-    ]
-    assert json.loads(referee("inspect", stdin=question + "\n").stdout) == json.loads(answer)
+PAGES = [
+    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")),
+    *sorted((ROOT / "clients").glob("*/README.md")),
+    *sorted((ROOT / "docs").rglob("*.md")),
+]
 
 
-def test_links_lead_somewhere() -> None:
-    pages = [ROOT / name for name in ("README.md", "CHANGELOG.md", "clients/js/README.md")]
-    pages += sorted((ROOT / "docs").rglob("*.md"))
-    for page in pages:
-        for target in re.findall(r"\]\(([^)#:]+)[^):]*\)", page.read_text()):
-            assert (page.parent / target).exists(), f"{page.name}: {target}"
+def anchors(page: Path) -> set[str]:
+    """Return what links may name after ``#``: the page's headings, in lower case, without punctuation."""
+    headings = re.findall(r"^#+ (.*)", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path) -> None:
+    for target, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^):]*))?\)", page.read_text()):
+        linked = page.parent / target if target else page
+        assert linked.exists(), target
+        if anchor:
+            assert anchor in anchors(linked), f"{target}#{anchor}"
+
+
+def test_pages_that_the_code_names_are_there() -> None:
+    folders = (ROOT / name for name in ("referee", "solver", "clients", "proto", "tests"))
+    files = [path for folder in folders for path in folder.rglob("*") if path.suffix in {".py", ".proto", ".mjs"}]
+    named = {
+        (page, path.relative_to(ROOT).as_posix())
+        for path in files
+        if "node_modules" not in path.parts
+        for page in re.findall(r"\bdocs/[\w/-]+\.md\b", path.read_text(encoding="utf-8"))
+    }
+    assert len(named) > 40
+    assert {(page, path) for page, path in named if not (ROOT / page).exists()} == set()
+
+
+@pytest.mark.parametrize("game", registry.names())
+def test_what_contributing_names_is_there(game: str) -> None:
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    named = re.findall(r"`([\w.<>-]+(?:/[\w.<>-]+)+/?)`", page)
+    assert len(named) > 30
+    for path in named:
+        assert (ROOT / path.replace("<game>", game)).exists(), path
+
+
+def test_every_page_is_in_the_index() -> None:
+    index = (ROOT / "docs" / "README.md").read_text()
+    linked = {(ROOT / "docs" / target).resolve() for target in re.findall(r"\]\(([^)#:]+\.md)\)", index)}
+    assert set((ROOT / "docs").rglob("*.md")) - linked == {ROOT / "docs" / "README.md"}

@@ -100,6 +100,9 @@ class Game:
 
     waivable = frozenset({"HEAP-3"})
 
+    def default_components(self) -> None:
+        pass
+
     def new(self, seats: int, options: int, components: Any) -> Any:
         return Heap([0] * seats, options)
 

@@ -11,7 +11,7 @@ from referee.games.alhambra import Options as AlhambraOptions
 from referee.games.alhambra.money import Currency
 from referee.games.alhambra.options import EndRule, LoopRule
 from referee.games.game import SetupError
-from referee.games.kingdomino import DominoTable, domino_table
+from referee.games.kingdomino import DominoSet, domino_set
 from referee.games.kingdomino import Options as KingdominoOptions
 from referee.games.kingdomino.options import Central, Draw, Frame
 from referee.games.rollwrite import Options as RollwriteOptions
@@ -71,11 +71,11 @@ def legal(rules_id: str, seats: int) -> Iterator[Any]:
         yield options
 
 
-def own_dominoes() -> DominoTable:
+def own_dominoes() -> DominoSet:
     """Not the version's own: the last domino has its crowns on the other half."""
-    *others, last = domino_table().dominoes
+    *others, last = domino_set().dominoes
     turned = last._replace(left=last.left._replace(crowns=3), right=last.right._replace(crowns=0))
-    return domino_table((*others, turned))
+    return domino_set((*others, turned))
 
 
 def own_sheet() -> Sheet:

@@ -123,7 +123,7 @@ def test_random_boards() -> None:
     assert seen == WAIVABLE | {"ALH-A3"}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_many_random_boards() -> None:
     for board, tiles in illegal_boards("as played, many", 60):
         hold_to_the_oracle(as_played(board), board, tiles)

@@ -24,14 +24,15 @@ from referee.games.alhambra.moves import (
 )
 from referee.games.alhambra.options import EndRule, LoopRule
 from referee.games.alhambra.phases import FREE, Phase
-from referee.games.alhambra.tiles import tile_table, tiles_of
+from referee.games.alhambra.tiles import tile_set, tiles_of
 from referee.games.game import Chance, Ending, Forced, ForcedPass, Over
 from referee.harness import Choose, Shuffler, by_kind, check_game, evenly
 from tests.games.options import TURNED
 from tests.games.slow_alhambra import SlowGame
 from tests.games.words import slow_game, slow_table_of, table_of, words
+from tests.sizes import sample_of
 
-TABLE = tile_table()
+TILE_SET = tile_set()
 
 ORDER = (TakeMoney, Buy, RebuildAdd, RebuildRemove, RebuildSwap, PlaceTile, ReserveTile, GiveTile)
 
@@ -105,14 +106,14 @@ class Beside:
 
     def __init__(self, seats: int, options: Options, every: int = 1) -> None:
         self.state = GAME.new(seats, options)
-        self.slow: SlowGame = slow_game(seats, self.state.options, TABLE)
+        self.slow: SlowGame = slow_game(seats, self.state.options, TILE_SET)
         self.every = every
         self.steps = 0
 
     def compare(self) -> None:
         assert table_of(self.state) == slow_table_of(self.slow)
         if self.steps % self.every == 0:
-            listed = [words(move, TABLE) for move in self.state.legal_moves()]
+            listed = [words(move, TILE_SET) for move in self.state.legal_moves()]
             assert sorted(listed) == sorted(self.slow.legal())
         (awaited,) = self.state.pending()
         match awaited:
@@ -131,15 +132,13 @@ class Beside:
     def happen(self, event: Event) -> None:
         assert self.state.check(event) == ()
         self.state.apply(event)
-        self.slow.happen(words(event, TABLE))
+        self.slow.happen(words(event, TILE_SET))
         self.steps += 1
         self.compare()
 
 
 @pytest.mark.parametrize("seats", range(2, 7))
-@pytest.mark.parametrize(
-    "choice", ["by kind", *(pytest.param(c, marks=pytest.mark.slow) for c in ("builder", "builder again", "hoarder"))]
-)
+@pytest.mark.parametrize("choice", sample_of(("by kind", "builder", "builder again", "hoarder"), 1))
 def test_games_run_like_the_slow_game(seats: int, choice: str) -> None:
     """Scores, hand-out, start seat, refill, neutral draws: all of the table after every event, and most move lists."""
     rng = random.Random(f"beside {seats} {choice}")

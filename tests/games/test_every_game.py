@@ -43,7 +43,7 @@ def test_whole_games_pass_the_harness(rules_id: str, seats: int) -> None:
         play(rules_id, seats, options, seed)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(("rules_id", "seats"), [(name, seats) for name, seats in SEATS if name != "alhambra"])
 def test_options_that_go_together(rules_id: str, seats: int) -> None:
     """More of them; Alhambra's are played in ``test_alhambra_game``."""
@@ -74,7 +74,7 @@ def test_components_of_ones_own(components: Any) -> None:
     for seats in (game.min_seats, game.max_seats):
         played = check_game(game, seats, rng, components=components)
         state: Any = played.state
-        assert state.table == components
+        assert getattr(state, {"kingdomino": "domino_set", "rollwrite": "sheet"}[rules_id]) == components
 
 
 @pytest.mark.parametrize("rules_id", registry.names())

@@ -24,6 +24,7 @@ from tests.games.layouts import engine_layout
 from tests.games.rulings import play
 from tests.games.slow_kingdomino import SlowKingdom
 from tests.games.test_kingdomino_game import worth
+from tests.sizes import campaign
 
 Hits = Counter[str]
 
@@ -47,11 +48,11 @@ class Lenient(slow_alhambra.SlowGame):
 def alhambra_game(rng: random.Random, hits: Hits) -> None:
     """All of the table and all points, beside the slow game."""
     seats, loop_one_less = rng.randrange(2, 7), rng.random() < 0.5
-    table = alhambra.tile_table()
+    table = alhambra.tile_set()
     slow = Lenient(seats, table.names, youngest_first=range(seats), loop_one_less=loop_one_less)
     options = alhambra.Options(loop_rule=LoopRule.ONE_LESS if loop_one_less else LoopRule.FULL)
     state = play(
-        "alhambra", seats, rng, hits, options, lambda state, event: slow.happen(words.words(event, state.table))
+        "alhambra", seats, rng, hits, options, lambda state, event: slow.happen(words.words(event, state.tile_set))
     )
     assert words.table_of(state) == words.slow_table_of(slow)
     assert list(state.pending()[0].scores) == slow.scores
@@ -81,33 +82,27 @@ def rollwrite_game(rng: random.Random, hits: Hits) -> None:
     assert list(state.pending()[0].scores) == [totals[seat] for seat in slow.seats]
 
 
-GAMES: dict[str, tuple[Callable[[random.Random, Hits], None], int, int]] = {
-    "alhambra": (alhambra_game, 3, 12),
-    "kingdomino": (kingdomino_game, 6, 50),
-    "rollwrite": (rollwrite_game, 4, 40),
+GAMES: dict[str, Callable[[random.Random, Hits], None]] = {
+    "alhambra": alhambra_game,
+    "kingdomino": kingdomino_game,
+    "rollwrite": rollwrite_game,
 }
-"""A game beside the slow checker; how many are played, and how many by the slow test."""
+"""A game beside the slow checker."""
 
 
-def hits_of(rules_id: str, count: int) -> Hits:
+@pytest.mark.parametrize(
+    ("rules_id", "games", "least"),
+    [
+        *(("alhambra", 3, 300), ("kingdomino", 6, 75), ("rollwrite", 4, 30)),
+        *(campaign("alhambra", 12, 300), campaign("kingdomino", 50, 300), campaign("rollwrite", 40, 300)),
+    ],
+)
+def test_games_with_illegal_moves_that_stand(rules_id: str, games: int, least: int) -> None:
     hits: Hits = Counter()
-    for number in range(count):
-        GAMES[rules_id][0](random.Random(f"ruling {rules_id} {number} of {count}"), hits)
-    return hits
-
-
-@pytest.mark.parametrize("rules_id", registry.names())
-def test_games_with_illegal_moves_that_stand(rules_id: str) -> None:
-    hits = hits_of(rules_id, GAMES[rules_id][1])
+    for number in range(games):
+        GAMES[rules_id](random.Random(f"ruling {rules_id} {number} of {games}"), hits)
     assert hits.keys() == registry.get(rules_id).waivable
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("rules_id", registry.names())
-def test_hundreds_of_illegal_moves_that_stand(rules_id: str) -> None:
-    hits = hits_of(rules_id, GAMES[rules_id][2])
-    assert hits.keys() == registry.get(rules_id).waivable
-    assert hits.total() >= 300
+    assert hits.total() >= least
 
 
 @pytest.mark.parametrize("rules_id", registry.names())
@@ -123,7 +118,7 @@ def is_legal(rules_id: str, state: Any) -> bool:
     kingdom = state.kingdoms[state.seat]
     slow = SlowKingdom(kingdom.frame_size, kingdom.castle)
     for number, left, right in kingdom.dominoes:
-        halves = names(state.table.dominoes[number - 1])
+        halves = names(state.domino_set.dominoes[number - 1])
         if slow.faults(halves, left, right):
             return False
         slow.lay(halves, left, right)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import re
-import subprocess
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,7 +20,7 @@ from referee.games.rollwrite.phases import Phase
 from referee.games.rollwrite.sheet import cells_of
 from referee.harness import check_game
 from referee.notation.inspect import answer
-from tests.cli.command import REFEREE
+from tests.cli.inside import referee
 from tests.inspect import questions
 
 GRID = [
@@ -510,10 +508,8 @@ def test_anything_like_a_question_gets_one_answer(question: dict[str, Any]) -> N
 
 def test_help_shows_its_examples_and_they_are_true() -> None:
     """Every question about the game that the help has, with the answer below it."""
-    done = subprocess.run(
-        [REFEREE, "inspect", "--help"], capture_output=True, check=True, env={**os.environ, "COLUMNS": "200"}
-    )
-    shown = "".join(line.strip() for line in done.stdout.decode().splitlines())
+    done = referee("inspect", "--help", env={"COLUMNS": "200"})
+    shown = "".join(line.strip() for line in done.stdout.splitlines())
     found = []
     for start in re.finditer(r'\{"game":"rollwrite"', shown):
         question, end = json.JSONDecoder().raw_decode(shown[start.start() :])

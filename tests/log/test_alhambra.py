@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from referee.games.alhambra import Options, tile_table
+from referee.games.alhambra import Options, tile_set
 from referee.games.alhambra.money import Currency
 from referee.log.deck import Deck
 from referee.log.engines import installed
@@ -47,7 +47,7 @@ def test_cheap_towers() -> None:
     names = list(COMPONENTS.names)
     names[names.index("tower-13-E")] = "tower-1-E"
     for changed in (names, COMPONENTS.names[::-1]):
-        components = CODEC.encode_components(tile_table(tuple(changed)))
+        components = CODEC.encode_components(tile_set(tuple(changed)))
         opened = games.game_open(HEADER, rules=("alhambra", 1), tables=components)
         with pytest.raises(LogError) as caught:
             games.start(opened, header=HEADER, engines=installed())

@@ -52,7 +52,6 @@ def test_a_file_comes_back(whole: Played) -> None:
 # --- damage: exhaustive on a small file (attacks 37, 38, 39, 40) ---------------------------------------------------
 
 
-@pytest.mark.slow
 def test_no_flipped_bit_is_overlooked(small: Played) -> None:
     """37: every bit of every byte. The CRC finds each; the entry named is the one that was hit."""
     good = small.file()

@@ -2,7 +2,8 @@
 
 Most files here have a 256th of the largest size that a file may have; the time for each byte is the same, as every
 frame costs the same wherever it stands. What is kept until the end is bounded by the number of frames: the files with
-the most of them, and those of the longest, are as large as they may be. ``make attack`` makes all so large.
+the most of them, and those of the longest, are as large as they may be in the campaign. ``make attack`` makes all so
+large.
 """
 
 from __future__ import annotations
@@ -16,24 +17,23 @@ import pytest
 from referee.log.entry import MAX_ENTRIES
 from referee.log.frames import MAX_FILE_BYTES
 from tests.log.hostile import FILES, held
+from tests.sizes import campaign
+
+SMALL = MAX_FILE_BYTES // 256
+LARGE = MAX_FILE_BYTES
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", FILES)
-def test_time_and_reach(name: str, tmp_path: Path) -> None:
-    held(tmp_path / "hostile.gamelog", FILES[name](MAX_FILE_BYTES // 256))
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
-    ("name", "entries"),
+    ("name", "size", "entries"),
     [
-        *(("tiny", MAX_ENTRIES), ("checkpoints", MAX_ENTRIES), ("texts", 15_000)),
-        *(("longest", 2000), ("nested", 2000), ("skipped", 0)),
+        *((name, SMALL, 0) for name in FILES),
+        *(campaign(name, LARGE, MAX_ENTRIES) for name in ("tiny", "checkpoints")),
+        *(campaign(name, LARGE, 2000) for name in ("longest", "nested")),
+        *(campaign("texts", LARGE, 15_000), campaign("skipped", LARGE, 0)),
     ],
 )
-def test_the_largest_files(name: str, entries: int, tmp_path: Path) -> None:
-    found = held(tmp_path / "hostile.gamelog", FILES[name](MAX_FILE_BYTES))
+def test_time_and_reach(name: str, size: int, entries: int, tmp_path: Path) -> None:
+    found = held(tmp_path / "hostile.gamelog", FILES[name](size))
     assert found["entries"] >= entries
 
 

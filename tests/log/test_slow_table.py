@@ -22,6 +22,7 @@ from tests.log import games, registered, toy
 from tests.log.games import SECRET, key, seed
 from tests.log.slow_table import Illegal, SlowTable
 from tests.log.somebody import Somebody
+from tests.sizes import campaign
 
 IDENTITY = bytes(16)
 START = 1_700_000_000_000
@@ -187,17 +188,17 @@ EVERYTHING = {
 }
 
 
-@pytest.mark.slow
-def test_many_games_of_the_toy() -> None:
+@pytest.mark.parametrize("games", [200, campaign(800)])
+def test_games_of_the_toy(games: int) -> None:
     """Each kind of entry stands in some of them."""
-    stood = {each for number in range(800) for each in played("toy", number, 150)}
+    stood = {each for number in range(games) for each in played("toy", number, 150)}
     assert stood == EVERYTHING
 
 
-@pytest.mark.slow
+@pytest.mark.parametrize("games", [20, campaign(100)])
 @pytest.mark.parametrize("rules_id", registry.names())
-def test_games_of_the_registered_rules(rules_id: str) -> None:
-    stood = {each for number in range(100) for each in played(rules_id, number, 150)}
+def test_games_of_the_registered_rules(rules_id: str, games: int) -> None:
+    stood = {each for number in range(games) for each in played(rules_id, number, 150)}
     assert stood >= {"move", "refused", "stand_in", "restore", "timeout", "set_clock"}
 
 

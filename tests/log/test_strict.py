@@ -14,6 +14,7 @@ from referee.log.v1 import log_pb2
 from referee.wire import strict
 from referee.wire.schema import schema_of
 from referee.wire.strict import MalformedError
+from tests.sizes import campaign
 
 CLASSES: list[type[Message]] = [
     log_pb2.Entry,
@@ -96,10 +97,14 @@ def values(draw: st.DrawFn, schema: Any, depth: int = 0) -> bytes:
 
 
 @pytest.mark.parametrize("message_class", CLASSES, ids=lambda c: c.__name__)
-@given(data=st.data())
-@settings(max_examples=400)
-def test_fast_path_and_walker_agree_on_near_misses(message_class: type[Message], data: st.DataObject) -> None:
-    agree(message_class, data.draw(values(schema_of(message_class))))
+@pytest.mark.parametrize("examples", [40, campaign(400)])
+def test_fast_path_and_walker_agree_on_near_misses(examples: int, message_class: type[Message]) -> None:
+    @given(values(schema_of(message_class)))
+    @settings(max_examples=examples)
+    def near_misses(data: bytes) -> None:
+        agree(message_class, data)
+
+    near_misses()
 
 
 @pytest.mark.parametrize("message_class", CLASSES, ids=lambda c: c.__name__)

@@ -36,7 +36,7 @@ def _kingdomino() -> Iterator[Setup]:
     mighty = kingdomino.Options(declared_order=(1, 0, 1, 0), mighty_duel=True, central=Central.FRAME)
     yield Setup("kingdomino", 1, 2, mighty)
     backwards = (Domino(number, *domino[1:]) for number, domino in enumerate(reversed(DOMINOES), start=1))
-    yield Setup("kingdomino", 1, 2, kingdomino.Options(), kingdomino.domino_table(tuple(backwards)))
+    yield Setup("kingdomino", 1, 2, kingdomino.Options(), kingdomino.domino_set(tuple(backwards)))
 
 
 def _rollwrite() -> Iterator[Setup]:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from referee.games import registry
 from referee.games.game import Decision, Over, SetupError
 from referee.games.kingdomino import Options
-from referee.games.kingdomino.dominoes import DOMINOES, TERRAINS, Domino, Half, domino_table
+from referee.games.kingdomino.dominoes import DOMINOES, TERRAINS, Domino, Half, domino_set
 from referee.games.kingdomino.moves import (
     ChooseDomino,
     DiscardDomino,
@@ -31,7 +31,7 @@ from referee.wire.strict import MalformedError
 
 GAME = registry.get("kingdomino", 1)
 CODEC = CODECS[1]
-TABLE = domino_table()
+DOMINO_SET = domino_set()
 
 numbers = st.integers(1, 48)
 unsigned = st.integers(0, 2**32 - 1)
@@ -60,20 +60,20 @@ options = st.builds(
 )
 halves = st.builds(Half, st.integers(0, 5), st.integers(0, 3))
 components = st.lists(st.tuples(halves, halves), min_size=48, max_size=48).map(
-    lambda pieces: domino_table(tuple(Domino(i, *both) for i, both in enumerate(pieces, start=1)))
+    lambda pieces: domino_set(tuple(Domino(i, *both) for i, both in enumerate(pieces, start=1)))
 )
 
 
 @given(moves)
 def test_moves(move: Any) -> None:
-    data = CODEC.encode_move(move, TABLE)
-    assert CODEC.decode_move(data, TABLE) == move
+    data = CODEC.encode_move(move, DOMINO_SET)
+    assert CODEC.decode_move(data, DOMINO_SET) == move
     assert pb.Move.FromString(data).SerializeToString(deterministic=True) == data
 
 
 @given(outcomes)
 def test_outcomes(outcome: Any) -> None:
-    assert CODEC.decode_outcome(CODEC.encode_outcome(outcome, TABLE), TABLE) == outcome
+    assert CODEC.decode_outcome(CODEC.encode_outcome(outcome, DOMINO_SET), DOMINO_SET) == outcome
 
 
 @given(options)
@@ -130,15 +130,15 @@ def refused(decode: Any, message: Message | bytes, why: str) -> None:
         ),
         (
             pb.Move(choose_domino=pb.ChooseDomino()),
-            "choose_domino.domino at byte 0: unknown domino 0; expected a number of the game's table of dominoes",
+            "choose_domino.domino at byte 0: unknown domino 0; expected a number of the game's domino set",
         ),
         (
             pb.Move(discard_domino=pb.DiscardDomino(domino=49)),
-            "discard_domino.domino at byte 0: unknown domino 49; expected a number of the game's table of dominoes",
+            "discard_domino.domino at byte 0: unknown domino 49; expected a number of the game's domino set",
         ),
         (
             pb.Move(place_domino=pb.PlaceDomino(left=CELL, right=CELL)),
-            "place_domino.domino at byte 0: unknown domino 0; expected a number of the game's table of dominoes",
+            "place_domino.domino at byte 0: unknown domino 0; expected a number of the game's domino set",
         ),
         (
             pb.Move(place_domino=pb.PlaceDomino(domino=1, right=CELL)),
@@ -156,7 +156,7 @@ def refused(decode: Any, message: Message | bytes, why: str) -> None:
     ids=count(),
 )
 def test_malformed_moves(message: Message | bytes, why: str) -> None:
-    refused(lambda data: CODEC.decode_move(data, TABLE), message, why)
+    refused(lambda data: CODEC.decode_move(data, DOMINO_SET), message, why)
 
 
 @pytest.mark.parametrize(
@@ -165,17 +165,17 @@ def test_malformed_moves(message: Message | bytes, why: str) -> None:
         (pb.Outcome(), "message at byte 0: no outcome is set; expected exactly one kind of outcome"),
         (
             pb.Outcome(line=pb.Line(dominoes=[3, 49])),
-            "line.dominoes at byte 0: unknown domino 49; expected a number of the game's table of dominoes",
+            "line.dominoes at byte 0: unknown domino 49; expected a number of the game's domino set",
         ),
         (
             pb.Outcome(line=pb.Line(dominoes=[0, 3])),
-            "line.dominoes at byte 0: unknown domino 0; expected a number of the game's table of dominoes",
+            "line.dominoes at byte 0: unknown domino 0; expected a number of the game's domino set",
         ),
     ],
     ids=count(),
 )
 def test_malformed_outcomes(message: Message, why: str) -> None:
-    refused(lambda data: CODEC.decode_outcome(data, TABLE), message, why)
+    refused(lambda data: CODEC.decode_outcome(data, DOMINO_SET), message, why)
 
 
 @pytest.mark.parametrize("field", [1, 2, 4])
@@ -270,7 +270,7 @@ def test_every_course_that_a_game_can_take() -> None:
         play(seats, random.Random(number).choice(like_it), number)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("seats", [2, 3, 4])
 def test_every_combination(seats: int) -> None:
     for number, (of, chosen) in enumerate(COMBINATIONS):

@@ -67,7 +67,7 @@ def in_action() -> State:
 def test_what_a_move_brings_is_told() -> None:
     state = in_action()
     assert describe(GetCoins(), state) == "get coins (2)"
-    state.circled[0] = state.table.coin_track - 1
+    state.circled[0] = state.sheet.coin_track - 1
     assert describe(GetCoins(), state) == "get coins (1)"
 
 

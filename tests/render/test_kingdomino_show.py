@@ -16,7 +16,7 @@ from referee.games.kingdomino.options import Central, Frame
 from referee.log.replay import Record
 from referee.render.kingdomino import position_text, seat_svg
 from referee.transcript.game_file import GameFile
-from tests.cli.command import referee
+from tests.cli.inside import referee
 from tests.log.games import Played, join_and_reveal, play, step
 from tests.log.registered import at_random, attempt, codec, opened
 
@@ -92,7 +92,7 @@ def test_scribes_and_refused_moves() -> None:
     due = state.due()
     assert moves[-2:] == [
         f"refused (KDO-18): seat {state.seat}: place {due} 0,0 0,1",
-        f"refused (KDO-7): seat {state.seat}: choose {state.table.dominoes[state.offer[0] - 1]}",
+        f"refused (KDO-7): seat {state.seat}: choose {state.domino_set.dominoes[state.offer[0] - 1]}",
     ]
 
 

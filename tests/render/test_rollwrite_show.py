@@ -14,7 +14,7 @@ from referee.log.replay import Record
 from referee.notation.rollwrite.words import rounds
 from referee.render.rollwrite import position_text, seat_svg
 from referee.transcript.game_file import GameFile
-from tests.cli.command import referee
+from tests.cli.inside import referee
 from tests.log.games import Played, play
 from tests.log.registered import at_random, codec, opened
 
@@ -35,7 +35,7 @@ def test_the_last_position(played: Played, whole: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert lines[0] == f"game {played.record.game_id.hex()}: rollwrite, version 1"
-    assert sheet().remark in lines
+    assert sheet().provenance in lines
     assert any(line.startswith("end (rules): seat ") for line in lines)
     assert done.stdout.endswith("\n\n" + position_text(last_state(played)))
 

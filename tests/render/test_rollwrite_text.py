@@ -7,7 +7,7 @@ difference.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -25,19 +25,19 @@ TURNED = Sheet("turned", sheet().grid[::-1], sheet().boxes, 30, "yellow")
 AGAINST = Options(virtual_players=3, solo=Solo.AGAINST)
 
 
-def drawings() -> Iterator[tuple[str, str]]:
-    """Name and content of every golden file."""
-    yield "rollwrite-2-0.txt", position_text(position(2, 0))
-    yield "rollwrite-3-60.txt", position_text(position(3, 60))
-    yield "rollwrite-3-60.ascii.txt", position_text(position(3, 60), ascii_only=True)
-    yield "rollwrite-2-end.txt", position_text(position(2, -1))
-    yield "rollwrite-against-end.txt", position_text(position(1, -1, AGAINST))
-    yield "rollwrite-turned-30.txt", position_text(position(2, 30, table=TURNED), [1])
+def drawings() -> Iterator[tuple[str, Callable[[], str]]]:
+    """Yield name and content of every golden file."""
+    yield "rollwrite-2-0.txt", lambda: position_text(position(2, 0))
+    yield "rollwrite-3-60.txt", lambda: position_text(position(3, 60))
+    yield "rollwrite-3-60.ascii.txt", lambda: position_text(position(3, 60), ascii_only=True)
+    yield "rollwrite-2-end.txt", lambda: position_text(position(2, -1))
+    yield "rollwrite-against-end.txt", lambda: position_text(position(1, -1, AGAINST))
+    yield "rollwrite-turned-30.txt", lambda: position_text(position(2, 30, sheet=TURNED), [1])
 
 
 @pytest.mark.parametrize("name", [name for name, _ in drawings()])
 def test_golden(name: str) -> None:
-    assert dict(drawings())[name] == (GOLDEN / name).read_text(encoding="utf-8")
+    assert dict(drawings())[name]() == (GOLDEN / name).read_text(encoding="utf-8")
 
 
 def read_back(drawn: str) -> tuple[str, set[tuple[int, int]], dict[str, list[int]]]:
@@ -61,9 +61,9 @@ def read_back(drawn: str) -> tuple[str, set[tuple[int, int]], dict[str, list[int
 def test_the_text_tells_the_whole_sheet() -> None:
     for state, _ in events(3):
         for seat in range(3):
-            drawn = text(state.table, state.built[seat], state.blue[seat], state.yellow[seat])
+            drawn = text(state.sheet, state.built[seat], state.blue[seat], state.yellow[seat])
             types, built, dice = read_back(drawn)
-            assert types == " ".join(ABBREVIATIONS[type_] for type_ in state.table.grid)
+            assert types == " ".join(ABBREVIATIONS[type_] for type_ in state.sheet.grid)
             assert sum(1 << index_of(*cell) for cell in built) == state.built[seat]
             assert (dice["blue"], dice["yellow"]) == ([*state.blue[seat]], [*state.yellow[seat]])
     assert len(set(ABBREVIATIONS)) == len(TYPES)
@@ -81,7 +81,7 @@ def test_rows_of_yellow_dice() -> None:
 
 def test_the_sheet_is_named() -> None:
     assert "not the printed one" in position_text(position(2, 30)).splitlines()[1]
-    assert position_text(position(2, 30, table=TURNED)).splitlines()[1] == "sheet turned"
+    assert position_text(position(2, 30, sheet=TURNED)).splitlines()[1] == "sheet turned"
 
 
 def test_completed_types() -> None:
@@ -117,5 +117,5 @@ def test_one_seat_only() -> None:
 
 
 if __name__ == "__main__":
-    for file, content in drawings():
-        (GOLDEN / file).write_text(content, encoding="utf-8")
+    for file, drawn in drawings():
+        (GOLDEN / file).write_text(drawn(), encoding="utf-8")

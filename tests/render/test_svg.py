@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from functools import cache
 from itertools import pairwise
 from xml.etree import ElementTree as ET
 
@@ -19,11 +20,16 @@ from referee.games.alhambra.tiles import TYPES, E, N, S, W
 from referee.games.game import Cell
 from referee.render.alhambra import seat_svg, svg
 from tests.games.layouts import engine_layout, random_boards
-from tests.render.boards import BOARDS, TABLE, layout
+from tests.render.boards import BOARDS, TILE_SET, layout
 from tests.render.positions import position
 
 SVG = "{http://www.w3.org/2000/svg}"
-LAYOUTS = [engine_layout(board) for board in random_boards("svg", 80)]
+COUNT = 80
+
+
+@cache
+def layouts() -> list[Layout]:
+    return [engine_layout(board) for board in random_boards("svg", COUNT)]
 
 
 def parsed(drawn: str) -> ET.Element:
@@ -32,9 +38,9 @@ def parsed(drawn: str) -> ET.Element:
     return root
 
 
-@pytest.mark.parametrize("number", range(0, len(LAYOUTS), 2))
+@pytest.mark.parametrize("number", range(0, COUNT, 2))
 def test_every_tile_is_there_with_type_cost_and_walls(number: int) -> None:
-    board = LAYOUTS[number]
+    board = layouts()[number]
     root = parsed(svg(board))
     found = {}
     for group in root.iter(f"{SVG}g"):
@@ -55,10 +61,10 @@ def test_every_tile_is_there_with_type_cost_and_walls(number: int) -> None:
         )
     expected = {
         cell: (
-            TABLE.names[tile],
-            TYPES[TABLE.types[tile]],
-            TABLE.costs[tile],
-            TABLE.walls[tile].bit_count(),
+            TILE_SET.names[tile],
+            TYPES[TILE_SET.types[tile]],
+            TILE_SET.costs[tile],
+            TILE_SET.walls[tile].bit_count(),
         )
         for cell, tile in board.cells().items()
     }
@@ -66,7 +72,7 @@ def test_every_tile_is_there_with_type_cost_and_walls(number: int) -> None:
 
 
 def test_the_picture_is_large_enough() -> None:
-    for board in LAYOUTS:
+    for board in layouts():
         root = parsed(svg(board))
         width, height = int(root.attrib["width"]), int(root.attrib["height"])
         shift = next(g.attrib["transform"] for g in root.iter(f"{SVG}g") if "transform" in g.attrib)
@@ -79,7 +85,7 @@ def test_the_picture_is_large_enough() -> None:
 def test_equal_layouts_give_equal_bytes() -> None:
     """Whatever the order in which they were laid, and in another process with another hash seed."""
     board = layout("seven")
-    backwards = Layout.of(TABLE, dict(reversed(board.cells().items())))
+    backwards = Layout.of(TILE_SET, dict(reversed(board.cells().items())))
     assert svg(board) == svg(backwards)
     words = (
         "from tests.render.boards import layout; from referee.render.alhambra import svg; print(svg(layout('seven')))"
@@ -140,9 +146,9 @@ def ends(side: tuple[Cell, int]) -> tuple[Cell, Cell]:
     return (x + x1, y + y1), (x + x2, y + y2)
 
 
-@pytest.mark.parametrize("number", range(len(LAYOUTS)))
+@pytest.mark.parametrize("number", range(COUNT))
 def test_the_longest_wall_is_connected_walled_outside_and_as_long_as_counted(number: int) -> None:
-    board = LAYOUTS[number]
+    board = layouts()[number]
     wall, around = longest_wall(board), outline(board)
     assert (len(wall), len(around)) == board.wall()
     assert len(set(around)) == len(around)
@@ -155,7 +161,7 @@ def test_the_longest_wall_is_connected_walled_outside_and_as_long_as_counted(num
         if (x + dx, y + dy) not in tiles and (x + dx, y + dy) != (0, 0)
     }
     assert set(around) == outer
-    assert all(cell in tiles and TABLE.walls[tiles[cell]] & side for cell, side in wall)
+    assert all(cell in tiles and TILE_SET.walls[tiles[cell]] & side for cell, side in wall)
     assert all(ends(one)[1] == ends(two)[0] for one, two in pairwise(wall))
 
 

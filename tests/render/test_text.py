@@ -6,7 +6,8 @@ After a change that is meant: ``python -m tests.render.test_text`` writes the fi
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from pathlib import Path
 
 import pytest
@@ -16,25 +17,34 @@ from referee.games.alhambra.tiles import TYPES
 from referee.render.alhambra import position_text, text
 from referee.render.alhambra.boxes import _CORNERS, ABBREVIATIONS
 from tests.games.layouts import engine_layout, random_boards
-from tests.render.boards import BOARDS, TABLE, layout
+from tests.render.boards import BOARDS, TILE_SET, layout
 from tests.render.positions import events, position
 
 GOLDEN = Path(__file__).parent / "golden"
-LAYOUTS = [engine_layout(board) for board in random_boards("text", 60)]
+COUNT = 60
 
 
-def drawings() -> Iterator[tuple[str, str]]:
-    """Name and content of every golden file."""
+@cache
+def layouts() -> list[Layout]:
+    return [engine_layout(board) for board in random_boards("text", COUNT)]
+
+
+def drawn_position(seats: int, after: int) -> str:
+    return position_text(position(seats, after))
+
+
+def drawings() -> Iterator[tuple[str, Callable[[], str]]]:
+    """Yield name and content of every golden file."""
     for name in BOARDS:
-        yield f"{name}.txt", text(layout(name))
-        yield f"{name}.ascii.txt", text(layout(name), ascii_only=True)
+        yield f"{name}.txt", partial(text, layout(name))
+        yield f"{name}.ascii.txt", partial(text, layout(name), ascii_only=True)
     for seats, after in ((2, 0), (2, 90), (3, 60)):
-        yield f"position-{seats}-{after}.txt", position_text(position(seats, after))
+        yield f"position-{seats}-{after}.txt", partial(drawn_position, seats, after)
 
 
 @pytest.mark.parametrize("name", [name for name, _ in drawings()])
 def test_golden(name: str) -> None:
-    assert dict(drawings())[name] == (GOLDEN / name).read_text(encoding="utf-8")
+    assert dict(drawings())[name]() == (GOLDEN / name).read_text(encoding="utf-8")
 
 
 def test_every_corner_has_the_arms_that_its_place_says() -> None:
@@ -88,20 +98,20 @@ def read_back(drawn: str) -> dict[tuple[int, int], str]:
     return found
 
 
-@pytest.mark.parametrize("number", range(len(LAYOUTS)))
+@pytest.mark.parametrize("number", range(COUNT))
 def test_the_text_tells_the_whole_layout(number: int) -> None:
-    expected = {cell: TABLE.names[tile] for cell, tile in LAYOUTS[number].cells().items()}
-    assert read_back(text(LAYOUTS[number])) == expected
+    expected = {cell: TILE_SET.names[tile] for cell, tile in layouts()[number].cells().items()}
+    assert read_back(text(layouts()[number])) == expected
 
 
 def test_twelve_columns_fit_into_eighty_characters() -> None:
     for columns, fits in ((12, True), (13, False)):
-        row = Layout.of(TABLE, {(x, 0): x for x in range(1, columns)})
+        row = Layout.of(TILE_SET, {(x, 0): x for x in range(1, columns)})
         assert (max(map(len, text(row).splitlines())) <= 80) == fits
 
 
 def test_ascii_is_ascii_and_of_the_same_shape() -> None:
-    for each in LAYOUTS:
+    for each in layouts():
         plain, boxes = text(each, ascii_only=True), text(each)
         assert plain.isascii()
         assert [len(line) for line in plain.splitlines()] == [len(line) for line in boxes.splitlines()]
@@ -125,5 +135,5 @@ def test_one_seat_only() -> None:
 
 
 if __name__ == "__main__":
-    for file, content in drawings():
-        (GOLDEN / file).write_text(content, encoding="utf-8")
+    for file, drawn in drawings():
+        (GOLDEN / file).write_text(drawn(), encoding="utf-8")

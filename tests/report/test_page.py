@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from html.parser import HTMLParser
 
 import pytest
@@ -70,9 +72,12 @@ def ruled(policy: Policy) -> Report:
 
 
 @pytest.mark.parametrize(
-    "made", [*map(report, PLAIN), *map(ruled, Policy)], ids=lambda made: f"{made.title} {made.headline}"
+    "make",
+    [*(partial(report, setup) for setup in PLAIN), *(partial(ruled, policy) for policy in Policy)],
+    ids=[*map(name_of, PLAIN), *Policy],
 )
-def test_a_page_is_whole_and_fetches_nothing(made: Report) -> None:
+def test_a_page_is_whole_and_fetches_nothing(make: Callable[[], Report]) -> None:
+    made = make()
     document = html(made)
     page = Page(document)
     assert not page.open

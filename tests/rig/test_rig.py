@@ -12,6 +12,7 @@ import pytest
 from tests.rig.faults import Fault, Plan, Way, single
 from tests.rig.referee import Referee, running
 from tests.rig.run import Report, Rig, each, rig
+from tests.sizes import campaign
 
 SMALL = 5
 """Turns of a small game."""
@@ -51,12 +52,13 @@ async def test_a_game_without_faults(rigged: Rig) -> None:
     }
 
 
-@pytest.mark.slow
-async def test_every_fault_at_every_message_of_a_small_game(rigged: Rig) -> None:
+@pytest.mark.parametrize("every", [7, campaign(1)])
+async def test_every_fault_at_every_message_of_a_small_game(every: int, rigged: Rig) -> None:
+    """The sample tries each seventh of them, so each of the eight faults in turn."""
     # The deal decides whose turns come when, and so how many messages there are.
     clean = [(await rigged.planned("small", [no_fault, no_fault], SMALL)).counts for _ in range(3)]
     counts = {way: min(found[way] for found in clean) for way in Way}
-    missing = [(way, number, fault) for way in Way for number in range(counts[way]) for fault in Fault]
+    missing = [(way, number, fault) for way in Way for number in range(counts[way]) for fault in Fault][::every]
 
     def game(way: Way, number: int, fault: Fault) -> Callable[[], Awaitable[Report]]:
         name = f"{fault.name} {way.name} {number}"
@@ -73,11 +75,11 @@ async def test_every_fault_at_every_message_of_a_small_game(rigged: Rig) -> None
     assert all(number > counts[way] - 3 for way, number, _ in missing)
 
 
-@pytest.mark.slow
-async def test_32_games_at_once(rigged: Rig) -> None:
-    reports = [report async for report in each([partial(rigged.seeded, seed) for seed in range(32)], at_once=32)]
+@pytest.mark.parametrize("games", [8, campaign(32)])
+async def test_games_at_once(games: int, rigged: Rig) -> None:
+    reports = [report async for report in each([partial(rigged.seeded, seed) for seed in range(games)], at_once=games)]
     assert not findings(reports), "python -m tests.rig --seed N plays one alone"
-    assert sum(report.faults for report in reports) > 500
+    assert sum(report.faults for report in reports) > 15 * games
     assert {one[2] for report in reports for one in report.suffered} == set(Fault)
 
 

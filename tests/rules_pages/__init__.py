@@ -1,8 +1,8 @@
-"""What the page of a game's rules says beside its catalogue: a module a game, named by its rules id.
+"""What the page of a game's rules says beside its catalogue: a module per game, named by its rules id.
 
-``CITATIONS`` says what the citations name; ``appendix`` are the lines after the rules: components and options. On the
-page of the table's rules ``STAND_IN`` says what TBL-2 enters, and ``RULINGS`` for every constraint why a move that
-breaks it may stand, or may not (TBL-7).
+``CITATIONS`` explains the citations; ``appendix`` returns the lines after the rules: components and options. On the
+page of the table's rules, ``STAND_IN`` describes the move that TBL-2 enters, and ``RULINGS`` says for every constraint
+why a move that breaks it may stand, or may not (TBL-7).
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from referee.notation.options import Option, options_of, plain, written
 
 
 def options_table(rules_id: str, kind: type, meanings: Mapping[str, tuple[str, str]]) -> list[str]:
-    """Lines of Markdown. ``meanings``: of each option the rules that it changes, and what it means."""
+    """Return lines of Markdown. ``meanings``: for each option, the rules that it changes and its meaning."""
     known = options_of(kind)
     assert list(known) == list(meanings)
     return [
         "## Options",
         "",
-        f"A game is opened with them (`referee new --options`, message `referee.{rules_id}.v1.Options`); the defaults",
-        "are the decisions above. Names and values are the same in texts, in `referee inspect`, at the desk and in",
-        "reports.",
+        f"Set them when you open a game (`referee new --options`, message `referee.{rules_id}.v1.Options`). The",
+        "defaults are the decisions above. Names and values are the same in texts, in `referee inspect`, at the desk",
+        "and in reports.",
         "",
         "| rule | option | values | meaning |",
         "|---|---|---|---|",

@@ -8,33 +8,33 @@ from tests.rules_pages import options_table
 
 CITATIONS = """\
 Citations name the rule texts by edition: CZ (Corfix/Queen 2003), RU (Russian edition), HU (Piatnik). BGA is the Board
-Game Arena implementation (thoun/bga-alhambra, 2021-01). "Decided" marks a question that the texts leave open,
-"follows" one that other rules answer.
+Game Arena implementation (thoun/bga-alhambra, 2021-01). "Decided" marks our answer to a question that the texts leave
+open, "follows" an answer that other rules imply.
 """
 
 STAND_IN = """\
-It takes one card of the row: that of the lowest value, of equal ones that of the first currency in the order denar,
-dirham, ducat, guilder. Tiles in hand go to the reserve, in the order of the table of tiles. It neither buys nor
-rebuilds, so its Alhambra stays as it is. Only where no money lies it makes the first of the legal moves in canonical
-order: a purchase, or else a rebuild.
+It takes one card of the row: the lowest value, and among equal values the first currency in the order denar, dirham,
+ducat, guilder. It puts tiles in hand into the reserve, in the order of the tile set. It neither buys nor
+rebuilds, so its Alhambra stays as it is. Only if the row has no money it makes the first legal move in canonical order:
+a purchase, or else a rebuild.
 """
-"""What the stand-in does (TBL-2)."""
+"""The stand-in's move (TBL-2)."""
 
-_DRAWN = "It is about a draw: what chance brings is no seat's move."
-_NOT_THERE = "The tile, the card or the place that the move needs is not there."
-_COURSE = "The game waits for something else: it could not go on from there."
+_DRAWN = "The rule is about a draw, which is not a seat's move."
+_NOT_THERE = "The move needs a tile, a card or a place that is not there."
+_COURSE = "The game waits for another event: it could not go on from there."
 
 RULINGS = {
-    "ALH-A2": "The wall counts where it is an outer one, and passages are those without a wall on either side.",
+    "ALH-A2": "The wall counts if it is an outer one. A passage has no wall on either side.",
     "ALH-A3": "A tile that touches nothing would have an outline of its own, and the longest wall no meaning.",
-    "ALH-A4": "The tile counts. Later tiles have to be reached themselves.",
-    "ALH-A5": "The outline goes around, and there is no wall along the hole. It may be filled later.",
+    "ALH-A4": "The tile counts. Later tiles must be reachable themselves.",
+    "ALH-A5": "The outline goes around the hole, which has no wall. The hole may be filled later.",
     "ALH-A6": "Like ALH-A5; at the corner the outline stays outside.",
     "ALH-A8": _NOT_THERE,
     "ALH-A9": _NOT_THERE,
-    "ALH-C1": "The rule also holds that the cards lie in the row. Too much money can be set right with points.",
-    "ALH-C2": "The rule also holds that the cards are in the hand. A wrong payment can be set right with points.",
-    "ALH-C4": "Nobody makes this move: only the referee enters a pass.",
+    "ALH-C1": "The rule also says that the cards lie in the row. Points can set right too much money.",
+    "ALH-C2": "The rule also says that the cards are in the hand. Points can set right a wrong payment.",
+    "ALH-C4": "No seat makes this move: only the referee enters a pass.",
     "ALH-C5": _COURSE,
     "ALH-C6": _NOT_THERE,
     "ALH-C7": _NOT_THERE,
@@ -43,14 +43,14 @@ RULINGS = {
     "ALH-C11": _DRAWN,
     "ALH-C14": _COURSE,
     "ALH-D1": _NOT_THERE,
-    "ALH-D2": "The fountain is no tile: there is nothing to put in the reserve.",
+    "ALH-D2": "The fountain is not a tile: there is nothing to put into the reserve.",
     "ALH-F1": _DRAWN,
     "ALH-F3": _DRAWN,
-    "ALH-F5": "With more than two seats there is no neutral player who could have the tile.",
+    "ALH-F5": "With more than two seats there is no neutral player to take the tile.",
     "ALH-F11": _COURSE,
     "ALH-F13": _DRAWN,
 }
-"""Of every constraint, whether an arbiter may let a move stand that breaks it (TBL-7), and why."""
+"""For every constraint, why an arbiter may or may not let a move stand that breaks it (TBL-7)."""
 
 
 OPTIONS = {

@@ -8,35 +8,36 @@ from tests.rules_pages import options_table
 
 CITATIONS = """\
 Citations name the section of the rule text CZ: Královská zahrada (Společenství duševních sportů, Praha). "Decided"
-marks a question that the text leaves open or answers in two ways, "follows" one that other rules answer.
+marks our answer to a question that the text leaves open or answers in two ways, "follows" an answer that other rules
+imply.
 """
 
 STAND_IN = """\
-It makes the first of the legal moves in canonical order: the castle in the north-west corner of the frame; the domino
-with the lowest number on which no king stands; the first placement by the cell of the left half, then that of the right
-half, by column from the west, then by row from the north. Where nothing fits it discards, as anybody has to.
+It makes the first legal move in canonical order: the castle in the north-west corner of the frame; the domino with the
+lowest number on which no king stands; the first placement by the cell of the left half, then of the right half, by
+column from the west, then by row from the north. If the domino fits nowhere it discards it, as every seat must.
 """
-"""What the stand-in does (TBL-2)."""
+"""The stand-in's move (TBL-2)."""
 
-_DRAWN = "It is about a draw: what chance brings is no seat's move."
-_COURSE = "The game waits for something else: it could not go on from there."
+_DRAWN = "The rule is about a draw, which is not a seat's move."
+_COURSE = "The game waits for another event: it could not go on from there."
 
 RULINGS = {
     "KDO-3": _DRAWN,
     "KDO-4": _DRAWN,
-    "KDO-5": "The domino is not in the line, or another king's: two would place it.",
-    "KDO-6": "The domino is another king's, or not there.",
+    "KDO-5": "The domino is not in the line, or has another king: two seats would place it.",
+    "KDO-6": "The domino has another king, or is not there.",
     "KDO-7": _COURSE,
     "KDO-9": _COURSE,
     "KDO-12": _DRAWN,
     "KDO-13": "The domino is out, and harmony is lost.",
-    "KDO-14": "The domino lies in the frame on two empty cells. Areas are what hangs together.",
-    "KDO-16": "The rule also keeps dominoes on the board that is recorded, which is not much larger than the frame.",
-    "KDO-17": "Without a cell of the frame for the castle there is no frame for the dominoes.",
+    "KDO-14": "The domino lies in the frame on two empty cells, and areas follow from connected squares.",
+    "KDO-16": "The rule also keeps dominoes on the recorded board, which is not much larger than the frame.",
+    "KDO-17": "Without a cell for the castle there is no frame for the dominoes.",
     "KDO-18": "Two squares cannot lie on one cell.",
-    "KDO-19": "The halves of a domino cannot be parted, nor lie on one cell.",
+    "KDO-19": "The halves of a domino cannot be apart, or on one cell.",
 }
-"""Of every constraint, whether an arbiter may let a move stand that breaks it (TBL-7), and why."""
+"""For every constraint, why an arbiter may or may not let a move stand that breaks it (TBL-7)."""
 
 
 OPTIONS = {
@@ -59,7 +60,7 @@ def appendix() -> list[str]:
     return [
         "## Dominoes",
         "",
-        "A half is named `terrain` or `terrain:crowns`. A game declares its dominoes; these are the default.",
+        "A half is named `terrain` or `terrain:crowns`. A game may declare other dominoes; these are the default.",
         "",
         "| number | left | right |",
         "|---|---|---|",

@@ -8,35 +8,35 @@ from referee.games.rollwrite.sheet import CELLS, FACES, TYPES, sheet
 from tests.rules_pages import options_table
 
 CITATIONS = """\
-Citations name the headings of SK, the Slovak edition of the rules. "Decided" marks a question that it leaves open,
-"follows" one that other rules answer.
+Citations name the headings of SK, the Slovak edition of the rules. "Decided" marks our answer to a question that it
+leaves open, "follows" an answer that other rules imply.
 """
 
 STAND_IN = """\
-It gets coins, even where there are none to get, and of the four dice that are rolled then it keeps the lowest blue and
-the lowest yellow one. It neither builds nor turns dice; of a building that the seat has begun it makes no second one.
+It gets coins, even if there are none to get, and keeps the lowest blue and the lowest yellow of the four dice that are
+then rolled. It neither builds nor changes dice. If the seat has already built, it builds no second time.
 """
-"""What the stand-in does (TBL-2)."""
+"""The stand-in's move (TBL-2)."""
 
-_DRAWN = "It is about a draw: what chance brings is no seat's move."
+_DRAWN = "The rule is about a roll, which is not a seat's move."
 
 RULINGS = {
     "RNW-1": _DRAWN,
     "RNW-2": _DRAWN,
     "RNW-3": _DRAWN,
     "RNW-6": _DRAWN,
-    "RNW-8": "The game waits for something else: it could not go on from there.",
-    "RNW-9": "The rule also holds that a die shows 1 to 6 at all: where no dice could meet there is no building.",
+    "RNW-8": "The game waits for another event: it could not go on from there.",
+    "RNW-9": "The rule also says that a die shows 1 to 6: without dice that could meet there is no building.",
     "RNW-10": "Nothing is built a second time, and the action is spent.",
     "RNW-11": _DRAWN,
-    "RNW-17": "The dice that are kept were not rolled: there would be more of them than there are.",
-    "RNW-19": "The rule also holds that there are four dice of 1 to 6.",
-    "RNW-20": "There is no building, or there are no dice, to which it would be the second.",
-    "RNW-22": "The coins that it costs are not there.",
+    "RNW-17": "The kept dice were not rolled: there would be more dice than there are.",
+    "RNW-19": "The rule also says that there are four dice of 1 to 6.",
+    "RNW-20": "There is no first building, or there are no dice for a second.",
+    "RNW-22": "The seat does not have the coins that it costs.",
     "RNW-23": _DRAWN,
     "RNW-25": _DRAWN,
 }
-"""Of every constraint, whether an arbiter may let a move stand that breaks it (TBL-7), and why."""
+"""For every constraint, why an arbiter may or may not let a move stand that breaks it (TBL-7)."""
 
 
 OPTIONS = {
@@ -53,9 +53,9 @@ def appendix() -> list[str]:
     return [
         "## Sheet",
         "",
-        "The sheet is part of the game (message `referee.rollwrite.v1.Tables`). Its default,",
-        f"`{default.name}`, is **not the printed one**: which building stands where on the printed sheet, how many",
-        "boxes a type has and how many coins there are is public in pictures only. Reports that use it say so.",
+        "The sheet is part of the game (message `referee.rollwrite.v1.Tables`). The default sheet,",
+        f"`{default.name}`, is **not the printed one**: cells, boxes and coins of the printed sheet are only published",
+        "as pictures. Supply your own sheet to play on it. Reports on the default sheet say that it is ours.",
         "",
         f"| {default.rows_are} | {' | '.join(f'yellow {value}' for value in range(1, FACES + 1))} |",
         f"|---|{'---|' * FACES}",
@@ -70,12 +70,12 @@ def appendix() -> list[str]:
             for type_, name in enumerate(TYPES)
         ),
         "",
-        "A sheet that breaks one of these is refused by its name:",
+        "A sheet that breaks one of these constraints is refused, with the constraint's name:",
         "",
         "- `cells`: 36 cells, each of one of the six types.",
         "- `boxes`: as many boxes of a type as it has cells, at least 4 (RNW-5).",
-        "- `arcades`: at least 5 boxes of arcades; a player in an example of SK has four and has not completed them.",
-        "- `coin_track`: 7 to 255 coins; three are given and one action can bring four.",
+        "- `arcades`: at least 5 boxes of arcades; in an example of SK a player has four and has not completed them.",
+        "- `coin_track`: 7 to 255 coins; three are given at the start, and one action can bring four.",
         "",
         *options_table("rollwrite", Options, OPTIONS),
     ]

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import grpc
-import pytest
 
 from referee.alhambra.v1.alhambra_pb2 import Options
 from referee.log import intent
@@ -84,7 +83,6 @@ async def follow(client: Client, token: str, games: int) -> dict[str, list[bytes
     return entries
 
 
-@pytest.mark.slow
 async def test_one_token_plays_many_games(client: Client) -> None:
     """At whichever seat; the same token hears of every game, also of such as are opened later."""
     token = (await Office(client).issue("ani", access.SCOPE_PLAY)).secret
@@ -197,7 +195,6 @@ async def closing(call: Any) -> pb.Closing:
     return last.closing  # type: ignore[no-any-return]
 
 
-@pytest.mark.slow
 async def test_expired(tmp_path: Path) -> None:
     async with running(tmp_path / "data", call_s=0.5) as (_, client):
         issued = await Office(client).issue("ani", access.SCOPE_PLAY, lifetime_ms=3000)

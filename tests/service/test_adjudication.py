@@ -105,7 +105,6 @@ def plain(text: str) -> str:
 # --- the same as the commands --------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("setup", PLAIN, ids=name_of)
 async def test_the_command_says_the_same_of_a_record(setup: Setup, tmp_path: Path) -> None:
     """Of games with something illegal, whichever way it goes on: reports in both formats, and every field in them."""
@@ -234,7 +233,6 @@ async def test_a_contested_game_has_its_winner(tmp_path: Path) -> None:
     assert not answer.HasField("claimed")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("setup", PLAIN, ids=name_of)
 async def test_the_command_says_the_same_of_a_position(setup: Setup, tmp_path: Path) -> None:
     """Of a game that is over and of one that is not; every field."""
@@ -300,7 +298,6 @@ async def test_unspecified_is_stop_and_names_are_in_reports_alone(tmp_path: Path
 # --- games of the referee ------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 async def test_the_command_says_the_same_of_a_game(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """While seats join, in play with a refused attempt, and when it is over."""
     async with judging(tmp_path) as (server, client, asker, adjudicator):

@@ -20,7 +20,8 @@ from referee.log.replay import Record
 from referee.log.terms import MAX_ATTEMPTS
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
-from referee.service.data import STORE_FILE, DataError, open_data
+from referee.service.data import DataError, open_data
+from referee.service.files import STORE_FILE
 from referee.service.server import Config, Server
 from referee.v1 import game_service_pb2 as pb
 from referee.wire.registry import codec

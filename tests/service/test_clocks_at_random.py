@@ -16,8 +16,9 @@ from referee.live.errors import GameOver, NotAwaited
 from referee.log.errors import LogError
 from referee.log.intent import Author, Role
 from referee.log.v1 import log_pb2
-from referee.store.store import StoreFailed
+from referee.store.errors import StoreFailed
 from tests.service.clocked import RECORDED, Clocked
+from tests.sizes import campaign
 
 LAG_MS = 250
 CONTROLS = (
@@ -129,9 +130,12 @@ async def run(path: Path, terms: dict[str, Any], steps: list[Step]) -> None:
         await game.close()
 
 
-@pytest.mark.slow
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(TERMS, st.lists(STEPS, min_size=4, max_size=25))
-def test_the_log_has_the_live_clocks(terms: dict[str, Any], steps: list[Step]) -> None:
-    with tempfile.TemporaryDirectory() as path:
-        asyncio.run(run(Path(path), terms, steps))
+@pytest.mark.parametrize("examples", [10, campaign(40)])
+def test_the_log_has_the_live_clocks(examples: int) -> None:
+    @settings(max_examples=examples, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    @given(TERMS, st.lists(STEPS, min_size=4, max_size=25))
+    def same_clocks(terms: dict[str, Any], steps: list[Step]) -> None:
+        with tempfile.TemporaryDirectory() as path:
+            asyncio.run(run(Path(path), terms, steps))
+
+    same_clocks()

@@ -15,7 +15,8 @@ from referee.log import intent
 from referee.log.entry import decode_entry
 from referee.log.intent import Author, Role
 from referee.log.v1 import log_pb2
-from referee.service.data import ALIVE_FILE, Data
+from referee.service.data import Data
+from referee.service.files import ALIVE_FILE
 from referee.service.server import Config, Server
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
@@ -230,7 +231,6 @@ async def test_a_bot_says_what_it_thought_and_resigns(tmp_path: Path) -> None:
         assert clock == bots[0].ledger.record.game.clocks.seat(0)  # type: ignore[union-attr]
 
 
-@pytest.mark.slow
 async def test_no_clock_runs_while_a_killed_referee_is_down(tmp_path: Path) -> None:
     data, log = tmp_path / "data", tmp_path / "log"
     first = await serve(data, log)

@@ -46,7 +46,6 @@ async def opened(client: Client, game_id: str) -> pb.GetGameResponse:
     return response
 
 
-@pytest.mark.slow
 async def test_serve_and_new(tmp_path: Path) -> None:
     data = tmp_path / "data"
     running_ = await serve(data, tmp_path / "log")
@@ -142,7 +141,6 @@ def test_a_port_that_is_taken_is_one_line(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [], "the next start finds nothing that it would take for another's"
 
 
-@pytest.mark.slow
 async def test_the_name_belongs_to_the_directory(tmp_path: Path, here: Run) -> None:
     data = tmp_path / "data"
     keys = []

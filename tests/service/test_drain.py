@@ -216,7 +216,6 @@ class Crowd:
         self.last.append((game_id, message))
 
 
-@pytest.mark.slow
 async def test_under_load(tmp_path: Path) -> None:
     """Many games in play, watchers that do not read: nothing acknowledged is lost, whoever reads is told."""
     data, log, games, sleepers = tmp_path / "data", tmp_path / "log", 8, 4

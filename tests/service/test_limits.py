@@ -338,7 +338,6 @@ async def to_the_end(call: Any) -> None:
         pass
 
 
-@pytest.mark.slow
 async def test_a_call_takes_so_long(tmp_path: Path) -> None:
     """Then it is answered; the act that it brought becomes durable all the same, and sent again gets its answer."""
     data = tmp_path / "data"

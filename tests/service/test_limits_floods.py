@@ -149,7 +149,6 @@ async def played(client: Client, seed: int) -> Play:
     return play
 
 
-@pytest.mark.slow
 async def test_a_game_goes_on_whatever_comes(tmp_path: Path) -> None:
     """One flood after the other, and one game during each; then the referee stops as it should."""
     running = await serve(tmp_path / "data", tmp_path / "log", "--log-level", "warning")

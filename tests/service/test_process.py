@@ -16,7 +16,7 @@ import pytest
 
 from referee.log.intent import SignedIntent
 from referee.log.v1 import log_pb2
-from referee.service.data import STORE_FILE
+from referee.service.files import STORE_FILE
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.sdk.channel import Security, open_channel
@@ -35,15 +35,16 @@ from tests.service.player import (
 from tests.service.process import serve
 from tests.service.test_access import Office
 from tests.service.test_again import audited, moved, send_all_again
+from tests.sizes import campaign
 
 
-@pytest.mark.slow
-async def test_killed_in_the_middle(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kills", [2, campaign(4)])
+async def test_killed_in_the_middle(kills: int, tmp_path: Path) -> None:
     """kill -9 with acts under way: what was acknowledged is there, what was not is there whole or not at all."""
     data, log = tmp_path / "data", tmp_path / "log"
     plays: list[Play] = []
     under_way: list[tuple[Play, SignedIntent, str]] = []
-    for number in range(4):
+    for number in range(kills):
         running = await serve(data, log)
         async with connected(running.address, running.token) as client:
             if not plays:

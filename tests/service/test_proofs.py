@@ -35,17 +35,21 @@ from referee.log.v1 import log_pb2
 from referee.log.verdict import Layer, Report, Verdict
 from referee.service import games, proofs
 from referee.service import server as serving
-from referee.service.data import STORE_FILE, open_data
+from referee.service.data import open_data
+from referee.service.files import STORE_FILE
 from referee.service.server import Server
-from referee.store.store import Change, Row, StoreDamaged, StoreFailed
+from referee.store.errors import StoreDamaged, StoreFailed
+from referee.store.store import Change, Row
 from referee.v1 import game_service_pb2 as pb
 from tests.log.proved import an_attempt
 from tests.log.test_proofs import LenientGame, slip
 from tests.service.conftest import running
+from tests.service.facts import sqlite_store
 from tests.service.player import Client, Play, bearer, connected, refused, token_of
 from tests.service.process import serve
 from tests.service.test_again import moved
 from tests.service.test_whole_games import SHORT
+from tests.sizes import campaign
 from tests.waiting import until, waiting_for
 
 BUILDING = (PlaceTile, RebuildAdd, RebuildRemove, RebuildSwap)
@@ -63,7 +67,7 @@ async def audited(play: Play, engines: Engines | None = None) -> Report:
 async def all_made(server: Server) -> None:
     """Returns when no game that is over lacks a certificate."""
     async with waiting_for("certificates of games that are over"):
-        while await server.data.store.unproved():  # noqa: ASYNC110 - nobody is told
+        while await server.data.store.awaiting_certificates():  # noqa: ASYNC110 - nobody is told
             await asyncio.sleep(0.02)
 
 
@@ -117,8 +121,7 @@ def frames(data: bytes, kind: int) -> list[bytes]:
 # --- whole games ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("seats", "options"), [(2, b""), (3, SHORT)])
+@pytest.mark.parametrize(("seats", "options"), [(3, SHORT), campaign(2, b"")], ids=["short", "whole"])
 async def test_every_verdict_of_a_whole_game_is_proved(tmp_path: Path, seats: int, options: bytes) -> None:
     async with running(tmp_path / "data") as (server, client):
         play = await client.play(seats, terms=ALL_RECORDED, options=options)
@@ -166,7 +169,7 @@ async def test_a_file_is_never_too_long_for_its_certificates(tmp_path: Path, mon
         await abort(play)
         await all_made(server)
         made = frames(await client.log(play.id), Type.CERTIFICATE)
-        monkeypatch.setattr(games, "_PROOF_BYTES", sum(map(len, made[:2])))
+        monkeypatch.setattr(games, "_CERTIFICATE_BYTES", sum(map(len, made[:2])))
         assert frames(await client.log(play.id), Type.CERTIFICATE) == made[:2] != made
 
 
@@ -191,7 +194,6 @@ async def test_a_running_game_has_those_that_are_made(tmp_path: Path) -> None:
 # --- stopped and killed ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 async def test_killed_between_verdict_and_certificate(tmp_path: Path) -> None:
     """kill -9: one game is over by then and one goes on; after the next start both get what they lack."""
     data, log = tmp_path / "data", tmp_path / "log"
@@ -335,11 +337,11 @@ async def test_a_store_that_fails_now_and_then(
     """What could not be kept is made again, less and less often, and counted once."""
     monkeypatch.setattr(proving, "RETRY_S", 0.01)
     async with running(tmp_path / "data") as (server, client):
-        writer, commits = server.data.store._writer, [0]
+        writer, commits = sqlite_store(server)._writer, [0]
         write = writer._write
 
         def failing(changes: Sequence[Change]) -> None:
-            commits[0] += any(change.proved is not None for change in changes)
+            commits[0] += any(change.certificates is not None for change in changes)
             if commits[0] <= 3:
                 raise StoreFailed("no room")
             write(changes)
@@ -379,7 +381,7 @@ async def test_a_game_whose_entries_cannot_be_read(
         monkeypatch.setattr(server.data.store, "entries", damaged)
         server.prover.start()
         async with waiting_for("certificates of the other game"):
-            while len(await server.data.store.unproved()) > 1:  # noqa: ASYNC110
+            while len(await server.data.store.awaiting_certificates()) > 1:  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
         assert server.prover.waiting == 0
         (told,) = [json.loads(line) for line in logged.getvalue().splitlines() if '"proofs given up"' in line]

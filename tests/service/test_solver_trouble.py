@@ -178,7 +178,6 @@ async def test_without_workers_it_is_not_there(tmp_path: Path) -> None:
         assert server.workers.started == 0
 
 
-@pytest.mark.slow
 async def test_a_signal_ends_what_is_asked(tmp_path: Path) -> None:
     """With DRAINING, soon, and without leaving a process behind; a referee that is killed leaves none either."""
     for number in (signal.SIGTERM, signal.SIGKILL):

@@ -155,7 +155,6 @@ async def peer_of(address: str) -> bytes:
     return bytes(found)
 
 
-@pytest.mark.slow
 async def test_serve_reads_its_certificate_again(tmp_path: Path, authority: Authority) -> None:
     """On SIGHUP; what is broken changes nothing."""
     pair = authority.issue("referee")

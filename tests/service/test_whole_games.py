@@ -22,6 +22,7 @@ from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from referee.wire.registry import codec
 from tests.service.player import OTHER_SCRIBE, SCRIBE, Client, bearer, seat_key
+from tests.sizes import sample_of
 
 RECORDED = log_pb2.Terms(illegal_moves=log_pb2.ILLEGAL_MOVE_POLICY_RECORDED)
 SCRIBES = [SCRIBE.public.raw, OTHER_SCRIBE.public.raw]
@@ -60,8 +61,7 @@ KINDS: dict[str, tuple[int, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", sample_of([*KINDS], 8))
 async def test_a_whole_game_audits_complete(client: Client, kind: str) -> None:
     seats, fields = KINDS[kind]
     play = await client.play(seats, rules_id=kind.partition(":")[0], **fields)

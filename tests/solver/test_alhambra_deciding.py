@@ -26,9 +26,8 @@ from referee.games.alhambra.moves import (
 )
 from referee.games.alhambra.options import EndRule, LoopRule
 from referee.games.alhambra.phases import FREE, Phase
-from referee.games.alhambra.piles import tiles_due
 from referee.games.alhambra.scoring import award_type
-from referee.games.alhambra.tiles import NAMES, bits_of, tile_table, tiles_of
+from referee.games.alhambra.tiles import NAMES, bits_of, tile_set, tiles_of
 from referee.games.game import Chance, Decision, Forced, ForcedPass, Over
 from referee.games.results import Contest
 from referee.harness import Shuffler, evenly
@@ -40,6 +39,7 @@ from referee_solver.alhambra.runs import longest_after, longest_at_least, runs
 from referee_solver.deciding import Decided, Open, decide
 from tests.games.positions import DEAR_MARKET, number, position
 from tests.games.rulings import standing
+from tests.sizes import campaign
 from tests.solver.alhambra_endgames import (
     CHEAP,
     TooMany,
@@ -54,16 +54,8 @@ from tests.solver.endings import PLAIN
 # Against every end
 
 
-def test_a_few_endgames() -> None:
-    every_end(seed=2, positions=40)
-
-
-@pytest.mark.slow
-def test_many_endgames() -> None:
-    every_end(seed=3, positions=220)
-
-
-def every_end(seed: int, positions: int) -> None:
+@pytest.mark.parametrize(("seed", "positions"), [(2, 40), campaign(3, 220)])
+def test_endgames(seed: int, positions: int) -> None:
     """In the last turn and after it, bounds and verdict are exact; before, they are sound."""
     counters = compare(random.Random(seed), positions)
     last = {name: count for name, count in counters.positions.items() if "open" not in name}
@@ -95,7 +87,6 @@ def test_a_small_budget_makes_bounds_wider_and_no_less_sound() -> None:
 # Against play
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seats", [2, 3, 4, 6])
 def test_no_play_ends_beyond_the_bounds(seats: int) -> None:
     rng = random.Random(seats)
@@ -131,7 +122,7 @@ def midgame(rng: random.Random, seats: int, stands: float = 0.0) -> State:
         end_rule=(EndRule.MARKET_UNFILLED, EndRule.BAG_EMPTY)[rng.random() < 0.5],
     )
     state: State = GAME.new(seats, options, None)
-    dealer = GAME.dealer(seats, options, state.table, Shuffler(rng))
+    dealer = GAME.dealer(seats, options, state.tile_set, Shuffler(rng))
     turns = rng.randrange(options.max_turns)
     while state.turns < turns or rng.random() < 0.8:
         (awaited,) = state.pending()
@@ -185,7 +176,7 @@ def ruinous(moves: Sequence[Move]) -> Sequence[Move]:
 def drawn(rng: random.Random, state: State) -> MarketTiles | NeutralTiles | MoneyRow:
     """What chance may bring."""
     if state.phase in (Phase.REFILL, Phase.NEUTRAL):
-        tiles = tuple(rng.sample(tiles_of(state.bag), tiles_due(state)))
+        tiles = tuple(rng.sample(tiles_of(state.bag), state.tiles_due()))
         return MarketTiles(tiles) if state.phase is Phase.REFILL else NeutralTiles(tiles)
     dealt = [kind for kind, count in enumerate(state.deck) for _ in range(count)]
     again = [kind for kind, count in enumerate(state.discard) for _ in range(count)]
@@ -211,15 +202,15 @@ def board(*names: str) -> dict[tuple[int, int], str]:
 
 def two_turns_left() -> State:
     """Seat 0 is on turn, and seat 1, which can pay for the whole market, after it; then the game ends stalled."""
-    state: State = GAME.new(3, Options(max_turns=22), tile_table(CHEAP))
-    table = state.table
+    state: State = GAME.new(3, Options(max_turns=22), tile_set(CHEAP))
+    known = state.tile_set
     state.phase, state.seat, state.turns = Phase.ACTION, 0, 20
     names: dict[int, list[str]] = {0: ["chambers-1", "chambers-2", "arcades-1"], 1: ["tower-1", "chambers-4"], 2: []}
     for seat, own in names.items():
-        layout = Layout.of(table, {cell: table.numbers[name] for cell, name in board(*own).items()})
+        layout = Layout.of(known, {cell: known.numbers[name] for cell, name in board(*own).items()})
         state.layouts[seat] = layout
-    state.reserves[1] = 1 << table.numbers["chambers-5"]
-    state.market = [table.numbers[name] for name in ("pavilion-2", "garden-4", "tower-5", "seraglio-7")]
+    state.reserves[1] = 1 << known.numbers["chambers-5"]
+    state.market = [known.numbers[name] for name in ("pavilion-2", "garden-4", "tower-5", "seraglio-7")]
     for kind in (1, 9 + 3, 18 + 4, 27 + 6):  # each slot's tile exactly
         state.hands[1][kind] = 1
     state.row, state.bag, state.deck = [0], 0, bytearray(36)
@@ -232,7 +223,7 @@ def test_a_bound_of_two_turns_is_attained() -> None:
     """The leader takes its arcades down; the other buys four tiles, and lays the chambers of its reserve."""
     state = two_turns_left()
     (found,) = (gap for gap in deciding.bounds(state, leader=0).gaps if gap.seat == 1)
-    number = state.table.numbers
+    number = state.tile_set.numbers
     events: list[Move] = [
         RebuildRemove((0, 3)),
         *(Buy(slot, (kind,)) for slot, kind in enumerate((1, 9 + 3, 18 + 4, 27 + 6))),
@@ -253,12 +244,12 @@ def test_the_leader_can_take_down_a_tile_in_each_of_its_turns(max_turns: int, re
     """Alone with its three gardens, which are worth 20 points as long as there is one."""
     state = two_turns_left()
     state.options = Options(max_turns=max_turns).for_seats(3)
-    own = {(0, 1): state.table.numbers["garden-1"], (0, 2): state.table.numbers["garden-2"]}
-    own[0, 3] = state.table.numbers["garden-3"]
-    state.layouts = [Layout.of(state.table, own), Layout(state.table), Layout(state.table)]
+    own = {(0, 1): state.tile_set.numbers["garden-1"], (0, 2): state.tile_set.numbers["garden-2"]}
+    own[0, 3] = state.tile_set.numbers["garden-3"]
+    state.layouts = [Layout.of(state.tile_set, own), Layout(state.tile_set), Layout(state.tile_set)]
     state.reserves = [0, 0, 0]
     state.hands = [bytearray(36) for _ in range(3)]
-    state.market = [state.table.numbers[name] for name in ("pavilion-9", "pavilion-8", "pavilion-7", "pavilion-6")]
+    state.market = [state.tile_set.numbers[name] for name in ("pavilion-9", "pavilion-8", "pavilion-7", "pavilion-6")]
     leads = {found.seat: found.most for found in deciding.bounds(state, leader=0).gaps}
     pavilions = 16 if max_turns > 21 else 0  # seat 1 has no turn then, and no money
     assert leads[1] == pavilions - (20 if removed < 3 else 0)
@@ -266,13 +257,13 @@ def test_the_leader_can_take_down_a_tile_in_each_of_its_turns(max_turns: int, re
 
 def test_the_neutral_player_can_be_given_what_costs_the_leader_its_place() -> None:
     """Towers: 4 of the leader, or 3 once it took one down; 3 of the neutral player, or 4 with the one just bought."""
-    state: State = GAME.new(2, Options(max_turns=22), tile_table(CHEAP))
-    towers = [state.table.numbers[f"tower-{cost}"] for cost in range(1, 10)]
+    state: State = GAME.new(2, Options(max_turns=22), tile_set(CHEAP))
+    towers = [state.tile_set.numbers[f"tower-{cost}"] for cost in range(1, 10)]
     state.phase, state.seat, state.turns = Phase.PLACE, 1, 20
-    state.layouts[0] = Layout(state.table, {index_of((0, y)): towers[y] for y in range(1, 5)})
-    state.layouts[1] = Layout(state.table, {index_of((0, 1)): towers[0]})
+    state.layouts[0] = Layout(state.tile_set, {index_of((0, y)): towers[y] for y in range(1, 5)})
+    state.layouts[1] = Layout(state.tile_set, {index_of((0, 1)): towers[0]})
     state.neutral, state.bought = bits_of(towers[5:8]), 1 << towers[8]
-    state.market = [state.table.numbers[f"pavilion-{cost}"] for cost in range(1, 5)]
+    state.market = [state.tile_set.numbers[f"pavilion-{cost}"] for cost in range(1, 5)]
     state.bag, state.a_at, state.b_at, state.stack, state.turned = 0, 5, 14, 20, 20
     (found,) = deciding.bounds(state, leader=0).gaps
     assert found.most == 6 - 13 + 16  # and all the pavilions of the market
@@ -325,12 +316,12 @@ def test_walls_after_some_changes() -> None:
 
 
 def grown(rng: random.Random) -> tuple[Layout, list[int]]:
-    table = tile_table()
+    known = tile_set()
     tiles = rng.sample(range(len(NAMES)), len(NAMES))
-    layout = Layout(table)
+    layout = Layout(known)
     for _ in range(rng.choice((2, 5, 12, 25))):
         tile = tiles.pop()
-        if cells := layout.placeable_cells(table.walls[tile]):
+        if cells := layout.placeable_cells(known.walls[tile]):
             layout = layout.placed(tile, index_of(rng.choice(cells)))
     return layout, tiles
 
@@ -340,7 +331,7 @@ def changed(rng: random.Random, layout: Layout, spare: list[int], count: int) ->
     placed, rebuilds = [], 0
     for _ in range(count):
         tile = rng.choice([tile for tile in spare if tile not in layout.tiles.values()])
-        walls = layout.table.walls[tile]
+        walls = layout.tile_set.walls[tile]
         kind = rng.choice((PlaceTile, RebuildRemove, RebuildSwap))
         if kind is PlaceTile and (cells := layout.placeable_cells(walls)):
             layout = layout.placed(tile, index_of(rng.choice(cells)))
@@ -461,7 +452,7 @@ def game(seats: int, seed: int) -> Iterator[State]:
     """Every position of a random game in which tiles are bought."""
     rng = random.Random(seed)
     state: State = GAME.new(seats, None, None)
-    dealer = GAME.dealer(seats, state.options, state.table, Shuffler(rng))
+    dealer = GAME.dealer(seats, state.options, state.tile_set, Shuffler(rng))
     while True:
         yield state.copy()
         match state.pending()[0]:

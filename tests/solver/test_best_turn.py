@@ -17,6 +17,7 @@ from referee_solver.z3run import DEFAULT_RLIMIT, Budget, OutOfBudget
 from tests.games import oracle
 from tests.games.layouts import HABITS, grow
 from tests.games.oracle import HOME, START, Board
+from tests.sizes import campaign, sample_of
 from tests.solver import slow_turns
 
 KINDS = {Add: "add", Remove: "remove", Swap: "swap", Place: "place", Reserve: "reserve"}
@@ -103,9 +104,15 @@ MEDIUM = [(f"medium {seed}", 4 + seed % 8, seed % 2, 1) for seed in range(80)]
 LARGE = [(f"large {seed}", 14 + seed % 12, 1, 1) for seed in range(20)]
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("cases", [SMALL[::2], SMALL[1::2], MEDIUM + LARGE], ids=["small", "small too", "larger"])
+@pytest.mark.parametrize(
+    "cases",
+    [
+        SMALL[:60] + MEDIUM[:8] + LARGE[:2],
+        *(campaign(SMALL[::2]), campaign(SMALL[1::2]), campaign(MEDIUM + LARGE)),
+    ],
+    ids=["some", "small", "small too", "larger"],
+)
 def test_as_by_trying_everything(cases: list[tuple[str, int, int, int]]) -> None:
     for case in cases:
         board, reserve, bought = position(*case)
@@ -115,10 +122,10 @@ def test_as_by_trying_everything(cases: list[tuple[str, int, int, int]]) -> None
         assert (found.bound, found.proven) == (wall, True), case
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(300)
-def test_search_and_z3_agree_on_three_tiles() -> None:
-    for seed in range(30):
+@pytest.mark.parametrize("boards", [6, campaign(30)])
+def test_search_and_z3_agree_on_three_tiles(boards: int) -> None:
+    for seed in range(boards):
         board, reserve, bought = position(f"three {seed}", 2 + seed % 15, seed % 3, 3)
         found = best_turn(without_fountain(board), reserve, bought)
         after = played(board, reserve, bought, found.moves)
@@ -126,7 +133,7 @@ def test_search_and_z3_agree_on_three_tiles() -> None:
         assert (found.wall, found.tiles) == (oracle.longest_wall(after), len(after) - 1), seed
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", sample_of(range(12), 5))
 def test_z3_improves_on_whatever_is_not_best(seed: int) -> None:
     board, reserve, bought = position(f"worse {seed}", 6 + seed, 2, 2)
     best = best_turn(without_fountain(board), reserve, bought)
@@ -221,15 +228,15 @@ def test_a_rebuild_alone() -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("rlimit", [0, 1, 20_000])
-def test_an_exhausted_budget_answers_with_a_bound(seed: int, rlimit: int) -> None:
+def test_an_exhausted_budget_answers_with_a_bound(seed: int) -> None:
     board, reserve, bought = position(f"budget {seed}", 14, 2, 3)
     best = best_turn(without_fountain(board), reserve, bought)
-    found = best_turn(without_fountain(board), reserve, bought, rlimit=rlimit)
-    after = played(board, reserve, bought, found.moves)
-    assert not found.proven
-    assert (found.wall, found.tiles) == (oracle.longest_wall(after), len(after) - 1)
-    assert found.wall <= best.wall <= found.bound
+    for rlimit in (0, 1, 20_000):
+        found = best_turn(without_fountain(board), reserve, bought, rlimit=rlimit)
+        after = played(board, reserve, bought, found.moves)
+        assert not found.proven
+        assert (found.wall, found.tiles) == (oracle.longest_wall(after), len(after) - 1)
+        assert found.wall <= best.wall <= found.bound
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -23,6 +23,7 @@ from referee_solver.alhambra.runs import longest_after, longest_at_least
 from tests.games.layouts import REAL
 from tests.games.rulings import standing
 from tests.games.test_alhambra_as_played import as_played, illegal_boards
+from tests.sizes import campaign
 from tests.solver.alhambra_endgames import compare
 from tests.solver.test_alhambra_deciding import changed, hold_against_play, midgame
 from tests.solver.test_kingdomino_deciding import VARIANTS, check_all_ends, check_end, play_on
@@ -37,16 +38,8 @@ def contest(rng: random.Random, seats: int) -> Contest:
 # Against every end
 
 
-def test_ends_of_kingdomino() -> None:
-    ends_of_kingdomino(range(1), most=500)
-
-
-@pytest.mark.slow
-def test_more_ends_of_kingdomino() -> None:
-    ends_of_kingdomino(range(1, 3), most=800)
-
-
-def ends_of_kingdomino(seeds: range, most: int) -> None:
+@pytest.mark.parametrize(("seeds", "most"), [(range(1), 500), campaign(range(1, 3), 800)])
+def test_ends_of_kingdomino(seeds: range, most: int) -> None:
     """Bounds and verdict are as exact as on boards without an illegal domino."""
     rng = random.Random(seeds.start)
     looked = decided = 0
@@ -57,16 +50,8 @@ def ends_of_kingdomino(seeds: range, most: int) -> None:
     assert 0 < decided < looked
 
 
-def test_ends_of_alhambra() -> None:
-    ends_of_alhambra(seed=1, positions=40)
-
-
-@pytest.mark.slow
-def test_more_ends_of_alhambra() -> None:
-    ends_of_alhambra(seed=2, positions=100)
-
-
-def ends_of_alhambra(seed: int, positions: int) -> None:
+@pytest.mark.parametrize(("seed", "positions"), [(1, 40), campaign(2, 100)])
+def test_ends_of_alhambra(seed: int, positions: int) -> None:
     """In the last turn and after it, the verdict is exact."""
     counters = compare(random.Random(seed), positions, 1_000, illegal=0.7, contest=contest)
     last = {name: count for name, count in counters.positions.items() if "open" not in name}
@@ -78,10 +63,10 @@ def ends_of_alhambra(seed: int, positions: int) -> None:
 # Against play
 
 
-@pytest.mark.slow
-def test_games_of_kingdomino_that_are_played_on() -> None:
+@pytest.mark.parametrize("games", [10, campaign(25)])
+def test_games_of_kingdomino_that_are_played_on(games: int) -> None:
     rng, decided, lines = random.Random(3), 0, Counter[int]()
-    for _ in range(25):
+    for _ in range(games):
         seats, options = rng.choice(VARIANTS)
         state, ruled = late(rng, seats, options), contest(rng, seats)
         lines[state.lines_in_all - state.lines] += 1
@@ -112,7 +97,6 @@ def late(rng: random.Random, seats: int, options: Options) -> State:
     return state
 
 
-@pytest.mark.slow
 def test_games_of_alhambra_that_are_played_on() -> None:
     rng, broken, decided = random.Random(4), Counter[str](), 0
     for _ in range(40):

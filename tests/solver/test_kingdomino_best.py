@@ -73,7 +73,6 @@ def exhausted(dominoes: Sequence[Domino], frame: Frame) -> int:
     return most
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 def test_of_all_kingdoms_it_is_the_best(seed: int) -> None:
     """In a corner, where not everything can be laid."""
@@ -94,7 +93,6 @@ def test_a_bound_that_is_not_attained_is_refuted() -> None:
     assert best(THREE, Frame(7, None)).best == 12
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_twelve_dominoes(seed: int) -> None:
     dominoes = random.Random(seed).sample(DOMINOES, 12)
@@ -117,7 +115,6 @@ def test_nothing_is_worth_nothing() -> None:
         assert (found.best, found.bound, found.proven) == (0, 0, True)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_no_question_refutes_what_there_is(seed: int) -> None:
     """What annealing finds, the clauses have a model for; and what a model is, the judge finds as good."""

@@ -24,6 +24,7 @@ from referee_solver.kingdomino.differential import grown, steps
 from referee_solver.kingdomino.proving import prove
 from referee_solver.z3run import DEFAULT_RLIMIT, Budget
 from tests.games.slow_kingdomino import SlowKingdom
+from tests.sizes import sample_of
 
 
 def domino(number: int, left: str, right: str) -> Domino:
@@ -96,8 +97,7 @@ def test_what_certificates_say() -> None:
     assert found[8].counterexample is not None
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("part", range(2))
+@pytest.mark.parametrize("part", sample_of(range(2), 1))
 def test_a_slow_checker_agrees(part: int) -> None:
     """Rule by rule, and on the first place of all."""
     seen = set[str]()
@@ -214,7 +214,6 @@ def accepted_is_true(data: bytes) -> bool:
     return True
 
 
-@pytest.mark.slow
 def test_every_bit_counts() -> None:
     """One bit changed: refused, or the certificate of another claim that is true."""
     accepted = 0

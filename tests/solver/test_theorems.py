@@ -14,19 +14,19 @@ from referee.games.alhambra.violations import layout_violations
 from referee_solver.alhambra.theorems import THEOREMS, Theorem, boxes, counting
 from referee_solver.alhambra.theorems.__main__ import main
 from referee_solver.alhambra.theorems.engine import every_mask
+from tests.sizes import campaign
 
 BY_NAME: Final = {theorem.name: theorem for theorem in THEOREMS}
-SECONDS: Final = {"ring-test-is-exact-5x5", "placement-is-legal-placement-4x4", "no-pinch-5x5"}
-"""Those of the quick ones that take more than a moment."""
+LARGE: Final = {
+    *("ring-test-is-exact-5x5", "placement-is-legal-placement-4x4", "no-pinch-5x5", "four-neighbours-are-a-hole-5x5"),
+}
+"""The same in a smaller box is the sample."""
 
 
 @pytest.mark.parametrize(
     "theorem",
-    [
-        pytest.param(theorem, id=theorem.name, marks=[pytest.mark.slow] if theorem.name in SECONDS else [])
-        for theorem in THEOREMS
-        if not theorem.slow
-    ],
+    [campaign(each) if each.name in LARGE else each for each in THEOREMS if not each.slow],
+    ids=lambda theorem: theorem.name,
 )
 def test_holds(theorem: Theorem) -> None:
     assert theorem.refute() is None
@@ -253,11 +253,11 @@ def test_a_counterexample_is_drawn(monkeypatch: pytest.MonkeyPatch, capsys: pyte
 def test_a_layout_can_be_locked() -> None:
     """What is said beside the theorem: all tiles but one are on the only way to it, and it has four neighbours."""
     ring = {(1, 0): E, (1, 1): 0, (2, 1): N, (3, 1): 0, (3, 0): W, (3, -1): 0, (2, -1): 0, (2, 0): E | S | W}
-    table = every_mask()
-    layout = Layout.of(table, ring)
+    tile_set = every_mask()
+    layout = Layout.of(tile_set, ring)
     assert layout_violations(layout) == ()
     assert layout.removable_cells() == []
-    assert Layout.of(table, dict.fromkeys(ring, 0)).removable_cells() != []
+    assert Layout.of(tile_set, dict.fromkeys(ring, 0)).removable_cells() != []
 
 
 def test_the_row_above_the_tiles_is_kept() -> None:

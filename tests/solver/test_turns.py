@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 from collections import Counter
 
-import pytest
-
 from referee.certificates.alhambra.claims import Add, Give, Place, Remove, Reserve, Swap, TurnClaim, TurnMove
 from referee.games.alhambra.moves import (
     Event,
@@ -17,13 +15,13 @@ from referee.games.alhambra.moves import (
     ReserveTile,
 )
 from referee.games.alhambra.phases import Phase
-from referee.games.alhambra.tiles import NAMES, tile_table
+from referee.games.alhambra.tiles import NAMES, tile_set
 from referee.games.game import Violation
 from referee_solver.alhambra.differential import grown, steps
 from referee_solver.alhambra.proving import prove
 from tests.games.positions import position
 
-NUMBERS = tile_table().numbers
+NUMBERS = tile_set().numbers
 
 
 def event(move: TurnMove) -> Event:
@@ -82,7 +80,6 @@ def a_turn(rng: random.Random) -> TurnClaim:
     return TurnClaim(layout, reserve, bought, tuple(moves))
 
 
-@pytest.mark.slow
 def test_turns_are_judged_as_the_engine_does() -> None:
     met: Counter[str] = Counter()
     for seed in range(150):

@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterator
 import pytest
 
 from referee.games.alhambra.layout import Layout
-from referee.games.alhambra.tiles import NAMES, parse_tile, tile_table
+from referee.games.alhambra.tiles import NAMES, parse_tile, tile_set
 from referee.games.alhambra.violations import layout_violations
 from referee.games.game import Cell
 from referee_solver.alhambra.judge import FOUNTAIN, IllegalLayout, beside, wall_length
@@ -18,8 +18,9 @@ from referee_solver.alhambra.walls import longest_wall
 from referee_solver.alhambra.walls.asking import answer
 from referee_solver.alhambra.walls.winding import wind
 from referee_solver.z3run import Budget
+from tests.sizes import sample_of
 
-TABLE = tile_table()
+TILE_SET = tile_set()
 KINDS = sorted({parse_tile(name).walls for name in NAMES})
 
 
@@ -96,20 +97,19 @@ def walls_of(rng: random.Random, count: int) -> tuple[int, ...]:
     return tuple(parse_tile(name).walls for name in rng.sample(NAMES, count))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", sample_of(range(6), 2))
 def test_clauses_say_what_enumeration_finds(seed: int) -> None:
     rng = random.Random(seed)
     for count in (1, 2, 3, 4):
         agree(walls_of(rng, count))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", sample_of(range(3), 1))
 def test_the_engine_agrees_with_every_layout_on_the_way(seed: int) -> None:
     tiles = random.Random(seed).sample(NAMES, 8)
     last = None
     for wall in longest_wall(tiles, rlimit=10_000_000, seed=seed):
-        layout = Layout.of(TABLE, {cell: TABLE.numbers[name] for cell, name in wall.layout.items()})
+        layout = Layout.of(TILE_SET, {cell: TILE_SET.numbers[name] for cell, name in wall.layout.items()})
         assert not layout_violations(layout)
         assert layout.wall()[0] == wall.best
         assert set(wall.layout.values()) <= set(tiles)

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from referee.games import registry
-from referee.games.kingdomino import domino_table
+from referee.games.kingdomino import domino_set
 from tests.vectors.entries import Entry, read
 from tests.vectors.perft import FOLDER, Counter, counter, files
 from tests.vectors.slow_draft import HALVES
 
 FILES = files()
 QUICK = 20_000
-"""Counts up to this are checked by ``make test-fast``."""
+"""Counts beyond this are for the campaign."""
 CONFIRMED = 60
 """What is slow looks at every position before the last move, so the depth before may have so many."""
 
@@ -31,7 +31,7 @@ COUNTS = [
         depth,
         nodes,
         id=f"{_name(file)}-{entry.id}-{depth}",
-        marks=[pytest.mark.slow] if nodes > QUICK else [],
+        marks=[pytest.mark.long] if nodes > QUICK else [],
     )
     for file in FILES
     for entry in read(file)
@@ -45,7 +45,7 @@ CONFIRMATIONS = [
         depth,
         nodes,
         id=f"{_name(file)}-{entry.id}-{depth}",
-        marks=[pytest.mark.slow] if depth > 1 else [],
+        marks=[pytest.mark.long] if depth > 1 else [],
     )
     for file in FILES
     for entry in read(file)
@@ -62,7 +62,7 @@ def test_every_game_has_its_files() -> None:
 
 
 def test_the_dominoes_are_the_engines() -> None:
-    assert {domino.number: (str(domino.left), str(domino.right)) for domino in domino_table().dominoes} == HALVES
+    assert {domino.number: (str(domino.left), str(domino.right)) for domino in domino_set().dominoes} == HALVES
 
 
 @pytest.mark.parametrize(("counter", "entry", "depth", "nodes"), COUNTS)

@@ -40,7 +40,7 @@ MOVES: Final = {
 
 def to_come(state: State, typed: Sequence[str]) -> Sequence[str]:
     if CHANCE_KINDS[state.phase] in ("neutral_tiles", "market_tiles"):
-        return left((state.table.names[tile] for tile in tiles_of(state.bag)), typed)
+        return left((state.tile_set.names[tile] for tile in tiles_of(state.bag)), typed)
     drawn_from = state.deck if any(state.deck) else state.discard
     cards = [card_name(kind) for kind in range(KINDS) for _ in range(drawn_from[kind])]
     scoring = [(SCORING_A, state.a_at), (SCORING_B, state.b_at)] if state.phase is Phase.ROW else []

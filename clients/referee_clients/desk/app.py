@@ -39,14 +39,17 @@ class DeskApp(App[None]):
     def on_mount(self) -> None:
         self.push_screen(Start(self.folder, self.place))
 
-    def open_game(self) -> None:
-        """The form for a new game; what it opens is entered at once."""
+    def on_start_new_game(self) -> None:
+        """Show the form for a new game; the game that it opens is entered at once."""
         self.push_screen(Opening(self.folder, self.place, self.read_components), self._opened)
+
+    def on_start_chosen(self, message: Start.Chosen) -> None:
+        """Go on with the game."""
+        self._enter(message.known)
 
     def _opened(self, known: Known | None) -> None:
         if known is not None:
-            self.enter_game(known)
+            self._enter(known)
 
-    def enter_game(self, known: Known) -> None:
-        """Goes on with a game."""
+    def _enter(self, known: Known) -> None:
         self.push_screen(TableScreen(self.folder, self.place, known, ascii_only=self.ascii_only))

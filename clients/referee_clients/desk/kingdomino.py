@@ -37,5 +37,5 @@ MOVES: Final = {
 def to_come(state: State, typed: Sequence[str]) -> Sequence[str]:
     if state.phase is Phase.FIRST_ORDER:
         return left((str(seat) for seat in range(state.seats) for _ in range(kings_of(state.seats))), typed)
-    numbers = (domino.number for domino in state.table.dominoes)
+    numbers = (domino.number for domino in state.domino_set.dominoes)
     return left((str(number) for number in numbers if state.unseen >> number & 1), typed)

@@ -88,7 +88,7 @@ class Organiser:
             raise denied(answer_of(error)) from None
 
     async def game(self, game_id: str) -> game_pb2.Game:
-        """How far the game is."""
+        """Return how far the game is."""
         request = pb.GetGameRequest(game_id=game_id)
         try:
             return (await self._stub.GetGame(request, timeout=CALL_S, wait_for_ready=True)).game

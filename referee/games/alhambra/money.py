@@ -29,6 +29,9 @@ KINDS: Final = len(CURRENCIES) * VALUES
 TAKE_LIMIT: Final = 5
 """ALH-C1: several cards may be taken together up to this sum."""
 
+STARTING_MONEY: Final = 20
+"""ALH-F1: a hand is dealt until it holds this much."""
+
 SCORING_A: Final = KINDS
 """In the order of turned cards: the first scoring card."""
 SCORING_B: Final = KINDS + 1

@@ -1,4 +1,4 @@
-"""Points: the tables, ties and the three rounds. Knows counts and wall lengths, not boards."""
+"""Points: places, ties and the three rounds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from referee.games.alhambra.options import LoopRule
+from referee.games.alhambra.position import Position
 from referee.games.alhambra.tiles import TYPES
 
 FIRST_PLACE: Final = (1, 8, 16)
@@ -71,9 +71,11 @@ def score_round(
     return points, lines
 
 
-def wall_points(longest: int, outline: int, rule: LoopRule) -> int:
-    """Return the points of a longest wall (ALH-B6); one that closes on itself is as long as the outline."""
-    return longest - 1 if rule is LoopRule.ONE_LESS and longest == outline else longest
+def score_position(position: Position, round_: int) -> tuple[list[int], list[Line]]:
+    """Return what ``score_round`` does, if this round was held now."""
+    seats = range(position.seats)
+    counts, walls = [position.counts(seat) for seat in seats], [position.wall(seat) for seat in seats]
+    return score_round(round_, counts, walls, position.neutral_counts() if position.seats == 2 else None)
 
 
 def places(scores: Sequence[int]) -> tuple[int, ...]:

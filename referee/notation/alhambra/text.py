@@ -111,9 +111,9 @@ def tiles_of(tokens: Iterable[Any], state: State) -> tuple[int, ...]:
 
 def tile_of(token: Any, state: State) -> int:
     """Its whole name only: garden-10 is a tile, and so are garden-10-N and garden-10-W. Raises ``NotationError``."""
-    tile = state.table.numbers.get(token)
+    tile = state.tile_set.numbers.get(token)
     if tile is None:
         kind = "-".join(token.split("-")[:2])
-        like = [name for name in state.table.names if name == kind or name.startswith(f"{kind}-")]
+        like = [name for name in state.tile_set.names if name == kind or name.startswith(f"{kind}-")]
         raise syntax_error(token, f"there is no tile {token}", either(like))
     return tile

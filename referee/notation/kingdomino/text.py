@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from referee.games.game import SetupError
-from referee.games.kingdomino import DominoTable, State, domino_table
+from referee.games.kingdomino import DominoSet, State, domino_set
 from referee.games.kingdomino.catalogue import CATALOGUE
 from referee.games.kingdomino.dominoes import Domino, parse_half
 from referee.games.kingdomino.moves import (
@@ -28,12 +28,12 @@ TERMINALS: Final = {
 }
 
 
-def write_components(table: DominoTable) -> str:
+def write_components(table: DominoSet) -> str:
     """``wheat/wheat wheat/wheat forest/forest …``: left and right half of each domino, from number 1 on."""
     return " ".join(f"{domino.left}/{domino.right}" for domino in table.dominoes)
 
 
-def read_components(text: str) -> DominoTable:
+def read_components(text: str) -> DominoSet:
     """Raises ``SetupError``."""
     dominoes = []
     for number, word in enumerate(text.split(" "), start=1):
@@ -41,7 +41,7 @@ def read_components(text: str) -> DominoTable:
         if not slash:
             raise SetupError(f"domino {number} {shown(word)}: expected left and right half, such as wheat/mine:3")
         dominoes.append(Domino(number, parse_half(left), parse_half(right)))
-    return domino_table(tuple(dominoes))
+    return domino_set(tuple(dominoes))
 
 
 def event(tree: Any, state: State) -> Event:
@@ -76,7 +76,7 @@ def _place(tree: Any, state: State) -> PlaceDomino:
 def _domino(tree: Any, state: State) -> int:
     """Its number; what is written of its halves has to be so. Raises ``NotationError``."""
     number, halves = int(tree.children[0]), tree.children[1]
-    if halves is not None and (domino := state.table.get(number)) is not None:
+    if halves is not None and (domino := state.domino_set.get(number)) is not None:
         there = f"{domino.left}/{domino.right}"
         if halves != there:
             raise syntax_error(halves, f"domino {number} with {halves}", there)

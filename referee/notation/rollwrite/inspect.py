@@ -31,7 +31,7 @@ def answer(question: dict[str, Any]) -> dict[str, Any]:
     fields, about = (_POINTS_FIELDS, _score) if "score" in question else (_MOVE_FIELDS, _moves)
     only(question, fields)
     sheet = sheet_of(question.get("sheet", DEFAULT), "sheet")
-    named = {"sheet": sheet.name, **({"remark": sheet.remark} if sheet.remark else {})}
+    named = {"sheet": sheet.name, **({"remark": sheet.provenance} if sheet.provenance else {})}
     return named | about(question, sheet)
 
 
@@ -61,7 +61,7 @@ def _action(move: Move, state: State) -> dict[str, Any]:
             cost = state.coins[0] - after.coins[0]
             return {"action": "change_dice", "blue": blue, "yellow": yellow, "cost": cost}
         case Build(blue, yellow):
-            type_ = TYPES[state.table.type_at(blue, yellow)]
+            type_ = TYPES[state.sheet.type_at(blue, yellow)]
             second = after.phase is Phase.SECOND
             return {"action": "build", "blue": blue, "yellow": yellow, "type": type_, "second": second}
         case GetCoins():

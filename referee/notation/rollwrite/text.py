@@ -108,6 +108,6 @@ def _building(tree: Any, state: State) -> Roll:
 def _typed(type_: Any, pair: Any, state: State) -> Roll:
     """The dice; a type that is written has to be the sheet's. Raises ``NotationError``."""
     roll = cell(pair)
-    if type_ is not None and type_ != (there := TYPES[state.table.type_at(*roll)]):
+    if type_ is not None and type_ != (there := TYPES[state.sheet.type_at(*roll)]):
         raise syntax_error(type_, f"{type_} {pair}", f"{there} {pair}")
     return roll

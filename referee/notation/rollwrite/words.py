@@ -128,7 +128,7 @@ def second(state: State) -> Roll:
 
 
 def _building(cell: Roll, state: State) -> str:
-    return f"{TYPES[state.table.type_at(*cell)]} {_roll(cell)}"
+    return f"{TYPES[state.sheet.type_at(*cell)]} {_roll(cell)}"
 
 
 def _roll(roll: Roll) -> str:

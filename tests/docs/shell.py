@@ -1,0 +1,74 @@
+"""Commands as a page shows them: found, run as a reader would, and held against what the page says they print."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.cli import inside
+from tests.cli.command import REFEREE
+
+ROOT = Path(__file__).parent.parent.parent
+ENVIRONMENT = {
+    **os.environ,
+    "PATH": f"{REFEREE.parent}{os.pathsep}{os.environ['PATH']}",
+    "COLUMNS": "100",
+    "NO_COLOR": "1",
+}
+_ALONE = re.compile(r"referee (?!bot )[^|<>;&$`\n]*")
+"""What needs no shell but for its quotes; a bot may be a program of the reader's own."""
+
+
+class Example(NamedTuple):
+    """A command after a prompt, and the output shown below it."""
+
+    terminal: str
+    """The figure before the prompt, for a command that keeps its terminal; empty for all others."""
+    command: str
+    output: str
+
+
+def examples(page: str) -> list[Example]:
+    """Return the commands after ``$``, in blocks indented by four."""
+    found = []
+    for block in re.findall(r"^    \d?\$ .*(?:\n(?:    .*|(?=\n    )))*", page, re.MULTILINE):
+        _, *parts = re.split(r"^    (\d?)\$ ", block, flags=re.MULTILINE)
+        for terminal, example in zip(parts[::2], parts[1::2], strict=True):
+            command, _, output = example.partition("\n")
+            found.append(Example(terminal, command, re.sub("^    ", "", output, flags=re.MULTILINE)))
+    return found
+
+
+def is_shown(output: str, printed: str, *, lines: bool = True) -> bool:
+    """Check the output against a page, where an ellipsis stands for any text; ``lines``: over several lines, too."""
+    anything = r"(?s:.*)" if lines else ".*"
+    pattern = anything.join(map(re.escape, output.strip("\n").split("…")))
+    return re.fullmatch(pattern, printed.strip("\n")) is not None
+
+
+def ran(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run the command to its end; return its exit code and what it printed."""
+    if _ALONE.fullmatch(command):
+        return inside.referee(*shlex.split(command)[1:], cwd=folder)
+    words = ["sh", "-c", command]
+    return subprocess.run(words, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, check=False)
+
+
+@contextmanager
+def running(command: str, folder: Path, log: Path) -> Iterator[None]:
+    """Run the command beside the others until the block ends; ``log`` gets what it prints."""
+    with log.open("wb") as out:
+        process = subprocess.Popen(
+            ["sh", "-c", f"exec {command}"], cwd=folder, env=ENVIRONMENT, stdout=out, stderr=subprocess.DEVNULL
+        )
+        try:
+            yield
+        finally:
+            process.terminate()
+            process.wait()
