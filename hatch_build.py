@@ -1,8 +1,8 @@
 """Generate the protobuf code: a hatchling build hook that also runs by hand (`python -m hatch_build`).
 
 For every proto/**/*.proto this writes, at the same place in the package tree, the messages (`_pb2.py`), the
-services where there are any (`_pb2_grpc.py`) and typed stubs for both, and the packages that hold them. The schema of the log is also written
-as a self-contained FileDescriptorSet, so that a log can be read without this package.
+services where there are any (`_pb2_grpc.py`) and typed stubs for both, and the packages that hold them. The schema of
+the log is also written as a self-contained FileDescriptorSet, so that a log can be read without this package.
 """
 
 import shutil

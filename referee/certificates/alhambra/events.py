@@ -65,7 +65,7 @@ def _hand_out(state: State, event: Event) -> HandOutClaim | None:
     drawn = iter(event.tiles if isinstance(event, MarketTiles) else ())
     market = [next(drawn, FREE) if tile == FREE else tile for tile in state.market]
     slots = [
-        Slot(state.options.slot_currencies[slot], state.tile_set.names[tile], _winner(after, tile))
+        Slot(int(state.options.slot_currencies[slot]), state.tile_set.names[tile], _winner(after, tile))
         for slot, tile in enumerate(market)
         if tile != FREE
     ]

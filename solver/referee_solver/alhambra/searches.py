@@ -16,8 +16,8 @@ from referee_solver.alhambra.best_turn import best_turn
 from referee_solver.alhambra.distance import distance
 from referee_solver.alhambra.walls import longest_wall
 
-_MOST_TURNS = 200
-"""Most turns of a way from one layout to another."""
+_TURNS_SOUGHT = 200
+"""Most turns that are looked at, whatever a request allows; what is claimed elsewhere may take more."""
 
 
 def _find_best_turn(request: pb.FindBestTurnRequest, _: float) -> Iterator[Message]:
@@ -47,7 +47,7 @@ def _find_longest_wall(request: pb.FindLongestWallRequest, seconds: float) -> It
 
 def _rebuild_distance(request: pb.RebuildDistanceRequest, _: float) -> Iterator[Message]:
     start, goal = layout_of(request.start, "start"), layout_of(request.goal, "goal")
-    limit = {"limit": min(request.limit, _MOST_TURNS)} if request.limit else {}
+    limit = {"limit": min(request.limit, _TURNS_SOUGHT)} if request.limit else {}
     found = distance(start, request.reserve, goal, **limit, **_rlimit(request.budget))
     yield pb.RebuildDistanceResponse(moves=map(move_message, found.moves or ()), bound=found.bound, proven=found.proven)
 
