@@ -13,6 +13,7 @@ from referee.log.errors import LogError
 from referee.log.identity import GAME_ID_TEXT, parse_game_id
 from referee.log.keys import PrivateKey, PublicKey, public_key_from_pem
 from referee.log.note import VerifierKey
+from referee.notation.errors import cut
 
 Key = Annotated[
     str,
@@ -28,8 +29,6 @@ _HEX_KEY = re.compile("[0-9a-fA-F]{64}", re.ASCII)
 _KEY_EXPECTED = "64 hexadecimal digits, or a file with them or with a PEM key"
 _MOST_BYTES = 4096
 """Of a file that may hold a key."""
-_MOST_SHOWN = 60
-"""Characters of what somebody gave by mistake."""
 
 
 def public_key(word: str, text: str) -> bytes:
@@ -86,11 +85,6 @@ def address(option: str, text: str) -> tuple[str, int]:
     if not (colon and host and port.isascii() and port.isdecimal() and int(port) < 1 << 16):
         raise Failure(f"{option} {text!r}: expected HOST:PORT, such as 127.0.0.1:50051", EXIT_USAGE)
     return host, int(port)
-
-
-def cut(text: str) -> str:
-    """So much of a text as an error repeats."""
-    return text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 1] + "…"
 
 
 def _is_verifier(text: str) -> bool:

@@ -10,9 +10,9 @@ from typing import Any
 
 from google.protobuf import json_format
 
-from referee.cli.arguments import cut
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.games import registry
+from referee.notation.errors import cut
 from referee.notation.options import Option, OptionError, options_of
 from referee.wire import strict
 from referee.wire.components import default_json, message_of

@@ -38,8 +38,8 @@ class NotationError(Exception):
         super().__init__(kind, where, what, expected)
         self.kind = kind
         self.line, self.column = where
-        self.what = _cut(what)
-        self.expected = _cut(expected)
+        self.what = cut(what, _MOST_CHARACTERS)
+        self.expected = cut(expected, _MOST_CHARACTERS)
         self.violations = tuple(violations)
 
     @property
@@ -57,8 +57,9 @@ class NotationError(Exception):
         return f"line {self.line}, column {self.column}: {self.kind}: {self.what}{expected}"
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= _MOST_CHARACTERS else text[: _MOST_CHARACTERS - 1] + "…"
+def cut(text: str, most: int = 40) -> str:
+    """Return the text, or its beginning if it has more than ``most`` characters: as much as an error repeats."""
+    return str(text) if len(text) <= most else text[: most - 1] + "…"
 
 
 def illegal(

@@ -13,7 +13,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedTok
 from lark.lexer import PatternStr
 
 from referee.games import registry
-from referee.notation.errors import Kind, NotationError, either
+from referee.notation.errors import Kind, NotationError, cut, either
 
 COMMON: Final = Path(__file__).with_name("text.lark")
 MAX_CHARACTERS: Final = 1 << 19
@@ -34,7 +34,8 @@ _WORD: Final = re.compile(r'"[^"\r\n]*"?|[^\s"\[\](){};:]+|.', re.DOTALL)
 _HIDDEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 """What does not show, or makes a line look like two, or turns it around: no reader would see what the parser reads."""
 _WORD_BEFORE: Final = re.compile(r"[^\s\"\[\](){};:]*\Z")
-_MOST_SHOWN: Final = 40
+_LONGEST_WORD: Final = 40
+"""Characters before a fault in which its word is looked for to begin."""
 
 
 class _Apart:
@@ -118,7 +119,7 @@ def _begin(text: str, at: int) -> int:
     """Where the word begins that a character is in."""
     if _WORD_BEFORE.match(text[at]) is None:
         return at
-    before = _WORD_BEFORE.search(text, max(0, at - _MOST_SHOWN), at)
+    before = _WORD_BEFORE.search(text, max(0, at - _LONGEST_WORD), at)
     return before.start() if before else at
 
 
@@ -137,11 +138,6 @@ def place(text: str, at: int) -> tuple[int, int]:
 def shown(text: str) -> str:
     """So much of what was found as an error repeats."""
     return repr(cut(text))
-
-
-def cut(text: str) -> str:
-    """So much of it."""
-    return str(text) if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 1] + "…"
 
 
 def syntax_error(token: Any, what: str, expected: str) -> NotationError:

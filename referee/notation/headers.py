@@ -14,8 +14,8 @@ from typing import Any, Final
 from referee.games import registry
 from referee.games.game import SetupError, State
 from referee.notation import old_names
-from referee.notation.errors import Kind, NotationError, either
-from referee.notation.grammar import cut, place, place_of, shown, syntax_error
+from referee.notation.errors import Kind, NotationError, cut, either
+from referee.notation.grammar import place, place_of, shown, syntax_error
 from referee.notation.options import OptionError, chosen, options_of, written
 
 EVENT, ROUND, TABLE = "Event", "Round", "Table"

@@ -18,7 +18,7 @@ from google.rpc import error_details_pb2, status_pb2
 from referee.games.game import UnknownRules
 from referee.live import errors
 from referee.log.errors import Code, LogError
-from referee.notation.errors import NotationError
+from referee.notation.errors import NotationError, cut
 from referee.service.auth import PermissionDenied, Unauthenticated
 from referee.service.limits import TookTooLong
 from referee.store.errors import StoreFailed
@@ -164,15 +164,11 @@ def _status(reason: str, message: str, metadata: Mapping[str, object], wait_s: f
     ErrorReason.Value(f"ERROR_REASON_{reason}")  # a reason that is not in the API must not get out
     info = error_details_pb2.ErrorInfo(reason=reason, domain=DOMAIN)
     for key, value in metadata.items():
-        info.metadata[key] = _cut(str(value), _MAX_VALUE)
-    found = status_pb2.Status(code=STATUS_OF[reason].value[0], message=_cut(message, _MAX_MESSAGE))
+        info.metadata[key] = cut(str(value), _MAX_VALUE)
+    found = status_pb2.Status(code=STATUS_OF[reason].value[0], message=cut(message, _MAX_MESSAGE))
     found.details.add().Pack(info)
     if wait_s:
         retry = error_details_pb2.RetryInfo()
         retry.retry_delay.FromMilliseconds(ceil(1000 * wait_s))
         found.details.add().Pack(retry)
     return found
-
-
-def _cut(text: str, length: int) -> str:
-    return text if len(text) <= length else text[: length - 1] + "…"
