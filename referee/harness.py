@@ -197,7 +197,7 @@ class _Checker:
     def play(self, played: Played, choose: Choose, watch: Callable[[State], None] | None, most_events: int) -> None:
         encode = self.codec.encode_components
         same = encode(self.game.default_components()) == encode(None)
-        _demand(same, "default_components() are not the tables that the codec takes for None")
+        _demand(same, "default_components() are not the components that the codec takes for None")
         state = played.state
         while not isinstance(self._awaited(state), Over):
             _demand(len(played.events) < most_events, "the game does not end")

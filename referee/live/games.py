@@ -1,4 +1,4 @@
-"""All tables of a referee: opens games, finds them, lists them, lets go of those that are over."""
+"""All live games of a referee: opens games, finds them, lists them, lets go of those that are over."""
 
 from __future__ import annotations
 
