@@ -1,7 +1,7 @@
 """Generate the protobuf code: a hatchling build hook that also runs by hand (`python -m hatch_build`).
 
 For every proto/**/*.proto this writes, at the same place in the package tree, the messages (`_pb2.py`), the
-services where there are any (`_pb2_grpc.py`) and typed stubs for both. The schema of the log is also written
+services where there are any (`_pb2_grpc.py`) and typed stubs for both, and the packages that hold them. The schema of the log is also written
 as a self-contained FileDescriptorSet, so that a log can be read without this package.
 """
 
@@ -33,7 +33,9 @@ class GenerateProtobuf(BuildHookInterface[Any]):
 def generate() -> None:
     """Bring the generated files up to date, leaving alone those that already are."""
     protos = sorted(path.relative_to(PROTO).as_posix() for path in PROTO.rglob("*.proto"))
-    packages = sorted({Path(proto).parent for proto in protos})
+    schemas = {Path(proto).parent for proto in protos}
+    # What holds a game's schema and nothing else; the log's is beside code, the API's at the top.
+    packages = sorted(schemas | ({schema.parent for schema in schemas} - {Path("referee"), Path(LOG_SCHEMA).parent}))
     with TemporaryDirectory() as temporary:
         out = Path(temporary)
         if protos:

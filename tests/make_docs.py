@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
-from referee.games import registry, table_rules
+from referee.games import forfeits, registry, table_rules
 from referee.games.game import Kind, Rule
 from referee.log.endings import CONSEQUENCES
 from referee_solver.alhambra.theorems import THEOREMS
@@ -90,7 +90,7 @@ def table_page() -> str:
     lines += _rules_table(table_rules.CATALOGUE)
     lines += ["## Endings", "", ENDINGS, "| number | ending | by whom | worth |", "|---|---|---|---|"]
     for ending, row in CONSEQUENCES.items():
-        seat = ", forfeits" if row.forfeits else ""
+        seat = ", forfeits" if ending in forfeits.ENDINGS else ""
         lines.append(f"| {ending.value} | {ending.name}{seat} | {_cell(row.by)} | {_cell(row.worth.value)} |")
     lines += ["", "## Stand-ins", "", STAND_INS]
     pages = [(game, registry.part("tests.rules_pages", game.rules_id)) for game in registry.games()]

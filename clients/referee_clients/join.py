@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-_GAME_ID = re.compile(r"[0-9a-f]{32}\Z")
+from referee.log.identity import GAME_ID_TEXT, parse_game_id
+
 _SEAT = re.compile(r"[0-9]\Z", re.ASCII)
 _TOKEN = re.compile(r"[!-~]+\Z")
 _EXPECTED = "address:port/game/seat#token, as the organiser gave it"
@@ -43,8 +44,8 @@ def parse_join(text: str) -> Join:
     address, game_id, seat = parts
     if not address or address.rpartition(":")[2] == "":
         raise JoinError(f"join string: address {address!r}, expected host:port")
-    if not _GAME_ID.match(game_id):
-        raise JoinError(f"join string: game {game_id!r}, expected 32 lower-case hexadecimal digits")
+    if parse_game_id(game_id) is None:
+        raise JoinError(f"join string: game {game_id!r}, expected {GAME_ID_TEXT}")
     if not _SEAT.match(seat):
         raise JoinError(f"join string: seat {seat!r}, expected one digit")
     if not _TOKEN.match(token):

@@ -9,7 +9,8 @@ from typing import Annotated
 import grpc
 import typer
 
-from referee.cli.acting import check_game, confirm
+from referee.cli.acting import confirm
+from referee.cli.arguments import game_id
 from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, refused, security, token_of
 from referee.service.files import TOKEN_FILE
 from referee.v1 import game_service_pb2 as pb
@@ -43,7 +44,7 @@ def abort(  # noqa: PLR0917 - typer reads options from the signature
 
     Example: `referee abort 0197a1cb1db4c9da428632ae52ec26d7 --data club`
     """
-    check_game(game)
+    game_id(game)
     token = token_of(token_file or data / TOKEN_FILE, needed=tls_cert is None or token_file is not None)
     secured = security(server, tls_ca, tls_cert, tls_key, insecure, token)
     confirm([f"game {game} ends without a result, for good"], sure=yes)

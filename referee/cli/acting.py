@@ -28,7 +28,6 @@ from referee_clients.sdk.arbiter import arbiter
 from referee_clients.sdk.channel import Security
 from referee_clients.sdk.errors import ClientError
 
-_ID_DIGITS = 32
 _TRIES = 8
 """For what is meant wherever the game stands, while others play on."""
 _T = TypeVar("_T")
@@ -61,13 +60,6 @@ class Remote:
     def secured(self, token: str = "") -> Security:
         """Raises ``Failure``."""
         return security(self.server, self.tls_ca, self.tls_cert, self.tls_key, self.insecure, token)
-
-
-def check_game(game: str) -> str:
-    """Raises ``Failure``."""
-    if len(game) != _ID_DIGITS or set(game) - set("0123456789abcdef"):
-        raise Failure(f"game {game!r}: expected {_ID_DIGITS} hexadecimal digits, lower case", EXIT_USAGE)
-    return game
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,7 @@ from referee.cli import output, texts
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
 from referee.cli.recorder import Recorder, checkpoint_signer, different_keys, has_rulings, obstacle, write_new
 from referee.log.errors import LogError
-from referee.log.header import header_hash
 from referee.log.keys import PrivateKey
-from referee.log.note import CheckpointSigner
 from referee.log.players import SALT_BYTES, player_hash
 from referee.log.verdict import Verdict
 from referee.notation.headers import Setup
@@ -25,6 +23,7 @@ from referee.report.model import Facts, Report, Seat, of_adjudication
 from referee.report.page import html
 from referee.report.text import summary, text
 from referee.service.files import DEFAULT_ORIGIN
+from referee.transcript.report import hashes as log_hashes
 
 _WRITERS = {".html": html, ".txt": text}
 
@@ -103,7 +102,7 @@ def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
         except LogError as error:
             raise Failure(f"{record}: {error}", EXIT_USAGE) from None
         write_new("--out", out, data)
-        hashes = _hashes(recorder, signer, signers)
+        hashes = log_hashes(recorder.record, signer.verifier)
     made = of_adjudication(found, seats, hashes)
     for path in reports:
         write_new("--report", path, _WRITERS[path.suffix](made).encode())
@@ -166,21 +165,6 @@ def recorded(found: Adjudication, signers: Sequence[PrivateKey], players: Sequen
     if not found.stopped:
         recorder.end(found.contest)
     return recorder
-
-
-def _hashes(recorder: Recorder, signer: CheckpointSigner, signers: Sequence[PrivateKey]) -> Facts:
-    record = recorder.record
-    facts = [
-        ("game", record.game_id.hex()),
-        ("entries", str(record.size)),
-        ("root", record.root().hex()),
-        ("header", header_hash(recorder.header).hex()),
-        ("verifier key", str(signer.verifier)),
-        ("scribe 0", signers[0].public.raw.hex()),
-    ]
-    if len(signers) > 2:
-        facts.append(("arbiter 0", signers[2].public.raw.hex()))
-    return tuple(facts)
 
 
 def _told(made: Report, files: Sequence[Path]) -> str:

@@ -10,6 +10,7 @@ import typer
 
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.log.errors import LogError
+from referee.log.identity import GAME_ID_TEXT, parse_game_id
 from referee.log.keys import PrivateKey, PublicKey, public_key_from_pem
 from referee.log.note import VerifierKey
 
@@ -70,6 +71,13 @@ def verifier_key(option: str, text: str) -> VerifierKey:
         what = error.what.replace(repr(key), repr(cut(key)))
         expected = f"; expected {error.expected}" if error.expected else ""
         raise Failure(f"{word}: {what}{expected}", EXIT_USAGE) from None
+
+
+def game_id(text: str) -> bytes:
+    """Return the id of a game. Raise ``Failure``."""
+    if (found := parse_game_id(text)) is None:
+        raise Failure(f"game {text!r}: expected {GAME_ID_TEXT}", EXIT_USAGE)
+    return found
 
 
 def address(option: str, text: str) -> tuple[str, int]:

@@ -19,6 +19,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemaining
 from referee.cli.output import write
 from referee.log.audit import Policy, audit
 from referee.log.verdict import Report, Verdict
+from referee.notation.outcomes import counted
 
 SUFFIX = ".gamelog"
 UNREADABLE = "UNREADABLE"
@@ -88,7 +89,7 @@ def tell(folder: Path, paths: Sequence[Path], policy: Policy, *, as_json: bool) 
             write(_as_json(one, folder) if as_json else _as_text(one, folder))
     if not as_json:
         listed = ", ".join(f"{count} {verdict}" for verdict, count in found.most_common())
-        write(f"{len(paths)} {'file' if len(paths) == 1 else 'files'}: {listed}\n")
+        write(f"{counted(len(paths), 'file')}: {listed}\n")
     if found[UNREADABLE]:
         return 1
     return next((int(verdict) for verdict in GRAVITY if found[verdict.name]), int(Verdict.COMPLETE))

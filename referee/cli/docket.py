@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from referee.cli import output
-from referee.cli.acting import called, check_game
-from referee.cli.arguments import verifier_key
+from referee.cli.acting import called
+from referee.cli.arguments import game_id, verifier_key
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, security
 from referee.games.game import Ending
@@ -20,9 +20,10 @@ from referee.log.events import read_end, read_rule
 from referee.log.intent import Author, Role
 from referee.log.verdict import Finding, Verdict
 from referee.notation.outcomes import counted
+from referee.notation.times import moment_utc
 from referee.service.docket import docket_message
 from referee.transcript.game_file import GameFile
-from referee.transcript.words import quoted, result_words, ruling_words, time_words
+from referee.transcript.words import quoted, result_words, ruling_words
 from referee.v1 import arbiter_service_pb2 as pb
 from referee_clients.sdk.arbiter import arbiter
 
@@ -59,7 +60,7 @@ def docket(  # noqa: PLR0917 - typer reads options from the signature
         return
     if key is not None:
         raise Failure("--key: is for files; a referee's word for a running game cannot be audited", EXIT_USAGE)
-    check_game(game)
+    game_id(game)
     secured = security(server, tls_ca, tls_cert, tls_key, insecure)
 
     async def ask() -> pb.Docket:
@@ -106,7 +107,7 @@ def told(found: pb.Docket) -> list[str]:
         what = f"entry {found.proposal.seq} proposes to take back what followed entry {found.proposal.to_seq}"
         lines.append(f"{what}; {missing} yet to agree")
     if found.HasField("waiting"):
-        when = f"entered at {time_words(found.until_ms)}, if nobody acts before" if found.until_ms else _held(found)
+        when = f"entered at {moment_utc(found.until_ms)}, if nobody acts before" if found.until_ms else _held(found)
         lines.append(f"the game has come to its end: {found.outcome}")
         lines.append(f"  {when}")
         lines.append(f"  {result_words(read_end(found.waiting))}")

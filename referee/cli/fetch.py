@@ -9,14 +9,14 @@ from typing import Annotated
 import grpc
 import typer
 
-from referee.cli.failure import EXIT_USAGE, Failure
+from referee.cli.arguments import game_id
+from referee.cli.failure import Failure
 from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, refused, security
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc
 from referee_clients.sdk.channel import Security, open_channel
 
 _TIMEOUT_S = 60
-_ID_DIGITS = 32
 
 
 def fetch(  # noqa: PLR0917 - typer reads options from the signature
@@ -37,8 +37,7 @@ def fetch(  # noqa: PLR0917 - typer reads options from the signature
 
     Example: `referee fetch 0197a1cb1db4c9da428632ae52ec26d7 --out final.gamelog`
     """
-    if len(game) != _ID_DIGITS or set(game) - set("0123456789abcdef"):
-        raise Failure(f"game {game!r}: expected {_ID_DIGITS} hexadecimal digits, lower case", EXIT_USAGE)
+    game_id(game)
     secured = security(server, tls_ca, tls_cert, tls_key, insecure)
     path = out or Path(f"{game}.gamelog")
     try:

@@ -17,7 +17,7 @@ from referee.log.errors import LogError
 from referee.log.replay import Record
 from referee.log.verdict import Finding
 from referee.notation import position_text
-from referee.notation.outcomes import outcome
+from referee.notation.outcomes import counted, outcome
 from referee.notation.position_text import Position
 from referee.notation.strict_json import QueryError
 from referee.transcript.game_file import GameFile, as_text
@@ -147,9 +147,9 @@ def _headline(found: pb.ProveDecidedResponse, entry: int) -> str:
 
 def _in_words(gap: pb.Gap, leader: int) -> str:
     if gap.most > 0:
-        return f"seat {gap.seat} can still end {_points(gap.most)} ahead of seat {leader}, at the most"
+        return f"seat {gap.seat} can still end {counted(gap.most, 'point')} ahead of seat {leader}, at the most"
     if gap.most < 0:
-        return f"seat {gap.seat} ends at least {_points(-gap.most)} behind seat {leader}"
+        return f"seat {gap.seat} ends at least {counted(-gap.most, 'point')} behind seat {leader}"
     if gap.loses_ties:
         return f"seat {gap.seat} can still have as many points as seat {leader}, and loses every tie"
     return f"seat {gap.seat} can still have as many points as seat {leader}"
@@ -163,7 +163,3 @@ def _table(found: pb.ProveDecidedResponse) -> Iterator[str]:
         width = max(len(f"{part.points:+}") for part in gap.parts)
         for part in gap.parts:
             yield f"  {part.points:+{width}}  {part.what}"
-
-
-def _points(count: int) -> str:
-    return f"{count} {'point' if count == 1 else 'points'}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -25,6 +24,7 @@ from referee.log.replay import check_link, signed_part
 from referee.log.tlog_proof import TlogProof
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
+from referee.notation.times import moment_utc
 
 
 def prove_inclusion(
@@ -89,9 +89,8 @@ def _told(proved: TlogProof, head: Checkpoint, author_key: bytes | None) -> Iter
         raise LogError(Code.WRONG_GAME, f"entry of game {entry.game_id.hex()}", head.game_id.hex())
     if entry.seq != proved.index:
         raise LogError(Code.STALE_HEAD, f"an entry with seq {entry.seq}", str(proved.index), entry=proved.index)
-    when = datetime.fromtimestamp(entry.referee_ms / 1000, UTC)
     yield f"entry {proved.index} of {head.size} that are signed for, game {entry.game_id.hex()}"
-    yield f"at {when:%Y-%m-%d %H:%M:%S} UTC by the referee's clock"
+    yield f"at {moment_utc(entry.referee_ms)} by the referee's clock"
     signed = signed_part(entry)
     if signed is None:
         yield f"{str(entry.WhichOneof('event')).replace('_', ' ')}, entered by the referee"

@@ -7,11 +7,13 @@ from typing import Annotated
 
 import typer
 
+from referee.certificates.alhambra.claims import MOST_TURNS
 from referee.certificates.alhambra.wire import move_of, placed_tiles
 from referee.cli import building, output
 from referee.cli.solving import Rlimit, Solver
 from referee.notation.alhambra.claims import describe_move, written_move
 from referee.notation.alhambra.values import layout_names, tile_names
+from referee.notation.outcomes import counted
 from referee.notation.strict_json import only, required
 from referee.v1 import solver_service_pb2 as pb
 
@@ -27,7 +29,9 @@ def rebuild_distance(  # noqa: PLR0917 - typer reads options from the signature
     goal: Annotated[
         str | None, typer.Option(metavar="JSON", help="The layout to reach; with --start no FILE is needed.")
     ] = None,
-    limit: Annotated[int, typer.Option(metavar="N", min=1, max=1000, help="Look at no more turns than this.")] = 30,
+    limit: Annotated[
+        int, typer.Option(metavar="N", min=1, max=MOST_TURNS, help="Look at no more turns than this.")
+    ] = 30,
     rlimit: Rlimit = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
 ) -> None:
@@ -83,7 +87,7 @@ def _in_words(turns: int | None, found: pb.RebuildDistanceResponse) -> str:
         return "there is no way, proven"
     if turns is None:
         return f"no way found; there is none in fewer turns than {found.bound}"
-    way = f"{turns} rebuild {'turn' if turns == 1 else 'turns'}"
+    way = counted(turns, "rebuild turn")
     if found.proven:
         return f"{way}; proven: there is no way in fewer"
     return f"{way}; not proven: the budget ran out, there is no way in fewer than {found.bound}"

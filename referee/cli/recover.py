@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from referee.cli.arguments import game_id
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
 from referee.live import recovery
 from referee.live.context import Context
@@ -16,8 +17,6 @@ from referee.service import logs
 from referee.service.data import DataError, open_data, origin_of
 from referee.service.files import STORE_FILE
 from referee.store.errors import StoreFailed
-
-_ID_DIGITS = 32
 
 
 def recover(  # noqa: PLR0917 - typer reads options from the signature
@@ -71,8 +70,7 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
     chosen = [copy is not None, go_on, end, give_up].count(True)
     if (game is not None) != (chosen == 1) or chosen > 1:
         raise Failure("expected a game with one of --from, --continue, --end and --give-up; or neither", EXIT_USAGE)
-    if game is not None and (len(game) != _ID_DIGITS or set(game) - set("0123456789abcdef")):
-        raise Failure(f"game {game!r}: expected {_ID_DIGITS} hexadecimal digits, lower case", EXIT_USAGE)
+    identity = None if game is None else game_id(game)
     if not (data / STORE_FILE).exists():
         raise Failure(f"{data / STORE_FILE}: No such file; expected --data with a referee's directory")
     logs.configure("text", "critical")  # what it would log it prints
@@ -90,9 +88,9 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
     async def run() -> list[str]:
         context = Context(opened.store, opened.signer, installed())
         try:
-            if game is None:
+            if identity is None:
                 return [str(error) for error in await recovery.find(context)]
-            return await _recover(context, bytes.fromhex(game), copy, end=end, give_up=give_up)
+            return await _recover(context, identity, copy, end=end, give_up=give_up)
         finally:
             await opened.close()
 

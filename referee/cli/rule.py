@@ -11,7 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
-from referee.cli.acting import Floor, Remote, check_game, composed, confirm, reason_of
+from referee.cli.acting import Floor, Remote, composed, confirm, reason_of
+from referee.cli.arguments import game_id
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.times import milliseconds
 from referee.log.events import Accept, Restore, Ruled, Ruling, SetClock, Skip
@@ -88,7 +89,7 @@ def _kind(*, anywhere: bool) -> Callable[[Callable[..., log_pb2.Rule]], Callable
 def _rule(words: _Words, make: Callable[..., log_pb2.Rule], own: dict[str, Any], *, anywhere: bool) -> None:
     text = reason_of(words.reason)
     token = words.token()
-    floor = Floor(words.server, check_game(words.game), token, words.secured(token))
+    floor = Floor(words.server, game_id(words.game).hex(), token, words.secured(token))
     game_file = floor.game_file()
     record = game_file.record
     if "game_file" in make.__annotations__:

@@ -9,7 +9,8 @@ from typing import Annotated, Any, TypeVar
 
 import typer
 
-from referee.cli.acting import Floor, Remote, check_game, composed, confirm, reason_of
+from referee.cli.acting import Floor, Remote, composed, confirm, reason_of
+from referee.cli.arguments import game_id
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.log.events import Corrected, SeatAct
 from referee.log.intent import Author, Role, TableAct
@@ -72,7 +73,7 @@ def _enter(words: SeatWords, act: TableAct, *, anywhere: bool) -> None:
     text = reason_of(words.reason) if isinstance(words, SpokenWords) else ""
     words, token = _admitted(words)
     author = _author(words, act)
-    floor = Floor(words.server, check_game(words.game), token, words.secured(token))
+    floor = Floor(words.server, game_id(words.game).hex(), token, words.secured(token))
     game_file = floor.game_file()
     record = game_file.record
     said = floor.check(record, author, words.key, act)

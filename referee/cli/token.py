@@ -7,7 +7,7 @@ import json
 import re
 import sys
 from collections.abc import Awaitable, Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -21,6 +21,7 @@ from rich.table import Table
 
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, refused, security, token_of
+from referee.notation.times import moment_utc
 from referee.service.files import TOKEN_FILE
 from referee.service.permissions import Scope
 from referee.v1 import access_service_pb2 as pb
@@ -208,9 +209,9 @@ def _words(found: pb.Token) -> tuple[str, ...]:
     where = f"game {found.game_id}" if found.game_id else "everywhere"
     if found.HasField("seat"):
         where += f", seat {found.seat}"
-    until = f"until {_time(found.expires_ms)}" if found.expires_ms else "until revoked"
+    until = f"until {moment_utc(found.expires_ms)}" if found.expires_ms else "until revoked"
     if found.revoked_ms:
-        until = f"revoked {_time(found.revoked_ms)}"
+        until = f"revoked {moment_utc(found.revoked_ms)}"
     elif found.certificate:
         until = f"certificate, {until}"
     return found.id, found.principal or "bearer", " ".join(_scopes(found)), where, until
@@ -219,13 +220,6 @@ def _words(found: pb.Token) -> tuple[str, ...]:
 def _scopes(found: pb.Token) -> Iterator[str]:
     for value in found.scopes:
         yield pb.Scope.Name(value).removeprefix("SCOPE_").lower()
-
-
-def _time(milliseconds: int) -> str:
-    try:
-        return f"{datetime.fromtimestamp(milliseconds / 1000, UTC):%Y-%m-%d %H:%M} UTC"
-    except (OverflowError, ValueError):
-        return f"{milliseconds} ms"
 
 
 def _plain(found: pb.Token) -> dict[str, object]:

@@ -100,8 +100,13 @@ class Ending(Enum):
 
     @property
     def words(self) -> str:
-        """``ILLEGAL_MOVES`` as ``illegal moves``."""
+        """``illegal moves``, for people."""
         return self.name.lower().replace("_", " ")
+
+    @property
+    def log_name(self) -> str:
+        """``ENDING_ILLEGAL_MOVES``, as the log's schema has it."""
+        return f"ENDING_{self.name}"
 
 
 Pending = Decision | Chance | Forced | Over

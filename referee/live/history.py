@@ -17,6 +17,7 @@ from referee.log.events import Refused
 from referee.log.merkle import leaf_hash
 from referee.log.note import open_checkpoint
 from referee.log.replay import Record
+from referee.log.terms import MAX_ATTEMPTS
 from referee.log.v1 import log_pb2
 from referee.store.errors import StoreDamaged
 from referee.store.marks import Mark
@@ -25,8 +26,6 @@ from referee.store.store import Row, Store
 PAGE_ROWS = 256
 REPLAYED_AT_ONCE = 16
 REPLAYED_GENTLY = 8
-MAX_ATTEMPTS = 32
-"""Recorded at one decision. A log is for what happened: who tries every move there is must not fill it."""
 MAX_ATTEMPTS_IN_GAME = 2048
 """With bodies of 16 KiB each they take half of a game file, and a small part of the entries."""
 

@@ -13,9 +13,10 @@ from referee import dealer
 from referee.games import table_rules
 from referee.live.errors import BadField
 from referee.log.engines import Engines
-from referee.log.entry import FORMAT_VERSION, check_open, game_id
+from referee.log.entry import FORMAT_VERSION, check_open
 from referee.log.errors import Code, LogError
 from referee.log.header import build_header, header_hash
+from referee.log.identity import game_id
 from referee.log.v1 import log_pb2
 from referee.store.store import Grant, Opening
 from referee.v1.game_service_pb2 import CreateGameRequest

@@ -11,11 +11,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final, NamedTuple, Protocol, assert_never
 
-from referee.games import table_rules
+from referee.games import forfeits, table_rules
 from referee.games.game import Ending
 from referee.games.results import Contest, Result
 from referee.log import events
-from referee.log.endings import OF_A_SEAT
 from referee.log.errors import Code, LogError, demand
 from referee.log.events import (
     UNNAMED,
@@ -283,7 +282,7 @@ class Arbitration:
             case Forfeit(seat, ending):
                 demand("TBL-34", seat not in self.out, f"to put out seat {seat}", "a seat that has not forfeited")
                 name = ending.words if ending is not None else "an ending that is not named"
-                demand("TBL-34", ending in OF_A_SEAT, f"to forfeit by {name}", "an ending of a seat's")
+                demand("TBL-34", ending in forfeits.ENDINGS, f"to forfeit by {name}", "an ending of a seat's")
             case Reinstate(seat):
                 demand("TBL-34", seat in self.out, f"to reinstate seat {seat}", "a seat that has forfeited")
             case Skip(seat):

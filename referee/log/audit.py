@@ -15,13 +15,14 @@ from referee.log.authors import Keyring
 from referee.log.certificates import Proofs
 from referee.log.deck import SEED_BYTES
 from referee.log.engines import Engines, installed
-from referee.log.entry import NO_ENTRY, clock_of, decode_entry, decode_open, game_id
+from referee.log.entry import NO_ENTRY, clock_of, decode_entry, decode_open
 from referee.log.errors import Code, LogError
 from referee.log.events import Opened, read_entry
 from referee.log.frames import Frame, FrameType
 from referee.log.game import LoggedGame, Phase
 from referee.log.header import check_descriptors, check_header, decode_header, rules_hash
 from referee.log.heads import Heads, check_head
+from referee.log.identity import game_id
 from referee.log.intent import Author, Place, Role, author_of, decode_intent
 from referee.log.judge import take
 from referee.log.merkle import Tree, leaf_hash
@@ -31,6 +32,7 @@ from referee.log.replay import check_link, digest_differs, signed_part
 from referee.log.v1 import log_pb2
 from referee.log.verdict import CertificateReport, Finding, Layer, Report, SeatStanding
 from referee.notation.options import chosen
+from referee.notation.outcomes import counted
 
 _MAX_REMARKS = 20
 """On older checkpoints."""
@@ -180,7 +182,7 @@ class _Auditor:
         self._link("entry", entry)
         if entry.HasField("recovered"):
             lost = entry.recovered.lost_size - self.tree.size
-            what = f"the referee lost {lost} {'entry' if lost == 1 else 'entries'} that it had signed for and went on"
+            what = f"the referee lost {counted(lost, 'entry', 'entries')} that it had signed for and went on"
             self.recoveries.append(f"entry {self.tree.size}: {what}")
         if entry.referee_ms < self.latest_ms and not self.dated_back:
             # A clock may have been set back: odd, not wrong.

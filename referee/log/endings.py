@@ -34,37 +34,28 @@ class Consequence:
     by: str
     """Who enters it, and on what grounds."""
     worth: Worth
-    forfeits: bool = False
-    """It is a seat's: the others play on until one is left."""
 
 
 CONSEQUENCES: Final[Mapping[Ending, Consequence]] = {
     Ending.RULES: Consequence("the rules of the game", Worth.SCORES),
     Ending.STALLED: Consequence(
-        "the limit of turns or entries, or an arbiter of a seat that holds the game up", Worth.BY_LIMIT, forfeits=True
+        "the limit of turns or entries, or an arbiter of a seat that holds the game up", Worth.BY_LIMIT
     ),
-    Ending.RESIGNED: Consequence("the seat", Worth.PLACES, forfeits=True),
-    Ending.FLAG: Consequence("the referee: the seat's time ran out", Worth.PLACES, forfeits=True),
+    Ending.RESIGNED: Consequence("the seat", Worth.PLACES),
+    Ending.FLAG: Consequence("the referee: the seat's time ran out", Worth.PLACES),
     Ending.DISCONNECTED: Consequence(
         "the referee: the seat was awaited and not connected for longer than the terms allow",
         Worth.PLACES,
-        forfeits=True,
     ),
-    Ending.CRASHED: Consequence(
-        "an arbiter, or who runs the bots: the seat's program ended", Worth.PLACES, forfeits=True
-    ),
-    Ending.ILLEGAL_MOVES: Consequence(
-        "the referee: the seat reached the strikes of the terms", Worth.PLACES, forfeits=True
-    ),
-    Ending.ADJUDICATED: Consequence("an arbiter, who gives the result or puts a seat out", Worth.RULED, forfeits=True),
+    Ending.CRASHED: Consequence("an arbiter, or who runs the bots: the seat's program ended", Worth.PLACES),
+    Ending.ILLEGAL_MOVES: Consequence("the referee: the seat reached the strikes of the terms", Worth.PLACES),
+    Ending.ADJUDICATED: Consequence("an arbiter, who gives the result or puts a seat out", Worth.RULED),
     Ending.ABORTED: Consequence("the organiser", Worth.NOTHING),
     Ending.VOIDED: Consequence("an arbiter: the game does not count", Worth.NOTHING),
     Ending.REFEREE_FAULT: Consequence("the referee: it cannot go on with the game", Worth.NOTHING),
 }
 """Closed."""
 
-OF_A_SEAT: Final = tuple(ending for ending, row in CONSEQUENCES.items() if row.forfeits)
-"""How a seat can forfeit."""
 AT_ANY_TIME: Final = (Ending.ABORTED, Ending.REFEREE_FAULT)
 """What ends a game that nothing else has ended, whatever is awaited."""
 

@@ -5,14 +5,14 @@ Knows the format and its limits, not the state of a game: what may follow what i
 
 from __future__ import annotations
 
-from hashlib import sha256
 from typing import Any, NamedTuple
 
 from google.protobuf.message import DecodeError
 
 from referee.log.deck import COMMITMENT_BYTES, SEED_BYTES
 from referee.log.errors import Code, LogError, malformed
-from referee.log.intent import GAME_ID_BYTES, Place, check_length, check_name, check_signed_lengths
+from referee.log.identity import GAME_ID_BYTES
+from referee.log.intent import Place, check_length, check_name, check_signed_lengths
 from referee.log.keys import check_public_key
 from referee.log.merkle import HASH_BYTES, leaf_hash
 from referee.log.terms import check_terms
@@ -74,10 +74,6 @@ class Written(NamedTuple):
     seq: int
     data: bytes
     leaf: bytes
-
-
-def game_id(open_data: bytes) -> bytes:
-    return sha256(open_data).digest()[:GAME_ID_BYTES]
 
 
 def build_entry(place: Place, clock: Clock, state_digest: bytes, event: Event | bytes) -> Written:

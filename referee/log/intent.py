@@ -14,12 +14,12 @@ from typing import NamedTuple
 from referee.log import deck
 from referee.log.dsse import intent_encoding
 from referee.log.errors import Code, LogError, malformed
+from referee.log.identity import GAME_ID_BYTES
 from referee.log.keys import KEY_ID_BYTES, PUBLIC_KEY_BYTES, SIGNATURE_BYTES, PrivateKey
 from referee.log.merkle import HASH_BYTES
 from referee.log.v1 import log_pb2
 from referee.wire import strict
 
-GAME_ID_BYTES = 16
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 

@@ -267,7 +267,7 @@ def _is_given_up(game: LoggedGame, result: Result) -> bool:
 
 
 def _described(result: Result) -> str:
-    return f"ENDING_{result.ending.name}, scores {list(result.scores)}, places {list(result.places)}"
+    return f"{result.ending.log_name}, scores {list(result.scores)}, places {list(result.places)}"
 
 
 # --- the rules of the table ------------------------------------------------------------------------------------------

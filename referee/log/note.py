@@ -15,6 +15,7 @@ from functools import lru_cache
 from hashlib import sha256
 
 from referee.log.errors import Code, LogError
+from referee.log.identity import GAME_ID_TEXT, parse_game_id
 from referee.log.keys import PrivateKey, PublicKey
 from referee.log.merkle import HASH_BYTES
 
@@ -26,7 +27,6 @@ ED25519 = 0x01
 _DASH = "\u2014 "
 _DECIMAL = re.compile(r"(0|[1-9][0-9]{0,18})\Z", re.ASCII)
 _HEX_ID = re.compile(r"[0-9a-f]{8}\Z")
-_GAME_ID = re.compile(r"[0-9a-f]{32}\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,15 +156,16 @@ class Checkpoint:
         if len(lines) != 4 or lines[3]:
             raise _bad(f"checkpoint of {len(lines) - 1} lines", "origin, size and root, a line each")
         origin, separator, game = lines[0].rpartition("/g/")
-        if not separator or not _GAME_ID.match(game):
-            raise _bad(f"origin {lines[0]!r}", "<origin>/g/<game id, 32 lower-case hex digits>")
+        game_id = parse_game_id(game)
+        if not separator or game_id is None:
+            raise _bad(f"origin {lines[0]!r}", f"<origin>/g/<game id, {GAME_ID_TEXT}>")
         _check_name(origin)
         if not _DECIMAL.match(lines[1]):
             raise _bad(f"size {lines[1]!r}", "a decimal number")
         root = canonical_base64(lines[2])
         if len(root) != HASH_BYTES:
             raise _bad(f"root of {len(root)} bytes", f"{HASH_BYTES} bytes")
-        return cls(origin, bytes.fromhex(game), int(lines[1]), root)
+        return cls(origin, game_id, int(lines[1]), root)
 
 
 class CheckpointSigner:

@@ -21,12 +21,12 @@ from referee.log.entry import (
     decode_entry,
     decode_open,
     entry_of,
-    game_id,
 )
 from referee.log.entry import Event as Message
 from referee.log.errors import Code, LogError, RulesError
 from referee.log.events import Act, Event, Joined, Moved, Opened, Refused, read_act, read_entry
 from referee.log.game import LoggedGame, Phase
+from referee.log.identity import game_id
 from referee.log.intent import Place, SignedIntent, check_signed_lengths, decode_intent
 from referee.log.judge import Happened, judge_act, take
 from referee.log.merkle import Tree, leaf_hash

@@ -13,8 +13,9 @@ MAX_DAYS = 30
 """Most days of a correspondence move; a charge has 32 bits."""
 MAX_BUDGET_MS = MAX_DAYS * DAY_MS
 MAX_LAG_MS = 10_000
-MAX_STRIKES = 32
-"""No more refused moves are recorded at one decision."""
+MAX_ATTEMPTS = 32
+"""Refused moves that are recorded at one decision, and so the most strikes. A log is for what happened: who tries every
+move there is must not fill it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ def check_terms(opened: log_pb2.GameOpen) -> None:
         _demand(not is_set or terms.table_rules > 0, name, "table_rules, by which it is judged")
     if terms.HasField("clock"):
         Control.of(terms.clock)
-    _demand(terms.strikes <= MAX_STRIKES, "strikes", f"at most {MAX_STRIKES}")
+    _demand(terms.strikes <= MAX_ATTEMPTS, "strikes", f"at most {MAX_ATTEMPTS}")
     _demand(recorded or not (terms.strikes or terms.penalty_ms), "illegal_moves", "RECORDED, as they are counted")
     _demand(not terms.penalty_ms or terms.HasField("clock"), "penalty_ms", "a clock that it is taken off")
     _demand(terms.penalty_ms <= MAX_BUDGET_MS, "penalty_ms", f"at most {MAX_BUDGET_MS}")

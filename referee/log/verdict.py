@@ -210,7 +210,7 @@ class Report:
     @property
     def ending(self) -> str:
         """How the game ended, such as ``ENDING_RESIGNED``; empty as long as no end is entered."""
-        return f"ENDING_{self.result.ending.name}" if self.result is not None and self.is_over else ""
+        return self.result.ending.log_name if self.result is not None and self.is_over else ""
 
     @property
     def scores(self) -> tuple[int, ...]:

@@ -80,6 +80,10 @@ def standings(scores: Sequence[int], places: Sequence[int]) -> str:
     return ", ".join(f"seat {seat}{told} place {place}" for seat, (told, place) in by_seat)
 
 
+ORDINALS: Final = ("1st", "2nd", "3rd", "4th", "5th", "6th")
+"""Of places."""
+
+
 def counted(number: int, what: str, more: str = "") -> str:
     """Return ``1 strike``, ``2 strikes``; ``more`` is the plural that is not made with an s."""
     return f"{number} {what if number == 1 else more or f'{what}s'}"

@@ -9,8 +9,8 @@ from referee.games.alhambra.options import LoopRule
 from referee.games.alhambra.phases import Phase
 from referee.games.alhambra.scoring import NEUTRAL, Line, place_points, places, score_position
 from referee.games.alhambra.tiles import TYPES
-from referee.notation.outcomes import named, seats
-from referee.report.sheet import Item, Player, Reason, Sheet, SheetError, in_points, ordinals, tied, upper
+from referee.notation.outcomes import counted, named, seats
+from referee.report.sheet import Item, Player, Reason, Sheet, SheetError, ordinals, tied, upper
 
 _LAST = 3
 _Round = tuple[int, State]
@@ -44,11 +44,11 @@ def sheet(state: State, scored: Sequence[State], *, final: bool) -> Sheet:
     for seat in range(state.seats):
         items = [item for each in rounds for item in _items(seat, *each)]
         if before:
-            held = f"{before} scoring round{'s' if before > 1 else ''}, as the position states the points"
+            held = f"{counted(before, 'scoring round')}, as the position states the points"
             items.insert(0, Item("taken over", "before", held, rest[seat], ("ALH-E1",)))
         players.append(Player(f"seat {seat}", tuple(items), totals[seat], ranks[seat]))
     ties = [
-        Reason(f"{upper(seats(group))} have {in_points(totals[group[0]])} each: a draw.", ("ALH-E10", "ALH-F12"))
+        Reason(f"{upper(seats(group))} have {counted(totals[group[0]], 'point')} each: a draw.", ("ALH-E10", "ALH-F12"))
         for group in tied(totals)
     ]
     remarks = ["A position does not say how the points of earlier rounds came about: they are taken over."]
@@ -76,10 +76,9 @@ def _items(seat: int, round_: int, state: State) -> Iterator[Item]:
     for type_, count in enumerate(state.counts(seat)):
         if not count:
             continue
-        tiles = f"{count} tile{'' if count == 1 else 's'}"
         own = next((line for line in lines if line.type == type_ and seat in line.players), None)
         how, rules = _share(seat, round_, own) if own else ("no place is left", ("ALH-E1",))
-        yield Item(group, TYPES[type_], f"{tiles}, {how}", own.each if own else 0, rules)
+        yield Item(group, TYPES[type_], f"{counted(count, 'tile')}, {how}", own.each if own else 0, rules)
     rules = ("ALH-B8", "ALH-B6") if state.options.loop_rule is LoopRule.ONE_LESS else ("ALH-B8",)
     yield Item(group, "wall", "the longest wall, a point for each side", state.wall(seat), rules)
 

@@ -8,8 +8,8 @@ from referee.games.kingdomino import State
 from referee.games.kingdomino.dominoes import TERRAINS
 from referee.games.kingdomino.options import Central
 from referee.games.kingdomino.scoring import Standing, central_bonus, harmony_bonus, places
-from referee.notation.outcomes import seats
-from referee.report.sheet import Item, Player, Reason, Sheet, in_points, tied, upper
+from referee.notation.outcomes import counted, seats
+from referee.report.sheet import Item, Player, Reason, Sheet, tied, upper
 
 
 def sheet(state: State, scored: Sequence[State], *, final: bool) -> Sheet:  # noqa: ARG001 - it scores once
@@ -27,7 +27,7 @@ def sheet(state: State, scored: Sequence[State], *, final: bool) -> Sheet:  # no
 def _items(state: State, seat: int) -> Iterator[Item]:
     kingdom, options = state.kingdoms[seat], state.options
     for area in kingdom.areas():
-        words = f"{_count(area.squares, 'square')} × {_count(area.crowns, 'crown')}"
+        words = f"{counted(area.squares, 'square')} × {counted(area.crowns, 'crown')}"
         yield Item("areas", TERRAINS[area.terrain], words, area.squares * area.crowns, ("KDO-20",))
     if options.central is not Central.NO:
         points = central_bonus(kingdom, options)
@@ -44,7 +44,7 @@ def _ties(standings: Sequence[Standing]) -> Iterator[Reason]:
     """KDO-21 to KDO-23: of each group of seats with equal points, what told them apart."""
     for group in tied([standing.points for standing in standings]):
         areas = {standings[seat].largest_area for seat in group}
-        words = f"{seats(group)} have {in_points(standings[group[0]].points)} each. "
+        words = f"{seats(group)} have {counted(standings[group[0]].points, 'point')} each. "
         rules = ["KDO-21"]
         words += "Their largest areas: " + _each(group, [standings[seat].largest_area for seat in group])
         if still := tied([standings[seat].largest_area for seat in group]):
@@ -61,7 +61,3 @@ def _ties(standings: Sequence[Standing]) -> Iterator[Reason]:
 
 def _each(group: Sequence[int], values: Sequence[int]) -> str:
     return ", ".join(f"seat {seat} {value}" for seat, value in zip(group, values, strict=True))
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number} {thing}{'' if number == 1 else 's'}"

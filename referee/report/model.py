@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from enum import StrEnum
 
 from referee.games.game import Rule, State, Violation
@@ -13,6 +12,7 @@ from referee.games.results import Result
 from referee.notation import contest_text
 from referee.notation.headers import Setup
 from referee.notation.options import chosen, words
+from referee.notation.outcomes import counted
 from referee.notation.sentences import sentence
 from referee.render.registry import renderer
 from referee.report.adjudication import Adjudication, Entered, Policy, Step
@@ -28,7 +28,6 @@ _POLICIES = {
 }
 _REFERENCE = re.compile(r'(\bid="|\bhref="#|\burl\(#)')
 """To or of a part of a picture; in a page every picture has names of its own for them."""
-_YEAR_9999_MS = 253_402_300_800_000
 
 
 class Tone(StrEnum):
@@ -128,7 +127,7 @@ class Report:
 
 def title(setup: Setup) -> str:
     """``Kingdomino, 2 seats``."""
-    return f"{setup.rules_id.capitalize()}, {setup.seats} seat{'' if setup.seats == 1 else 's'}"
+    return f"{setup.rules_id.capitalize()}, {counted(setup.seats, 'seat')}"
 
 
 def about(setup: Setup, more: Iterable[tuple[str, str]] = ()) -> Facts:
@@ -166,13 +165,6 @@ def broken(rules_id: str, version: int, violations: Sequence[Violation]) -> tupl
     """A sentence for each."""
     rules = rules_of(rules_id, version)
     return tuple(sentence(violation, rules) for violation in violations)
-
-
-def clock(milliseconds: int) -> str:
-    """``2026-03-01 12:30:00``, UTC; empty for what is no time."""
-    if not 0 < milliseconds < _YEAR_9999_MS:
-        return ""
-    return f"{datetime.fromtimestamp(milliseconds / 1000, UTC):%Y-%m-%d %H:%M:%S}"
 
 
 def standings(result: Result | None, players: Sequence[Player] = ()) -> tuple[Standing, ...]:
@@ -242,7 +234,7 @@ def _headline(found: Adjudication) -> tuple[str, Tone]:
     count = sum(not illegal.ruled for illegal in found.illegal)
     if not count:
         return "A wrong result", Tone.OPEN
-    return f"{count} illegal {'move' if count == 1 else 'moves'}", Tone.OPEN
+    return counted(count, "illegal move"), Tone.OPEN
 
 
 def _verdict(found: Adjudication) -> tuple[str, ...]:

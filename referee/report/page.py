@@ -5,13 +5,14 @@ All that is written in it is escaped, whatever it is; only the pictures, the ref
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from referee.notation.outcomes import counted
 from referee.report.model import Report
-from referee.report.sheet import in_points, upper
+from referee.report.sheet import upper
 
 
 def html(report: Report) -> str:
@@ -29,5 +30,5 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"upper_first": upper, "points": in_points}
+    environment.filters |= {"upper_first": upper, "points": partial(counted, what="point")}
     return environment

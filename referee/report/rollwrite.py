@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from referee.games.rollwrite import TYPES, State
 from referee.games.rollwrite.scoring import Score, Share, place_of
-from referee.notation.outcomes import named
-from referee.report.sheet import Item, Player, Reason, Sheet, in_points, ordinals, tied, upper
+from referee.notation.outcomes import counted, named
+from referee.report.sheet import Item, Player, Reason, Sheet, ordinals, tied, upper
 
 
 def sheet(state: State, scored: Sequence[State], *, final: bool) -> Sheet:  # noqa: ARG001 - awards are in the position
@@ -30,7 +30,7 @@ def sheet(state: State, scored: Sequence[State], *, final: bool) -> Sheet:  # no
     ties = []
     for group in tied(totals):
         who = named([names[player] for player in group])
-        ties.append(Reason(f"{upper(who)} have {in_points(totals[group[0]])} each and share the place.", rules))
+        ties.append(Reason(f"{upper(who)} have {counted(totals[group[0]], 'point')} each and share the place.", rules))
     remarks = [f"{state.sheet.provenance}."] if state.sheet.provenance else [f"Sheet {state.sheet.name}."]
     return Sheet(tuple(players), tuple(ties), tuple(map(upper, remarks)))
 

@@ -17,7 +17,7 @@ from referee.games.table_rules import CATALOGUE as TABLE_RULES
 from referee.notation import game_text, position_text
 from referee.notation.game_text import GameText
 from referee.notation.headers import Setup
-from referee.notation.outcomes import named, outcome
+from referee.notation.outcomes import ORDINALS, named, outcome
 from referee.notation.scorings import Scorings
 
 
@@ -206,18 +206,10 @@ def tied(totals: Sequence[int]) -> list[list[int]]:
     return [players for players in equal if len(players) > 1]
 
 
-def in_points(number: int) -> str:
-    """``1 point``, ``2 points``."""
-    return f"{number} point{'' if number == 1 else 's'}"
-
-
 def ordinals(first: int, count: int) -> str:
     """``1st and 2nd place``."""
-    names = [_ORDINALS[place - 1] for place in range(first, first + count)]
+    names = [ORDINALS[place - 1] for place in range(first, first + count)]
     return f"{named(names)} place{'s' if count > 1 else ''}"
-
-
-_ORDINALS = ("1st", "2nd", "3rd", "4th", "5th", "6th")
 
 
 def upper(words: str) -> str:

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 from textwrap import wrap
 
 from referee.games.game import Rule
+from referee.notation.outcomes import counted
 from referee.report.model import Facts, Report
-from referee.report.sheet import Sheet, in_points, upper
+from referee.report.sheet import Sheet, upper
 
 _WIDTH = 100
 
@@ -40,7 +41,7 @@ def _holding(report: Report) -> list[str]:
 def _summary(report: Report) -> list[str]:
     lines = [report.title, "=" * len(report.title), "", f"{report.headline}.", *report.verdict, ""]
     for each in report.result:
-        points = "" if each.points is None else f": {in_points(each.points)}"
+        points = "" if each.points is None else f": {counted(each.points, 'point')}"
         lines.append(f"{each.place}. {report.name_of(each.player)}{points}")
     lines += [""] if report.result else []
     lines += [*_facts(report.about), ""]
@@ -72,7 +73,8 @@ def sheet_lines(
     for player in sheet.players:
         yield ""
         name = upper((names or {}).get(player.name, player.name))
-        yield f"{name}: {in_points(player.total)}" + (f", place {player.place}" if places and player.place else "")
+        place = f", place {player.place}" if places and player.place else ""
+        yield f"{name}: {counted(player.total, 'point')}{place}"
         for group, own in player.groups():
             yield f"  {group}"
             for item in own:

@@ -7,17 +7,16 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
 
 from referee.live.errors import BadField
-from referee.log.intent import GAME_ID_BYTES
+from referee.log.identity import GAME_ID_TEXT, parse_game_id
 
 _PLACE = re.compile(r"[0-9]{1,15}\Z", re.ASCII)
-_GAME_ID = re.compile(r"[0-9a-f]{32}\Z")
 
 
 def game_id_of(text: str) -> bytes:
-    """16 bytes. Raises ``BadField``."""
-    if not _GAME_ID.match(text):
-        raise BadField("game_id", f"{2 * GAME_ID_BYTES} lower-case hexadecimal digits")
-    return bytes.fromhex(text)
+    """Return the id that the field holds. Raise ``BadField``."""
+    if (found := parse_game_id(text)) is None:
+        raise BadField("game_id", GAME_ID_TEXT)
+    return found
 
 
 def page_token(kind: str, place: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import BinaryIO
 
 from referee.log import file
@@ -18,6 +17,7 @@ from referee.log.v1 import log_pb2
 from referee.notation.game_text import GameText
 from referee.notation.headers import Setup
 from referee.notation.options import chosen, words
+from referee.notation.times import moment
 from referee.report.sheet import Told
 from referee.transcript.transcript import Transcript
 from referee.transcript.words import quoted, told_end
@@ -90,8 +90,7 @@ class GameFile:
                 lines.append(f"seat {seat}: key {game.joins[seat].key.hex()}")
             else:
                 lines.append(f"seat {seat}: not joined")
-        when = datetime.fromtimestamp(record.last_ms / 1000, UTC) if record.last_ms < _YEAR_9999_MS else None
-        time = f", {when:%Y-%m-%d %H:%M:%S} UTC" if when else ""
+        time = f", {when} UTC" if (when := moment(record.last_ms)) else ""
         lines.append(f"shown: entries 0 to {record.size - 1}{time}; {_standing(game)}")
         if game.end is not None:
             lines.append(told_end(game.end))
@@ -117,9 +116,6 @@ def _begun(header: bytes, entry: bytes) -> GameFile:
     record = Record(decode_entry(entry).open)
     check_header(header, decode_header(header), record.opened)
     return GameFile(record)
-
-
-_YEAR_9999_MS = 253_402_300_800_000
 
 
 def _standing(game: LoggedGame) -> str:

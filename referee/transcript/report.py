@@ -7,9 +7,11 @@ from typing import Any, BinaryIO
 from referee.log import audit as auditor
 from referee.log.errors import LogError
 from referee.log.note import VerifierKey
+from referee.log.replay import Record
 from referee.log.verdict import CertificateReport, Verdict
 from referee.log.verdict import Report as Audit
 from referee.notation.headers import Setup
+from referee.notation.times import moment
 from referee.report import model, sheet
 from referee.report.model import Facts, Report, Row, Seat, Tone, Wrong
 from referee.transcript.game_file import GameFile, told_by
@@ -83,7 +85,7 @@ def _of_log(audit: Audit, game_file: GameFile, verifier: VerifierKey | None) -> 
         rows=tuple(_row(game_file, told) for told in game_file.transcript.entries),
         numbered="entry",
         pictures=model.pictures(setup.rules_id, told.state, seats),
-        hashes=_hashes(game_file, verifier),
+        hashes=hashes(game_file.record, verifier),
     )
 
 
@@ -95,10 +97,10 @@ def _signed(audit: Audit) -> list[str]:
 
 def _about(setup: Setup, audit: Audit, game_file: GameFile) -> Facts:
     entries = game_file.transcript.entries
-    times = [clock for told in entries if (clock := model.clock(told.time_ms))]
+    times = [time for told in entries if (time := moment(told.time_ms))]
     more = [("played", f"{times[0]} to {times[-1]} UTC")] if times else []
-    if audit.ending:
-        more.append(("ending", audit.ending.removeprefix("ENDING_").lower().replace("_", " ")))
+    if audit.result is not None and audit.is_over:
+        more.append(("ending", audit.result.ending.words))
     more.append(("refused attempts", str(sum(bool(told.refusal) for told in entries))))
     more.append(("rulings", str(sum(told.is_ruling for told in entries))))
     asked = audit.proofs != CertificateReport()
@@ -125,15 +127,15 @@ def _row(game_file: GameFile, told: Line) -> Row:
     mark = told.refusal or ("ruling" if told.is_ruling else "")
     if told.taken_back_by is not None:
         mark = "taken back"
-    return Row(told.seq, model.clock(told.time_ms), words, mark)
+    return Row(told.seq, moment(told.time_ms), words, mark)
 
 
 def _outcome(told: Line) -> str:
     return "refused: it changes nothing" if told.refusal else "stands as it was played (TBL-7)"
 
 
-def _hashes(game_file: GameFile, verifier: VerifierKey | None) -> Facts:
-    record = game_file.record
+def hashes(record: Record, verifier: VerifierKey | None) -> Facts:
+    """Return what holds a report to its log: ids, hashes and keys, by name."""
     facts = [
         ("game", record.game_id.hex()),
         ("entries", str(record.size)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any, assert_never
 
 from referee.games.results import Result
@@ -52,10 +51,10 @@ from referee.log.judge import Happened
 from referee.log.terms import DAY_MS
 from referee.notation.outcomes import counted, standings
 from referee.notation.registry import Notation
+from referee.notation.times import moment_utc
 
 UNITS = {"d": DAY_MS, "h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
 """Of time, in milliseconds."""
-_YEAR_9999_MS = 253_402_300_800_000
 
 
 def act_words(act: SeatAct | Corrected) -> str:
@@ -163,7 +162,7 @@ def entry_words(happened: Happened, notation: Notation) -> str:
             away = max(0, happened.clock.referee_ms - since_ms)
             return f"seat {absent}: was awaited, and not there for {in_words(away)}"
         case Interrupted(alive_ms):
-            return f"the referee was not running from {time_words(alive_ms)} on, and no clock with it"
+            return f"the referee was not running from {moment_utc(alive_ms)} on, and no clock with it"
         case Recovered(lost_size):
             lost = counted(lost_size - happened.seq, "entry", "entries")
             return f"the referee lost {lost} that it had signed for and goes on"
@@ -190,11 +189,6 @@ def told_end(end: Result) -> str:
 def quoted(text: str) -> str:
     """A text of somebody's on one line, without anything that could steer a terminal."""
     return f'"{printable(" ".join(text.split()))}"'
-
-
-def time_words(ms: int) -> str:
-    """By the referee's clock."""
-    return f"{datetime.fromtimestamp(ms / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC" if ms < _YEAR_9999_MS else f"{ms} ms"
 
 
 def in_words(ms: int) -> str:

@@ -237,7 +237,7 @@ def test_what_is_wrong_is_told_in_a_line(club: Club, tmp_path: Path) -> None:
     game = declared(club)
     arbiter = [*game.by("arbiter", "arbiter0"), "--yes"]
     cases: list[tuple[tuple[object, ...], int, str]] = [
-        (("rule", "pause", "abc", *arbiter), 2, "game 'abc': expected 32 hexadecimal digits"),
+        (("rule", "pause", "abc", *arbiter), 2, "game 'abc': expected 32 lower-case hexadecimal digits"),
         (("rule", "pause", "0" * 32, *arbiter), 1, "UNKNOWN_GAME"),
         (("rule", "pause", game.id, *arbiter[:2], "--key", club.keys["arbiter0"]), 2, "--token-file FILE: expected"),
         (("rule", "pause", game.id, *arbiter, "--arbiter", 1), 1, "not the key of arbiter 1, but of arbiter 0"),

@@ -58,3 +58,11 @@ def test_a_game_is_named_nowhere_else() -> None:
                 place = path.relative_to(ROOT).as_posix()
                 if name not in place and "/v1/" not in place and imports.search(path.read_text(encoding="utf-8")):
                     assert place in named()
+
+
+@pytest.mark.parametrize("rules_id", registry.names())
+def test_generated_code_is_generated_alike_and_ignored(rules_id: str) -> None:
+    """The package that holds a game's schema, so that the lint of imports sees it."""
+    assert f"/referee/{rules_id}/" in (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines()
+    generated = ROOT / "referee" / rules_id / "__init__.py"
+    assert generated.read_text(encoding="utf-8") == f'"""Generated from proto/referee/{rules_id}."""\n'

@@ -14,10 +14,10 @@ import pytest
 
 from referee.games.alhambra import Options
 from referee.live import history
-from referee.live.history import MAX_ATTEMPTS
 from referee.log.audit import Policy, audit
 from referee.log.note import VerifierKey
 from referee.log.replay import Record
+from referee.log.terms import MAX_ATTEMPTS
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
 from referee.service.data import DataError, open_data

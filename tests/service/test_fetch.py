@@ -51,4 +51,4 @@ def test_nobody_listens(tmp_path: Path) -> None:
 def test_what_is_no_id(game: str, tmp_path: Path) -> None:
     done = referee("fetch", game, "--out", tmp_path / "x")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"referee: game {game!r}: expected 32 hexadecimal digits, lower case\n"
+    assert done.stderr == f"referee: game {game!r}: expected 32 lower-case hexadecimal digits\n"

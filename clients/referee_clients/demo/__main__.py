@@ -20,6 +20,7 @@ from referee.console import accept_every_character
 from referee.games import registry
 from referee.games.game import UnknownRules
 from referee.log.replay import Record
+from referee.notation.outcomes import counted
 from referee.render.registry import renderer
 from referee_clients.bots import UnknownBot, load, names
 from referee_clients.demo.children import ChildFailed, Children
@@ -69,9 +70,7 @@ def demo(
     rules = registry.get(game)
     if not rules.min_seats <= len(players) <= rules.max_seats:
         expected = f"{rules.min_seats} to {rules.max_seats}"
-        raise typer.Exit(
-            _failed(console, f"{len(players)} {'bot' if len(players) == 1 else 'bots'}: {game} is for {expected}", 2)
-        )
+        raise typer.Exit(_failed(console, f"{counted(len(players), 'bot')}: {game} is for {expected}", 2))
     try:
         code = asyncio.run(_demo(console, game, players, seed, out))
     except (ChildFailed, ClientError, OSError) as error:

@@ -16,7 +16,7 @@ from referee.games.game import Decision, Forced
 from referee.games.results import Result
 from referee.log.note import VerifierKey
 from referee.log.replay import Record
-from referee.notation.outcomes import outcome
+from referee.notation.outcomes import counted, outcome
 from referee.render.registry import renderer
 from referee_clients.desk.correction import Correction
 from referee_clients.desk.folder import Folder, Known
@@ -181,8 +181,8 @@ class TableScreen(Screen[None]):
         self.query_one("#entries", VerticalScroll).scroll_end(animate=False)
         self._show_meaning()
         if not self._said:
-            count = len(self._history.entries)
-            words = f"{count} {'entry' if count == 1 else 'entries'} so far. F1 tells what may be entered."
+            entries = counted(len(self._history.entries), "entry", "entries")
+            words = f"{entries} so far. F1 tells what may be entered."
             self.query_one("#verdict", Static).update(words)
 
     def _begin(self) -> None:

@@ -23,7 +23,6 @@ from collections.abc import Callable, Iterable, Sequence
 
 from referee.alhambra.v1 import proof_pb2 as pb
 from referee.certificates.alhambra.claims import (
-    MOST_TILES,
     Add,
     DistanceClaim,
     HandOutClaim,
@@ -40,6 +39,7 @@ from referee.certificates.alhambra.claims import (
 from referee.certificates.alhambra.turns import left_over, out_of_turn
 from referee.certificates.alhambra.wire import claim_of, message_of, move_of
 from referee.certificates.certificate import BadCertificate, Checked, canonical, read
+from referee.games.alhambra.tiles import COUNT
 from referee.games.game import Cell, Violation
 
 _Ways = dict[Cell, list[Cell]]
@@ -84,7 +84,7 @@ def _judge_step(where: str, layout: Layout, step: Step, evidence: pb.LayoutEvide
     """Return every rule of building that the step breaks, and the layout after it."""
     at, early = step.at, None
     if isinstance(step, Place):
-        if max(abs(at[0]), abs(at[1])) > MOST_TILES:
+        if max(abs(at[0]), abs(at[1])) > COUNT:
             early = Violation("ALH-A8", (at,))
         elif at == _FOUNTAIN or at in layout:
             early = Violation("ALH-A9", (at,))
@@ -213,7 +213,7 @@ def candidates(claim: NoPlacementClaim) -> list[Cell]:
     found = []
     for x, y in sorted({there for cell in tiles for there in _empty(tiles, cell, 4)}):
         sides = [(a in mine, b in tiles[x + dx, y + dy]) for a, dx, dy, b in _SIDES if (x + dx, y + dy) in tiles]
-        if all(a == b for a, b in sides) and (False, False) in sides and max(abs(x), abs(y)) <= MOST_TILES:
+        if all(a == b for a, b in sides) and (False, False) in sides and max(abs(x), abs(y)) <= COUNT:
             found.append((x, y))
     return found
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from referee.games.alhambra.money import copies
-from referee.games.alhambra.tiles import SIDE_LETTERS, parse_tile
+from referee.games.alhambra.tiles import COUNT, SIDE_LETTERS, parse_tile
 from referee.games.game import Cell
 
 Layout = Mapping[Cell, str]
@@ -125,9 +125,6 @@ class HandOutClaim:
 Claim = StepClaim | TurnClaim | NoPlacementClaim | DistanceClaim | HandOutClaim
 
 
-MOST_TILES = 54
-"""Tiles in a game, and the most that lie in a row."""
-
 MOST_TURNS = 1000
 """Most turns of a claimed distance; far more than can be decided."""
 
@@ -158,8 +155,8 @@ def check_claim(claim: Claim) -> None:
                     walls(move.tile)
                 if not isinstance(move, Reserve | Give):
                     _check_cell(f"moves[{i}]", move.at)
-            if len(moves) > 2 * MOST_TILES:
-                raise ValueError(f"moves: {len(moves)} of them, expected at most {2 * MOST_TILES}")
+            if len(moves) > 2 * COUNT:
+                raise ValueError(f"moves: {len(moves)} of them, expected at most {2 * COUNT}")
         case NoPlacementClaim(layout, tile):
             _check_tiles("layout", layout, tile)
         case DistanceClaim(start, reserve, goal, turns):
@@ -182,8 +179,8 @@ def _check_tiles(where: str, layout: Layout, *others: str) -> None:
     out.
     """
     for cell in layout:
-        if cell == (0, 0) or not (-MOST_TILES <= cell[0] <= MOST_TILES and -MOST_TILES <= cell[1] <= MOST_TILES):
-            what = "the fountain is there" if cell == (0, 0) else f"farther than {MOST_TILES} from the fountain"
+        if cell == (0, 0) or not (-COUNT <= cell[0] <= COUNT and -COUNT <= cell[1] <= COUNT):
+            what = "the fountain is there" if cell == (0, 0) else f"farther than {COUNT} from the fountain"
             raise ValueError(f"{where}: a tile on ({cell[0]}, {cell[1]}): {what}")
     names = [*layout.values(), *others]
     for name in names:
@@ -191,8 +188,8 @@ def _check_tiles(where: str, layout: Layout, *others: str) -> None:
     if len(set(names)) < len(names):
         twice = next(name for i, name in enumerate(names) if name in names[:i])
         raise ValueError(f"{where}: tile {twice} twice, expected each tile once")
-    if len(names) > MOST_TILES:
-        raise ValueError(f"{where}: {len(names)} tiles, expected at most {MOST_TILES}")
+    if len(names) > COUNT:
+        raise ValueError(f"{where}: {len(names)} tiles, expected at most {COUNT}")
 
 
 def _check_hand_out(claim: HandOutClaim) -> None:

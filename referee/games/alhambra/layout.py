@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from typing import Final
 
 from referee.games.alhambra.options import LoopRule
-from referee.games.alhambra.tiles import E, N, S, TileSet, W
+from referee.games.alhambra.tiles import COUNT, E, N, S, TileSet, W
 from referee.games.game import Cell
 
-REACH: Final = 54
-"""ALH-A8: 54 tiles in a row are the farthest that a tile can lie from the fountain."""
+REACH: Final = COUNT
+"""ALH-A8: all tiles in a row are the farthest that a tile can lie from the fountain."""
 
 STRIDE: Final = 128
 """Bits a row: 109 columns and a margin of empty cells on both sides."""

@@ -30,6 +30,8 @@ NAMES: Final = tuple(
 )
 """The 54 tiles of the 2003 edition. The multiset is agreed by the Board Game Arena implementation
 (thoun/bga-alhambra), lukfugl/alhambra, czuczi/alhambra_szerver and the printed artwork."""
+COUNT: Final = len(NAMES)
+"""Tiles of a game, 54."""
 
 
 @dataclass(frozen=True, slots=True)

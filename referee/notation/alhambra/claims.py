@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from referee.certificates.alhambra.claims import (
+    MOST_TURNS,
     Add,
     Claim,
     DistanceClaim,
@@ -38,9 +39,9 @@ from referee.games.alhambra.money import CURRENCIES, KINDS, VALUES, card_name
 from referee.games.alhambra.options import MAX_SEATS
 from referee.games.game import Cell
 from referee.notation.alhambra.values import cell, layout_names, tile_name, tile_names, written_layout
+from referee.notation.outcomes import counted
 from referee.notation.strict_json import QueryError, an_array, an_integer, an_object, only, required, shown
 
-_MOST_TURNS: Final = 1000
 """Of a distance; far more than can be decided."""
 
 _CARDS: Final = {card_name(kind): (kind // VALUES, kind % VALUES + 1) for kind in range(KINDS)}
@@ -93,7 +94,7 @@ def _distance(question: dict[str, Any]) -> Claim:
         layout_names(required(fields, "start", "distance"), "distance.start"),
         tile_names(fields.get("reserve", []), "distance.reserve"),
         layout_names(required(fields, "goal", "distance"), "distance.goal"),
-        an_integer(required(fields, "turns", "distance"), 0, _MOST_TURNS, "distance.turns"),
+        an_integer(required(fields, "turns", "distance"), 0, MOST_TURNS, "distance.turns"),
     )
 
 
@@ -221,7 +222,7 @@ def describe(about: Claim) -> str:
         case NoPlacementClaim(_, tile):
             return f"no cell for {tile}"
         case DistanceClaim(_, _, _, turns):
-            return f"{turns} rebuild {'turn' if turns == 1 else 'turns'} to the goal, and not fewer"
+            return f"{counted(turns, 'rebuild turn')} to the goal, and not fewer"
         case HandOutClaim(_, slots):
             return "hand out " + ", ".join(
                 f"{slot.tile} to {'nobody' if slot.seat is None else f'seat {slot.seat}'}" for slot in slots

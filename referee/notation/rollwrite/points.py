@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from referee.games.rollwrite.scoring import Score, Share
 from referee.games.rollwrite.sheet import TYPES
-
-_PLACES: Final = ("1st", "2nd", "3rd")
+from referee.notation.outcomes import ORDINALS, named
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +37,8 @@ class Scored:
         holding = [player for player, coins in enumerate(self.coins) if coins]
         lines.append(f"coins: {_joined(self._coins(player) for player in holding)}")
         if any(score.bonus for score in self.scores):
-            named = zip(self.names, self.scores, strict=True)
-            lines.append(f"bonus: {_joined(f'{name} {score.bonus}' for name, score in named if score.bonus)}")
+            scored = zip(self.names, self.scores, strict=True)
+            lines.append(f"bonus: {_joined(f'{name} {score.bonus}' for name, score in scored if score.bonus)}")
         return lines
 
     def _type(self, type_: int) -> str:
@@ -60,13 +58,13 @@ class Scored:
         return "; ".join(words) or "nobody has one"
 
     def _share(self, share: Share) -> str:
-        places = _PLACES[share.place - 1 : share.place - 1 + len(share.points)]
+        places = ORDINALS[share.place - 1 : share.place - 1 + len(share.points)]
         if len(share.players) == 1:
             words = f"{self._named(share.players)} {places[0]}: {share.each}"
         else:
             sum_ = " + ".join(map(str, share.points))
             sum_ = f"({sum_})" if len(share.points) > 1 else sum_
-            words = f"{self._named(share.players)} share {_and(places)}: {sum_} / {len(share.players)}"
+            words = f"{self._named(share.players)} share {named(places)}: {sum_} / {len(share.players)}"
             words += f" = {share.each} each"
         lost = [player for player in share.players if player in self.losers]
         if len(lost) == len(share.players):
@@ -82,12 +80,7 @@ class Scored:
         return f"{self.names[player]} {self.coins[player]} left: {self.scores[player].coins}"
 
     def _named(self, players: Iterable[int]) -> str:
-        return _and([self.names[player] for player in players])
-
-
-def _and(words: Sequence[str]) -> str:
-    *some, last = words
-    return f"{', '.join(some)} and {last}" if some else last
+        return named([self.names[player] for player in players])
 
 
 def _joined(words: Iterable[str]) -> str:

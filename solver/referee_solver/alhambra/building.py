@@ -17,7 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 
-from referee.certificates.alhambra.claims import MOST_TILES, Layout, Place, Remove, Step, Swap, walls
+from referee.certificates.alhambra.claims import Layout, Place, Remove, Step, Swap, walls
+from referee.games.alhambra.tiles import COUNT
 from referee.games.game import Cell, Violation
 
 FOUNTAIN: Cell = (0, 0)
@@ -39,7 +40,7 @@ def impossible(layout: Layout, step: Step) -> Violation | None:
     """Return the rule that forbids the step before anything is laid: ALH-A8, ALH-A9, ALH-D1, ALH-D2."""
     taken = step.at in layout
     match step:
-        case Place() if max(map(abs, step.at)) > MOST_TILES:
+        case Place() if max(map(abs, step.at)) > COUNT:
             return Violation("ALH-A8", (step.at,))
         case Place() if taken or step.at == FOUNTAIN:
             return Violation("ALH-A9", (step.at,))
@@ -175,7 +176,7 @@ def somewhere(layout: Layout, tile: str) -> str:
         open_one = " ".join(f"(and {_truth(not a)} {_truth(not b)})" for a, b in sides)
         out.append(f"(assert (! (=> (= at {i}) (and true {match_all})) :named {_named('ALH-A2', cell)}))")
         out.append(f"(assert (! (=> (= at {i}) (or false {open_one})) :named {_named('ALH-A4', cell)}))")
-        if max(map(abs, cell)) > MOST_TILES:
+        if max(map(abs, cell)) > COUNT:
             out.append(f"(assert (! (distinct at {i}) :named {_named('ALH-A8', cell)}))")
     inside = set(box)
     for cell in box:
