@@ -1,5 +1,17 @@
 """Tile Referee: deals tile games, judges every move and keeps a log anyone can verify."""
 
-from importlib.metadata import version
+from __future__ import annotations
 
-__version__ = version("tile-referee")
+from typing import TYPE_CHECKING
+
+__version__: str
+
+if not TYPE_CHECKING:  # or any name would do
+
+    def __getattr__(name: str) -> str:
+        """Return ``__version__``; every process would pay for the look-up, a third of a worker's start."""
+        if name != "__version__":
+            raise AttributeError(name)
+        from importlib.metadata import version  # noqa: PLC0415 - see above
+
+        return version("tile-referee")

@@ -13,12 +13,12 @@ from referee.log.v1 import log_pb2
 
 
 def deal(opened: log_pb2.GameOpen) -> bytes:
-    """Commits the referee to a new secret r, which is returned: it is known to nobody else until the game is over."""
+    """Commit the referee to a new secret r and return it: it is known only here until the game is over."""
     secret = secrets.token_bytes(SEED_BYTES)
     opened.dealt.commitment = referee_commitment(secret)
     return secret
 
 
 def declare(opened: log_pb2.GameOpen, scribe: int) -> None:
-    """Every outcome is declared by this scribe, an index into the game's scribe keys."""
+    """Have every outcome declared by this scribe, an index into the game's scribe keys."""
     opened.declared.scribe = scribe

@@ -97,7 +97,7 @@ def check_game(
     rng: random.Random,
     *,
     options: Any = None,
-    tables: Any = None,
+    components: Any = None,
     codec: Codec | None = None,
     notation: Notation | None = None,
     renderer: Renderer | None = None,
@@ -107,7 +107,7 @@ def check_game(
 ) -> Played:
     """Plays one game to its end and returns it. ``watch`` is called with the state before every event, and at the end.
 
-    Options and tables that are not given are the defaults. What is not given of codec, notation and renderer is that of
+    Options and components that are not given are the defaults. What is not given of codec, notation and renderer is of
     the registered game; a game that is not registered needs at least its codec, and is asked for words and pictures if
     these are given.
 
@@ -121,7 +121,8 @@ def check_game(
     - ``copy`` and ``observation`` are independent; ``digest`` is SHA-256 of ``encode`` and changes with every event;
     - the dealer's outcomes are legal, and where ``chance_outcomes`` are few they are among them or lead to the same
       position as one of them; its labels are well-formed and asked for once;
-    - events, options and tables have one encoding, which the codec reads and every other of which it refuses;
+    - events, options and components have one encoding, which the codec reads and every other of which it refuses; no
+      components are the default ones;
     - the game ends, with a place for every seat that fits the scores;
     - the bytes of the events alone lead to the same positions again;
     - ``stand_in`` is legal, the same for equal positions, and there for the seat that is awaited alone; a second game,
@@ -134,7 +135,7 @@ def check_game(
     codec = codec or registered_codec(game.rules_id, game.version)
     notation = notation or _known(registered_notation, game.rules_id)
     renderer = renderer or _known(registered_renderer, game.rules_id)
-    checker = _Checker(game, seats, rng, options, tables, codec, notation, renderer)
+    checker = _Checker(game, seats, rng, options, components, codec, notation, renderer)
     played = Played(checker.start())
     try:
         checker.play(played, choose, watch, most_events)
@@ -168,7 +169,7 @@ class _Checker:
     seats: int
     rng: random.Random
     options: Any
-    tables: Any
+    components: Any
     codec: Codec
     notation: Notation | None
     renderer: Renderer | None
@@ -180,18 +181,23 @@ class _Checker:
         constraints = {rule.id for rule in self.game.catalogue if rule.kind is Kind.CONSTRAINT}
         unknown = sorted(self.game.waivable - constraints)
         _demand(not unknown, f"waivable: {', '.join(unknown)}; expected constraints of the catalogue")
-        self.tables = self._one_encoding(codec.encode_tables, codec.decode_tables, codec.encode_tables(self.tables))
+        self.components = self._one_encoding(
+            codec.encode_components, codec.decode_components, codec.encode_components(self.components)
+        )
         data = b"" if self.options is None else codec.encode_options(self.options)
         self.options = self._one_encoding(codec.encode_options, codec.decode_options, data)
         self.moves: dict[type, Any] = {}
         """The last move of each kind."""
         self.outcomes: dict[type, Any] = {}
-        self.dealer = self.game.dealer(self.seats, self.options, self.tables, Shuffler(self.rng))
+        self.dealer = self.game.dealer(self.seats, self.options, self.components, Shuffler(self.rng))
 
     def start(self) -> State:
-        return self.game.new(self.seats, self.options, self.tables)
+        return self.game.new(self.seats, self.options, self.components)
 
     def play(self, played: Played, choose: Choose, watch: Callable[[State], None] | None, most_events: int) -> None:
+        encode = self.codec.encode_components
+        same = encode(self.game.default_components()) == encode(None)
+        _demand(same, "default_components() are not the tables that the codec takes for None")
         state = played.state
         while not isinstance(self._awaited(state), Over):
             _demand(len(played.events) < most_events, "the game does not end")
@@ -216,11 +222,11 @@ class _Checker:
         for event, data, digest in zip(played.events, played.wire, played.digests, strict=True):
             match self._awaited(state):
                 case Chance():
-                    read = self.codec.decode_outcome(data, self.tables)
+                    read = self.codec.decode_outcome(data, self.components)
                 case Forced(seat):
                     read = ForcedPass(seat)
                 case _:
-                    read = self.codec.decode_move(data, self.tables)
+                    read = self.codec.decode_move(data, self.components)
             _demand(read == event, f"played again from its bytes, {event!r} is {read!r}")
             _demand(state.check(read) == (), f"played again, {read!r} is refused")
             state.apply(read)
@@ -242,7 +248,7 @@ class _Checker:
             raise
 
     def _play_at_a_table(self, state: State, absent: Sequence[int], most_events: int) -> None:
-        dealer = self.game.dealer(self.seats, self.options, self.tables, Shuffler(self.rng))
+        dealer = self.game.dealer(self.seats, self.options, self.components, Shuffler(self.rng))
         for _ in range(most_events):
             match self._awaited(state):
                 case Over() as over:
@@ -280,9 +286,9 @@ class _Checker:
     def _standing(self, state: State, move: Any) -> Iterator[Any]:
         """Illegal moves that may stand, among those that were seen and those that are a bit away from this one."""
         seen = list(self.moves.values())
-        for wrong in self._altered(self.codec.encode_move(move, self.tables)):
+        for wrong in self._altered(self.codec.encode_move(move, self.components)):
             try:
-                seen.append(self.codec.decode_move(wrong, self.tables))
+                seen.append(self.codec.decode_move(wrong, self.components))
             except MalformedError:
                 continue
         for event in seen:
@@ -378,15 +384,16 @@ class _Checker:
     def _bytes(self, state: State, event: Any) -> bytes:
         """The event's bytes, which are read as the event and as nothing else."""
         self._words(state, event)
-        codec, tables = self.codec, self.tables
+        codec, components = self.codec, self.components
         match self._awaited(state):
             case Forced():
                 return b""
             case Chance():
-                encode = partial(codec.encode_outcome, tables=tables)
-                decode = partial(codec.decode_outcome, tables=tables)
+                encode = partial(codec.encode_outcome, components=components)
+                decode = partial(codec.decode_outcome, components=components)
             case _:
-                encode, decode = partial(codec.encode_move, tables=tables), partial(codec.decode_move, tables=tables)
+                encode = partial(codec.encode_move, components=components)
+                decode = partial(codec.decode_move, components=components)
         data = encode(event)
         read = self._one_encoding(encode, decode, data)
         _demand(read == event, f"the bytes of {event!r} are read as {read!r}")

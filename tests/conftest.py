@@ -9,6 +9,8 @@ from collections.abc import AsyncIterator
 import pytest
 from hypothesis import settings
 
+from tests import one_loop
+
 settings.register_profile("tile-referee", deadline=None, print_blob=True)
 settings.load_profile("tile-referee")
 
@@ -19,6 +21,11 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The slow ones last; within both, the order of the files."""
     items.sort(key=lambda item: item.get_closest_marker("slow") is not None)
+
+
+@pytest.fixture(autouse=True, scope="session")
+async def one_loop_for_all() -> None:
+    one_loop.set_up()
 
 
 @pytest.fixture(autouse=True)

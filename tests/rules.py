@@ -43,7 +43,7 @@ class Mutation:
 
     @contextmanager
     def applied(self, package: str) -> Iterator[None]:
-        """The engine with this defect, wherever the function was imported to."""
+        """The engine with this defect, wherever the function was imported to, also as a method of a class."""
         module_name, *path = self.function.split(".")
         module = importlib.import_module(f"{package}.{module_name}")
         owner: Any = module
@@ -53,18 +53,27 @@ class Mutation:
         source = textwrap.dedent(inspect.getsource(original))
         assert source.count(self.old) == 1, f"{self.function} no longer has one {self.old!r}: mend the mutation"
         defined: dict[str, Any] = {}
-        mutant = "from __future__ import annotations\n" + source.replace(self.old, self.new)
+        # ``super()`` looks for its class where a method is defined: around it.
+        mutant = textwrap.indent(source.replace(self.old, self.new), "    ") + f"    return {path[-1]}\n"
+        mutant = f"from __future__ import annotations\ndef make(__class__):\n{mutant}"
         exec(compile(mutant, f"<mutant of {self.function}>", "exec"), vars(module), defined)
-        ours = [home for name, home in sys.modules.items() if name.partition(".")[0] in ("referee", "tests")]
-        homes = [owner] if inspect.isclass(owner) else ours
+        made = defined["make"](owner)
+        homes = [owner] if inspect.isclass(owner) else _homes()
         patched = [(home, name) for home in homes for name, value in vars(home).items() if value is original]
         try:
             for home, name in patched:
-                setattr(home, name, defined[path[-1]])
+                setattr(home, name, made)
             yield
         finally:
             for home, name in patched:
                 setattr(home, name, original)
+
+
+def _homes() -> list[Any]:
+    """Our modules and their classes."""
+    modules = [module for name, module in sys.modules.items() if name.partition(".")[0] in ("referee", "tests")]
+    classes = {value for module in modules for value in vars(module).values() if inspect.isclass(value)}
+    return [*modules, *(each for each in classes if each.__module__.partition(".")[0] in ("referee", "tests"))]
 
 
 class RuleTests:

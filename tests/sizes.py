@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 import pytest
 
@@ -12,8 +12,9 @@ def campaign(*values: object, id: str | None = None) -> object:  # noqa: A002 - 
     return pytest.param(*values, id=id, marks=pytest.mark.long)
 
 
-def sample_of(values: Sequence[object], count: int) -> list[object]:
+def sample_of(values: Iterable[object], count: int) -> list[object]:
     """Return the values, ``count`` of them, from the first on and evenly spread, for every run and the others for the
     campaign.
     """
-    return [value if at * count % len(values) < count else campaign(value) for at, value in enumerate(values)]
+    every = list(values)
+    return [value if at * count % len(every) < count else campaign(value) for at, value in enumerate(every)]

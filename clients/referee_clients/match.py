@@ -36,13 +36,13 @@ class SeededStream:
         return random.Random(f"{self._seed}/{label}")
 
     def permutation(self, label: str, n: int) -> list[int]:
-        """The numbers 0..n-1, shuffled."""
+        """Return the numbers 0..n-1, shuffled."""
         order = list(range(n))
         self._generator(label).shuffle(order)
         return order
 
     def uniform(self, label: str, n: int) -> int:
-        """A number in 0..n-1."""
+        """Return a number in 0..n-1."""
         return self._generator(label).randrange(n)
 
 
@@ -51,7 +51,8 @@ class IllegalMove(ValueError):
 
 
 def play_game(bots: Sequence[Bot], seed: int, rules_id: str = "alhambra", options: Any = None) -> Outcome:
-    """The bots in order of their seats, on the deal of this seed. Raises ``IllegalMove`` and ``SetupError``.
+    """Play a game of the bots, in the order of their seats, on the deal of this seed. Raise ``IllegalMove``,
+    ``SetupError``.
 
     ``options``: of the game; ``None``: its defaults.
     """

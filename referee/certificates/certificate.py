@@ -37,7 +37,7 @@ class Checked:
 
 
 def read(message_class: type[_Message], data: bytes) -> _Message:
-    """The message. Raises ``BadCertificate``."""
+    """Return the message. Raise ``BadCertificate``."""
     if len(data) > MAX_BYTES:
         raise BadCertificate(f"certificate: {len(data)} bytes, expected at most {MAX_BYTES}")
     message = message_class()
@@ -50,7 +50,7 @@ def read(message_class: type[_Message], data: bytes) -> _Message:
 
 
 def canonical(message: Message, data: bytes) -> None:
-    """Raises ``BadCertificate`` unless the bytes are the one encoding of the message, without unknown fields."""
+    """Raise ``BadCertificate`` unless the bytes are the one encoding of the message, without unknown fields."""
     message.DiscardUnknownFields()
     if message.SerializeToString(deterministic=True) != data:
         raise BadCertificate("certificate: another encoding, expected the one of this certificate")

@@ -1,4 +1,4 @@
-"""What can be proved of which game, by the rules' id and version: as engines and codecs are found."""
+"""What can be proved of which game, found by the rules' id and version like engines and codecs."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ class Provable(Protocol):
     """A game whose verdicts can be proved. Needs no solver."""
 
     def claims(self, state: Any, event: Any) -> tuple[Any, ...]:
-        """What the event claims, from the position before it; two things at the most, often nothing."""
+        """Return what the event claims, from the position before it; at most two claims, often none."""
         ...
 
     def is_of_move(self, claim: Any) -> bool:
-        """Whether it is the claim that the event itself is legal; others are about what it leads to."""
+        """Return whether this is the claim that the event itself is legal; other claims are about what it leads to."""
         ...
 
     def fingerprint(self, claim: Any) -> bytes:
@@ -26,20 +26,20 @@ class Provable(Protocol):
         ...
 
     def request(self, claim: Any) -> ProveMoveRequest:
-        """The claim as a question to a solver."""
+        """Return the claim as a question to a solver."""
         ...
 
     def file(self) -> Any:
-        """The descriptor of the proto file that describes its certificates."""
+        """Return the descriptor of the proto file that describes the game's certificates."""
         ...
 
     def check(self, data: bytes) -> Checked:
-        """What the certificate proves. Raises ``referee.certificates.certificate.BadCertificate``."""
+        """Return what the certificate proves. Raise ``BadCertificate``."""
         ...
 
 
 def provable(rules_id: str, version: int) -> Provable | None:
-    """What ``PROVABLE`` of the game's ``provable`` has for this version; None for a game of which nothing can be."""
+    """Return what ``PROVABLE`` of the game's ``provable`` has for this version; None for a game without."""
     try:
         found: dict[int, Provable] = registry.part(__package__, rules_id, "provable").PROVABLE
     except UnknownRules:

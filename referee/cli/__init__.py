@@ -13,7 +13,8 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from referee import __version__, console
+import referee as program
+from referee import console
 from referee.cli import output
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
 
@@ -57,7 +58,7 @@ def application(names: Sequence[str] = COMMANDS) -> typer.Typer:
 
 def _version(wanted: bool) -> None:
     if wanted:
-        print(f"referee {__version__}")
+        print(f"referee {program.__version__}")
         raise typer.Exit
 
 
@@ -76,9 +77,8 @@ def referee(
 def main() -> None:
     """Runs the command; whatever stops it is one line on standard error and an exit code."""
     console.accept_every_character()
-    named = [name for name in COMMANDS if sys.argv[1:2] == [name]]
     try:
-        code = application(named or COMMANDS)(standalone_mode=False)
+        code = application(_named(sys.argv[1:2]))(standalone_mode=False)
         with suppress(typer.Exit):  # nobody reads any more: the code is that of the command all the same
             output.write("")
     except Failure as failure:
@@ -96,6 +96,13 @@ def main() -> None:
     except KeyboardInterrupt:
         code = 130
     sys.exit(code)
+
+
+def _named(words: Sequence[str]) -> Sequence[str]:
+    """Return the commands that may be meant: the one, none for the version, all for the help and for mistakes."""
+    if words == ["--version"]:
+        return ()
+    return [name for name in COMMANDS if words == [name]] or COMMANDS
 
 
 def _stop(message: str, code: int) -> int:

@@ -11,7 +11,7 @@ import typer
 
 from referee.cli.acting import check_game, confirm
 from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, refused, security, token_of
-from referee.service.data import TOKEN_FILE
+from referee.service.files import TOKEN_FILE
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.game_service_pb2_grpc import GameServiceStub
 from referee_clients.sdk.channel import bearer, open_channel

@@ -24,7 +24,7 @@ from referee.report.adjudication import PASSED_OVER, STANDS, Adjudication, Polic
 from referee.report.model import Facts, Report, Seat, of_adjudication
 from referee.report.page import html
 from referee.report.text import summary, text
-from referee.service.data import DEFAULT_ORIGIN
+from referee.service.files import DEFAULT_ORIGIN
 
 _WRITERS = {".html": html, ".txt": text}
 

@@ -16,7 +16,7 @@ from referee.cli import building, output
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.progress import NO_LIMIT, Seconds, Seed, search
 from referee.cli.solving import Rlimit
-from referee.games.kingdomino.dominoes import COUNT, DOMINOES, Domino, domino_table
+from referee.games.kingdomino.dominoes import COUNT, DOMINOES, Domino, domino_set
 from referee.games.kingdomino.scoring import in_one_area
 from referee.notation.kingdomino.claims import written_placed
 from referee.render.kingdomino import svg as drawn
@@ -75,7 +75,7 @@ def best_kingdom(  # noqa: PLR0917 - typer reads options from the signature
     else:
         output.write(f"{_in_words(found)}\n\n{picture(square, placed, ascii_only=not console.has_lines())}")
     if svg is not None:
-        building.write_text(svg, drawn(board(square, placed), domino_table(), f"Best kingdom: {found.best}"))
+        building.write_text(svg, drawn(board(square, placed), domino_set(), f"Best kingdom: {found.best}"))
     if lost:
         raise Failure(f"{lost}; the answer is what was found by then")
 
@@ -94,7 +94,7 @@ def _frame(text: str) -> Frame:
 
 
 def _dominoes(names: Iterable[str]) -> list[Domino]:
-    """Of the default table. Raises ``Failure``."""
+    """Of the default set. Raises ``Failure``."""
     found: list[Domino] = []
     for name in names:
         if not (name.isascii() and name.isdecimal() and len(name) < 4 and 1 <= int(name) <= COUNT):

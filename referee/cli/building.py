@@ -17,7 +17,7 @@ from referee.cli.lines import opened, read_all
 from referee.cli.solving import NoAnswer
 from referee.games.alhambra.layout import Layout
 from referee.games.game import Cell
-from referee.notation.alhambra.values import TABLE
+from referee.notation.alhambra.values import TILE_SET
 from referee.notation.lines import named_game, parse_object
 from referee.notation.strict_json import MAX_LINE_BYTES, QueryError
 from referee.render.alhambra import svg, text
@@ -33,7 +33,7 @@ Svg = Annotated[Path | None, typer.Option("--svg", metavar="OUT", help="Write th
 
 def engine_layout(layout: Mapping[Cell, str]) -> Layout:
     """For pictures and counts."""
-    return Layout.of(TABLE, {cell: TABLE.numbers[tile] for cell, tile in layout.items()})
+    return Layout.of(TILE_SET, {cell: TILE_SET.numbers[tile] for cell, tile in layout.items()})
 
 
 def picture(layout: Mapping[Cell, str]) -> str:

@@ -110,11 +110,11 @@ async def _with_own_referee(files: Folder, origin: str | None) -> None:
 
 
 async def _run(files: Folder, place: Place) -> None:
-    await DeskApp(files, place, _tables, ascii_only=not console.has_lines()).run_async()
+    await DeskApp(files, place, _components, ascii_only=not console.has_lines()).run_async()
 
 
-def _tables(rules_id: str, path: Path) -> bytes:
+def _components(rules_id: str, path: Path) -> bytes:
     try:
-        return options.tables(rules_id, path)
+        return options.components(rules_id, path)
     except Failure as failure:
-        raise ValueError(str(failure).removeprefix("--tables ")) from None
+        raise ValueError(str(failure).removeprefix("--components ")) from None

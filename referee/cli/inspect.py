@@ -21,8 +21,9 @@ def inspect(file: Questions = None, strict: Strict = False) -> None:
         "placements":[[1,0]],"removable":[[0,-1]],"swappable":[]}
 
     "tile" is optional: a tile in hand, to be placed or to replace a tile of the layout (another one, if it lies there
-    itself); without it the answer has neither placements nor swappable. "options":{"loop_one_less":true} counts a wall
-    that closes on itself one less. A layout against the rules is answered with valid false, its violations and counts.
+    itself); without it the answer has neither placements nor swappable. "options":{"loop_rule":"one_less"} counts a
+    wall that closes on itself one less. A layout against the rules is answered with valid false, its violations and
+    counts.
 
     A score: what each of 2 to 6 players has in the Alhambra; with two, the neutral player may be there,
     which is "neutral" among the players of a line. Points include the wall.
@@ -99,9 +100,9 @@ def inspect(file: Questions = None, strict: Strict = False) -> None:
     Optional: "virtual", the players who take places and get no points; "awarded", by type, who completed it in the game
     and got how much for it then (a virtual player 0), whose count of the type then does not matter; "built", a player's
     buildings, each [blue,yellow], which give the points for lines; "coins", a player's coins that are not spent.
-    "against":true, with 2 to 4 virtual players and one other: virtual players get points, and a bonus, which the answer
-    has, too. What the sheet cannot have, such as more of a type than boxes, is scored as it stands and told in
-    "remarks".
+    With "options":{"solo":"against"} in the question, and 2 to 4 virtual players and one other, virtual players get
+    points, and a bonus, which the answer has, too. What the sheet cannot have, such as more of a type than boxes, is
+    scored as it stands and told in "remarks".
 
     An "id" (a string, number, true, false or null) comes back with the answer. A line that cannot be answered gets
     {"error":"…"}, and the rest goes on; the exit code is 0 all the same, unless --strict is given.

@@ -12,7 +12,7 @@ from referee.cli import building, output
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.progress import NO_LIMIT, Seconds, Seed, search
 from referee.cli.solving import Rlimit
-from referee.notation.alhambra.values import TABLE, tile_names, written_layout
+from referee.notation.alhambra.values import TILE_SET, tile_names, written_layout
 from referee.v1 import solver_service_pb2 as pb
 
 Wall: TypeAlias = pb.FindLongestWallResponse
@@ -44,7 +44,7 @@ def longest_wall(  # noqa: PLR0917 - typer reads options from the signature
     if (tiles is None) != every:
         raise Failure("tiles: expected either --tiles TILES or --all", EXIT_USAGE)
     with building.telling():
-        chosen = TABLE.names if every else tile_names(building.listed(tiles), "--tiles")
+        chosen = TILE_SET.names if every else tile_names(building.listed(tiles), "--tiles")
     request = pb.FindLongestWallRequest(tiles=chosen, budget=pb.Budget(rlimit=rlimit or NO_LIMIT), seed=seed)
     found, lost = search("FindLongestWall", request, Wall(bound=_walls_on(chosen)), budget, _known)
     layout = layout_of(found.layout, "layout")
@@ -69,7 +69,7 @@ def longest_wall(  # noqa: PLR0917 - typer reads options from the signature
 
 def _walls_on(tiles: Sequence[str]) -> int:
     """All walls that are on the tiles: no layout has more."""
-    return sum(TABLE.walls[TABLE.numbers[tile]].bit_count() for tile in tiles)
+    return sum(TILE_SET.walls[TILE_SET.numbers[tile]].bit_count() for tile in tiles)
 
 
 def _in_words(wall: Wall) -> str:

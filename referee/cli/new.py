@@ -17,9 +17,9 @@ import typer
 
 from referee.cli.arguments import public_key
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.cli.options import default_tables, options_of_games
+from referee.cli.options import components as game_components
+from referee.cli.options import default_components, options_of_games
 from referee.cli.options import options as game_options
-from referee.cli.options import tables as game_tables
 from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, refused, security, token_of
 from referee.cli.series import game_before, next_options, place
 from referee.cli.terms import Absence, Clock, Illegal, Lag, ProtestTime, TakeBacks, terms
@@ -27,10 +27,9 @@ from referee.games import registry
 from referee.games.game import UnknownRules
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
-from referee.service.data import TOKEN_FILE
+from referee.service.files import TOKEN_FILE
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc
-from referee.wire import strict
 from referee_clients.join import format_join
 from referee_clients.sdk.channel import Security, bearer, open_channel
 
@@ -83,16 +82,16 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
             help=f"""The game's options, such as '{{"max_turns": 200}}'. {options_of_games()}.""",
         ),
     ] = None,
-    tables: Annotated[
+    components: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Dominoes or a sheet of your own, as JSON in the form that --show-tables prints. A sheet's grid "
+            help="Dominoes or a sheet of your own, as JSON in the form that --show-components prints. A sheet's grid "
             "begins with blue 1 and yellow 1 to 6, whichever dice give the rows where it is printed.",
         ),
     ] = None,
-    show_tables: Annotated[
-        bool, typer.Option("--show-tables", help="Print the game's default tables as JSON, and open nothing.")
+    show_components: Annotated[
+        bool, typer.Option("--show-components", help="Print the game's default components as JSON, and open nothing.")
     ] = False,
     series: Annotated[
         bool, typer.Option("--series", help="The game is the first of a series, such as a dynasty.")
@@ -101,8 +100,8 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="The game goes on with a series: the file of the game before. Rules, seats, options and tables are as "
-            "there.",
+            help="The game goes on with a series: the file of the game before. Rules, seats, options and components are"
+            " as there.",
         ),
     ] = None,
     declare: Annotated[
@@ -157,16 +156,16 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
     `referee new --seats 4 --declare scribe.pem --scribed 1 --scribed 3 --out joins.txt`,
     `referee new --clock "10m+5s" --illegal strikes:3 --absence 2m --arbiter-key arbiter.pem --protest-time 10m`
     """
-    if show_tables:
-        print(default_tables(_game(rules, seats, None)[0]))
+    if show_components:
+        print(default_components(_game(rules, seats, None)[0]))
         return
-    if series_of is not None and (options or age_order or tables):
-        raise Failure("--series-of: options and tables are those of the game before; expected no others", EXIT_USAGE)
+    if series_of is not None and (options or age_order or components):
+        raise Failure("--series-of: options and components are as in the game before; expected no others", EXIT_USAGE)
     previous = None if series_of is None else game_before(series_of)
     rules, seats = _game(rules, seats, previous)
-    message = game_options(rules, b"" if previous is None else next_options(previous), options, age_order)
-    request = pb.CreateGameRequest(rules_id=rules, options=strict.encode(message), series=place(previous, first=series))
-    request.tables = _tables(rules, tables, previous)
+    chosen = game_options(rules, b"" if previous is None else next_options(previous), options, age_order)
+    request = pb.CreateGameRequest(rules_id=rules, options=chosen, series=place(previous, first=series))
+    request.components = _components(rules, components, previous)
     scribed = scribed or []
     for seat in scribed:
         if not 0 <= seat < seats:
@@ -232,10 +231,10 @@ def _game(rules: str | None, seats: int | None, previous: Record | None) -> tupl
         raise Failure(f"--rules {rules}: {error}; expected one of {', '.join(registry.names())}", EXIT_USAGE) from None
 
 
-def _tables(rules: str, file: Path | None, previous: Record | None) -> bytes:
+def _components(rules: str, file: Path | None, previous: Record | None) -> bytes:
     """Those of the file or, of a series, as they were; empty: the default. Raises ``Failure``."""
     if file is not None:
-        return game_tables(rules, file)
+        return game_components(rules, file)
     return b"" if previous is None else previous.opened.tables
 
 

@@ -1,20 +1,22 @@
-"""A game's options and tables as JSON: what there is, from the game's own messages, and what was meant."""
+"""A game's options and components as JSON: what there is, and what was meant."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from google.protobuf import json_format
-from google.protobuf.message import Message
-from google.protobuf.message_factory import GetMessageClass
 
 from referee.cli.arguments import cut
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.games import registry
+from referee.notation.options import Option, OptionError, options_of
 from referee.wire import strict
-from referee.wire.registry import codec
+from referee.wire.components import default_json, message_of
+from referee.wire.registry import Codec, codec
 
 _AGE_ORDER = "age_order"
 
@@ -23,42 +25,42 @@ def options_of_games() -> str:
     """Every game's options, for a help text."""
     games = []
     for rules_id in registry.names():
-        fields = _options(rules_id).DESCRIPTOR.fields
-        games.append(f"{rules_id}: {', '.join(f'{field.name} ({_kind(field)})' for field in fields)}")
+        known = _known(_codec(rules_id)).values()
+        games.append(f"{rules_id}: {', '.join(f'{option.name} ({option.expected})' for option in known)}")
     return "; ".join(games)
 
 
-def options(rules_id: str, data: bytes, text: str | None, age_order: str | None) -> Message:
-    """The game's Options: those encoded in ``data``, then what the JSON and the words say. Raises ``Failure``."""
-    message = _options(rules_id)
-    message.ParseFromString(data)
-    if text is not None:
-        _set(message, _object(text))
+def options(rules_id: str, before: bytes, text: str | None, age_order: str | None) -> bytes:
+    """Return the game's options, encoded: those of ``before`` with what JSON and words change. Raise ``Failure``."""
+    wire = _codec(rules_id)
+    known = _known(wire)
+    given = {} if text is None else {name: _read(known, name, value) for name, value in _object(text).items()}
     if age_order is not None:
-        _set_age_order(rules_id, message, age_order)
-    return message
+        given[_AGE_ORDER] = _ages(rules_id, known, age_order)
+    return wire.encode_options(replace(wire.decode_options(before), **given))
 
 
-def tables(rules_id: str, file: Path) -> bytes:
-    """The game's Tables, encoded, from a file that has them as JSON. Raises ``Failure``."""
-    if not registry.get(rules_id).declares_tables:
-        raise Failure(f"--tables {file}: {rules_id} is always played with its own", EXIT_USAGE)
-    message = _message(rules_id, "Tables")
+def components(rules_id: str, file: Path) -> bytes:
+    """Return the game's components, encoded, from a file that has them as JSON. Raise ``Failure``."""
+    if not registry.get(rules_id).declares_components:
+        raise Failure(f"--components {file}: {rules_id} is always played with its own", EXIT_USAGE)
+    wire = _codec(rules_id)
+    message = message_of(wire)
     try:
         json_format.Parse(file.read_text(encoding="utf-8"), message)
-        codec(rules_id, registry.get(rules_id).version).decode_tables(data := strict.encode(message))
+        wire.decode_components(data := strict.encode(message))
     except OSError as error:
-        raise Failure(f"--tables {file}: {error.strerror}", EXIT_USAGE) from None
+        raise Failure(f"--components {file}: {error.strerror}", EXIT_USAGE) from None
     except UnicodeDecodeError:
-        raise Failure(f"--tables {file}: not UTF-8", EXIT_USAGE) from None
+        raise Failure(f"--components {file}: not UTF-8", EXIT_USAGE) from None
     except json_format.ParseError as error:
         known = ", ".join(message.DESCRIPTOR.fields_by_name)
         raise Failure(
-            f"--tables {file}: expected {known} as --show-tables prints them ({_cause(error)})", EXIT_USAGE
+            f"--components {file}: expected {known} as --show-components prints them ({_cause(error)})", EXIT_USAGE
         ) from None
     except strict.MalformedError as error:
         where = f"{error.path}: " if error.path else ""
-        raise Failure(f"--tables {file}: {where}{error.what}; expected {error.expected}", EXIT_USAGE) from None
+        raise Failure(f"--components {file}: {where}{error.what}; expected {error.expected}", EXIT_USAGE) from None
     return data
 
 
@@ -67,21 +69,17 @@ def _cause(error: json_format.ParseError) -> str:
     return cut(" ".join(str(error).split()).partition(" Available Fields")[0])
 
 
-def default_tables(rules_id: str) -> str:
-    """The game's default Tables as JSON, in the form that ``tables`` reads."""
-    message = _message(rules_id, "Tables")
-    message.ParseFromString(codec(rules_id, registry.get(rules_id).version).encode_tables(None))
-    return json_format.MessageToJson(message, preserving_proto_field_name=True)
+def default_components(rules_id: str) -> str:
+    """Return the game's default components as JSON, in the form that ``components`` reads."""
+    return default_json(_codec(rules_id))
 
 
-def _options(rules_id: str) -> Message:
-    """The defaults."""
-    return _message(rules_id, "Options")
+def _codec(rules_id: str) -> Codec:
+    return codec(rules_id, registry.get(rules_id).version)
 
 
-def _message(rules_id: str, name: str) -> Message:
-    wire = codec(rules_id, registry.get(rules_id).version)
-    return GetMessageClass(wire.signed_file().message_types_by_name[name])()
+def _known(wire: Codec) -> Mapping[str, Option]:
+    return options_of(type(wire.decode_options(b"")))
 
 
 def _object(text: str) -> dict[str, Any]:
@@ -94,48 +92,20 @@ def _object(text: str) -> dict[str, Any]:
     return found
 
 
-def _set(message: Message, values: dict[str, Any]) -> None:
-    """One after the other: what protobuf says of a whole message is for programmers."""
-    fields = message.DESCRIPTOR.fields_by_name
-    for name, value in values.items():
-        if name not in fields:
-            raise Failure(f"--options: no option {cut(name)!r}; expected some of {', '.join(fields)}", EXIT_USAGE)
-        message.ClearField(name)
-        try:
-            json_format.ParseDict({name: value}, message)
-        except json_format.ParseError:
-            known = False
-        else:
-            known = _is_known(fields[name], getattr(message, name), value)
-        if not known:
-            shown = cut(json.dumps(value))
-            raise Failure(f"--options: {name} is {shown}; expected {_kind(fields[name])}", EXIT_USAGE)
-
-
-def _is_known(field: Any, found: Any, value: Any) -> bool:
-    """Whether an option's value has a name: protobuf takes any number for one, and true for 1."""
-    if field.enum_type is None:
-        return True
-    numbers, values = (found, value) if field.is_repeated else ([found], [value])
-    named = field.enum_type.values_by_number
-    return all(number in named for number in numbers) and not any(isinstance(each, bool) for each in values)
-
-
-def _set_age_order(rules_id: str, message: Message, age_order: str) -> None:
-    if _AGE_ORDER not in message.DESCRIPTOR.fields_by_name:
-        raise Failure(f"--age-order: {rules_id} does not ask for the seats' ages", EXIT_USAGE)
-    message.ClearField(_AGE_ORDER)
+def _read(known: Mapping[str, Option], name: str, value: Any) -> Any:
+    if name not in known:
+        raise Failure(f"--options: no option {cut(name)!r}; expected some of {', '.join(known)}", EXIT_USAGE)
     try:
-        json_format.ParseDict({_AGE_ORDER: [int(seat) for seat in age_order.split(",")]}, message)
-    except (json_format.ParseError, ValueError):
+        return known[name].read(value)
+    except OptionError as error:
+        shown = cut(json.dumps(value))
+        raise Failure(f"--options: {name} is {shown}; expected {error.expected}", EXIT_USAGE) from None
+
+
+def _ages(rules_id: str, known: Mapping[str, Option], age_order: str) -> Any:
+    if _AGE_ORDER not in known:
+        raise Failure(f"--age-order: {rules_id} does not ask for the seats' ages", EXIT_USAGE)
+    try:
+        return known[_AGE_ORDER].parse(age_order.replace(",", " "))
+    except OptionError:
         raise Failure(f"--age-order {age_order!r}: expected seats, such as 2,0,1", EXIT_USAGE) from None
-
-
-def _kind(field: Any) -> str:
-    """What an option can be."""
-    if field.enum_type is not None:
-        names = [value.name for value in field.enum_type.values if value.number]
-        return f"a list of {', '.join(names)}" if field.is_repeated else " or ".join(names)
-    if field.type == field.TYPE_BOOL:
-        return "true or false"
-    return "a list of numbers" if field.is_repeated else "a number"

@@ -15,7 +15,7 @@ from referee.log.errors import LogError
 from referee.notation import game_text
 from referee.notation.game_text import Reading
 from referee.notation.outcomes import outcome
-from referee.service.data import DEFAULT_ORIGIN
+from referee.service.files import DEFAULT_ORIGIN
 
 
 def record(  # noqa: PLR0917 - typer reads options from the signature

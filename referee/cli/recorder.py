@@ -51,7 +51,7 @@ class Recorder:
             rules_id=setup.rules_id,
             rules_version=setup.version,
             options=self._codec.encode_options(setup.options),
-            tables=self._codec.encode_tables(setup.tables),
+            components=self._codec.encode_components(setup.components),
             seats=[log_pb2.Seat(scribed=True, player=player) for player in hashes],
             declaring_scribe_key=scribe.public.raw,
             event_id=setup.event,
@@ -69,11 +69,11 @@ class Recorder:
 
     def take(self, event: Any) -> None:
         """What happened: a move, a forced pass, what was drawn."""
-        tables = self.record.game.position.tables
+        components = self.record.game.position.components
         if isinstance(event, ForcedPass):
             self._write(log_pb2.ForcedPass(seat=event.seat))
         elif isinstance(self.record.game.position.pending()[0], Chance):
-            data = self._codec.encode_outcome(event, tables)
+            data = self._codec.encode_outcome(event, components)
             self._admit(intent.declare(self.record.place, _SCRIBE, self._scribe, data))
         else:
             self._admit(self._move(event))
@@ -131,7 +131,7 @@ class Recorder:
         return stream.getvalue()
 
     def _encoded(self, event: Any) -> bytes:
-        return self._codec.encode_move(event, self.record.game.position.tables)
+        return self._codec.encode_move(event, self.record.game.position.components)
 
     def _move(self, event: Any) -> intent.SignedIntent:
         return intent.move(self.record.place, Author(Role.SCRIBE, _SCRIBE), self._scribe, self._encoded(event))

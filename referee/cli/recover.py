@@ -13,9 +13,9 @@ from referee.live import recovery
 from referee.live.context import Context
 from referee.log.engines import installed
 from referee.service import logs
-from referee.service.data import STORE_FILE, DataError, open_data, origin_of
-from referee.store.sqlite import SEAL_FILE
-from referee.store.store import StoreFailed
+from referee.service.data import DataError, open_data, origin_of
+from referee.service.files import STORE_FILE
+from referee.store.errors import StoreFailed
 
 _ID_DIGITS = 32
 
@@ -83,9 +83,9 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
     except DataError as error:
         raise Failure(str(error)) from None
     if new_marks:
-        print(f"{opened.store.marks.path}: made again")
+        print(f"{opened.marks_path}: made again")
     if new_seal:
-        print(f"{seal_key or data / SEAL_FILE}: made; what was sealed with the one before cannot be opened any more")
+        print(f"{opened.seal_path}: made; what was sealed with the one before cannot be opened any more")
 
     async def run() -> list[str]:
         context = Context(opened.store, opened.signer, installed())

@@ -21,7 +21,7 @@ from rich.text import Text
 from referee.cli.failure import Failure
 from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, refused, security, token_of
 from referee.log.errors import printable
-from referee.service.data import TOKEN_FILE
+from referee.service.files import TOKEN_FILE
 from referee.v1 import game_pb2, status_service_pb2_grpc
 from referee.v1 import status_service_pb2 as pb
 from referee_clients.sdk.channel import bearer, open_channel

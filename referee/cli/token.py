@@ -21,7 +21,7 @@ from rich.table import Table
 
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, refused, security, token_of
-from referee.service.data import TOKEN_FILE
+from referee.service.files import TOKEN_FILE
 from referee.service.permissions import Scope
 from referee.v1 import access_service_pb2 as pb
 from referee.v1.access_service_pb2_grpc import AccessServiceStub

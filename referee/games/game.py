@@ -165,7 +165,7 @@ class State(Protocol):
 class Dealer(Protocol):
     """The hidden order of a dealt game: brings each outcome when its turn has come."""
 
-    def outcome(self, state: State) -> Any:
+    def outcome(self, state: State, /) -> Any:
         """The outcome that ``state`` awaits. Called once for every chance event, in order."""
 
 
@@ -180,19 +180,22 @@ class Game(Protocol):
     waivable: frozenset[str]
     """TBL-7: ids of the constraints that a move may break and still stand, if an arbiter rules so: ``apply`` takes an
     event whose violations are all among them, and the game goes on from there."""
-    declares_tables: bool
-    """Whether a game may be opened with other tables than the version's own; they may then have a ``remark``, text that
-    every report repeats."""
+    declares_components: bool
+    """Whether a game may be opened with other components than ``default_components()``. They may have a
+    ``provenance``: where they are from, in words that every report repeats."""
 
-    def new(self, seats: int, options: Any, tables: Any) -> State:
+    def default_components(self) -> Any:
+        """Return the version's own components: what its tiles, its dominoes or its sheet are."""
+
+    def new(self, seats: int, options: Any, components: Any) -> State:
         """The state before the first event. Raises ``SetupError``."""
 
-    def dealer(self, seats: int, options: Any, tables: Any, stream: Stream) -> Dealer:
+    def dealer(self, seats: int, options: Any, components: Any, stream: Stream) -> Dealer:
         """The order that ``stream`` gives this game."""
 
 
 class SetupError(ValueError):
-    """Seats, options or tables that no game can be set up with: what, and what was expected."""
+    """Seats, options or components that no game can be set up with: what, and what was expected."""
 
 
 class UnknownRules(LookupError):

@@ -27,7 +27,7 @@ class Accepted(NamedTuple):
     size: int
     head: bytes
     clock: Clock
-    """Of that entry."""
+    """The clock of that entry."""
     repeated: bool = False
     """Whether it is the first answer given again."""
 
@@ -44,19 +44,19 @@ Answer = Accepted | Refused
 
 
 def encode(violations: Sequence[Violation]) -> bytes:
-    """For ``decode``."""
+    """Encode violations, for ``decode``."""
     return json.dumps([(v.rule_id, v.cells, dict(v.facts)) for v in violations]).encode()
 
 
 def decode(data: bytes) -> tuple[Violation, ...]:
-    """What ``encode`` was given."""
+    """Return what ``encode`` was given."""
     return tuple(
         Violation(rule_id, tuple((x, y) for x, y in cells), facts) for rule_id, cells, facts in json.loads(data)
     )
 
 
 def key_id_for(record: Record, intent: log_pb2.Intent) -> bytes:
-    """Of the key that the author signs with. Raises ``NotAwaited`` if it has none."""
+    """Return the id of the key that the author signs with. Raises ``NotAwaited`` if it has none."""
     if intent.HasField("join"):
         return key_id(intent.join.key)
     author = author_of(intent)
@@ -69,7 +69,7 @@ def key_id_for(record: Record, intent: log_pb2.Intent) -> bytes:
 
 
 def explain(record: Record, intent: log_pb2.Intent, error: LogError) -> NoReturn:
-    """Raises the error as the author of the intent can use it."""
+    """Raise the error in a form that helps the author of the intent."""
     act = act_name(intent)
     if error.code is Code.MALFORMED:
         kind = MalformedMove if act in ("move", "declare") else MalformedIntent
@@ -88,7 +88,7 @@ def explain(record: Record, intent: log_pb2.Intent, error: LogError) -> NoReturn
 
 
 def legal_moves(record: Record) -> tuple[int | None, list[bytes]]:
-    """The seat on turn and its canonical moves; no seat and none, if none has to decide."""
+    """Return the seat on turn and its canonical moves; None and no moves if no seat has to decide."""
     game = record.game
     seats = game.awaited()
     if not seats:

@@ -23,7 +23,7 @@ from referee.store.store import Row, StoredGame
 from referee.v1 import game_pb2 as pb
 
 Charge = Callable[[int], None]
-"""Who asks for a replay, by what it is told: the number of entries."""
+"""Charges the caller that asks for a replay with the number of its entries."""
 MOST_REPLAYS, MOST_REPLAYS_OF_ONE = 32, 4
 """Waiting at one time; the one under way counts."""
 _RETRY_S = 1.0
@@ -69,15 +69,15 @@ class Archive:
 
     @property
     def is_closed(self) -> bool:
-        """As of a ``LiveGame``."""
+        """Whether nothing can follow, as of a ``LiveGame``: always."""
         return True
 
     def rows(self) -> AsyncIterator[Row]:
-        """Every entry."""
+        """Yield every entry."""
         return self._history.rows(0, self.game.size)
 
     def commits_after(self, seq: int) -> AsyncIterator[Commit]:
-        """The entries after this one. Raises ``BeyondHead``."""
+        """Yield the entries after this one. Raises ``BeyondHead``."""
         if seq >= self.game.size:
             raise BeyondHead(self.game.size)
         return self._history.commits(seq + 1, self.game.size)
@@ -92,7 +92,7 @@ class Replays:
 
     @asynccontextmanager
     async def turn(self, charge: Charge | None) -> AsyncIterator[None]:
-        """Raises ``LimitReached``, but not for None: that is who cannot be asked to come again, and waits."""
+        """Wait for a turn to replay. Raises ``LimitReached``, but not if ``charge`` is None: such a caller waits."""
         if charge is None:
             async with self._turn:
                 yield

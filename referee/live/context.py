@@ -32,12 +32,15 @@ class Context:
         answer: bytes | None = None,
         remark: bytes | None = None,
     ) -> Change:
-        """The last rows of the record, as they become durable: signed for, and with its end if nothing can follow.
+        """Return the change that makes the last rows of the record durable: signed for, and with its end if nothing can
+        follow.
 
         Raises ``Contradiction`` if another history of this size was signed for.
         """
         root = record.root()
         self.store.marks.check(record.game_id, record.size, root)
         rows[-1].note = self.signer.sign(record.game_id, record.size, root)
+        # The row of a list is stored as the API's message, on purpose: it is what lists give out, as it is. What is in
+        # referee.v1 keeps its numbers and meaning, so it can be read for ever; docs/decisions.md says more.
         closed = game_message(record).SerializeToString() if record.is_final else None
         return Change(record.game_id, rows, opening, answer=answer, closed=closed, root=root, remark=remark)

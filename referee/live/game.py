@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from functools import partial
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import structlog
 
 from referee.games.results import Result
 from referee.live import answers
-from referee.live.act import Act, Answered, Deliver, Reply, tell_nobody
+from referee.live.act import Act, AwaitedReply, Reply
 from referee.live.answers import Accepted, Answer, Refused
 from referee.live.context import Context
 from referee.live.errors import BeyondHead, GameOver, NotAwaited, StaleHead, UnknownGame, Unsound
@@ -29,29 +29,30 @@ from referee.log.game import Phase
 from referee.log.intent import Author, Role, SignedIntent, author_of
 from referee.log.replay import Record, signed_part
 from referee.log.v1 import log_pb2
-from referee.store.store import Opening, Row, StoreFailed
+from referee.store.errors import StoreFailed
+from referee.store.store import Opening, Row
 
 _log = structlog.get_logger("referee.live")
 
 
 class Owner(Protocol):
-    """Who is told what becomes of a live game."""
+    """Is notified of what becomes of a live game."""
 
     def opened(self, game: LiveGame) -> None:
         """Its game is durable now."""
 
     def stale(self, game: LiveGame) -> None:
-        """What it has in memory may not be what the store has: somebody has to ask for ``record`` until it is."""
+        """Memory and store may differ: somebody has to ask for ``record`` until they agree."""
 
     def closed(self, game: LiveGame) -> None:
         """Nothing can follow in the game."""
 
     def unsound(self, game: LiveGame, error: Unsound) -> None:
-        """The game's record turned out to be one that cannot be gone on with."""
+        """The game's record turned out to be one that cannot be continued."""
 
 
 class LiveGame:
-    """A game that is durable as far as ``size`` tells."""
+    """A game that is durable up to ``size``."""
 
     def __init__(self, context: Context, record: Record, attempts: Attempts, owner: Owner | None) -> None:
         """``record`` and ``attempts``: as the store has it, but for what ``open`` will add."""
@@ -74,7 +75,7 @@ class LiveGame:
     def begin(
         cls, context: Context, open_data: bytes, opening: Opening, owner: Owner | None = None
     ) -> tuple[LiveGame, asyncio.Future[Answer]]:
-        """A new game on its way to the store, and what tells when it is durable. Raises ``LogError``."""
+        """Begin a new game: return it, and an awaitable that ends when the game is durable. Raises ``LogError``."""
         clock = Clock(context.time.now_ms())
         record, written = Record.start(
             open_data,
@@ -87,15 +88,15 @@ class LiveGame:
         game._durable = 0
         rows = [_row(written)]
         game._settle(rows, clock.referee_ms)
-        reply = Reply()
-        game._commit(rows, clock, None, reply.deliver, opening=opening)
+        reply = AwaitedReply()
+        game._commit(rows, clock, reply, opening=opening)
         return game, reply.answer
 
     @classmethod
     async def load(
         cls, context: Context, game_id: bytes, owner: Owner | None = None, *, gently: bool = False
     ) -> LiveGame:
-        """The game as the store has it, and with what was due. Raises ``Unsound``, ``StoreFailed``.
+        """Load the game as the store has it, and enter what was due. Raises ``Unsound``, ``StoreFailed``.
 
         ``gently``: at leisure, as nobody plays it.
         """
@@ -114,7 +115,8 @@ class LiveGame:
         alive_ms: int | None = None,
         gently: bool = False,
     ) -> tuple[LiveGame, asyncio.Future[Answer] | None]:
-        """As ``load``, and what tells when the entries that were due are durable, if any were.
+        """Load as ``load`` does; also return an awaitable that ends when the entries that were due are durable, if any
+        were.
 
         ``alive_ms``: when the referee was last running, if it was down: no time that matters has passed since then.
         """
@@ -131,8 +133,8 @@ class LiveGame:
             game._keeper.published(record.game)
             game._set_alarm()
             return game, None
-        reply = Reply()
-        game._commit(rows, clock, None, reply.deliver)
+        reply = AwaitedReply()
+        game._commit(rows, clock, reply)
         return game, reply.answer
 
     @property
@@ -182,26 +184,18 @@ class LiveGame:
 
         The same bytes again get the first answer again. Raises ``LiveGameError``, ``LogError`` and ``StoreFailed``.
         """
-        reply = Reply()
-        answer = await self._judge(act, reply.deliver, None)
-        return answer if answer is not None else await reply.answer
+        reply = AwaitedReply()
+        await self.play(act, reply)
+        return await reply.answer
 
-    async def play(self, act: Act, watcher: Watcher, answered: Answered) -> None:
-        """As ``submit``, for a stream that watches this game: what became of the act goes through its queue.
-
-        ``answered`` makes of the answer, or of the failure of its commit, what the queue takes. Raises what ``submit``
-        raises, but for that failure.
-        """
-
-        def deliver(outcome: Answer | StoreFailed, commit: Commit | None) -> None:
-            watcher.push(commit, answered(outcome, commit))
-
-        answer = await self._judge(act, deliver, watcher)
+    async def play(self, act: Act, reply: Reply) -> None:
+        """Submit as ``submit`` does; ``reply`` gets the answer, or what its commit failed with."""
+        answer = await self._judge(act, reply)
         if answer is not None:
-            deliver(answer, None)
+            reply.deliver(answer, None)
 
-    async def _judge(self, act: Act, deliver: Deliver, own: Watcher | None) -> Answer | None:
-        """The answer, if it needs no commit; otherwise ``deliver`` is called when that is through."""
+    async def _judge(self, act: Act, reply: Reply) -> Answer | None:
+        """Return the answer if it needs no commit; otherwise ``reply`` gets it when the commit is through."""
         intent = act.intent
         record = self._record if self._is_ready() else await self._ready()
         if intent.seq < record.size:
@@ -243,7 +237,8 @@ class LiveGame:
             if refused is not None:
                 rows.append(_row(record.refuse(signed, refused, clock)))
             self._settle(rows, clock.referee_ms)
-            self._commit(rows, clock, refused, deliver, own, acted=author, remark=act.remark)
+            acted = author.index if author.role is Role.SEAT else None
+            self._commit(rows, clock, reply, refused=refused, acted=acted, remark=act.remark)
         return None
 
     def _charge(self, seat: int | None, stamp_ms: int, late_ms: int, thought_ms: int | None) -> Clock:
@@ -252,11 +247,11 @@ class LiveGame:
         return self._keeper.charge(self._record.game, seat, stamp_ms, late_ms=late_ms, thought_ms=thought_ms)
 
     async def _time_is_up(self, seat: int, stamp_ms: int, late_ms: int) -> NotAwaited:
-        """The seat's move came too late. Its flag falls, unless network or referee may still be to blame."""
-        reply = Reply()
+        """Handle a move that came too late: the flag falls, unless network or referee may still be to blame."""
+        reply = AwaitedReply()
         with self._all_or_reload():
             if rows := self._enter_due(stamp_ms, late_ms):
-                self._commit(rows, Clock(stamp_ms), None, reply.deliver)
+                self._commit(rows, Clock(stamp_ms), reply)
         if rows:
             await reply.answer
         return NotAwaited(f"the move came when the time of seat {seat} was up", awaited_text(self._record))
@@ -270,15 +265,15 @@ class LiveGame:
             raise NotAwaited("the game has come to its end, and is not aborted", awaited_text(record))
         clock = Clock(max(self._context.time.now_ms(), record.last_ms))
         rows: list[Row] = []
-        reply = Reply()
+        reply = AwaitedReply()
         with self._all_or_reload():
             rows.append(_row(record.write(log_pb2.GameEnd(ending=log_pb2.ENDING_ABORTED), clock)))
             self._settle(rows, clock.referee_ms)
-            self._commit(rows, clock, None, reply.deliver)
+            self._commit(rows, clock, reply)
         await reply.answer
 
     async def _answer_again(self, seq: int, body: bytes, signature: bytes) -> Answer | None:
-        """The first answer to these bytes, if they are the entry's."""
+        """Return the first answer to these bytes, if they are the entry's."""
         entry = await self._history.entry(seq)
         signed = signed_part(entry)
         if signed is None or signed.intent != body or signed.signature != signature:
@@ -295,13 +290,13 @@ class LiveGame:
         return not self._stale and self._idle.is_set()
 
     def _distrust(self) -> None:
-        """The game is read back before it is used again; by the owner if by nobody else."""
+        """Have the game read back before it is used again; by the owner if no caller comes."""
         self._stale = True
         if self._owner is not None:
             self._owner.stale(self)
 
     async def _ready(self) -> Record:
-        """The record when it is what the store has.
+        """Return the record when it equals what the store has.
 
         Raises ``Unsound``, ``StoreFailed``; ``UnknownGame`` if the game never became durable.
         """
@@ -344,18 +339,17 @@ class LiveGame:
         self,
         rows: list[Row],
         clock: Clock,
-        refused: RulesError | None,
-        deliver: Deliver,
-        own: Watcher | None = None,
+        reply: Reply,
         *,
-        acted: Author | None = None,
+        refused: RulesError | None = None,
+        acted: int | None = None,
         opening: Opening | None = None,
         remark: bytes | None = None,
     ) -> None:
-        """Hands the rows to the store; ``deliver`` is called when they are durable, or are known not to be.
+        """Hand the rows to the store; the answer goes to ``reply`` when they are durable, or the failure.
 
-        ``clock``: of the first row. ``acted``: whose act that is. ``own`` is told by ``deliver`` and by nothing else.
-        Under the guard: if this raises, nothing was handed over, and the game in memory has moved all the same.
+        ``clock``: of the first row. ``acted``: the seat whose act that is. Under the guard: if this raises, nothing was
+        handed over, and the game in memory has moved all the same.
         """
         record = self._record
         kept = answers.encode(refused.violations) if refused is not None else None
@@ -363,45 +357,38 @@ class LiveGame:
         accepted = Accepted(rows[0].seq, rows[-1].note, record.size, record.head, clock)
         answer = Refused(refused.violations, accepted) if refused is not None else accepted
         self._idle.clear()
-        seat = acted.index if acted is not None and acted.role is Role.SEAT else None
-        committed = partial(self._committed, Commit(record.game_id, rows), answer, deliver, own, clock.referee_ms, seat)
+        handed = _Handed(Commit(record.game_id, rows), answer, reply, clock.referee_ms, acted)
+        committed = partial(self._committed, handed)
         try:
             self._context.store.commit(change, committed)
         except Exception as error:  # noqa: BLE001 - whatever it is, the game must not wait for an answer for ever
             committed(error if isinstance(error, StoreFailed) else StoreFailed(f"{type(error).__name__}: {error}"))
 
-    def _committed(  # noqa: PLR0917 - of one commit
-        self,
-        commit: Commit,
-        answer: Answer,
-        deliver: Deliver,
-        own: Watcher | None,
-        stamp_ms: int,
-        acted: int | None,
-        failure: StoreFailed | None,
-    ) -> None:
-        """The store has answered. Whoever asked may be gone by now; the entries are there all the same."""
+    def _committed(self, handed: _Handed, failure: StoreFailed | None) -> None:
+        """Take the store's answer. The caller may have left by now; the entries are there all the same."""
+        commit, answer, reply, stamp_ms, acted = handed
         try:
             if failure is not None:
                 self._keeper.failed(stamp_ms)
                 self._distrust()
-                deliver(failure, None)
+                reply.deliver(failure, None)
                 return
+            served = reply.watcher
             try:
-                deliver(answer, commit)
+                reply.deliver(answer, commit)
             except BaseException:
-                own = None  # the others get the commit, and so does the author
+                served = None  # the others get the commit, and so does the author
                 raise
             finally:
-                self._publish(commit, own)
+                self._publish(commit, served)
                 self._keeper.published(self._record.game, acted, stamp_ms)
         finally:
             self._idle.set()
             self._set_alarm()
 
-    def _publish(self, commit: Commit, told: Watcher | None = None) -> None:
+    def _publish(self, commit: Commit, served: Watcher | None = None) -> None:
         for watcher in self._watchers:
-            if watcher is not told:
+            if watcher is not served:
                 watcher.push(commit)
         is_new, self._durable = not self._durable, commit.seq + 1
         if is_new and self._owner is not None:
@@ -437,26 +424,26 @@ class LiveGame:
         try:
             with self._all_or_reload():
                 if rows := self._enter_due(stamp_ms):
-                    self._commit(rows, Clock(stamp_ms), None, tell_nobody)
+                    self._commit(rows, Clock(stamp_ms), Reply())
         except Exception as error:  # noqa: BLE001 - nobody asked, so nobody else can tell
             _log.error("what was due was not entered", game=self.game_id.hex(), error=str(error))
         self._set_alarm()
 
     def rest(self) -> None:
-        """From now on nothing is entered that nobody asks for."""
+        """Stop entering what no caller asks for."""
         self._keeper.rest()
 
     def serve(self) -> None:
-        """After ``rest``: whoever is awaited can act from now on."""
+        """Resume after ``rest``: whoever is awaited can act from now on."""
         self._keeper.serve(self._record.game)
         self._set_alarm()
 
     def came(self, author: Author) -> None:
-        """A stream of the author's was opened."""
+        """Note that a stream of the author's was opened."""
         self._keeper.came(author)
 
     def left(self, author: Author) -> None:
-        """A stream of the author's ended."""
+        """Note that a stream of the author's ended."""
         self._keeper.left(author)
         self._set_alarm()
 
@@ -477,7 +464,7 @@ class LiveGame:
     # --- reading -------------------------------------------------------------------------------------------
 
     async def record(self) -> Record:
-        """To look at, before the next await. Raises ``Unsound``, ``StoreFailed``."""
+        """Return the record, to be looked at before the next await. Raises ``Unsound``, ``StoreFailed``."""
         return await self._ready()
 
     @property
@@ -486,22 +473,22 @@ class LiveGame:
         return self._stale
 
     def peek(self) -> Record | None:
-        """The record to look at, unless something is under way just now."""
+        """Return the record to look at, unless something is under way just now."""
         return self._record if self._is_ready() else None
 
     async def legal_moves(self) -> tuple[Record, int | None, list[bytes]]:
-        """The record, the seat on turn and its canonical moves as exact bytes."""
+        """Return the record, the seat on turn and its canonical moves as exact bytes."""
         record = await self._ready()
         if self._legal[0] != record.size:
             self._legal = (record.size, *answers.legal_moves(record))
         return record, *self._legal[1:]
 
     def left_ms(self, seat: int) -> int | None:
-        """What the seat has left for the act that is awaited, now; None if no clock of its runs."""
+        """Return what the seat has left for the act that is awaited, now; None if its clock does not run."""
         return self._keeper.left_ms(self._record.game, seat)
 
     def rows(self, first: int = 0) -> AsyncIterator[Row]:
-        """Every durable entry from there on, as of now."""
+        """Yield every durable entry from ``first`` on, as of now."""
         return self._history.rows(first, self._durable)
 
     def watch(self, watcher: Watcher) -> int:
@@ -515,7 +502,7 @@ class LiveGame:
         return self._durable
 
     async def watch_after(self, seq: int, watcher: Watcher) -> AsyncIterator[Commit]:
-        """The durable entries after this one; when they are through, the watcher gets the next.
+        """Yield the durable entries after this one; when they are through, the watcher gets the next.
 
         Raises ``BeyondHead``, ``Unsound``, ``StoreFailed``; ``UnknownGame`` if the game never became durable.
         """
@@ -535,10 +522,22 @@ class LiveGame:
         self._watchers.discard(watcher)
 
     def end_watching(self, ending: Ending) -> None:
-        """Tells every watcher that nothing more comes."""
+        """End every watcher's stream."""
         for watcher in self._watchers:
             watcher.end(ending)
         self._watchers.clear()
+
+
+class _Handed(NamedTuple):
+    """What was handed to the store, and what is to be done when it is durable."""
+
+    commit: Commit
+    answer: Answer
+    reply: Reply
+    stamp_ms: int
+    """When the first entry was written."""
+    acted: int | None
+    """The seat whose act it was; None: no seat's."""
 
 
 class _Guard:

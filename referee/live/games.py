@@ -20,8 +20,9 @@ from referee.live.view import game_message
 from referee.live.watch import Ending, SeatWatcher, Watcher
 from referee.log.errors import Code, LogError
 from referee.log.note import Checkpoint
+from referee.store.errors import StoreDamaged, StoreFailed
 from referee.store.marks import Mark
-from referee.store.store import Player, StoreDamaged, StoredGame, StoreFailed
+from referee.store.store import Player, StoredGame
 from referee.v1 import game_pb2 as pb
 from referee.v1.game_service_pb2 import CreateGameRequest
 
@@ -31,7 +32,7 @@ MEND_S, MAX_MEND_S = 0.1, 10.0
 KEPT_CLOSED = 64
 """Games that are over and may be looked at again soon."""
 KEPT_ARCHIVES = 1024
-"""Likewise, without their positions: these are small."""
+"""Most archives that are kept, without their positions: these are small."""
 _PAGE_GAMES = 100
 
 _log = structlog.get_logger("referee.live_games")
@@ -51,16 +52,16 @@ class LiveGames:
         self._closed: OrderedDict[bytes, LiveGame] = OrderedDict()
         """The one that was asked for last is last."""
         self._archives: OrderedDict[bytes, Archive] = OrderedDict()
-        """Likewise."""
+        """The archives, the most recently used last."""
         self._archiving = asyncio.Lock()
         self._replays = Replays()
         self._aside: dict[bytes, Unsound] = {}
         """Games that cannot be read back, and why; until the next start."""
         self._loading: dict[bytes, asyncio.Task[LiveGame]] = {}
         self._seats: dict[str, dict[bytes, int]] = {}
-        """Of each principal, in games that are not over."""
+        """By principal: its seats in games that are not over."""
         self._principals: dict[bytes, dict[int, str]] = {}
-        """The same by game."""
+        """By game: its seats and their principals."""
         self.endings: Counter[str] = Counter()
         """How the games ended that were closed since the start: how many by the name of their ``Ending``."""
         self._of_proofs: Watcher | None = None
@@ -137,7 +138,7 @@ class LiveGames:
     # --- principals -----------------------------------------------------------------------------------------
 
     async def seat_of(self, principal: str, game_id: bytes) -> int | None:
-        """The principal's seat in the game."""
+        """Return the principal's seat in the game."""
         seat = self._seats.get(principal, {}).get(game_id)
         if seat is None and game_id not in self._open:
             players = await self.context.store.players(game_id)
@@ -145,12 +146,12 @@ class LiveGames:
         return seat
 
     def games_of(self, principal: str) -> list[bytes]:
-        """The games that are not over and have the principal at a seat."""
+        """Return the games that are not over and have the principal at a seat."""
         return list(self._seats.get(principal, ()))
 
     @contextmanager
     def feeding(self, principal: str, feed: SeatWatcher) -> Iterator[None]:
-        """Tells the feed of every game of the principal that is opened meanwhile."""
+        """Report every game of the principal that is opened meanwhile to the feed."""
         feeds = self._feeds.setdefault(principal, set())
         feeds.add(feed)
         try:
@@ -172,7 +173,7 @@ class LiveGames:
                 del self._seats[principal]
 
     def principals(self, game_id: bytes) -> dict[int, str]:
-        """By seat, those of a game that is not over."""
+        """Return the principals of a game that is not over, by seat."""
         return self._principals.get(game_id, {})
 
     @property
@@ -186,7 +187,7 @@ class LiveGames:
         return self._aside
 
     def watch_for_proofs(self, watcher: Watcher) -> None:
-        """Has it watch every game that is to have certificates, those that are opened later among them."""
+        """Have the watcher watch every game that is to have certificates, games that are opened later included."""
         self._of_proofs = watcher
         for game in self._open.values():
             self._watch_for_proofs(game)
@@ -196,11 +197,11 @@ class LiveGames:
             game.watch(self._of_proofs)
 
     def is_draining(self) -> bool:
-        """Whether the referee is stopping."""
+        """Return whether the referee is stopping."""
         return self._draining
 
     async def create(self, request: CreateGameRequest) -> tuple[LiveGame, Prepared]:
-        """Opens a game. Raises ``LiveGameError``, ``LogError``, ``StoreFailed``.
+        """Open a game. Raises ``LiveGameError``, ``LogError``, ``StoreFailed``.
 
         Whoever asks may leave before it is durable: the game is there all the same, and can be found and aborted.
         """
@@ -226,11 +227,11 @@ class LiveGames:
         return game, prepared
 
     def running(self, game_id: bytes) -> LiveGame | None:
-        """The live game of this id, if it is not over."""
+        """Return the live game of this id, if it is not over."""
         return self._open.get(game_id)
 
     async def game(self, game_id: bytes, charge: Charge | None = None) -> LiveGame:
-        """The live game. Raises ``UnknownGame``, ``Unsound``, ``StoreFailed``.
+        """Return the live game. Raises ``UnknownGame``, ``Unsound``, ``StoreFailed``.
 
         A game that is over may have to be replayed: ``charge`` is told of how many entries, and ``LimitReached`` is
         raised if too many wait for that already. None waits for as long as it takes.
@@ -273,7 +274,7 @@ class LiveGames:
             self._loading.pop(game_id, None)
 
     async def archive(self, game_id: bytes) -> Archive | None:
-        """The game to be read without a replay; None if it is not over, or live. Raises as ``game``."""
+        """Return the game, readable without a replay; None if it is not over, or live. Raises as ``game``."""
         if game_id in self._open or game_id in self._closed or game_id in self._aside:
             return None
         if (archive := self._archives.get(game_id)) is not None:
@@ -311,7 +312,7 @@ class LiveGames:
                 return found, None
 
     async def _listed(self, stored: StoredGame) -> pb.Game | None:
-        """None if it cannot be read: that is no reason not to list the others."""
+        """Return the game as it is listed; None if it cannot be read: that is no reason not to list the others."""
         if stored.game_id in self._aside:
             return None
         try:
@@ -325,13 +326,13 @@ class LiveGames:
         return None
 
     def refuse(self) -> None:
-        """No new games and no more acts from now on; those under way become durable."""
+        """Refuse new games and acts from now on; acts under way become durable."""
         self._draining = True
         for game in self._open.values():
             game.rest()
 
     def drain(self) -> None:
-        """The same, and watchers are told to come back later."""
+        """Refuse as ``refuse`` does, and tell watchers to come back later."""
         self.refuse()
         for game in [*self._open.values(), *self._closed.values()]:
             game.end_watching(Ending.DRAINING)
@@ -360,7 +361,7 @@ class LiveGames:
             self._mending[game] = asyncio.create_task(self._mend(game))
 
     async def _mend(self, game: LiveGame) -> None:
-        """Reads the game back though nobody asks: who watches may wait for what is durable, or for a turn."""
+        """Read the game back though no caller asks: watchers may wait for what is durable, or for a turn."""
         pause_s = MEND_S
         try:
             while self._open.get(game.game_id) is game and game.is_stale:

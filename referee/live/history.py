@@ -18,8 +18,9 @@ from referee.log.merkle import leaf_hash
 from referee.log.note import open_checkpoint
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
+from referee.store.errors import StoreDamaged
 from referee.store.marks import Mark
-from referee.store.store import Row, Store, StoreDamaged
+from referee.store.store import Row, Store
 
 PAGE_ROWS = 256
 REPLAYED_AT_ONCE = 16
@@ -27,18 +28,18 @@ REPLAYED_GENTLY = 8
 MAX_ATTEMPTS = 32
 """Recorded at one decision. A log is for what happened: who tries every move there is must not fill it."""
 MAX_ATTEMPTS_IN_GAME = 2048
-"""With bodies of 16 KiB each they take half of a game file, and of the entries a small part."""
+"""With bodies of 16 KiB each they take half of a game file, and a small part of the entries."""
 
 
 @dataclass(slots=True)
 class Attempts:
-    """How many refused moves became entries, in a game whose terms want that."""
+    """How many refused moves became entries, in a game whose terms record them."""
 
     at_decision: int = 0
     in_game: int = 0
 
     def count(self, *, is_refused: bool) -> None:
-        """The next entry."""
+        """Count the next entry."""
         self.at_decision = self.at_decision + 1 if is_refused else 0
         self.in_game += is_refused
 
@@ -52,7 +53,7 @@ class History:
     """One game's entries. Whatever cannot be read, or is not what was signed for, raises ``Unsound``."""
 
     def __init__(self, store: Store, game_id: bytes, on_unsound: Callable[[Unsound], None] | None = None) -> None:
-        """``on_unsound`` is told of it, too, whoever was reading."""
+        """``on_unsound`` is called with the error, too, whoever was reading."""
         self._store = store
         self._game_id = game_id
         self._on_unsound = on_unsound
@@ -70,7 +71,7 @@ class History:
             raise self._unsound(f"entries from {first} on cannot be read: {error}") from error
 
     async def rows(self, first: int, end: int, page_rows: int = PAGE_ROWS) -> AsyncIterator[Row]:
-        """From entry ``first`` up to before ``end``. Raises ``Unsound`` if one is missing."""
+        """Yield entry ``first`` up to before ``end``. Raises ``Unsound`` if one is missing."""
         while first < end:
             page = await self._page(first, min(page_rows, end - first))
             if not page:
@@ -80,7 +81,7 @@ class History:
             first += len(page)
 
     async def commits(self, first: int, end: int) -> AsyncIterator[Commit]:
-        """The same, as they became durable together; of the first commit what is from ``first`` on."""
+        """Yield the same entries as they became durable together; of the first commit only those from ``first`` on."""
         rows: list[Row] = []
         async for row in self.rows(first, end):
             rows.append(row)
@@ -91,13 +92,13 @@ class History:
             raise self._unsound(f"no checkpoint from entry {rows[0].seq} on")
 
     async def entry(self, seq: int) -> log_pb2.Entry:
-        """The entry there. Raises ``Unsound``."""
+        """Return the entry there. Raises ``Unsound``."""
         async for row in self.rows(seq, seq + 1):
             return self._decoded(row)
         raise self._unsound(f"entry {seq} is missing")
 
     async def accepted(self, seq: int, end: int) -> Accepted:
-        """The receipt that was given with the entry. Raises ``Unsound``."""
+        """Return the receipt that was given with the entry. Raises ``Unsound``."""
         clock: Clock | None = None
         async for row in self.rows(seq, end, REPLAYED_AT_ONCE):
             clock = clock or clock_of(self._decoded(row))
@@ -114,7 +115,7 @@ class History:
     async def replay(
         self, context: Context, *, gently: bool = False, without_secret: bool = False
     ) -> tuple[Record, Attempts]:
-        """The game as it stands, every entry checked in full, and what was tried in it; its head is marked.
+        """Replay the game as it stands, every entry checked in full; return it with its attempts. Its head is marked.
 
         ``without_secret``: also if nothing but an end can follow, as the secret that it deals from is lost.
 
@@ -157,7 +158,7 @@ class History:
         return record, attempts
 
     def _check_promise(self, record: Record, note: bytes, context: Context) -> None:
-        """That this history is the one that was signed for, and not another that obeys the rules as well.
+        """Check that this history is the one that was signed for, and not another that obeys the rules as well.
 
         The last entry of every commit has a checkpoint, and it covers all that come before.
         """
@@ -170,7 +171,7 @@ class History:
             raise self._unsound("its entries are not those that were signed for")
 
     async def _mark(self, record: Record, mark: Mark | None) -> None:
-        """Whoever read it lets it out: also what became durable without being marked."""
+        """Raise the mark: readers may now see this head, also what became durable without being marked."""
         marks = self._store.marks
         if marks.is_permitted(record.game_id):
             return

@@ -28,7 +28,7 @@ PRINCIPAL = re.compile(r"[a-z0-9._-]{1,64}\Z", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A game before its first entry; the tokens are in nobody's hands yet."""
+    """A game before its first entry; its tokens have not been handed out."""
 
     open_data: bytes
     opening: Opening
@@ -44,12 +44,12 @@ def new_token() -> str:
 
 
 def token_digest(token: str) -> bytes:
-    """What is kept of a token. It is random and long, so one hash is enough."""
+    """Return what is kept of a token. It is random and long, so one hash is enough."""
     return sha256(token.encode()).digest()
 
 
 def prepare(request: CreateGameRequest, engines: Engines, producer: str) -> Prepared:
-    """Raises ``BadField``, ``UnknownRules``, and ``LogError`` for a weak key."""
+    """Prepare a game. Raises ``BadField``, ``UnknownRules``, and ``LogError`` for a weak key."""
     opened = log_pb2.GameOpen(
         format_version=FORMAT_VERSION,
         options=request.options,
@@ -60,7 +60,7 @@ def prepare(request: CreateGameRequest, engines: Engines, producer: str) -> Prep
     game = engines.game(request.rules_id, request.rules_version)
     _, codec = engines.get(game.rules_id, game.version)
     opened.rules_id, opened.rules_version = game.rules_id, game.version
-    opened.tables = request.tables or codec.encode_tables(None)
+    opened.tables = request.components or codec.encode_components(None)
     for name in ("terms", "series"):
         if request.HasField(name):
             getattr(opened, name).CopyFrom(getattr(request, name))
@@ -97,7 +97,7 @@ def prepare(request: CreateGameRequest, engines: Engines, producer: str) -> Prep
 
 
 def _described_proofs(opened: log_pb2.GameOpen, engines: Engines) -> list[Any]:
-    """What describes the certificates that the terms ask for. Raises ``BadField`` for those that can never be."""
+    """Return what describes the certificates that the terms ask for. Raises ``BadField`` if there can be none."""
     terms = opened.terms
     if not terms.proofs:
         return []
@@ -136,5 +136,6 @@ def _with_tokens(
     for scope, token in (("scribe", scribe_token), ("arbiter", arbiter_token)):
         if token:
             grants.append(Grant(token_digest(token), "", frozenset({scope}), identity))
-    opening = Opening(opened.header_hash, header, secret, grants, principals, proofs=bool(opened.terms.proofs))
+    wants = bool(opened.terms.proofs)
+    opening = Opening(opened.header_hash, header, secret, grants, principals, wants_certificates=wants)
     return Prepared(open_data, opening, tokens, scribe_token, arbiter_token)

@@ -1,4 +1,4 @@
-"""Certificates for games whose terms ask for them: made after the verdicts, one at a time, when nobody waits for them.
+"""Certificates for games whose terms ask for them: made after the verdicts, one at a time, in spare time.
 
 What there is to prove is read from the store, as it was entered: so a referee that was stopped goes on where it was.
 """
@@ -20,7 +20,8 @@ from referee.log.certificates import contradicts, encode_proof, is_wanted, verdi
 from referee.log.engines import Engines
 from referee.log.entry import MAX_ENTRIES, decode_entry
 from referee.log.replay import Record
-from referee.store.store import Certificate, Change, Proved, Row, StoreDamaged, StoreFailed
+from referee.store.errors import StoreDamaged, StoreFailed
+from referee.store.store import Certificate, Change, NewCertificates, Row
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.solver_service_pb2 import ProveMoveRequest
 
@@ -28,7 +29,7 @@ Prove = Callable[[ProveMoveRequest], Awaitable[bytes]]
 """From a question to its certificate; empty if the budget ran out. Raises ``ProofFailed``."""
 
 TRIES = 2
-"""For a question at which a worker dies."""
+"""Attempts at a question at which a worker dies."""
 ENTRIES_AT_ONCE = 64
 KEPT_AT_ONCE = 16
 """Certificates that share a commit."""
@@ -53,20 +54,20 @@ class Prover:
         self._first: dict[bytes, int] = {}
         """From which entry on those of earlier starts are to be proved."""
         self._followed: dict[bytes, Follower] = {}
-        """Of games that are not over."""
+        """The games that are not over, as far as they were followed."""
         self._given_up: set[bytes] = set()
         """Games at which something went wrong that would do so again; until the next start."""
         self._pause_s = RETRY_S
         self._wake = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self.watcher: Watcher = _Growth(self._tell)
-        """To be told of what the games become."""
+        """The watcher that learns what becomes of the games."""
         self.settled: Counter[str] = Counter()
         """Claims by what became of them, once it is kept: ``made``, ``given_up``, and ``contradicts`` of those made."""
 
     async def load(self) -> None:
-        """What earlier starts left. Raises ``StoreFailed``."""
-        for game_id, first in await self._context.store.unproved():
+        """Take up what earlier runs left. Raises ``StoreFailed``."""
+        for game_id, first in await self._context.store.awaiting_certificates():
             self._first[game_id] = first
             self._tell(game_id)
 
@@ -75,7 +76,7 @@ class Prover:
         self._task = asyncio.create_task(self._run())
 
     async def close(self) -> None:
-        """What is not made is made after the next start. Before the store is closed."""
+        """Stop. What is not made is made after the next start. Call before the store is closed."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -100,7 +101,7 @@ class Prover:
             self._wake.clear()
 
     async def _look(self, game_id: bytes) -> None:
-        """At some entries of the game. Whatever goes wrong, it is not the other games'."""
+        """Look at some entries of the game. Trouble with one game does not touch the others."""
         try:
             if await self._go_on(game_id):
                 self._tell(game_id)
@@ -121,7 +122,7 @@ class Prover:
         _log.error("proofs given up", game=game_id.hex(), error=str(error), exc_info=error)
 
     async def _go_on(self, game_id: bytes) -> bool:
-        """Whether there is more to be done at once. Raises ``StoreFailed``, and what a game's engine raises."""
+        """Return whether there is more to do at once. Raises ``StoreFailed``, and what a game's engine raises."""
         stored = await self._context.store.game(game_id)
         follower = self._followed.get(game_id)
         rows = await self._context.store.entries(game_id, follower.size if follower is not None else 0, ENTRIES_AT_ONCE)
@@ -151,7 +152,7 @@ class Prover:
         is_read = not rows or (len(rows) < ENTRIES_AT_ONCE and follower.size > rows[-1].seq)
         is_over = is_read and stored.closed is not None and failure is None
         if settled or is_over:
-            await self._keep(game_id, Proved(made, None if is_over else follower.size))
+            await self._keep(game_id, NewCertificates(made, None if is_over else follower.size))
             self._first[game_id] = follower.size
             self.settled.update(settled)
         if failure is not None:
@@ -161,7 +162,7 @@ class Prover:
         return not is_read
 
     async def _certificate(self, follower: Follower, claim: Any, settled: Counter[str]) -> bytes | None:
-        """What stands in the file for a claim of the entry that was read last; None if it is given up.
+        """Return the certificate for a claim of the entry that was read last; None if it is given up.
 
         Counted in ``settled``.
         """
@@ -187,17 +188,17 @@ class Prover:
         _log.warning("proof given up", **where, why=why)
         return None
 
-    async def _keep(self, game_id: bytes, proved: Proved) -> None:
+    async def _keep(self, game_id: bytes, new: NewCertificates) -> None:
         """Durable when this returns. Raises ``StoreFailed``."""
         done: asyncio.Future[StoreFailed | None] = asyncio.get_running_loop().create_future()
-        self._context.store.commit(Change(game_id, (), proved=proved), partial(_settle, done))
+        self._context.store.commit(Change(game_id, (), certificates=new), partial(_settle, done))
         if (failure := await done) is not None:
             raise failure
         self._pause_s = RETRY_S
 
 
 class Follower:
-    """One game as its entries tell it, but for signatures: these were checked when they were entered."""
+    """One game as its entries describe it, but for signatures: these were checked when they were entered."""
 
     def __init__(self, engines: Engines, open_data: bytes, first: int, *, max_entries: int = MAX_ENTRIES) -> None:
         """``first``: from which entry on its claims are wanted. Raise ``LogError``, ``LookupError``."""
@@ -224,7 +225,7 @@ class Follower:
 
     @property
     def digest(self) -> bytes:
-        """Of the position after the last entry."""
+        """Digest of the position after the last entry."""
         return self._record.game.position.digest()
 
     def read(self, row: Row) -> tuple[Any, ...]:

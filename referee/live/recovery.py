@@ -25,8 +25,9 @@ from referee.log.header import header_hash
 from referee.log.merkle import Tree, leaf_hash
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
+from referee.store.errors import StoreDamaged, StoreFailed
 from referee.store.marks import Mark
-from referee.store.store import Grant, Opening, Row, StoreDamaged, StoreFailed
+from referee.store.store import Grant, Opening, Row
 
 
 class CannotRecover(Exception):
@@ -43,11 +44,11 @@ class Recovered:
     """Entries of the game now."""
     ended: bool
     tokens: Sequence[tuple[str, str]] = ()
-    """New ones, where those of the game are lost: for whom, and the token."""
+    """New tokens, where those of the game are lost: for whom, and the token."""
 
 
 async def find(context: Context) -> list[Unsound]:
-    """The games that cannot be gone on with, and why. Raises ``StoreFailed``."""
+    """Return the games that cannot be continued, and why. Raises ``StoreFailed``."""
     return await LiveGames(context, producer="").start()
 
 
@@ -100,7 +101,7 @@ async def go_on(context: Context, game_id: bytes, *, end: bool) -> Recovered:
 
 
 def _of_loss(record: Record, mark: Mark, now: Clock) -> Iterator[tuple[Event, Clock]]:
-    """What is to be entered one after the other, and when."""
+    """Yield what is to be entered one after the other, and when."""
     recovered, since = log_pb2.Recovered(lost_size=mark.size, lost_root=mark.root), Clock(record.last_ms)
     if record.game.clocks is None or record.phase is not Phase.PLAYING:
         yield recovered, now
@@ -112,7 +113,7 @@ def _of_loss(record: Record, mark: Mark, now: Clock) -> Iterator[tuple[Event, Cl
 
 
 async def _replayed(context: Context, game_id: bytes, *, without_secret: bool) -> tuple[Record, bool]:
-    """The game as the store has it, and whether that is what was signed for; if not, the mark may be gone back behind.
+    """Return the game as the store has it, and whether that is what was signed for; if not, the mark may be reset.
 
     Raises ``Unsound``, ``StoreFailed``.
     """
@@ -127,7 +128,7 @@ async def _replayed(context: Context, game_id: bytes, *, without_secret: bool) -
 
 
 async def _begun(context: Context, game_id: bytes, mark: Mark) -> int | None:
-    """Where the store's own entries say that this very head is lost."""
+    """Return the entry from which the store's own entries say that this very head is lost."""
     async for row in _kept(context, game_id):
         recovered = decode_entry(row.data).recovered
         if (recovered.lost_size, recovered.lost_root) == (mark.size, mark.root):
@@ -169,7 +170,7 @@ async def restore(context: Context, game_id: bytes, stream: BinaryIO) -> Recover
 
 
 async def give_up(context: Context, game_id: bytes) -> Mark:
-    """The game is not expected any more, and if the store has it, it is not there for anybody.
+    """Give the game up: it is no longer expected, and if the store has it, nobody can reach it.
 
     Only if nothing else can be done. Raises ``CannotRecover``, ``StoreFailed``.
     """
@@ -199,7 +200,7 @@ def _lost(context: Context, game_id: bytes) -> Mark:
 
 
 def _read(stream: BinaryIO, mark: Mark) -> tuple[bytes, list[bytes]]:
-    """The file's header, and the entries that were signed for."""
+    """Return the file's header, and the entries that were signed for."""
     header, entries, tree = b"", list[bytes](), Tree()
     try:
         file.check_size(stream)
@@ -240,7 +241,7 @@ def _disclosed(data: bytes) -> bytes | None:
 
 
 def _opening(record: Record, header: bytes) -> tuple[Opening, list[tuple[str, str]]]:
-    """Of a game that the store does not have: its tokens went with it."""
+    """Return the opening of a game that the store does not have: its tokens are lost with it."""
     tokens: list[tuple[str, str]] = []
     grants: list[Grant] = []
     if record.phase is not Phase.CLOSED:
@@ -251,7 +252,7 @@ def _opening(record: Record, header: bytes) -> tuple[Opening, list[tuple[str, st
         if record.opened.scribe_keys:
             tokens.append(("scribe", new_token()))
             grants.append(Grant(token_digest(tokens[-1][1]), "", frozenset({"scribe"}), record.game_id))
-    return Opening(record.opened.header_hash, header, None, grants, proofs=record.wants_proofs), tokens
+    return Opening(record.opened.header_hash, header, None, grants, wants_certificates=record.wants_proofs), tokens
 
 
 async def _commit(context: Context, record: Record, rows: list[Row], opening: Opening | None = None) -> None:

@@ -24,7 +24,7 @@ class Timekeeper:
     """The clocks of one live game. The game is passed in, because it is another one after each reading back."""
 
     def __init__(self, time: Time, terms: log_pb2.Terms, ring: Callable[[], None]) -> None:
-        """``ring`` is called when something is due that nobody asks for."""
+        """``ring`` is called when something is due that no caller asks for."""
         self._time = time
         self._ring = ring
         self._alarm: Alarm | None = None
@@ -33,18 +33,18 @@ class Timekeeper:
         self._is_resting = False
         self._has_times = terms.HasField("clock") or terms.absence_ms > 0 or terms.protest_ms > 0
         self.present: Counter[Author] = Counter()
-        """Whose streams are open, and how many."""
+        """Authors whose streams are open, and how many."""
         self._known: list[tuple[int, int]] = []
-        """The seats whose clocks ran when everybody was told last, and since when."""
+        """The seats whose clocks ran at the last publication, and since when."""
         self._spans: list[tuple[int, int]] = []
         """When the referee kept everybody waiting while clocks ran, from and to; ascending, none within another."""
         self._absent_ms: dict[int, int] = {}
-        """By seat that is awaited: when it was, or its last stream ended, whichever is later."""
+        """By awaited seat: when it was first awaited, or its last stream ended, whichever is later."""
 
     # --- what happens in the game ----------------------------------------------------------------------------
 
     def published(self, game: LoggedGame, acted: int | None = None, since_ms: int | None = None) -> None:
-        """Everybody is told now what is durable. ``acted``: the seat whose act that is; ``since_ms``: when it came."""
+        """Publish what is durable. ``acted``: the seat whose act that is; ``since_ms``: when it came."""
         if not self._has_times:
             return
         now_ms = self._time.now_ms()
@@ -64,11 +64,13 @@ class Timekeeper:
         }
 
     def failed(self, since_ms: int) -> None:
-        """An act that came then did not become durable: whoever is awaited could do nothing meanwhile."""
+        """Note that an act did not become durable: meanwhile the awaited seats could do nothing."""
         self._took(since_ms, self._time.now_ms())
 
     def _took(self, since_ms: int, now_ms: int) -> None:
-        """The referee took the time from then until now, each part of it once: acts wait for one another's commits."""
+        """Count the time from then until now as the referee's, each part of it once: acts wait for one another's
+        commits.
+        """
         while self._spans and self._spans[-1][0] >= since_ms:
             self._spans.pop()
         since_ms = max(since_ms, self._spans[-1][1]) if self._spans else since_ms
@@ -76,11 +78,11 @@ class Timekeeper:
             self._spans.append((since_ms, now_ms))
 
     def came(self, author: Author) -> None:
-        """A stream of the author's was opened."""
+        """Note that a stream of the author's was opened."""
         self.present[author] += 1
 
     def left(self, author: Author) -> None:
-        """A stream of the author's ended."""
+        """Note that a stream of the author's ended."""
         self.present[author] -= 1
         if not self.present[author]:
             del self.present[author]
@@ -92,7 +94,7 @@ class Timekeeper:
     def charge(
         self, game: LoggedGame, seat: int, stamp_ms: int, *, late_ms: int = 0, thought_ms: int | None = None
     ) -> Clock:
-        """What an act costs the awaited seat that is entered with this stamp.
+        """Return what an act costs the awaited seat that is entered with this stamp.
 
         ``late_ms``: so long it may have waited for the event loop. ``thought_ms``: from having the turn to sending, as
         the author has it; None: nothing is allowed for the network.
@@ -108,7 +110,7 @@ class Timekeeper:
         return clocks.charge(seat, stamp_ms, lag_ms=lag_ms, overhead_ms=overhead_ms)
 
     def left_ms(self, game: LoggedGame, seat: int) -> int | None:
-        """What the seat has left for the decision at hand, now; None if its clock does not run."""
+        """Return what the seat has left for the decision at hand, now; None if its clock does not run."""
         clocks = game.clocks
         if clocks is None or (since_ms := clocks.seat(seat).since_ms) is None:
             return None
@@ -117,13 +119,13 @@ class Timekeeper:
         return max(0, clocks.available(seat) - used_ms)
 
     def _taken_ms(self, since_ms: int, until_ms: int) -> int:
-        """What the referee took of the time between."""
+        """Return what the referee took of the time between."""
         return sum(max(0, min(to_ms, until_ms) - max(from_ms, since_ms)) for from_ms, to_ms in self._spans)
 
     # --- what is due that nobody asks for -------------------------------------------------------------------
 
     def due(self, game: LoggedGame, stamp_ms: int, late_ms: int = 0) -> tuple[Event, Clock] | None:
-        """A flag that has fallen by then, or an absence that was too long; ``late_ms`` as for ``charge``."""
+        """Return a flag that has fallen by then, or an absence that was too long; ``late_ms`` as for ``charge``."""
         for seat, since_ms in _running(game):
             if game.clocks is not None and stamp_ms - late_ms >= self._flag_ms(game.clocks, seat, stamp_ms):
                 taken_ms = self._taken_ms(since_ms, stamp_ms) + late_ms
@@ -135,7 +137,7 @@ class Timekeeper:
         return None
 
     def alarm_ms(self, game: LoggedGame) -> int | None:
-        """When something will be due, if nobody acts before."""
+        """Return when something will be due, if no author acts before."""
         if not self._has_times:
             return None
         if game.reached() is not None:  # by an arbiter also before play
@@ -149,7 +151,7 @@ class Timekeeper:
         return min(alarms, default=None)
 
     def set_alarm(self, game: LoggedGame | None) -> None:
-        """For what will be due; instead of the one before. None: not now, there will be another word."""
+        """Set the alarm for what will be due, instead of the one before. None: not now, another call will follow."""
         if self._alarm is not None:
             self._alarm.cancel()
             self._alarm = None
@@ -164,16 +166,16 @@ class Timekeeper:
         self._ring()
 
     def pause(self) -> None:
-        """What is due is entered now; if that fails, it is not due again at once."""
+        """Enter what is due now; if that fails, it is not due again at once."""
         self._not_before_ms = self._time.now_ms() + _AGAIN_MS
 
     def rest(self) -> None:
-        """No alarm rings until ``serve``."""
+        """Silence the alarm until ``serve``."""
         self._is_resting = True
         self.set_alarm(None)
 
     def serve(self, game: LoggedGame) -> None:
-        """Nobody could act until now. Before ``set_alarm``."""
+        """Start serving: no author could act until now. Call before ``set_alarm``."""
         self._is_resting = False
         self._known, self._spans, self._absent_ms = [], [], {}
         self.published(game)
@@ -192,13 +194,13 @@ class Timekeeper:
 
 
 def _running(game: LoggedGame) -> list[tuple[int, int]]:
-    """The seats whose clocks run, and since when."""
+    """Return the seats whose clocks run, and since when."""
     clocks = game.clocks.saved() if game.clocks is not None else ()
     return [(seat, clock.since_ms) for seat, clock in enumerate(clocks) if clock.since_ms is not None]
 
 
 def awaited_mover(game: LoggedGame, author: Author) -> int | None:
-    """The awaited seat whose move the author may make."""
+    """Return the awaited seat whose move the author may make."""
     seats = game.awaited()
     if author.role is Role.SCRIBE:
         return seats[0] if len(seats) == 1 else None
@@ -206,5 +208,5 @@ def awaited_mover(game: LoggedGame, author: Author) -> int | None:
 
 
 def is_up(game: LoggedGame, seat: int, clock: Clock) -> bool:
-    """Whether an act is charged more than the seat has."""
+    """Return whether an act is charged more than the seat has."""
     return game.clocks is not None and clock.charged_ms > game.clocks.available(seat)

@@ -13,14 +13,14 @@ TICK_MS = 20
 
 
 class Handle(Protocol):
-    """Of something that is to be called."""
+    """A handle on something that is to be called."""
 
     def cancel(self) -> None:
-        """It is not called any more."""
+        """Cancel the call."""
 
 
 class Receipt(NamedTuple):
-    """Of something that came in."""
+    """When something came in."""
 
     at_ms: int
     late_ms: int
@@ -46,24 +46,24 @@ class Time(ABC):
         """Calls it then, or as soon as the loop comes to it."""
 
     def start(self) -> None:
-        """From now on it is known how late the loop is."""
+        """Start to measure how late the loop is."""
         self._was_late_ms = 0
         self._wait_for_tick()
 
     def stop(self) -> None:
-        """Nothing is measured any more."""
+        """Stop measuring."""
         if self._tick is not None:
             self._tick.cancel()
             self._tick = None
 
     def late_ms(self) -> int:
-        """How long what comes in now may have waited for the loop: it is so late, or just was."""
+        """Return how long what comes in now may have waited for the loop: it is this late, or just was."""
         if self._tick is None:
             return 0
         return max(self._was_late_ms, self.now_ms() - self._ticks_ms)
 
     def receipt(self) -> Receipt:
-        """Of what is there now."""
+        """Stamp a message received now."""
         return Receipt(self.now_ms(), self.late_ms())
 
     def _wait_for_tick(self) -> None:
@@ -87,7 +87,7 @@ class Alarm:
         self._handle = time.call_at(due_ms, self._look)
 
     def cancel(self) -> None:
-        """It does not call back any more."""
+        """Cancel the alarm."""
         self._handle.cancel()
 
     def _look(self) -> None:

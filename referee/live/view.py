@@ -29,7 +29,7 @@ _SUSPENDED = {
 
 
 def game_state(record: Record) -> pb.GameState.ValueType:
-    """How far the game is."""
+    """Return how far the game is."""
     game = record.game
     if record.phase is Phase.PLAYING and not game.goes_on:
         if game.reached() is not None:
@@ -40,7 +40,7 @@ def game_state(record: Record) -> pb.GameState.ValueType:
 
 
 def game_message(record: Record, open_data: bytes = b"") -> pb.Game:
-    """The game without its position."""
+    """Return the game without its position."""
     game = record.game
     message = pb.Game(
         id=record.game_id.hex(),
@@ -80,7 +80,7 @@ def _clock_messages(record: Record) -> Iterator[pb.SeatClock]:
 
 
 def awaited_seats(record: Record) -> list[int]:
-    """The seats that have to join, reveal or move, whoever enters it for them."""
+    """Return the seats that have to join, reveal or move, whoever enters it for them."""
     game = record.game
     if record.phase is Phase.PLAYING:
         return list(game.awaited())
@@ -91,7 +91,7 @@ def awaited_seats(record: Record) -> list[int]:
 
 
 def is_scribe_awaited(record: Record) -> bool:
-    """Whether a scribe has to declare what was drawn."""
+    """Return whether a scribe has to declare what was drawn."""
     game = record.game
     if game.deal.is_dealt or not game.goes_on:
         return False
@@ -99,7 +99,7 @@ def is_scribe_awaited(record: Record) -> bool:
 
 
 def awaited_text(record: Record) -> str:
-    """What is awaited, in words."""
+    """Return what is awaited, in words."""
     if record.phase in (Phase.ENDED, Phase.CLOSED):
         return "nothing"
     arbitration = record.game.arbitration
@@ -123,7 +123,7 @@ _MEMBER_OF = {
 
 
 def position_message(record: Record) -> pb.Position:
-    """The position in the game's own terms."""
+    """Return the position in the game's own terms."""
     game = record.game
     own = game.position.codec.position(game.position.state)
     position = pb.Position()

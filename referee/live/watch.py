@@ -21,7 +21,7 @@ class Ending(Enum):
     TOO_SLOW = 3
     REVOKED = 4
     BROKEN = 5
-    """By the stream's own client; why is told in another way."""
+    """By the stream's own client; the reason is sent in another way."""
     SET_ASIDE = 6
     """The game cannot be gone on with, for now."""
     REPLACED = 7
@@ -40,7 +40,7 @@ class Commit:
 
     @property
     def seq(self) -> int:
-        """Of its last entry."""
+        """Number of its last entry."""
         return self.rows[-1].seq
 
     @property
@@ -59,7 +59,7 @@ class Item:
     commit: Commit | None = None
     answer: pb.Answer | None = None
     over: bytes = b""
-    """The id of a game of which nothing more comes."""
+    """The id of a game that has ended for this stream."""
     ending: Ending = Ending.GAME_OVER
     """Why, of that game."""
     opened: bytes = b""
@@ -79,7 +79,7 @@ class FairWaker:
         self._is_turning = False
 
     def add(self, watcher: Watcher) -> None:
-        """Has the watcher's reader woken in its turn."""
+        """Have the watcher's reader woken in its turn."""
         self._waiting.append(watcher)
         if not self._is_turning:
             self._is_turning = True
@@ -112,21 +112,21 @@ class Watcher:
         self._wake: asyncio.Future[None] | None = None
 
     def push(self, commit: Commit | None, answer: pb.Answer | None = None) -> None:
-        """What comes next. If the reader is too far behind, it is cut off: a gap is worse than an end."""
+        """Append what comes next. A reader that is too far behind is cut off: a gap is worse than an end."""
         self._push(Item(commit, answer))
 
     def over(self, game_id: bytes, ending: Ending = Ending.GAME_OVER) -> None:  # noqa: ARG002 - it watches no other
-        """Nothing more comes of this game."""
+        """End this game."""
         self.end(ending)
 
     def end(self, ending: Ending) -> None:
-        """After what is in the queue there is only this. The first call counts."""
+        """End the stream once the queue is drained. The first call counts."""
         if self._ending is None:
             self._ending = ending
             self._ring()
 
     def beat(self, waker: FairWaker | None = None) -> None:
-        """The reader is to give a sign of life, if there is nothing else to tell."""
+        """Have the reader send a sign of life, if there is nothing else to send."""
         self.beat_due = True
         if waker is not None:
             waker.add(self)
@@ -134,7 +134,7 @@ class Watcher:
             self._ring()
 
     def wake(self) -> None:
-        """Has the reader look, if it waits."""
+        """Have the reader look, if it waits."""
         if self._wake is not None and not self._wake.done():
             self._wake.set_result(None)
 
@@ -149,7 +149,7 @@ class Watcher:
         return not self._items and self._ending is None
 
     async def next(self) -> Item | Ending | None:
-        """What comes next, or the end; None if a sign of life is due."""
+        """Return what comes next, or the end; None if a sign of life is due."""
         while True:
             if self._items:
                 return self._items.popleft()
@@ -182,7 +182,7 @@ class Watcher:
 
 
 class SeatWatcher(Watcher):
-    """A watcher of many games: the end of one is told, and is not the end."""
+    """A watcher of many games: it is sent the end of one game, and goes on."""
 
     __slots__ = ()
 

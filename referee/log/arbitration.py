@@ -49,14 +49,15 @@ from referee.log.v1 import log_pb2
 MAX_DISPUTES: Final = 16
 """Protests and appeals of one seat."""
 MAX_PROPOSALS: Final = 4
-"""To take moves back, of one seat while the position stays: they cost no time, and a game has so many entries."""
+"""Most proposals of one seat to take moves back while the position stays: they cost no time, and entries are limited.
+"""
 _TABLE_RULES: Final = frozenset(rule.id for rule in table_rules.CATALOGUE)
 _MOST_OFF: Final = 1000
 """Points, or strikes, of one penalty."""
 
 
 class Suspension(Enum):
-    """Why nobody is awaited."""
+    """Why no seat is awaited."""
 
     PAUSED = "paused"
     ADJOURNED = "adjourned"
@@ -76,7 +77,7 @@ class Dispute:
 
 
 class Ruling(NamedTuple):
-    """What can be appealed."""
+    """A ruling that can be appealed."""
 
     ruled: Ruled
     is_last: bool
@@ -133,18 +134,18 @@ class Arbitration:
         self.points_off = [0] * seats
         self.suspended: Suspension | None = None
         self.disputes: dict[int, Dispute] = {}
-        """By entry, in order."""
+        """Disputes by entry, in order."""
         self.rulings: dict[int, Ruling] = {}
-        """By entry."""
+        """Rulings by entry."""
         self.proposal: Proposal | None = None
         self.proposed = [0] * seats
         """Proposals of each seat since the position changed."""
         self.skipped: int | None = None
         """The seat that loses its decision."""
         self.ruled: Result | None = None
-        """By an arbiter."""
+        """The result that an arbiter ruled."""
         self._contest: Contest | None = Contest()
-        """As long as it is known."""
+        """None when it has to be computed again."""
 
     @property
     def is_offered(self) -> bool:
@@ -258,7 +259,7 @@ class Arbitration:
         self._check_kind(ruling, now)
 
     def _check_kind(self, ruling: events.Ruling, now: Now) -> None:
-        """What one kind of ruling needs."""
+        """Check what one kind of ruling needs."""
         match ruling:
             case Restore(to_seq):
                 now.may_go_back(to_seq, drawn=self.declared)
@@ -379,12 +380,12 @@ class Arbitration:
             self.put_out({**self.out, seat: ending})
 
     def put_out(self, out: Mapping[int, Ending]) -> None:
-        """Make these the seats that have forfeited; nobody changes ``out`` from now on."""
+        """Make these the seats that have forfeited; ``out`` must not change from now on."""
         self.out = out
         self._contest = None
 
     def moved(self) -> None:
-        """The position is another: what was proposed for the old one lapses."""
+        """Note that the position has changed: proposals for the old one lapse."""
         self.proposal = None
         self.proposed = [0] * len(self.proposed)
         self.skipped = None

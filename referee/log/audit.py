@@ -30,6 +30,7 @@ from referee.log.remarks import Remarks, committed
 from referee.log.replay import check_link, digest_differs, signed_part
 from referee.log.v1 import log_pb2
 from referee.log.verdict import CertificateReport, Finding, Layer, Report, SeatStanding
+from referee.notation.options import chosen
 
 _MAX_REMARKS = 20
 """On older checkpoints."""
@@ -51,7 +52,7 @@ class Policy:
 
 
 def audit(stream: BinaryIO, policy: Policy, *, engines: Engines | None = None) -> Report:
-    """What the file proves. ``stream`` is seekable, at the file's beginning.
+    """Audit a file and return what it proves. ``stream`` is seekable, at the file's beginning.
 
     Raises ``LogError`` only if a receipt of the policy itself is not a checkpoint that the verifier key signed.
     """
@@ -69,7 +70,7 @@ def audit(stream: BinaryIO, policy: Policy, *, engines: Engines | None = None) -
 
 
 def _look_ahead(stream: BinaryIO) -> tuple[bytes | None, bool]:
-    """r, if the file discloses it, and whether there are certificates."""
+    """Return r, if the file discloses it, and whether there are certificates."""
     # r comes last but is needed from the first draw on. Whether it is the right one is checked at its entry.
     # What the reader refuses ends this look as it ends the audit, so a file of garbage costs little.
     secret, has_proofs = None, False
@@ -96,12 +97,12 @@ class _Auditor:
         """r, if the file discloses it."""
         self.has_proofs = False
         self.proofs: Proofs | None = None
-        """None: nobody asks for any, or nothing is known that could be proved."""
+        """None: none are asked for, or nothing is known that could be proved."""
         self.words = Remarks()
         self.tree = Tree()
         self.head = NO_ENTRY
         self.place = Place(b"", 0, NO_ENTRY)
-        """Of the entry at hand, by the entries before it."""
+        """The place of the entry at hand, by the entries before it."""
         self.identity: bytes | None = None
         self.opened: log_pb2.GameOpen | None = None
         self.keyring: Keyring | None = None
@@ -310,7 +311,7 @@ class _Auditor:
     # --- the end -----------------------------------------------------------------------------------------
 
     def report(self) -> Report:
-        """After the last frame."""
+        """Return the report, after the last frame."""
         self._closing()
         self._never_joined()
         self._checkpoints()
@@ -328,7 +329,7 @@ class _Auditor:
             checked=self.checked,
             game_id=self.identity,
             rules=(self.opened.rules_id, self.opened.rules_version) if self.opened is not None else None,
-            options=game.position.chosen_options() if game is not None else {},
+            options=chosen(game.position.options) if game is not None else {},
             chance=(self.opened.WhichOneof("chance") or "unknown") if self.opened is not None else "unknown",
             deck_checked=game is not None
             and game.phase is Phase.CLOSED

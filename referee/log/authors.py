@@ -1,4 +1,4 @@
-"""Who may sign as whom in one game: scribes and arbiters from GameOpen, seats from their Joins.
+"""The keys of one game: who may sign as whom. Scribes and arbiters are named by GameOpen, seats by their Joins.
 
 Knows keys and signatures, not what an author may do when.
 """
@@ -17,7 +17,7 @@ from referee.log.v1 import log_pb2
 
 @lru_cache(maxsize=64)
 def _public_key(raw: bytes) -> PublicKey:
-    """Raises ``LogError``. To check a key costs as much as to check a signature, and a Join asks twice."""
+    """Return the key. Raises ``LogError``. Cached: the check costs as much as a signature, and a Join asks twice."""
     return PublicKey(raw)
 
 
@@ -25,7 +25,7 @@ class Keyring:
     """The keys of a game."""
 
     def __init__(self, opened: log_pb2.GameOpen) -> None:
-        """From a GameOpen that ``decode_open`` accepted."""
+        """``opened``: a GameOpen that ``decode_open`` accepted."""
         self.seats: list[PublicKey | None] = [None] * len(opened.seats)
         self.scribes = [PublicKey(raw) for raw in opened.scribe_keys]
         self.arbiters = [PublicKey(raw) for raw in opened.arbiter_keys]
@@ -35,7 +35,7 @@ class Keyring:
         self.seats[seat] = _public_key(raw)
 
     def key_of(self, author: Author) -> PublicKey | None:
-        """None: no such author, or a seat without a key."""
+        """Return the author's key; None if there is no such author, or the seat has no key yet."""
         keys: Sequence[PublicKey | None] = self.seats
         if author.role is not Role.SEAT:
             keys = self.scribes if author.role is Role.SCRIBE else self.arbiters

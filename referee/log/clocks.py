@@ -34,21 +34,21 @@ class Clocks:
         self._seats = [SeatClock(control.base_ms)] * seats
 
     def saved(self) -> tuple[SeatClock, ...]:
-        """For ``restore``."""
+        """Return the clocks, for ``restore``."""
         return tuple(self._seats)
 
     def restore(self, saved: tuple[SeatClock, ...]) -> None:
-        """As they were, and standing."""
+        """Set the clocks as they were, all stopped."""
         self._seats = [clock._replace(since_ms=None) for clock in saved]
 
     def seat(self, seat: int) -> SeatClock:
-        """The seat's."""
+        """Return the seat's clock."""
         return self._seats[seat]
 
     # --- what an entry may say ----------------------------------------------------------------------------
 
     def charge(self, seat: int, now_ms: int, *, lag_ms: int = 0, overhead_ms: int = 0) -> Clock:
-        """What an act of the seat is charged that was there whole at ``now_ms``; a clock that stands, nothing.
+        """Return what an act of the seat is charged that had arrived whole at ``now_ms``; nothing for a stopped clock.
 
         ``overhead_ms``: what the referee took itself. ``lag_ms``: what the network took as the author has it; at most
         what the terms allow is given.
@@ -62,14 +62,14 @@ class Clocks:
         return Clock(now_ms, elapsed - overhead - lag, lag, overhead)
 
     def check(self, seat: int, clock: Clock) -> None:
-        """That an act of the seat is charged what has passed, and was in time. Raises ``LogError``."""
+        """Check that an act of the seat is charged what has passed, and was in time. Raises ``LogError``."""
         self._check_sum(seat, clock)
         available = self.available(seat)
         left = f"at most {available} ms, the time that seat {seat} has left"
         demand("TBL-12", clock.charged_ms <= available, f"a move after {clock.charged_ms} ms", left)
 
     def check_flag(self, seat: int, clock: Clock) -> None:
-        """That the seat's time has run out, however the network was. Raises ``LogError``."""
+        """Check that the seat's time has run out, however the network was. Raises ``LogError``."""
         self._check_sum(seat, clock)
         passed = clock.charged_ms + clock.lag_ms
         lag, available = min(self.control.lag_ms, passed), self.available(seat)
@@ -86,7 +86,7 @@ class Clocks:
         demand("TBL-11", clock.lag_ms <= most, f"{clock.lag_ms} ms for the network", f"at most {most} ms")
 
     def available(self, seat: int) -> int:
-        """What it may use for the decision at hand from when it was charged last."""
+        """Return what the seat may use for the decision at hand, counted from its last charge."""
         clock = self._seats[seat]
         return clock.left_ms + max(0, self.control.delay_ms - clock.used_ms)
 
@@ -98,11 +98,11 @@ class Clocks:
     # --- what an entry does -------------------------------------------------------------------------------
 
     def used(self, seat: int, clock: Clock) -> None:
-        """The seat's act was charged; its decision goes on."""
+        """Charge the seat's act; its decision goes on."""
         self._take_use(seat, clock.charged_ms, clock.referee_ms)
 
     def decided(self, seat: int) -> None:
-        """The seat's decision is made: what a move gives is given."""
+        """End the seat's decision: give what a move gives."""
         left = self._seats[seat].left_ms
         left = self.control.base_ms if self.control.renewed else left + self.control.increment_ms
         self._seats[seat] = SeatClock(min(left, MAX_BUDGET_MS))
@@ -117,18 +117,18 @@ class Clocks:
                 self._seats[seat] = clock._replace(since_ms=None)
 
     def stop(self, until_ms: int) -> None:
-        """All stand; what ran until then is charged."""
+        """Stop all clocks; what ran until then is charged."""
         for seat, clock in enumerate(self._seats):
             if clock.since_ms is not None:
                 self._take_use(seat, max(0, until_ms - clock.since_ms), None)
 
     def take(self, seat: int, penalty_ms: int) -> None:
-        """A penalty."""
+        """Take a penalty off the seat's clock."""
         clock = self._seats[seat]
         self._seats[seat] = clock._replace(left_ms=max(0, clock.left_ms - penalty_ms))
 
     def set(self, seat: int, left_ms: int, now_ms: int) -> None:
-        """By an arbiter: from now on it has so much left."""
+        """Set what the seat has left from now on, as an arbiter ruled."""
         running = self._seats[seat].since_ms is not None
         self._seats[seat] = SeatClock(left_ms, 0, now_ms if running else None)
 

@@ -22,7 +22,7 @@ class Deal:
         self.seeds: dict[int, bytes] = {}
         """What seats have revealed, by seat."""
         self.dealer: Dealer | None = None
-        """Of a dealt game whose deck is known."""
+        """The dealer of a dealt game whose deck is known."""
         self._commitment = opened.dealt.commitment
         self._identity = identity
         self._is_doubted = False
@@ -49,24 +49,24 @@ class Deal:
         # A dealer is asked once for each chance event, and may be in need of its answer twice.
         if self._asked is not position.state:
             try:
-                self._outcome = position.codec.encode_outcome(dealer.outcome(position.state), position.tables)
+                self._outcome = position.codec.encode_outcome(dealer.outcome(position.state), position.components)
             except Exception as error:
                 raise engine_failed(error) from error
             self._asked = position.state
         return self._outcome
 
     def shuffle(self, position: Position) -> None:
-        """Every seed is revealed: the deck is fixed, and known to whoever knows the referee's secret."""
+        """Shuffle: every seed is revealed, so the deck is fixed, and known to whoever knows the referee's secret."""
         if self.secret is None or referee_commitment(self.secret) != self._commitment:
             return
         stream = Deck(deck_key(self.secret, self._identity, [self.seeds[seat] for seat in sorted(self.seeds)]))
         try:
-            self.dealer = position.rules.dealer(position.seats, position.options, position.tables, stream)
+            self.dealer = position.rules.dealer(position.seats, position.options, position.components, stream)
         except Exception as error:
             raise engine_failed(error) from error
 
     def doubt(self) -> None:
-        """After a ``DECK`` failure: from here on chance is judged by the rules alone."""
+        """Stop comparing, after a ``DECK`` failure: from here on chance is judged by the rules alone."""
         self.secret = None
         self.dealer = None
         self._is_doubted = True

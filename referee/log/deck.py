@@ -1,4 +1,4 @@
-"""The deck nobody chose: commitments, the deck's key, and the numbers that come from it.
+"""The deck that no party chose: commitments, the deck's key, and the numbers that come from it.
 
 The referee commits to r, every joining seat to p_i, then the seats open theirs and the deck is fixed; at the
 end r is opened and everyone recomputes it. Knows no game: a dealer turns the numbers into tiles and cards.
@@ -27,7 +27,7 @@ def referee_commitment(seed: bytes) -> bytes:
 
 
 def seat_commitment(game_id: bytes, seat: int, seed: bytes) -> bytes:
-    """C_i, which stands in the seat's Join. Bound to game and seat, so that nobody can copy another's."""
+    """Return C_i, which stands in the seat's Join. It is bound to game and seat, so that it cannot be copied."""
     return sha256(_DOMAIN + b"seat-commit\0" + game_id + seat.to_bytes(1, "big") + _seed(seed)).digest()
 
 
@@ -48,7 +48,7 @@ class Deck:
         self._key = key
 
     def words(self, label: str) -> Iterator[int]:
-        """The label's stream, unsigned 32-bit numbers without end. Raises ``ValueError`` for a bad label."""
+        """Yield the label's stream, unsigned 32-bit numbers without end. Raises ``ValueError`` for a bad label."""
         if not LABEL.match(label):
             raise ValueError(f"label {label!r}; expected parts of a-z, 0-9 and -, separated by /")
         prefix = _DOMAIN + label.encode() + b"\0"
@@ -60,7 +60,7 @@ class Deck:
             counter += 1
 
     def uniform(self, label: str, n: int) -> int:
-        """A number in 0..n-1, all equally likely: the label's first that is not rejected."""
+        """Return a number in 0..n-1, all equally likely: the label's first that is not rejected."""
         return _uniform(self.words(label), n)
 
     def permutation(self, label: str, n: int) -> list[int]:

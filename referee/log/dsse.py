@@ -16,5 +16,5 @@ _INTENT_PREFIX = b"DSSEv1 %d %b " % (len(INTENT_TYPE), INTENT_TYPE.encode())
 
 
 def intent_encoding(body: bytes) -> bytes:
-    """The bytes that an intent's author signs."""
+    """Return the bytes that an intent's author signs."""
     return _INTENT_PREFIX + b"%d " % len(body) + body

@@ -18,7 +18,7 @@ from referee.log.v1 import log_pb2
 
 
 class Worth(Enum):
-    """What a game that ended so is worth."""
+    """What a game that ended this way is worth."""
 
     SCORES = "scores and places"
     PLACES = "places, no scores"
@@ -32,7 +32,7 @@ class Consequence:
     """A row of the table."""
 
     by: str
-    """Who enters it, on what grounds."""
+    """Who enters it, and on what grounds."""
     worth: Worth
     forfeits: bool = False
     """It is a seat's: the others play on until one is left."""

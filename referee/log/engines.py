@@ -15,7 +15,7 @@ from referee.wire.registry import Codec
 
 
 def _nothing(rules_id: str, version: int) -> None:
-    """For games of which nothing can be proved."""
+    """Return None: nothing can be proved of the game."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,5 +35,5 @@ class Engines:
 
 
 def installed() -> Engines:
-    """The games of this installation."""
+    """Return the games of this installation."""
     return Engines(games.get, codecs.codec, certificates.provable)

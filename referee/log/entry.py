@@ -64,7 +64,7 @@ class Clock(NamedTuple):
 
 
 def clock_of(entry: log_pb2.Entry) -> Clock:
-    """Its times."""
+    """Return the entry's times."""
     return Clock(entry.referee_ms, entry.charged_ms, entry.lag_ms, entry.overhead_ms)
 
 
@@ -81,7 +81,7 @@ def game_id(open_data: bytes) -> bytes:
 
 
 def build_entry(place: Place, clock: Clock, state_digest: bytes, event: Event | bytes) -> Written:
-    """The entry for an event; ``bytes`` are those of GameOpen. Raises ``LogError`` if it is too large."""
+    """Return the entry for an event; ``bytes`` are those of GameOpen. Raises ``LogError`` if it is too large."""
     field: Any = {"open" if isinstance(event, bytes) else _FIELD_OF[type(event)]: event}
     entry = log_pb2.Entry(
         game_id=place.game_id,
@@ -101,7 +101,7 @@ def build_entry(place: Place, clock: Clock, state_digest: bytes, event: Event | 
 
 
 def entry_of(event: Event) -> log_pb2.Entry:
-    """An entry that holds nothing but the event."""
+    """Return an entry that holds nothing but the event."""
     entry = log_pb2.Entry()
     getattr(entry, _FIELD_OF[type(event)]).CopyFrom(event)
     return entry

@@ -22,7 +22,7 @@ UNNAMED: Final = -1
 
 
 class Decoder(Protocol):
-    """What of a game is needed to read its entries; ``referee.log.position.Position`` is one."""
+    """What a game offers for reading its entries; ``referee.log.position.Position`` is one."""
 
     def decoded_move(self, data: bytes) -> Any:
         """Return the engine's own move. Raise ``LogError``."""
@@ -154,7 +154,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What was drawn or rolled at a physical table, as its scribe says."""
+    """What was drawn or rolled at a physical table, as its scribe declares it."""
 
     author: Author
     outcome: Any
@@ -253,7 +253,7 @@ class Void:
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Nobody is awaited for now."""
+    """No seat is awaited for now."""
 
     name: ClassVar[str] = "pause"
 
@@ -274,7 +274,7 @@ class Adjourn:
 
 @dataclass(frozen=True, slots=True)
 class SetClock:
-    """A seat has so many milliseconds left."""
+    """A seat has this many milliseconds left."""
 
     name: ClassVar[str] = "set_clock"
     seat: int
@@ -365,7 +365,7 @@ class Ruled:
     remark: bytes
     """What it commits to, of words that go with it."""
     message: log_pb2.Rule = field(compare=False, repr=False)
-    """As it was signed."""
+    """The message, as it was signed."""
 
 
 SeatAct = Resigned | TakeBackProposed | Consented | Protested | Appealed

@@ -107,7 +107,7 @@ _BEFORE: dict[FrameType, tuple[FrameType | None, ...]] = {
 
 
 def read(stream: BinaryIO) -> Iterator[Frame]:
-    """Every frame, one at a time. Raises ``LogError``: ``TORN``, ``FRAME``, ``LIMIT``, ``UNSUPPORTED``.
+    """Yield every frame, one at a time. Raises ``LogError``: ``TORN``, ``FRAME``, ``LIMIT``, ``UNSUPPORTED``.
 
     A file may stop after any whole frame: it is being written, or was cut. Who needs END looks for it.
     """
@@ -146,7 +146,7 @@ def check_size(stream: BinaryIO) -> None:
 
 
 def entries(stream: BinaryIO) -> Iterator[bytes]:
-    """The exact bytes of every entry. Raises what ``read`` raises."""
+    """Yield the exact bytes of every entry. Raises what ``read`` raises."""
     for frame in read(stream):
         if frame.type == FrameType.ENTRY:
             yield frame.payload
@@ -167,7 +167,7 @@ class Writer:
     """Writes one game's file to a stream, front to back."""
 
     def __init__(self, stream: BinaryIO) -> None:
-        """A new file on a stream at its beginning; ``header`` comes next."""
+        """Begin a new file on a stream at its beginning; ``header`` comes next."""
         self._stream = stream
         self._order = Order()
         self._offset = len(MAGIC)
@@ -181,19 +181,19 @@ class Writer:
         self._write(FrameType.ENTRY, data)
 
     def old_checkpoint(self, note: bytes) -> None:
-        """A checkpoint that will not be the last: so that a file can be checked as it grows."""
+        """Write a checkpoint that will not be the last, so that a file can be checked as it grows."""
         self._write(FrameType.OLD_CHECKPOINT, note)
 
     def proof(self, proof: bytes) -> None:
-        """A certificate of an entry before; exact bytes of Proof."""
+        """Write a certificate of an earlier entry; exact bytes of Proof."""
         self._write(FrameType.CERTIFICATE, proof)
 
     def remark(self, remark: bytes) -> None:
-        """The text of an act before; exact bytes of Remark."""
+        """Write the text of an earlier act; exact bytes of Remark."""
         self._write(FrameType.REMARK, remark)
 
     def end(self, note: bytes) -> None:
-        """The last checkpoint and END; nothing can follow."""
+        """Write the last checkpoint and END; nothing can follow."""
         self._write(FrameType.CHECKPOINT, note)
         end = log_pb2.End(count=self._order.entries, frames_hash=self._order.frames_hash())
         self._write(FrameType.END, strict.encode(end))

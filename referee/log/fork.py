@@ -33,7 +33,7 @@ class Side:
     heads: tuple[Head, ...]
     """The first one's root is that of the entries, as far as they are known; a file may hold others."""
     entries: dict[int, bytes]
-    """By index: all of a file, one of a proof, none of a checkpoint."""
+    """Entries by index: all of a file, one of a proof, none of a checkpoint."""
     proof: bytes | None = None
     """The tlog-proof, if that is what was read."""
     remark: str = ""
@@ -49,7 +49,7 @@ class Side:
         return len(self.entries) == self.checkpoint.size
 
     def evidence(self, index: int) -> bytes:
-        """A proof of this entry, which has to be known."""
+        """Return a proof of this entry, which has to be known."""
         if self.proof is not None:
             return self.proof
         return TlogProof.of([self.entries[i] for i in range(len(self.entries))], index, self.heads[0].note).encode()
@@ -57,10 +57,10 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Fork:
-    """What contradicts."""
+    """A contradiction between two histories."""
 
     what: str
-    """In words, without the names of the two."""
+    """What contradicts, in words, without the names of the two."""
     index: int | None = None
     """The first entry in which they are known to differ."""
     notes: tuple[bytes, bytes] | None = None
@@ -68,7 +68,7 @@ class Fork:
 
 
 def read_side(data: bytes, verifier: VerifierKey) -> Side:
-    """A game file with a signed head, a tlog-proof or a checkpoint. Raises ``LogError``.
+    """Read a game file with a signed head, a tlog-proof or a checkpoint. Raises ``LogError``.
 
     Entries of a file after its newest signed head do not count: nobody signed for them.
     """
@@ -81,7 +81,9 @@ def read_side(data: bytes, verifier: VerifierKey) -> Side:
 
 
 def read_file(data: bytes, verifier: VerifierKey) -> Side:
-    """A game file up to its newest signed head, torn or damaged after it or not. Raises ``LogError``."""
+    """Read a game file up to its newest signed head, whether or not it is torn or damaged after it. Raises
+    ``LogError``.
+    """
     entries: list[bytes] = []
     tree = Tree()
     heads: list[Head] = []
@@ -111,7 +113,7 @@ def read_file(data: bytes, verifier: VerifierKey) -> Side:
 
 
 def find_fork(a: Side, b: Side) -> Fork | None:
-    """What shows that there are two histories, between the two or in one of them; None where nothing does.
+    """Return what shows that there are two histories, between the two or in one of them; None if nothing does.
 
     Raises ``LogError`` (``WRONG_GAME``) for heads of two games.
     """

@@ -68,7 +68,7 @@ def encode_frame(frame_type: int, payload: bytes) -> bytes:
 
 
 def max_payload(frame_type: int) -> int | None:
-    """The longest plausible payload; None for a critical type that does not exist."""
+    """Return the longest plausible payload; None for a critical type that does not exist."""
     if frame_type >= 0x80:
         return MAX_IGNORABLE_BYTES
     return _CRITICAL_LIMITS.get(frame_type)
@@ -86,14 +86,14 @@ def parse_head(head: bytes, offset: int) -> tuple[int, int]:
 
 
 def check_crc(whole: bytes, offset: int) -> bytes:
-    """The payload of a whole frame. Raises ``LogError`` (``FRAME``)."""
+    """Return the payload of a whole frame. Raises ``LogError`` (``FRAME``)."""
     if crc32(whole[:-TAIL_BYTES]) != int.from_bytes(whole[-TAIL_BYTES:], "big"):
         raise LogError(Code.FRAME, "wrong CRC", "the CRC-32 of length, type and payload", offset=offset)
     return whole[HEAD_BYTES:-TAIL_BYTES]
 
 
 def unfinished(tail: bytes, offset: int) -> LogError:
-    """What it means that a file ends with these bytes, which are not a whole frame: ``TORN`` or ``FRAME``.
+    """Return what it means that a file ends with these bytes, which are not a whole frame: ``TORN`` or ``FRAME``.
 
     An interrupted write leaves the beginning of a frame and nothing after it. So it is damage, not tearing, if the
     head is implausible, if the bytes are a whole frame but for the length, or if a whole frame follows inside.

@@ -85,7 +85,7 @@ class LoggedGame:
         secret: bytes | None = None,
         max_entries: int = MAX_ENTRIES,
     ) -> None:
-        """The game before entry 0. ``identity``: 16 bytes. Raise ``LogError``.
+        """Start a game before entry 0. ``identity``: 16 bytes. Raises ``LogError``.
 
         ``secret`` is r where it is known: by the referee from the start, by the auditor once disclosed.
         """
@@ -100,9 +100,9 @@ class LoggedGame:
         self.phase = Phase.JOINING
         self.scribed = [seat.scribed for seat in opened.seats]
         self.joins: dict[int, Joined] = {}
-        """By seat."""
+        """Joins by seat."""
         self.end: Result | None = None
-        """As it was entered."""
+        """The end as it was entered."""
         self.last = max_entries - 2
         """The last entry that can be anything but SeedDisclose."""
         self.last_ms = 0
@@ -390,7 +390,7 @@ class LoggedGame:
             self.takebacks.add(self._moment(seq, event, is_draw=is_draw, is_scribes=is_scribes), self.position.state)
 
     def _remember_clocks(self, seq: int) -> None:
-        """An entry that moved clocks and nothing else."""
+        """Remember an entry that moved clocks and nothing else."""
         if self.clocks is not None:
             self._remember(seq, is_scribes=True)
 

@@ -23,7 +23,7 @@ MAX_HEADER_BYTES = 256 * 1024
 def build_header(
     rules_id: str, rules_version: int, catalogue: Sequence[Rule], signed_file: Any, producer: str, *others: Any
 ) -> bytes:
-    """The exact bytes of Header.
+    """Return the exact bytes of Header.
 
     ``signed_file``: the descriptor of the game's own proto file. ``others``: of what else the game's file will hold.
     """
@@ -64,7 +64,7 @@ def check_header(data: bytes, header: log_pb2.Header, opened: log_pb2.GameOpen) 
 
 
 def check_descriptors(header: log_pb2.Header, signed_file: Any) -> bool:
-    """Whether the header describes the log's messages and the game's as this installation knows them.
+    """Return whether the header describes the log's messages and the game's as this installation knows them.
 
     Raises ``LogError`` (``HEADER``) if it does not describe the proto file of the game's signed messages at all.
     """
@@ -76,12 +76,12 @@ def check_descriptors(header: log_pb2.Header, signed_file: Any) -> bool:
 
 @cache
 def _ours(signed_file: Any) -> tuple[FileDescriptorProto, ...]:
-    """The files of the log's messages and of the game's, as this installation has them."""
+    """Return the files of the log's messages and of the game's, as this installation has them."""
     return tuple(FileDescriptorSet.FromString(descriptor_set(log_pb2.DESCRIPTOR, signed_file)).file)
 
 
 def _described(header: log_pb2.Header) -> dict[str, FileDescriptorProto]:
-    """By their names. Raises ``LogError`` (``HEADER``) for what describes no log."""
+    """Return the described files by their names. Raises ``LogError`` (``HEADER``) for what describes no log."""
     try:
         described = FileDescriptorSet.FromString(header.descriptors).file
     except DecodeError:
@@ -102,7 +102,7 @@ def rules_hash(catalogue: Sequence[Rule]) -> bytes:
 
 
 def descriptor_set(*files: Any) -> bytes:
-    """A FileDescriptorSet of these proto files and what they import."""
+    """Return a FileDescriptorSet of these proto files and what they import."""
     found: dict[str, FileDescriptorProto] = {}
 
     def add(file: Any) -> None:

@@ -38,7 +38,7 @@ class Heads:
         self._mismatched: dict[tuple[str, bytes], Checkpoint] = {}
         """The first of each kind and game."""
         self._matched: dict[tuple[str, bytes], Checkpoint] = {}
-        """The same for those whose root is right."""
+        """As above, for checkpoints whose root is right."""
         for data in receipts:
             if verifier is None:
                 raise LogError(Code.UNTRUSTED_KEY, "a receipt without a verifier key")
@@ -71,7 +71,7 @@ class Heads:
                 self._mismatched.setdefault((kind, checkpoint.game_id), checkpoint)
 
     def conflicts(self, identity: bytes | None, size: int) -> Iterator[LogError]:
-        """What the signed heads show against the file, when all entries are read."""
+        """Yield what the signed heads show against the file, when all entries are read."""
         for (kind, _), checkpoint in self._mismatched.items():
             if checkpoint.game_id != identity:
                 yield self._other_game(kind, checkpoint, identity)

@@ -56,7 +56,7 @@ _ROLES = {role.value: role for role in Role}
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who signs: a seat's number, or an index into the game's scribe or arbiter keys."""
+    """The signer: a seat's number, or an index into the game's scribe or arbiter keys."""
 
     role: Role
     index: int
@@ -116,7 +116,7 @@ def declare(place: Place, scribe: int, key: PrivateKey, data: bytes) -> SignedIn
 
 
 def act(place: Place, author: Author, key: PrivateKey, message: TableAct) -> SignedIntent:
-    """An act by the rules of the table; ``message`` says which."""
+    """Return a signed act by the rules of the table; ``message`` says which."""
     intent = _intent(place, author)
     getattr(intent, _FIELD_OF[type(message)]).CopyFrom(message)
     return sign(intent, key)
@@ -155,7 +155,7 @@ def decode_intent(data: bytes) -> log_pb2.Intent:
 
 
 def author_of(intent: log_pb2.Intent) -> Author:
-    """Of an intent that ``decode_intent`` accepted."""
+    """Return the author of an intent that ``decode_intent`` accepted."""
     role = intent.WhichOneof("author")
     if role is None:
         raise LogError(Code.MALFORMED, "intent without an author", "seat, scribe or arbiter")
@@ -180,12 +180,12 @@ def check_length(thing: str, value: bytes, expected: int) -> None:
 
 
 def check_remark(thing: str, value: bytes) -> None:
-    """A commitment to a text, or none. Raises ``LogError``."""
+    """Check a commitment to a text; empty means none. Raises ``LogError``."""
     if value:
         check_length(thing, value, HASH_BYTES)
 
 
 def check_name(thing: str, name: str) -> None:
-    """A rules id or the id of a rule. Raises ``LogError``."""
+    """Check a rules id or the id of a rule. Raises ``LogError``."""
     if not _NAME.fullmatch(name):
         raise LogError(Code.MALFORMED, f"{thing} {name[:64]!r}", "1 to 64 of A-Z, a-z, 0-9, dot, hyphen and underscore")

@@ -50,20 +50,20 @@ class Judged(NamedTuple):
     """What is known of an event that may stand."""
 
     seat: int | None = None
-    """Whose act it is, or whom it is about."""
+    """The seat whose act it is, or whom it is about."""
     broken: tuple[Violation, ...] = ()
     """What a refused move breaks, or one that an arbiter lets stand."""
 
 
 class Happened(NamedTuple):
-    """An entry, and what it made of the game. Nobody changes the positions."""
+    """An entry, and what it made of the game. The positions must not be changed."""
 
     seq: int
     clock: Clock
     """When, and what was charged."""
     event: Event
     seat: int | None
-    """Whose act it is, or whom it is about."""
+    """The seat whose act it is, or whom it is about."""
     before: State
     after: State
     broken: tuple[Violation, ...]
@@ -262,7 +262,7 @@ def _check_end(game: LoggedGame, result: Result, seq: int) -> None:
 
 
 def _is_given_up(game: LoggedGame, result: Result) -> bool:
-    """Without an arbiter nobody could rule on a dispute, and so nobody could end the game."""
+    """Return whether a dispute can never be ruled on, because the game has no arbiter: nothing else could end it."""
     return game.arbitration.is_disputed and result.ending in AT_ANY_TIME
 
 

@@ -44,7 +44,7 @@ class PublicKey:
         self.id = key_id(raw)
 
     def is_signed(self, message: bytes, signature: bytes) -> bool:
-        """Whether ``signature`` is this key's over ``message``."""
+        """Return whether ``signature`` is this key's over ``message``."""
         if len(signature) != SIGNATURE_BYTES:
             return False
         try:
@@ -72,7 +72,7 @@ class PrivateKey:
     __slots__ = ("_expanded", "_seed", "public")
 
     def __init__(self, seed: bytes) -> None:
-        """From the 32 bytes of RFC 8032's private key."""
+        """``seed``: the 32 bytes of RFC 8032's private key."""
         raw, self._expanded = crypto_sign_seed_keypair(seed)
         self._seed = seed
         self.public = PublicKey(raw)
@@ -123,7 +123,7 @@ def check_public_key(raw: bytes) -> None:
 
 
 def key_id(raw: bytes) -> bytes:
-    """The first 8 bytes of SHA-256 of the public key: names a key, proves nothing."""
+    """Return the first 8 bytes of SHA-256 of the public key: they name a key, and prove nothing."""
     return sha256(raw).digest()[:KEY_ID_BYTES]
 
 

@@ -52,7 +52,7 @@ class Tree:
 
 
 def root(leaves: Sequence[bytes]) -> bytes:
-    """The root over these leaf hashes."""
+    """Return the root over these leaf hashes."""
     tree = Tree()
     for leaf in leaves:
         tree.append(leaf)
@@ -60,7 +60,7 @@ def root(leaves: Sequence[bytes]) -> bytes:
 
 
 def inclusion_proof(leaves: Sequence[bytes], index: int) -> list[bytes]:
-    """The audit path of a leaf, from the leaf upwards (RFC 6962, section 2.1.1)."""
+    """Return the audit path of a leaf, from the leaf upwards (RFC 6962, section 2.1.1)."""
     if not 0 <= index < len(leaves):
         raise IndexError(f"leaf {index} of {len(leaves)}")
     path: list[bytes] = []
@@ -77,7 +77,7 @@ def inclusion_proof(leaves: Sequence[bytes], index: int) -> list[bytes]:
 
 
 def consistency_proof(leaves: Sequence[bytes], old_size: int) -> list[bytes]:
-    """That the tree of the first ``old_size`` leaves grew into this one (RFC 6962, section 2.1.2)."""
+    """Return a proof that the tree of the first ``old_size`` leaves grew into this one (RFC 6962, section 2.1.2)."""
     if not 0 < old_size <= len(leaves):
         raise IndexError(f"{old_size} of {len(leaves)} leaves")
     path: list[bytes] = []
@@ -140,7 +140,7 @@ def check_consistency(old_size: int, old_root: bytes, size: int, root_hash: byte
 
 
 def _climb(kind: str, node: int, last: int, steps: int) -> list[bool]:
-    """For each sibling on the way from a node of a level to the root: whether it is the left one."""
+    """Return for each sibling on the way from a node of a level to the root whether it is the left one."""
     sides: list[bool] = []
     for _ in range(steps):
         if last == 0:

@@ -100,7 +100,7 @@ class VerifierKey:
 
     @classmethod
     def parse(cls, text: str) -> VerifierKey:
-        """From ``name+id+base64``. Raises ``LogError``; a key of another type than Ed25519 parses."""
+        """Read ``name+id+base64``. Raises ``LogError``; a key of another type than Ed25519 parses."""
         name, _, rest = text.partition("+")
         hex_id, plus, encoded = rest.partition("+")
         if not plus or not _HEX_ID.match(hex_id):
@@ -138,7 +138,7 @@ class VerifierKey:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A tree head: so many entries of this game have this root."""
+    """A tree head: the first ``size`` entries of this game have this root."""
 
     origin: str
     """The referee's name; it is the signing key's name as well."""
@@ -151,7 +151,7 @@ class Checkpoint:
 
     @classmethod
     def parse(cls, text: str) -> Checkpoint:
-        """From a note's text. Raises ``LogError``; extension lines are refused, as nobody writes any."""
+        """Read a note's text. Raises ``LogError``, also for extension lines: no writer makes any."""
         lines = text.split("\n")
         if len(lines) != 4 or lines[3]:
             raise _bad(f"checkpoint of {len(lines) - 1} lines", "origin, size and root, a line each")
@@ -177,13 +177,13 @@ class CheckpointSigner:
         self._id = self.verifier.id
 
     def sign(self, game_id: bytes, size: int, root: bytes) -> bytes:
-        """The signed note."""
+        """Return the signed note."""
         text = Checkpoint(self.verifier.name, game_id, size, root).text().encode()
         return b"%b\n%b%b\n" % (text, self._line, b64encode(self._id + self._key.sign(text)))
 
 
 def open_checkpoint(data: bytes, verifier: VerifierKey) -> Checkpoint:
-    """The checkpoint in a note that ``verifier`` signed. Raises ``LogError``."""
+    """Return the checkpoint in a note that ``verifier`` signed. Raises ``LogError``."""
     note = Note.parse(data)
     verifier.check(note)
     checkpoint = Checkpoint.parse(note.text)
@@ -204,7 +204,7 @@ def _check_name(name: str) -> None:
 
 
 def canonical_base64(text: str) -> bytes:
-    """The bytes. Raises ``LogError`` (``NOTE``) for any other than their one encoding."""
+    """Return the bytes. Raises ``LogError`` (``NOTE``) for any text other than their one encoding."""
     try:
         value = a2b_base64(text.encode("ascii"), strict_mode=True)
     except (Base64Error, UnicodeEncodeError):

@@ -10,7 +10,7 @@ _DOMAIN: Final = b"tile-referee/v1/player\0"
 
 
 def player_hash(salt: bytes, identity: str) -> bytes:
-    """What ``GameOpen.seats.player`` holds: SHA-256(domain || salt || identity), the identity in UTF-8.
+    """Return what ``GameOpen.seats.player`` holds: SHA-256(domain || salt || identity), the identity in UTF-8.
 
     ``salt``: random, for each player of each game, and kept elsewhere: without it nothing tells who it is, nor whether
     two games had the same player. Raises ``ValueError`` for a salt of another length.

@@ -7,7 +7,6 @@ hostile log may try to cause any. Knows neither seats' keys nor the order of ent
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
 from hashlib import sha256
 from typing import Any, TypeVar
 
@@ -24,41 +23,33 @@ class Position:
     """The position of one game. A ``state`` that was seen never changes: the next one is another object."""
 
     def __init__(self, opened: log_pb2.GameOpen, engines: Engines) -> None:
-        """The position before the first event. Raise ``LogError``."""
+        """Set up the position before the first event. Raises ``LogError``."""
         self.seats = len(opened.seats)
         self.rules, self.codec = engines.get(opened.rules_id, opened.rules_version)
         self.options = _decoded("options", self.codec.decode_options, opened.options)
-        self.tables = _decoded("tables", self.codec.decode_tables, opened.tables)
-        self.own_tables = opened.tables == guarded(lambda: self.codec.encode_tables(None))
+        self.components = _decoded("tables", self.codec.decode_components, opened.tables)
+        self.own_components = opened.tables == guarded(lambda: self.codec.encode_components(None))
         """Whether they are those that the version has where nobody declares others."""
-        if not (self.own_tables or self.rules.declares_tables):
-            # Rules with other tables are other rules, and need a version of their own.
-            what = f"tables that are not those of {opened.rules_id} version {opened.rules_version}"
+        if not (self.own_components or self.rules.declares_components):
+            # Rules with other components are other rules, and need a version of their own.
+            what = f"components that are not those of {opened.rules_id} version {opened.rules_version}"
             raise LogError(Code.RULES, what, "the version's own", entry=0)
         self._opened = opened
         self._pending: tuple[Pending, ...] | None = None
         try:
-            self.state: State = self.rules.new(self.seats, self.options, self.tables)
+            self.state: State = self.rules.new(self.seats, self.options, self.components)
         except SetupError as error:
             raise LogError(Code.RULES, f"no game can be set up: {error}", entry=0) from error
         except Exception as error:
             raise engine_failed(error) from error
         self._digest = guarded(self.state.digest)
 
-    def chosen_options(self) -> dict[str, Any]:
-        """Return the options, by name, that are not as they are by default."""
-        default = _decoded("options", self.codec.decode_options, b"")
-        if not is_dataclass(default):
-            return {} if self.options == default else {"options": self.options}
-        names = [field.name for field in fields(default)]
-        return {n: getattr(self.options, n) for n in names if getattr(self.options, n) != getattr(default, n)}
-
     def about_opening(self) -> list[str]:
-        """Return what every report has to say about tables and series, a line each; often nothing."""
-        name, remark = (getattr(self.tables, attribute, "") for attribute in ("name", "remark"))
-        what = f"declared tables {name}".rstrip()
-        declared = [] if self.own_tables else [f"{what}, SHA-256 {sha256(self._opened.tables).hexdigest()}"]
-        return [*declared, *([remark] if remark else []), *self._series()]
+        """Return what every report has to say about components and series, a line each; often nothing."""
+        name, provenance = (getattr(self.components, attribute, "") for attribute in ("name", "provenance"))
+        what = f"declared components {name}".rstrip()
+        declared = [] if self.own_components else [f"{what}, SHA-256 {sha256(self._opened.tables).hexdigest()}"]
+        return [*declared, *([provenance] if provenance else []), *self._series()]
 
     def _series(self) -> list[str]:
         if not self._opened.HasField("series"):
@@ -81,11 +72,11 @@ class Position:
 
     def decoded_move(self, data: bytes) -> Any:
         """Return the engine's own move. Raise ``LogError``."""
-        return _decoded("move", self.codec.decode_move, data, self.tables)
+        return _decoded("move", self.codec.decode_move, data, self.components)
 
     def decoded_outcome(self, data: bytes) -> Any:
         """Return the engine's own outcome. Raise ``LogError``."""
-        return _decoded("outcome", self.codec.decode_outcome, data, self.tables)
+        return _decoded("outcome", self.codec.decode_outcome, data, self.components)
 
     def violations(self, event: Any) -> tuple[Violation, ...]:
         """Return every rule that the event breaks here."""
@@ -98,7 +89,7 @@ class Position:
 
     def encoded_move(self, move: Any) -> bytes:
         """Return its exact bytes in the log."""
-        return guarded(lambda: self.codec.encode_move(move, self.tables))
+        return guarded(lambda: self.codec.encode_move(move, self.components))
 
     def stand_in(self, seat: int) -> Any:
         """Return what is entered for the seat, which is on turn (TBL-2)."""
@@ -117,7 +108,7 @@ class Position:
         self.state, self._digest, self._pending = after, digest, None
 
     def place(self, state: State) -> None:
-        """Make this the position. Nobody may change ``state`` from now on."""
+        """Make this the position. ``state`` must not change from now on."""
         self.state, self._digest, self._pending = state, guarded(state.digest), None
 
 

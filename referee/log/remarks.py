@@ -18,12 +18,12 @@ _DOMAIN = b"tile-referee/v1/remark\0"
 
 
 def commitment(salt: bytes, text: str) -> bytes:
-    """What stands in the act. With the salt, or nobody could keep a short text to himself."""
+    """Return what stands in the act. The salt is needed, or a short text could be guessed."""
     return sha256(_DOMAIN + salt + text.encode()).digest()
 
 
 def committed(intent: log_pb2.Intent) -> bytes:
-    """What the act commits to; empty if it goes without words, or is one that has none."""
+    """Return what the act commits to; empty if it has no words."""
     if intent.HasField("rule"):
         return intent.rule.remark
     if intent.HasField("protest"):
@@ -32,7 +32,7 @@ def committed(intent: log_pb2.Intent) -> bytes:
 
 
 def check(remark: log_pb2.Remark, expected: bytes) -> None:
-    """That these are words, and those that an act commits to. Raises ``LogError``: ``MALFORMED``, ``REMARK``."""
+    """Check that these are words, and those that an act commits to. Raises ``LogError``: ``MALFORMED``, ``REMARK``."""
     check_length("remark.salt", remark.salt, SALT_BYTES)
     text = remark.text
     if not 1 <= len(text) <= MAX_CHARACTERS:
@@ -46,7 +46,7 @@ def check(remark: log_pb2.Remark, expected: bytes) -> None:
 
 
 def encode_remark(remark: log_pb2.Remark) -> bytes:
-    """The payload of a frame."""
+    """Return the payload of a frame."""
     return strict.encode(remark)
 
 
@@ -65,7 +65,7 @@ class Remarks:
         self._committed: dict[int, bytes] = {}
         """Entries whose text was not there yet. Texts are not kept: they may take more memory than the whole file."""
         self.failure: LogError | None = None
-        """The first that is wrong: whoever has the file can add any number of these."""
+        """The first that is wrong: any number of these can be added to a copy of the file."""
 
     def entered(self, seq: int, commitment: bytes) -> None:
         """Note what the act of an entry commits to; empty: nothing."""
@@ -73,7 +73,7 @@ class Remarks:
             self._committed[seq] = commitment
 
     def seen(self, frame: Frame) -> log_pb2.Remark | None:
-        """A text, after the entries before it; None if it is not one of theirs."""
+        """Return a text that follows the entries before it; None if it belongs to none of them."""
         try:
             return self._taken(decode_remark(frame.payload))
         except LogError as error:

@@ -1,4 +1,4 @@
-"""A game's record as it grows: links, signatures, rules and tree in one, for who writes and who reads.
+"""A game's record as it grows: links, signatures, rules and tree in one, for writers and readers.
 
 What is appended is checked by the same code, whoever wrote it, and everybody who reads a log visits what ``read``
 returns. Knows no clock, store or file.

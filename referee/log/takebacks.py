@@ -19,7 +19,7 @@ _EVERY = 16
 
 
 class Moment(NamedTuple):
-    """What stood after an entry that changed the position, the clocks, or who plays."""
+    """What stood after an entry that changed the position, the clocks, or the seats in play."""
 
     seq: int
     event: Any
@@ -37,7 +37,7 @@ class Takebacks:
     """The moments of a game that count, oldest first; those that were taken back are not among them."""
 
     def __init__(self, state: State, first: Moment) -> None:
-        """``first``: when play began, in position ``state``, which nobody changes."""
+        """``first``: when play began, in position ``state``, which must not change."""
         self._moments = [first]
         self._kept = [(0, state)]
         """Positions, each with the index of its moment."""
@@ -45,7 +45,7 @@ class Takebacks:
         """First and last entry of what was taken back, ascending."""
 
     def add(self, moment: Moment, state: State) -> None:
-        """Remember a moment. ``state`` is the position after it, which nobody changes."""
+        """Remember a moment. ``state`` is the position after it, which must not change."""
         self._moments.append(moment)
         if len(self._moments) - 1 - self._kept[-1][0] >= _EVERY:
             self._kept.append((len(self._moments) - 1, state))

@@ -10,7 +10,7 @@ from referee.log.v1 import log_pb2
 
 DAY_MS = 86_400_000
 MAX_DAYS = 30
-"""Of correspondence; a charge has 32 bits."""
+"""Most days of a correspondence move; a charge has 32 bits."""
 MAX_BUDGET_MS = MAX_DAYS * DAY_MS
 MAX_LAG_MS = 10_000
 MAX_STRIKES = 32
@@ -26,12 +26,12 @@ class Control:
     """Every move begins with the whole base."""
     increment_ms: int = 0
     delay_ms: int = 0
-    """So much of each move is free."""
+    """The first milliseconds of each move, which are free."""
     lag_ms: int = 0
 
     @classmethod
     def of(cls, terms: log_pb2.ClockTerms) -> Control:
-        """Raises ``LogError`` (``MALFORMED``) for one that no game can be played with."""
+        """Return the time control. Raises ``LogError`` (``MALFORMED``) for one that no game can be played with."""
         kind = terms.WhichOneof("control")
         if kind is None:
             raise LogError(Code.MALFORMED, "game_open.terms.clock without a control", "one of the four")

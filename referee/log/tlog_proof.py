@@ -51,7 +51,7 @@ class TlogProof:
 
     @classmethod
     def parse(cls, data: bytes) -> TlogProof:
-        """Raises ``LogError`` (``NOTE``) for anything else, and for a proof without its entry."""
+        """Read a proof. Raises ``LogError`` (``NOTE``) for anything else, and for a proof without its entry."""
         if len(data) > MAX_PROOF_BYTES:
             raise _bad(f"a proof of {len(data)} bytes", f"at most {MAX_PROOF_BYTES}")
         head, blank, checkpoint = data.partition(b"\n\n")
@@ -75,8 +75,9 @@ class TlogProof:
         return cls(entry, int(match[1]), path, checkpoint)
 
     def check(self, verifier: VerifierKey) -> Checkpoint:
-        """The signed head that has the entry at its index. Raises ``LogError``: ``NOTE``, ``NOTE_SIGNATURE``,
-        ``UNTRUSTED_KEY``, ``CHECKPOINT``."""
+        """Return the signed head that has the entry at its index. Raises ``LogError``: ``NOTE``, ``NOTE_SIGNATURE``,
+        ``UNTRUSTED_KEY``, ``CHECKPOINT``.
+        """
         checkpoint = open_checkpoint(self.checkpoint, verifier)
         check_inclusion(leaf_hash(self.entry), self.index, checkpoint.size, self.path, checkpoint.root)
         return checkpoint

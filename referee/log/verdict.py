@@ -10,6 +10,7 @@ from typing import Any
 
 from referee.games.results import Contest, Result, Wait
 from referee.log.errors import Code, LogError, printable
+from referee.notation.options import Plain, words
 from referee.notation.outcomes import outcome
 
 
@@ -188,7 +189,7 @@ class Report:
     """For layers that go entry by entry: how many they looked at; for the rules, how many they accept."""
     game_id: bytes | None
     rules: tuple[str, int] | None
-    options: Mapping[str, Any]
+    options: Mapping[str, Plain]
     """Those that are not as they are by default: games under other options are not the same game."""
     chance: str
     """``dealt``, ``declared`` or ``unknown``."""
@@ -284,7 +285,7 @@ class Report:
         if self.game_id and self.rules:
             lines.append(f"game {self.game_id.hex()}, {self.rules[0]} version {self.rules[1]}")
         if self.options:
-            lines.append(f"options: {', '.join(f'{name}={value}' for name, value in self.options.items())}")
+            lines.append(f"options: {words(self.options)}")
         deck = ", recomputed from the committed deck" if self.deck_checked else ""
         lines.append(f"{self.entries} entries, {self.signed_entries} under a signed checkpoint")
         lines.append(f"chance: {self.chance}{deck}")

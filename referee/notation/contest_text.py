@@ -19,8 +19,8 @@ from typing import Any, Final, NoReturn
 from referee.games import forfeits
 from referee.games.game import Ending, Pending
 from referee.games.results import Contest, Result
-from referee.notation.errors import Kind, NotationError
-from referee.notation.grammar import cut, either, place_of
+from referee.notation.errors import Kind, NotationError, either
+from referee.notation.grammar import cut, place_of
 from referee.notation.headers import FORFEITS, PENALTIES, PLACES, POINTS, RESULT, RUNNING, Headers, line
 
 _RULED: Final = (Ending.ADJUDICATED, Ending.VOIDED, Ending.ABORTED, Ending.REFEREE_FAULT)

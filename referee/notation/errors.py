@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import Final
 
@@ -67,3 +67,9 @@ def illegal(
     """What these words break. ``rules``: the catalogue by id."""
     reasons = "; ".join(sentence(violation, rules) for violation in violations)
     return NotationError(Kind.ILLEGAL, where, f"{words}: {reasons}", violations=violations)
+
+
+def either(words: Iterable[str]) -> str:
+    """``a, b or c``."""
+    *some, last = list(words) or [""]
+    return f"{', '.join(some)} or {last}" if some else last

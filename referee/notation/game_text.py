@@ -13,8 +13,8 @@ from referee.games import registry
 from referee.games.game import Chance, Decision, Forced, ForcedPass, Pending, State
 from referee.games.results import Contest, Result, Wait
 from referee.notation import accepted, contest_text, headers
-from referee.notation.errors import Kind, NotationError, illegal
-from referee.notation.grammar import either, grammar, place_of, syntax_error
+from referee.notation.errors import Kind, NotationError, either, illegal
+from referee.notation.grammar import grammar, place_of, syntax_error
 from referee.notation.headers import Headers, Setup
 from referee.notation.outcomes import outcome
 from referee.notation.registry import notation

@@ -13,7 +13,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedInput, UnexpectedTok
 from lark.lexer import PatternStr
 
 from referee.games import registry
-from referee.notation.errors import Kind, NotationError
+from referee.notation.errors import Kind, NotationError, either
 
 COMMON: Final = Path(__file__).with_name("text.lark")
 MAX_CHARACTERS: Final = 1 << 19
@@ -132,12 +132,6 @@ def place(text: str, at: int) -> tuple[int, int]:
     """Line and column of a character."""
     before = text[:at]
     return before.count("\n") + 1, at - (before.rfind("\n") + 1) + 1
-
-
-def either(words: Iterable[str]) -> str:
-    """``a, b or c``."""
-    *some, last = list(words) or [""]
-    return f"{', '.join(some)} or {last}" if some else last
 
 
 def shown(text: str) -> str:

@@ -1,25 +1,29 @@
 """A text's headers: which game, how many seats, what differs from the default. Knows no game.
 
 Headers that every game has begin with a capital letter. The others are the game's options, by their names. Names of
-players are for reports alone: no log has them.
+players are for reports alone: no log has them. Old names of headers are still read.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
-from enum import StrEnum
-from typing import Any, Final, get_args, get_type_hints
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
 
 from referee.games import registry
 from referee.games.game import SetupError, State
-from referee.notation.errors import Kind, NotationError
-from referee.notation.grammar import cut, either, place, place_of, shown, syntax_error
+from referee.notation import old_names
+from referee.notation.errors import Kind, NotationError, either
+from referee.notation.grammar import cut, place, place_of, shown, syntax_error
+from referee.notation.options import OptionError, chosen, options_of, written
 
 EVENT, ROUND, TABLE = "Event", "Round", "Table"
 _NUMBERS: Final = {EVENT: (1 << 64) - 1, ROUND: (1 << 32) - 1, TABLE: (1 << 32) - 1}
 """Of a tournament, and the largest of each that a log has."""
+
+COMPONENTS = "Components"
+"""What is played with, in place of the version's own: see ``write_components`` of each game that has such."""
 
 PLAYER, MAX_NAME = "Player", 100
 """``Player0`` has the name of who sits at seat 0, and so on; and how many characters it may have."""
@@ -42,7 +46,7 @@ class Setup:
     version: int
     seats: int
     options: Any
-    tables: Any = None
+    components: Any = None
     """None: the version's own."""
     event: int | None = None
     round: int | None = None
@@ -57,7 +61,7 @@ class Setup:
 
     def start(self) -> State:
         """The position before the first event. Raises ``SetupError``."""
-        state: State = self.game.new(self.seats, self.options, self.tables)
+        state: State = self.game.new(self.seats, self.options, self.components)
         return state
 
 
@@ -77,30 +81,20 @@ def named_game(text: str) -> str:
 
 
 def write(setup: Setup) -> list[str]:
-    """A line for each; options and tables only if they are not as they are by default."""
+    """A line for each; options and components only if they are not as they are by default."""
     values = {"Game": setup.rules_id, "Version": str(setup.version), "Seats": str(setup.seats)}
     numbers = {EVENT: setup.event, ROUND: setup.round, TABLE: setup.table}
     values |= {name: str(number) for name, number in numbers.items() if number is not None}
     values |= {f"{PLAYER}{seat}": name for seat, name in enumerate(setup.players) if name}
-    default = type(setup.options)()
-    for name in option_types(type(default)):
-        if (value := getattr(setup.options, name)) != getattr(default, name):
-            values[name] = _written(value)
-    if setup.tables is not None:
-        text = registry.part(__package__, setup.rules_id, "text")
-        values[text.TABLES] = text.write_tables(setup.tables)
+    values |= {name: written(value) for name, value in chosen(setup.options).items()}
+    if setup.components is not None:
+        values[COMPONENTS] = registry.part(__package__, setup.rules_id, "text").write_components(setup.components)
     return [line(name, value) for name, value in values.items()]
 
 
 def line(name: str, value: str) -> str:
     """``[Seats "2"]``."""
     return f'[{name} "{value}"]'
-
-
-def _written(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 # Reading
@@ -114,20 +108,25 @@ class Headers:
         self._text = registry.part(__package__, rules_id, "text")
         game = registry.get(rules_id)
         plain = game.new(game.min_seats)
-        self._own_tables = plain.table
+        self._own_components = game.default_components()
         self._options_type = type(plain.options)
-        self._options = option_types(self._options_type)
+        self._options = options_of(self._options_type)
         players = [f"{PLAYER}{seat}" for seat in range(game.max_seats)]
         known = ["Game", "Version", "Seats", *_NUMBERS, *players, *self._options]
-        known += [*([self._text.TABLES] if self._text.TABLES else []), "Position", *OF_THE_CONTEST]
+        known += [*([COMPONENTS] if game.declares_components else []), "Position", *OF_THE_CONTEST]
         self.values: dict[str, Any] = {}
+        """By today's names."""
+        self._written: dict[str, str] = {}
+        """The names that the text has for them."""
         for tree in trees:
-            name, value = tree.children
+            written, value = tree.children
+            name = old_names.header(rules_id, written)
             if name not in known:
-                raise syntax_error(name, f"header {shown(name)}", either(known))
+                raise syntax_error(written, f"header {shown(written)}", either(known))
             if name in self.values:
-                raise syntax_error(name, f"header {name} again", "each header once")
+                raise syntax_error(written, f"header {name} again", "each header once")
             self.values[name] = value
+            self._written[name] = written
         self.line = trees[0].meta.line
 
     def text(self, name: str) -> str | None:
@@ -153,7 +152,7 @@ class Headers:
             version=game.version,
             seats=seats,
             options=self._options_type(**dict(self._chosen())),
-            tables=self._tables(),
+            components=self._components(),
             event=self._tournament(EVENT),
             round=self._tournament(ROUND),
             table=self._tournament(TABLE),
@@ -166,35 +165,24 @@ class Headers:
         return setup
 
     def _chosen(self) -> Iterator[tuple[str, Any]]:
-        for name, hint in self._options.items():
-            if (text := self.text(name)) is not None:
-                yield name, self._option(name, hint, text)
+        for name, option in self._options.items():
+            if (value := self.text(name)) is not None:
+                _, value = old_names.option(self._rules_id, self._written[name], value)
+                try:
+                    yield name, option.parse(value)
+                except OptionError as error:
+                    raise self.wrong(name, error.expected) from None
 
-    def _option(self, name: str, hint: Any, text: str) -> Any:
-        if hint is bool:
-            if text not in ("yes", "no"):
-                raise self.wrong(name, "yes or no")
-            return text == "yes"
-        if isinstance(hint, type) and issubclass(hint, StrEnum):
-            if text not in list(hint):
-                raise self.wrong(name, either(hint))
-            return hint(text)
-        words = text.split(" ") if tuple[int, ...] == hint else [text]
-        if not all(_NUMBER.match(word) and len(word) < 10 for word in words):
-            raise self.wrong(name, "numbers, such as 1 0" if tuple[int, ...] == hint else "a number")
-        return tuple(map(int, words)) if tuple[int, ...] == hint else int(text)
-
-    def _tables(self) -> Any:
+    def _components(self) -> Any:
         """None also for the version's own, written out."""
-        name = self._text.TABLES
-        if not name or (text := self.text(name)) is None:
+        if (value := self.text(COMPONENTS)) is None:
             return None
         try:
-            tables = self._text.read_tables(text)
+            components = self._text.read_components(value)
         except SetupError as error:
-            raise NotationError(Kind.SYNTAX, place_of(self.values[name]), f"{name}: {error}") from None
-        same = self._text.write_tables(tables) == self._text.write_tables(self._own_tables)
-        return None if same else tables
+            raise NotationError(Kind.SYNTAX, place_of(self.values[COMPONENTS]), f"{COMPONENTS}: {error}") from None
+        same = self._text.write_components(components) == self._text.write_components(self._own_components)
+        return None if same else components
 
     def _tournament(self, name: str) -> int | None:
         return self._number(name, _NUMBERS[name]) if name in self.values else None
@@ -219,13 +207,3 @@ class Headers:
         name = str(error).partition(":")[0].partition(" ")[0]
         value = self.values.get(name, self.values["Seats"])
         return NotationError(Kind.ILLEGAL, place_of(value), f"no game can be set up: {error}")
-
-
-def option_types(kind: type[Any]) -> Mapping[str, Any]:
-    """The type of each option by its name, the type itself where it may be None."""
-    hints = get_type_hints(kind)
-    return {field.name: _needed(hints[field.name]) for field in fields(kind)}
-
-
-def _needed(hint: Any) -> Any:
-    return next((arg for arg in get_args(hint) if arg is int), hint) if hint == int | None else hint

@@ -8,7 +8,7 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class Colours:
-    """Of one building type: the ground from top to bottom, its ink, and its chip in the legend."""
+    """Colours of one building type: the ground from top to bottom, its ink, and its chip in the legend."""
 
     light: str
     deep: str
@@ -82,7 +82,7 @@ _ICONS: Final = dict(zip(COLOURS, (_PAVILION, _SERAGLIO, _ARCADES, _CHAMBERS, _G
 
 
 def definitions() -> str:
-    """For each type, to be referred to: its ground ``alh-ground-tower``, and its drawing ``alh-tower``."""
+    """Return definitions for each type: its ground ``alh-ground-tower``, and its drawing ``alh-tower``."""
     grounds = "".join(
         f'<linearGradient id="alh-ground-{type_}" x1="0" y1="0" x2="0" y2="1">'
         f'<stop stop-color="{colours.light}"/><stop offset="1" stop-color="{colours.deep}"/></linearGradient>\n'
@@ -92,5 +92,5 @@ def definitions() -> str:
 
 
 def symbol(name: str, drawing: str) -> str:
-    """A drawing that can be referred to as ``alh-`` and its name."""
+    """Return a drawing that can be referred to as ``alh-`` and its name."""
     return f'<symbol id="alh-{name}" viewBox="0 0 60 60">{drawing}</symbol>\n'

@@ -12,13 +12,13 @@ class Renderer(Protocol):
     """What a game's package offers."""
 
     def position_text(self, state: Any, seats: Sequence[int] | None = None, *, ascii_only: bool = False) -> str:
-        """What lies on the table, and what these seats (without them: all) have."""
+        """Write what lies on the table, and what these seats (None: all) have."""
 
     def seat_svg(self, state: Any, seat: int, title: str) -> str:
-        """The seat's board as a picture."""
+        """Draw the seat's board."""
 
 
 def renderer(rules_id: str) -> Renderer:
-    """The game's package. Raises ``UnknownRules``."""
+    """Return the game's package. Raise ``UnknownRules``."""
     found: Renderer = registry.part(__package__, rules_id)
     return found

@@ -25,7 +25,7 @@ _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010f
 
 
 def picture(title: str, description: str, width: int, height: int, parts: Iterable[str]) -> str:
-    """A self-contained SVG: paper, headline and the parts; ``description`` says in words what they show."""
+    """Return a self-contained SVG: paper, headline and the parts; ``description`` says in words what they show."""
     title = _NOT_XML.sub("\ufffd", title)
     room = width // 19
     headline = title if len(title) <= room else title[: room - 1] + "…"
@@ -44,7 +44,7 @@ def picture(title: str, description: str, width: int, height: int, parts: Iterab
 
 
 def words(x: float, y: float, said: str, size: int, *, colour: str = INK, bold: bool = False) -> str:
-    """A line of text, centred at ``x``, its foot at ``y``."""
+    """Return a line of text, centred at ``x``, its foot at ``y``."""
     weight = ' font-weight="bold"' if bold else ""
     return (
         f'<text x="{x:g}" y="{y:g}" font-size="{size}" fill="{colour}" text-anchor="middle"{weight}>'
@@ -62,6 +62,6 @@ def numbers(columns: range, rows: range) -> Iterable[str]:
 
 
 def shadow(cells: Iterable[Cell]) -> str:
-    """What the pieces on these cells throw on the paper."""
+    """Return the shadow that the pieces on these cells throw on the paper."""
     path = "".join(f"M{x * CELL} {y * CELL}h{CELL}v{CELL}h-{CELL}z" for x, y in cells)
     return f'<path d="{path}" fill="#5b4630" fill-opacity=".28" transform="translate(5 7)"/>'

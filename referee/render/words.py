@@ -29,10 +29,10 @@ def awaited(pending: Pending) -> str:
 
 
 def wrapped(lines: Iterable[str]) -> Iterable[str]:
-    """In lines that a terminal holds; what is too long goes on indented."""
+    """Yield lines that a terminal holds; a line that is too long continues indented."""
     return (short for line in lines for short in _WRAPPER.wrap(line))
 
 
 def listed(names: Iterable[str]) -> str:
-    """The names with spaces between them; a dash for none."""
+    """Return the names with spaces between them; a dash for none."""
     return " ".join(names) or "-"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from referee.games.alhambra import State
+from referee.games.alhambra.options import LoopRule
 from referee.games.alhambra.phases import Phase
-from referee.games.alhambra.scoring import NEUTRAL, Line, place_points, places, score_round
+from referee.games.alhambra.scoring import NEUTRAL, Line, place_points, places, score_position
 from referee.games.alhambra.tiles import TYPES
 from referee.notation.outcomes import named, seats
 from referee.report.sheet import Item, Player, Reason, Sheet, SheetError, in_points, ordinals, tied, upper
@@ -64,19 +65,13 @@ def _held(scored: Sequence[State]) -> Iterator[_Round]:
         told = state.scorings
 
 
-def _scored(round_: int, state: State) -> tuple[list[int], list[Line]]:
-    counts = [state.counts(seat) for seat in range(state.seats)]
-    walls = [state.wall(seat) for seat in range(state.seats)]
-    return score_round(round_, counts, walls, state.neutral_counts() if state.seats == 2 else None)
-
-
 def _points(round_: int, state: State) -> list[int]:
-    return _scored(round_, state)[0]
+    return score_position(state, round_)[0]
 
 
 def _items(seat: int, round_: int, state: State) -> Iterator[Item]:
     """A line for each type of which the seat has tiles, and its wall."""
-    _, lines = _scored(round_, state)
+    _, lines = score_position(state, round_)
     group = f"round {round_}"
     for type_, count in enumerate(state.counts(seat)):
         if not count:
@@ -85,7 +80,7 @@ def _items(seat: int, round_: int, state: State) -> Iterator[Item]:
         own = next((line for line in lines if line.type == type_ and seat in line.players), None)
         how, rules = _share(seat, round_, own) if own else ("no place is left", ("ALH-E1",))
         yield Item(group, TYPES[type_], f"{tiles}, {how}", own.each if own else 0, rules)
-    rules = ("ALH-B8", "ALH-B6") if state.options.loop_one_less else ("ALH-B8",)
+    rules = ("ALH-B8", "ALH-B6") if state.options.loop_rule is LoopRule.ONE_LESS else ("ALH-B8",)
     yield Item(group, "wall", "the longest wall, a point for each side", state.wall(seat), rules)
 
 

@@ -11,7 +11,8 @@ from enum import StrEnum
 from referee.games.game import Rule, State, Violation
 from referee.games.results import Result
 from referee.notation import contest_text
-from referee.notation.headers import Setup, option_types
+from referee.notation.headers import Setup
+from referee.notation.options import chosen, words
 from referee.notation.sentences import sentence
 from referee.render.registry import renderer
 from referee.report.adjudication import Adjudication, Entered, Policy, Step
@@ -132,30 +133,17 @@ def title(setup: Setup) -> str:
 
 def about(setup: Setup, more: Iterable[tuple[str, str]] = ()) -> Facts:
     """Rules, options, numbers of the tournament."""
-    options = setup.options
-    default = type(options)()
-    chosen = [
-        f"{name} {_value(getattr(options, name))}"
-        for name in option_types(type(options))
-        if getattr(options, name) != getattr(default, name)
-    ]
     facts = [
         ("game", setup.rules_id),
         ("rules", f"version {setup.version}"),
-        ("options", ", ".join(chosen) or "none chosen"),
+        ("options", words(chosen(setup.options))),
         ("seats", str(setup.seats)),
     ]
     tournament = {"event": setup.event, "round": setup.round, "table": setup.table}
     facts += [(name, str(number)) for name, number in tournament.items() if number is not None]
-    if remark := getattr(setup.tables or getattr(setup.start(), "table", None), "remark", ""):
-        facts.append(("tables", remark))
+    if provenance := getattr(setup.components or setup.game.default_components(), "provenance", ""):
+        facts.append(("components", provenance))
     return (*facts, *more)
-
-
-def _value(value: object) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return " ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def pictures(rules_id: str, state: State, seats: Sequence[Seat]) -> tuple[tuple[str, str], ...]:

@@ -15,7 +15,7 @@ def sheet(state: State, scored: Sequence[State], *, final: bool) -> Sheet:  # no
     scores, shares = state.score()
     names = [f"seat {seat}" for seat in range(state.seats)]
     names += [f"virtual {player}" for player in range(len(state.virtual))]
-    ranked = range(len(scores) if state.options.against else state.seats)
+    ranked = range(len(scores) if state.is_against else state.seats)
     totals = [scores[player].total for player in ranked]
     players = [
         Player(
@@ -26,12 +26,12 @@ def sheet(state: State, scored: Sequence[State], *, final: bool) -> Sheet:  # no
         )
         for player in ranked
     ]
-    rules = ("RNW-41", "RNW-46") if state.options.against else ("RNW-41",)
+    rules = ("RNW-41", "RNW-46") if state.is_against else ("RNW-41",)
     ties = []
     for group in tied(totals):
         who = named([names[player] for player in group])
         ties.append(Reason(f"{upper(who)} have {in_points(totals[group[0]])} each and share the place.", rules))
-    remarks = [f"{state.table.remark}."] if state.table.remark else [f"Sheet {state.table.name}."]
+    remarks = [f"{state.sheet.provenance}."] if state.sheet.provenance else [f"Sheet {state.sheet.name}."]
     return Sheet(tuple(players), tuple(ties), tuple(map(upper, remarks)))
 
 
@@ -39,7 +39,7 @@ def _items(state: State, player: int, score: Score, shares: Sequence[Share], nam
     counts = state.all_counts()[player]
     for type_, name in enumerate(TYPES):
         how, rules = _type(state, player, type_, shares, names)
-        boxes = f"{counts[type_]} of {state.table.boxes[type_]}"
+        boxes = f"{counts[type_]} of {state.sheet.boxes[type_]}"
         yield Item("buildings", name, f"{boxes}: {how}" if how else boxes, score.types[type_], rules)
     for line in score.lines:
         yield Item(
@@ -60,7 +60,7 @@ def _type(
         members = (*award.seats, *(state.seats + virtual for virtual in award.virtual))
         if award.type == type_ and player in members:
             rules = ["RNW-26", *(["RNW-28"] if award.place > 1 else []), *(["RNW-27"] if len(members) > 1 else [])]
-            if award.virtual and not state.options.against:
+            if award.virtual and not state.is_against:
                 rules.append("RNW-31")
             if player >= state.seats:
                 rules.append("RNW-45")
@@ -72,7 +72,7 @@ def _type(
         if share.type == type_ and player in share.players:
             rules = ["RNW-33", *late, *(["RNW-34"] if len(share.players) > 1 else [])]
             sharing = [other for other in share.players if other != player]
-            if not state.options.against and any(other >= state.seats for other in sharing):
+            if not state.is_against and any(other >= state.seats for other in sharing):
                 rules.append("RNW-38")
             what = ordinals(share.place, len(share.points))
             if not sharing:

@@ -138,5 +138,5 @@ def _token(grant: Grant) -> pb.Token:
 
 
 def _name(caller: Caller) -> str:
-    """As it stands in logs."""
+    """Return the caller's name as logs have it."""
     return f"{caller.principal} {caller.digest[:ID_BYTES].hex()}"

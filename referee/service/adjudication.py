@@ -26,7 +26,7 @@ from referee.workers.pool import BadQuestion, WorkerFailed, Workers
 
 MAX_TEXT_BYTES: Final = 256 << 10
 MAX_FILE_BYTES: Final = 8 << 20
-"""Of a game for a report: some 20,000 entries, which take all the time that a call has."""
+"""Largest game file for a report: some 20,000 entries, which take all the time that a call has."""
 MEMORY_MIB: Final = 512
 MODULE: Final = "referee.service.adjudication_worker"
 _MOST_SLACK_S = 0.5
@@ -86,14 +86,14 @@ class AdjudicationService:
 
     @asynccontextmanager
     async def _turn(self, caller: Caller) -> AsyncIterator[float]:
-        """The worker is free for this call; yields until when, by the loop's time."""
+        """Wait until the worker is free for this call; yield the deadline, by the loop's time."""
         seconds = self._calls.remaining_s()
         until_s = asyncio.get_running_loop().time() + seconds - min(_MOST_SLACK_S, seconds / 8)
         async with self.worker_queue.turn(caller.account, until_s):
             yield until_s
 
     async def _ask(self, method: str, question: bytes, until_s: float) -> bytes:
-        """Raises what the worker says of the text, and ``WorkerFailed``."""
+        """Ask the worker. Raises what it says of the text, and ``WorkerFailed``."""
         found = b""
         try:
             async with aclosing(self.workers.ask(method, question, until_s=until_s)) as answers:
@@ -109,7 +109,7 @@ class AdjudicationService:
         return found
 
     async def stop(self) -> None:
-        """Whoever waits is told."""
+        """Stop. Callers that wait get an error."""
         self.worker_queue.close()
         await self.workers.stop()
 

@@ -60,7 +60,7 @@ class Mistake:
     too_large: int = 0
 
     def error(self) -> NotationError:
-        """As it was raised."""
+        """Return the error as it was raised."""
         violations = [Violation(rule_id) for rule_id in self.rule_ids]
         return NotationError(Kind(self.kind), (self.line, self.column), self.what, self.expected, violations)
 
@@ -162,7 +162,7 @@ def _sheet_message(setup: Setup, found: Sheet) -> pb.ScoreSheet:
 
 
 def report_question(wanted: pb.ReportFormat.ValueType, verifier: VerifierKey, file: bytes) -> bytes:
-    """What ``ReportGame`` is asked: a worker has no games, and gets the file."""
+    """Return the question for ``ReportGame``: a worker has no games, and gets the file."""
     return f"{wanted} {verifier}\n".encode() + file
 
 

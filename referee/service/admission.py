@@ -23,7 +23,7 @@ MOST_WAITING = 256
 """Calls without their request that are handled by gRPC."""
 
 Handler = Any
-"""A ``grpc.RpcMethodHandler``, of which the stubs know those for threads alone."""
+"""A ``grpc.RpcMethodHandler``; the stubs only know those for threads."""
 
 
 class Admission(grpc.GenericRpcHandler):
@@ -36,10 +36,10 @@ class Admission(grpc.GenericRpcHandler):
         self._left: WeakSet[asyncio.Task[Any]] = WeakSet()
         """Tasks that ended without a request: they are there for as long as gRPC keeps the call."""
         self._handlers: dict[str, tuple[Handler, Handler]] = {}
-        """By method: as gRPC does it best, and reading by itself."""
+        """By method: the handler that gRPC serves best, and one that reads its request itself."""
 
     def service(self, details: grpc.HandlerCallDetails) -> Handler | None:
-        """In the call's own task."""
+        """Return the handler, in the call's own task."""
         handlers = self._handlers.get(details.method)
         if handlers is None:
             found = next(filter(None, (service.service(details) for service in self._services)), None)
@@ -116,11 +116,11 @@ class ForeignServices:
         self.handlers: list[grpc.GenericRpcHandler] = []
 
     def add_generic_rpc_handlers(self, handlers: Sequence[grpc.GenericRpcHandler]) -> None:
-        """As of a ``grpc.aio.Server``."""
+        """Take the services, as a ``grpc.aio.Server`` does."""
         self.handlers += [_ForeignService(handler, self._gate) for handler in handlers]
 
     def add_registered_method_handlers(self, service: str, handlers: object) -> None:
-        """Likewise. The same once more, for a server that can find them faster."""
+        """Do nothing; grpc.aio calls this for its fast path."""
 
 
 class _ForeignService(grpc.GenericRpcHandler):

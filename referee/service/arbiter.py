@@ -21,7 +21,7 @@ from referee.service.games import GameService, accepted_message
 from referee.v1 import arbiter_service_pb2 as pb
 
 _MOST_RULINGS = 64
-"""In a docket: with the longest texts they fit into one answer. The game's file has them all."""
+"""Most rulings in a docket: with the longest texts they fit into one answer. The game's file has them all."""
 
 
 class ArbiterService:

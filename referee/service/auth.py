@@ -35,13 +35,13 @@ class PermissionDenied(Exception):
 
 @dataclass(eq=False, slots=True)
 class Caller:
-    """Who is calling, and what the token allows; without a token nobody, who may read.
+    """The caller, and what its token allows; a caller without a token may read.
 
     One for all calls with a token, as long as it is remembered.
     """
 
     principal: str = ""
-    """Empty for a token that came with a game: whoever bears it."""
+    """Empty for a token that came with a game: it names no principal."""
     scopes: frozenset[Scope] = frozenset()
     game_id: bytes | None = None
     seat: int | None = None
@@ -56,19 +56,19 @@ class Caller:
     """What its calls draw from; all tokens of one principal draw from the same."""
 
     def check_valid(self, now_ms: int) -> None:
-        """Raises ``Unauthenticated`` once the token is revoked or has expired."""
+        """Raise ``Unauthenticated`` once the token is revoked or has expired."""
         if self.is_revoked:
             raise Unauthenticated(f"the {self.credential} was revoked")
         if self.expires_ms and now_ms >= self.expires_ms:
             raise Unauthenticated(f"the {self.credential} has expired")
 
     def may(self, method: str) -> bool:
-        """Whether the token allows it."""
+        """Return whether the token allows it."""
         allowed = PERMISSIONS[method]
         return not allowed or not allowed.isdisjoint(self.scopes)
 
     def check_method(self, method: str) -> None:
-        """Raises ``Unauthenticated`` or ``PermissionDenied`` unless the token allows it."""
+        """Raise ``Unauthenticated`` or ``PermissionDenied`` unless the token allows it."""
         if self.may(method):
             return
         if not self.digest:
@@ -77,7 +77,7 @@ class Caller:
         raise PermissionDenied(f"{method.rpartition('/')[2]} needs a {self.credential} for {scopes}")
 
     def check_author(self, game_id: bytes, author: Author, seat: int | None) -> None:
-        """Raises ``PermissionDenied`` unless the author's acts may come with this token.
+        """Raise ``PermissionDenied`` unless the author's acts may come with this token.
 
         ``seat``: the bearer's in this game.
         """
@@ -110,10 +110,10 @@ class Authenticator:
         self._known: dict[bytes, Caller] = {}
         """By the SHA-256 of the metadata's value, or of the certificate."""
         self._digests: dict[bytes, bytes] = {}
-        """Of certificates, by their PEM."""
+        """Digests of certificates, by their PEM."""
 
     async def caller(self, context: Context) -> Caller:
-        """By its token, if it has one, else by its certificate.
+        """Return the caller by its token, if it has one, else by its certificate.
 
         Raises ``Unauthenticated`` for a token that is malformed, unknown or not the only one, for one that is not valid
         any more, and for a certificate likewise; ``LimitReached`` for one time too many from one address.
@@ -146,7 +146,7 @@ class Authenticator:
         return known
 
     def forget(self, digest: bytes) -> None:
-        """The store knows something else of this token from now on."""
+        """Forget the token: the store knows something else about it from now on."""
         self._known = {place: known for place, known in self._known.items() if known.digest != digest}
 
     def _caller(self, grant: Grant, credential: str) -> Caller:
@@ -163,7 +163,7 @@ class Authenticator:
         )
 
     def address(self, context: Context) -> Account:
-        """The account of the address that the call comes from."""
+        """Return the account of the address that the call comes from."""
         return self._accounts.of(host_of(context.peer()))
 
     def _digest_of_token(self, shown: str, context: Context) -> bytes:

@@ -13,7 +13,7 @@ import structlog
 
 from referee.live.answers import Accepted, Answer
 from referee.service import errors
-from referee.store.store import StoreFailed
+from referee.store.errors import StoreFailed
 
 Way = Literal["unary", "stream"]
 
@@ -23,7 +23,7 @@ COMMIT_ROWS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 SLOW_COMMIT_S = 0.5
 """Players notice, and the disk is to blame."""
 SLOW_MS = 250
-"""So much of a player's time the referee took itself: the disk, or something that held up its event loop."""
+"""Time of a player that the referee took itself before it counts as slow: the disk, or a busy event loop."""
 _LATELY_S = 60.0
 _LATELY_COMMITS = 4096
 
@@ -43,7 +43,7 @@ class Distribution:
         """The sum of all values."""
 
     def add(self, value: float) -> None:
-        """One more value."""
+        """Add one value."""
         self._counts[bisect_left(self._bounds, value)] += 1
         self.total += value
 
@@ -61,7 +61,7 @@ class Acts:
 
     def __init__(self) -> None:
         self.settled: Counter[tuple[Way, str, str]] = Counter()
-        """By way in, verdict (accepted, refused, repeated, failed, left) and the reason of what failed."""
+        """By way in, verdict (accepted, refused, repeated, failed, left) and the reason of a failure."""
         self.under_way = 0
         self._none_under_way = asyncio.Event()
         self._none_under_way.set()
@@ -71,20 +71,20 @@ class Acts:
         """Time of running clocks that was not charged as the referee took it, in seconds."""
 
     def received(self, way: Way) -> Arrival:
-        """An act of which one of the methods of ``Arrival`` tells what became."""
+        """Count an act; one of the methods of the returned ``Arrival`` reports what became of it."""
         self.under_way += 1
         self._none_under_way.clear()
         return Arrival(self, way)
 
     def settle(self, way: Way, verdict: str, reason: str) -> None:
-        """One of those under way is through."""
+        """Settle one act that was under way."""
         self.settled[way, verdict, reason] += 1
         self.under_way -= 1
         if not self.under_way:
             self._none_under_way.set()
 
     def credited(self, accepted: Accepted) -> None:
-        """What the referee took of the time of an act that a clock was charged for."""
+        """Count what the referee took of the time of an act that a clock was charged for."""
         clock = accepted.clock
         if clock.charged_ms or clock.lag_ms or clock.overhead_ms:
             self.overhead.add(clock.overhead_ms / 1000)
@@ -96,7 +96,7 @@ class Acts:
         await self._none_under_way.wait()
 
     def of(self, verdict: str) -> int:
-        """How many had this verdict."""
+        """Return how many had this verdict."""
         return sum(count for (_, found, _), count in self.settled.items() if found == verdict)
 
 
@@ -111,7 +111,7 @@ class Arrival:
         self._since = perf_counter()
 
     def answered(self, outcome: Answer | StoreFailed) -> None:
-        """The game has told what became of it."""
+        """Count the game's answer."""
         if isinstance(outcome, StoreFailed):
             self._settle("failed", errors.reason_of(outcome))
         elif isinstance(outcome, Accepted):
@@ -124,11 +124,11 @@ class Arrival:
             self._settle("repeated" if repeated else "refused")
 
     def failed(self, error: Exception) -> None:
-        """It was not put before the rules, or not to an end."""
+        """Count an act that was not put before the rules, or not to an end."""
         self._settle("failed", errors.reason_of(error))
 
     def left(self) -> None:
-        """Whoever sent it did not wait; it may have become durable."""
+        """Count an act whose sender did not wait; it may have become durable."""
         self._settle("left")
 
     def _settle(self, verdict: str, reason: str = "") -> None:
@@ -138,7 +138,7 @@ class Arrival:
 
 
 class Commits:
-    """What the store did. An instance's ``done`` is what a store is told to call."""
+    """What the store did. The store calls ``done``."""
 
     def __init__(self, slow_s: float = SLOW_COMMIT_S) -> None:
         """``slow_s``: from when on the operator is warned."""
@@ -149,7 +149,7 @@ class Commits:
         self.failed = 0
 
     def done(self, seconds: float, games: int, rows: int, failure: StoreFailed | None) -> None:
-        """One commit took so long and had so many rows of so many games."""
+        """Count one commit that took ``seconds`` and had this many rows of this many games."""
         if failure is None:
             self.rows.add(rows)
         else:
@@ -183,11 +183,11 @@ class Counters:
         """Calls that ended with an error, by method and reason."""
 
     def failed(self, method: str, reason: str) -> None:
-        """A call ended with an error."""
+        """Count a call that ended with an error."""
         self.errors[method, reason] += 1
 
     def verdicts(self) -> Iterator[tuple[Way, str, str, int]]:
-        """Every way, verdict and reason with its count; those that everybody looks for also at zero."""
+        """Yield every way, verdict and reason with its count; the usual ones also at zero."""
         usual: list[tuple[Way, str, str]] = [
             (way, verdict, "") for way in ("unary", "stream") for verdict in ("accepted", "refused", "repeated", "left")
         ]

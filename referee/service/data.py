@@ -11,20 +11,11 @@ from referee.live.opening import new_token, token_digest
 from referee.log.errors import LogError
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, VerifierKey
+from referee.service.files import ALIVE_FILE, DEFAULT_ORIGIN, KEY_FILE, LOCK_FILE, STORE_FILE, TOKEN_FILE, VERIFIER_FILE
+from referee.store.errors import StoreFailed
 from referee.store.files import make_whole
-from referee.store.sqlite import SqliteStore
-from referee.store.store import StoreFailed
-
-KEY_FILE, VERIFIER_FILE, TOKEN_FILE, STORE_FILE, LOCK_FILE, ALIVE_FILE = (
-    "referee.pem",
-    "referee.vkey",
-    "organiser.token",
-    "referee.db",
-    "lock",
-    "alive",
-)
-
-DEFAULT_ORIGIN = "referee.local"
+from referee.store.sqlite import MARKS_FILE, SEAL_FILE, SqliteStore
+from referee.store.store import BUSY_S, Store
 
 
 class DataError(Exception):
@@ -37,7 +28,10 @@ class Data:
 
     path: Path
     signer: CheckpointSigner
-    store: SqliteStore
+    store: Store
+    marks_path: Path
+    seal_path: Path
+    """Where the store's marks are, and the key that it seals secrets with."""
     lock: int
     """Held as long as it is open."""
 
@@ -50,7 +44,7 @@ class Data:
         return self.path / VERIFIER_FILE
 
     def note_alive(self, now_ms: int) -> None:
-        """The referee is running; when it does so again, no clock has run since then. Raises ``OSError``."""
+        """Note that the referee is running; when it runs again, no clock has run since then. Raises ``OSError``."""
         path = self.path / ALIVE_FILE
         path.touch(mode=0o600)
         os.utime(path, ns=(now_ms * 1_000_000, now_ms * 1_000_000))
@@ -63,7 +57,7 @@ class Data:
             return 0
 
     async def close(self) -> None:
-        """After what is under way is durable."""
+        """Close, once what is under way is durable."""
         await self.store.close()
         os.close(self.lock)
 
@@ -76,7 +70,7 @@ def open_data(
     seal_key: Path | None = None,
     new_marks: bool = False,
     new_seal: bool = False,
-    busy_s: float = 5.0,
+    busy_s: float = BUSY_S,
 ) -> Data:
     """Opens the directory, or makes it with all that is in it. Raises ``DataError``.
 
@@ -84,6 +78,7 @@ def open_data(
     ``seal_key``: where these files are if not in the directory. ``new_marks``, ``new_seal``: as ``SqliteStore`` takes
     them.
     """
+    marks, seal_key = marks or path / MARKS_FILE, seal_key or path / SEAL_FILE
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = _locked(path)
@@ -108,11 +103,11 @@ def open_data(
         if isinstance(error, LogError | StoreFailed | UnicodeEncodeError):
             raise DataError(str(error)) from error
         raise
-    return Data(path, signer, store, lock)
+    return Data(path, signer, store, marks, seal_key, lock)
 
 
 def origin_of(path: Path, wanted: str | None) -> str:
-    """The name that a directory's games are signed under. Raises ``DataError`` if another is wanted."""
+    """Return the name that a directory's games are signed under. Raises ``DataError`` if another is wanted."""
     file = path / VERIFIER_FILE
     if not file.exists():
         if wanted is None and (path / STORE_FILE).exists():
@@ -130,7 +125,7 @@ def origin_of(path: Path, wanted: str | None) -> str:
 
 
 def load_or_make_key(path: Path) -> PrivateKey:
-    """The private key in the file; a new one if there is no file. Raises ``LogError``, ``OSError``."""
+    """Return the private key in the file; a new one if there is no file. Raises ``LogError``, ``OSError``."""
     if path.exists():
         return PrivateKey.load(path)
     key = PrivateKey.generate()
@@ -158,7 +153,7 @@ def _locked(path: Path) -> int:
 
 
 def _token(path: Path) -> str:
-    """The organiser's token; a new one if its file was removed, which makes the old one void."""
+    """Return the organiser's token; a new one if its file was removed, which makes the old one void."""
     if path.exists():
         token = path.read_text(encoding="ascii", errors="replace").strip()
         if len(token) < 20:

@@ -1,4 +1,4 @@
-"""How the table of a game stands, as the API tells it: who is out, strikes, disputes, rulings, what is waited for."""
+"""How the table of a game stands, as the API shows it: who is out, strikes, disputes, rulings, what is waited for."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from referee.log.errors import Code, LogError
 from referee.notation.errors import NotationError
 from referee.service.auth import PermissionDenied, Unauthenticated
 from referee.service.limits import TookTooLong
-from referee.store.store import StoreFailed
+from referee.store.errors import StoreFailed
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.game_service_pb2 import ErrorReason
 from referee.workers.pool import BadQuestion, WorkerFailed
@@ -78,13 +78,13 @@ _OF_LOG = {
 }
 
 RETRY_S = 1.0
-"""After what passes by itself: nobody knows when, but not at once."""
+"""Retry delay for transient failures."""
 
 _log = structlog.get_logger("referee.errors")
 
 
 def status(error: Exception, **place: object) -> status_pb2.Status:
-    """What the caller is told. ``place``: method, game and so on, for the log if it is our fault."""
+    """Return the status for the caller. ``place``: method, game and so on, for the log if it is our fault."""
     reason, message, metadata = _explained(error)
     if reason == "STORE_FAILED":
         _log.error("store failed", error=str(error), **place)
@@ -96,7 +96,7 @@ def status(error: Exception, **place: object) -> status_pb2.Status:
 
 
 def failure(error: Exception, **place: object) -> pb.Failure:
-    """The same, for who is told on a stream that goes on."""
+    """Return the same as a message, for a stream that goes on."""
     found = status(error, **place)
     info = error_details_pb2.ErrorInfo()
     found.details[0].Unpack(info)
@@ -106,7 +106,7 @@ def failure(error: Exception, **place: object) -> pb.Failure:
 
 
 def retry_s(error: Exception) -> float:
-    """How long to wait, where waiting helps; else 0. Told in RetryInfo, and on streams in ``retry_ms``."""
+    """Return how long to wait, where waiting helps; else 0. Sent in RetryInfo, and on streams in ``retry_ms``."""
     match error:
         case errors.LimitReached(retry_s=wait_s):
             return wait_s
@@ -116,7 +116,7 @@ def retry_s(error: Exception) -> float:
 
 
 def reason_of(error: Exception) -> str:
-    """The name in ``ErrorReason``, without its prefix."""
+    """Return the name in ``ErrorReason``, without its prefix."""
     return _explained(error)[0]
 
 

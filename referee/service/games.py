@@ -10,7 +10,7 @@ from io import BytesIO
 
 import structlog
 
-from referee.live.act import Act
+from referee.live.act import Act, Reply
 from referee.live.answers import Accepted, Answer, Refused
 from referee.live.archive import Archive
 from referee.live.errors import BadField, Draining
@@ -34,17 +34,17 @@ from referee.service.permissions import Scope
 from referee.service.play_stream import PlayStream, SeatStreams
 from referee.service.violations import violation_message
 from referee.service.watching import Heartbeats, WatchLimits, after_seq_of, tell, watch
-from referee.store.store import StoreFailed
+from referee.store.errors import StoreFailed
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.arbiter_service_pb2 import SubmitActRequest
 from referee.wire.strict import MAX_BODY_BYTES
 
 CHUNK_BYTES = 64 * 1024
-_PROOF_ENTRIES = 256
-"""For so many the certificates and texts are read at one time."""
-_PROOF_BYTES, _REMARK_BYTES = 16 << 20, 4 << 20
-"""In one file. What would make it longer than a file may be is left out: entries are not."""
+_ENTRIES_AT_ONCE = 256
+"""Entries whose certificates and texts are read at one time."""
+_CERTIFICATE_BYTES, _REMARK_BYTES = 16 << 20, 4 << 20
+"""Bytes in one file. What would make it longer than a file may be is left out; entries never are."""
 
 
 class GameService:
@@ -123,7 +123,7 @@ class GameService:
         caller: Caller,
         receipt: Receipt,
     ) -> tuple[LiveGame, Act]:
-        """From what came in to an act of its author, and the game that it is for; cheap checks first."""
+        """Make an act of its author from what came in, and find its game; cheap checks first."""
         if self._live_games.is_draining():
             raise Draining("the referee is stopping")
         caller.check_valid(receipt.at_ms)
@@ -148,7 +148,7 @@ class GameService:
         return await self._live_games.game(game_id, caller.account.charge), act
 
     async def _seat_in(self, caller: Caller, game_id: bytes) -> int | None:
-        """The bearer's seat in the game, if it has one."""
+        """Return the bearer's seat in the game, if it has one."""
         if caller.game_id is not None and caller.game_id != game_id:
             return None
         if caller.seat is not None or not caller.principal:
@@ -184,7 +184,7 @@ class GameService:
             receipt, arrival = self._live_games.context.time.receipt(), self._acts.received("stream")
             try:
                 found, judged = await self._act(game_id, act, caller, receipt)
-                await found.play(judged, watcher, partial(_stream_answer, found, act.id, arrival, caller.account))
+                await found.play(judged, _StreamReply(watcher, found, act.id, arrival, caller.account))
             except Exception as error:  # noqa: BLE001 - each becomes an answer, and the stream goes on
                 arrival.failed(error)
                 charge(caller, error)
@@ -213,7 +213,7 @@ class GameService:
             await SeatStreams(self._live_games, feed, partial(self._author_in, caller)).run(games, responses)
 
     async def _author_in(self, caller: Caller, game_id: bytes) -> Author | None:
-        """As whom the bearer of the token acts in the game."""
+        """Return as whom the bearer of the token acts in the game."""
         if Scope.PLAY in caller.scopes and (seat := await self._seat_in(caller, game_id)) is not None:
             return Author(Role.SEAT, seat)
         if Scope.SCRIBE in caller.scopes and caller.game_id in {None, game_id}:
@@ -240,25 +240,25 @@ class GameService:
                 await responses.send(pb.GetLogResponse(chunk=chunk).SerializeToString())
 
     async def log_file(self, game_id: bytes, caller: Caller) -> AsyncGenerator[bytes]:
-        """The game's file as it stands, in pieces. Raises as ``LiveGames.game``."""
+        """Yield the game's file as it stands, in pieces. Raises as ``LiveGames.game``."""
         log = await self._live_games.archive(game_id) or await self._live_games.game(game_id, caller.account.charge)
         stream = BytesIO()
         writer = file.Writer(stream)
         writer.header(await self._live_games.context.store.header(game_id))
         closed, note = log.is_closed, b""
-        proofs: dict[int, list[bytes]] = {}
+        certificates: dict[int, list[bytes]] = {}
         words: dict[int, bytes] = {}
-        room, room_for_words = _PROOF_BYTES, _REMARK_BYTES
+        room, room_for_words = _CERTIFICATE_BYTES, _REMARK_BYTES
         async for row in log.rows():
             writer.entry(row.data)
             note = row.note
-            if row.seq % _PROOF_ENTRIES == 0:
-                proofs = await self._proofs(game_id, row.seq)
-                words = await self._live_games.context.store.remarks(game_id, row.seq, row.seq + _PROOF_ENTRIES)
-            for proof in proofs.get(row.seq, ()):
-                room -= len(proof)
+            if row.seq % _ENTRIES_AT_ONCE == 0:
+                certificates = await self._certificates(game_id, row.seq)
+                words = await self._live_games.context.store.remarks(game_id, row.seq, row.seq + _ENTRIES_AT_ONCE)
+            for certificate in certificates.get(row.seq, ()):
+                room -= len(certificate)
                 if room >= 0:
-                    writer.proof(proof)
+                    writer.proof(certificate)
             if row.seq in words:
                 room_for_words -= len(words[row.seq])
                 if room_for_words >= 0:
@@ -271,12 +271,12 @@ class GameService:
             writer.old_checkpoint(note)
         yield _drained(stream)
 
-    async def _proofs(self, game_id: bytes, first: int) -> dict[int, list[bytes]]:
-        """Of some entries, as far as they are made."""
-        proofs: dict[int, list[bytes]] = {}
-        for certificate in await self._live_games.context.store.proofs(game_id, first, first + _PROOF_ENTRIES):
-            proofs.setdefault(certificate.seq, []).append(certificate.data)
-        return proofs
+    async def _certificates(self, game_id: bytes, first: int) -> dict[int, list[bytes]]:
+        """Return those made so far for entries from ``first`` on, by entry."""
+        store, found = self._live_games.context.store, dict[int, list[bytes]]()
+        for certificate in await store.certificates(game_id, first, first + _ENTRIES_AT_ONCE):
+            found.setdefault(certificate.seq, []).append(certificate.data)
+        return found
 
     async def AbortGame(self, request: pb.AbortGameRequest, caller: Caller) -> pb.AbortGameResponse:
         game = await self._game(request.game_id, caller)
@@ -295,29 +295,38 @@ def _answer(game: LiveGame, answer: Answer) -> pb.SubmitIntentResponse:
 
 
 def _is_new(answer: Answer) -> bool:
-    """Whether it is of an act that was accepted just now: those cost their author nothing."""
+    """Return whether the act was accepted just now: such acts cost their author nothing."""
     return isinstance(answer, Accepted) and not answer.repeated
 
 
-def _stream_answer(  # noqa: PLR0917 - one call, for one stream
-    game: LiveGame,
-    act_id: int,
-    arrival: Arrival,
-    account: Account,
-    outcome: Answer | StoreFailed,
-    commit: Commit | None,
-) -> pb.Answer:
-    arrival.answered(outcome)
-    if isinstance(outcome, StoreFailed):
-        return pb.Answer(id=act_id, failure=errors.failure(outcome, game=game.game_id.hex()))
-    if not _is_new(outcome):
-        account.charge()
-    if isinstance(outcome, Accepted):
+class _StreamReply(Reply):
+    """Where the answer to an act that came on a stream goes: into the stream's queue, together with the commit."""
+
+    __slots__ = ("_account", "_act_id", "_arrival", "_game", "watcher")
+    watcher: Watcher
+
+    def __init__(self, watcher: Watcher, game: LiveGame, act_id: int, arrival: Arrival, account: Account) -> None:
+        self.watcher = watcher
+        self._game = game
+        self._act_id = act_id
+        self._arrival = arrival
+        self._account = account
+
+    def deliver(self, outcome: Answer | StoreFailed, commit: Commit | None) -> None:
+        self._arrival.answered(outcome)
+        if not isinstance(outcome, StoreFailed) and not _is_new(outcome):
+            self._account.charge()
+        self.watcher.push(commit, self._message(outcome, commit))
+
+    def _message(self, outcome: Answer | StoreFailed, commit: Commit | None) -> pb.Answer:
+        if isinstance(outcome, StoreFailed):
+            return pb.Answer(id=self._act_id, failure=errors.failure(outcome, game=self._game.game_id.hex()))
+        if isinstance(outcome, Refused):
+            return pb.Answer(id=self._act_id, refused=_refused(self._game, outcome))
         accepted = accepted_message(outcome)
         if commit is not None:
-            accepted.checkpoint = b""
-        return pb.Answer(id=act_id, accepted=accepted)
-    return pb.Answer(id=act_id, refused=_refused(game, outcome))
+            accepted.checkpoint = b""  # the commit has it
+        return pb.Answer(id=self._act_id, accepted=accepted)
 
 
 def _refused(game: LiveGame, answer: Refused) -> pb.Refused:
@@ -327,7 +336,7 @@ def _refused(game: LiveGame, answer: Refused) -> pb.Refused:
 
 
 def accepted_message(accepted: Accepted) -> pb.Accepted:
-    """As every answer has it."""
+    """Return the acceptance as every answer has it."""
     return pb.Accepted(
         seq=accepted.seq,
         checkpoint=accepted.note,

@@ -25,7 +25,7 @@ from referee.service import errors
 from referee.service.auth import Authenticator, Caller, Context, Unauthenticated
 from referee.service.limits import TookTooLong
 from referee.service.permissions import PERMISSIONS
-from referee.store.store import StoreFailed
+from referee.store.errors import StoreFailed
 
 Unary = Callable[[Any, Caller], Awaitable[Message]]
 Streaming = Callable[[Any, Caller, "ResponseStream"], Awaitable[None]]
@@ -33,7 +33,7 @@ Talking = Callable[[Caller, "RequestStream", "ResponseStream"], Awaitable[None]]
 
 MAX_REQUEST_BYTES = 1 << 20
 MAX_ACT_BYTES = 20 << 10
-"""Of an act, by itself or as the message of a stream: an intent of 16 KiB and what goes with it."""
+"""Largest act, by itself or as the message of a stream: an intent of 16 KiB and what goes with it."""
 ACTS = frozenset({"referee.v1.GameService/SubmitIntent"})
 CALL_S = 30.0
 WRITE_S = 30.0
@@ -52,7 +52,7 @@ class ResponseStream:
         self._context = context
         self.caller = caller
         self.watcher: Watcher | None = None
-        """What feeds the stream, if it is fed; by this it can be told that it has to end."""
+        """The watcher that feeds the stream, if there is one; through it the stream can be ended."""
         self._task: asyncio.Task[Any] | None = None
         self._begun = False
         self._given_up = False
@@ -62,7 +62,7 @@ class ResponseStream:
         """Since when a message waits for its reader."""
 
     async def send(self, data: bytes) -> None:
-        """Raises ``Gone`` if the client has left, or does not read."""
+        """Send a message. Raises ``Gone`` if the client has left, or does not read."""
         self._task = asyncio.current_task()
         try:
             if not self._begun:
@@ -93,7 +93,7 @@ class ResponseStream:
         return self._given_up
 
     def give_up(self) -> None:
-        """Ends the stream of a client that does not read: it cannot even be told so."""
+        """End the stream of a client that does not read: it cannot even be sent an end."""
         if self.since_s is not None and self._task is not None:
             self._given_up = True
             self._task.cancel()
@@ -109,7 +109,7 @@ class RequestStream:
         self._context = context
 
     async def receive(self) -> Message | None:
-        """The next message; None after the last. Raises ``BadField`` for bytes that are none, and ``Gone``."""
+        """Return the next message; None after the last. Raises ``BadField`` for bytes that are none, and ``Gone``."""
         try:
             data = await self._context.read()
         except Exception as error:
@@ -118,7 +118,7 @@ class RequestStream:
 
 
 class Calls:
-    """What is under way, so that it can be cut off: what takes too long, who does not read, whose token has run out.
+    """The calls under way, so that they can be cut off: too long, not read, or with a token that has run out.
 
     One clock for all, as a timer costs more than a call.
     """
@@ -134,7 +134,7 @@ class Calls:
         self._clock: asyncio.Task[None] | None = None
 
     def begin(self, caller: Caller, context: Context | None = None) -> asyncio.Task[Any]:
-        """A unary call begins. To be ended with ``end``; what cancels it is told by ``why``."""
+        """Begin a unary call. It is ended with ``end``; ``why`` explains a cancellation."""
         task = asyncio.current_task()
         assert task is not None  # noqa: S101 - gRPC gives every call one
         self._unary[task] = (caller, monotonic(), context)
@@ -143,7 +143,7 @@ class Calls:
         return task
 
     def end(self, task: asyncio.Task[Any]) -> None:
-        """The call is over."""
+        """End the call."""
         del self._unary[task]
 
     def remaining_s(self) -> float:
@@ -155,7 +155,7 @@ class Calls:
         return ours if context is None else min(ours, _patience_s(context))
 
     def why(self, task: asyncio.Task[Any], cancelled: asyncio.CancelledError) -> BaseException:
-        """What to raise instead: the reason if the call was cut off here, otherwise the client has left."""
+        """Return what to raise instead: the reason if the call was cut off here, otherwise that the client has left."""
         if (reason := self._cut.pop(task, None)) is None:
             return cancelled
         task.uncancel()
@@ -231,7 +231,7 @@ class Gate:
     door: Authenticator
     calls: Calls
     on_error: Callable[[str, str], None]
-    """Is told the method and the reason of every call that ends with an error."""
+    """Called with the method and the reason of every call that ends with an error."""
 
 
 def handler(service: ServiceDescriptor, servicer: object, gate: Gate) -> grpc.GenericRpcHandler:
@@ -288,7 +288,7 @@ def _unary(request_class: type[Message], behaviour: Unary, name: str, gate: Gate
 
 
 def charge(caller: Caller, error: Exception) -> None:
-    """For an act that failed, unless that is the referee's own trouble, or there was nothing left to charge."""
+    """Charge for an act that failed, unless that is the referee's own trouble, or there was nothing left to charge."""
     own_trouble = isinstance(error, StoreFailed | Draining | TookTooLong)
     if not own_trouble and not (isinstance(error, LimitReached) and error.retry_s):
         caller.account.charge()
@@ -328,7 +328,7 @@ def _talk(request_class: type[Message], behaviour: Talking, name: str, gate: Gat
 
 
 async def _admit(name: str, context: Context, door: Authenticator) -> ResponseStream:
-    """For who may open this stream."""
+    """Admit the caller to this stream."""
     caller = await door.caller(context)
     caller.account.draw()
     caller.check_method(name)
@@ -345,7 +345,7 @@ def _parse(request_class: type[Message], data: bytes, most: int) -> Message:
 
 
 def _patience_s(context: Context) -> float:
-    """Of the client: until its deadline."""
+    """Return the client's patience: the time until its deadline."""
     left_s = cast("float | None", context.time_remaining())
     return inf if left_s is None else left_s
 

@@ -38,7 +38,7 @@ class TookTooLong(Exception):
 
 
 class Account:
-    """What one caller has left. A bucket of tokens, kept as the time at which it will be full."""
+    """What one caller has left: a bucket of tokens, kept as the time at which it will be full."""
 
     __slots__ = ("_full_s", "_held_s", "_interval_s", "_most_streams", "streams")
 
@@ -50,34 +50,34 @@ class Account:
         self.streams = 0
 
     def draw(self) -> None:
-        """One request. Raises ``LimitReached``."""
+        """Draw one request. Raises ``LimitReached``."""
         if self.is_empty:
             raise self.exhausted()
         self.charge()
 
     def charge(self, requests: int = 1) -> None:
-        """So many requests that were made already."""
+        """Charge requests that were made already."""
         now = monotonic()
         self._full_s = min(max(self._full_s, now) + requests * self._interval_s, now + self._held_s)
 
     @property
     def is_empty(self) -> bool:
-        """Whether the next request has to wait."""
+        """Return whether the next request has to wait."""
         return self._full_s - monotonic() > self._held_s - self._interval_s
 
     @property
     def is_idle(self) -> bool:
-        """Whether it is as good as new."""
+        """Return whether the account is as good as new."""
         return not self.streams and self._full_s <= monotonic()
 
     def exhausted(self) -> LimitReached:
-        """With the time until there is one request again."""
+        """Return the error, with the time until there is one request again."""
         wait_s = self._full_s - monotonic() - self._held_s + self._interval_s
         return LimitReached("requests", retry_s=max(wait_s, 0.001))
 
     @contextmanager
     def stream(self) -> Iterator[None]:
-        """One stream, while it is open. Raises ``LimitReached``."""
+        """Count one stream while it is open. Raises ``LimitReached``."""
         if self.streams >= self._most_streams:
             raise LimitReached("streams")
         self.streams += 1
@@ -91,13 +91,13 @@ class Accounts:
     """All callers of late. Who has not called for a while begins anew, and has lost nothing by it."""
 
     def __init__(self, requests_per_s: float = REQUESTS_PER_S, most_streams: int = STREAMS) -> None:
-        """Of each account."""
+        """The limits are those of each account."""
         self._new = (requests_per_s, most_streams)
         self._accounts: dict[str | bytes, Account] = {}
         self._swept_at = _MANY
 
     def of(self, who: str | bytes) -> Account:
-        """The account of a principal, of a token's digest, or of an address as ``host_of`` tells it."""
+        """Return the account of a principal, of a token's digest, or of an address as ``host_of`` names it."""
         account = self._accounts.get(who)
         if account is None:
             if len(self._accounts) >= self._swept_at:
@@ -108,7 +108,9 @@ class Accounts:
 
 
 def host_of(peer: str) -> str:
-    """What one caller is taken for, from gRPC's name of the peer: an IPv4 address, or an IPv6 network of 64 bits."""
+    """Return what one caller is identified by, from gRPC's name of the peer: an IPv4 address, or an IPv6 network of 64
+    bits.
+    """
     kind, _, rest = peer.partition(":")
     if kind != "ipv6":
         return f"{kind}:{rest.rpartition(':')[0] or rest}"
@@ -123,7 +125,7 @@ def host_of(peer: str) -> str:
 
 
 async def check_due(account: Account, game: LiveGame | None, body: bytes) -> None:
-    """For an account that is empty: raises ``LimitReached`` unless the act is one that the game waits for now.
+    """Raise ``LimitReached`` for an account that is empty, unless the act is one that the game waits for now.
 
     Without looking at the signature. ``game``: None if it is over.
     """

@@ -1,4 +1,4 @@
-"""What the referee tells its operator: JSON lines, or readable ones on a terminal; always on standard error.
+"""What the referee reports to its operator: JSON lines, or readable ones on a terminal; always on standard error.
 
 Events and their fields are in docs/operations.md. What callers can bring about again and again is told so often a
 minute and then counted, so that nobody fills the disk with it.
@@ -20,13 +20,13 @@ import structlog
 
 FORMATS = ("auto", "json", "text")
 MOST_LINES, OF_S = 30, 60.0
-"""Of warnings and errors of one event in that time."""
+"""Most warnings and errors of one event in that time."""
 _ALWAYS = frozenset({"game set aside"})
-"""Told of each game once, and each has to be known."""
+"""Written once for each game, and always."""
 
 
 def configure(log_format: str = "auto", level: str = "info", stream: TextIO | None = None) -> None:
-    """For the whole process. ``auto``: text on a terminal, else JSON."""
+    """Configure logging for the whole process. ``auto``: text on a terminal, else JSON."""
     stream = stream or sys.stderr
     text = log_format == "text" or (log_format == "auto" and stream.isatty())
     finish: list[Any] = (
@@ -54,7 +54,7 @@ def configure(log_format: str = "auto", level: str = "info", stream: TextIO | No
 
 
 class LineLimit:
-    """A processor that lets so many warnings and errors of one event through, then counts what it leaves out."""
+    """A processor that passes a limited number of warnings and errors of one event, then counts what it leaves out."""
 
     def __init__(self, most: int = MOST_LINES, of_s: float = OF_S, now: Callable[[], float] = monotonic) -> None:
         self._most = most
@@ -80,7 +80,7 @@ class LineLimit:
 
 
 class _Libraries(logging.Handler):
-    """What libraries warn of, in the same form as what we do."""
+    """Warnings of libraries, in the same form as our own."""
 
     def emit(self, record: logging.LogRecord) -> None:
         with suppress(Exception):  # as nobody would know what to do about it
@@ -90,7 +90,7 @@ class _Libraries(logging.Handler):
 
 
 class _Lossy:
-    """A stream whose reader may be gone: a game does not fail because nobody reads about it."""
+    """A stream whose reader may be gone: a game does not fail because its log is not read."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

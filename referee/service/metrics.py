@@ -23,7 +23,7 @@ from referee.log.game import Phase
 from referee.service.counters import Counters
 from referee.service.watching import Heartbeats
 from referee.service.worker_queue import WorkerQueue
-from referee.store.sqlite import SqliteStore
+from referee.store.store import Store
 from referee.workers.pool import Workers
 
 PATH = "/metrics"
@@ -48,7 +48,7 @@ class RefereeCollector(Collector):
         live_games: LiveGames,
         counters: Counters,
         heartbeats: Heartbeats,
-        store: SqliteStore,
+        store: Store,
         prover: Prover,
         worker_queue: WorkerQueue,
         workers: Workers,
@@ -220,13 +220,13 @@ class Exposition:
         self.address = ""
 
     async def start(self, host: str, port: int) -> None:
-        """Raises ``OSError`` if the address cannot be listened on."""
+        """Start. Raises ``OSError`` if the address cannot be listened on."""
         bare = host.removeprefix("[").removesuffix("]")
         self._server = await asyncio.start_server(self._serve, bare, port, limit=_HEAD_BYTES)
         self.address = f"{host}:{self._server.sockets[0].getsockname()[1]}"
 
     def stop(self) -> None:
-        """Answers nobody any more."""
+        """Stop answering."""
         if self._server is not None:
             self._server.close()
 
@@ -242,7 +242,7 @@ class Exposition:
             writer.transport.abort() if writer.transport.get_write_buffer_size() else writer.close()
 
     def _answer(self, line: bytes) -> bytes:
-        """To the first line of a request."""
+        """Answer the first line of a request."""
         method, path, version = (*line.split(b" "), b"", b"")[:3]
         if not version.startswith(b"HTTP/1."):
             return _response("400 Bad Request", "expected HTTP/1.1\n")

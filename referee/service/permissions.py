@@ -38,14 +38,14 @@ EVERYBODY: Final = frozenset[Scope]()
 ORGANISERS: Final = frozenset({Scope.ORGANISE})
 ADMINS: Final = frozenset({Scope.ADMIN})
 AUTHORS: Final = frozenset({Scope.PLAY, Scope.SCRIBE, Scope.ARBITER})
-"""Who signs acts. Whose acts they may send is asked of each intent."""
+"""Scopes whose bearers sign acts. Whose acts they may send is checked for each intent."""
 OVERSEERS: Final = frozenset({Scope.AUDIT, Scope.ORGANISE, Scope.ADMIN})
 PLAYERS: Final = frozenset({Scope.PLAY, Scope.SCRIBE})
 
 ERASERS: Final = frozenset({Scope.ORGANISE, Scope.ARBITER})
 
 KNOWN: Final = frozenset(Scope)
-"""With a token, whatever it is for: what costs much is given to nobody who cannot be told from others."""
+"""Any token, whatever it is for. Expensive calls need one, so that they can be limited per caller."""
 
 PERMISSIONS: Final = {
     "referee.v1.GameService/CreateGame": ORGANISERS,
@@ -63,7 +63,7 @@ PERMISSIONS: Final = {
     "referee.v1.ArbiterService/EraseRemark": ERASERS,
     "referee.v1.RulesService/ListRules": EVERYBODY,
     "referee.v1.RulesService/GetCatalogue": EVERYBODY,
-    "referee.v1.RulesService/GetTables": EVERYBODY,
+    "referee.v1.RulesService/GetComponents": EVERYBODY,
     "referee.v1.StatusService/GetStatus": OVERSEERS,
     "referee.v1.AccessService/IssueToken": ADMINS,
     "referee.v1.AccessService/RevokeToken": ADMINS,

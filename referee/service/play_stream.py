@@ -26,7 +26,7 @@ Take = Callable[[pb.SignedAct], Awaitable[None]]
 
 @contextmanager
 def present(game: LiveGame, author: Author) -> Iterator[None]:
-    """The author is seen in the game."""
+    """Show the author as present in the game."""
     game.came(author)
     try:
         yield
@@ -85,7 +85,7 @@ class PlayStream:
         return item
 
     async def _read(self, requests: RequestStream, take: Take) -> None:
-        """Until the client has said all that it wants to say; what comes is still told to it."""
+        """Read until the client has said all that it wants to say; it is still sent what comes."""
         try:
             while (message := await requests.receive()) is not None:
                 await take(_act(message))
@@ -106,16 +106,16 @@ class SeatStreams:
     def __init__(
         self, live_games: LiveGames, feed: SeatWatcher, author_in: Callable[[bytes], Awaitable[Author | None]]
     ) -> None:
-        """``author_in`` tells as whom the bearer acts in a game."""
+        """``author_in`` returns as whom the bearer acts in a game."""
         self._live_games = live_games
         self._seat_watcher = feed
         self._author_in = author_in
         self._games: dict[bytes, tuple[LiveGame, TurnMessages, ExitStack]] = {}
         self._moved: OrderedDict[bytes, None] = OrderedDict()
-        """Games in which something happened, and of which the turn is still to be told."""
+        """Games in which something happened, and whose turn is still to be sent."""
 
     async def run(self, games: Mapping[bytes, int | None], responses: ResponseStream) -> None:
-        """From these games on, each after its seq, or from a snapshot on. Returns after Closing."""
+        """Run from these games on, each after its seq, or from a snapshot on. Return after Closing."""
 
         async def send(game_id: bytes, update: bytes) -> None:
             await responses.send(_wrapped(game_id, update))
@@ -145,7 +145,7 @@ class SeatStreams:
                 stack.close()
 
     async def _enter(self, game_id: bytes, after_seq: int | None, send: _Send) -> None:
-        """Whatever is the matter with one game is told of that game: the others go on."""
+        """Enter a game. Trouble with one game is reported for that game: the others go on."""
         try:
             await self._begin(game_id, after_seq, send)
         except Unsound:
@@ -178,7 +178,7 @@ class SeatStreams:
         await send(game_id, closing(game.size - 1, ending))
 
     async def _tell_turns(self, responses: ResponseStream) -> None:
-        """One after the other: each takes its time, and then there may be something that has to be told first."""
+        """Send the turns one after the other: something may have to be sent between them."""
         in_doubt: list[bytes] = []
         while self._moved and self._seat_watcher.is_empty:
             game_id, _ = self._moved.popitem(last=False)

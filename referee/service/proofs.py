@@ -12,7 +12,7 @@ from referee.v1 import solver_service_pb2 as pb
 from referee.workers.pool import BadQuestion, WorkerFailed, WorkerFault, Workers
 
 PROOF_S = 60.0
-"""For one; far more than it takes, as the machine may be busy with what matters more."""
+"""Time for one proof; far more than it takes, as the machine may be busy with what matters more."""
 RETRY_S = 1.0
 """Before a worker is asked for again where there was none to be had."""
 
@@ -20,7 +20,7 @@ _log = structlog.get_logger("referee.proofs")
 
 
 def asking(workers: Workers) -> Prove:
-    """What asks these workers, one question at a time, and waits for as long as there is none to be had."""
+    """Return a function that asks these workers, one question at a time, however long one takes to be free."""
 
     async def prove(question: pb.ProveMoveRequest) -> bytes:
         while True:

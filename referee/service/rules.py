@@ -1,11 +1,8 @@
-"""RulesService: which games there are, by which rules, with which tables."""
+"""RulesService: which games there are, by which rules, with which components."""
 
 from __future__ import annotations
 
 from typing import Any
-
-from google.protobuf import json_format
-from google.protobuf.message_factory import GetMessageClass
 
 from referee.games import registry
 from referee.games.game import Game
@@ -13,6 +10,7 @@ from referee.log.header import rules_hash
 from referee.service.auth import Caller
 from referee.service.violations import rule_message
 from referee.v1 import rules_service_pb2 as pb
+from referee.wire.components import default_json
 from referee.wire.registry import codec
 
 
@@ -28,7 +26,7 @@ class RulesService:
                 min_seats=game.min_seats,
                 max_seats=game.max_seats,
                 rules_hash=rules_hash(game.catalogue),
-                declares_tables=game.declares_tables,
+                declares_components=game.declares_components,
             )
         return response
 
@@ -37,12 +35,10 @@ class RulesService:
         response.rules.extend(map(rule_message, _game(request).catalogue))
         return response
 
-    async def GetTables(self, request: pb.GetTablesRequest, caller: Caller) -> pb.GetTablesResponse:
+    async def GetComponents(self, request: pb.GetComponentsRequest, caller: Caller) -> pb.GetComponentsResponse:
         game = _game(request)
         wire = codec(game.rules_id, game.version)
-        tables = wire.encode_tables(None)
-        message = GetMessageClass(wire.signed_file().message_types_by_name["Tables"]).FromString(tables)
-        return pb.GetTablesResponse(tables=tables, json=json_format.MessageToJson(message))
+        return pb.GetComponentsResponse(components=wire.encode_components(None), json=default_json(wire))
 
 
 def _game(request: Any) -> Game:

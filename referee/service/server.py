@@ -31,6 +31,7 @@ from referee.service.arbiter import ArbiterService
 from referee.service.auth import Authenticator
 from referee.service.counters import Counters
 from referee.service.data import Data, DataError, open_data
+from referee.service.files import DEFAULT_ORIGIN
 from referee.service.games import GameService
 from referee.service.limits import REQUESTS_PER_S, STREAMS, Accounts
 from referee.service.metrics import Exposition, RefereeCollector
@@ -42,7 +43,8 @@ from referee.service.status import StatusService
 from referee.service.tls import Certificates
 from referee.service.watching import Heartbeats, WatchLimits
 from referee.service.worker_queue import WorkerQueue
-from referee.store.store import StoreFailed
+from referee.store.errors import StoreFailed
+from referee.store.store import BUSY_S
 from referee.workers.pool import MEMORY_MIB, Workers
 
 MAX_REQUEST_BYTES = 2 * guard.MAX_REQUEST_BYTES
@@ -53,15 +55,15 @@ MAX_CONNECTIONS = 10_000
 _QUESTIONS = "referee.service.solver_worker"
 """What the solver's workers load."""
 _OWN_FILES = 100
-"""Of the store, of logs, of gRPC."""
+"""Files of the store, of logs, of gRPC."""
 SOLVER_WORKERS = max(2, min(4, (cpu_count() or 2) - 1))
 """One for searches and one for the rest, on any machine; they stand back for what else it does."""
 ALIVE_MS = 1000
-"""So much time of a clock is given back at most, however the referee ends."""
+"""Most time of a clock that is given back, however the referee ends."""
 GRACE_S = 3.0
-"""For acts under way to be answered, and then for streams to be closed; what is open then is cut."""
+"""Time for acts under way to be answered, and then for streams to be closed; what is open then is cut."""
 _CUT_S = 1.0
-"""For calls other than those, such as of clients that wait for the health to change."""
+"""Time for other calls, such as those of clients that wait for the health to change."""
 
 _log = structlog.get_logger("referee.server")
 
@@ -74,7 +76,7 @@ class Config:
     listen: str = "127.0.0.1:0"
     certificates: Certificates | None = None
     """None: without TLS."""
-    origin: str = "referee.local"
+    origin: str = DEFAULT_ORIGIN
     heartbeat_s: float = 10.0
     queue_items: int = QUEUE_ITEMS
     write_s: float = guard.WRITE_S
@@ -82,9 +84,9 @@ class Config:
     call_s: float = guard.CALL_S
     """How long a unary call may take."""
     requests_per_s: float = REQUESTS_PER_S
-    """Of one principal, token or address; ``limits`` tells what counts."""
+    """Requests a second of one principal, token or address; ``limits`` says what counts."""
     max_streams: int = STREAMS
-    """Likewise, open at one time."""
+    """Streams of one principal, token or address that may be open at one time."""
     max_connections: int = 0
     """0: as many as the process may have files, but for those that it needs itself."""
     max_watchers: int = 10_000
@@ -92,7 +94,7 @@ class Config:
     max_open_games: int = MAX_OPEN_GAMES
     metrics: str = ""
     """Where to listen for who asks for metrics, as HOST:PORT; empty: nowhere."""
-    busy_s: float = 5.0
+    busy_s: float = BUSY_S
     """How long a commit waits for somebody else's lock on the store."""
     marks: Path | None = None
     seal_key: Path | None = None
@@ -100,7 +102,7 @@ class Config:
     solver_workers: int = SOLVER_WORKERS
     """Processes that answer SolverService at one time; 0: it is not served. One more makes certificates for games."""
     solver_memory_mib: int = MEMORY_MIB
-    """Of address space, for each."""
+    """Address space of each worker."""
     solver_rlimit: int = RLIMIT
     """Most of Z3's work for one question."""
     search_s: float = SEARCH_S

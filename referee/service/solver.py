@@ -49,9 +49,9 @@ class Bounds:
 
     rlimit: int = RLIMIT
     search_s: float = SEARCH_S
-    """For a search that is streamed; what is not has the time of every call."""
+    """Time for a search that is streamed; other questions have the time of every call."""
     beat_s: float = 10.0
-    """Of silence, before a search says again what it has."""
+    """Silence after which a search repeats what it has."""
 
 
 class Disagreement(Exception):
@@ -90,14 +90,16 @@ class SolverService:
         return response
 
     def _question(self, record: Record, data: bytes) -> tuple[pb.ProveMoveRequest | None, tuple[Violation, ...]]:
-        """What the rules of building are asked of the move, if they are, and every rule that it breaks."""
+        """Return the question that the rules of building are asked about the move, if they are, and every rule that it
+        breaks.
+        """
         game = record.game
         if record.phase in (Phase.ENDED, Phase.CLOSED):
             raise GameOver("the game is over")
         if record.phase is not Phase.PLAYING:
             raise NotAwaited("no move is", awaited_text(record))
         try:
-            move = game.position.codec.decode_move(data, game.position.tables)
+            move = game.position.codec.decode_move(data, game.position.components)
         except MalformedError as error:
             raise MalformedMove(f"move, {error}") from None
         violations = game.position.state.check(move)
@@ -116,7 +118,7 @@ class SolverService:
         caller: Caller,
         place: dict[str, object],
     ) -> pb.Proof:
-        """Raises ``Disagreement``."""
+        """Prove the question. Raises ``Disagreement``."""
         try:
             found = await self._answer("ExplainMove", question, pb.ProveMoveResponse(), caller)
         except BadQuestion as error:
@@ -148,8 +150,8 @@ class SolverService:
         if (result := game.result()) is not None:
             told = outcome(result, game.contest(), waits=game.result_waits)
             raise GameOver(f"the game {'is over' if game.is_over else 'has come to its end'}: {told}")
-        tables = None if game.position.own_tables else game.position.tables
-        setup = Setup(opened.rules_id, opened.rules_version, len(opened.seats), game.position.options, tables)
+        components = None if game.position.own_components else game.position.components
+        setup = Setup(opened.rules_id, opened.rules_version, len(opened.seats), game.position.options, components)
         question = pb.ProveDecidedRequest(
             position=write(Position(setup, game.position.state)),
             budget=request.budget,
@@ -174,7 +176,7 @@ class SolverService:
     async def _search(
         self, method: str, request: Any, response_class: type[Any], caller: Caller, responses: ResponseStream
     ) -> None:
-        """What comes is sent on, and again when nothing new does."""
+        """Send what comes, and repeat it when nothing new does."""
         seconds = min(self._bounds.search_s, responses.remaining_s())
         request.budget.rlimit = request.budget.rlimit or self._bounds.rlimit
         last: Any = None
@@ -195,7 +197,7 @@ class SolverService:
             settle(_PROVEN if last is not None and last.proven else _OPEN)
 
     async def _answer(self, method: str, request: Any, response: _Response, caller: Caller) -> _Response:
-        """To a question with one. ``method``: the API's, as it is counted."""
+        """Return the one answer to a question. ``method``: the API's, as it is counted."""
         with self._settling(method) as settle:
             asked = "ProveMove" if method == "ExplainMove" else method
             async with aclosing(self._ask(asked, request, caller, self._calls.remaining_s())) as answers:
@@ -207,7 +209,7 @@ class SolverService:
     async def _ask(
         self, method: str, request: Any, caller: Caller, seconds: float, *, is_search: bool = False
     ) -> AsyncGenerator[bytes | None]:
-        """A worker's answers, when one is free. ``seconds``: until the caller, or the referee, waits no longer."""
+        """Yield the answers of a free worker. ``seconds``: until the caller, or the referee, waits no longer."""
         request.budget.rlimit = min(request.budget.rlimit, self._bounds.rlimit)
         until_s = asyncio.get_running_loop().time() + seconds - min(_MOST_SLACK_S, seconds / 8)
         beat_s = self._bounds.beat_s if is_search else None
@@ -225,7 +227,7 @@ class SolverService:
 
     @contextmanager
     def _settling(self, method: str) -> Iterator[Any]:
-        """Counts what became of a question; yields what tells the result of an answer."""
+        """Count what became of a question; yield a function that takes the result of an answer."""
         since_s, results = monotonic(), list[str]()
         try:
             yield results.append
@@ -256,5 +258,5 @@ def _put_in_words(proof: pb.Proof, rules_id: str) -> None:
 
 
 def _written(question: pb.ProveMoveRequest) -> str:
-    """The whole claim, to be asked again."""
+    """Return the whole claim in writing, so that it can be asked again."""
     return b64encode(question.SerializeToString(deterministic=True)).decode()

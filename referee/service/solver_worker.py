@@ -1,4 +1,4 @@
-"""What a worker of SolverService answers: what the solver does, and ``ProveDecided``, of which it gets a text.
+"""A worker's answers for SolverService: what the solver does, and ``ProveDecided``, which takes a position as text.
 
 A position as text is public, versioned and whole; the solver knows no notation, so it is read here. Workers alone
 import this, by its name.
@@ -21,12 +21,12 @@ from referee_solver.deciding import DEFAULT_BUDGET, Decided, decide, decider
 
 
 def answers(method: str, data: bytes, seconds: float) -> Iterator[bytes]:
-    """As ``referee_solver.requests.answers``. Raises ``ValueError``."""
+    """Answer as ``referee_solver.requests.answers`` does. Raises ``ValueError``."""
     return requests.answers(method, data, seconds, _MORE)
 
 
 def _prove_decided(request: pb.ProveDecidedRequest, _: float) -> Iterator[Message]:
-    """The game has ``bounds`` in its ``deciding``."""
+    """Prove that a game is decided: it has ``bounds`` in its ``deciding``."""
     try:
         position = position_text.read(request.position)
     except NotationError as error:
@@ -54,7 +54,7 @@ def _prove_decided(request: pb.ProveDecidedRequest, _: float) -> Iterator[Messag
 
 
 def _either(name: str, field: Sequence[int], told: Sequence[int]) -> Sequence[int]:
-    """What the field says, or the headers of the position. Raises ``ValueError`` if they contradict each other."""
+    """Return what the field says, or the headers of the position. Raises ``ValueError`` if they differ."""
     if field and told and tuple(field) != tuple(told):
         raise ValueError(
             f"{name}: {' '.join(map(str, field))}; expected {' '.join(map(str, told))}, as the position says"

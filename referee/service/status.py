@@ -1,4 +1,4 @@
-"""StatusService: how the referee is doing, and which game waits for whom since when."""
+"""StatusService: how the referee is doing, and which game waits for which seat since when."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from referee.service.auth import Caller
 from referee.service.counters import Counters
 from referee.service.watching import Heartbeats, WatchLimits
 from referee.service.worker_queue import WorkerQueue
-from referee.store.store import StoreFailed
+from referee.store.errors import StoreFailed
 from referee.v1 import status_service_pb2 as pb
 
 PAGE_GAMES, MAX_PAGE_GAMES = 100, 1000
 _AT_ONCE = 64
 _PATIENCE_S = 1.0
-"""For commits under way, of all games of a page together."""
+"""Time for commits under way, of all games of a page together."""
 _TOKEN = re.compile(r"([0-9]{1,15})-([0-9a-f]{32})\Z", re.ASCII)
 
 
@@ -84,7 +84,7 @@ class StatusService:
         )
 
     async def _games(self, games: Sequence[LiveGame]) -> list[pb.GameStatus]:
-        """Without those that are over by the time that they are looked at."""
+        """Return the games, but for those that are over by the time that they are looked at."""
         found = []
         until = asyncio.get_running_loop().time() + _PATIENCE_S
         for number, game in enumerate(games):
@@ -96,7 +96,7 @@ class StatusService:
         return found
 
     def _game(self, game: LiveGame, record: Record | None) -> pb.GameStatus:
-        """Without a state or seats if the record cannot be looked at just now."""
+        """Return the game, without a state or seats if the record cannot be looked at just now."""
         status = pb.GameStatus(
             id=game.game_id.hex(),
             rules_id=game.rules[0],
@@ -124,7 +124,7 @@ def _key(game: LiveGame) -> tuple[int, bytes]:
 
 
 async def _record(game: LiveGame, until: float) -> Record | None:
-    """None if the store does not let go of the game in time, or cannot tell how it stands."""
+    """Return the record; None if the store does not let go of the game in time, or cannot say how it stands."""
     if (record := game.peek()) is not None:
         return record
     try:

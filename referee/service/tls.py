@@ -24,7 +24,7 @@ class Tls:
     """The referee's, first, and those that lead to one that clients trust."""
     key: Path
     client_ca: Path | None = None
-    """Who vouches for clients; if set, every client has to show a certificate."""
+    """Authority that vouches for clients; if set, every client has to show a certificate."""
 
 
 class Certificates:
@@ -36,7 +36,7 @@ class Certificates:
         self._given = self._next = self._read()
 
     def credentials(self) -> grpc.ServerCredentials:
-        """For a port."""
+        """Return credentials for a port."""
         credentials: grpc.ServerCredentials = grpc.dynamic_ssl_server_credentials(
             self._given,
             self._fetch,  # type: ignore[arg-type]  # the stub does not know that None is an answer
@@ -69,7 +69,7 @@ class Certificates:
 
 
 def _certificates(path: Path) -> tuple[bytes, list[x509.Certificate]]:
-    """As they are in the file, and read; all of them valid now."""
+    """Return the certificates as they are in the file, and parsed; all of them valid now."""
     data = _bytes(path)
     try:
         found = x509.load_pem_x509_certificates(data)

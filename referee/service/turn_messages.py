@@ -1,4 +1,4 @@
-"""Whose act is awaited, told to whoever is to make it."""
+"""The message that says whose act is awaited, for the author who is to make it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OF_SEATS = {Phase.JOINING: pb.AWAITED_JOIN, Phase.REVEALING: pb.AWAITED_REVEAL,
 
 
 def awaited(record: Record, author: Author) -> pb.Turn | None:
-    """The author's turn, without moves; None if nothing is awaited from it. Any scribe stands for all."""
+    """Return the author's turn, without moves; None if nothing is awaited from it. Any scribe stands for all."""
     seats = awaited_seats(record)
     if author.role is Role.SEAT:
         seats = [seat for seat in seats if seat == author.index]
@@ -30,7 +30,7 @@ def awaited(record: Record, author: Author) -> pb.Turn | None:
 
 
 class TurnMessages:
-    """What one author has been told of one game."""
+    """What one author has been sent about one game."""
 
     def __init__(self, game: LiveGame, author: Author, *, moves: bool) -> None:
         """``moves``: legal moves are wanted with every turn."""
@@ -40,7 +40,8 @@ class TurnMessages:
         self._told = 0
 
     async def now(self) -> pb.Turn | None:
-        """The author's turn, if it is and has not been told. Only for who has every entry so far.
+        """Return the author's turn, if it is on turn and has not been told. Only for an author who has every entry so
+        far.
 
         None as well while it is not known, as something is under way: then there is more to come, or a sign of life.
         """

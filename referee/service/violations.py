@@ -1,4 +1,4 @@
-"""Rules, and what breaks them, as the API tells it."""
+"""Rules, and violations of them, as the API shows them."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from referee.v1 import rules_service_pb2
 
 
 def rule_message(rule: Rule) -> rules_service_pb2.CatalogueRule:
-    """All of it."""
+    """Return the whole rule."""
     return rules_service_pb2.CatalogueRule(
         id=rule.id, text=rule.text, citation=rule.citation, kind=rule.kind.value, function=rule.function
     )
 
 
 def violation_message(violation: Violation, rules_id: str, version: int) -> pb.Violation:
-    """In words as well. Raises ``UnknownRules``."""
+    """Return the violation, in words as well. Raises ``UnknownRules``."""
     message = pb.Violation(rule_id=violation.rule_id, text=sentence(violation, _rules(rules_id, version)))
     for x, y in violation.cells:
         message.cells.add(x=x, y=y)
@@ -29,7 +29,7 @@ def violation_message(violation: Violation, rules_id: str, version: int) -> pb.V
 
 
 def in_words(message: pb.Violation, rules_id: str) -> str:
-    """The sentence for a message that has none, by the newest version of the rules. Raises ``UnknownRules``."""
+    """Return the sentence for a message that has none, by the newest version of the rules. Raises ``UnknownRules``."""
     cells = tuple((cell.x, cell.y) for cell in message.cells)
     facts = {fact.key: fact.value for fact in message.facts}
     return sentence(Violation(message.rule_id, cells, facts), _rules(rules_id, 0))

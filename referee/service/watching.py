@@ -1,4 +1,4 @@
-"""Streams that tell how games go on: a snapshot or what was missed, then every commit, a sign of life, an end."""
+"""Streams that show how games go on: a snapshot or what was missed, then every commit, a sign of life, an end."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ REASONS = {
 
 
 class WatchLimits:
-    """Room for so many watchers, in all and at each game. Everybody may watch, so nobody may take all of it."""
+    """Room for a limited number of watchers, in all and of each game. Everybody may watch, so no caller may take it
+    all.
+    """
 
     def __init__(self, most: int, most_of_game: int) -> None:
         self._most = most
@@ -60,7 +62,7 @@ class WatchLimits:
 
     @contextmanager
     def seat(self, watcher: Watcher, *who: object) -> Iterator[None]:
-        """Of a stream that plays, for ``who`` has few: the oldest makes room.
+        """Seat a stream that plays; ``who`` has few of them: the oldest makes room.
 
         It may be one whose connection was cut, which nobody can know yet: who comes back must get in at once.
         """
@@ -77,18 +79,18 @@ class WatchLimits:
                 del self._playing[who]
 
     def watchers_of(self, game_id: bytes) -> int:
-        """How many there are."""
+        """Return how many there are."""
         return self._of_game[game_id]
 
 
 class Heartbeats:
-    """Counts the streams that are fed, and has those that were told nothing for long send a sign of life.
+    """Count the streams that are fed, and have those that were silent for long send a sign of life.
 
     One clock for all, as a timer for every message costs more than the message.
     """
 
     def __init__(self, heartbeat_s: float) -> None:
-        """A sign of life after ``heartbeat_s`` of silence at the latest."""
+        """``heartbeat_s``: longest silence before a sign of life."""
         self._heartbeat_s = heartbeat_s
         self._streams: dict[Watcher, ResponseStream] = {}
         self._quiet = asyncio.Event()
@@ -101,7 +103,7 @@ class Heartbeats:
         self._waker = FairWaker()
 
     def watcher(self, limit: int) -> Watcher:
-        """Of a stream that only watches."""
+        """Return the watcher of a stream that only watches."""
         return Watcher(limit, self._waker)
 
     @contextmanager
@@ -148,7 +150,7 @@ def _why(watcher: Watcher, responses: ResponseStream) -> str:
 
 
 def after_seq_of(request: pb.WatchGameRequest | pb.Enter) -> int | None:
-    """None: begin with a snapshot. Raises ``BadField``."""
+    """Return where to begin; None: with a snapshot. Raises ``BadField``."""
     if not request.HasField("after_seq"):
         return None
     if request.after_seq < -1:
@@ -157,7 +159,7 @@ def after_seq_of(request: pb.WatchGameRequest | pb.Enter) -> int | None:
 
 
 async def begin(live_games: LiveGames, game: LiveGame, after_seq: int | None, watcher: Watcher, send: Sender) -> int:
-    """Sends what comes first, and has the watcher told what follows; returns the seq so far."""
+    """Send what comes first, and have the watcher fed with what follows; return the seq so far."""
     if live_games.is_draining():
         raise Draining("the referee is stopping")
     if after_seq is None:
@@ -196,7 +198,7 @@ async def watch(
 async def tell(
     live_games: LiveGames, game: Archive, after_seq: int, responses: ResponseStream, watcher: Watcher
 ) -> None:
-    """What there is of a game that is over. Raises ``LiveGameError`` before the first message, if at all."""
+    """Send what there is of a game that is over. Raises ``LiveGameError`` before the first message, if at all."""
     if live_games.is_draining():
         raise Draining("the referee is stopping")
     seq = after_seq

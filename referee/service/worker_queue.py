@@ -35,16 +35,16 @@ class WorkerQueue:
     """All questions of one referee."""
 
     def __init__(self, workers: int, of: str = "the solver") -> None:
-        """``workers``: that may be at work at one time. ``of``: whose they are, as callers are told."""
+        """``workers``: how many may work at one time. ``of``: whose they are, as callers are told."""
         self.workers = workers
         self._of = of
         self._waiting: list[_Question] = []
         self._at_work: set[_Question] = set()
         self._is_closed = False
         self.settled: Counter[tuple[str, str]] = Counter()
-        """By method and what became of them."""
+        """By method and what became of the question."""
         self.seconds: dict[str, Distribution] = {}
-        """By method, from the question to the last answer, or to there being none."""
+        """By method: from the question to the last answer, or to there being none."""
 
     @property
     def waiting(self) -> int:
@@ -58,7 +58,7 @@ class WorkerQueue:
 
     @asynccontextmanager
     async def turn(self, account: Account, until_s: float, *, is_search: bool = False) -> AsyncIterator[None]:
-        """A worker may be asked meanwhile. ``until_s``: how long it is waited for, by the loop's time.
+        """Wait for a worker and hold it. ``until_s``: how long to wait, by the loop's time.
 
         Raises ``LimitReached``, ``TookTooLong`` and ``Draining``.
         """
@@ -92,7 +92,7 @@ class WorkerQueue:
             question.turn.set_result(None)
 
     def _next(self) -> _Question | None:
-        """Of whom has fewest workers, who came first; None if nobody may have the next worker."""
+        """Return the next question: fewest busy workers first, then oldest; None if the next worker is for nobody."""
         searches = sum(question.is_search for question in self._at_work)
         may_search = searches < max(1, self.workers - 1)
         # Whose time is over, or who has left, is still in the list until it has had its turn on the event loop.
@@ -104,7 +104,7 @@ class WorkerQueue:
         return min(may_be_next, key=lambda question: had[question.account], default=None)
 
     def close(self) -> None:
-        """Nobody gets a worker any more, and who waits for one is told."""
+        """Close: no caller gets a worker any more, and those that wait get an error."""
         self._is_closed = True
         for question in self._waiting:
             if not question.turn.done():
@@ -112,7 +112,7 @@ class WorkerQueue:
         self._waiting.clear()
 
     def settle(self, method: str, result: str, since_s: float) -> None:
-        """A question that came at ``since_s``, by ``time.monotonic``, is through."""
+        """Count a question that came at ``since_s``, by ``time.monotonic``, as done."""
         self.settled[method, result] += 1
         self.seconds.setdefault(method, Distribution(SECONDS)).add(monotonic() - since_s)
 

@@ -1,1 +1,1 @@
-"""Where entries live. ``store`` says what any store is, ``sqlite`` is the one in a file."""
+"""Where entries live. ``store``, ``marks`` and ``errors`` say what a store promises, ``sqlite`` is one in a file."""

@@ -1,24 +1,25 @@
-"""How the referee's files are made and opened, and what their errors mean."""
+"""Making and opening the referee's SQLite files, and what their errors mean."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from referee.store.store import StoreDamaged, StoreFailed
+from referee.store.errors import StoreDamaged, StoreFailed
 
 _LARGEST_COMMIT_PAGES = 64
-"""What the log may grow by beyond its size before it is begun anew."""
+"""How far the write-ahead log may grow beyond its size before it begins anew."""
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def connect(path: Path, busy_s: float) -> sqlite3.Connection:
-    """A connection on which a commit is durable when it returns. Makes the file, readable by its owner only.
+    """Open the file, or make it, readable by its owner only; a commit on the connection is durable when it returns.
 
-    For one thread at a time, if not for the one that makes it. Raises ``OSError``, ``sqlite3.Error``.
+    ``busy_s``: how long to wait for a lock, in seconds. One thread at a time may use the connection, not only the one
+    that opened it. Raise ``OSError``, ``sqlite3.Error``.
     """
     if not path.exists():
         with suppress(FileExistsError):  # another process was quicker
@@ -33,11 +34,10 @@ def connect(path: Path, busy_s: float) -> sqlite3.Connection:
 
 
 def make_room(connection: sqlite3.Connection, pages: int) -> None:
-    """Lets the write-ahead log have its full size from the start, and be checkpointed when it has.
+    """Give the write-ahead log its full size from the start, and have it checkpointed when that is used up.
 
     A sync of a file that has grown writes the file system's journal, too; so would every commit of the first minutes.
-    The pages that this takes in the database are free and used first. If there is no room, that is for the commits to
-    tell.
+    The pages that this takes in the database are free and used first. If the disk has no room, commits report it.
     """
     connection.execute(f"PRAGMA wal_autocheckpoint = {pages}")
     (page_bytes,) = connection.execute("PRAGMA page_size").fetchone()
@@ -53,17 +53,22 @@ def make_room(connection: sqlite3.Connection, pages: int) -> None:
             connection.execute("ROLLBACK")
 
 
-def failed(path: Path, error: OSError | sqlite3.Error) -> StoreFailed:
-    """The same, as a store tells it."""
-    if isinstance(error, OSError) and error.filename is not None:
-        return StoreFailed(f"{error.filename}: {error.strerror}")
-    # The lowest byte is the kind of error; what is above tells more of it.
-    kind = StoreDamaged if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED else StoreFailed
-    return kind(f"{path}: {error}")
+@contextmanager
+def store_errors(path: Path) -> Iterator[None]:
+    """Raise what goes wrong with the file inside as ``StoreFailed``, or ``StoreDamaged`` if it cannot be read."""
+    try:
+        yield
+    except OSError as error:
+        file, what = (path, error) if error.filename is None else (error.filename, error.strerror)
+        raise StoreFailed(f"{file}: {what}") from error
+    except sqlite3.Error as error:
+        # The lowest byte of the code is the kind of error; what is above says more of it.
+        kind = StoreDamaged if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED else StoreFailed
+        raise kind(f"{path}: {error}") from error
 
 
 def make_whole(path: Path, save: Callable[[Path], None]) -> None:
-    """The file with all that is in it, or none: whoever is stopped half way leaves no empty one behind."""
+    """Make the file with all that ``save`` writes, or none: stopped half way, it leaves no empty file behind."""
     beside = path.with_name(f".{path.name}.new")
     for left in (beside, beside.with_name(f"{beside.name}-wal"), beside.with_name(f"{beside.name}-shm")):
         left.unlink(missing_ok=True)

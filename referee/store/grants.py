@@ -5,7 +5,8 @@ from __future__ import annotations
 import sqlite3
 from typing import Any
 
-from referee.store.store import Grant, StoreFailed
+from referee.store.errors import StoreFailed
+from referee.store.store import Grant
 
 # Without its game a grant for one game would be one for every game: then it is none.
 _GRANTS = """SELECT hash, principal, scopes, id, seat, certificate, issued_ms, expires_ms, revoked_ms, grants.number
@@ -13,7 +14,7 @@ _GRANTS = """SELECT hash, principal, scopes, id, seat, certificate, issued_ms, e
 
 
 def find(connection: sqlite3.Connection, digest: bytes) -> Grant | None:
-    """The grant of the token or certificate with this SHA-256."""
+    """Return the grant of the token or certificate with this SHA-256."""
     row = connection.execute(f"{_GRANTS} AND hash = ?", (digest,)).fetchone()
     return _grant(row)[1] if row else None
 
@@ -21,10 +22,7 @@ def find(connection: sqlite3.Connection, digest: bytes) -> Grant | None:
 def page(
     connection: sqlite3.Connection, before: int | None, limit: int, principal: str, valid_ms: int | None
 ) -> list[tuple[int, Grant]]:
-    """Newest first with their numbers, those below ``before``; of a principal, if it is not empty.
-
-    ``valid_ms``: only those of principals, and valid then.
-    """
+    """Return at most ``limit`` grants with their numbers, as ``Store.grants`` says."""
     which, values = "1", list[Any]()
     if before is not None:
         which, values = f"{which} AND grants.number < ?", [*values, before]
@@ -38,8 +36,8 @@ def page(
 
 
 def add(connection: sqlite3.Connection, grant: Grant) -> bool:
-    """False if there is one with this digest. Raises ``StoreFailed`` if its game is not there."""
-    # Kept by number: a game's number is nobody's business outside.
+    """Keep the grant; return False if there is one with this digest. Raise ``StoreFailed`` if its game is not there."""
+    # Kept by number, which nobody outside of the database knows.
     game = connection.execute("SELECT number FROM games WHERE id = ?", (grant.game_id,)).fetchone()
     if grant.game_id is not None and game is None:
         raise StoreFailed(f"no game {grant.game_id.hex()}")
@@ -61,7 +59,7 @@ def add(connection: sqlite3.Connection, grant: Grant) -> bool:
 
 
 def revoke(connection: sqlite3.Connection, beginning: bytes, now_ms: int) -> Grant | None:
-    """The grant whose digest begins so, revoked from now on if it was not before; None if there is no such one."""
+    """Revoke the grant whose digest begins so, if it was not revoked before, and return it; None if there is none."""
     last = beginning + b"\xff" * (32 - len(beginning))
     row = connection.execute(f"{_GRANTS} AND hash BETWEEN ? AND ?", (beginning, last)).fetchone()
     if row is None:
@@ -71,7 +69,7 @@ def revoke(connection: sqlite3.Connection, beginning: bytes, now_ms: int) -> Gra
 
 
 def scopes_text(grant: Grant) -> str:
-    """As they are kept."""
+    """Return the grant's scopes as the database keeps them."""
     return " ".join(sorted(grant.scopes))
 
 

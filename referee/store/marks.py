@@ -2,40 +2,14 @@
 
 A database can go back: to a backup, to a snapshot of its disk. What was signed cannot. A mark is raised when a commit
 is durable and before anybody is told of it, so it is ahead of the database only if the database went back; then
-nothing is signed that contradicts it. A file of its own, so that it can be on another disk than the games.
+nothing is signed that contradicts it.
 """
 
 from __future__ import annotations
 
-import secrets
-import sqlite3
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
-from typing import Any, NoReturn
-
-from referee.store.files import connect, failed, make_room
-from referee.store.store import StoreFailed
-
-ID_BYTES = 16
-_SCHEMA_VERSION = 1
-_LOG_PAGES = 64
-# In the order in which games were opened: those in play lie on few pages.
-_SCHEMA = """
-CREATE TABLE marks (
-    number INTEGER PRIMARY KEY, game BLOB NOT NULL UNIQUE, size INTEGER NOT NULL, root BLOB NOT NULL
-) STRICT;
-CREATE TABLE lost (
-    game BLOB NOT NULL, size INTEGER NOT NULL, root BLOB NOT NULL, PRIMARY KEY (game, size, root)
-) STRICT, WITHOUT ROWID;
-CREATE TABLE facts (name TEXT NOT NULL PRIMARY KEY, value ANY) STRICT, WITHOUT ROWID;
-"""
-
-
-class Contradiction(StoreFailed):
-    """A head that cannot be of one history with one that was let out before."""
+from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,168 +17,61 @@ class Mark:
     """The newest head of a game that anybody may have."""
 
     size: int
+    """Entries that the head covers."""
     root: bytes
+    """Root of the tree over them, 32 bytes."""
 
 
-class Marks:
-    """The file of marks. Reads and checks on the event loop; what is raised is durable when ``raise_to`` returns."""
+class Marks(Protocol):
+    """The marks that belong to one store, in a place of their own: what sets the games back leaves them as they are.
 
-    def __init__(self, path: Path, *, busy_s: float = 5.0) -> None:
-        """Opens the file or makes it. Raises ``StoreFailed``."""
-        self.path = path
-        self._lock = threading.Lock()
-        """The connection that writes is used by the store's thread and, where a commit is read back, by others."""
-        self._held: dict[bytes, Mark] = {}
-        """Of games that are open."""
-        self._permitted: set[bytes] = set()
-        try:
-            self._connection = connect(path, busy_s)
-            self.id = self._make()
-            make_room(self._connection, _LOG_PAGES)
-            # Of its own: whoever reads waits for nobody's lock, and the event loop with him.
-            self._read_side = connect(path, busy_s)
-        except (OSError, sqlite3.Error) as error:
-            raise failed(path, error) from error
+    A store is not opened without its marks, nor with those of another store. Marks are durable and are never lowered or
+    removed, except as ``permit`` and ``forget`` say; what these replace is kept for good among the lost marks, as
+    evidence. A method that reads or writes what is kept raises ``StoreFailed`` if it cannot; the others do no I/O and
+    raise nothing of that kind.
 
-    def _make(self) -> bytes:
-        connection = self._connection
-        (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version == 0:
-            connection.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {_SCHEMA_VERSION}; COMMIT;")
-        elif version != _SCHEMA_VERSION:
-            raise StoreFailed(f"{self.path}: marks version {version}; expected {_SCHEMA_VERSION}")
-        connection.execute("INSERT OR IGNORE INTO facts VALUES ('id', ?)", (secrets.token_bytes(ID_BYTES),))
-        return bytes(connection.execute("SELECT value FROM facts WHERE name = 'id'").fetchone()[0])
-
-    # --- what must hold ------------------------------------------------------------------------------------
+    All methods are called on the event loop, except ``raise_to`` and ``let_go``, which any thread may call. None of
+    those on the event loop may wait for a lock that ``raise_to`` holds while it writes, or for another process, except
+    ``forget``, which is called only while no commit is under way.
+    """
 
     def check(self, game_id: bytes, size: int, root: bytes) -> None:
-        """Before a head is signed. Raises ``Contradiction``. A game that is not open is not looked for."""
-        held = self._held.get(game_id)
-        if held is not None and (size < held.size or (size == held.size and root != held.root)):
-            if game_id in self._permitted:
-                return
-            raise Contradiction(f"game {game_id.hex()}: not signed: {_contradicts(size, held)}")
+        """Raise ``Contradiction`` if this head, which is about to be signed, cannot follow the game's mark.
+
+        It cannot if it has fewer entries than the mark, or as many and another root. Called for every commit, so it
+        looks only at marks in memory: those that were raised by this object or given to ``hold``, until ``let_go``. A
+        game without such a mark passes, and so does one whose mark was permitted to be contradicted.
+        """
 
     def of(self, game_id: bytes) -> Mark | None:
-        """What the game must reach; None if nothing, or if it may be gone back behind. Raises ``StoreFailed``."""
-        return None if game_id in self._permitted else self.kept(game_id)
+        """Return what the game must reach: its mark, or None if it has none or ``is_permitted``."""
 
     def kept(self, game_id: bytes) -> Mark | None:
-        """The game's mark as it is in the file. Raises ``StoreFailed``."""
-        rows = self._ask("SELECT size, root FROM marks WHERE game = ?", game_id)
-        return Mark(*rows[0]) if rows else None
+        """Return the game's mark as it is kept, permitted to be contradicted or not; None if there is none."""
 
     def all(self) -> dict[bytes, Mark]:
-        """Every game's. Raises ``StoreFailed``."""
-        return {game_id: Mark(size, root) for game_id, size, root in self._ask("SELECT game, size, root FROM marks")}
-
-    def is_empty(self) -> bool:
-        """Whether it never knew a game. Raises ``StoreFailed``."""
-        return not self._ask("SELECT 1 FROM marks UNION ALL SELECT 1 FROM lost LIMIT 1")
-
-    # --- what changes it -----------------------------------------------------------------------------------
+        """Return every mark that is kept, by game id."""
 
     def raise_to(self, heads: Sequence[tuple[bytes, int, bytes]]) -> None:
-        """Heads, as game, size and root, that are durable and about to be let out. A game at most once.
+        """Raise the marks of these heads: game id, size and root, each game at most once. Durable when this returns.
 
-        Raises ``StoreFailed``, and ``Contradiction`` for one that cannot be; the others may be raised all the same.
+        The heads are durable in the store and about to be let out. Equal to the mark is no contradiction. Raise
+        ``Contradiction`` if a head cannot follow its mark as it is kept, which another process may have raised: that
+        mark stays, and the marks of the other heads may have been raised or not. Raise ``StoreFailed`` if the marks
+        cannot be written. A permission that was used ends, and the mark that it was for is among the lost ones.
         """
-        if not heads:
-            return
-        with self._lock:
-            try:
-                self._raise_to(heads)
-            except sqlite3.Error as error:
-                raise failed(self.path, error) from error
-            for game_id, size, root in heads:
-                self._held[game_id] = Mark(size, root)
-                self._permitted.discard(game_id)
-
-    def _raise_to(self, heads: Sequence[tuple[bytes, int, bytes]]) -> None:
-        connection = self._connection
-        permitted = self._permitted.intersection(game_id for game_id, _, _ in heads)
-        try:
-            if permitted:
-                connection.execute("BEGIN IMMEDIATE")
-            for game_id in permitted:
-                self._lose(game_id)
-            # Without a transaction around it the statement is one.
-            values = [value for head in heads for value in head]
-            if connection.execute(_raising(len(heads)), values).rowcount != len(heads):
-                self._contradicted(heads)
-            if permitted:
-                connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
-
-    def _contradicted(self, heads: Sequence[tuple[bytes, int, bytes]]) -> NoReturn:
-        """Somebody else raised a mark: a referee on a copy of the database."""
-        for game_id, size, root in heads:
-            row = self._connection.execute("SELECT size, root FROM marks WHERE game = ?", (game_id,)).fetchone()
-            if row is not None and (row[0] > size or (row[0] == size and row[1] != root)):
-                raise Contradiction(f"game {game_id.hex()}: {_contradicts(size, Mark(*row))}")
-        raise Contradiction("a head contradicts its mark")
-
-    def _lose(self, game_id: bytes) -> None:
-        kept = "INSERT OR IGNORE INTO lost (game, size, root) SELECT game, size, root FROM marks WHERE game = ?"
-        self._connection.execute(kept, (game_id,))
-        self._connection.execute("DELETE FROM marks WHERE game = ?", (game_id,))
 
     def permit(self, game_id: bytes) -> None:
-        """The next head of this game may contradict its mark, which is kept among the lost ones for ever."""
-        self._permitted.add(game_id)
-
-    def forget(self, game_id: bytes) -> None:
-        """Nothing more is expected of the game; its mark is kept among the lost ones. Raises ``StoreFailed``."""
-        with self._lock:
-            try:
-                self._connection.execute("BEGIN IMMEDIATE")
-                self._lose(game_id)
-                self._connection.execute("COMMIT")
-            except sqlite3.Error as error:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-                raise failed(self.path, error) from error
-            self._held.pop(game_id, None)
+        """Let the next head of the game contradict its mark, once, until this object is closed."""
 
     def is_permitted(self, game_id: bytes) -> bool:
-        """Whether the game's mark may be gone back behind."""
-        return game_id in self._permitted
+        """Return whether ``permit`` was called for the game and no head was raised since."""
+
+    def forget(self, game_id: bytes) -> None:
+        """Expect nothing more of the game: its mark is among the lost ones when this returns, durably."""
 
     def hold(self, game_id: bytes, mark: Mark) -> None:
-        """The game is open, and its next heads are checked against this."""
-        self._held[game_id] = mark
+        """Keep the mark of a game that goes on in memory, for ``check``."""
 
     def let_go(self, game_id: bytes) -> None:
-        """Out of memory: nothing follows in a game that is closed."""
-        self._held.pop(game_id, None)
-
-    def close(self) -> None:
-        self._read_side.close()
-        self._connection.close()
-
-    def _ask(self, query: str, *values: bytes) -> list[Any]:
-        """On the event loop only."""
-        try:
-            return self._read_side.execute(query, values).fetchall()
-        except sqlite3.Error as error:
-            raise failed(self.path, error) from error
-
-
-@lru_cache(maxsize=256)
-def _raising(heads: int) -> str:
-    values = ", ".join(["(?, ?, ?)"] * heads)
-    return (
-        f"INSERT INTO marks (game, size, root) VALUES {values} "  # noqa: S608 - question marks only
-        "ON CONFLICT (game) DO UPDATE SET size = excluded.size, root = excluded.root "
-        "WHERE excluded.size > size OR (excluded.size = size AND excluded.root = root)"
-    )
-
-
-def _contradicts(size: int, mark: Mark) -> str:
-    if size == mark.size:
-        return f"another head of {size} entries was signed before"
-    return f"a head of {size} entries, and one of {mark.size} was signed before"
+        """Drop the mark of a game in which nothing can follow from memory; it stays kept."""

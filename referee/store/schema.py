@@ -5,18 +5,18 @@ from __future__ import annotations
 import sqlite3
 from enum import IntEnum
 
-from referee.store.store import StoreFailed
+from referee.store.errors import StoreFailed
 
 VERSION = 5
 
 
 class State(IntEnum):
-    """Of a game, as far as the store has to know."""
+    """How far a game is, as far as the store has to know."""
 
     OPEN = 0
     OVER = 1
     GIVEN_UP = 2
-    """For whoever asks there is no such game."""
+    """Kept, but in no list: for everybody who asks there is no such game."""
 
 
 # Entries are in the order of their commits, whatever game they are of: clustered by game, every batch would touch
@@ -78,7 +78,7 @@ _FROM = {
 
 
 def make(connection: sqlite3.Connection, path: object) -> None:
-    """Makes the tables, or what they lack. Raises ``sqlite3.Error``; ``StoreFailed`` for those of a later version."""
+    """Make the tables, or what they lack. Raise ``sqlite3.Error``; ``StoreFailed`` if they are of a later version."""
     with connection:
         connection.execute("BEGIN IMMEDIATE")  # before looking, or two could find the same version and both begin
         (version,) = connection.execute("PRAGMA user_version").fetchone()

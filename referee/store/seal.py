@@ -13,14 +13,14 @@ from nacl.exceptions import CryptoError
 from nacl.secret import Aead
 from nacl.utils import random
 
+from referee.store.errors import StoreDamaged, StoreFailed
 from referee.store.files import make_whole
-from referee.store.store import StoreDamaged, StoreFailed
 
 _CHECKED = b"tile-referee/v1/seal-check"
 
 
 class Seal:
-    """XChaCha20-Poly1305 with a random nonce; what is sealed is bound to its game."""
+    """A key for XChaCha20-Poly1305 with random nonces; what it seals is bound to its game."""
 
     def __init__(self, key: bytes) -> None:
         """``key``: 32 bytes."""
@@ -28,7 +28,7 @@ class Seal:
 
     @classmethod
     def load(cls, path: Path) -> Seal:
-        """Reads what ``make`` wrote. Raises ``StoreFailed``."""
+        """Read the key that ``make`` wrote. Raise ``StoreFailed``."""
         try:
             with path.open("rb") as file:
                 mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
@@ -47,7 +47,7 @@ class Seal:
 
     @classmethod
     def make(cls, path: Path) -> Seal:
-        """A new key in a new file that only its owner can read. Raises ``OSError``."""
+        """Make a new key in a new file that only its owner can read. Raise ``OSError``."""
         key = random(Aead.KEY_SIZE)
 
         def save(beside: Path) -> None:
@@ -61,22 +61,22 @@ class Seal:
         return cls(key)
 
     def seal(self, game_id: bytes, secret: bytes) -> bytes:
-        """What may be kept."""
+        """Return the secret as it may be kept."""
         return bytes(self._box.encrypt(secret, game_id))
 
     def open(self, game_id: bytes, sealed: bytes) -> bytes:
-        """The secret again. Raises ``StoreDamaged`` unless it was sealed so, with this key and for this game."""
+        """Return the secret. Raise ``StoreDamaged`` unless it was sealed with this key and for this game."""
         try:
             return self._box.decrypt(sealed, game_id)
         except (CryptoError, ValueError) as error:
             raise StoreDamaged("its sealed secret cannot be opened") from error
 
     def token(self) -> bytes:
-        """What tells later whether a key is this one."""
+        """Return what ``is_key_of`` recognises this key by later."""
         return self.seal(_CHECKED, b"")
 
     def is_key_of(self, token: bytes) -> bool:
-        """Whether ``token`` made it."""
+        """Return whether ``token`` of this key made it."""
         try:
             self.open(_CHECKED, token)
         except StoreDamaged:

@@ -16,20 +16,30 @@ from typing import Any, TypeVar
 from referee.log.errors import LogError
 from referee.log.note import Checkpoint, Note
 from referee.store import certificates, grants, remarks, schema
-from referee.store.files import connect, failed, make_room, make_whole
-from referee.store.marks import Marks
+from referee.store.errors import StoreFailed
+from referee.store.files import connect, make_room, make_whole, store_errors
 from referee.store.schema import State
 from referee.store.seal import Seal
-from referee.store.store import Certificate, Change, Done, Grant, Opening, Player, Row, StoredGame, StoreFailed
-from referee.store.writer import GroupWriter, Observer
+from referee.store.sqlite_marks import SqliteMarks
+from referee.store.store import (
+    BUSY_S,
+    Certificate,
+    Change,
+    Done,
+    Grant,
+    Observer,
+    Opening,
+    Player,
+    Row,
+    StoredGame,
+)
+from referee.store.writer import GroupWriter
 
 _T = TypeVar("_T")
 
 MARKS_FILE, SEAL_FILE = "marks.db", "seal.key"
 _LOG_PAGES = 512
-"""Of the write-ahead log: some 170 commits."""
-BUSY_S = 5.0
-"""How long a commit waits for somebody else's lock on the file, such as a backup's."""
+"""Size of the write-ahead log: some 170 commits."""
 
 _PLAYERS = "SELECT id, seat, principal FROM players JOIN games ON games.number = game"
 _NOTES = """SELECT id, note FROM games JOIN entries ON entries.game = number
@@ -38,7 +48,7 @@ _GAMES = "SELECT number, id, closed.data FROM games LEFT JOIN closed ON closed.g
 
 
 class SqliteStore:
-    """A ``Store``. One process at a time; of two that try, the later one may write."""
+    """``Store`` in one file. Of two processes that open it the later one writes."""
 
     def __init__(
         self,
@@ -50,16 +60,16 @@ class SqliteStore:
         new_seal: bool = False,
         busy_s: float = BUSY_S,
     ) -> None:
-        """Opens the files or makes them. Raises ``StoreFailed`` if one is of another kind, version or store.
+        """Open the files or make them. Raise ``StoreFailed`` if one is of another kind, version or store.
 
         ``marks`` and ``seal_key``: ``marks.db`` and ``seal.key`` beside ``path`` if not given. ``new_marks``: the marks
-        are lost, and are made again from what the database has. ``new_seal``: so is the key, and with it what
-        it sealed.
+        are lost; make them again from what the database has. ``new_seal``: the key is lost, and with it what it sealed;
+        make a new one. ``busy_s``: how long to wait for somebody else's lock, in seconds.
         """
         self._path = path
         self._busy_s = busy_s
         marks = marks or path.with_name(MARKS_FILE)
-        try:
+        with store_errors(path):
             if not path.exists() and marks.exists() and not _is_empty(marks, busy_s):
                 what = f"{path}: No such file, and {marks} knows games that were in it"
                 raise StoreFailed(f"{what}; put the database back, or to begin anew remove {marks}")
@@ -70,12 +80,9 @@ class SqliteStore:
             self.marks = self._open_marks(marks, busy_s, renew=new_marks)
             self._epoch = self._begin_epoch()
             make_room(self._write_side, _LOG_PAGES)
-            row = self._read_side.execute("SELECT coalesce(max(number), 0) FROM games").fetchone()
-        except (OSError, sqlite3.Error) as error:
-            raise failed(path, error) from error
-        self._newest: int = row[0]
+            self._newest: int = self._read_side.execute("SELECT coalesce(max(number), 0) FROM games").fetchone()[0]
         self._numbers: dict[bytes, int] = {}
-        """Of games that are open, or were asked for lately."""
+        """Numbers of games that had a change since the start, by id; a change that closes a game takes it out."""
         self._writer = GroupWriter(self._write)
 
     # --- what belongs to it ------------------------------------------------------------------------------
@@ -107,7 +114,7 @@ class SqliteStore:
         return self._read_side.execute("SELECT 1 FROM secrets LIMIT 1").fetchone() is not None
 
     def _seal_all(self, seal: Seal) -> None:
-        """Secrets that an earlier version left open."""
+        """Seal the secrets that an earlier version left open."""
         connection = self._write_side
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute("BEGIN IMMEDIATE")
@@ -119,7 +126,7 @@ class SqliteStore:
         connection.execute("COMMIT")
 
     def _wipe(self) -> None:
-        """The pages with open secrets as they were are still in the file, or in the log before it."""
+        """Overwrite the pages that had open secrets: they are still in the file, or in the log before it."""
         if self._fact("unwiped") is None:
             return
         (is_busy, _, _) = self._write_side.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -128,7 +135,7 @@ class SqliteStore:
             raise StoreFailed(f"{self._path}: {what}; end what reads it and start again")
         self._write_side.execute("DELETE FROM facts WHERE name = 'unwiped'")
 
-    def _open_marks(self, path: Path, busy_s: float, *, renew: bool) -> Marks:
+    def _open_marks(self, path: Path, busy_s: float, *, renew: bool) -> SqliteMarks:
         known = self._fact("marks")
         help_ = "put it back or name it with --marks FILE; if it is lost, see referee recover --new-marks"
         if renew and path.exists():
@@ -138,7 +145,7 @@ class SqliteStore:
                 raise StoreFailed(f"{path}: No such file, and it keeps what was signed; {help_}")
             make_whole(path, self._save_marks)
             known = None
-        marks = Marks(path, busy_s=busy_s)
+        marks = SqliteMarks(path, busy_s=busy_s)
         if known is not None and known != marks.id:
             marks.close()
             raise StoreFailed(f"{path}: the marks of another directory; {help_}")
@@ -146,13 +153,13 @@ class SqliteStore:
         return marks
 
     def _save_marks(self, path: Path) -> None:
-        """A new file with what the database has: that it went back before this cannot be noticed any more."""
-        marks = Marks(path)
+        """Make marks of what the database has: that it went back before this cannot be noticed any more."""
+        marks = SqliteMarks(path)
         numbers = [number for (number,) in self._read_side.execute("SELECT number FROM games ORDER BY number")]
         for first in range(0, len(numbers), 500):
             some = numbers[first : first + 500]
             heads = []
-            for note in self._notes(some[0], some[-1]).values():
+            for note in self._notes(self._read_side, some[0], some[-1]).values():
                 try:
                     head = Checkpoint.parse(Note.parse(note).text)
                 except LogError:
@@ -162,7 +169,7 @@ class SqliteStore:
         marks.close()
 
     def _begin_epoch(self) -> int:
-        """Of any two stores on this database the later one may write, whatever became of the directory's lock."""
+        """Take over: of two stores on this database the later one writes, whatever became of the directory's lock."""
         connection = self._write_side
         connection.execute("BEGIN IMMEDIATE")
         epoch = (self._fact("epoch") or 0) + 1
@@ -180,19 +187,17 @@ class SqliteStore:
         self._writer.commit(change, done)
 
     def observe(self, observer: Observer) -> None:
-        """Has it told of every batch from now on."""
         self._writer.observer = observer
 
     @property
     def waiting(self) -> int:
-        """Changes that wait for the batch before them."""
         return self._writer.waiting
 
     def _write(self, changes: Sequence[Change]) -> None:
-        """In the writer's thread. Raises ``sqlite3.Error``, and ``StoreFailed`` for what only we can know.
+        """Make the changes durable, and raise their marks. In the writer's thread.
 
-        If the marks cannot be raised it raises, too, and the changes are durable: nobody may be told of them before
-        somebody has raised the marks.
+        Raise ``sqlite3.Error`` for what the database refuses, ``StoreFailed`` for the rest. If it is the marks that
+        cannot be raised, the changes are durable all the same: nobody may learn of them before the marks are raised.
         """
         connection = self._write_side
         newest = self._newest
@@ -217,9 +222,9 @@ class SqliteStore:
                     connection.execute("UPDATE games SET state = ? WHERE number = ?", (State.OVER, number))
                     # It is in the log by now.
                     connection.execute("DELETE FROM secrets WHERE game = ?", (number,))
-                if change.proved is not None:
+                if change.certificates is not None:
                     self._check_epoch()
-                    certificates.keep(connection, number, change.proved)
+                    certificates.keep(connection, number, change.certificates)
             self._insert(values)
             if connection.in_transaction:
                 connection.execute("COMMIT")
@@ -237,7 +242,7 @@ class SqliteStore:
 
     @staticmethod
     def _keep(connection: sqlite3.Connection, number: int, change: Change) -> None:
-        """What goes with the first row."""
+        """Keep what goes with the first row."""
         if change.answer is not None:
             kept = (number, change.rows[0].seq, change.answer)
             connection.execute("INSERT INTO answers (game, seq, data) VALUES (?, ?, ?)", kept)
@@ -245,7 +250,7 @@ class SqliteStore:
             remarks.keep(connection, number, change.rows[0].seq, change.remark)
 
     def _insert(self, values: list[Any]) -> None:
-        """Entries as game, seq, data and note, unless another store has taken over."""
+        """Insert entries, given as game, seq, data and note. Raise ``StoreFailed`` if another store has taken over."""
         connection, columns = self._write_side, 4
         if len(values) > columns * _MOST_ROWS and not connection.in_transaction:
             connection.execute("BEGIN IMMEDIATE")
@@ -256,7 +261,7 @@ class SqliteStore:
                 raise self._fenced()
 
     def _check_epoch(self, connection: sqlite3.Connection | None = None) -> None:
-        """Raises ``StoreFailed`` if another store has taken over. In a transaction."""
+        """Raise ``StoreFailed`` if another store has taken over. In a transaction."""
         if self._fact("epoch", connection) != self._epoch:
             raise self._fenced()
 
@@ -285,28 +290,22 @@ class SqliteStore:
             "INSERT INTO players (game, seat, principal) VALUES (?, ?, ?)",
             [(number, seat, principal) for seat, principal in enumerate(opening.principals) if principal],
         )
-
-        if opening.proofs:
+        if opening.wants_certificates:
             certificates.begin(connection, number)
 
     def set_organiser(self, digest: bytes) -> None:
         grant = (digest, "organiser", "admin audit organise")
-        try:
-            with self._write_side as connection:
-                connection.execute("BEGIN IMMEDIATE")
-                # Tokens of that name that were issued by hand have a time of issue.
-                connection.execute(
-                    "DELETE FROM grants WHERE principal = 'organiser' AND issued_ms = 0 AND hash <> ?", (digest,)
-                )
-                connection.execute("INSERT OR IGNORE INTO grants (hash, principal, scopes) VALUES (?, ?, ?)", grant)
-        except sqlite3.Error as error:
-            raise StoreFailed(f"{self._path}: {error}") from error
+        with store_errors(self._path), self._write_side as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            # Tokens of that name that were issued by hand have a time of issue.
+            connection.execute(
+                "DELETE FROM grants WHERE principal = 'organiser' AND issued_ms = 0 AND hash <> ?", (digest,)
+            )
+            connection.execute("INSERT OR IGNORE INTO grants (hash, principal, scopes) VALUES (?, ?, ?)", grant)
 
     def give_up(self, game_id: bytes) -> None:
-        try:
+        with store_errors(self._path):
             self._write_side.execute("UPDATE games SET state = ? WHERE id = ?", (State.GIVEN_UP, game_id))
-        except sqlite3.Error as error:
-            raise failed(self._path, error) from error
 
     async def add_grant(self, grant: Grant) -> bool:
         return await asyncio.to_thread(self._change, grants.add, grant)
@@ -318,16 +317,13 @@ class SqliteStore:
         return await asyncio.to_thread(self._change, remarks.erase, game_id, seq)
 
     def _change(self, change: Callable[..., _T], *arguments: Any) -> _T:
-        """On a connection of its own: the write side is the writer's."""
-        try:
-            with closing(connect(self._path, self._busy_s)) as connection:
-                connection.execute("BEGIN IMMEDIATE")
-                self._check_epoch(connection)
-                changed = change(connection, *arguments)
-                connection.execute("COMMIT")
-                return changed
-        except sqlite3.Error as error:
-            raise failed(self._path, error) from error
+        """Write something at once, on a connection of its own: the write side is the writer's."""
+        with store_errors(self._path), closing(connect(self._path, self._busy_s)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            self._check_epoch(connection)
+            changed = change(connection, *arguments)
+            connection.execute("COMMIT")
+            return changed
 
     async def close(self) -> None:
         await self._writer.stop()
@@ -359,13 +355,11 @@ class SqliteStore:
 
     async def last_notes(self, games: Sequence[StoredGame]) -> dict[bytes, bytes]:
         numbers = [game.number for game in games]
-        try:
-            return self._notes(min(numbers, default=0), max(numbers, default=0))
-        except sqlite3.Error as error:
-            raise failed(self._path, error) from error
+        return self._read(self._notes, min(numbers, default=0), max(numbers, default=0))
 
-    def _notes(self, first: int, last: int) -> dict[bytes, bytes]:
-        return dict(self._read_side.execute(_NOTES, (first, last)).fetchall())
+    @staticmethod
+    def _notes(connection: sqlite3.Connection, first: int, last: int) -> dict[bytes, bytes]:
+        return dict(connection.execute(_NOTES, (first, last)).fetchall())
 
     async def header(self, game_id: bytes) -> bytes:
         rows = self._ask("SELECT data FROM headers JOIN games ON header = hash WHERE id = ?", game_id)
@@ -379,37 +373,22 @@ class SqliteStore:
         rows = self._ask("SELECT data FROM answers WHERE game = ? AND seq = ?", self._number(game_id), seq)
         return bytes(rows[0][0]) if rows else None
 
-    async def proofs(self, game_id: bytes, first: int, end: int) -> list[Certificate]:
-        try:
-            return certificates.of_entries(self._read_side, self._number(game_id), first, end)
-        except sqlite3.Error as error:
-            raise failed(self._path, error) from error
+    async def certificates(self, game_id: bytes, first: int, end: int) -> list[Certificate]:
+        return self._read(certificates.of_entries, self._number(game_id), first, end)
+
+    async def awaiting_certificates(self) -> list[tuple[bytes, int]]:
+        return self._read(certificates.awaited)
 
     async def remarks(self, game_id: bytes, first: int, end: int) -> dict[int, bytes]:
-        try:
-            return remarks.of_entries(self._read_side, self._number(game_id), first, end)
-        except sqlite3.Error as error:
-            raise failed(self._path, error) from error
-
-    async def unproved(self) -> list[tuple[bytes, int]]:
-        try:
-            return certificates.unfinished(self._read_side)
-        except sqlite3.Error as error:
-            raise failed(self._path, error) from error
+        return self._read(remarks.of_entries, self._number(game_id), first, end)
 
     async def grant(self, digest: bytes) -> Grant | None:
-        try:
-            return grants.find(self._read_side, digest)
-        except sqlite3.Error as error:
-            raise failed(self._path, error) from error
+        return self._read(grants.find, digest)
 
     async def grants(
         self, before: int | None, limit: int, *, principal: str = "", valid_ms: int | None = None
     ) -> list[tuple[int, Grant]]:
-        try:
-            return grants.page(self._read_side, before, limit, principal, valid_ms)
-        except sqlite3.Error as error:
-            raise failed(self._path, error) from error
+        return self._read(grants.page, before, limit, principal, valid_ms)
 
     async def players(self, game_id: bytes | None = None) -> list[Player]:
         which, values = ("state = ?", [State.OPEN]) if game_id is None else ("id = ?", [game_id])
@@ -417,14 +396,16 @@ class SqliteStore:
         return [Player(*row) for row in rows]
 
     def _ask(self, query: str, *values: Any) -> list[Any]:
-        try:
+        with store_errors(self._path):
             return self._read_side.execute(query, values).fetchall()
-        except sqlite3.Error as error:
-            raise failed(self._path, error) from error
+
+    def _read(self, query: Callable[..., _T], *arguments: Any) -> _T:
+        with store_errors(self._path):
+            return query(self._read_side, *arguments)
 
     def _number(self, game_id: bytes) -> int:
-        """0 if there is no such game."""
-        return self._numbers.get(game_id) or self._number_in(self._read_side, game_id)
+        """Return the game's number; 0 if there is no such game."""
+        return self._read(self._number_in, game_id)
 
     def _number_in(self, connection: sqlite3.Connection, game_id: bytes) -> int:
         if (number := self._numbers.get(game_id)) is not None:
@@ -434,7 +415,7 @@ class SqliteStore:
 
 
 def _is_empty(path: Path, busy_s: float) -> bool:
-    marks = Marks(path, busy_s=busy_s)
+    marks = SqliteMarks(path, busy_s=busy_s)
     try:
         return marks.is_empty()
     finally:

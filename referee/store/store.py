@@ -1,24 +1,20 @@
 """What a store is to the referee: whole commits in, in order and durable; games, entries and tokens out.
 
-Knows bytes, not what they say. Small on purpose: what keeps these promises on another database can stand in its place.
+Knows bytes, not what they say. What keeps these promises, and those of ``marks``, on another database can stand in the
+place of ``sqlite``: nothing outside of this package knows more of a store, except the place that opens one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
-if TYPE_CHECKING:
-    from referee.store.marks import Marks
+from referee.store.errors import StoreFailed
+from referee.store.marks import Marks
 
-
-class StoreFailed(Exception):
-    """Nothing of the commit can be relied on. What the store now holds has to be read again."""
-
-
-class StoreDamaged(StoreFailed):
-    """What was asked for cannot be read any more, and no repetition will help; the rest may be well."""
+BUSY_S = 5.0
+"""How long a store waits for somebody else's lock on its database, such as a backup's, if it is not told otherwise."""
 
 
 @dataclass(slots=True)
@@ -26,7 +22,9 @@ class Row:
     """One entry as it is kept."""
 
     seq: int
+    """Its place in the log of its game: 0, 1, ..."""
     data: bytes
+    """Its exact bytes."""
     note: bytes = b""
     """The signed checkpoint over the log up to and including this entry; only on the last entry of a commit."""
 
@@ -38,17 +36,19 @@ class Grant:
     digest: bytes
     """SHA-256 of the token, or of the certificate (DER)."""
     principal: str
-    """Whose it is; empty for a token that came with a game and is whoever's bears it."""
+    """Whose it is; empty for a token that came with a game and serves whoever bears it."""
     scopes: frozenset[str]
     game_id: bytes | None = None
     """None: not for a certain game."""
     seat: int | None = None
     certificate: bool = False
+    """Whether the digest is that of a client certificate."""
     issued_ms: int = 0
+    """This time and the two below: in milliseconds since 1970."""
     expires_ms: int = 0
     """0: never."""
     revoked_ms: int = 0
-    """0: it is not."""
+    """0: it is not revoked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,18 +56,21 @@ class Opening:
     """What a game brings along besides its entries."""
 
     header_hash: bytes
+    """Many games have the same header: it may be kept once."""
     header: bytes
+    """The header of the game's file."""
     secret: bytes | None
-    """r, in a dealt game."""
+    """r, in a dealt game. A copy of the database alone must not give it away; see ``Store.secret``."""
     grants: Sequence[Grant]
+    """Tokens that come with the game; their ``game_id`` is the game's."""
     principals: Sequence[str] = ()
     """Per seat, whose own tokens admit to it; empty for a seat whose token is among the grants. Or none at all."""
-    proofs: bool = False
-    """Certificates are to be made for its entries."""
+    wants_certificates: bool = False
+    """Whether certificates are to be made for the game's entries."""
 
 
 class Certificate(NamedTuple):
-    """One that belongs to an entry, as it stands in the game's file."""
+    """One certificate of an entry, as it stands in the game's file."""
 
     seq: int
     part: int
@@ -75,36 +78,40 @@ class Certificate(NamedTuple):
     data: bytes
 
 
-class Proved(NamedTuple):
-    """What was made for the entries of a game, and how far that is."""
+class NewCertificates(NamedTuple):
+    """Certificates that were made for entries of a game, and where to go on."""
 
-    certificates: Sequence[Certificate]
-    first: int | None
-    """The first entry that is still to be looked at; None: there is none, and none will come."""
+    made: Sequence[Certificate]
+    """One for an entry and part that has one already is left out: what is kept stays."""
+    next_seq: int | None
+    """The first entry that is still to be looked at; None: all have been, and none will follow."""
 
 
 class Change(NamedTuple):
     """One game's part of a commit: all of it becomes durable or none."""
 
     game_id: bytes
+    """16 bytes."""
     rows: Sequence[Row]
+    """Entries that follow those that are there, in order."""
     opening: Opening | None = None
     """With entry 0, and only then."""
     answer: bytes | None = None
-    """To keep for whoever sends the intent of the first row again, where the entry alone does not tell it."""
+    """To keep for an author who sends the intent of the first row again, where the entry alone does not say it."""
     closed: bytes | None = None
-    """With the last entry: the game as lists show it."""
+    """With the last entry: the game as lists show it. From then on the game is closed and its secret is gone."""
     root: bytes = b""
     """Of the tree up to and including the last row: the head that is let out when this is durable."""
-    proved: Proved | None = None
+    certificates: NewCertificates | None = None
     """With no rows: what is not signed for needs no head."""
     remark: bytes | None = None
     """The text of the first row, as it stands in the game's file."""
 
     @property
     def has_more(self) -> bool:
-        """Whether it is more than entries."""
-        return any(part is not None for part in (self.opening, self.answer, self.closed, self.proved, self.remark))
+        """Return whether it is more than entries."""
+        parts = (self.opening, self.answer, self.closed, self.certificates, self.remark)
+        return any(part is not None for part in parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +119,10 @@ class StoredGame:
     """A game as it was opened, and as it ended."""
 
     number: int
-    """Later games have higher numbers."""
+    """At least 1; a game that was opened later has a higher number."""
     game_id: bytes
     closed: bytes | None
+    """What its last change gave; None: it is open."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,82 +135,142 @@ class Player:
 
 
 Done = Callable[[StoreFailed | None], None]
+"""Called once, on the event loop, with what a change failed with or None."""
+Observer = Callable[[float, int, int, StoreFailed | None], None]
+"""Called on the event loop after each batch, with its seconds, changes and rows, and what it failed with or None."""
 
 
 class Store(Protocol):
-    """One writer, and readers that see every commit whose ``done`` was called.
+    """Games, their entries, and who may do what. One process writes, and reads what it wrote.
 
-    What is asked for raises ``StoreFailed``; ``StoreDamaged`` where it cannot be read any more.
+    *Where.* All methods are called on the event loop of one thread, which they must not hold up: what waits for a disk,
+    a network or a lock does so elsewhere. Only ``set_organiser`` and ``give_up`` may wait; nobody plays then.
+
+    *Order.* A reading method sees every change whose ``done`` was called, and every grant and erasure that returned. It
+    may see later changes, but each whole.
+
+    *Durability.* What a method or ``done`` reports as done survives a crash and a power cut.
+
+    *Errors.* Whatever the database raises, every method raises ``StoreFailed`` instead; ``StoreDamaged`` if what was
+    asked for cannot be read any more. What takes longer than a lock may be waited for is a failure.
+
+    *One writer.* When another store is opened on the same database, this one writes nothing more: its commits, grants
+    and erasures fail from then on. It may still read.
+
+    *Given up.* A game after ``give_up`` is kept, and found by ``entries``, ``header`` and the like, but is in no list.
     """
 
     @property
     def marks(self) -> Marks:
-        """Heads that must not be contradicted; raised by every commit before ``done`` is called."""
+        """The heads that must not be contradicted; those of a change are raised before its ``done`` is called."""
 
     def commit(self, change: Change, done: Done) -> None:
-        """Makes the change durable together with whatever else is waiting, then calls ``done`` on the event loop.
+        """Make the change durable, and then its head a mark; then, after this has returned, call ``done``.
 
-        A game has at most one change with rows under way.
+        ``done(None)``: all of the change is durable, and its mark is raised. ``done(failure)``: all of it or none of it
+        is there, with its mark or without; the caller has to read which, and to raise the mark before it lets the head
+        out. Changes may share a batch and with it a failure, whichever of them was to blame. Raise ``StoreFailed``, and
+        take nothing, after ``close``.
+
+        Of one game at most one change with rows is under way. A change fails if one of its entries is there already, as
+        no entry is ever replaced; if it opens a game that is there; and if it opens none and its game is not there.
         """
 
+    def observe(self, observer: Observer) -> None:
+        """Have this observer, instead of the one before, called for every batch from now on."""
+
+    @property
+    def waiting(self) -> int:
+        """Return how many changes wait for the batch before them."""
+
     async def game(self, game_id: bytes) -> StoredGame | None:
-        """The game, if there is one."""
+        """Return the game; None if there is none or it was given up."""
 
     async def games(self, before: int | None, limit: int, *, closed: bool | None = None) -> list[StoredGame]:
-        """Newest first, those with lower numbers than ``before``; only closed or only open ones if asked."""
+        """Return at most ``limit`` games, newest first; only closed or only open ones if ``closed`` is given.
+
+        ``before``: only those with lower numbers. However many games are closed, the open ones are found quickly.
+        """
 
     async def entries(self, game_id: bytes, first: int, limit: int) -> list[Row]:
-        """From entry ``first`` on, in order."""
+        """Return at most ``limit`` entries from entry ``first`` on, in order; none if the game is not there."""
 
     async def last_notes(self, games: Sequence[StoredGame]) -> dict[bytes, bytes]:
-        """The signed checkpoint of each game's last entry."""
+        """Return by game id the note of each game's last entry. ``games``: a page as ``games`` returned it.
+
+        Other games may be among the answer; one without entries is not.
+        """
 
     async def header(self, game_id: bytes) -> bytes:
-        """The file header of a game."""
+        """Return the game's file header; empty if the game is not there."""
 
     async def secret(self, game_id: bytes) -> bytes | None:
-        """r of a dealt game that is not closed."""
+        """Return r of a dealt game that is open; None for any other game.
+
+        It is kept sealed, with a key that is not in the database: a copy of the database alone does not give it away.
+        Raise ``StoreDamaged`` if it is there and the key does not open it.
+        """
 
     async def answer(self, game_id: bytes, seq: int) -> bytes | None:
-        """What was kept with the entry."""
+        """Return what a change kept with this entry, its first; None if nothing."""
 
-    async def proofs(self, game_id: bytes, first: int, end: int) -> list[Certificate]:
-        """Those of entries from ``first`` up to before ``end``, in order."""
+    async def certificates(self, game_id: bytes, first: int, end: int) -> list[Certificate]:
+        """Return the certificates of entries from ``first`` up to before ``end``, by entry and part."""
+
+    async def awaiting_certificates(self) -> list[tuple[bytes, int]]:
+        """Return the games for which certificates are still to be made, oldest first, and the first entry of each.
+
+        A game is among them from an opening that wants certificates, at entry 0, until a ``next_seq`` of None.
+        """
 
     async def remarks(self, game_id: bytes, first: int, end: int) -> dict[int, bytes]:
-        """The texts of entries from ``first`` up to before ``end``, in order, by entry."""
+        """Return by entry, in order, the texts of entries from ``first`` up to before ``end``."""
 
     async def erase_remark(self, game_id: bytes, seq: int) -> bool:
-        """Erases the entry's text, durably; False if there is none. Raises ``StoreFailed``."""
-
-    async def unproved(self) -> list[tuple[bytes, int]]:
-        """The games for which certificates are still to be made, and from which entry on."""
+        """Erase the entry's text, overwriting it and not only dropping it; return False if there was none."""
 
     async def grant(self, digest: bytes) -> Grant | None:
-        """What the token or certificate with this SHA-256 allows, or allowed."""
+        """Return the grant of the token or certificate with this SHA-256, expired and revoked ones as well.
+
+        One whose game is not there is none: without its game it would be one for every game.
+        """
 
     async def grants(
         self, before: int | None, limit: int, *, principal: str = "", valid_ms: int | None = None
     ) -> list[tuple[int, Grant]]:
-        """Newest first with their numbers, those with lower numbers than ``before``; only a principal's if asked.
+        """Return at most ``limit`` grants with their numbers, newest first; only this principal's if one is given.
 
-        ``valid_ms``: only those of principals, and valid then.
+        ``before``: only those with lower numbers; a grant that was added later has a higher one. ``valid_ms``: only
+        those that have a principal and are neither revoked nor expired at that time, in milliseconds since 1970.
         """
 
     async def add_grant(self, grant: Grant) -> bool:
-        """Durable when this returns; False if there is one with this digest. Raises ``StoreFailed``."""
+        """Keep the grant; return False, and keep the one that is there, if there is one with this digest.
+
+        Raise ``StoreFailed`` if it is for a game that is not there.
+        """
 
     async def revoke_grant(self, beginning: bytes, now_ms: int) -> Grant | None:
-        """Revokes the grant whose digest begins so, durably, if it was not before; None if there is no such one."""
+        """Revoke the grant whose digest begins so, unless it is revoked already, and return it as it is then.
+
+        None if there is no such grant; if there are several, one of them is meant.
+        """
 
     async def players(self, game_id: bytes | None = None) -> list[Player]:
-        """Seats that are a principal's, in one game or in all that are open."""
+        """Return the seats that are a principal's, in this game or, without one, in all that are open."""
 
     def set_organiser(self, digest: bytes) -> None:
-        """The token with this SHA-256 is the organiser's, and no other. At start only. Raises ``StoreFailed``."""
+        """Make the token with this SHA-256 the organiser's, and any other that this method set none.
+
+        The grant has the principal ``organiser``, the scopes admin, audit and organise, and no time of issue. Called
+        when the store was opened, before anything else.
+        """
 
     def give_up(self, game_id: bytes) -> None:
-        """From now on there is no such game; its entries are kept. While nobody commits. Raises ``StoreFailed``."""
+        """Leave the game out of every list and every answer of ``game`` from now on; its entries are kept.
+
+        Called while no commit is under way.
+        """
 
     async def close(self) -> None:
-        """Waits for what is under way, then lets go."""
+        """Wait until what was taken is done, then close the database and the marks."""

@@ -1,7 +1,7 @@
 """Commits from many games, gathered into batches that share one fsync. Knows no database.
 
-At most one batch is under way, in one thread. What comes meanwhile is the next batch; what comes while nothing is
-under way goes as soon as the event loop has seen to everything that was ready, or at once when it is many.
+At most one batch is under way, in one thread. Changes that come meanwhile are the next batch. Changes that come while
+nothing is under way go as soon as the event loop has seen to everything that was ready, or at once if they are many.
 """
 
 from __future__ import annotations
@@ -12,20 +12,18 @@ from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 from time import perf_counter
 
-from referee.store.store import Change, Done, StoreFailed
-
-Observer = Callable[[float, int, int, StoreFailed | None], None]
-"""Is told on the event loop of each batch: seconds, games, rows, and why if it failed."""
+from referee.store.errors import StoreFailed
+from referee.store.store import Change, Done, Observer
 
 ENOUGH_ROWS = 64
-"""So many do not wait for more."""
+"""This many rows do not wait for more."""
 QUIET_ROUNDS = 5
-"""Of the event loop without another change, before what is waiting goes. An act that has come in on a stream needs two
-or three rounds to become a change, one that came as a call some five; a sync that it shares with others is one less."""
+"""Rounds of the event loop without another change before the waiting ones go. An act that came in on a stream needs two
+or three rounds to become a change, an act that came as a call some five; sharing a sync saves one."""
 
 
 class GroupWriter:
-    """Hands batches to ``write`` in a thread of its own; ``write`` makes all of a batch durable or raises."""
+    """The thread that batches are handed to; ``write`` makes all of a batch durable, or raises."""
 
     def __init__(self, write: Callable[[Sequence[Change]], None]) -> None:
         self._write = write
@@ -40,7 +38,7 @@ class GroupWriter:
         self._thread = threading.Thread(target=self._run, name="store", daemon=True)
 
     def commit(self, change: Change, done: Done) -> None:
-        """Takes the change into the next batch. On the event loop only."""
+        """Take the change into the next batch. On the event loop only. Raise ``StoreFailed`` after ``stop``."""
         if self._loop is None:
             self._loop = asyncio.get_running_loop()
             try:
@@ -57,11 +55,11 @@ class GroupWriter:
 
     @property
     def waiting(self) -> int:
-        """Changes that are not yet in a batch."""
+        """Return how many changes are not yet in a batch."""
         return len(self._waiting)
 
     async def stop(self) -> None:
-        """After what was taken is durable."""
+        """Wait until what was taken is done, then end the thread."""
         if self._loop is None:
             return
         if self._stopped is None:
@@ -72,7 +70,7 @@ class GroupWriter:
         self._thread.join()
 
     def _soon(self) -> None:
-        """Sends what is waiting: now if it is much, else when nothing more comes along."""
+        """Send what is waiting: now if it is much, otherwise when nothing more comes."""
         if self._rows >= ENOUGH_ROWS:
             self._send()
         elif self._loop is not None and not self._scheduled:
@@ -80,7 +78,7 @@ class GroupWriter:
             self._loop.call_soon(self._quiet, len(self._waiting), QUIET_ROUNDS)
 
     def _quiet(self, seen: int, rounds: int) -> None:
-        """After a round of the event loop: waits for so many more in which nothing has come."""
+        """Send what is waiting after this many more rounds of the event loop in which nothing has come."""
         waiting = len(self._waiting)
         if self._loop is not None and waiting and rounds > 0 and not self._under_way:
             self._loop.call_soon(self._quiet, waiting, rounds - 1 if waiting == seen else QUIET_ROUNDS)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
 from datetime import UTC, datetime
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from referee.log import file
 from referee.log.entry import decode_entry
@@ -18,6 +17,7 @@ from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.notation.game_text import GameText
 from referee.notation.headers import Setup
+from referee.notation.options import chosen, words
 from referee.report.sheet import Told
 from referee.transcript.transcript import Transcript
 from referee.transcript.words import quoted, told_end
@@ -79,7 +79,7 @@ class GameFile:
         dealt = game.deal.is_dealt
         lines = [
             f"game {record.game_id.hex()}: {opened.rules_id}, version {opened.rules_version}",
-            f"options: {_options(game.position.options)}",
+            f"options: {words(chosen(game.position.options))}",
             *game.position.about_opening(),
             f"chance: {'dealt from a committed deck' if dealt else f'declared by {_scribe(opened)}'}",
         ]
@@ -122,17 +122,6 @@ def _begun(header: bytes, entry: bytes) -> GameFile:
 _YEAR_9999_MS = 253_402_300_800_000
 
 
-def _options(options: Any) -> str:
-    """Those that are not as they are by default."""
-    default = type(options)()
-    chosen = [
-        f"{field.name} {getattr(options, field.name)}"
-        for field in dataclasses.fields(options)
-        if getattr(options, field.name) != getattr(default, field.name)
-    ]
-    return ", ".join(chosen) or "none chosen"
-
-
 def _standing(game: LoggedGame) -> str:
     """Return how far the game is, such as ``playing``, ``paused`` or ``its result waits``."""
     if game.is_over:
@@ -155,7 +144,7 @@ def as_text(game_file: GameFile) -> GameText:
         version=opened.rules_version,
         seats=len(opened.seats),
         options=game.position.options,
-        tables=None if game.position.own_tables else game.position.tables,
+        components=None if game.position.own_components else game.position.components,
         event=opened.event_id if opened.HasField("event_id") else None,
         round=opened.round if opened.HasField("round") else None,
         table=opened.table if opened.HasField("table") else None,

@@ -9,8 +9,8 @@ from typing import Any, Final, NoReturn
 from google.protobuf.descriptor import FileDescriptor
 
 from referee.alhambra.v1 import alhambra_pb2 as pb
-from referee.games.alhambra import Options, State, TileTable, tile_table
-from referee.games.alhambra.money import CURRENCIES, CURRENCY, KINDS, SCORING_A, SCORING_B, VALUE, card
+from referee.games.alhambra import Options, State, TileSet, tile_set
+from referee.games.alhambra.money import CURRENCIES, CURRENCY, KINDS, SCORING_A, SCORING_B, VALUE, Currency, card
 from referee.games.alhambra.moves import (
     Buy,
     GiveTile,
@@ -27,11 +27,17 @@ from referee.games.alhambra.moves import (
     ReserveTile,
     TakeMoney,
 )
+from referee.games.alhambra.options import EndRule, LoopRule
 from referee.games.alhambra.phases import FREE, SLOTS, Phase
 from referee.games.alhambra.tiles import tiles_of
 from referee.games.game import Cell, Decision, SetupError
 from referee.v1 import alhambra_pb2 as api
 from referee.wire.strict import MalformedError, decode
+
+_LOOP_RULES: Final = {LoopRule.FULL: pb.LOOP_RULE_UNSPECIFIED, LoopRule.ONE_LESS: pb.LOOP_RULE_ONE_LESS}
+_END_RULES: Final = {EndRule.MARKET_UNFILLED: pb.END_RULE_UNSPECIFIED, EndRule.BAG_EMPTY: pb.END_RULE_BAG_EMPTY}
+_LOOP_RULE_OF: Final = {number: rule for rule, number in _LOOP_RULES.items()}
+_END_RULE_OF: Final = {number: rule for rule, number in _END_RULES.items()}
 
 
 def _refuse(path: str, what: str, expected: str) -> NoReturn:
@@ -68,20 +74,20 @@ def _cell(message: pb.Cell, path: str) -> Cell:
     return message.x, message.y
 
 
-def _tile(name: str, tables: TileTable, path: str) -> int:
-    number = tables.numbers.get(name)
+def _tile(name: str, components: TileSet, path: str) -> int:
+    number = components.numbers.get(name)
     if number is None:
-        _refuse(path, f"unknown tile {name[:40]!r}", "a name of the game's tile table")
+        _refuse(path, f"unknown tile {name[:40]!r}", "a name of the game's tile set")
     return number
 
 
-def _tiles(names: Iterable[str], tables: TileTable, path: str) -> tuple[int, ...]:
-    return tuple(_tile(name, tables, path) for name in names)
+def _tiles(names: Iterable[str], components: TileSet, path: str) -> tuple[int, ...]:
+    return tuple(_tile(name, components, path) for name in names)
 
 
 # Moves
 
-_MoveDecoder = Callable[[Any, TileTable, str], Move]
+_MoveDecoder = Callable[[Any, TileSet, str], Move]
 
 _MOVES: Final[dict[str, _MoveDecoder]] = {
     "take_money": lambda m, _, path: TakeMoney(_ascending(m.cards, path + ".cards")),
@@ -105,8 +111,8 @@ def _cell_message(cell: Cell) -> pb.Cell:
     return pb.Cell(x=cell[0], y=cell[1])
 
 
-def _move_message(move: Move, tables: TileTable) -> pb.Move:
-    names = tables.names
+def _move_message(move: Move, components: TileSet) -> pb.Move:
+    names = components.names
     match move:
         case TakeMoney(cards):
             return pb.Move(take_money=pb.TakeMoney(cards=map(_card_message, cards)))
@@ -147,23 +153,20 @@ def _turned_message(kind: int) -> pb.TurnedCard:
 
 
 class Codec:
-    """``referee.wire.registry.Codec`` for Alhambra; ``tables`` is the game's ``TileTable``."""
+    """``referee.wire.registry.Codec`` for Alhambra; ``components`` is the game's ``TileSet``."""
 
     def decode_options(self, data: bytes) -> Options:
         message = decode(pb.Options, data)
-        currencies = tuple(currency - 1 for currency in message.slot_currencies)
-        for path, value, known in (
-            ("loop_rule", message.loop_rule, pb.LoopRule.values()),
-            ("end_rule", message.end_rule, pb.EndRule.values()),
-        ):
-            if value not in known:
-                _refuse(path, f"value {value}", "a value of the enumeration")
+        for i, currency in enumerate(message.slot_currencies):
+            if currency == pb.CURRENCY_UNSPECIFIED:
+                _refuse(f"slot_currencies[{i}]", "no currency", f"one of {', '.join(CURRENCIES)}")
+        currencies = tuple(Currency(currency - 1) for currency in message.slot_currencies)
         default = Options()
         return Options(
             age_order=tuple(message.age_order),
             max_turns=message.max_turns if message.HasField("max_turns") else default.max_turns,
-            loop_one_less=message.loop_rule == pb.LOOP_RULE_ONE_LESS,
-            end_when_bag_empty=message.end_rule == pb.END_RULE_BAG_EMPTY,
+            loop_rule=_LOOP_RULE_OF[message.loop_rule],
+            end_rule=_END_RULE_OF[message.end_rule],
             slot_currencies=currencies or default.slot_currencies,
         )
 
@@ -171,8 +174,8 @@ class Codec:
         default = Options()
         message = pb.Options(
             age_order=options.age_order,
-            loop_rule=pb.LOOP_RULE_ONE_LESS if options.loop_one_less else pb.LOOP_RULE_UNSPECIFIED,
-            end_rule=pb.END_RULE_BAG_EMPTY if options.end_when_bag_empty else pb.END_RULE_UNSPECIFIED,
+            loop_rule=_LOOP_RULES[options.loop_rule],
+            end_rule=_END_RULES[options.end_rule],
         )
         if options.max_turns != default.max_turns:
             message.max_turns = options.max_turns
@@ -180,33 +183,33 @@ class Codec:
             message.slot_currencies.extend(c + 1 for c in options.slot_currencies)  # type: ignore[misc]
         return message.SerializeToString(deterministic=True)
 
-    def decode_tables(self, data: bytes) -> TileTable:
+    def decode_components(self, data: bytes) -> TileSet:
         message = decode(pb.Tables, data)
         try:
-            return tile_table(tuple(message.tiles))
+            return tile_set(tuple(message.tiles))
         except SetupError as error:
             raise MalformedError(str(error), "tiles", 0, "54 different tile names") from None
 
-    def encode_tables(self, tables: TileTable | None = None) -> bytes:
-        return pb.Tables(tiles=(tables or tile_table()).names).SerializeToString(deterministic=True)
+    def encode_components(self, components: TileSet | None = None) -> bytes:
+        return pb.Tables(tiles=(components or tile_set()).names).SerializeToString(deterministic=True)
 
-    def decode_move(self, data: bytes, tables: TileTable) -> Move:
+    def decode_move(self, data: bytes, components: TileSet) -> Move:
         message = decode(pb.Move, data)
         kind = message.WhichOneof("move")
         if kind is None:
             _refuse("", "no move is set", "exactly one kind of move")
-        return _MOVES[kind](getattr(message, kind), tables, kind)
+        return _MOVES[kind](getattr(message, kind), components, kind)
 
-    def encode_move(self, move: Move, tables: TileTable) -> bytes:
-        return _move_message(move, tables).SerializeToString(deterministic=True)
+    def encode_move(self, move: Move, components: TileSet) -> bytes:
+        return _move_message(move, components).SerializeToString(deterministic=True)
 
-    def decode_outcome(self, data: bytes, tables: TileTable) -> Outcome:
+    def decode_outcome(self, data: bytes, components: TileSet) -> Outcome:
         message = decode(pb.Outcome, data)
         match message.WhichOneof("outcome"):
             case "neutral_tiles":
-                return NeutralTiles(_tiles(message.neutral_tiles.tiles, tables, "neutral_tiles.tiles"))
+                return NeutralTiles(_tiles(message.neutral_tiles.tiles, components, "neutral_tiles.tiles"))
             case "market_tiles":
-                return MarketTiles(_tiles(message.market_tiles.tiles, tables, "market_tiles.tiles"))
+                return MarketTiles(_tiles(message.market_tiles.tiles, components, "market_tiles.tiles"))
             case "hand":
                 if not message.hand.HasField("seat"):
                     _refuse("hand.seat", "missing", "the seat's number, explicit")
@@ -215,8 +218,8 @@ class Codec:
                 return MoneyRow(tuple(_turned(c, "money_row.cards") for c in message.money_row.cards))
         _refuse("", "no outcome is set", "exactly one kind of outcome")
 
-    def encode_outcome(self, outcome: Outcome, tables: TileTable) -> bytes:
-        names = tables.names
+    def encode_outcome(self, outcome: Outcome, components: TileSet) -> bytes:
+        names = components.names
         message: pb.Outcome
         match outcome:
             case NeutralTiles(tiles):
@@ -230,8 +233,8 @@ class Codec:
         return message.SerializeToString(deterministic=True)
 
     def position(self, state: State) -> api.AlhambraPosition:
-        """What everybody may see, which in Alhambra is the whole state."""
-        names = state.table.names
+        """Return what everybody may see, which in Alhambra is the whole state."""
+        names = state.tile_set.names
         message = api.AlhambraPosition(
             phase=state.phase.name.lower(),
             turns=state.turns,
@@ -253,7 +256,7 @@ class Codec:
         return message
 
     def _seat(self, state: State, seat: int) -> api.AlhambraSeat:
-        names = state.table.names
+        names = state.tile_set.names
         hand = [kind for kind in range(KINDS) for _ in range(state.hands[seat][kind])]
         return api.AlhambraSeat(
             score=state.scores[seat],

@@ -8,7 +8,7 @@ from typing import Any, Final, NoReturn
 from google.protobuf.descriptor import FileDescriptor
 
 from referee.games.game import Cell, Decision, SetupError
-from referee.games.kingdomino import DominoTable, Options, State, domino_table
+from referee.games.kingdomino import DominoSet, Options, State, domino_set
 from referee.games.kingdomino.dominoes import COUNT, MOST_CROWNS, TERRAINS, Domino, Half
 from referee.games.kingdomino.moves import (
     ChooseDomino,
@@ -44,9 +44,9 @@ def _refuse(path: str, what: str, expected: str) -> NoReturn:
 # Parts
 
 
-def _domino(number: int, tables: DominoTable, path: str) -> int:
-    if tables.get(number) is None:
-        _refuse(path, f"unknown domino {number}", "a number of the game's table of dominoes")
+def _domino(number: int, components: DominoSet, path: str) -> int:
+    if components.get(number) is None:
+        _refuse(path, f"unknown domino {number}", "a number of the game's domino set")
     return number
 
 
@@ -74,7 +74,7 @@ def _half_message(half: Half) -> pb.Half:
 
 # Moves
 
-_MoveDecoder = Callable[[Any, DominoTable, str], Move]
+_MoveDecoder = Callable[[Any, DominoSet, str], Move]
 
 _MOVES: Final[dict[str, _MoveDecoder]] = {
     "place_castle": lambda m, _, path: _place_castle(m, path),
@@ -106,7 +106,7 @@ def _move_message(move: Move) -> pb.Move:
 
 
 class Codec:
-    """``referee.wire.registry.Codec`` for Kingdomino; ``tables`` is the game's ``DominoTable``."""
+    """``referee.wire.registry.Codec`` for Kingdomino; ``components`` is the game's ``DominoSet``."""
 
     def decode_options(self, data: bytes) -> Options:
         message = decode(pb.Options, data)
@@ -134,7 +134,7 @@ class Codec:
         )
         return message.SerializeToString(deterministic=True)
 
-    def decode_tables(self, data: bytes) -> DominoTable:
+    def decode_components(self, data: bytes) -> DominoSet:
         dominoes = []
         for i, each in enumerate(decode(pb.Tables, data).dominoes):
             path = f"dominoes[{i}]"
@@ -143,39 +143,39 @@ class Codec:
             halves = _half(each.left, path + ".left"), _half(each.right, path + ".right")
             dominoes.append(Domino(each.number, *halves))
         try:
-            return domino_table(tuple(dominoes))
+            return domino_set(tuple(dominoes))
         except SetupError as error:
             raise MalformedError(str(error), "dominoes", 0, f"{COUNT} dominoes") from None
 
-    def encode_tables(self, tables: DominoTable | None = None) -> bytes:
+    def encode_components(self, components: DominoSet | None = None) -> bytes:
         message = pb.Tables(
             dominoes=[
                 pb.Domino(number=each.number, left=_half_message(each.left), right=_half_message(each.right))
-                for each in (tables or domino_table()).dominoes
+                for each in (components or domino_set()).dominoes
             ]
         )
         return message.SerializeToString(deterministic=True)
 
-    def decode_move(self, data: bytes, tables: DominoTable) -> Move:
+    def decode_move(self, data: bytes, components: DominoSet) -> Move:
         message = decode(pb.Move, data)
         kind = message.WhichOneof("move")
         if kind is None:
             _refuse("", "no move is set", "exactly one kind of move")
-        return _MOVES[kind](getattr(message, kind), tables, kind)
+        return _MOVES[kind](getattr(message, kind), components, kind)
 
-    def encode_move(self, move: Move, tables: DominoTable) -> bytes:  # noqa: ARG002 - numbers say it all
+    def encode_move(self, move: Move, components: DominoSet) -> bytes:  # noqa: ARG002 - numbers say it all
         return _move_message(move).SerializeToString(deterministic=True)
 
-    def decode_outcome(self, data: bytes, tables: DominoTable) -> Outcome:
+    def decode_outcome(self, data: bytes, components: DominoSet) -> Outcome:
         message = decode(pb.Outcome, data)
         match message.WhichOneof("outcome"):
             case "first_order":
                 return FirstOrder(tuple(message.first_order.seats))
             case "line":
-                return Line(tuple(_domino(number, tables, "line.dominoes") for number in message.line.dominoes))
+                return Line(tuple(_domino(number, components, "line.dominoes") for number in message.line.dominoes))
         _refuse("", "no outcome is set", "exactly one kind of outcome")
 
-    def encode_outcome(self, outcome: Outcome, tables: DominoTable) -> bytes:  # noqa: ARG002 - as above
+    def encode_outcome(self, outcome: Outcome, components: DominoSet) -> bytes:  # noqa: ARG002 - as above
         message: pb.Outcome
         match outcome:
             case FirstOrder(seats):
@@ -185,7 +185,7 @@ class Codec:
         return message.SerializeToString(deterministic=True)
 
     def position(self, state: State) -> api.KingdominoPosition:
-        """What everybody may see: all but the order in which the dominoes come."""
+        """Return what everybody may see: all but the order in which the dominoes come."""
         message = api.KingdominoPosition(
             phase=state.phase.name.lower(),
             lines=state.lines,

@@ -25,13 +25,16 @@ from referee.games.rollwrite.moves import (
     StartSeat,
     VirtualBuildings,
 )
-from referee.games.rollwrite.options import Options
+from referee.games.rollwrite.options import Options, Solo
 from referee.games.rollwrite.phases import Phase
 from referee.games.rollwrite.sheet import DICE, FACES, Sheet, cells_of, sheet
 from referee.games.rollwrite.state import State
 from referee.rollwrite.v1 import rollwrite_pb2 as pb
 from referee.v1 import rollwrite_pb2 as api
 from referee.wire.strict import MalformedError, decode
+
+_SOLOS: Final = {Solo.POINTS: pb.SOLO_RULE_UNSPECIFIED, Solo.AGAINST: pb.SOLO_RULE_AGAINST}
+_SOLO_OF: Final = {number: solo for solo, number in _SOLOS.items()}
 
 
 def _refuse(path: str, what: str, expected: str) -> NoReturn:
@@ -131,24 +134,24 @@ def _outcome_message(outcome: Outcome) -> pb.Outcome:
 
 
 class Codec:
-    """``referee.wire.registry.Codec`` for Roll & Write; ``tables`` is the game's ``Sheet``."""
+    """``referee.wire.registry.Codec`` for Roll & Write; ``components`` is the game's ``Sheet``."""
 
     def decode_options(self, data: bytes) -> Options:
         message = decode(pb.Options, data)
         return Options(
             start_seat=message.start_seat if message.HasField("start_seat") else None,
             virtual_players=message.virtual_players if message.HasField("virtual_players") else None,
-            against=message.solo == pb.SOLO_RULE_AGAINST,
+            solo=_SOLO_OF[message.solo],
         )
 
     def encode_options(self, options: Options) -> bytes:
         return pb.Options(
             start_seat=options.start_seat,
             virtual_players=options.virtual_players,
-            solo=pb.SOLO_RULE_AGAINST if options.against else pb.SOLO_RULE_UNSPECIFIED,
+            solo=_SOLOS[options.solo],
         ).SerializeToString(deterministic=True)
 
-    def decode_tables(self, data: bytes) -> Sheet:
+    def decode_components(self, data: bytes) -> Sheet:
         message = decode(pb.Tables, data)
         if message.rows_are == pb.COLOUR_UNSPECIFIED:
             _refuse("rows_are", "missing", "blue or yellow")
@@ -166,43 +169,43 @@ class Codec:
         except SetupError as error:
             raise MalformedError(str(error), "", 0, "a sheet that keeps the constraints") from None
 
-    def encode_tables(self, tables: Sheet | None = None) -> bytes:
-        tables = tables or sheet()
+    def encode_components(self, components: Sheet | None = None) -> bytes:
+        components = components or sheet()
         return pb.Tables(
-            sheet=tables.name,
-            grid=[type_ + 1 for type_ in tables.grid],  # type: ignore[misc]
-            boxes=tables.boxes,
-            coin_track=tables.coin_track,
-            rows_are=DICE.index(tables.rows_are) + 1,  # type: ignore[arg-type]
+            sheet=components.name,
+            grid=[type_ + 1 for type_ in components.grid],  # type: ignore[misc]
+            boxes=components.boxes,
+            coin_track=components.coin_track,
+            rows_are=DICE.index(components.rows_are) + 1,  # type: ignore[arg-type]
         ).SerializeToString(deterministic=True)
 
-    def decode_move(self, data: bytes, tables: Sheet) -> Move:  # noqa: ARG002 - no table is needed
+    def decode_move(self, data: bytes, components: Sheet) -> Move:  # noqa: ARG002 - no sheet is needed
         message = decode(pb.Move, data)
         kind = message.WhichOneof("move")
         if kind is None:
             _refuse("", "no move is set", "exactly one kind of move")
         return _MOVES[kind](getattr(message, kind), kind)
 
-    def encode_move(self, move: Move, tables: Sheet) -> bytes:  # noqa: ARG002 - no table is needed
+    def encode_move(self, move: Move, components: Sheet) -> bytes:  # noqa: ARG002 - no sheet is needed
         return _move_message(move).SerializeToString(deterministic=True)
 
-    def decode_outcome(self, data: bytes, tables: Sheet) -> Outcome:  # noqa: ARG002 - no table is needed
+    def decode_outcome(self, data: bytes, components: Sheet) -> Outcome:  # noqa: ARG002 - no sheet is needed
         message = decode(pb.Outcome, data)
         kind = message.WhichOneof("outcome")
         if kind is None:
             _refuse("", "no outcome is set", "exactly one kind of outcome")
         return _OUTCOMES[kind](getattr(message, kind), kind)
 
-    def encode_outcome(self, outcome: Outcome, tables: Sheet) -> bytes:  # noqa: ARG002 - no table is needed
+    def encode_outcome(self, outcome: Outcome, components: Sheet) -> bytes:  # noqa: ARG002 - no sheet is needed
         return _outcome_message(outcome).SerializeToString(deterministic=True)
 
     def position(self, state: State) -> api.RollwritePosition:
-        """What everybody may see, which in Roll & Write is the whole state."""
+        """Return what everybody may see, which in Roll & Write is the whole state."""
         message = api.RollwritePosition(
             phase=state.phase.name.lower(),
             round=state.round,
             rounds=state.rounds,
-            sheet=state.table.name,
+            sheet=state.sheet.name,
             seats=[self._seat(state, seat) for seat in range(state.seats)],
             virtual_players=[
                 api.RollwriteVirtual(counts=counts, score=score)

@@ -71,7 +71,7 @@ _schemas: dict[Descriptor, Schema] = {}
 
 
 def schema_of(message_class: type[Message]) -> Schema:
-    """The schema. Raises ``TypeError`` if the type holds what signed messages must not hold."""
+    """Return the schema. Raise ``TypeError`` if the type holds what signed messages must not hold."""
     # The stubs know two descriptor classes and disagree about which one is meant.
     descriptor: Any = message_class.DESCRIPTOR
     schema = _schemas.get(descriptor)
@@ -127,12 +127,12 @@ def _height(schema: Schema, above: tuple[Schema, ...]) -> int:
 
 
 def _enum_check(schema: Schema) -> Check | None:
-    """Whether every enum has a number that the schema names: the library keeps unknown ones."""
+    """Return a check that every enum has a number that the schema names: the library keeps unknown ones."""
     return _all_of(schema, _enum_check, _field_enum_check)
 
 
 def _count_check(schema: Schema) -> Check | None:
-    """Whether no repeated field has too many elements."""
+    """Return a check that no repeated field has too many elements."""
     return _all_of(schema, _count_check, _field_count_check)
 
 

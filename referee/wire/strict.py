@@ -25,7 +25,7 @@ from referee.wire.schema import (
 )
 
 MAX_BODY_BYTES = 16 * 1024
-"""Of a body that somebody signs, and of what stands inside it."""
+"""Most bytes of a body that an author signs, and of what stands inside it."""
 MAX_ENTRY_BYTES = 32 * 1024
 _M = TypeVar("_M", bound=Message)
 
@@ -55,7 +55,7 @@ class MalformedError(ValueError):
 
 
 def decode(message_class: type[_M], data: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> _M:
-    """The message that ``data`` encodes. Raises ``MalformedError``."""
+    """Return the message that ``data`` encodes. Raise ``MalformedError``."""
     if len(data) > max_bytes:
         raise _too_long(len(data), max_bytes)
     schema = schema_of(message_class)
@@ -82,12 +82,12 @@ def decode(message_class: type[_M], data: bytes, *, max_bytes: int = MAX_BODY_BY
 
 
 def encode(message: Message) -> bytes:
-    """The encoding that ``decode`` accepts, if the values of ``message`` are within limits."""
+    """Return the encoding that ``decode`` accepts, if the values of ``message`` are within limits."""
     return message.SerializeToString(deterministic=True)
 
 
 def walk(message_class: type[Message], data: bytes, *, max_bytes: int = MAX_BODY_BYTES) -> None:
-    """The norm: reads ``data`` by the schema, nothing else. Raises ``MalformedError`` at the first fault."""
+    """Read ``data`` by the schema and nothing else: the norm. Raise ``MalformedError`` at the first fault."""
     if len(data) > max_bytes:
         raise _too_long(len(data), max_bytes)
     _Walker(data).message(schema_of(message_class), 0, len(data), "", 1)

@@ -1,4 +1,4 @@
-"""A worker process: reads one request after the other and writes what becomes of each.
+"""A worker process: read one request after another and write what becomes of each.
 
 It is confined before it imports a solver: so much memory, a low priority, no keyboard, no core dumps, and the first to
 go when the machine runs out of memory. It ends with its parent. What a solver prints goes nowhere: the frames have a
@@ -23,13 +23,14 @@ from typing import BinaryIO
 
 MAX_FRAME_BYTES = 8 << 20
 LENGTH = struct.Struct(">I")
-"""Of what follows it. A request: seconds, the length of the method's name, the name, the message. A reply: its kind,
-then what belongs to it."""
+"""The length of what follows it. A request: seconds, the length of the method's name, the name, the message. A reply:
+its kind, then what belongs to it.
+"""
 _REQUEST = struct.Struct(">dB")
 _SPARE_BYTES = 64 << 20
 """Above the limit, so that a worker out of memory can still say so."""
 _MEMORY = ("out of memory", "max. memory exceeded")
-"""As Z3 says it."""
+"""Words of Z3 for it."""
 _NICE = 10
 _OOM_SCORE = "1000"
 _PR_SET_PDEATHSIG = 1
@@ -57,7 +58,7 @@ Answers = Callable[[str, bytes, float], Iterator[bytes]]
 
 
 def pack_request(method: str, message: bytes, seconds: float) -> bytes:
-    """Without its length."""
+    """Return the frame, without its length."""
     name = method.encode()
     return _REQUEST.pack(seconds, len(name)) + name + message
 
@@ -110,7 +111,7 @@ def main(module: str, memory_mib: int, parent: int) -> None:
 
 
 def _die_with(parent: int) -> None:
-    """Also in the middle of a query, and when stopped. Elsewhere than on Linux: with the next frame."""
+    """End with the parent, also in the middle of a query. Elsewhere than on Linux: with the next frame."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != parent:

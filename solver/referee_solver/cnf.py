@@ -1,4 +1,4 @@
-"""Clauses, and their text. Imports no solver: a claim is stated again by whoever checks its proof."""
+"""Clauses, and their text. Imports no solver: the checker of a proof states its claim again with this."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ class Clauses:
         return len(self._lines)
 
     def new(self) -> int:
-        """A new variable."""
+        """Return a new variable."""
         self.variables += 1
         return self.variables
 
     def add(self, *literals: int) -> None:
-        """At least one of the literals."""
+        """State that at least one of the literals is true."""
         if TRUE not in literals:
             self._lines.append(" ".join([str(literal) for literal in literals if literal != FALSE]) + " 0")
 
     def any_of(self, literals: Sequence[int]) -> int:
-        """A literal that says: at least one of these."""
+        """Return a literal that says: at least one of these is true."""
         if TRUE in literals:
             return TRUE
         found = [literal for literal in literals if literal != FALSE]
@@ -44,7 +44,7 @@ class Clauses:
         return some
 
     def at_most_one(self, literals: Sequence[int]) -> None:
-        """Of these, in pairs or, if there are many, along a chain."""
+        """State that at most one of these is true: in pairs or, if there are many, along a chain."""
         left = [literal for literal in literals if literal != FALSE]
         if len(left) <= 5:
             for i, one in enumerate(left):
@@ -61,11 +61,11 @@ class Clauses:
                 before = after
 
     def at_most(self, literals: Sequence[int], most: int) -> None:
-        """So many of these."""
+        """State that at most ``most`` of these are true."""
         self.add(-self.count(literals, most + 1, down=False)[-1])
 
     def count(self, literals: Sequence[int], most: int, *, up: bool = True, down: bool = True) -> list[int]:
-        """Literals that say: at least 0, 1, … ``most`` of these (Sinz 2005).
+        """Return literals that say: at least 0, 1, … ``most`` of these are true (Sinz 2005).
 
         If so many are true, the literal is: only with ``up``. If the literal is true, so many are: only with ``down``.
         """
@@ -86,11 +86,11 @@ class Clauses:
         return row
 
     def dimacs(self, first: int = 0) -> str:
-        """The clauses as DIMACS CNF, from the one with this number on."""
+        """Return the clauses as DIMACS CNF, from the one with this number on."""
         lines = self._lines[first:]
         return "\n".join([f"p cnf {self.variables} {len(lines)}", *lines, ""])
 
 
 def is_true(literal: int, model: frozenset[int]) -> bool:
-    """Whether the literal is true in a model, given as its true variables."""
+    """Return whether the literal is true in a model, given as its true variables."""
     return literal == TRUE or (literal in model if literal > 0 else literal != FALSE and -literal not in model)

@@ -1,4 +1,4 @@
-"""Whether anybody but the leader can still end on the first place, whatever is drawn and whoever plays how.
+"""Whether anybody but the leader can still end on the first place, whatever is drawn and however everybody plays.
 
 Each game bounds how far another seat can end ahead of the leader; here the bounds are put together. "However" takes in
 the leader, which may play as badly as the rules allow. A bound may be more than what can be reached, never less: so a
@@ -23,7 +23,7 @@ class Part:
     """One reason for a gap."""
 
     what: str
-    """For the report: "majorities that seat 1 can still gain"."""
+    """What the report says: "majorities that seat 1 can still gain"."""
     points: int
     """Below 0 for what speaks for the leader."""
 
@@ -47,7 +47,7 @@ class Gap:
         return self.most < 0 or (self.most == 0 and self.loses_ties)
 
     def __post_init__(self) -> None:
-        """Raises ``ValueError``."""
+        """Raise ``ValueError`` for parts that do not add up."""
         if (total := sum(part.points for part in self.parts)) != self.most:
             raise ValueError(f"parts: {total} points in all, expected {self.most}")
 
@@ -58,7 +58,7 @@ class Bounds:
 
     leader: int
     gaps: tuple[Gap, ...]
-    """By seat."""
+    """In the order of seats."""
 
     @property
     def most(self) -> int:
@@ -72,7 +72,7 @@ class Bounds:
 
 
 class Decider(Protocol):
-    """What a game's ``deciding`` has: a module of ``solver.<game>``."""
+    """What a game's ``deciding`` has: a module of ``referee_solver.<game>``."""
 
     def bounds(self, state: Any, leader: int, budget: int) -> Bounds:
         """Sound for every continuation from the state. The less budget, the wider the gaps; never an error."""
@@ -97,7 +97,7 @@ class Open:
 
 
 def decider(rules_id: str) -> Decider | None:
-    """The game's; None for a game of which nothing is bounded."""
+    """Return the game's module; None for a game of which nothing is bounded."""
     try:
         found: Decider = registry.part(__package__, rules_id, "deciding")
     except UnknownRules:

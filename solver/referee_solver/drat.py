@@ -15,7 +15,7 @@ class BadProof(ValueError):
 
 
 def check(dimacs: str, proof: str) -> int:
-    """The number of clauses that the proof adds. Raises ``BadProof``, or ``ValueError`` if the CNF is malformed.
+    """Check a proof and return how many clauses it adds. Raise ``BadProof``, or ``ValueError`` if the CNF is malformed.
 
     ``dimacs``: DIMACS CNF; ``proof``: DRAT as text, a clause a line, deletions with a leading ``d``.
     """
@@ -44,8 +44,8 @@ def check(dimacs: str, proof: str) -> int:
 
 
 def following(dimacs: str, steps: Iterable[str]) -> tuple[list[str], bool]:
-    """Of the clauses to add, a line each, those that follow by unit propagation from the ones before; and whether the
-    last of them is empty. Those after it, and those that do not follow, are left out.
+    """Return the clauses, a line each, that follow by unit propagation from those before, and whether the last of them
+    is empty. Clauses that do not follow, and those after an empty one, are left out.
     """
     clauses, variables = _cnf(dimacs)
     checker = _Checker(variables)
@@ -117,7 +117,7 @@ class _Checker:
         self._variables = variables
 
     def add(self, clause: list[int]) -> None:
-        """From now on it may be used."""
+        """Add a clause that may be used from now on."""
         value = self._value
         kept = list(clause)
         self._clauses.setdefault(tuple(sorted(kept)), []).append(kept)
@@ -135,7 +135,7 @@ class _Checker:
             self.contradiction |= not self._propagate(len(self._trail) - 1)
 
     def delete(self, clause: list[int]) -> None:
-        """It is used no more. What is a unit by now stays, as in every DRAT checker; deleting only ever weakens."""
+        """Delete a clause. What is a unit by now stays, as in every DRAT checker; deleting only ever weakens."""
         found = self._clauses.get(tuple(sorted(clause)))
         if not found or any(self._value[literal] > 0 for literal in clause):
             return
@@ -196,7 +196,7 @@ class _Checker:
         del self._trail[mark:]
 
     def _propagate(self, head: int) -> bool:
-        """Whether there is no contradiction among the clauses, with what is on the trail from ``head`` on."""
+        """Return whether there is no contradiction among the clauses, with what is on the trail from ``head`` on."""
         value, trail, watching = self._value, self._trail, self._watching
         while head < len(trail):
             false = -trail[head]

@@ -19,7 +19,7 @@ from referee_solver.proof import Proof
 from referee_solver.z3run import fused
 
 Method = tuple[type[Message], Callable[[Any, float], Iterator[Message]]]
-"""The class of a request, and what answers one within so many seconds."""
+"""The class of a request, and a function that answers one within this many seconds."""
 
 _FINDINGS = {True: pb.FINDING_HOLDS, False: pb.FINDING_FAILS, None: pb.FINDING_UNDECIDED}
 
@@ -41,7 +41,7 @@ def answers(method: str, data: bytes, seconds: float, more: Mapping[str, Method]
 
 
 def _prove_move(request: pb.ProveMoveRequest, _: float) -> Iterator[Message]:
-    """The game whose claim it is has ``claim_of`` in its ``wire``, and ``prove`` in its ``proving``."""
+    """Prove a claim: its game has ``claim_of`` in its ``wire``, and ``prove`` in its ``proving``."""
     game = request.WhichOneof("claim")
     if game is None:
         raise ValueError("claim: none is set, expected one of a game")
@@ -62,7 +62,7 @@ def _proof(found: Proof) -> pb.Proof:
 
 
 def _violation(violation: Violation) -> game_pb2.Violation:
-    """Without the sentence, which is made where it is shown."""
+    """Return the violation without its sentence, which is made where it is shown."""
     return game_pb2.Violation(
         rule_id=violation.rule_id,
         cells=[game_pb2.Cell(x=x, y=y) for x, y in violation.cells],
@@ -71,7 +71,7 @@ def _violation(violation: Violation) -> game_pb2.Violation:
 
 
 def _methods() -> dict[str, Method]:
-    """With the ``SEARCHES`` of each game's ``searches``."""
+    """Return the methods, with the ``SEARCHES`` of each game's ``searches``."""
     found: dict[str, Method] = {
         "ProveMove": (pb.ProveMoveRequest, _prove_move),
     }

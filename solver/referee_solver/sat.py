@@ -9,7 +9,7 @@ from referee_solver.z3run import MAX_MEMORY_MB, UNLIMITED, Budget, OutOfBudget
 
 
 class Sat:
-    """What is asked about clauses: whether they have a model. They may be added to between one answer and the next."""
+    """Clauses, asked whether they have a model. Clauses may be added between one answer and the next."""
 
     def __init__(self, clauses: Clauses, *, seed: int = 0, memory_mb: int | None = MAX_MEMORY_MB) -> None:
         """``memory_mb``: for all that Z3 has in this process; None: as much as there is."""
@@ -24,7 +24,8 @@ class Sat:
         self._solver.set("ctrl_c", False)  # Z3 would keep the signal to itself
 
     def step(self, budget: Budget, at_most: int = UNLIMITED) -> frozenset[int] | None:
-        """For so much work at most, in Z3's unit: the true variables of a model, or None. Afterwards see ``refuted``.
+        """Work for at most ``at_most``, in Z3's unit: return the true variables of a model, or None. Then see
+        ``refuted``.
 
         Raises ``OutOfBudget`` before it asks, and ``SolverFailed``.
         """
@@ -39,7 +40,7 @@ class Sat:
         return frozenset(int(each.name()[2:]) for each in model.decls() if z3.is_true(model[each]))
 
     def solve(self, budget: Budget) -> frozenset[int] | None:
-        """The true variables of a model; None if there is none. Raises ``OutOfBudget`` and ``SolverFailed``."""
+        """Return the true variables of a model; None if there is none. Raise ``OutOfBudget`` and ``SolverFailed``."""
         model = self.step(budget)
         if model is None and not self.refuted:
             budget.left = 0

@@ -18,9 +18,9 @@ MAX_MEMORY_MB = 1024
 LONGEST_S = 1e6
 """More than that is for ever."""
 UNLIMITED = 2**62
-"""Of Z3's unit: more than is ever done."""
+"""More of Z3's unit than is ever used."""
 LITERAL = 30
-"""What stating a literal costs of the budget: about as long as Z3 takes for so much of its own work."""
+"""Budget spent on stating a literal: about as long as Z3 takes for this much of its own work."""
 
 
 class OutOfBudget(Exception):
@@ -47,7 +47,7 @@ _until = ContextVar("until", default=inf)
 
 @contextmanager
 def fused(seconds: float) -> Iterator[None]:
-    """Meanwhile no budget lasts longer than so many seconds: somebody waits, and not for ever.
+    """Let no budget last longer than ``seconds`` inside the block: somebody waits, and not for ever.
 
     A fuse, because what is done until then depends on the machine.
     """
@@ -71,14 +71,14 @@ class Budget:
     """
 
     def __init__(self, rlimit: int | None, seconds: float | None = None) -> None:
-        """None is no limit. ``seconds``, from now on, is one more fuse."""
+        """``rlimit``: None is no limit. ``seconds``, from now on, is one more fuse."""
         self.left = UNLIMITED if rlimit is None else rlimit
         self._until = inf if seconds is None else monotonic() + seconds
         self._context: z3.Context | None = None
 
     @property
     def spent(self) -> bool:
-        """Whether no work is left, or no time."""
+        """Whether no work or no time is left."""
         return self.left <= 0 or self.seconds_left() <= 0
 
     def seconds_left(self) -> float:
@@ -86,13 +86,13 @@ class Budget:
         return min(self._until - monotonic(), seconds_left())
 
     def state(self, literals: int) -> None:
-        """For stating a question of so many literals, which is work, too. Raises ``OutOfBudget``."""
+        """Pay for stating a question of this many literals, which is work, too. Raise ``OutOfBudget``."""
         self.left -= LITERAL * literals
         if self.left <= 0:
             raise OutOfBudget
 
     def check(self, solver: z3.Solver, text: str, at_most: int = UNLIMITED) -> z3.CheckSatResult:
-        """Tells the solver the text and asks it, for so much of the work at most.
+        """Give the solver the text and ask it, for at most ``at_most`` of the work.
 
         ``z3.unknown`` only if that was not enough. Raises ``OutOfBudget`` before it asks, and ``SolverFailed``.
         """

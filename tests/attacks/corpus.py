@@ -88,7 +88,7 @@ def small_game(rules_id: str) -> Played:
     """Aborted before anybody joined, in a file of less than 2 KiB: its header names the messages only."""
     messages = games.described(log_pb2.DESCRIPTOR.name, codec(rules_id).signed_file().name)
     header = games.small_header(rules_id, descriptors=messages)
-    tables = codec(rules_id).encode_tables(None)
+    tables = codec(rules_id).encode_components(None)
     opened = games.game_open(header, rules=(rules_id, 1), tables=tables)
     played = abort(games.start(opened, header=header, engines=installed()))
     assert len(played.file()) <= 2048

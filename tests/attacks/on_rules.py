@@ -33,7 +33,7 @@ RULES = Attacks()
 attack = RULES.by("referee")
 
 
-# --- rules, options, tables, header --------------------------------------------------------------------------------
+# --- rules, options, components, header ----------------------------------------------------------------------------
 
 
 @attack
@@ -58,7 +58,7 @@ def terms_swapped(table: str, played: Played) -> Forgery:
 
 
 @attack
-def tables_of_ones_own(table: str, played: Played) -> Forgery | None:
+def components_of_ones_own(table: str, played: Played) -> Forgery | None:
     """A game with other cards under the name of the rules, that everybody signs for."""
     if TABLES[table].rules_id != "toy":
         return None  # the same with real tiles: see tests/log/test_registered.py

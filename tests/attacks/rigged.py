@@ -27,8 +27,8 @@ class _Stacked:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._game, name)
 
-    def dealer(self, seats: int, options: Any, tables: Any, stream: Stream) -> Dealer:
-        dealer: Dealer = self._game.dealer(seats, options, tables, self._deck)
+    def dealer(self, seats: int, options: Any, components: Any, stream: Stream) -> Dealer:
+        dealer: Dealer = self._game.dealer(seats, options, components, self._deck)
         return dealer
 
 
@@ -58,7 +58,7 @@ def misruled(table: str) -> tuple[Played, int] | None:
         if isinstance(awaited, Decision):
             for move in seen:
                 if course.position.state.check(move) and _can_be_applied(course.position.state, move):
-                    data = course.position.codec.encode_move(move, course.position.tables)
+                    data = course.position.codec.encode_move(move, course.position.components)
                     signed = intent.move(
                         played.record.place, Author(Role.SEAT, awaited.seat), seat_key(awaited.seat), data
                     )

@@ -55,7 +55,9 @@ def good(played: Played, **place: Any) -> SignedIntent:
     course = played.record.game
     (awaited,) = course.position.pending()
     assert isinstance(awaited, Decision)
-    data = course.position.codec.encode_move(next(iter(course.position.state.legal_moves())), course.position.tables)
+    data = course.position.codec.encode_move(
+        next(iter(course.position.state.legal_moves())), course.position.components
+    )
     author = Author(Role.SEAT, awaited.seat)
     return intent.move(played.record.place._replace(**place), author, seat_key(awaited.seat), data)
 

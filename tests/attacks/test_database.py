@@ -15,7 +15,7 @@ import pytest
 
 from referee.log.merkle import leaf_hash
 from referee.log.v1 import log_pb2
-from referee.service.data import STORE_FILE
+from referee.service.files import STORE_FILE
 from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import running
 from tests.service.player import refused

@@ -57,7 +57,7 @@ def test_no_event_makes_an_engine_fail(rules_id: str) -> None:
                 kind, encoded = rng.choice(pool)
                 decode = course.position.codec.decode_move if kind == "move" else course.position.codec.decode_outcome
                 try:
-                    event = decode(altered(encoded, rng), course.position.tables)
+                    event = decode(altered(encoded, rng), course.position.components)
                 except MalformedError:
                     continue
                 judged += 1

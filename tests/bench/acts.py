@@ -87,19 +87,19 @@ Script = tuple[tuple[bool, bytes], ...]
 def script(seed: int) -> Script:
     """A random game."""
     rng, game, codec = random.Random(seed), registry.get("alhambra"), codec_of("alhambra", 1)
-    tables = codec.decode_tables(codec.encode_tables(None))
+    components = codec.decode_components(codec.encode_components(None))
     state, dealer = game.new(SEATS), game.dealer(SEATS, None, None, Shuffler(rng))
     found: list[tuple[bool, bytes]] = []
     event: Any
     while not isinstance(pending := state.pending()[0], Over):
         if isinstance(pending, Chance):
             event = dealer.outcome(state)
-            found.append((False, codec.encode_outcome(event, tables)))
+            found.append((False, codec.encode_outcome(event, components)))
         elif isinstance(pending, Forced):
             event = ForcedPass(pending.seat)
         else:
             event = rng.choice(list(state.legal_moves()))
-            found.append((True, codec.encode_move(event, tables)))
+            found.append((True, codec.encode_move(event, components)))
         state.apply(event)
     return tuple(found)
 

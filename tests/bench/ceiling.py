@@ -32,11 +32,11 @@ import referee.log.keys as keys
 keys.PublicKey.is_signed = lambda self, message, signature: True
 """,
     "the marks": """
-import referee.store.marks as marks
-marks.Marks.raise_to = lambda self, heads: None
+import referee.store.sqlite_marks as marks
+marks.SqliteMarks.raise_to = lambda self, heads: None
 """,
     "waiting for the disk": """
-import referee.store.files as files, referee.store.marks as marks, referee.store.sqlite as sqlite
+import referee.store.files as files, referee.store.sqlite_marks as marks, referee.store.sqlite as sqlite
 connect = files.connect
 def hasty(path, busy_s):
     connection = connect(path, busy_s)

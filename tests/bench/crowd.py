@@ -41,7 +41,7 @@ OPTIONS = alhambra_pb2.Options(max_turns=10_000).SerializeToString(deterministic
 def endless() -> tuple[tuple[bool, bytes], ...]:
     """A game in which, after some ordinary turns, everybody rebuilds to its end: one entry an act."""
     rng, game, codec = random.Random(5), registry.get("alhambra"), codec_of("alhambra", 1)
-    tables = codec.decode_tables(codec.encode_tables(None))
+    components = codec.decode_components(codec.encode_components(None))
     options = codec.decode_options(OPTIONS)
     state, dealer = game.new(SEATS, options, None), game.dealer(SEATS, options, None, Shuffler(rng))
     found: list[tuple[bool, bytes]] = []
@@ -49,13 +49,13 @@ def endless() -> tuple[tuple[bool, bytes], ...]:
         event: Any
         if isinstance(pending, Chance):
             event = dealer.outcome(state)
-            found.append((False, codec.encode_outcome(event, tables)))
+            found.append((False, codec.encode_outcome(event, components)))
         else:
             moves = list(state.legal_moves())
             event = rng.choice(moves)
             if state.turns >= ORDINARY_TURNS:
                 event = next((move for move in moves if isinstance(move, RebuildRemove | RebuildAdd)), event)
-            found.append((True, codec.encode_move(event, tables)))
+            found.append((True, codec.encode_move(event, components)))
         state.apply(event)
     return tuple(found)
 

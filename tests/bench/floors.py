@@ -17,7 +17,8 @@ from typing import Any
 import grpc
 from nacl.signing import SigningKey, VerifyKey
 
-from referee.store.store import Change, Row, StoreFailed
+from referee.store.errors import StoreFailed
+from referee.store.store import Change, Row
 from referee.store.writer import GroupWriter
 
 SIGNATURE_BYTES, KEY_BYTES = 64, 32

@@ -13,9 +13,9 @@ from typing import Any
 
 from referee.games import registry
 from referee.games.alhambra.layout import Layout, index_of
-from referee.games.alhambra.tiles import tile_table
+from referee.games.alhambra.tiles import tile_set
 from referee.games.game import Chance, ForcedPass, Over
-from referee.games.kingdomino import domino_table
+from referee.games.kingdomino import domino_set
 from referee.games.kingdomino.dominoes import Domino
 from referee.games.kingdomino.kingdom import Kingdom
 from referee.harness import Shuffler
@@ -48,12 +48,12 @@ def _both(
 
 def layouts(tiles: int, count: int) -> list[Layout]:
     """Random legal layouts."""
-    table, rng = tile_table(), random.Random(tiles)
+    known, rng = tile_set(), random.Random(tiles)
     found: list[Layout] = []
     while len(found) < count:
-        layout = Layout(table)
+        layout = Layout(known)
         for tile in rng.sample(range(54), 54):
-            cells = layout.placeable_cells(table.walls[tile])
+            cells = layout.placeable_cells(known.walls[tile])
             if cells and len(layout.tiles) < tiles:
                 layout = layout.placed(tile, index_of(rng.choice(cells)))
         if len(layout.tiles) == tiles:
@@ -63,7 +63,7 @@ def layouts(tiles: int, count: int) -> list[Layout]:
 
 def fresh(layouts_: list[Layout]) -> list[Layout]:
     """The same layouts, nothing about them known yet."""
-    return [Layout(layout.table, layout.tiles) for layout in layouts_]
+    return [Layout(layout.tile_set, layout.tiles) for layout in layouts_]
 
 
 def alhambra_figures() -> Iterator[Figure]:
@@ -97,8 +97,8 @@ def alhambra_figures() -> Iterator[Figure]:
 
 def kingdom(rng: random.Random, dominoes: int) -> tuple[Kingdom, Laid]:
     """So many dominoes drawn at random, each laid anywhere where it fits in a relative frame; and how they lie."""
-    table, found, laid = domino_table().dominoes, Kingdom(5), Laid()
-    for domino in rng.sample(table, dominoes):
+    known, found, laid = domino_set().dominoes, Kingdom(5), Laid()
+    for domino in rng.sample(known, dominoes):
         if places := found.placements(domino):
             ax, ay, bx, by = rng.choice(places)
             laid.append((domino, (ax, ay), (bx, by)))
@@ -108,7 +108,7 @@ def kingdom(rng: random.Random, dominoes: int) -> tuple[Kingdom, Laid]:
 
 def kingdomino_figures() -> Iterator[Figure]:
     """Placements of a domino, kingdoms, scores."""
-    rng, dominoes = random.Random(1), domino_table().dominoes[::4]
+    rng, dominoes = random.Random(1), domino_set().dominoes[::4]
     boards = [kingdom(rng, 6)[0] for _ in range(100)]
     lists = [board.placements(domino) for board in boards for domino in dominoes]
 

@@ -59,7 +59,7 @@ def game(steps: Steps, seed: int) -> None:
         steps.time("decode", pb.PlayGameRequest.FromString, message)
         intent = steps.time("decode", decode_intent, signed.intent)
         decode = course.position.codec.decode_move if is_move else course.position.codec.decode_outcome
-        event = steps.time("decode", decode, data, course.position.tables)
+        event = steps.time("decode", decode, data, course.position.components)
         steps.time("verify", SCRIBE.public.is_signed, intent_encoding(signed.intent), signed.signature)
         if steps.time("rules", course.position.state.check, event):
             raise AssertionError("the script is not legal")

@@ -23,7 +23,7 @@ from rich.table import Table
 from referee.certificates.alhambra.certificate import check
 from referee.certificates.alhambra.claims import Place, Remove, Step, StepClaim, Swap
 from referee.games.alhambra.layout import Layout
-from referee.games.alhambra.tiles import NAMES, tile_table
+from referee.games.alhambra.tiles import NAMES, tile_set
 from referee_solver.alhambra.proving import prove
 from referee_solver.alhambra.walls import Wall, longest_wall
 from tests.bench import solver_compare, solver_turns
@@ -54,12 +54,12 @@ def claims(seeds: range) -> Iterator[StepClaim]:
     for seed in seeds:
         rng = random.Random(seed)
         layout, left = solver_turns.position(seed, TILES, _STEPS)
-        engine = Layout.of(tile_table(), {cell: tile_table().numbers[name] for cell, name in layout.items()})
+        engine = Layout.of(tile_set(), {cell: tile_set().numbers[name] for cell, name in layout.items()})
         around = sorted({(x + dx, y + dy) for x, y in layout for dx, dy in ((0, 1), (1, 0), (0, -1), (-1, 0))})
         empty = [cell for cell in around if cell not in layout and cell != (0, 0)]
         for number in range(_STEPS):
             tile = left[number % len(left)]
-            legal = engine.placeable_cells(tile_table().walls[tile_table().numbers[tile]])
+            legal = engine.placeable_cells(tile_set().walls[tile_set().numbers[tile]])
             steps: list[Step] = [
                 Place(tile, rng.choice(legal or empty)),
                 Place(tile, rng.choice(empty)),

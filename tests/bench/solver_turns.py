@@ -11,7 +11,7 @@ from statistics import median
 from time import process_time
 
 from referee.games.alhambra.layout import Layout, index_of
-from referee.games.alhambra.tiles import TileTable, tile_table
+from referee.games.alhambra.tiles import TileSet, tile_set
 from referee.games.game import Cell
 from referee_solver.alhambra.best_turn import best_turn
 from referee_solver.alhambra.distance import distance
@@ -21,11 +21,11 @@ SEEDS = range(20)
 Names = dict[Cell, str]
 
 
-def grown(rng: random.Random, table: TileTable, tiles: list[int], most: int) -> Layout:
+def grown(rng: random.Random, tile_set: TileSet, tiles: list[int], most: int) -> Layout:
     """A random legal layout of the first tiles that fit."""
-    layout = Layout(table)
+    layout = Layout(tile_set)
     for tile in tiles:
-        cells = layout.placeable_cells(table.walls[tile])
+        cells = layout.placeable_cells(tile_set.walls[tile])
         if cells and len(layout.tiles) < most:
             layout = layout.placed(tile, index_of(rng.choice(cells)))
     return layout
@@ -33,24 +33,24 @@ def grown(rng: random.Random, table: TileTable, tiles: list[int], most: int) -> 
 
 def named(layout: Layout) -> Names:
     """Names of tiles by cell."""
-    return {cell: layout.table.names[tile] for cell, tile in layout.cells().items()}
+    return {cell: layout.tile_set.names[tile] for cell, tile in layout.cells().items()}
 
 
 def position(seed: int, tiles: int, others: int) -> tuple[Names, list[str]]:
     """A random layout of so many tiles, and other tiles."""
-    table, rng = tile_table(), random.Random(seed)
+    known, rng = tile_set(), random.Random(seed)
     order = rng.sample(range(54), 54)
-    layout = named(grown(rng, table, order, tiles))
-    return layout, [name for tile in order if (name := table.names[tile]) not in layout.values()][:others]
+    layout = named(grown(rng, known, order, tiles))
+    return layout, [name for tile in order if (name := known.names[tile]) not in layout.values()][:others]
 
 
 def ends(seed: int, tiles: int, reserve: int) -> tuple[Names, list[str], Names]:
     """Two random layouts of the same tiles that have nothing else in common."""
-    table, rng = tile_table(), random.Random(seed)
+    known, rng = tile_set(), random.Random(seed)
     layout, stock = position(seed, tiles, reserve)
-    order = [table.numbers[name] for name in (*layout.values(), *stock)]
+    order = [known.numbers[name] for name in (*layout.values(), *stock)]
     rng.shuffle(order)
-    return layout, stock, named(grown(rng, table, order, tiles + reserve))
+    return layout, stock, named(grown(rng, known, order, tiles + reserve))
 
 
 def seconds(work: Callable[[int], bool], seeds: Sequence[int]) -> tuple[float, int]:

@@ -1,32 +1,86 @@
-"""Runs a ``referee`` command in this process, as starting one for every game would take the longest."""
+"""Run a ``referee`` command in this process: the ordinary way to test it, as its start would take the longest.
+
+``tests.cli.command`` starts a process, for what is about processes: signals, terminals, pipes, disks, what is imported.
+``test_inside.py`` holds the two against each other.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import chdir
+from functools import partial
+from io import BufferedReader, BufferedWriter, BytesIO, TextIOWrapper
+from pathlib import Path
+from subprocess import CompletedProcess
+from threading import Lock
+from unittest.mock import patch
 
-from typer.testing import CliRunner
+import structlog
 
-from referee.cli import application
-from referee.cli.failure import Failure
+from referee.cli import main
+from tests import one_loop
 
-
-class Done(NamedTuple):
-    """What came of it."""
-
-    code: int
-    out: str
-    failure: str = ""
-    """The one line on standard error of what stops a command."""
+_LOOKS: Mapping[str, str] = {"COLUMNS": "100", "NO_COLOR": "1"}
+_process = Lock()
+"""Held by the command that runs, as a process has one standard output, one environment, one directory."""
 
 
-def referee(*words: object) -> Done:
-    """Raises whatever is no answer of a command's."""
-    texts = list(map(str, words))
-    runner = CliRunner(env={"COLUMNS": "100", "NO_COLOR": "1"})
-    result = runner.invoke(application([texts[0]]), texts, standalone_mode=False)
-    if isinstance(result.exception, Failure):
-        return Done(result.exception.exit_code, result.stdout, str(result.exception))
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    code = result.return_value if isinstance(result.return_value, int) else result.exit_code
-    return Done(code, result.stdout)
+def referee(
+    *words: object, stdin: str = "", env: Mapping[str, str] | None = None, cwd: Path | None = None
+) -> CompletedProcess[str]:
+    """Return its exit code and what it printed.
+
+    A test that serves the command's calls on its own event loop awaits this in another thread. Raises what would end
+    the process with a traceback.
+    """
+    done = in_bytes(*words, stdin=stdin.encode(), env=env, cwd=cwd)
+    return CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def in_bytes(
+    *words: object, stdin: bytes = b"", env: Mapping[str, str] | None = None, cwd: Path | None = None
+) -> CompletedProcess[bytes]:
+    """Return what ``referee`` returns, for output that is no text."""
+    run = partial(_run, ["referee", *map(str, words)], stdin, {**_LOOKS, **(env or {})}, cwd or Path())
+    if not one_loop.is_running_here():
+        return run(one_loop.run)
+    # The loop stands still meanwhile. A command that calls nobody has one of its own, for which it takes a thread.
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(run, asyncio.run).result()
+
+
+def _run(
+    texts: list[str], stdin: bytes, env: Mapping[str, str], cwd: Path, run: Callable[..., object]
+) -> CompletedProcess[bytes]:
+    out, error = BytesIO(), BytesIO()
+    logging, handlers = structlog.get_config(), _handlers()
+    with (
+        _process,
+        patch.dict(os.environ, env),
+        patch.object(sys, "argv", texts),
+        patch.object(sys.modules["__main__"], "__package__", None),  # or the help would call the program by its name
+        patch.object(sys, "stdin", TextIOWrapper(BufferedReader(BytesIO(stdin)), encoding="utf-8")),
+        patch.object(sys, "stdout", TextIOWrapper(BufferedWriter(out), encoding="utf-8")),
+        patch.object(sys, "stderr", TextIOWrapper(BufferedWriter(error), encoding="utf-8")),
+        patch.object(asyncio, "run", run),
+        chdir(cwd),
+    ):
+        try:
+            main()
+        except SystemExit as stopped:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            return CompletedProcess(texts, int(stopped.code or 0), out.getvalue(), error.getvalue())
+        finally:
+            structlog.configure(**logging)
+            assert _handlers() == handlers, "what handles signals is to be tested as a process"
+    raise AssertionError("the command has not ended with an exit code")
+
+
+def _handlers() -> list[object]:
+    return [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]

@@ -21,7 +21,7 @@ from referee.notation.errors import NotationError
 from referee.notation.game_text import write
 from referee.notation.headers import Setup
 from referee.report.adjudication import Policy, adjudicate
-from tests.cli.command import referee
+from tests.cli.inside import referee
 from tests.log import registered
 from tests.log.games import SIGNER
 from tests.log.games import play as play_log

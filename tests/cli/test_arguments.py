@@ -8,7 +8,7 @@ import pytest
 
 from referee.cli.arguments import public_key, verifier_key
 from referee.cli.failure import Failure
-from tests.cli.command import referee
+from tests.cli.inside import referee
 from tests.log.games import SIGNER, key
 
 KEY = key("somebody")

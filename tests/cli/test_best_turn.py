@@ -9,9 +9,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from tests.cli.command import referee
+from tests.cli.inside import referee
 from tests.games.layouts import engine_layout, random_boards
-from tests.inspect.questions import TABLE, ask, names
+from tests.inspect.questions import TILE_SET, ask, names
 
 LAYOUT = {"0,-1": "pavilion-2-NEW"}
 POSITION = json.dumps({"game": "alhambra", "layout": LAYOUT, "reserve": [], "bought": ["tower-8-NES"]})
@@ -74,7 +74,7 @@ def test_the_turn_is_one_that_prove_calls_legal() -> None:
     questions = []
     for number, board in enumerate(random_boards("turns", 2)):
         layout = engine_layout(board)
-        left = [name for name in TABLE.names[number:] if TABLE.numbers[name] not in layout.tiles.values()]
+        left = [name for name in TILE_SET.names[number:] if TILE_SET.numbers[name] not in layout.tiles.values()]
         position = {"game": "alhambra", "layout": names(layout), "reserve": left[:1], "bought": left[1:2]}
         found = asked("best-turn", stdin=json.dumps(position))
         after = ask(layout=found["layout"])

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from subprocess import CompletedProcess
 
 import pytest
 
 from referee.log.keys import PrivateKey
 from referee.notation.game_text import GameText, write
-from tests.cli import inside
+from tests.cli.inside import referee
 from tests.frozen.report import HERE
 from tests.notation.test_contested import contested
 
@@ -21,13 +20,6 @@ LOGS = [
     "kingdomino-1-declared-3-corrected",
 ]
 """A game that forfeits ended; one with a given result; one in which a wrong move stands as well."""
-
-
-def referee(*words: object) -> CompletedProcess[str]:
-    """In this process: a start for each would take longer than all the rest."""
-    done = inside.referee(*words)
-    stopped = f"referee: {done.failure}\n" if done.failure else ""
-    return CompletedProcess(list(map(str, words)), done.code, done.out, stopped)
 
 
 @pytest.fixture(scope="module")

@@ -10,13 +10,12 @@ from typing import Any
 
 import pytest
 
-from referee.cli import application
 from referee.games.kingdomino import Options
 from referee.games.kingdomino.options import Draw
 from referee.games.kingdomino.series import next_options
 from referee.log.note import VerifierKey
 from referee.log.v1 import log_pb2
-from tests.cli.command import referee
+from tests.cli.inside import referee
 from tests.log.games import SIGNER, Played, abort, build_file, join_and_reveal, key, play, seed
 from tests.log.registered import at_random, codec, opened
 
@@ -186,11 +185,8 @@ CASES = {
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
-def test_games_that_do_not_belong_together(case: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The command itself, without a process for each case."""
-    words = ["dynasty", *map(str, written(tmp_path, case())), "--key", str(SIGNER.verifier)]
-    code = application(["dynasty"])(words, standalone_mode=False)
-    lines = capsys.readouterr().out.splitlines()
+def test_games_that_do_not_belong_together(case: Any, tmp_path: Path) -> None:
+    code, lines = told(written(tmp_path, case()))
     assert (code, lines[0]) == (8, "RULES")
     faults = [line for line in lines[1:] if line.startswith("  ")]
     for expected in CASES[case]:

@@ -12,54 +12,60 @@ from typing import Any
 import pytest
 from google.protobuf.json_format import MessageToDict, MessageToJson
 
+from referee.alhambra.v1 import alhambra_pb2
 from referee.cli.failure import Failure
-from referee.cli.options import options, options_of_games, tables
+from referee.cli.options import components, options, options_of_games
 from referee.cli.series import game_before
-from referee.games import registry
 from referee.kingdomino.v1 import kingdomino_pb2
 from referee.rollwrite.v1 import rollwrite_pb2
 from referee.wire.registry import codec as wire
 from referee_clients import parse_join, play_async
 from referee_clients.bots import load
 from referee_clients.sdk.organiser import organiser
-from tests.cli.command import referee
+from tests.cli.inside import referee
 from tests.clients.referee_process import Referee
 
 
 def test_the_help_names_every_option() -> None:
     text = options_of_games()
-    for rules_id in registry.names():
-        for field in options(rules_id, b"", None, None).DESCRIPTOR.fields:
+    for message in (alhambra_pb2.Options, kingdomino_pb2.Options, rollwrite_pb2.Options):
+        for field in message.DESCRIPTOR.fields:
             assert f"{field.name} (" in text
     assert "harmony (true or false)" in text
-    assert "central (CENTRAL_RULE_KINGDOM or CENTRAL_RULE_FRAME)" in text
+    assert "central (no, kingdom or frame)" in text
     assert "start_seat (a number)" in text
     assert "declared_order (a list of numbers)" in text
 
 
 def test_json_is_set_upon_what_is_there() -> None:
     before = kingdomino_pb2.Options(dynasty=True, declared_order=[1, 2, 0])
-    text = '{"declared_order": [2, 0, 1], "frame": "FRAME_RULE_RELATIVE", "harmony": true}'
-    assert options("kingdomino", before.SerializeToString(), text, None) == kingdomino_pb2.Options(
+    text = '{"declared_order": [2, 0, 1], "frame": "relative", "harmony": true}'
+    found = kingdomino_pb2.Options.FromString(options("kingdomino", before.SerializeToString(), text, None))
+    assert found == kingdomino_pb2.Options(
         dynasty=True, declared_order=[2, 0, 1], frame=kingdomino_pb2.FRAME_RULE_RELATIVE, harmony=True
     )
-    assert options("rollwrite", b"", '{"start_seat": 0}', None) == rollwrite_pb2.Options(start_seat=0)
+    found_seat = rollwrite_pb2.Options.FromString(options("rollwrite", b"", '{"start_seat": 0}', None))
+    assert found_seat == rollwrite_pb2.Options(start_seat=0)
 
 
 @pytest.mark.parametrize(
     ("rules", "text", "said"),
     [
-        ("kingdomino", '{"frame": "RELATIVE"}', '--options: frame is "RELATIVE"; expected FRAME_RULE_RELATIVE'),
-        ("kingdomino", '{"frame": 7}', "--options: frame is 7; expected FRAME_RULE_RELATIVE"),
+        ("kingdomino", '{"frame": "RELATIVE"}', '--options: frame is "RELATIVE"; expected fixed or relative'),
+        ("kingdomino", '{"frame": "FRAME_RULE_RELATIVE"}', '--options: frame is "FRAME_RULE_RELATIVE"; expected fixed'),
+        ("kingdomino", '{"frame": 1}', "--options: frame is 1; expected fixed or relative"),
         ("kingdomino", '{"harmony": 1}', "--options: harmony is 1; expected true or false"),
         ("kingdomino", '{"declared_order": "0"}', '--options: declared_order is "0"; expected a list of numbers'),
         ("kingdomino", '{"max_turns": 1}', "--options: no option 'max_turns'; expected some of frame, first_order, "),
         ("rollwrite", '{"start_seat": -1}', "--options: start_seat is -1; expected a number"),
-        ("rollwrite", '{"solo": true}', "--options: solo is true; expected SOLO_RULE_AGAINST"),
+        ("rollwrite", '{"start_seat": 4294967296}', "--options: start_seat is 4294967296; expected a number"),
+        ("rollwrite", '{"start_seat": true}', "--options: start_seat is true; expected a number"),
+        ("rollwrite", '{"start_seat": null}', "--options: start_seat is null; expected a number"),
+        ("rollwrite", '{"solo": true}', "--options: solo is true; expected points or against"),
         (
             "alhambra",
             '{"slot_currencies": [1, 9]}',
-            "--options: slot_currencies is [1, 9]; expected a list of CURRENCY_",
+            "--options: slot_currencies is [1, 9]; expected a list of denar, dirham, ducat, guilder",
         ),
         ("rollwrite", "[]", "--options: expected a JSON object"),
     ],
@@ -70,7 +76,10 @@ def test_an_option_that_is_none(rules: str, text: str, said: str) -> None:
 
 
 def test_ages_are_asked_for_in_alhambra_only() -> None:
-    assert list(options("alhambra", b"", None, "2,0,1").age_order) == [2, 0, 1]  # type: ignore[attr-defined]
+    assert alhambra_pb2.Options.FromString(options("alhambra", b"", None, "2,0,1")).age_order == [2, 0, 1]
+    for wrong in ("2, 0, 1", "2,,1", "one", ""):
+        with pytest.raises(Failure, match=f"^--age-order {re.escape(repr(wrong))}: expected seats, such as 2,0,1"):
+            options("alhambra", b"", None, wrong)
     for rules in ("kingdomino", "rollwrite"):
         with pytest.raises(Failure, match=f"--age-order: {rules} does not ask for the seats' ages"):
             options(rules, b"", None, "0,1")
@@ -79,23 +88,23 @@ def test_ages_are_asked_for_in_alhambra_only() -> None:
 def test_a_sheet_of_ones_own(tmp_path: Path) -> None:
     """As JSON of its message; one that breaks a constraint is refused by the constraint's name."""
     codec = wire("rollwrite", 1)
-    own = rollwrite_pb2.Tables.FromString(codec.encode_tables(None))
+    own = rollwrite_pb2.Tables.FromString(codec.encode_components(None))
     own.sheet, own.coin_track = "mine-1", 12
     file = tmp_path / "sheet.json"
     file.write_text(MessageToJson(own))
-    assert codec.decode_tables(tables("rollwrite", file)).coin_track == 12
+    assert codec.decode_components(components("rollwrite", file)).coin_track == 12
     for change, said in (
         ({"coin_track": 6}, "sheet mine-1: coin_track: 6, expected 7 to 255 coins"),
         ({"grid": [1] * 36}, "sheet mine-1: boxes: 5 of pavilion, expected one for each of its 36 cells"),
-        ({"colour": 1}, "expected sheet, grid, boxes, coin_track, rows_are as --show-tables prints them ("),
+        ({"colour": 1}, "expected sheet, grid, boxes, coin_track, rows_are as --show-components prints them ("),
     ):
         file.write_text(json.dumps(MessageToDict(own, preserving_proto_field_name=True) | change))
-        with pytest.raises(Failure, match=f"^--tables {re.escape(f'{file}: {said}')}"):
-            tables("rollwrite", file)
+        with pytest.raises(Failure, match=f"^--components {re.escape(f'{file}: {said}')}"):
+            components("rollwrite", file)
     with pytest.raises(Failure, match="alhambra is always played with its own"):
-        tables("alhambra", file)
+        components("alhambra", file)
     with pytest.raises(Failure, match="No such file"):
-        tables("kingdomino", tmp_path / "none")
+        components("kingdomino", tmp_path / "none")
 
 
 @pytest.fixture(scope="module")
@@ -145,10 +154,10 @@ async def play_new(running: Referee, folder: Path, *words: str | Path) -> Path:
 async def test_a_dynasty(running: Referee, tmp_path: Path) -> None:
     """Three games, each bound to the one before; KDO-26: the order of the first choice moves on by one seat."""
     words = ("--rules", "kingdomino", "--seats", "3", "--options", '{"dynasty": true, "harmony": true}', "--series")
-    dominoes = kingdomino_pb2.Tables.FromString(wire("kingdomino", 1).encode_tables(None))
+    dominoes = kingdomino_pb2.Tables.FromString(wire("kingdomino", 1).encode_components(None))
     dominoes.dominoes[0].left.crowns = 3
     (tmp_path / "dominoes.json").write_text(MessageToJson(dominoes))
-    files = [await play_new(running, tmp_path, *words, "--tables", tmp_path / "dominoes.json")]
+    files = [await play_new(running, tmp_path, *words, "--components", tmp_path / "dominoes.json")]
     files += [await play_new(running, tmp_path, "--series-of", files[-1])]
     files += [await play_new(running, tmp_path, "--series-of", files[-1])]
     records = [game_before(file) for file in files]
@@ -167,7 +176,10 @@ async def test_a_dynasty(running: Referee, tmp_path: Path) -> None:
         (("--rules", "alhambra"), "the game before is one of kingdomino with 3 seats"),
         (("--seats", "2"), "the game before is one of kingdomino with 3 seats"),
         (("--series",), "--series and --series-of: expected one of them"),
-        (("--options", '{"harmony": false}'), "options and tables are those of the game before; expected no others"),
+        (
+            ("--options", '{"harmony": false}'),
+            "options and components are as in the game before; expected no others",
+        ),
     ):
         done = referee("new", "--series-of", files[0], *more)
         assert (done.returncode, done.stdout) == (2, "")
@@ -192,9 +204,9 @@ async def test_only_a_game_of_a_series_that_is_over_is_followed(running: Referee
         assert said in done.stderr
 
 
-def test_the_tables_that_are_shown_are_taken(tmp_path: Path) -> None:
+def test_the_components_that_are_shown_are_taken(tmp_path: Path) -> None:
     for name in ("kingdomino", "rollwrite"):
-        done = referee("new", "--rules", name, "--show-tables")
+        done = referee("new", "--rules", name, "--show-components")
         assert (done.returncode, done.stderr) == (0, "")
         (tmp_path / name).write_text(done.stdout)
-        assert tables(name, tmp_path / name) == wire(name, 1).encode_tables(None)
+        assert components(name, tmp_path / name) == wire(name, 1).encode_components(None)

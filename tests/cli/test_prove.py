@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -14,9 +13,11 @@ from typing import Any
 
 import pytest
 
-from tests.cli.command import REFEREE, referee
+from tests.cli.command import REFEREE
+from tests.cli.inside import referee
 from tests.games.layouts import engine_layout, random_boards
-from tests.inspect.questions import TABLE, ask, names
+from tests.inspect.questions import TILE_SET, ask, names
+from tests.sizes import campaign
 
 LAYOUT = {"0,-1": "pavilion-2-NEW"}
 LEGAL = {"game": "alhambra", "layout": LAYOUT, "action": {"place": "tower-8-NES", "at": [1, 0]}}
@@ -50,12 +51,13 @@ def test_the_forms_of_answers() -> None:
 
 
 @pytest.mark.slow
-def test_verdicts_are_those_of_inspect() -> None:
+@pytest.mark.parametrize("boards", [slice(1, 2), campaign(slice(3))], ids=["a small one", "all"])
+def test_verdicts_are_those_of_inspect(boards: slice) -> None:
     """Every cell around a layout, every removal, every swap: two implementations that share no rule."""
     questions, expected = [], []
-    for number, board in enumerate(random_boards("prove", 3)):
+    for number, board in enumerate(random_boards("prove", 3)[boards]):
         layout = engine_layout(board)
-        tile = next(name for name in TABLE.names[number:] if TABLE.numbers[name] not in layout.tiles.values())
+        tile = next(name for name in TILE_SET.names[number:] if TILE_SET.numbers[name] not in layout.tiles.values())
         found = ask(layout=names(layout), tile=tile)
         xs, ys = [x for x, _ in [(0, 0), *layout.cells()]], [y for _, y in [(0, 0), *layout.cells()]]
         for x in range(min(xs) - 1, max(xs) + 2):
@@ -319,10 +321,8 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
 
 
 def test_help_shows_its_examples_and_they_are_answered() -> None:
-    done = subprocess.run(
-        [REFEREE, "prove", "--help"], capture_output=True, check=True, env={**os.environ, "COLUMNS": "200"}
-    )
-    shown = "".join(line.strip() for line in done.stdout.decode().splitlines())
+    done = referee("prove", "--help", env={"COLUMNS": "200"})
+    shown = "".join(line.strip() for line in done.stdout.splitlines())
     questions, start = [], shown.find('{"game"')
     while start >= 0:
         question, length = json.JSONDecoder().raw_decode(shown[start:])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import referee
+from tests.cli.inside import referee
 
 FROZEN = Path(__file__).parent.parent / "frozen"
 WHOLE = FROZEN / "kingdomino-1-dealt-4.gamelog"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ from referee.log.dsse import intent_encoding
 from referee.log.keys import PublicKey
 from referee.log.note import VerifierKey
 from referee.log.v1 import log_pb2
-from tests.cli.command import REFEREE, referee
+from tests.cli.inside import in_bytes, referee
 from tests.log import evil
 from tests.log.alhambra import CODEC, alhambra, at_random
 from tests.log.games import SIGNER, Played, key, play, seat_key
@@ -40,11 +39,8 @@ def move(played: Played, seat: int) -> int:
 
 
 def proof_of(log: Path, entry: int, out: Path) -> None:
-    done = subprocess.run(
-        [REFEREE, "prove-inclusion", log, "--key", str(SIGNER.verifier), "--entry", str(entry)],
-        capture_output=True,
-        check=True,
-    )
+    done = in_bytes("prove-inclusion", log, "--key", SIGNER.verifier, "--entry", entry)
+    assert done.returncode == 0
     out.write_bytes(done.stdout)
 
 

@@ -14,7 +14,7 @@ from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey
 from referee.notation.game_text import GameText, read, write
 from referee.notation.headers import Setup
-from tests.cli.command import referee
+from tests.cli.inside import referee
 from tests.log import registered
 from tests.log.games import play
 from tests.notation.setups import PLAIN, SETUPS, name_of, text_of
@@ -50,11 +50,11 @@ def shown(*words: str | Path) -> tuple[int, str, str]:
 ABORTED = Contest(ruled=Result(Ending.ABORTED))
 
 
-def own_tables(setup: Setup) -> bool:
-    return setup.tables is not None
+def own_components(setup: Setup) -> bool:
+    return setup.components is not None
 
 
-@pytest.mark.parametrize("setup", [PLAIN[0], *filter(own_tables, SETUPS), SETUPS[5]], ids=name_of)
+@pytest.mark.parametrize("setup", [PLAIN[0], *filter(own_components, SETUPS), SETUPS[5]], ids=name_of)
 def test_a_text_becomes_a_log_that_is_complete_and_says_the_same(setup: Setup, keys: Path, tmp_path: Path) -> None:
     text, out = tmp_path / "game.txt", tmp_path / "game.gamelog"
     text.write_text(write(text_of(setup, played(setup, seed=6))), encoding="utf-8")

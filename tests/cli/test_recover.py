@@ -19,11 +19,13 @@ from referee.log import file
 from referee.log.engines import installed
 from referee.log.frames import FrameType
 from referee.log.v1 import log_pb2
-from referee.service.data import STORE_FILE, VERIFIER_FILE, open_data, origin_of
+from referee.service.data import open_data, origin_of
+from referee.service.files import STORE_FILE, VERIFIER_FILE
 from referee.store.sqlite import MARKS_FILE, SEAL_FILE
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
-from tests.cli.command import referee
+from tests.cli import command
+from tests.cli.inside import referee
 from tests.service.conftest import running
 from tests.service.player import SCRIBE, Play, bearer, refused
 from tests.service.test_again import moved
@@ -366,7 +368,7 @@ async def test_marks_that_are_lost_for_good(tmp_path: Path) -> None:
         play = await client.play()
         await play.steps(5)
     (tmp_path / "data" / MARKS_FILE).unlink()
-    done = referee("serve", "--data", tmp_path / "data", "--listen", "127.0.0.1:0")
+    done = command.referee("serve", "--data", tmp_path / "data", "--listen", "127.0.0.1:0")
     assert done.returncode == 1
     assert "recover --new-marks" in done.stderr
     assert done.stderr.count("\n") == 1

@@ -73,8 +73,8 @@ def test_wrong_ones_are_replaced_and_lacking_ones_added(
 
     done = referee("reprove", path)
     kept = len(made) - 3
-    assert (done.code, done.failure) == (0, "")
-    assert done.out == f"{path}: {kept} certificates kept, 3 made, 2 removed\n"
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"{path}: {kept} certificates kept, 3 made, 2 removed\n"
     assert (of(path).verdict, of(path).proofs.checked) == (Verdict.COMPLETE, len(made))
     assert beside(path.read_bytes()) == beside(before)
     assert path.stat().st_mode & 0o777 == 0o640
@@ -82,7 +82,7 @@ def test_wrong_ones_are_replaced_and_lacking_ones_added(
 
     again = path.read_bytes()
     done = referee("reprove", path)
-    assert done.out == f"{path}: {len(made)} certificates kept, 0 made, 0 removed\n"
+    assert done.stdout == f"{path}: {len(made)} certificates kept, 0 made, 0 removed\n"
     assert path.read_bytes() == again
 
 
@@ -97,7 +97,7 @@ def test_another_file_is_written_and_what_nobody_knows_stays(
     path.write_bytes(joined(parts))
     before = path.read_bytes()
     done = referee("reprove", path, "--out", out)
-    assert (done.code, path.read_bytes()) == (0, before)
+    assert (done.returncode, path.read_bytes()) == (0, before)
     assert beside(out.read_bytes()) == beside(before)
     assert (UNKNOWN, b"somebody's") in beside(out.read_bytes())
     assert of(out).proofs.checked == len(made)
@@ -112,7 +112,7 @@ def test_contested_games_have_all_that_can_be_proved(tmp_path: Path) -> None:
         path.write_bytes(made.data)
         report = of(path)
         assert len(report.proofs.lacking) > 0
-        assert referee("reprove", path).code == 0
+        assert referee("reprove", path).returncode == 0
         proofs = of(path).proofs
         assert (of(path).verdict, proofs.lacking, proofs.failed) == (Verdict.COMPLETE, (), 0)
         assert proofs.checked == proofs.wanted > 0
@@ -145,14 +145,15 @@ def test_files_that_do_not_hold_are_left_alone(tmp_path: Path, proved: tuple[Pla
         path = tmp_path / f"{name}.gamelog"
         path.write_bytes(data)
         done = referee("reprove", path)
-        assert (done.code, path.read_bytes()) == (code, data), (name, done)
-        assert words in done.failure
-        assert done.failure.startswith(f"{path}: ")
-    done = referee("reprove", tmp_path / "none.gamelog")
-    assert (done.code, done.failure) == (2, f"{tmp_path / 'none.gamelog'}: No such file or directory")
+        assert (done.returncode, path.read_bytes()) == (code, data), (name, done)
+        assert words in done.stderr
+        assert done.stderr.startswith(f"referee: {path}: ")
+    none = tmp_path / "none.gamelog"
+    done = referee("reprove", none)
+    assert (done.returncode, done.stderr) == (2, f"referee: {none}: No such file or directory\n")
     nowhere = tmp_path / "none" / "out.gamelog"
     done = referee("reprove", written(tmp_path / "game.gamelog", played, made), "--out", nowhere)
-    assert (done.code, done.failure) == (1, f"--out {nowhere}: No such file or directory")
+    assert (done.returncode, done.stderr) == (1, f"referee: --out {nowhere}: No such file or directory\n")
 
 
 def test_what_takes_too_much_is_counted(tmp_path: Path, proved: tuple[Played, dict[int, list[bytes]]]) -> None:
@@ -160,8 +161,10 @@ def test_what_takes_too_much_is_counted(tmp_path: Path, proved: tuple[Played, di
     first, *_ = sorted(made)
     path = written(tmp_path / "game.gamelog", played, {seq: made[seq] for seq in made if seq != first})
     done = referee("reprove", path, "--rlimit", "1")
-    assert done.code == 1
-    assert done.out == f"{path}: {len(made) - 1} certificates kept, 0 made, 0 removed, 1 not proved within the limit\n"
+    assert done.returncode == 1
+    assert (
+        done.stdout == f"{path}: {len(made) - 1} certificates kept, 0 made, 0 removed, 1 not proved within the limit\n"
+    )
     assert of(path).proofs.lacking == (first,)
 
 
@@ -174,7 +177,7 @@ def test_what_is_no_ordinary_file_is_not_replaced(
     path = written(tmp_path / "game.gamelog", played, {first: made[first]})
     link = tmp_path / "link.gamelog"
     link.symlink_to(path.name)
-    assert referee("reprove", link).code == 0
+    assert referee("reprove", link).returncode == 0
     assert link.is_symlink()
     assert of(path).proofs.checked == len(made)
     pipe = tmp_path / "pipe"
@@ -182,7 +185,7 @@ def test_what_is_no_ordinary_file_is_not_replaced(
     for there in (pipe, path):
         before = path.read_bytes()
         done = referee("reprove", path, "--out", there)
-        assert (done.code, done.failure) == (1, f"--out {there}: File exists")
+        assert (done.returncode, done.stderr) == (1, f"referee: --out {there}: File exists\n")
         assert path.read_bytes() == before
     assert pipe.is_fifo()
 
@@ -195,4 +198,4 @@ def test_files_without_a_game_are_refused(tmp_path: Path, proved: tuple[Played, 
         path = tmp_path / f"{name}.gamelog"
         path.write_bytes(data)
         done = referee("reprove", path)
-        assert (done.code, path.read_bytes()) == (code, data), (name, done)
+        assert (done.returncode, path.read_bytes()) == (code, data), (name, done)

@@ -2,44 +2,33 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import random
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from referee.cli import main
 from referee.games.game import Decision
 from referee.log.keys import PrivateKey
 from referee.log.verdict import Verdict
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.join import format_join
+from tests import one_loop
+from tests.cli import inside
 from tests.cli.command import REFEREE
 from tests.service.player import SCRIBE, Play, connected, seat_key
 
 pytestmark = pytest.mark.slow
-Run = Callable[..., tuple[int, str, str]]
 
 
-@pytest.fixture
-def here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """The command in this process: exit code, standard output, standard error."""
-
-    def run(*words: object, typed: str = "") -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["referee", *map(str, words)])
-        monkeypatch.setattr(sys, "stdin", StringIO(typed))
-        with pytest.raises(SystemExit) as stopped:
-            main()
-        return int(stopped.value.code or 0), *capsys.readouterr()
-
-    return run
+def here(*words: object, typed: str = "") -> tuple[int, str, str]:
+    """Run the command: exit code, standard output, standard error."""
+    done = inside.referee(*words, stdin=typed)
+    return done.returncode, done.stdout, done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +59,7 @@ class Club:
             self.keys[name] = self.path / f"{name}.pem"
             key.save(self.keys[name])
 
-    def new(self, here: Run, *words: object) -> Game:
+    def new(self, *words: object) -> Game:
         arbiters = [word for number in range(2) for word in ("--arbiter-key", self.keys[f"arbiter{number}"])]
         code, text, error = here(
             "new", "--server", self.address, "--data", self.path / "data", "--json", *arbiters, *words
@@ -117,7 +106,7 @@ class Game:
                     assert await play.step()
                 return play
 
-        return asyncio.run(run())
+        return one_loop.run(run())
 
     def until(self, kind: str) -> Play:
         def awaited(play: Play) -> bool:
@@ -127,15 +116,15 @@ class Game:
         return self.play(awaited)
 
 
-def declared(club: Club, here: Run, *words: object) -> Game:
+def declared(club: Club, *words: object) -> Game:
     """At a physical table of three."""
     scribed = [word for seat in range(3) for word in ("--scribed", seat)]
     key = club.keys["scribe"]
-    return club.new(here, "--rules", "kingdomino", "--seats", 3, "--declare", key, *scribed, *words)
+    return club.new("--rules", "kingdomino", "--seats", 3, "--declare", key, *scribed, *words)
 
 
-def test_every_ruling_by_command(club: Club, here: Run) -> None:
-    game = declared(club, here, "--clock", "10m+5s", "--lag", "1s", "--illegal", "strikes:9", "--take-backs")
+def test_every_ruling_by_command(club: Club) -> None:
+    game = declared(club, "--clock", "10m+5s", "--lag", "1s", "--illegal", "strikes:9", "--take-backs")
     play = game.until("place_domino")
     before = play.record.size - 1
     arbiter = [*game.by("arbiter", "arbiter0"), "--yes"]
@@ -202,10 +191,10 @@ def test_every_ruling_by_command(club: Club, here: Run) -> None:
     assert "seat 0 5 points, place 2, seat 1 9 points, place 1" in told
     code, _, error = here("rule", "void", game.id, *on, *arbiter)
     assert (code, error.count("\n")) == (1, 1)
-    shown(game, here, protest)
+    shown(game, protest)
 
 
-def shown(game: Game, here: Run, protest: int) -> None:
+def shown(game: Game, protest: int) -> None:
     """The file in words, audited, and its docket, offline."""
     file = game.club.path / "final.gamelog"
     assert here("fetch", game.id, "--server", game.club.address, "--out", file)[0] == 0
@@ -230,8 +219,8 @@ def shown(game: Game, here: Run, protest: int) -> None:
     assert (code, error.count("\n")) == (Verdict.CORRUPT, 1)
 
 
-def test_it_tells_and_asks_before_it_sends(club: Club, here: Run) -> None:
-    game = declared(club, here)
+def test_it_tells_and_asks_before_it_sends(club: Club) -> None:
+    game = declared(club)
     words = ("rule", "pause", game.id, *game.by("arbiter", "arbiter0"))
     for typed, said in (("n\n", "nothing was sent"), ("\n", "nothing was sent"), ("", "nobody answered")):
         code, told, error = here(*words, typed=typed)
@@ -244,8 +233,8 @@ def test_it_tells_and_asks_before_it_sends(club: Club, here: Run) -> None:
     assert told.endswith("entered as entry 1\n")
 
 
-def test_what_is_wrong_is_told_in_a_line(club: Club, here: Run, tmp_path: Path) -> None:
-    game = declared(club, here)
+def test_what_is_wrong_is_told_in_a_line(club: Club, tmp_path: Path) -> None:
+    game = declared(club)
     arbiter = [*game.by("arbiter", "arbiter0"), "--yes"]
     cases: list[tuple[tuple[object, ...], int, str]] = [
         (("rule", "pause", "abc", *arbiter), 2, "game 'abc': expected 32 hexadecimal digits"),
@@ -275,8 +264,8 @@ def test_what_is_wrong_is_told_in_a_line(club: Club, here: Run, tmp_path: Path) 
         assert text in found[2], words
 
 
-def test_seats_act_with_their_join_strings(club: Club, here: Run, tmp_path: Path) -> None:
-    game = club.new(here, "--rules", "kingdomino", "--take-backs")
+def test_seats_act_with_their_join_strings(club: Club, tmp_path: Path) -> None:
+    game = club.new("--rules", "kingdomino", "--take-backs")
     play = game.until("choose_domino")
     last = play.record.size - 1
     play = game.play(lambda found: found.record.size > last + 1)
@@ -305,7 +294,7 @@ def test_seats_act_with_their_join_strings(club: Club, here: Run, tmp_path: Path
     assert (code, error.count("\n")) == (1, 1)
 
 
-def test_new_tells_the_terms_that_contradict(club: Club, here: Run) -> None:
+def test_new_tells_the_terms_that_contradict(club: Club) -> None:
     words = ("new", "--server", club.address, "--data", club.path / "data")
     code, _, error = here(*words, "--illegal", "penalty:30s")
     assert code == 1
@@ -318,9 +307,9 @@ def test_new_tells_the_terms_that_contradict(club: Club, here: Run) -> None:
     assert told.splitlines()[-1].startswith("arbiter: ")
 
 
-def test_the_organiser_gives_up_what_nobody_rules_on(club: Club, here: Run) -> None:
+def test_the_organiser_gives_up_what_nobody_rules_on(club: Club) -> None:
     """A game that has come to its end, but while a protest is open; not without being sure."""
-    game = declared(club, here, "--protest-time", "1h")
+    game = declared(club, "--protest-time", "1h")
     data = ("--server", club.address, "--data", club.path / "data")
     protest = [
         "protest",
@@ -350,8 +339,7 @@ def test_the_organiser_gives_up_what_nobody_rules_on(club: Club, here: Run) -> N
     assert "over" in error
 
 
-def test_the_help_names_every_command_in_its_group(here: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "100")
+def test_the_help_names_every_command_in_its_group() -> None:
     code, told, _ = here("--help")
     assert code == 0
     for panel in ("The referee", "Playing", "Arbiters", "Games and their logs", "Games over the board", "The solver"):

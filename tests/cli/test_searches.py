@@ -18,7 +18,8 @@ import pytest
 
 from referee.games.alhambra.tiles import NAMES
 from referee.games.kingdomino.dominoes import DOMINOES
-from tests.cli.command import REFEREE, referee
+from tests.cli.command import REFEREE
+from tests.cli.inside import referee
 from tests.cli.terminal import at_a_terminal
 from tests.games.slow_kingdomino import SlowKingdom
 from tests.inspect.questions import ask

@@ -18,7 +18,8 @@ import pytest
 from referee.cli.status import picture
 from referee.v1 import game_pb2
 from referee.v1 import status_service_pb2 as pb
-from tests.cli.command import NOBODY, REFEREE, referee
+from tests.cli.command import NOBODY, REFEREE
+from tests.cli.inside import referee
 from tests.service.player import connected
 from tests.service.process import serve
 from tests.waiting import waiting_for

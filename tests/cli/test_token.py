@@ -11,7 +11,8 @@ import pytest
 
 from referee.log.v1.log_pb2 import Seat
 from referee.v1 import game_service_pb2 as pb
-from tests.cli.command import NOBODY, referee
+from tests.cli.command import NOBODY
+from tests.cli.inside import referee
 from tests.service.certificates import Authority
 from tests.service.conftest import running
 from tests.service.player import bearer, refused

@@ -14,11 +14,10 @@ from typing import Any, Final
 
 from referee.games.alhambra.money import KINDS, SCORING_A, SCORING_B
 from referee.games.alhambra.moves import MarketTiles, MoneyRow, NeutralTiles
-from referee.games.alhambra.piles import tiles_due
 from referee.games.alhambra.tiles import tiles_of
 from referee.games.game import Chance
+from referee.games.kingdomino.dominoes import numbers_of
 from referee.games.kingdomino.moves import Line
-from referee.games.kingdomino.piles import numbers_of
 from referee.harness import by_kind
 from referee.log.v1 import log_pb2
 from referee.wire.strict import MalformedError
@@ -172,7 +171,7 @@ class Contester(Somebody):
             return self.referees(due, self.now)
         rng, state, slow = self.random, self.state, self.slow
         if isinstance(state.pending()[0], Chance):
-            intent = log_pb2.Intent(scribe=1, declare=slow.codec.encode_outcome(drawn(rng, state), slow.tables))
+            intent = log_pb2.Intent(scribe=1, declare=slow.codec.encode_outcome(drawn(rng, state), slow.components))
             return self.signed(intent)
         move = self.encoded(by_kind(rng, state, list(islice(state.legal_moves(), 400))))
         self.moves.append(move)
@@ -441,7 +440,7 @@ def drawn(rng: random.Random, state: Any) -> Any:
         return Line(tuple(sorted(rng.sample(numbers_of(state.unseen), state.line_size()))))
     if kind in ("market_tiles", "neutral_tiles"):
         make = MarketTiles if kind == "market_tiles" else NeutralTiles
-        return make(tuple(rng.sample(tiles_of(state.bag), tiles_due(state))))
+        return make(tuple(rng.sample(tiles_of(state.bag), state.tiles_due())))
     if kind == "money_row":
         deck = [card for card in range(KINDS) for _ in range(state.deck[card])]
         missing = 4 - len(state.row)

@@ -116,8 +116,8 @@ class Contested:
     def position(self, seq: int) -> Any:
         """After this entry, played from the beginning."""
         engine, codec = installed().get(self.rules_id, self.opened.rules_version)
-        options, tables = codec.decode_options(self.opened.options), codec.decode_tables(self.opened.tables)
-        state = engine.new(len(self.opened.seats), options, tables)
+        options, components = codec.decode_options(self.opened.options), codec.decode_components(self.opened.tables)
+        state = engine.new(len(self.opened.seats), options, components)
         for event in self.truth[seq].events:
             state.apply(event)
         return state
@@ -199,7 +199,7 @@ class _Making:
             dealt=dealt,
             scribed=scribed,
             options=codec.encode_options(self.options(seats)),
-            tables=codec.encode_tables(own() if own is not None and rng.random() < 0.2 else None),
+            tables=codec.encode_components(own() if own is not None and rng.random() < 0.2 else None),
             rules=(rules_id, registry.get(rules_id).version),
         )
         opened.nonce = seed(f"{rules_id} {self.number}")[:16]
@@ -320,7 +320,7 @@ class _Making:
         move = intent.move if intent.HasField("move") else intent.rule.accept.move
         if not move:
             return ()
-        event = slow.codec.decode_move(move, slow.tables)
+        event = slow.codec.decode_move(move, slow.components)
         return tuple(sorted({violation.rule_id for violation in slow.position(n).check(event)}))
 
     def true_now(self, slow: SlowTable, tried: Try, before: set[int], broken: tuple[str, ...]) -> Truth:

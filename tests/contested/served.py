@@ -11,7 +11,8 @@ from referee.live.opening import new_token, token_digest
 from referee.log.engines import installed
 from referee.log.replay import Record
 from referee.service.data import open_data
-from referee.store.store import Grant, Opening, Row, StoreFailed
+from referee.store.errors import StoreFailed
+from referee.store.store import Grant, Opening, Row
 from tests.contested.games import Contested
 from tests.log.games import SECRET
 
@@ -41,7 +42,7 @@ async def _keep(context: Context, made: Contested) -> list[str]:
         for seat, token in enumerate(tokens)
         if not made.opened.seats[seat].scribed
     ]
-    opening = Opening(made.opened.header_hash, made.header, secret, grants, proofs=record.wants_proofs)
+    opening = Opening(made.opened.header_hash, made.header, secret, grants, wants_certificates=record.wants_proofs)
     done: asyncio.Future[StoreFailed | None] = asyncio.get_running_loop().create_future()
     context.store.commit(context.change(record, rows, opening), done.set_result)
     assert await done is None

@@ -59,7 +59,7 @@ def judged(made: Contested, seq: int) -> object:
     if not entry.HasField("refused"):
         return None
     codec = installed().get(made.rules_id, made.opened.rules_version)[1]
-    return codec.decode_move(decode_intent(entry.refused.intent).move, codec.decode_tables(made.opened.tables))
+    return codec.decode_move(decode_intent(entry.refused.intent).move, codec.decode_components(made.opened.tables))
 
 
 def is_short(made: Contested) -> bool:
@@ -77,7 +77,7 @@ async def test_every_certificate_is_made(tmp_path: Path, rules_id: str) -> None:
     await keep(tmp_path / "data", made)
     async with running(tmp_path / "data") as (server, client):
         async with waiting_for("certificates"):
-            while len(await server.data.store.unproved()) > len(server.prover._given_up):  # noqa: ASYNC110
+            while len(await server.data.store.awaiting_certificates()) > len(server.prover._given_up):  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
         wrong = []
         for each in made:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from itertools import pairwise
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
 
 from referee.games.game import Ending
 from referee.games.results import Result
-from tests.cli.inside import Done, referee
+from tests.cli.inside import referee
 from tests.contested.campaign import games
 from tests.contested.games import Contested
 
@@ -21,11 +22,11 @@ DECIDED, OPEN = 0, 11
 """Exit codes."""
 
 
-def answer(folder: Path, made: Contested, at: int) -> tuple[Done, dict[str, Any]]:
+def answer(folder: Path, made: Contested, at: int) -> tuple[CompletedProcess[str], dict[str, Any]]:
     path = folder / "game.gamelog"
     path.write_bytes(made.data)
     done = referee("prove-decided", path, "--at", at, "--rlimit", 2000, "--json")
-    return done, json.loads(done.out) if done.out else {}
+    return done, json.loads(done.stdout) if done.stdout else {}
 
 
 def ends(made: Contested) -> list[int]:
@@ -46,8 +47,10 @@ def test_what_a_game_has_come_to_is_said(tmp_path: Path, rules_id: str) -> None:
             assert result is not None
             said = found.get("winners"), found.get("places") or [], bool(found.get("decided"))
             expected = list(result.winners), list(result.places), False
-            if said != expected or done.code != (DECIDED if len(result.winners) == 1 else OPEN):
-                wrong.append(f"{made}, after entry {at}: {result}; exit code {done.code}: {done.failure or done.out}")
+            if said != expected or done.returncode != (DECIDED if len(result.winners) == 1 else OPEN):
+                wrong.append(
+                    f"{made}, after entry {at}: {result}; exit code {done.returncode}: {done.stderr or done.stdout}"
+                )
     assert not wrong, f"{len(wrong)} wrong\n" + "\n".join(wrong)
 
 
@@ -63,7 +66,9 @@ def test_nothing_is_proved_that_does_not_come(tmp_path: Path, rules_id: str) -> 
             is_out = leader in dict(made.truth[at].out)
             end = by_moves_alone(made, at) if found.get("decided") else None
             if leader is None or is_out or (end is not None and end.winners != (leader,)):
-                wrong.append(f"{made}, after entry {at}: {end}; exit code {done.code}: {done.failure or done.out}")
+                wrong.append(
+                    f"{made}, after entry {at}: {end}; exit code {done.returncode}: {done.stderr or done.stdout}"
+                )
     assert not wrong, f"{len(wrong)} wrong\n" + "\n".join(wrong)
 
 

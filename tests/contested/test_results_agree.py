@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import pytest
 
@@ -31,7 +32,7 @@ from referee_clients.sdk.arbiter import arbiter
 from referee_clients.sdk.channel import Security
 from referee_clients.sdk.organiser import organiser
 from referee_clients.sdk.player import Player
-from tests.cli.inside import Done, referee
+from tests.cli.inside import referee
 from tests.contested.games import ENDINGS, Contested, kept
 from tests.contested.said import Said, in_header, in_json, in_page, in_text, of_places
 from tests.contested.served import keep
@@ -97,16 +98,16 @@ def ended(made: Contested, ending: Ending, *, is_held: bool, is_disputed: bool =
 # --- tools of a file -----------------------------------------------------------------------------------------
 
 
-def audited(made: Contested, path: Path, *words: str) -> Done:
+def audited(made: Contested, path: Path, *words: str) -> CompletedProcess[str]:
     return referee("audit", path, "--key", made.verifier, *words)
 
 
 def read_back(path: Path) -> Said:
     """What a game as text says, when it is shown again."""
     text = path.with_suffix(".txt")
-    text.write_text(referee("show", "--notation", path).out, encoding="utf-8")
+    text.write_text(referee("show", "--notation", path).stdout, encoding="utf-8")
     done = referee("show", text)
-    return in_text(done.out.partition("\n\n")[0]) if not done.failure else Said(None, done.failure)
+    return in_text(done.stdout.partition("\n\n")[0]) if not done.stderr else Said(None, done.stderr)
 
 
 def desk_status(made: Contested, path: Path) -> Said:
@@ -135,15 +136,15 @@ def bots_last_line(made: Contested, _: Path) -> Said:
 
 
 TOOLS: dict[str, Callable[[Contested, Path], Said]] = {
-    "score": lambda _, path: in_text(referee("score", path).out),
-    "show": lambda _, path: in_text(referee("show", path).out.partition("\n\n")[0]),
-    "show --notation": lambda _, path: in_header(referee("show", "--notation", path).out),
+    "score": lambda _, path: in_text(referee("score", path).stdout),
+    "show": lambda _, path: in_text(referee("show", path).stdout.partition("\n\n")[0]),
+    "show --notation": lambda _, path: in_header(referee("show", "--notation", path).stdout),
     "notation read back": lambda _, path: read_back(path),
-    "audit": lambda made, path: in_text(audited(made, path).out),
-    "audit --json": lambda made, path: in_json(audited(made, path, "--json").out),
-    "report": lambda made, path: in_text(referee("report", path, "--key", made.verifier).out),
-    "report --html": lambda made, path: in_page(referee("report", "--html", path, "--key", made.verifier).out),
-    "docket": lambda _, path: in_text(referee("docket", path).out),
+    "audit": lambda made, path: in_text(audited(made, path).stdout),
+    "audit --json": lambda made, path: in_json(audited(made, path, "--json").stdout),
+    "report": lambda made, path: in_text(referee("report", path, "--key", made.verifier).stdout),
+    "report --html": lambda made, path: in_page(referee("report", "--html", path, "--key", made.verifier).stdout),
+    "docket": lambda _, path: in_text(referee("docket", path).stdout),
     "desk": desk_status,
     "bot": bots_last_line,
 }

@@ -73,7 +73,7 @@ def check(entries: Sequence[bytes]) -> None:
 def replayed(record: Record, transcript: Transcript) -> State:
     """What the events that count lead to, from the beginning."""
     position = record.game.position
-    state = position.rules.new(position.seats, position.options, position.tables)
+    state = position.rules.new(position.seats, position.options, position.components)
     for event in transcript.events():
         state.apply(event)
     return state

@@ -17,7 +17,7 @@ import grpc
 from referee.log.audit import Policy, audit
 from referee.log.file import entries
 from referee.log.verdict import Verdict
-from referee.service.data import STORE_FILE
+from referee.service.files import STORE_FILE
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from tests.crash.journal import Told, broken

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from referee.log.file import entries
-from referee.service.data import STORE_FILE
+from referee.service.files import STORE_FILE
 from referee.store.sqlite import MARKS_FILE
 from tests.crash.club import SOME, Club, club, goes_on
 from tests.crash.journal import broken

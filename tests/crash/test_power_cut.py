@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from referee.service.data import STORE_FILE
+from referee.service.files import STORE_FILE
 from referee.store.sqlite import MARKS_FILE
 from tests.crash.journal import Act, Told
 from tests.crash.process import Referee

@@ -10,9 +10,10 @@ from typing import Any
 from textual.pilot import Pilot
 from textual.widgets import OptionList, Select, Static
 
-from referee.cli.desk import _tables
+from referee.cli.desk import _components
 from referee.notation import headers
 from referee.notation.headers import Setup
+from referee.notation.options import options_of
 from referee_clients.desk.app import DeskApp
 from referee_clients.desk.folder import Folder
 from referee_clients.desk.line import Line
@@ -109,10 +110,10 @@ class Desk:
 async def running(referee: Referee, folder: Path, size: tuple[int, int] = (80, 24)) -> AsyncIterator[Desk]:
     """A desk at this referee, on its first screen."""
     place = Place(referee.address, referee.token, Security(), "there")
-    app = DeskApp(Folder(folder), place, _tables)
+    app = DeskApp(Folder(folder), place, _components)
     async with app.run_test(size=size) as pilot:
         yield Desk(app, pilot)
 
 
 def _last_option(setup: Setup) -> str:
-    return list(headers.option_types(type(setup.options)))[-1]
+    return list(options_of(type(setup.options)))[-1]

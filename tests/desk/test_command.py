@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import referee
+from tests.cli.inside import referee
 from tests.cli.terminal import at_a_terminal
 
 

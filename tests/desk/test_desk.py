@@ -15,7 +15,7 @@ from referee_clients.desk.help import Help
 from referee_clients.desk.opening import Opening
 from referee_clients.desk.start import Start
 from referee_clients.desk.table import TableScreen
-from tests.cli.command import referee as command
+from tests.cli.inside import referee as command
 from tests.clients.referee_process import Referee
 from tests.desk.desk import Desk, running
 from tests.notation.setups import PLAIN
@@ -143,13 +143,13 @@ async def test_the_form_tells_what_is_wrong_and_opens_nothing(referee: Referee, 
         assert desk.text("about").startswith("Names: ")
         assert not Folder(tmp_path).games("there")
         desk.field("Game").value = "rollwrite"
-        await until(lambda: desk.app.screen.query("#tables"), "the sheet's field")
-        desk.field("tables").value = str(tmp_path / "none.json")
+        await until(lambda: desk.app.screen.query("#components"), "the sheet's field")
+        desk.field("components").value = str(tmp_path / "none.json")
         await desk.pilot.press("f2")
         await until(lambda: "No such file" in desk.text("said"), "the file is missed")
-        sheet = command("new", "--rules", "rollwrite", "--show-tables").stdout.replace("rw-default-1", "club-sheet")
+        sheet = command("new", "--rules", "rollwrite", "--show-components").stdout.replace("rw-default-1", "club-sheet")
         (tmp_path / "sheet.json").write_text(sheet, encoding="utf-8")
-        desk.field("tables").value = str(tmp_path / "sheet.json")
+        desk.field("components").value = str(tmp_path / "sheet.json")
         await desk.pilot.press("f2")
         await desk.shows(TableScreen)
         await desk.is_at(1)
@@ -179,6 +179,32 @@ async def test_a_game_goes_on_after_desk_and_referee_were_stopped(referee: Refer
         await desk.pilot.press("escape")
         await desk.shows(Start)
         await until(lambda: desk.listed()[-1].endswith("6 entries, goes on"), "the list is made anew")
+
+
+async def test_the_game_that_goes_on_is_proposed(referee: Referee, tmp_path: Path) -> None:
+    """Even if a newer one is over."""
+    async with running(referee, tmp_path) as desk:
+        for _ in range(2):
+            await desk.open_game(KINGS)
+            await desk.pilot.press("escape")
+            await desk.shows(Start)
+        newest, older = Folder(tmp_path).games("there")
+        where = ("--server", referee.address, "--data", referee.folder)
+        assert command("abort", newest.game_id, "--yes", *where).returncode == 0
+    async with running(referee, tmp_path) as desk:
+        _, first, second = await desk.games(3)
+        assert first.endswith("is over")
+        assert second.endswith("1 entry, goes on")
+        await desk.pilot.press("enter")
+        await desk.shows(TableScreen)
+        await desk.is_at(1)
+        assert f"game {older.game_id[:8]};" in desk.text("title")
+        await desk.pilot.press("escape")
+        await desk.shows(Start)
+        await desk.games(3)
+        await desk.pilot.press("home", "down", "enter")
+        await desk.shows(TableScreen)
+        await until(lambda: desk.text("awaited").startswith("The game is over"), "the game that is over")
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from referee.notation.game_text import write
 from referee.notation.headers import Setup
 from referee_clients.desk.correction import Correction
 from referee_clients.desk.table import TableScreen
-from tests.cli.command import referee as command
+from tests.cli.inside import referee as command
 from tests.clients.referee_process import Referee
 from tests.desk.desk import Desk, running
 from tests.notation.setups import PLAIN, name_of, play, text_of

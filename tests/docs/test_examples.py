@@ -16,7 +16,7 @@ import pytest
 from referee.games import registry
 from referee_clients.bots import load
 from referee_clients.match import play_game
-from tests.cli.command import referee
+from tests.cli.inside import referee
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -37,7 +37,7 @@ def test_the_bot_plays(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     [("Alhambra", "alhambra"), ("Kingdomino", "kingdomino"), ("Alhambra Roll & Write", "rollwrite")],
 )
 def test_what_a_bot_gets_is_there(heading: str, game: str) -> None:
-    """Attributes and moves of the tables in docs/bots.md; those that begin with a dot are the table's."""
+    """Attributes and moves of the tables in docs/bots.md; a dot at the beginning continues the one before."""
     page = (ROOT / "docs" / "bots.md").read_text()
     section = page.split(f"\n### {heading}\n")[1].split("\n#")[0]
     common = page.split("\nOf every game there are\n")[1].split("\n### ")[0]
@@ -47,8 +47,11 @@ def test_what_a_bot_gets_is_there(heading: str, game: str) -> None:
     state = rules.new(rules.max_seats, None, None)
     names = re.findall(r"`([a-z_.]+)", " ".join(cells))
     assert len(names) > 12
+    owner = ""
     for name in names:
-        attrgetter(f"table{name}" if name.startswith(".") else name)(state)
+        path = f"{owner}{name}" if name.startswith(".") else name
+        attrgetter(path)(state)
+        owner = path.rpartition(".")[0]
     module = import_module(f"referee.games.{game}.moves")
     documented = re.findall(r"`([A-Z]\w+)\(([\w, ]*)\)", moves.split("\n\n")[0])
     assert {name for name, _ in documented} == {move.__name__ for move in get_args(module.Move)}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 import subprocess
 from collections.abc import Iterator
@@ -12,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import REFEREE
+from tests.cli.inside import referee
+from tests.docs.shell import ENVIRONMENT, ran
 from tests.waiting import until
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
@@ -21,12 +21,6 @@ FAILS = {"referee adjudicate final.txt": 8, "referee bot away:choose --join @gre
 """Exit codes of what does not end with 0."""
 REMOTE = re.compile(r"referee (new|status|fetch|rule \S+|docket \S+(?<!\.gamelog))(?= |$)")
 """What asks the referee where it usually listens."""
-ENVIRONMENT = {
-    **os.environ,
-    "PATH": f"{REFEREE.parent}{os.pathsep}{os.environ['PATH']}",
-    "COLUMNS": "100",
-    "NO_COLOR": "1",
-}
 
 
 def examples() -> list[tuple[str, str, str]]:
@@ -44,14 +38,6 @@ def is_shown(output: str, printed: str) -> bool:
     """An ellipsis stands for what differs, or is too long to be shown."""
     pattern = ".*".join(map(re.escape, output.strip("\n").split("…")))
     return re.fullmatch(pattern, printed.strip("\n"), re.DOTALL) is not None
-
-
-def ran(command: str, folder: Path) -> tuple[int, str]:
-    """Its exit code and what it printed."""
-    done = subprocess.run(
-        ["sh", "-c", command], cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, check=False
-    )
-    return done.returncode, done.stdout + done.stderr
 
 
 @contextmanager
@@ -89,8 +75,9 @@ async def test_it_prints_what_stands_there(tmp_path: Path) -> None:
                     await until(lambda log=log: log.read_text().count("\n") == 3, "the referee", every_s=0.05)  # type: ignore[misc]
                     address = log.read_text().splitlines()[0].removeprefix("listening on ")
                 continue
-            code, printed = await asyncio.to_thread(ran, command, folder)
-            assert code == FAILS.get(shown, 0), (command, printed)
+            done = await asyncio.to_thread(ran, command, folder)
+            printed = done.stdout + done.stderr
+            assert done.returncode == FAILS.get(shown, 0), (command, printed)
             assert is_shown(output.replace("GAME", game), printed), (command, printed)
             if shown.startswith("referee new"):
                 game = printed.split()[1]
@@ -100,10 +87,7 @@ async def test_it_prints_what_stands_there(tmp_path: Path) -> None:
 
 
 def test_every_kind_of_ruling_and_option_that_is_named_exists() -> None:
-    told = "".join(
-        subprocess.run([REFEREE, *words, "--help"], env=ENVIRONMENT, capture_output=True, text=True, check=True).stdout
-        for words in (["rule"], ["new"], ["--help"])
-    )
+    told = "".join(referee(*words).stdout for words in (["rule", "--help"], ["new", "--help"], ["--help"]))
     named = re.findall(r"`(--[a-z-]+)", PAGE.split("## Terms")[1].split("## Who")[0])
     rulings = re.findall(r"`([a-z-]+)`", PAGE.split("The other rulings: ")[1].split(".")[0])
     assert len(named) > 6

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.cli.command import REFEREE
+from tests.docs.shell import ran
 
 PAGE = (Path(__file__).parent.parent.parent / "docs" / "solver.md").read_text(encoding="utf-8")
 
@@ -37,9 +35,7 @@ def test_there_are_examples_of_every_command() -> None:
 @pytest.mark.parametrize(("command", "output"), EXAMPLES, ids=[str(number) for number in range(len(EXAMPLES))])
 def test_it_prints_what_stands_there(command: str, output: str) -> None:
     """An ellipsis stands for what differs, or is too long to be shown."""
-    path = f"{REFEREE.parent}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        ["sh", "-c", command], capture_output=True, text=True, check=True, env={**os.environ, "PATH": path}
-    )
+    done = ran(command)
+    assert done.returncode == 0, done
     pattern = "[^\n]*".join(map(re.escape, output.strip("\n").split("…")))
     assert re.fullmatch(pattern, done.stdout.strip("\n")), done.stdout

@@ -14,6 +14,7 @@ from referee.games import registry
 from referee.games.kingdomino import Options as Kingdomino
 from referee.games.kingdomino.options import Central, Draw, Frame
 from referee.games.rollwrite import Options as Rollwrite
+from referee.games.rollwrite.options import Solo
 from tests.frozen.report import report_of
 from tests.games.options import own_dominoes, own_sheet
 from tests.log.games import SIGNER, Played, abort, join_and_reveal, play, step
@@ -67,17 +68,17 @@ GAMES: Final[dict[str, Callable[[], Played]]] = {
         "kingdomino", 3, seats=3, dealt=False, scribed=ALL[:3], options=_kingdomino(**WIDER)
     ),
     "kingdomino-1-dealt-2-own-dominoes": _played(
-        "kingdomino", 4, tables=codec("kingdomino").encode_tables(own_dominoes())
+        "kingdomino", 4, tables=codec("kingdomino").encode_components(own_dominoes())
     ),
     "kingdomino-1-aborted": _aborted("kingdomino", 5, 20),
     "rollwrite-1-dealt-5": _played("rollwrite", 1, seats=5),
     "rollwrite-1-dealt-2-attempts": _attempted("rollwrite", 2),
     "rollwrite-1-declared-3-scribed": _played("rollwrite", 3, seats=3, dealt=False, scribed=ALL[:3]),
     "rollwrite-1-dealt-1-against": _played(
-        "rollwrite", 4, seats=1, options=_rollwrite(virtual_players=4, against=True)
+        "rollwrite", 4, seats=1, options=_rollwrite(virtual_players=4, solo=Solo.AGAINST)
     ),
     "rollwrite-1-dealt-3-own-sheet": _played(
-        "rollwrite", 5, seats=3, tables=codec("rollwrite").encode_tables(own_sheet())
+        "rollwrite", 5, seats=3, tables=codec("rollwrite").encode_components(own_sheet())
     ),
     "rollwrite-1-aborted": _aborted("rollwrite", 6, 20),
     **{f"{name}-1-dealt-3-contested": partial(contested, name) for name in registry.names()},

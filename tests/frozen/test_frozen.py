@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from referee.games import registry
+from referee.notation import old_names
 from tests.frozen.make import GAMES
 from tests.frozen.report import HERE, report_of
 
@@ -27,8 +28,9 @@ def test_there_are_frozen_logs_of_every_version(game: Any) -> None:
 
 @pytest.mark.parametrize("log", LOGS, ids=lambda log: log.stem)
 def test_frozen_log_audits_as_it_did(log: Path) -> None:
-    """A later report may tell more; what it told then it still tells."""
+    """A later report may tell more; what it told then it still tells, options by today's names."""
     then, now = json.loads(log.with_suffix(".json").read_text()), json.loads(report_of(log))
+    then["options"] = dict(old_names.option(then["rules"]["id"], *chosen) for chosen in then["options"].items())
     layers = {layer["layer"]: layer for layer in now.pop("layers")}
     assert all(layers.get(layer["layer"]) == layer for layer in then.pop("layers"))
     assert _as_told_then(now, then) == then

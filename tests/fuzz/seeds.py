@@ -55,7 +55,7 @@ _LATE = 12
 _FROZEN = Path(__file__).parents[1] / "frozen"
 _QUESTIONS = (
     '{"game":"alhambra","layout":{"0,-1":"pavilion-2-NEW"},"tile":"tower-8-NES"}',
-    '{"id":7,"game":"alhambra","layout":{"1,0":"tower-12"},"tile":"tower-8-NES","options":{"loop_one_less":true}}',
+    '{"id":7,"game":"alhambra","layout":{"1,0":"tower-12"},"tile":"tower-8-NES","options":{"loop_rule":"one_less"}}',
     '{"game":"alhambra","score":{"round":1,"players":[{"counts":{"tower":2},"wall":5},{"counts":{},"wall":0}]}}',
     '{"game":"kingdomino","frame":{"size":5,"castle":[2,2]},"kingdom":[[1,1,0,2,0]],"domino":12}',
     '{"game":"kingdomino","frame":{"size":7,"castle":null}}',
@@ -94,11 +94,13 @@ def _opened(rules_id: str, *, dealt: bool) -> Played:
     codec = registered.codec(rules_id)
     named = described(log_pb2.DESCRIPTOR.name, codec.signed_file().name)
     header = small_header(rules_id, descriptors=named)
-    tables, rules = codec.encode_tables(None), (rules_id, 1)
+    tables, rules = codec.encode_components(None), (rules_id, 1)
     opened = game_open(header, dealt=dealt, recorded=True, rules=rules, tables=tables)
     played = start(opened, header=header, engines=installed())
     course = played.record.game
-    played.drawn = course.position.rules.dealer(2, course.position.options, course.position.tables, Deck(seed("drawn")))
+    played.drawn = course.position.rules.dealer(
+        2, course.position.options, course.position.components, Deck(seed("drawn"))
+    )
     return played
 
 
@@ -140,7 +142,7 @@ def log_messages(classes: int) -> list[bytes]:
 
 
 def game_messages(game: str, things: tuple[str, ...]) -> list[bytes]:
-    """Moves, outcomes, options and tables of the frozen logs, some of each length; for the walker and the codec."""
+    """Moves, outcomes, options and components of the frozen logs, some of each length; for the walker and the codec."""
     found: dict[tuple[int, int, bytes], bytes] = {}
     for path in sorted(_FROZEN.glob(f"{game}-*.gamelog")):
         with path.open("rb") as stream:

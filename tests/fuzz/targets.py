@@ -157,8 +157,8 @@ def _log_message(decode: Callable[[bytes], Message]) -> _Case:
 
 def _decoded(game: str, thing: str) -> _Case:
     codec = codecs.codec(game, 1)
-    tables = codec.decode_tables(codec.encode_tables(None))
-    more = (tables,) if thing in ("move", "outcome") else ()
+    components = codec.decode_components(codec.encode_components(None))
+    more = (components,) if thing in ("move", "outcome") else ()
     decode, encode = getattr(codec, f"decode_{thing}"), getattr(codec, f"encode_{thing}")
 
     def run(data: bytes) -> None:
@@ -169,7 +169,7 @@ def _decoded(game: str, thing: str) -> _Case:
 
 
 GAMES: Final = ("alhambra", "kingdomino", "rollwrite")
-THINGS: Final = ("move", "outcome", "options", "tables")
+THINGS: Final = ("move", "outcome", "options", "components")
 LOG_CLASSES: Final = (
     *(log_pb2.Entry, log_pb2.Intent, log_pb2.GameOpen, log_pb2.Header, log_pb2.Proof, log_pb2.Remark),
     log_pb2.End,

@@ -91,7 +91,7 @@ class Dealer:
 
 
 class Game:
-    rules_id, version, min_seats, max_seats, declares_tables = "heap", 1, 1, 4, False
+    rules_id, version, min_seats, max_seats, declares_components = "heap", 1, 1, 4, False
     catalogue: Sequence[Rule] = (
         Rule("HEAP-1", Kind.CONSTRAINT, "Only what is awaited.", "page 1", "heap.check"),
         Rule("HEAP-2", Kind.CONSTRAINT, "One stone at least, at most all that are there.", "page 1", "heap.check"),
@@ -100,8 +100,11 @@ class Game:
 
     waivable = frozenset({"HEAP-3"})
 
-    def new(self, seats: int, options: int, tables: Any) -> Any:
+    def default_components(self) -> None:
+        pass
+
+    def new(self, seats: int, options: int, components: Any) -> Any:
         return Heap([0] * seats, options)
 
-    def dealer(self, seats: int, options: int, tables: Any, stream: Stream) -> Any:
+    def dealer(self, seats: int, options: int, components: Any, stream: Stream) -> Any:
         return Dealer(stream)

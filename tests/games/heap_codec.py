@@ -11,7 +11,7 @@ from tests.games.heap import Die, Heap, Take
 
 
 class Codec:
-    """The option: how many stones. There are no tables."""
+    """The option: how many stones. There are no components."""
 
     def decode_options(self, data: bytes) -> int:
         return 20 if not data else _byte(data, 1, 99, but=20)
@@ -19,22 +19,22 @@ class Codec:
     def encode_options(self, options: int) -> bytes:
         return b"" if options == 20 else bytes([options])
 
-    def decode_tables(self, data: bytes) -> bytes:
+    def decode_components(self, data: bytes) -> bytes:
         return data
 
-    def encode_tables(self, tables: Any) -> bytes:
-        return b"none" if tables is None else tables
+    def encode_components(self, components: Any) -> bytes:
+        return b"none" if components is None else components
 
-    def decode_move(self, data: bytes, tables: Any) -> Take:
+    def decode_move(self, data: bytes, components: Any) -> Take:
         return Take(_byte(data, 1, 3))
 
-    def encode_move(self, move: Take, tables: Any) -> bytes:
+    def encode_move(self, move: Take, components: Any) -> bytes:
         return bytes([move.stones])
 
-    def decode_outcome(self, data: bytes, tables: Any) -> Die:
+    def decode_outcome(self, data: bytes, components: Any) -> Die:
         return Die(_byte(data, 0, 3))
 
-    def encode_outcome(self, outcome: Die, tables: Any) -> bytes:
+    def encode_outcome(self, outcome: Die, components: Any) -> bytes:
         return bytes([outcome.shows])
 
     def position(self, state: Heap) -> BytesValue:

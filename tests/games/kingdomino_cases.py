@@ -153,7 +153,7 @@ def a_domino_drawn_again() -> Broken:
 
 
 @violates("KDO-12")
-def a_domino_that_the_table_does_not_have() -> Broken:
+def a_domino_that_the_set_does_not_have() -> Broken:
     return Broken(opening(4), Line((1, 2, 3, 49)), Line((1, 2, 3, 48)))
 
 
@@ -198,10 +198,10 @@ def nothing_touched_at_all() -> Broken:
 @violates("KDO-14")
 def a_domino_as_in_example_b() -> Broken:
     """Example B: lake and mine laid with no side on its kind; "if he turned it, he could lay it to the mine"."""
-    table = declared("wheat mine:2", "lake mine", "forest:1 forest")
+    domino_set = declared("wheat mine:2", "lake mine", "forest:1 forest")
     state = placing(2, castle=(2, 2))
-    state.table = table
-    state.kingdoms[0] = kingdom([(1, (0, 1), (1, 1))], table=table)
+    state.domino_set = domino_set
+    state.kingdoms[0] = kingdom([(1, (0, 1), (1, 1))], domino_set=domino_set)
     return Broken(state, PlaceDomino(2, (2, 1), (2, 2)), PlaceDomino(2, (2, 2), (2, 1)))
 
 

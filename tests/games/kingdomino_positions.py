@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from referee.games.game import Cell, Chance, Decision, Over
-from referee.games.kingdomino import GAME, DominoTable, Options, State, domino_table
+from referee.games.kingdomino import GAME, DominoSet, Options, State, domino_set
 from referee.games.kingdomino.dominoes import DOMINOES, Domino, parse_half
 from referee.games.kingdomino.kingdom import Kingdom, Placed
 from referee.games.kingdomino.moves import ChooseDomino, FirstOrder, Line, PlaceCastle
@@ -16,13 +16,13 @@ from referee.games.kingdomino.phases import Phase
 from referee.harness import Shuffler
 from tests.games.slow_kingdomino import SlowKingdom
 
-TABLE = domino_table()
+DOMINO_SET = domino_set()
 MIDDLE: Cell = (2, 2)
 RELATIVE = Options(frame=Frame.RELATIVE)
 
 
-def domino(number: int, table: DominoTable = TABLE) -> Domino:
-    return table.dominoes[number - 1]
+def domino(number: int, domino_set: DominoSet = DOMINO_SET) -> Domino:
+    return domino_set.dominoes[number - 1]
 
 
 def names(piece: Domino) -> tuple[str, str]:
@@ -31,20 +31,20 @@ def names(piece: Domino) -> tuple[str, str]:
 
 
 def kingdom(
-    placed: Iterable[Placed] = (), size: int = 5, castle: Cell | None = MIDDLE, table: DominoTable = TABLE
+    placed: Iterable[Placed] = (), size: int = 5, castle: Cell | None = MIDDLE, domino_set: DominoSet = DOMINO_SET
 ) -> Kingdom:
     """As laid; nobody asks whether it could have been."""
     made = Kingdom(size, castle)
     for number, left, right in placed:
-        made = made.placed(domino(number, table), left, right)
+        made = made.placed(domino(number, domino_set), left, right)
     return made
 
 
-def slow(made: Kingdom, table: DominoTable = TABLE) -> SlowKingdom:
+def slow(made: Kingdom, domino_set: DominoSet = DOMINO_SET) -> SlowKingdom:
     """The same kingdom for the slow checker."""
     copied = SlowKingdom(made.frame_size, made.castle)
     for number, left, right in made.dominoes:
-        copied.lay(names(domino(number, table)), left, right)
+        copied.lay(names(domino(number, domino_set)), left, right)
     return copied
 
 
@@ -89,7 +89,7 @@ def placing(number: int, placed: Iterable[Placed] = (), options: Options | None 
     state.phase, state.lines, state.kings = Phase.PLACE, 2, [(number, 0)]
     state.kingdoms[0] = kingdom(placed, state.options.size(), state.kingdoms[0].castle)
     used = {number, *(each for each, _, _ in state.kingdoms[0].dominoes)}
-    state.offer = [each.number for each in TABLE.dominoes if each.number not in used][:4]
+    state.offer = [each.number for each in DOMINO_SET.dominoes if each.number not in used][:4]
     state.claims = dict(zip(state.offer[:3], (1, 2, 3), strict=True))
     state.unseen &= ~sum(1 << each for each in {*used, *state.offer})
     return state
@@ -133,11 +133,11 @@ def random_states(
         state.apply(event)
 
 
-def declared(*pieces: str) -> DominoTable:
-    """A table whose first dominoes are these; the others are the default's."""
+def declared(*pieces: str) -> DominoSet:
+    """A set whose first dominoes are these; the others are the default's."""
     halves = [tuple(map(parse_half, piece.split())) for piece in pieces]
     first = [Domino(number, left, right) for number, (left, right) in enumerate(halves, start=1)]
-    return DominoTable([*first, *DOMINOES[len(first) :]])
+    return DominoSet([*first, *DOMINOES[len(first) :]])
 
 
 def before_the_order(seats: int) -> State:

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from referee.games.alhambra.layout import Layout
-from referee.games.alhambra.tiles import NAMES, TYPES, TileTable, tile_table
+from referee.games.alhambra.tiles import NAMES, TYPES, TileSet, tile_set
 from tests.games import oracle
 from tests.games.oracle import Board, Cell
 
-REAL: Final = tile_table()
-OPEN: Final = tile_table(tuple(f"{TYPES[n % 6]}-{n + 1}" for n in range(54)))
-"""A table whose tiles have no walls, so that every shape can be laid with it."""
+REAL: Final = tile_set()
+OPEN: Final = tile_set(tuple(f"{TYPES[n % 6]}-{n + 1}" for n in range(54)))
+"""A set whose tiles have no walls, so that every shape can be laid with it."""
 
 ONE_OF_EACH_WALL: Final = sorted({oracle.walls(name): name for name in NAMES}.values())
 """Tiles that differ in their walls, all that the game has."""
@@ -76,14 +76,14 @@ def shuffled(rng: random.Random, names: Sequence[str] = NAMES) -> list[str]:
     return rng.sample(names, len(names))
 
 
-def random_boards(seed: str, count: int, table: TileTable = REAL) -> list[Board]:
+def random_boards(seed: str, count: int, tile_set: TileSet = REAL) -> list[Board]:
     """Legal layouts of 0 to 54 tiles, of every habit in turn, the fullest of each growth among them."""
     rng = random.Random(seed)
     boards: list[Board] = []
     habits = list(HABITS.values())
     growth = 0
     while len(boards) < count:
-        stages = grow(rng, shuffled(rng, table.names), habits[growth % len(habits)], rng.choice((8, 20, 40, 54)))
+        stages = grow(rng, shuffled(rng, tile_set.names), habits[growth % len(habits)], rng.choice((8, 20, 40, 54)))
         boards += [stages[-1], *rng.sample(stages, min(3, len(stages)))]
         growth += 1
     return boards[:count]
@@ -135,6 +135,6 @@ SHAPES: Final[dict[str, set[Cell]]] = {
 }
 
 
-def engine_layout(board: Board, table: TileTable = REAL) -> Layout:
+def engine_layout(board: Board, tile_set: TileSet = REAL) -> Layout:
     """The same layout for the engine."""
-    return Layout.of(table, {cell: table.numbers[name] for cell, name in board.items() if cell != oracle.HOME})
+    return Layout.of(tile_set, {cell: tile_set.numbers[name] for cell, name in board.items() if cell != oracle.HOME})

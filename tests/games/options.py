@@ -1,4 +1,4 @@
-"""What a game of each rules can be opened with: every combination of options, tables of one's own."""
+"""What a game of each rules can be opened with: every combination of options, components of one's own."""
 
 from __future__ import annotations
 
@@ -8,24 +8,28 @@ from itertools import permutations, product
 from typing import Any
 
 from referee.games.alhambra import Options as AlhambraOptions
+from referee.games.alhambra.money import Currency
+from referee.games.alhambra.options import EndRule, LoopRule
 from referee.games.game import SetupError
-from referee.games.kingdomino import DominoTable, domino_table
+from referee.games.kingdomino import DominoSet, domino_set
 from referee.games.kingdomino import Options as KingdominoOptions
 from referee.games.kingdomino.options import Central, Draw, Frame
 from referee.games.rollwrite import Options as RollwriteOptions
+from referee.games.rollwrite.options import Solo
 from referee.games.rollwrite.sheet import Sheet, sheet
 
 Values = Mapping[str, Sequence[Any]]
 BOTH = (False, True)
+TURNED = (Currency.DUCAT, Currency.DENAR, Currency.GUILDER, Currency.DIRHAM)
 
 
 def _alhambra(seats: int) -> Values:
     return {
         "age_order": [(), tuple(reversed(range(seats)))],
         "max_turns": [400, 30],
-        "loop_one_less": BOTH,
-        "end_when_bag_empty": BOTH,
-        "slot_currencies": [(0, 1, 2, 3), (2, 0, 3, 1)],
+        "loop_rule": list(LoopRule),
+        "end_rule": list(EndRule),
+        "slot_currencies": [tuple(Currency), TURNED],
     }
 
 
@@ -44,7 +48,7 @@ def _kingdomino(seats: int) -> Values:
 
 
 def _rollwrite(seats: int) -> Values:
-    return {"start_seat": [None, *range(seats)], "virtual_players": [None, 2, 3, 4], "against": BOTH}
+    return {"start_seat": [None, *range(seats)], "virtual_players": [None, 2, 3, 4], "solo": list(Solo)}
 
 
 GAMES: dict[str, tuple[Callable[..., Any], Callable[[int], Values]]] = {
@@ -67,11 +71,11 @@ def legal(rules_id: str, seats: int) -> Iterator[Any]:
         yield options
 
 
-def own_dominoes() -> DominoTable:
+def own_dominoes() -> DominoSet:
     """Not the version's own: the last domino has its crowns on the other half."""
-    *others, last = domino_table().dominoes
+    *others, last = domino_set().dominoes
     turned = last._replace(left=last.left._replace(crowns=3), right=last.right._replace(crowns=0))
-    return domino_table((*others, turned))
+    return domino_set((*others, turned))
 
 
 def own_sheet() -> Sheet:

@@ -9,21 +9,21 @@ from referee.games.alhambra import GAME, Options, State
 from referee.games.alhambra.layout import Layout
 from referee.games.alhambra.money import KINDS, copies
 from referee.games.alhambra.phases import FREE, Phase
-from referee.games.alhambra.tiles import TileTable, bits_of, tile_table
+from referee.games.alhambra.tiles import TileSet, bits_of, tile_set
 from referee.games.game import Cell
 from tests.games.words import kind_of
 
-TABLE = tile_table()
+TILE_SET = tile_set()
 DEAR_MARKET = ("tower-13-E", "garden-12-S", "tower-12", "chambers-11")
 DEAR_ROW = ("denar-9", "dirham-9", "ducat-9", "guilder-9")
 
 
-def numbers(names: Iterable[str], table: TileTable = TABLE) -> tuple[int, ...]:
-    return tuple(table.numbers[name] for name in names)
+def numbers(names: Iterable[str], tile_set: TileSet = TILE_SET) -> tuple[int, ...]:
+    return tuple(tile_set.numbers[name] for name in names)
 
 
 def number(name: str) -> int:
-    return TABLE.numbers[name]
+    return TILE_SET.numbers[name]
 
 
 def counts(names: Iterable[str]) -> bytearray:
@@ -56,12 +56,12 @@ def position(
     """``market``: "" is a free slot. Bag and deck hold what is nowhere else, unless they are given."""
     state = GAME.new(seats, options)
     state.phase, state.seat = phase, seat
-    state.market = [TABLE.numbers[name] if name else FREE for name in market]
+    state.market = [TILE_SET.numbers[name] if name else FREE for name in market]
     state.row = sorted(map(kind_of, row))
     for i, hand in enumerate(hands):
         state.hands[i] = counts(hand)
     for i, board in enumerate(boards):
-        state.layouts[i] = Layout.of(TABLE, {cell: TABLE.numbers[name] for cell, name in board.items()})
+        state.layouts[i] = Layout.of(TILE_SET, {cell: TILE_SET.numbers[name] for cell, name in board.items()})
     for i, reserve in enumerate(reserves):
         state.reserves[i] = bits_of(numbers(reserve))
     state.bought = bits_of(numbers(bought))
@@ -77,7 +77,7 @@ def position(
                 [*bought, *neutral, *(n for r in reserves for n in r), *(n for w in (won or {}).values() for n in w)]
             )
         )
-        state.bag = TABLE.all & ~bits_of(sorted(used))
+        state.bag = TILE_SET.all & ~bits_of(sorted(used))
     else:
         state.bag = bits_of(numbers(bag))
     if deck is None:

@@ -48,7 +48,7 @@ def position(
     seat: int = 0,
     phase: Phase = Phase.ACTION,
     options: Options | None = None,
-    table: Sheet | None = None,
+    sheet: Sheet | None = None,
     cells: Sequence[Collection[Cell]] = (),
     blue: Sequence[int] = (1, 2),
     yellow: Sequence[int] = (1, 2),
@@ -62,7 +62,7 @@ def position(
 ) -> State:
     """``cells``: what the seats have built. ``blue``, ``yellow``: the dice of the seat on turn; ``others``: those of
     every other seat. ``last``: in the last round."""
-    state = GAME.new(seats, options, table)
+    state = GAME.new(seats, options, sheet)
     state.phase, state.seat, state.round = phase, seat, state.rounds if last else round_
     state.built[: len(cells)] = map(built, cells)
     state.blue = [(others[0],)] * seats

@@ -33,7 +33,7 @@ from referee.games.alhambra.tiles import tiles_of
 from referee.games.game import Cell, Chance, Forced, ForcedPass, Over
 from referee.harness import Shuffler
 from tests.games import oracle
-from tests.games.positions import TABLE, counts, position
+from tests.games.positions import TILE_SET, counts, position
 from tests.games.test_alhambra_game import CHOICES, options_for, watch
 from tests.games.words import kind_of, kinds
 
@@ -203,7 +203,7 @@ def test_payments_and_takings_are_those_of_the_oracle() -> None:
         rng.shuffle(deck)
         size = rng.choice((0, 3, 8, 20, 30))
         hand, row = deck[:size], sorted(deck[30 : 30 + rng.randint(0, 4)], key=kind_of)
-        market = rng.sample(TABLE.names, 4)
+        market = rng.sample(TILE_SET.names, 4)
         state = position(market=market, hands=[hand], row=row)
         moves = list(state.legal_moves())
         own = [(name.split("-")[0], int(name[-1])) for name in hand]
@@ -232,14 +232,14 @@ def check_outcomes(state: State) -> int:
 @pytest.mark.parametrize("bag", [1, 2, 3, 4, 5])
 @pytest.mark.parametrize("free", [1, 2, 3, 4])
 def test_market_outcomes_are_the_arrangements_of_the_bag(bag: int, free: int) -> None:
-    names = [name for name in TABLE.names if not name.startswith("tower")][:bag]
+    names = [name for name in TILE_SET.names if not name.startswith("tower")][:bag]
     market = ("tower-13-E", "tower-12", "tower-11", "tower-8-NES")[: 4 - free]
     state = position(market=(*market, *[""] * free), phase=Phase.REFILL, bag=names)
     assert check_outcomes(state) == perm(bag, min(bag, free))
 
 
 def test_neutral_outcomes_are_the_arrangements_of_the_bag() -> None:
-    bag = [name for name in TABLE.names if name.startswith("garden")][:7]
+    bag = [name for name in TILE_SET.names if name.startswith("garden")][:7]
     state = position(2, phase=Phase.NEUTRAL, bag=bag, scorings=1)
     assert check_outcomes(state) == perm(7, 6)
     state = position(2, phase=Phase.NEUTRAL, bag=bag, scorings=2)

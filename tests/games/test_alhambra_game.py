@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -21,15 +22,17 @@ from referee.games.alhambra.moves import (
     ReserveTile,
     TakeMoney,
 )
+from referee.games.alhambra.options import EndRule, LoopRule
 from referee.games.alhambra.phases import FREE, Phase
-from referee.games.alhambra.tiles import tile_table, tiles_of
+from referee.games.alhambra.tiles import tile_set, tiles_of
 from referee.games.game import Chance, Ending, Forced, ForcedPass, Over
 from referee.harness import Choose, Shuffler, by_kind, check_game, evenly
+from tests.games.options import TURNED
 from tests.games.slow_alhambra import SlowGame
 from tests.games.words import slow_game, slow_table_of, table_of, words
 from tests.sizes import sample_of
 
-TABLE = tile_table()
+TILE_SET = tile_set()
 
 ORDER = (TakeMoney, Buy, RebuildAdd, RebuildRemove, RebuildSwap, PlaceTile, ReserveTile, GiveTile)
 
@@ -58,22 +61,15 @@ CHOICES: dict[str, Choose] = {"evenly": evenly, "by kind": by_kind, "builder": b
 
 OPTIONS = {
     "default": Options(),
-    "one less, bag empty": Options(loop_one_less=True, end_when_bag_empty=True),
+    "one less, bag empty": Options(loop_rule=LoopRule.ONE_LESS, end_rule=EndRule.BAG_EMPTY),
     "short": Options(max_turns=40),
-    "currencies": Options(slot_currencies=(2, 0, 3, 1), end_when_bag_empty=True),
+    "currencies": Options(slot_currencies=TURNED, end_rule=EndRule.BAG_EMPTY),
 }
 
 
 def options_for(rng: random.Random, name: str, seats: int) -> Options:
     """With a random age order."""
-    given = OPTIONS[name]
-    return Options(
-        tuple(rng.sample(range(seats), seats)),
-        given.max_turns,
-        given.loop_one_less,
-        given.end_when_bag_empty,
-        given.slot_currencies,
-    )
+    return replace(OPTIONS[name], age_order=tuple(rng.sample(range(seats), seats)))
 
 
 def watch(state: State) -> None:
@@ -110,14 +106,14 @@ class Beside:
 
     def __init__(self, seats: int, options: Options, every: int = 1) -> None:
         self.state = GAME.new(seats, options)
-        self.slow: SlowGame = slow_game(seats, self.state.options, TABLE)
+        self.slow: SlowGame = slow_game(seats, self.state.options, TILE_SET)
         self.every = every
         self.steps = 0
 
     def compare(self) -> None:
         assert table_of(self.state) == slow_table_of(self.slow)
         if self.steps % self.every == 0:
-            listed = [words(move, TABLE) for move in self.state.legal_moves()]
+            listed = [words(move, TILE_SET) for move in self.state.legal_moves()]
             assert sorted(listed) == sorted(self.slow.legal())
         (awaited,) = self.state.pending()
         match awaited:
@@ -136,7 +132,7 @@ class Beside:
     def happen(self, event: Event) -> None:
         assert self.state.check(event) == ()
         self.state.apply(event)
-        self.slow.happen(words(event, TABLE))
+        self.slow.happen(words(event, TILE_SET))
         self.steps += 1
         self.compare()
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import pytest
 
 from referee.games.alhambra.layout import Layout, cells_of, index_of, on_board
-from referee.games.alhambra.tiles import TileTable
+from referee.games.alhambra.tiles import TileSet
 from referee.games.alhambra.violations import (
     layout_violations,
     placement_violations,
@@ -59,12 +59,12 @@ def interesting_cells(rng: random.Random, board: Board) -> list[Cell]:
 
 def compare_placing(board: Board, layout: Layout, names: Iterable[str], cells: Iterable[Cell]) -> int:
     """Every tile on every cell; returns how many cases that was."""
-    table = layout.table
+    tile_set = layout.tile_set
     cases = 0
     for name in names:
-        tile = table.numbers[name]
-        may = layout.placeable(table.walls[tile])
-        assert cells_of(may) == layout.placeable_cells(table.walls[tile])
+        tile = tile_set.numbers[name]
+        may = layout.placeable(tile_set.walls[tile])
+        assert cells_of(may) == layout.placeable_cells(tile_set.walls[tile])
         for cell in cells:
             wanted = oracle.placing(board, name, cell)
             found = placement_violations(layout, tile, cell)
@@ -77,7 +77,7 @@ def compare_placing(board: Board, layout: Layout, names: Iterable[str], cells: I
 
 def compare_rebuilding(board: Board, layout: Layout, names: Iterable[str]) -> int:
     """Every removal, and every swap of every tile on the layout."""
-    table = layout.table
+    tile_set = layout.tile_set
     removable = layout.removable_cells()
     cells = [*sorted(board), *frontier(board), (55, 0), (0, -(1 << 65))]
     for cell in cells:
@@ -86,8 +86,8 @@ def compare_rebuilding(board: Board, layout: Layout, names: Iterable[str]) -> in
         assert (cell in removable) is not bool(wanted), (board, cell)
     cases = len(cells)
     for name in names:
-        tile = table.numbers[name]
-        swappable = layout.swappable_cells(table.walls[tile])
+        tile = tile_set.numbers[name]
+        swappable = layout.swappable_cells(tile_set.walls[tile])
         for cell in cells:
             wanted = oracle.swapping(board, name, cell)
             assert cells_by_id(swap_violations(layout, tile, cell)) == wanted, (board, name, cell)
@@ -132,7 +132,7 @@ def test_adversarial_shapes_are_judged_like_the_rule_texts(name: str) -> None:
     compare_placing(board, layout, OPEN.names[-1:], cells)
     compare_rebuilding(board, layout, OPEN.names[-1:])
     if len(board) < 55:
-        mixed = TileTable((*OPEN.names[:53], "garden-60-NSW"))
+        mixed = TileSet((*OPEN.names[:53], "garden-60-NSW"))
         compare_placing(board, engine_layout(board, mixed), mixed.names[53:], cells)
 
 
@@ -142,12 +142,14 @@ def test_faults_of_arbitrary_layouts_are_those_of_the_rule_texts(chunk: int) -> 
     rng = random.Random(chunk)
     seen: set[str] = set()
     for case in range(400):
-        table = REAL if case % 2 else OPEN
+        tile_set = REAL if case % 2 else OPEN
         width, height = rng.randint(0, 4), rng.randint(0, 4)
         places = [c for x in range(-width, width + 1) for y in range(-height, height + 1) if (c := (x, y)) != (0, 0)]
         count = rng.randint(0, min(len(places), 54))
-        board = dict(oracle.START) | dict(zip(rng.sample(places, count), rng.sample(table.names, count), strict=True))
-        found = cells_by_id(layout_violations(engine_layout(board, table)))
+        board = dict(oracle.START) | dict(
+            zip(rng.sample(places, count), rng.sample(tile_set.names, count), strict=True)
+        )
+        found = cells_by_id(layout_violations(engine_layout(board, tile_set)))
         wanted = oracle.faults(board)
         assert found == wanted, board
         seen |= set(wanted)

@@ -9,7 +9,7 @@ from referee.games.alhambra.phases import FREE, Phase
 from referee.games.alhambra.scoring import NEUTRAL, award_type, score_round
 from referee.games.alhambra.tiles import tiles_of
 from tests.games import oracle
-from tests.games.positions import TABLE, counts, position
+from tests.games.positions import TILE_SET, counts, position
 from tests.games.slow_alhambra import card
 
 
@@ -57,14 +57,14 @@ def test_tiles_left_are_handed_out_like_the_rule_texts_say() -> None:
     for _ in range(500):
         seats = rng.randint(2, 6)
         hands = random_hands(rng, seats)
-        market = [name if rng.random() < 0.8 else "" for name in rng.sample(TABLE.names, 4)]
+        market = [name if rng.random() < 0.8 else "" for name in rng.sample(TILE_SET.names, 4)]
         state = position(seats, market=market, bag=[], phase=Phase.REFILL, deck=[])
         state.hands = [counts(hand) for hand in hands]
         left = {oracle.CURRENCIES[slot]: name for slot, name in enumerate(market) if name}
         wanted = oracle.hand_out([[card(name) for name in hand] for hand in hands], left)
         state._hand_out()
         for name, winner in wanted.items():
-            tile = TABLE.numbers[name]
+            tile = TILE_SET.numbers[name]
             assert [seat for seat in range(seats) if state.won[seat] >> tile & 1] == (
                 [] if winner is None else [winner]
             )

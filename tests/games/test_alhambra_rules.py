@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from referee.games.alhambra import GAME, Options, State
 from referee.games.alhambra.catalogue import CATALOGUE
 from referee.games.alhambra.layout import Layout, index_of
-from referee.games.alhambra.money import SCORING_A, SCORING_B
+from referee.games.alhambra.money import SCORING_A, SCORING_B, Currency
 from referee.games.alhambra.moves import (
     Buy,
     GiveTile,
@@ -27,13 +27,14 @@ from referee.games.alhambra.moves import (
     ReserveTile,
     TakeMoney,
 )
+from referee.games.alhambra.options import EndRule, LoopRule
 from referee.games.alhambra.outline import outline
 from referee.games.alhambra.phases import FREE, Phase
 from referee.games.alhambra.scoring import award_type, place_points, places, score_round
-from referee.games.alhambra.tiles import NAMES, SIDE_LETTERS, TileTable, tiles_of
+from referee.games.alhambra.tiles import NAMES, SIDE_LETTERS, TileSet, tiles_of
 from referee.games.game import Cell, Decision, Ending, Forced, ForcedPass, Over
 from tests.games import oracle
-from tests.games.positions import DEAR_MARKET, TABLE, number, numbers, position
+from tests.games.positions import DEAR_MARKET, TILE_SET, number, numbers, position
 from tests.games.words import board_of, kinds
 from tests.rules import Broken, Mutation, RuleTests
 
@@ -592,7 +593,7 @@ def test_the_row_stays_short_when_deck_and_discards_are_empty() -> None:
 
 @mutated(
     "ALH-C12",
-    Mutation("state.State.pending", "if self.row or next(", "if True or next("),
+    Mutation("state.State.pending", "if self.row or listing", "if True or listing"),
     Mutation("state.State.apply", "else\n            self._end_actions()", "else\n            self._end_turn()"),
 )
 def test_a_forced_pass_after_an_exact_purchase() -> None:
@@ -726,12 +727,12 @@ def test_the_start_seat_has_fewest_cards_then_least_money_then_is_youngest() -> 
 
 @mutated(
     "ALH-F4",
-    Mutation("state.State.neutral_draws", "in_bag // 3", "in_bag // 2"),
-    Mutation("state.State.neutral_draws", "in_bag // 3", "(in_bag + 2) // 3"),
-    Mutation("state.State.neutral_draws", "min(6, in_bag)", "min(7, in_bag)"),
-    Mutation("state.State.neutral_draws", "min(6, in_bag)", "6"),
-    Mutation("state.State.neutral_draws", "self.scorings == 2", "self.scorings == 1"),
-    Mutation("state.State.neutral_draws", "if self.seats != 2", "if self.seats == 9"),
+    Mutation("position.Position.neutral_draws", "in_bag // 3", "in_bag // 2"),
+    Mutation("position.Position.neutral_draws", "in_bag // 3", "(in_bag + 2) // 3"),
+    Mutation("position.Position.neutral_draws", "min(6, in_bag)", "min(7, in_bag)"),
+    Mutation("position.Position.neutral_draws", "min(6, in_bag)", "6"),
+    Mutation("position.Position.neutral_draws", "self.scorings == 2", "self.scorings == 1"),
+    Mutation("position.Position.neutral_draws", "if self.seats != 2", "if self.seats == 9"),
     Mutation("money.copies", "2 if", "3 if"),
     Mutation("state.State._neutral_tiles", "self.phase = Phase.MARKET", "self.phase = Phase.HAND"),
 )
@@ -769,8 +770,10 @@ def test_the_neutral_player_draws_six_six_and_a_third() -> None:
 @mutated(
     "ALH-F6",
     Mutation("state.State._after_refill", "FREE in self.market", "not self.bag"),
-    Mutation("state.State._after_refill", "self.options.end_when_bag_empty and not self.bag", "not self.bag"),
-    Mutation("state.State._after_refill", "self.options.end_when_bag_empty and not self.bag", "False"),
+    Mutation(
+        "state.State._after_refill", "self.options.end_rule is EndRule.BAG_EMPTY and not self.bag", "not self.bag"
+    ),
+    Mutation("state.State._after_refill", "self.options.end_rule is EndRule.BAG_EMPTY and not self.bag", "False"),
     Mutation("state.State._after_money", "if self.bag and ", "if self.bag.bit_count() > 1 and "),
 )
 def test_the_game_ends_when_the_market_cannot_be_filled() -> None:
@@ -790,7 +793,7 @@ def test_the_game_ends_when_the_market_cannot_be_filled() -> None:
     assert last.market == [number("garden-10"), *numbers(DEAR_MARKET[1:3]), FREE]
     assert over(last).ending is Ending.RULES
     assert over(after([])).ending is Ending.RULES
-    assert over(after(two, Options(end_when_bag_empty=True))).ending is Ending.RULES
+    assert over(after(two, Options(end_rule=EndRule.BAG_EMPTY))).ending is Ending.RULES
 
 
 @mutated(
@@ -830,7 +833,7 @@ def test_a_scoring_card_in_the_last_refill_is_scored_before_the_end() -> None:
 )
 def test_tiles_left_go_to_who_alone_has_the_most_money_of_the_currency() -> None:
     market = ["garden-12-S", "tower-12", "", "chambers-11"]
-    options = Options(slot_currencies=(1, 0, 2, 3))
+    options = Options(slot_currencies=(Currency.DIRHAM, Currency.DENAR, Currency.DUCAT, Currency.GUILDER))
     hands = [["dirham-9", "denar-4", "denar-4"], ["denar-8"], ["dirham-1"] * 3 + ["guilder-1"]]
     state = ending(market, hands=hands, options=options)
     # Dirham, for slot 1: 9, 0, 3. Denar, for slot 2: 8, 8, 0. Guilder: 0, 0, 1.
@@ -860,7 +863,7 @@ def test_nobody_gets_a_tile_whose_currency_nobody_holds() -> None:
 def test_winners_dispose_in_turn_order_from_the_left_of_who_ended_the_game() -> None:
     hands = [["denar-9"], ["dirham-9"], ["ducat-9", "guilder-9"], ["denar-1"]]
     market = ["garden-12-S", "tower-12", "tower-11", "garden-10"]
-    state = ending(market, seat=1, seats=4, hands=hands, options=Options(end_when_bag_empty=True))
+    state = ending(market, seat=1, seats=4, hands=hands, options=Options(end_rule=EndRule.BAG_EMPTY))
     order = []
     while isinstance(state.pending()[0], Decision):
         order.append(state.seat)
@@ -921,13 +924,13 @@ PLUS: dict[Cell, str] = {
 
 @mutated(
     "ALH-B6",
-    Mutation("state.State.wall", "self.options.loop_one_less and longest", "longest"),
-    Mutation("state.State.wall", "if self.options.loop_one_less and longest == outline", "if False"),
-    Mutation("state.State.wall", "and longest == outline", ""),
+    Mutation("layout.wall_points", "rule is LoopRule.ONE_LESS and longest", "longest"),
+    Mutation("layout.wall_points", "if rule is LoopRule.ONE_LESS and longest == outline", "if False"),
+    Mutation("layout.wall_points", "and longest == outline", ""),
 )
 def test_a_wall_that_closes_on_itself_counts_in_full_or_one_less() -> None:
     assert position(boards=[PLUS]).wall(0) == 12
-    one_less = Options(loop_one_less=True)
+    one_less = Options(loop_rule=LoopRule.ONE_LESS)
     assert position(boards=[PLUS], options=one_less).wall(0) == 11
     assert position(boards=[{(0, -1): "pavilion-2-NEW"}], options=one_less).wall(0) == 3
     assert position(options=one_less).wall(0) == 0
@@ -1005,7 +1008,7 @@ def test_without_a_tile_there_is_no_place() -> None:
 @mutated(
     "ALH-E5",
     Mutation(
-        "state.State.counts",
+        "position.Position.counts",
         "self.layouts[seat].tiles.values()",
         "[*self.layouts[seat].tiles.values(), *tiles_of(self.reserves[seat])]",
     ),
@@ -1022,8 +1025,8 @@ def test_the_reserve_does_not_count() -> None:
 @mutated(
     "ALH-E6",
     Mutation("scoring.award_type", "if neutral:", "if False:"),
-    Mutation("state.State._score", "if self.seats == 2", "if self.seats == 3"),
-    Mutation("state.State.neutral_counts", "self.neutral", "self.reserves[0]"),
+    Mutation("scoring.score_position", "if position.seats == 2", "if position.seats == 3"),
+    Mutation("position.Position.neutral_counts", "self.neutral", "self.reserves[0]"),
 )
 def test_the_neutral_player_takes_places() -> None:
     state = ending(
@@ -1062,11 +1065,11 @@ def test_the_most_points_win() -> None:
 def layouts(draw: st.DrawFn, most: int = 24) -> Layout:
     """What becomes of a fountain when tiles are placed, and now and then removed, as the engine allows."""
     order = draw(st.permutations(range(54)))
-    layout = Layout(TABLE)
+    layout = Layout(TILE_SET)
     for tile, pick in zip(order, draw(st.lists(st.integers(0, 255), max_size=most)), strict=False):
         if pick % 8 == 7 and (gone := layout.removable_cells()):
             layout = layout.removed(index_of(gone[pick % len(gone)]))
-        elif cells := layout.placeable_cells(TABLE.walls[tile]):
+        elif cells := layout.placeable_cells(TILE_SET.walls[tile]):
             layout = layout.placed(tile, index_of(cells[pick % len(cells)]))
     return layout
 
@@ -1082,11 +1085,12 @@ thorough = settings(max_examples=60)
 @derives("ALH-A1")
 @thorough
 @given(st.permutations(NAMES))
-def test_walls_are_those_of_the_name_whatever_the_order_of_the_table(names: list[str]) -> None:
-    table = TileTable(tuple(names))
+def test_walls_are_those_of_the_name_whatever_the_order_of_the_set(names: list[str]) -> None:
+    tile_set = TileSet(tuple(names))
     for number_, name in enumerate(names):
-        assert {side for bit, side in enumerate(SIDE_LETTERS) if table.walls[number_] >> bit & 1} == oracle.walls(name)
-        layout = Layout.of(table, {(0, 1): number_})
+        mask = tile_set.walls[number_]
+        assert {side for bit, side in enumerate(SIDE_LETTERS) if mask >> bit & 1} == oracle.walls(name)
+        layout = Layout.of(tile_set, {(0, 1): number_})
         assert layout.wall()[0] <= len(oracle.walls(name))
         assert bool(layout.placeable(0) >> index_of((0, 2)) & 1) is ("S" not in oracle.walls(name))
 
@@ -1143,7 +1147,7 @@ def test_a_removal_is_legal_if_nothing_is_cut_off_and_not_four_sides_touch(layou
 def test_a_swap_is_legal_if_the_walls_match(layout: Layout, data: st.DataObject) -> None:
     board = board_of(layout)
     name = NAMES[data.draw(st.sampled_from(beyond(layout)))]
-    swappable = layout.swappable_cells(TABLE.walls[TABLE.numbers[name]])
+    swappable = layout.swappable_cells(TILE_SET.walls[TILE_SET.numbers[name]])
     for cell in set(board) - {(0, 0)}:
         swapped = {**board, cell: name}
         assert (cell in swappable) is (not oracle.mismatched(swapped))

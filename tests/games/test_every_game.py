@@ -65,16 +65,16 @@ def test_all_options_can_be_opened(rules_id: str, seats: int) -> None:
     assert seen
 
 
-@pytest.mark.parametrize("tables", [own_dominoes(), own_sheet()], ids=lambda tables: type(tables).__name__)
-def test_tables_of_ones_own(tables: Any) -> None:
-    rules_id = type(tables).__module__.split(".")[2]
+@pytest.mark.parametrize("components", [own_dominoes(), own_sheet()], ids=lambda components: type(components).__name__)
+def test_components_of_ones_own(components: Any) -> None:
+    rules_id = type(components).__module__.split(".")[2]
     game = registry.get(rules_id)
-    assert game.declares_tables
+    assert game.declares_components
     rng = random.Random(rules_id)
     for seats in (game.min_seats, game.max_seats):
-        played = check_game(game, seats, rng, tables=tables)
+        played = check_game(game, seats, rng, components=components)
         state: Any = played.state
-        assert state.table == tables
+        assert getattr(state, {"kingdomino": "domino_set", "rollwrite": "sheet"}[rules_id]) == components
 
 
 @pytest.mark.parametrize("rules_id", registry.names())

@@ -11,7 +11,7 @@ from google.protobuf.wrappers_pb2 import BytesValue
 from referee.games.game import Decision, ForcedPass, Over, UnknownRules, Violation
 from referee.harness import ContractError, Shuffler, check_game, evenly
 from tests.games import heap
-from tests.games.heap import Dealer, Die, Heap, Take
+from tests.games.heap import Dealer, Die, Game, Heap, Take
 from tests.games.heap_codec import Codec
 
 
@@ -158,15 +158,16 @@ DEFECTS: dict[str, tuple[type, str, Any, str]] = {
     "a second encoding": (
         Codec,
         "decode_outcome",
-        lambda was: lambda self, data, tables: Die(data[0] % 4 if data else 0),
+        lambda was: lambda self, data, components: Die(data[0] % 4 if data else 0),
         "has two encodings",
     ),
     "bytes of another move": (
         Codec,
         "encode_move",
-        lambda was: lambda self, move, tables: bytes([1]),
+        lambda was: lambda self, move, components: bytes([1]),
         "are read as",
     ),
+    "other default tables": (Game, "default_components", lambda was: lambda self: b"more", "default_components"),
     "no position": (Codec, "position", lambda was: lambda self, state: None, "no message"),
     "two lines": (Words, "describe", lambda was: lambda self, event, state: "take\n1", "one line"),
     "the same words": (

@@ -13,6 +13,7 @@ import pytest
 from referee.games.game import Cell, Chance, ForcedPass, Over, SetupError
 from referee.games.kingdomino import GAME, Options, State
 from referee.games.kingdomino.catalogue import CATALOGUE
+from referee.games.kingdomino.dominoes import numbers_of
 from referee.games.kingdomino.moves import (
     ChooseDomino,
     DiscardDomino,
@@ -24,9 +25,8 @@ from referee.games.kingdomino.moves import (
 )
 from referee.games.kingdomino.options import Draw, Frame, kings_of
 from referee.games.kingdomino.phases import Phase
-from referee.games.kingdomino.piles import numbers_of
 from referee.harness import Shuffler
-from tests.games.kingdomino_positions import RELATIVE, TABLE, names, opening, random_states, slow
+from tests.games.kingdomino_positions import DOMINO_SET, RELATIVE, names, opening, random_states, slow
 from tests.games.slow_kingdomino import sides
 from tests.games.test_kingdomino_game import CHOICES, watch
 
@@ -86,7 +86,7 @@ class Hostile:
 def canonical(state: State, event: Any) -> Any:
     """Of a domino with equal halves, the placement as it is listed."""
     if isinstance(event, PlaceDomino):
-        piece = TABLE.get(event.domino)
+        piece = DOMINO_SET.get(event.domino)
         assert piece is not None
         if piece.left == piece.right:
             return PlaceDomino(event.domino, *sorted((event.left, event.right)))

@@ -11,14 +11,13 @@ from typing import Any
 import pytest
 
 from referee.games.game import Ending, SetupError
-from referee.games.kingdomino import GAME, DominoTable, Options, State
-from referee.games.kingdomino.dominoes import Domino
+from referee.games.kingdomino import GAME, DominoSet, Options, State
+from referee.games.kingdomino.dominoes import Domino, numbers_of
 from referee.games.kingdomino.moves import ChooseDomino, DiscardDomino, FirstOrder, Line, PlaceCastle, PlaceDomino
-from referee.games.kingdomino.options import Central, Draw, Frame
+from referee.games.kingdomino.options import Central, Draw, Frame, all_kings
 from referee.games.kingdomino.phases import Phase
-from referee.games.kingdomino.piles import all_kings, numbers_of
 from referee.harness import Choose, Shuffler, check_game, evenly
-from tests.games.kingdomino_positions import TABLE, domino, names, random_states, slow
+from tests.games.kingdomino_positions import DOMINO_SET, domino, names, random_states, slow
 
 OPTIONS = {
     "default": Options(),
@@ -209,11 +208,11 @@ def test_placements_in_random_play_are_more_in_a_relative_frame() -> None:
     assert means["relative"] == pytest.approx(10.65, abs=0.4)
 
 
-def test_a_declared_table_is_played_with() -> None:
-    """The numbers are the table's, and so are the halves that are laid."""
-    turned = DominoTable([Domino(number, right, left) for number, left, right in TABLE.dominoes])
+def test_a_declared_set_is_played_with() -> None:
+    """The numbers are the set's, and so are the halves that are laid."""
+    turned = DominoSet([Domino(number, right, left) for number, left, right in DOMINO_SET.dominoes])
     state = GAME.new(4, Options(frame=Frame.RELATIVE), turned)
-    assert state.table.dominoes[47].left == domino(48).right
+    assert state.domino_set.dominoes[47].left == domino(48).right
     state.apply(FirstOrder((0, 1, 2, 3)))
     state.apply(Line((45, 46, 47, 48)))
     for number in (48, 47, 46, 45):

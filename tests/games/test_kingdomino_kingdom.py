@@ -14,13 +14,13 @@ from referee.games.kingdomino.dominoes import (
     DOMINOES,
     TERRAINS,
     Domino,
-    DominoTable,
+    DominoSet,
     Half,
-    domino_table,
+    domino_set,
     parse_half,
 )
 from referee.games.kingdomino.kingdom import Kingdom
-from tests.games.kingdomino_positions import TABLE, domino, kingdom, names, random_kingdom, slow
+from tests.games.kingdomino_positions import DOMINO_SET, domino, kingdom, names, random_kingdom, slow
 from tests.games.slow_kingdomino import SlowKingdom, sides
 from tests.rules import Mutation
 from tests.sizes import campaign
@@ -191,7 +191,7 @@ def test_a_frame_that_there_is_not(arguments: Any, message: str) -> None:
 # The dominoes
 
 
-def test_the_default_table_has_the_squares_and_crowns_of_kingdomino() -> None:
+def test_the_default_set_has_the_squares_and_crowns_of_kingdomino() -> None:
     """Checksums of the published set."""
     halves = [half for piece in DOMINOES for half in (piece.left, piece.right)]
     squares = Counter(TERRAINS[half.terrain] for half in halves)
@@ -231,11 +231,11 @@ def test_what_is_no_half_is_refused(name: str) -> None:
         ((*DOMINOES[:-1], Domino(48, Half(0, 0), Half(0, 4))), "0 to 3 crowns, got 0 and 4"),
     ],
 )
-def test_a_table_that_nobody_can_play_with(dominoes: tuple[Domino, ...], message: str) -> None:
+def test_a_set_that_nobody_can_play_with(dominoes: tuple[Domino, ...], message: str) -> None:
     with pytest.raises(SetupError, match=message):
-        DominoTable(dominoes)
+        DominoSet(dominoes)
 
 
 def test_equal_tables_are_one_object() -> None:
-    assert domino_table((*DOMINOES,)) is domino_table(DOMINOES)
-    assert [TABLE.get(number) for number in (0, 49, -1, 1 << 70)] == [None] * 4
+    assert domino_set((*DOMINOES,)) is domino_set(DOMINOES)
+    assert [DOMINO_SET.get(number) for number in (0, 49, -1, 1 << 70)] == [None] * 4

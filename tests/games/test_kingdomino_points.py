@@ -60,7 +60,7 @@ def ended(*kingdoms: Kingdom, options: Options | None = None, **more: Any) -> Ov
 
 @mutated(
     "KDO-21",
-    Mutation("state.State.standing", "kingdom.largest_area()", "0"),
+    Mutation("scoring.standing", "kingdom.largest_area()", "0"),
     Mutation("kingdom.Kingdom.largest_area", "for bits, _ in areas)", "for bits, crowns in areas if crowns)"),
 )
 def test_equal_points_go_to_the_largest_area_crowns_or_not() -> None:
@@ -74,7 +74,7 @@ def test_equal_points_go_to_the_largest_area_crowns_or_not() -> None:
 
 @mutated(
     "KDO-22",
-    Mutation("state.State.standing", "kingdom.crowns()", "0"),
+    Mutation("scoring.standing", "kingdom.crowns()", "0"),
     Mutation("kingdom.Kingdom.crowns", "sum(crowns", "max(crowns"),
 )
 def test_then_the_crowns_of_the_whole_kingdom_count() -> None:
@@ -100,7 +100,7 @@ def test_what_is_equal_in_all_shares_the_victory() -> None:
     assert places([(5, 2, 1), (5, 2, 2), (6, 0, 0), (5, 2, 1)]) == (3, 2, 1, 3)
 
 
-@mutated("KDO-24", Mutation("state.State.score", "kingdom.score() + bonus", "kingdom.score()"))
+@mutated("KDO-24", Mutation("scoring.score", "kingdom.score() + bonus", "kingdom.score()"))
 def test_bonuses_come_before_the_tie_break() -> None:
     options = Options(harmony=True)
     one = kingdom([(24, (0, 1), (1, 1)), (3, (-1, 1), (-2, 1))])
@@ -119,17 +119,17 @@ def test_bonuses_come_before_the_tie_break() -> None:
 )
 def test_squares_count_not_dominoes_as_the_numbers_of_the_examples() -> None:
     """Example A: 4 points for the fields, 9 for the lakes (3 times 3), 2 for a meadow with two crowns, forests none."""
-    table = declared("lake:2 wheat", "lake:1 meadow:2", "lake forest", "wheat:2 forest")
+    domino_set = declared("lake:2 wheat", "lake:1 meadow:2", "lake forest", "wheat:2 forest")
     made = kingdom(
-        [(1, (1, 0), (1, 1)), (2, (2, 0), (2, -1)), (3, (1, -1), (0, -1)), (4, (0, 1), (-1, 1))], table=table
+        [(1, (1, 0), (1, 1)), (2, (2, 0), (2, -1)), (3, (1, -1), (0, -1)), (4, (0, 1), (-1, 1))], domino_set=domino_set
     )
     points = {(area.terrain, area.squares): area.squares * area.crowns for area in made.areas()}
     assert points == {(0, 2): 4, (2, 3): 9, (3, 1): 2, (1, 1): 0}
     assert made.score() == 15
     assert [area.squares for area in made.areas() if area.terrain == 1] == [1, 1]
     # Example B: "4 points for the mine (2 times 2) and 1 for the forest (1 times 1)".
-    table = declared("mine:2 mine", "forest:1 wheat")
-    assert kingdom([(1, (0, 1), (0, 2)), (2, (1, 0), (2, 0))], table=table).score() == 5
+    domino_set = declared("mine:2 mine", "forest:1 wheat")
+    assert kingdom([(1, (0, 1), (0, 2)), (2, (1, 0), (2, 0))], domino_set=domino_set).score() == 5
 
 
 @mutated(
@@ -184,7 +184,7 @@ def test_ten_points_for_a_castle_in_the_middle_of_a_kingdom_of_full_size() -> No
     "KDO-28",
     Mutation("scoring.harmony_bonus", "and not discarded", ""),
     Mutation("scoring.harmony_bonus", "options.harmony and", ""),
-    Mutation("state.State.score", "self.discarded[seat]", "self.removed"),
+    Mutation("scoring.score", "position.discarded[seat]", "position.removed"),
 )
 def test_five_points_for_a_kingdom_without_a_discard() -> None:
     harmony = Options(harmony=True)

@@ -11,7 +11,7 @@ import pytest
 
 from referee.games.game import Chance, ForcedPass, Over
 from referee.games.rollwrite import GAME, Options, State
-from referee.games.rollwrite.check import change_cost
+from referee.games.rollwrite.dice import change_cost
 from referee.games.rollwrite.moves import (
     Build,
     BuildSecond,

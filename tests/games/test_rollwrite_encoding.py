@@ -12,6 +12,7 @@ import pytest
 from referee.games import registry
 from referee.games.game import Chance, Over
 from referee.games.rollwrite import Options, State
+from referee.games.rollwrite.options import Solo
 from referee.harness import Shuffler
 from tests.games.test_rollwrite_game import CHOICES
 
@@ -90,7 +91,7 @@ def expected(state: State) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     ("seats", "options"),
-    [(1, Options()), (1, Options(virtual_players=4, against=True)), (2, Options()), (5, Options(start_seat=4))],
+    [(1, Options()), (1, Options(virtual_players=4, solo=Solo.AGAINST)), (2, Options()), (5, Options(start_seat=4))],
 )
 def test_every_position_of_a_game(seats: int, options: Options) -> None:
     rng = random.Random(seats)
@@ -112,7 +113,7 @@ def test_every_position_of_a_game(seats: int, options: Options) -> None:
                 state.apply(CHOICES["builder"](rng, state, list(state.legal_moves())))
         awards += len(state.awards)
     assert len(phases) >= 7
-    assert awards or not options.against
+    assert awards or options.solo is not Solo.AGAINST
 
 
 def test_the_opening_position_is_pinned() -> None:

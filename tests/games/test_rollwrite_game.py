@@ -11,6 +11,7 @@ import pytest
 from referee.games.game import Chance, Decision, Ending, Over, SetupError
 from referee.games.rollwrite import GAME, TYPES, Options, State
 from referee.games.rollwrite.moves import Build, BuildSecond, ChangeDice, EndBuilding, Event, GetCoins, KeepPair
+from referee.games.rollwrite.options import Solo
 from referee.games.rollwrite.phases import Phase
 from referee.games.rollwrite.sheet import index_of
 from referee.harness import Choose, Shuffler, by_kind, check_game, evenly
@@ -25,10 +26,10 @@ TABLES = [
             *((seats, Options()) for seats in range(1, 6)),
             (5, Options(start_seat=3)),
             (2, Options(start_seat=1)),
-            (1, Options(virtual_players=2, against=True)),
-            (1, Options(virtual_players=3, against=True)),
+            (1, Options(virtual_players=2, solo=Solo.AGAINST)),
+            (1, Options(virtual_players=3, solo=Solo.AGAINST)),
             (1, Options(virtual_players=3)),
-            (1, Options(virtual_players=4, against=True)),
+            (1, Options(virtual_players=4, solo=Solo.AGAINST)),
         ]
     )
 ]
@@ -180,7 +181,7 @@ class Beside:
 
     def __init__(self, seats: int, options: Options) -> None:
         self.state = GAME.new(seats, options)
-        self.slow = SlowGame(seats, options.start_seat, options.virtual_players, options.against)
+        self.slow = SlowGame(seats, options.start_seat, options.virtual_players, options.solo is Solo.AGAINST)
 
     def compare(self) -> None:
         assert table_of(self.state) == slow_table_of(self.slow)
@@ -211,7 +212,7 @@ def test_games_run_like_the_slow_game(seats: int, options: Options, choice: str)
             game.happen(CHOICES[choice](rng, game.state, list(game.state.legal_moves())))
     totals = game.slow.totals()
     assert awaited.scores == tuple(totals[seat] for seat in game.slow.seats)
-    rivals = list(totals.values()) if options.against else [totals[seat] for seat in game.slow.seats]
+    rivals = list(totals.values()) if options.solo is Solo.AGAINST else [totals[seat] for seat in game.slow.seats]
     assert awaited.places == tuple(1 + sum(other > score for other in rivals) for score in awaited.scores)
     check_end(game.state)
 
@@ -221,7 +222,7 @@ def test_types_are_completed_in_some_of_these_games() -> None:
     rng = random.Random(8)
     awards = []
     for _ in range(12):
-        game = Beside(1, Options(virtual_players=4, against=True))
+        game = Beside(1, Options(virtual_players=4, solo=Solo.AGAINST))
         dealer = GAME.dealer(1, game.state.options, None, Shuffler(rng))
         while not isinstance(game.state.pending()[0], Over):
             moves = list(game.state.legal_moves())
@@ -302,7 +303,7 @@ def test_nothing_is_rolled_for_a_seat_that_decides() -> None:
         (3, Options(start_seat=3), "start_seat: expected 0 to 2, got 3"),
         (3, Options(start_seat=-1), "start_seat: expected 0 to 2, got -1"),
         (2, Options(virtual_players=2), "virtual_players: a variant for 1 seat, got 2"),
-        (2, Options(against=True), "against: a variant for 1 seat, got 2"),
+        (2, Options(solo=Solo.AGAINST), "solo: a variant for 1 seat, got 2"),
         (1, Options(virtual_players=1), "virtual_players: expected 2, 3 or 4, got 1"),
         (1, Options(virtual_players=5), "virtual_players: expected 2, 3 or 4, got 5"),
     ],

@@ -34,7 +34,7 @@ def games(draw: st.DrawFn) -> State:
     rng = draw(st.randoms(use_true_random=False))
     state = GAME.new(seats, options, draw(sheets()))
     stream = Random(rng)
-    dealer = GAME.dealer(seats, options, state.table, stream)
+    dealer = GAME.dealer(seats, options, state.sheet, stream)
     for _ in range(draw(st.integers(0, 90))):
         awaited = state.pending()[0]
         if isinstance(awaited, Over):

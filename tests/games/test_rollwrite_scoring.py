@@ -16,6 +16,7 @@ from referee.games.rollwrite.moves import (
     KeepPair,
     VirtualBuildings,
 )
+from referee.games.rollwrite.options import Solo
 from referee.games.rollwrite.phases import Phase
 from referee.games.rollwrite.scoring import Share, lines_of, place_points, score_sheet, share, share_places
 from tests.games import slow_rollwrite
@@ -51,7 +52,7 @@ def finish(state: State) -> State:
 @mutated(
     "RNW-26",
     Mutation("state.State._end_round", "self.awards +=", "self.awards ="),
-    Mutation("awards.awards_of_round", "own[type_] >= full", "own[type_] >= full - 1"),
+    Mutation("scoring.awards_of_round", "own[type_] >= full", "own[type_] >= full - 1"),
     Mutation("state.State._build", "self.first = blue, yellow", "self.first = blue, yellow; self._end_round()"),
 )
 def test_a_completed_type_is_awarded_at_the_end_of_the_round() -> None:
@@ -83,8 +84,8 @@ def test_who_completes_a_type_in_the_same_round_shares_the_places() -> None:
 
 @mutated(
     "RNW-28",
-    Mutation("awards.awards_of_round", "share(type_, len(before), finished)", "share(type_, 0, finished)"),
-    Mutation("awards.awards_of_round", " and p not in before", ""),
+    Mutation("scoring.awards_of_round", "share(type_, len(before), finished)", "share(type_, 0, finished)"),
+    Mutation("scoring.awards_of_round", " and p not in before", ""),
 )
 def test_later_rounds_get_the_later_places() -> None:
     earlier = Award(GARDEN, 1, (0,), (), 1, 20)
@@ -104,7 +105,7 @@ def test_more_who_complete_a_type_than_places_are_left_share_what_there_is() -> 
 
 def two(*, against: bool = False, **virtual: int) -> State:
     """Seat 1 of two, or 0 alone, has all gardens but (1, 1) and is the last of the round."""
-    options = Options(virtual_players=3, against=True) if against else Options()
+    options = Options(virtual_players=3, solo=Solo.AGAINST) if against else Options()
     gardens: list[list[tuple[int, int]]] = [all_of("garden")[1:]]
     cells = gardens if against else [[], *gardens]
     seats = 1 if against else 2
@@ -113,7 +114,7 @@ def two(*, against: bool = False, **virtual: int) -> State:
 
 @mutated(
     "RNW-30",
-    Mutation("awards.awards_of_round", "enumerate(counts)", "enumerate(counts[:seats])"),
+    Mutation("scoring.awards_of_round", "enumerate(counts)", "enumerate(counts[:seats])"),
     Mutation("awards.completed", "award.virtual", "()"),
 )
 def test_a_virtual_player_that_completes_a_type_takes_its_place() -> None:
@@ -131,7 +132,7 @@ def test_a_virtual_player_that_completes_a_type_takes_its_place() -> None:
 @mutated(
     "RNW-31",
     Mutation(
-        "awards.awards_of_round", "share(type_, len(before), finished)", "share(type_, len(before), finished[:1])"
+        "scoring.awards_of_round", "share(type_, len(before), finished)", "share(type_, len(before), finished[:1])"
     ),
     Mutation("awards.completed", "award.each if against else 0", "award.each"),
 )
@@ -205,8 +206,8 @@ def test_only_the_places_left_are_given_and_to_others() -> None:
 @mutated(
     "RNW-38",
     Mutation("scoring.score_sheet", "if player in virtual and not against:", "if False:"),
-    Mutation("state.State.score", "virtual=range(self.seats, self.seats + len(self.virtual))", "virtual=()"),
-    Mutation("state.State.all_counts", ", *self.virtual]", ", *[[0] * 6 for _ in self.virtual]]"),
+    Mutation("scoring.score", "virtual=range(position.seats, position.seats + len(position.virtual))", "virtual=()"),
+    Mutation("position.Position.all_counts", ", *self.virtual]", ", *[[0] * 6 for _ in self.virtual]]"),
 )
 def test_virtual_players_take_places_and_get_nothing() -> None:
     # Arcades: the virtual player shares second and third place, gardens: all three share.
@@ -235,7 +236,7 @@ def test_rows_and_columns_with_four_or_more_give_points() -> None:
     "RNW-40",
     Mutation("scoring.score_sheet", "coins[player] // COINS_PER_POINT", "-(-coins[player] // COINS_PER_POINT)"),
     Mutation("scoring.score_sheet", "+ for_coins", ""),
-    Mutation("state.State.score", "coins=self.coins", "coins=self.circled"),
+    Mutation("scoring.score", "coins=position.coins", "coins=position.circled"),
 )
 def test_two_coins_give_a_point() -> None:
     state = position(coins=[3, 0, 8], circled=[9, 9, 9])
@@ -266,7 +267,7 @@ def test_the_most_points_win_and_equal_points_share() -> None:
     "RNW-42",
     Mutation("state.State._begin_round", "self.round += 1", "self.round += 2"),
     Mutation("state.State._end_round", "if self.round == self.rounds:", "if self.round == self.rounds - 1:"),
-    Mutation("state.State.__init__", "ROUNDS[seats + virtual]", "ROUNDS[max(seats, 3)]"),
+    Mutation("position.Position.__init__", "ROUNDS[seats + virtual]", "ROUNDS[max(seats, 3)]"),
 )
 def test_there_are_12_15_or_18_rounds_and_the_start_seat_begins_each() -> None:
     assert [GAME.new(seats).rounds for seats in range(1, 6)] == [18, 18, 18, 15, 12]
@@ -283,7 +284,7 @@ def test_there_are_12_15_or_18_rounds_and_the_start_seat_begins_each() -> None:
 
 @mutated(
     "RNW-43",
-    Mutation("state.State.__init__", "ROUNDS[seats + virtual]", "ROUNDS[max(seats, 3)]"),
+    Mutation("position.Position.__init__", "ROUNDS[seats + virtual]", "ROUNDS[max(seats, 3)]"),
 )
 def test_virtual_players_count_for_the_rounds_of_a_solo_game() -> None:
     assert [GAME.new(1, Options(virtual_players=number)).rounds for number in (2, 3, 4)] == [18, 15, 12]
@@ -293,7 +294,7 @@ def test_virtual_players_count_for_the_rounds_of_a_solo_game() -> None:
 
 
 def solo(number: int, *virtual: dict[str, int], **more: Any) -> State:
-    return ended(some_of(tower=2), options=Options(virtual_players=number, against=True), virtual=virtual, **more)
+    return ended(some_of(tower=2), options=Options(virtual_players=number, solo=Solo.AGAINST), virtual=virtual, **more)
 
 
 @mutated(
@@ -308,14 +309,14 @@ def test_against_them_virtual_players_score_and_get_a_bonus() -> None:
         assert state.virtual_scores == [21 + bonus, 20 + bonus, *[bonus] * (number - 2)]
         assert over(state).scores == (13,)
     assert ended(some_of(tower=2), options=Options(virtual_players=4)).virtual_scores == [0] * 4
-    with pytest.raises(SetupError, match=r"^against: a variant for 1 seat"):
-        GAME.new(2, Options(against=True))
+    with pytest.raises(SetupError, match=r"^solo: a variant for 1 seat"):
+        GAME.new(2, Options(solo=Solo.AGAINST))
 
 
 @mutated(
     "RNW-45",
     Mutation("awards.completed", "award.each if against else 0", "0"),
-    Mutation("state.State.score", "completed(self.awards, self.seats, self.options.against)", "[{}] * 6"),
+    Mutation("scoring.score", "completed(position.awards, position.seats, against)", "[{}] * 6"),
 )
 def test_against_them_virtual_players_get_what_they_complete() -> None:
     state = two(against=True, garden=6)
@@ -329,8 +330,10 @@ def test_against_them_virtual_players_get_what_they_complete() -> None:
 
 @mutated(
     "RNW-46",
-    Mutation("state.State._result", "if not self.options.against:", "if True:"),
-    Mutation("state.State._result", "place_of(score, totals)", "1 + sum(other >= score for other in totals[1:])"),
+    Mutation("state.State._result", "if not self.is_against:", "if True:"),
+    Mutation(
+        "state.State._result", "scoring.place_of(score, totals)", "1 + sum(other >= score for other in totals[1:])"
+    ),
 )
 def test_against_them_the_place_counts_virtual_players() -> None:
     assert over(solo(2, {"tower": 3}, {})).places == (3,)

@@ -50,7 +50,7 @@ def test_a_sheet_is_refused_by_the_constraint_that_it_breaks(
 ) -> None:
     with pytest.raises(SetupError, match=rf"^sheet mine: {constraint}: "):
         declared(**broken)
-    assert GAME.new(3, None, declared(**legal)).table == declared(**legal)
+    assert GAME.new(3, None, declared(**legal)).sheet == declared(**legal)
 
 
 @pytest.mark.parametrize("name", ["", "Mine", "my sheet", "-mine", "mine-", "mine\n", "m/1"])
@@ -69,9 +69,9 @@ def test_the_default_s_name_is_the_default_s_alone() -> None:
 
 
 def test_the_default_says_that_it_is_not_the_printed_one() -> None:
-    assert "not the printed one" in DEFAULT.remark
-    assert declared().remark == ""
-    assert GAME.new(3).table is DEFAULT
+    assert "not the printed one" in DEFAULT.provenance
+    assert declared().provenance == ""
+    assert GAME.new(3).sheet is DEFAULT
 
 
 def test_the_default_has_the_boxes_that_are_known_to_sum_up() -> None:

@@ -64,8 +64,8 @@ def test_the_start_seat_has_four_dice_and_nothing_is_built_with_them() -> None:
 
 @mutated(
     "RNW-4",
-    Mutation("state.State.__init__", "self.coins = [START_COINS]", "self.coins = [0]"),
-    Mutation("state.State.__init__", "self.circled = [START_COINS]", "self.circled = [0]"),
+    Mutation("position.Position.__init__", "self.coins = [START_COINS]", "self.coins = [0]"),
+    Mutation("position.Position.__init__", "self.circled = [START_COINS]", "self.circled = [0]"),
 )
 def test_every_seat_starts_with_three_coins() -> None:
     state = GAME.new(4)
@@ -74,7 +74,7 @@ def test_every_seat_starts_with_three_coins() -> None:
 
 @mutated(
     "RNW-6",
-    Mutation("state.State.__init__", "for _ in range(virtual)", "for _ in range(0)"),
+    Mutation("position.Position.__init__", "for _ in range(virtual)", "for _ in range(0)"),
     Mutation("state.State._virtual_buildings", "for roll in rolls:", "for roll in set(rolls):"),
     Mutation("options.Options.for_seats", "{1: 2, 2: 1}", "{1: 2, 2: 2}"),
 )
@@ -133,7 +133,7 @@ def test_a_turned_die_goes_on_with_its_new_value() -> None:
 
 @mutated(
     "RNW-14",
-    Mutation("listing.combinations", "for b in blue for y in yellow", "for b in set(blue) for y in set(yellow)"),
+    Mutation("dice.combinations", "for b in blue for y in yellow", "for b in set(blue) for y in set(yellow)"),
     Mutation("state.State._get_coins", "built & cell != 0", "True"),
     Mutation("state.State._get_coins", "self.circled[seat] += gain", "pass"),
 )
@@ -163,15 +163,15 @@ def test_a_seat_may_get_no_coins_at_all_and_rolls_four_dice() -> None:
 
 @mutated(
     "RNW-16",
-    Mutation("state.State._get_coins", "self.table.coin_track - self.circled[seat]", "4"),
-    Mutation("state.State._get_coins", "self.table.coin_track - self.circled[seat]", "20 - self.coins[seat]"),
-    Mutation("state.State._get_coins", "self.table.coin_track", "20"),
+    Mutation("state.State._get_coins", "self.sheet.coin_track - self.circled[seat]", "4"),
+    Mutation("state.State._get_coins", "self.sheet.coin_track - self.circled[seat]", "20 - self.coins[seat]"),
+    Mutation("state.State._get_coins", "self.sheet.coin_track", "20"),
 )
 def test_the_track_limits_the_coins_of_the_whole_game() -> None:
     short = Sheet("short", SHEET.grid, SHEET.boxes, 7)
-    for table, track in ((SHEET, 20), (short, 7)):
+    for sheet, track in ((SHEET, 20), (short, 7)):
         for circled, gain in ((track, 0), (track - 1, 1), (track - 4, 4)):
-            state = position(coins=[2], circled=[circled], cells=[[(1, 1), (1, 2), (2, 1), (2, 2)]], table=table)
+            state = position(coins=[2], circled=[circled], cells=[[(1, 1), (1, 2), (2, 1), (2, 2)]], sheet=sheet)
             play(state, GetCoins())
             assert (state.coins[0], state.circled[0]) == (2 + gain, circled + gain)
 
@@ -203,8 +203,8 @@ def test_turns_and_dice_go_to_the_left() -> None:
 @mutated(
     "RNW-19",
     Mutation("state.State._change_dice", "self.coins[seat] -= cost", "self.coins[seat] -= 1"),
-    Mutation("check.change_cost", "abs(a - b)", "min(abs(a - b), 6 - abs(a - b))"),
-    Mutation("check.change_cost", "abs(a - b)", "(a != b)"),
+    Mutation("dice.change_cost", "abs(a - b)", "min(abs(a - b), 6 - abs(a - b))"),
+    Mutation("dice.change_cost", "abs(a - b)", "(a != b)"),
 )
 def test_a_coin_for_each_step() -> None:
     # One to six is five steps; 3 and 4 become 4 and 6, three steps.

@@ -12,6 +12,7 @@ import pytest
 from referee.certificates.registry import provable
 from referee.games import alhambra, registry
 from referee.games.alhambra.moves import PlaceTile
+from referee.games.alhambra.options import LoopRule
 from referee.games.alhambra.outline import longest_wall, outline
 from referee.games.game import Kind
 from referee.games.kingdomino import Options as KingdominoOptions
@@ -47,11 +48,11 @@ class Lenient(slow_alhambra.SlowGame):
 def alhambra_game(rng: random.Random, hits: Hits) -> None:
     """All of the table and all points, beside the slow game."""
     seats, loop_one_less = rng.randrange(2, 7), rng.random() < 0.5
-    table = alhambra.tile_table()
+    table = alhambra.tile_set()
     slow = Lenient(seats, table.names, youngest_first=range(seats), loop_one_less=loop_one_less)
-    options = alhambra.Options(loop_one_less=loop_one_less)
+    options = alhambra.Options(loop_rule=LoopRule.ONE_LESS if loop_one_less else LoopRule.FULL)
     state = play(
-        "alhambra", seats, rng, hits, options, lambda state, event: slow.happen(words.words(event, state.table))
+        "alhambra", seats, rng, hits, options, lambda state, event: slow.happen(words.words(event, state.tile_set))
     )
     assert words.table_of(state) == words.slow_table_of(slow)
     assert list(state.pending()[0].scores) == slow.scores
@@ -117,7 +118,7 @@ def is_legal(rules_id: str, state: Any) -> bool:
     kingdom = state.kingdoms[state.seat]
     slow = SlowKingdom(kingdom.frame_size, kingdom.castle)
     for number, left, right in kingdom.dominoes:
-        halves = names(state.table.dominoes[number - 1])
+        halves = names(state.domino_set.dominoes[number - 1])
         if slow.faults(halves, left, right):
             return False
         slow.lay(halves, left, right)

@@ -37,13 +37,13 @@ def decisions(rules_id: str, seats: int, seed: int, absent: bool = False) -> Ite
 
 
 def alhambra(state: Any, moves: list[Any]) -> Any:
-    money = [words(move, state.table)[1] for move in moves if isinstance(move, TakeMoney) and len(move.cards) == 1]
+    money = [words(move, state.tile_set)[1] for move in moves if isinstance(move, TakeMoney) and len(move.cards) == 1]
     if money:
         least = min(money, key=lambda name: (int(name[-1]), CURRENCIES.index(name[:-2])))
-        return next(move for move in moves if words(move, state.table) == ("take", least))
+        return next(move for move in moves if words(move, state.tile_set) == ("take", least))
     to_reserve = [move for move in moves if isinstance(move, ReserveTile)]
     if to_reserve:
-        return min(to_reserve, key=lambda move: NAMES.index(state.table.names[move.tile]))
+        return min(to_reserve, key=lambda move: NAMES.index(state.tile_set.names[move.tile]))
     return moves[0]
 
 
@@ -93,7 +93,7 @@ def test_it_makes_the_move_that_is_said(rules_id: str) -> None:
 MUTANTS = {
     "alhambra": Mutation("listing.stand_in", "(VALUE[kind], kind)", "kind"),
     "kingdomino": Mutation("listing.stand_in", "listed[0]", "listed[-1]"),
-    "rollwrite": Mutation("state.State.stand_in", "self.yellow[seat][0]", "self.yellow[seat][1]"),
+    "rollwrite": Mutation("listing.stand_in", "position.yellow[seat][0]", "position.yellow[seat][1]"),
 }
 
 

@@ -22,9 +22,9 @@ from referee.games.alhambra.moves import (
     ReserveTile,
     TakeMoney,
 )
-from referee.games.alhambra.options import Options
+from referee.games.alhambra.options import EndRule, LoopRule, Options
 from referee.games.alhambra.phases import FREE
-from referee.games.alhambra.tiles import TileTable, tiles_of
+from referee.games.alhambra.tiles import TileSet, tiles_of
 from referee.games.game import ForcedPass
 from tests.games.oracle import HOME, Board
 from tests.games.slow_alhambra import SlowGame, cell_of, cell_text
@@ -32,9 +32,9 @@ from tests.games.slow_alhambra import SlowGame, cell_of, cell_text
 Words = tuple[str, ...]
 
 
-def words(event: Event, table: TileTable) -> Words:
+def words(event: Event, tile_set: TileSet) -> Words:
     """The event as words."""
-    names = table.names
+    names = tile_set.names
     match event:
         case TakeMoney(cards):
             return ("take", *map(card_name, cards))
@@ -76,9 +76,9 @@ def kinds(*names: str) -> tuple[int, ...]:
     return tuple(map(kind_of, names))
 
 
-def event_of(said: Words, table: TileTable, currencies: tuple[int, ...] = (0, 1, 2, 3)) -> Event:
+def event_of(said: Words, tile_set: TileSet, currencies: tuple[int, ...] = (0, 1, 2, 3)) -> Event:
     """The engine's event."""
-    tile = table.numbers
+    tile = tile_set.numbers
     match said:
         case ("take", *cards):
             return TakeMoney(kinds(*cards))
@@ -110,7 +110,7 @@ def event_of(said: Words, table: TileTable, currencies: tuple[int, ...] = (0, 1,
 
 
 def board_of(layout: Layout) -> Board:
-    return {HOME: "fountain"} | {cell: layout.table.names[tile] for cell, tile in layout.cells().items()}
+    return {HOME: "fountain"} | {cell: layout.tile_set.names[tile] for cell, tile in layout.cells().items()}
 
 
 def _cards(counts: bytearray) -> list[str]:
@@ -123,7 +123,7 @@ def _ordered(cards: list[str]) -> list[str]:
 
 def table_of(state: State) -> dict[str, Any]:
     """Everything that lies on the engine's table, in words."""
-    names = state.table.names
+    names = state.tile_set.names
     return {
         "bag": {names[tile] for tile in tiles_of(state.bag)},
         "deck": _cards(state.deck),
@@ -158,14 +158,14 @@ def slow_table_of(game: SlowGame) -> dict[str, Any]:
     }
 
 
-def slow_game(seats: int, options: Options, table: TileTable) -> SlowGame:
+def slow_game(seats: int, options: Options, tile_set: TileSet) -> SlowGame:
     """The slow game with the engine's options."""
     return SlowGame(
         seats,
-        table.names,
+        tile_set.names,
         youngest_first=options.age_order,
         currencies=[CURRENCIES[currency] for currency in options.slot_currencies],
         max_turns=options.max_turns,
-        loop_one_less=options.loop_one_less,
-        end_when_bag_empty=options.end_when_bag_empty,
+        loop_one_less=options.loop_rule is LoopRule.ONE_LESS,
+        end_when_bag_empty=options.end_rule is EndRule.BAG_EMPTY,
     )

@@ -6,12 +6,12 @@ import json
 from typing import Any
 
 from referee.games.alhambra.layout import Layout
-from referee.games.alhambra.tiles import tile_table
+from referee.games.alhambra.tiles import tile_set
 from referee.games.alhambra.violations import placement_violations, removal_violations, swap_violations
 from referee.games.game import Cell
 from referee.notation.inspect import answer
 
-TABLE = tile_table()
+TILE_SET = tile_set()
 
 
 def ask(**question: Any) -> dict[str, Any]:
@@ -23,7 +23,7 @@ def ask(**question: Any) -> dict[str, Any]:
 
 def names(layout: Layout) -> dict[str, str]:
     """The layout as a question has it."""
-    return {f"{x},{y}": TABLE.names[tile] for (x, y), tile in layout.cells().items()}
+    return {f"{x},{y}": TILE_SET.names[tile] for (x, y), tile in layout.cells().items()}
 
 
 def around(layout: Layout) -> list[Cell]:

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.command import REFEREE
+from tests.cli.inside import in_bytes, referee
 from tests.games.layouts import engine_layout, random_boards
-from tests.inspect.questions import TABLE, names
+from tests.inspect.questions import TILE_SET, names
 
 QUESTION = b'{"game":"alhambra","layout":{"0,-1":"pavilion-2-NEW"},"tile":"tower-8-NES"}\n'
 ANSWER = (
@@ -21,14 +22,14 @@ ANSWER = (
 )
 
 
-def inspect(*words: str | Path, stdin: bytes | None = b"") -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([REFEREE, "inspect", *map(str, words)], input=stdin, capture_output=True, check=False)
+def inspect(*words: str | Path, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
+    return in_bytes("inspect", *words, stdin=stdin)
 
 
 def test_two_thousand_lines_in_one_go() -> None:
     layouts = [engine_layout(board) for board in random_boards("command", 40)]
     questions = [
-        json.dumps({"id": i, "game": "alhambra", "layout": names(layouts[i % 40]), "tile": TABLE.names[i % 54]})
+        json.dumps({"id": i, "game": "alhambra", "layout": names(layouts[i % 40]), "tile": TILE_SET.names[i % 54]})
         if i % 7
         else f'{{"id":{i},"game":"alhambra"'  # not JSON
         for i in range(2000)
@@ -115,10 +116,8 @@ def test_without_standard_input() -> None:
 
 
 def test_help_shows_its_examples_and_they_are_true() -> None:
-    done = subprocess.run(
-        [REFEREE, "inspect", "--help"], capture_output=True, check=True, env={**os.environ, "COLUMNS": "200"}
-    )
-    shown = "".join(line.strip() for line in done.stdout.decode().splitlines())
+    done = referee("inspect", "--help", env={"COLUMNS": "200"})
+    shown = "".join(line.strip() for line in done.stdout.splitlines())
     assert QUESTION.decode().strip() in shown
     assert ANSWER.decode().strip() in shown
     start = shown.index('{"game":"alhambra","score"')

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import subprocess
 from typing import Any
 
 import pytest
@@ -17,7 +15,7 @@ from referee.games.kingdomino.dominoes import DOMINOES, TERRAINS
 from referee.games.kingdomino.kingdom import Kingdom
 from referee.notation.inspect import answer
 from referee.notation.lines import encode
-from tests.cli.command import REFEREE
+from tests.cli.inside import referee
 
 CENTRE = {"size": 5, "castle": [2, 2]}
 RELATIVE = {"size": 5, "castle": None}
@@ -325,13 +323,11 @@ def test_the_longest_question_has_room() -> None:
 
 
 def test_help_shows_its_example_and_it_is_true() -> None:
-    done = subprocess.run(
-        [REFEREE, "inspect", "--help"], capture_output=True, check=True, env={**os.environ, "COLUMNS": "200"}
-    )
-    shown = "".join(line.strip() for line in done.stdout.decode().splitlines())
+    done = referee("inspect", "--help", env={"COLUMNS": "200"})
+    shown = "".join(line.strip() for line in done.stdout.splitlines())
     start = shown.index('{"game":"kingdomino"')
     question, end = json.JSONDecoder().raw_decode(shown[start:])
     expected, _ = json.JSONDecoder().raw_decode(shown[start + end :])
-    done = subprocess.run([REFEREE, "inspect"], input=json.dumps(question).encode(), capture_output=True, check=True)
-    assert json.loads(done.stdout) == expected
+    done = referee("inspect", stdin=json.dumps(question))
+    assert (done.returncode, json.loads(done.stdout)) == (0, expected)
     assert expected["placements"]

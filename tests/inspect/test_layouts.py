@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from referee.games.alhambra.layout import REACH, Layout, index_of
 from tests.games import oracle
 from tests.games.layouts import engine_layout, random_boards
-from tests.inspect.questions import TABLE, ask, lists, names
+from tests.inspect.questions import TILE_SET, ask, lists, names
 
 LAYOUTS = [engine_layout(board) for board in random_boards("inspect", 120)]
 PLUS = {"0,-1": "pavilion-2-NEW", "-1,0": "chambers-5-NSW", "1,0": "arcades-4-NES", "0,1": "seraglio-3-ESW"}
@@ -47,14 +47,14 @@ def test_a_tile_may_replace_another_but_not_itself() -> None:
     assert ask(layout=layout, tile="tower-9-NE")["swappable"] == []
 
 
-@pytest.mark.parametrize(("options", "wall"), [({}, 12), ({"loop_one_less": False}, 12), ({"loop_one_less": True}, 11)])
+@pytest.mark.parametrize(("options", "wall"), [({}, 12), ({"loop_rule": "full"}, 12), ({"loop_rule": "one_less"}, 11)])
 def test_a_wall_that_closes_on_itself(options: dict[str, Any], wall: int) -> None:
     """ALH-B6."""
     assert ask(layout=PLUS, options=options)["wall"] == wall
 
 
 def test_the_option_leaves_open_walls_alone() -> None:
-    assert ask(layout={"0,-1": "pavilion-2-NEW"}, options={"loop_one_less": True})["wall"] == 3
+    assert ask(layout={"0,-1": "pavilion-2-NEW"}, options={"loop_rule": "one_less"})["wall"] == 3
 
 
 def test_an_illegal_layout_has_reasons_and_no_lists() -> None:
@@ -106,7 +106,7 @@ def test_lists_are_those_of_the_engine_cell_by_cell(number: int) -> None:
     layout = LAYOUTS[number]
     rng = random.Random(number)
     for tile in rng.sample(range(54), 6):
-        found = ask(layout=names(layout), tile=TABLE.names[tile])
+        found = ask(layout=names(layout), tile=TILE_SET.names[tile])
         expected = lists(layout, tile)
         assert found["valid"]
         assert found["violations"] == []
@@ -128,7 +128,9 @@ anywhere = st.tuples(st.integers(-REACH, REACH), st.integers(-REACH, REACH)).fil
 
 def is_legal(layout: Layout) -> bool:
     """By the slow checker, which shares nothing with the engine."""
-    return not oracle.faults({(0, 0): oracle.FOUNTAIN, **{cell: TABLE.names[t] for cell, t in layout.cells().items()}})
+    return not oracle.faults(
+        {(0, 0): oracle.FOUNTAIN, **{cell: TILE_SET.names[t] for cell, t in layout.cells().items()}}
+    )
 
 
 @given(
@@ -138,7 +140,7 @@ def is_legal(layout: Layout) -> bool:
 )
 @settings(max_examples=300)
 def test_any_layout_is_legal_exactly_if_nothing_is_found(tiles: dict[tuple[int, int], int]) -> None:
-    layout = Layout.of(TABLE, tiles)
+    layout = Layout.of(TILE_SET, tiles)
     found = ask(layout=names(layout))
     assert found["valid"] == is_legal(layout)
     assert bool(found["violations"]) != found["valid"]
@@ -160,7 +162,7 @@ def test_legal_layouts_with_one_change() -> None:
                 near = rng.choice(sorted(tiles or [index_of((0, 0))])) + rng.choice((1, -1, 128, -128))
                 if near != index_of((0, 0)):
                     tiles[near] = tile
-            changed = Layout(TABLE, tiles)
+            changed = Layout(TILE_SET, tiles)
             assert ask(layout=names(changed))["valid"] == is_legal(changed)
             legal += is_legal(changed)
     assert 50 < legal < 6 * len(LAYOUTS) - 50, "both kinds are tried"

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import re
-import subprocess
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -21,7 +20,7 @@ from referee.games.rollwrite.phases import Phase
 from referee.games.rollwrite.sheet import cells_of
 from referee.harness import check_game
 from referee.notation.inspect import answer
-from tests.cli.command import REFEREE
+from tests.cli.inside import referee
 from tests.inspect import questions
 
 GRID = [
@@ -163,8 +162,11 @@ def test_the_actions_are_those_of_whole_games(seats: int) -> None:
 # Points, by the lines of the rule text
 
 
-def points(counts: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return ask(score={"counts": counts, **more})
+AGAINST = {"solo": "against"}
+
+
+def points(counts: dict[str, Any], options: Mapping[str, Any] | None = None, **more: Any) -> dict[str, Any]:
+    return ask(score={"counts": counts, **more}, **({"options": options} if options else {}))
 
 
 def totals(found: dict[str, Any]) -> list[int]:
@@ -253,7 +255,7 @@ def test_the_table_of_a_solo_game_against_three() -> None:
     names = ["Barbara", "Dirk", "Dirki", "Dirkelson"]
     counts = {name: {type_: row[i] for type_, row in ROWS.items()} for i, name in enumerate(names)}
     cells = lines_of_ten(counts["Barbara"])
-    found = points(counts, virtual=names[1:], against=True, built={"Barbara": cells}, coins={"Barbara": 12})
+    found = points(counts, virtual=names[1:], options=AGAINST, built={"Barbara": cells}, coins={"Barbara": 12})
     assert {type_: of_type(found, type_) for type_ in TYPES} == {
         "pavilion": [0, 16, 4, 4],
         "seraglio": [13, 1, 13, 1],
@@ -289,7 +291,7 @@ def lines_of_ten(counts: dict[str, int]) -> list[list[int]]:
 def test_points_without_the_bonus_that_virtual_players_get() -> None:
     counts = {"Ani": {"tower": 1}, "Dirk": {"tower": 2}, "Dirki": {}}
     assert totals(points(counts, virtual=["Dirk", "Dirki"])) == [13, 0, 0]
-    assert totals(points(counts, virtual=["Dirk", "Dirki"], against=True)) == [13, 42, 21]
+    assert totals(points(counts, virtual=["Dirk", "Dirki"], options=AGAINST)) == [13, 42, 21]
 
 
 def test_names_are_any_strings() -> None:
@@ -371,7 +373,7 @@ def with_types(*changed: tuple[int, int, str]) -> list[list[str]]:
         ),
         (own(coin_track=6), "sheet: sheet declared: coin_track: 6, expected 7 to 255 coins"),
         (own(coin_track="20"), 'sheet.coin_track: "20"; expected an integer from 0 to 1000'),
-        ({"score": {"counts": {"Ani": {}}}, "coins": 3}, 'unknown field "coins"; expected score, sheet'),
+        ({"score": {"counts": {"Ani": {}}}, "coins": 3}, 'unknown field "coins"; expected options, score, sheet'),
     ],
     ids=str,
 )
@@ -387,7 +389,7 @@ ANI: dict[str, Any] = {"counts": {"Ani": {"tower": 1}, "Dirk": {}}}
     [
         ([], "score: []; expected an object"),
         ({}, "score: counts is missing"),
-        ({**ANI, "x": 1}, 'score: unknown field "x"; expected against, awarded, built, coins, counts, virtual'),
+        ({**ANI, "x": 1}, 'score: unknown field "x"; expected awarded, built, coins, counts, virtual'),
         ({"counts": {}}, "score.counts: 0 players; expected 1 to 5"),
         ({"counts": {name: {} for name in "abcdef"}}, "score.counts: 6 players; expected 1 to 5"),
         ({"counts": {"Ani": 1}}, 'score.counts["Ani"]: 1; expected an object'),
@@ -398,11 +400,6 @@ ANI: dict[str, Any] = {"counts": {"Ani": {"tower": 1}, "Dirk": {}}}
         ({**ANI, "virtual": [["Ani"]]}, 'score.virtual[0]: ["Ani"]; expected a player of score.counts'),
         ({**ANI, "virtual": ["Dirk", "Dirk"]}, 'score.virtual[1]: "Dirk" twice; expected each player once'),
         ({**ANI, "virtual": ["Dirk", "Ani"]}, "score.virtual: all players; expected another one among them"),
-        ({**ANI, "against": 1}, "score.against: 1; expected true or false"),
-        (
-            {**ANI, "virtual": ["Dirk"], "against": True},
-            "score.against: with 1 virtual players and 1 others; expected it with 2 to 4 virtual players and 1 other",
-        ),
         (
             {**ANI, "built": {"Ani": [[1, 6], [1, 6]]}},
             'score.built["Ani"]: cell [1, 6] twice; expected each cell once',
@@ -443,6 +440,26 @@ def test_scores_that_are_refused(score: Any, message: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "options: []; expected an object"),
+        ({"solo": True}, "options.solo: true; expected points or against"),
+        ({"start_seat": 1}, 'options: unknown field "start_seat"; expected solo'),
+        (
+            AGAINST,
+            (
+                "options.solo: against with 1 virtual players and 1 others; "
+                "expected it with 2 to 4 virtual players and 1 other"
+            ),
+        ),
+    ],
+    ids=str,
+)
+def test_options_that_are_refused(options: Any, message: str) -> None:
+    assert ask(score={**ANI, "virtual": ["Dirk"]}, options=options) == {"error": message}
+
+
+@pytest.mark.parametrize(
     ("virtual", "awarded"),
     [
         ([], {"Ani": 21, "Dirk": 13}),
@@ -468,7 +485,7 @@ def test_awards_that_rounds_can_bring(virtual: list[str], awarded: dict[str, int
 
 words = st.sampled_from(
     [
-        *("built", "dice", "coins", "circled", "sheet", "score", "counts", "virtual", "awarded", "against"),
+        *("built", "dice", "coins", "circled", "sheet", "score", "counts", "virtual", "awarded", "options", "solo"),
         *("blue", "yellow", "grid", "boxes", "coin_track", "rows_are", "Ani", "Dirk", "tower", "garden"),
     ]
 )
@@ -491,10 +508,8 @@ def test_anything_like_a_question_gets_one_answer(question: dict[str, Any]) -> N
 
 def test_help_shows_its_examples_and_they_are_true() -> None:
     """Every question about the game that the help has, with the answer below it."""
-    done = subprocess.run(
-        [REFEREE, "inspect", "--help"], capture_output=True, check=True, env={**os.environ, "COLUMNS": "200"}
-    )
-    shown = "".join(line.strip() for line in done.stdout.decode().splitlines())
+    done = referee("inspect", "--help", env={"COLUMNS": "200"})
+    shown = "".join(line.strip() for line in done.stdout.splitlines())
     found = []
     for start in re.finditer(r'\{"game":"rollwrite"', shown):
         question, end = json.JSONDecoder().raw_decode(shown[start.start() :])

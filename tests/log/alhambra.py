@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from referee.games import registry as rules
-from referee.games.alhambra import tile_table
+from referee.games.alhambra import tile_set
 from tests.log import registered
 from tests.log.games import Played
 from tests.log.registered import at_random
 
 CODEC = registered.codec("alhambra")
 GAME = rules.get("alhambra", 1)
-TABLES = tile_table()
+COMPONENTS = tile_set()
 HEADER = registered.header("alhambra")
 
-__all__ = ["CODEC", "GAME", "HEADER", "TABLES", "alhambra", "at_random"]
+__all__ = ["CODEC", "GAME", "HEADER", "COMPONENTS", "alhambra", "at_random"]
 
 
 def alhambra(**kind: Any) -> Played:

@@ -195,11 +195,11 @@ def step(played: Played, choose: Choose = first) -> bool:
             outcome = played.drawn.outcome(course.position.state)
         else:
             outcome = choose(record, [event for event, _ in course.position.state.chance_outcomes()])
-        data = course.position.codec.encode_outcome(outcome, course.position.tables)
+        data = course.position.codec.encode_outcome(outcome, course.position.components)
         played.admit(intent.declare(record.place, 1, key("scribe 1"), data))
     elif isinstance(awaited, Decision):
         data = course.position.codec.encode_move(
-            choose(record, list(course.position.state.legal_moves())), course.position.tables
+            choose(record, list(course.position.state.legal_moves())), course.position.components
         )
         if record.opened.seats[awaited.seat].scribed:
             author, signing = Author(Role.SCRIBE, 0), key("scribe 0")

@@ -263,13 +263,16 @@ def claimed(played: Played) -> bool:
     """Whether the last entry is a tile placed in Alhambra."""
     entry = decode_entry(played.entries[-1])
     act = log_pb2.Intent.FromString(entry.signed.intent)
-    return bool(act.move) and type(registered.codec("alhambra").decode_move(act.move, tables())).__name__ == "PlaceTile"
+    return (
+        bool(act.move)
+        and type(registered.codec("alhambra").decode_move(act.move, components())).__name__ == "PlaceTile"
+    )
 
 
 @cache
-def tables() -> Any:
+def components() -> Any:
     codec = registered.codec("alhambra")
-    return codec.decode_tables(codec.encode_tables(None))
+    return codec.decode_components(codec.encode_components(None))
 
 
 def _grown(dominoes: int) -> Kingdom:
@@ -304,7 +307,7 @@ def first_discards(size: int) -> bytes:
 
 def distances(size: int) -> bytes:
     """The longest ways from layout to layout that fit into a frame, through small ones."""
-    stock = [name for name in tables().names if name[-1].isdigit()]
+    stock = [name for name in components().names if name[-1].isdigit()]
     cells = [(1, 0), (-1, 0), (0, 1), (0, -1)]
     layout = dict(zip(cells, stock, strict=False))
     seen, moves = {tuple(layout.values())}, [Add(name, cell) for cell, name in layout.items()]

@@ -21,7 +21,7 @@ from referee.log.intent import Author, Role
 from referee.log.merkle import leaf_hash
 from referee.log.replay import Record
 from referee_solver.alhambra.proving import prove
-from tests.log.alhambra import CODEC, TABLES, alhambra, at_random
+from tests.log.alhambra import CODEC, COMPONENTS, alhambra, at_random
 from tests.log.games import Played, abort, join_and_reveal, seat_key, step
 
 _known = provable("alhambra", 1)
@@ -54,7 +54,7 @@ def play_with_attempts(played: Played, seed: int, acts: int) -> Played:
         state: Any = record.game.position.state
         attempt = an_attempt(state, rng)
         if attempt is not None and state.check(attempt):
-            data = CODEC.encode_move(attempt, TABLES)
+            data = CODEC.encode_move(attempt, COMPONENTS)
             signed = intent.move(record.place, Author(Role.SEAT, state.seat), seat_key(state.seat), data)
             try:
                 record.check(signed)

@@ -42,14 +42,14 @@ def at_random(seed: int) -> Choose:
 def opened(rules_id: str, *, tables: bytes = b"", series: log_pb2.Series | None = None, **kind: Any) -> Played:
     """A game that nobody has joined yet; ``kind`` as in ``games.game_open``; without tables with the version's own."""
     game = rules.get(rules_id)
-    tables = tables or codec(rules_id).encode_tables(None)
+    tables = tables or codec(rules_id).encode_components(None)
     opened = games.game_open(header(rules_id), rules=(rules_id, game.version), tables=tables, **kind)
     if series is not None:
         opened.series.CopyFrom(series)
     played = start(opened, header=header(rules_id), engines=installed())
     course = played.record.game
     played.drawn = game.dealer(
-        len(opened.seats), course.position.options, course.position.tables, Deck(games.seed("drawn"))
+        len(opened.seats), course.position.options, course.position.components, Deck(games.seed("drawn"))
     )
     return played
 
@@ -59,7 +59,7 @@ def attempt(played: Played, move: Any) -> bool:
     record = played.record
     (awaited,) = record.game.position.pending()
     assert isinstance(awaited, Decision)
-    data = record.game.position.codec.encode_move(move, record.game.position.tables)
+    data = record.game.position.codec.encode_move(move, record.game.position.components)
     signed = intent.move(record.place, Author(Role.SEAT, awaited.seat), seat_key(awaited.seat), data)
     try:
         record.check(signed)

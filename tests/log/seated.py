@@ -40,7 +40,7 @@ class Seated:
         header = games.small_header() if rules_id == "toy" else registered.header(rules_id)
         if rules_id != "toy":
             rules = (rules_id, registry.get(rules_id).version)
-            kind = {"tables": registered.codec(rules_id).encode_tables(None), "rules": rules, **kind}
+            kind = {"tables": registered.codec(rules_id).encode_components(None), "rules": rules, **kind}
         opened = games.game_open(header, **kind)
         opened.terms.CopyFrom(terms)
         opened.arbiter_keys.append(key("arbiter 1").public.raw)
@@ -99,7 +99,7 @@ class Seated:
         seq: int = self.record.size
         if isinstance(pending, Chance):
             outcome = self.random.choice([event for event, _ in islice(state.chance_outcomes(), 30)])
-            data = self.game.position.codec.encode_outcome(outcome, self.game.position.tables)
+            data = self.game.position.codec.encode_outcome(outcome, self.game.position.components)
             signed = intent.declare(self.record.place, 1, key("scribe 1"), data)
             self.played.keep(self.record.admit(signed, Clock(self.now)))
         else:
@@ -116,7 +116,7 @@ class Seated:
         (seat,) = self.game.awaited()
         scribed = self.record.opened.seats[seat].scribed
         author = Author(Role.SCRIBE, 0) if scribed else Author(Role.SEAT, seat)
-        data = self.game.position.codec.encode_move(move, self.game.position.tables)
+        data = self.game.position.codec.encode_move(move, self.game.position.components)
         signed = intent.move(self.record.place, author, key(f"{author.role} {author.index}"), data)
         seq: int = self.record.size
         try:
@@ -233,7 +233,7 @@ def corrected(rules_id: str, **kind: Any) -> Played:
             game.until("take", "place_domino")
         broken = sorted({violation.rule_id for violation in game.game.position.state.check(bad)})
         (seat,) = game.game.awaited()
-        data = game.game.position.codec.encode_move(bad, game.game.position.tables)
+        data = game.game.position.codec.encode_move(bad, game.game.position.components)
         game.rule(rule_id="TBL-7", accept=log_pb2.Accept(seat=seat, move=data, rule_ids=broken))
     for _ in range(60):
         if game.game.awaited() and not game.record.opened.seats[game.game.awaited()[0]].scribed:

@@ -52,7 +52,7 @@ class SlowTable:
     def __init__(self, opened: log_pb2.GameOpen, game: Any, codec: Any, first: int, at: int, last: int) -> None:
         self.opened, self.terms, self.game, self.codec = opened, opened.terms, game, codec
         self.options = codec.decode_options(opened.options)
-        self.tables = codec.decode_tables(opened.tables)
+        self.components = codec.decode_components(opened.tables)
         self.seats = len(opened.seats)
         self.first, self.last = first, last
         self.entries: list[tuple[log_pb2.Entry, log_pb2.Intent | None]] = []
@@ -94,7 +94,7 @@ class SlowTable:
                 state.apply(events[-1])
                 self._positions[n] = state
             else:
-                state = self.game.new(self.seats, self.options, self.tables)
+                state = self.game.new(self.seats, self.options, self.components)
                 for event in events:
                     state.apply(event)
                 self._positions[n] = state
@@ -359,9 +359,9 @@ class SlowTable:
             return replace(after, events=(*after.events, ForcedPass(seat)), kind="scribes", lapses=True)
         if event == "stand_in":
             need(seat in self.stands_in(n), "nobody stands in")
-            move = self.codec.encode_move(state.stand_in(seat), self.tables)
+            move = self.codec.encode_move(state.stand_in(seat), self.components)
             need(entry.stand_in.move == move, "another move")
-            event = self.codec.decode_move(move, self.tables)
+            event = self.codec.decode_move(move, self.components)
             if seat in dict(after.out):
                 return replace(after, events=(*after.events, event), kind="scribes", lapses=True)
             return self.decided(replace(after, kind="scribes"), seat, event)
@@ -377,7 +377,7 @@ class SlowTable:
     def drawn(self, data: bytes, after: Standing, n: int) -> Standing:
         state = self.position(n)
         need(self.goes_on(n) and any(isinstance(a, Chance) for a in state.pending()), "no chance")
-        event = self.codec.decode_outcome(data, self.tables)
+        event = self.codec.decode_outcome(data, self.components)
         need(not state.check(event), "against the rules")
         return replace(after, events=(*after.events, event), kind="drawn", lapses=True)
 
@@ -397,7 +397,7 @@ class SlowTable:
         need(len(awaited) == 1 and intent.WhichOneof("author") != "arbiter", "no move")
         seat = awaited[0]
         need(self.opened.seats[seat].scribed == by_scribe and (by_scribe or seat == intent.seat), "another's move")
-        event = self.codec.decode_move(intent.move, self.tables)
+        event = self.codec.decode_move(intent.move, self.components)
         broken = sorted({violation.rule_id for violation in self.position(n).check(event)})
         clocks = list(after.clocks)
         if self.terms.HasField("clock"):
@@ -547,7 +547,7 @@ class SlowTable:
         return self.accepted(given, after, n) if kind == "accept" else after
 
     def accepted(self, accept: log_pb2.Accept, after: Standing, n: int) -> Standing:
-        event = self.codec.decode_move(accept.move, self.tables)
+        event = self.codec.decode_move(accept.move, self.components)
         broken = sorted({violation.rule_id for violation in self.position(n).check(event)})
         need(broken and list(accept.rule_ids) == broken and set(broken) <= self.game.waivable, "cannot stand")
         clocks = tuple(self.all_stop(n, after.at)) if self.terms.HasField("clock") else after.clocks

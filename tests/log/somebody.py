@@ -116,7 +116,7 @@ class Somebody:
         intent = log_pb2.Intent(scribe=1)
         if isinstance(pending, Chance):
             outcome = rng.choice([event for event, _ in islice(self.state.chance_outcomes(), 30)])
-            intent.declare = slow.codec.encode_outcome(outcome, slow.tables)
+            intent.declare = slow.codec.encode_outcome(outcome, slow.components)
             if rng.random() < 0.05:
                 intent.seat = 0
             return intent
@@ -136,7 +136,7 @@ class Somebody:
         return intent
 
     def encoded(self, move: Any) -> bytes:
-        data: bytes = self.slow.codec.encode_move(move, self.slow.tables)
+        data: bytes = self.slow.codec.encode_move(move, self.slow.components)
         return data
 
     def wrong(self, data: bytes) -> bytes:
@@ -147,7 +147,7 @@ class Somebody:
 
     def broken(self, data: bytes) -> list[str]:
         try:
-            found = self.state.check(self.slow.codec.decode_move(data, self.slow.tables))
+            found = self.state.check(self.slow.codec.decode_move(data, self.slow.components))
         except MalformedError:
             return []
         return sorted({violation.rule_id for violation in found})

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from referee.games.alhambra import Options, tile_table
+from referee.games.alhambra import Options, tile_set
+from referee.games.alhambra.money import Currency
 from referee.log.deck import Deck
 from referee.log.engines import installed
 from referee.log.entry import decode_entry
@@ -17,7 +18,7 @@ from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Layer, Verdict
 from tests.log import evil, games
-from tests.log.alhambra import CODEC, HEADER, TABLES, alhambra, at_random
+from tests.log.alhambra import CODEC, COMPONENTS, HEADER, alhambra, at_random
 from tests.log.games import Played, play
 
 
@@ -43,11 +44,11 @@ def test_whole_games(kind: dict[str, Any]) -> None:
 
 def test_cheap_towers() -> None:
     """25: 54 well-formed names that are not the version's own tiles."""
-    names = list(TABLES.names)
+    names = list(COMPONENTS.names)
     names[names.index("tower-13-E")] = "tower-1-E"
-    for changed in (names, TABLES.names[::-1]):
-        tables = CODEC.encode_tables(tile_table(tuple(changed)))
-        opened = games.game_open(HEADER, rules=("alhambra", 1), tables=tables)
+    for changed in (names, COMPONENTS.names[::-1]):
+        components = CODEC.encode_components(tile_set(tuple(changed)))
+        opened = games.game_open(HEADER, rules=("alhambra", 1), tables=components)
         with pytest.raises(LogError) as caught:
             games.start(opened, header=HEADER, engines=installed())
         assert (caught.value.code, caught.value.entry) == (Code.RULES, 0)
@@ -55,7 +56,7 @@ def test_cheap_towers() -> None:
 
 def test_descriptors_without_the_game() -> None:
     header = games.small_header("alhambra")
-    opened = games.game_open(header, rules=("alhambra", 1), tables=CODEC.encode_tables(None))
+    opened = games.game_open(header, rules=("alhambra", 1), tables=CODEC.encode_components(None))
     played = games.abort(games.start(opened, header=header, engines=installed()))
     report = played.audit()
     assert report.decisive is not None
@@ -63,11 +64,14 @@ def test_descriptors_without_the_game() -> None:
 
 
 def test_chosen_options_are_in_the_report() -> None:
-    options = CODEC.encode_options(Options(max_turns=1, slot_currencies=(3, 2, 1, 0)))
+    options = CODEC.encode_options(Options(max_turns=1, slot_currencies=tuple(reversed(Currency))))
     report = play(alhambra(options=options), at_random(3)).audit()
     assert report.verdict is Verdict.COMPLETE
-    assert "options: max_turns=1, slot_currencies=(3, 2, 1, 0)\n" in report.as_text()
-    assert json.loads(report.as_json())["options"] == {"max_turns": 1, "slot_currencies": [3, 2, 1, 0]}
+    assert "options: max_turns 1, slot_currencies guilder ducat dirham denar\n" in report.as_text()
+    assert json.loads(report.as_json())["options"] == {
+        "max_turns": 1,
+        "slot_currencies": ["guilder", "ducat", "dirham", "denar"],
+    }
 
 
 def test_labels_in_use(dealt: Played, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,7 +131,7 @@ def first_choice(played: Played) -> tuple[int, bytes]:
         if entry.HasField("signed"):
             act = decode_intent(entry.signed.intent)
             if act.HasField("move"):
-                moves = (CODEC.encode_move(move, TABLES) for move in record.game.position.state.legal_moves())
+                moves = (CODEC.encode_move(move, COMPONENTS) for move in record.game.position.state.legal_moves())
                 if (other := next((move for move in moves if move != act.move), None)) is not None:
                     return at, other
         record.read(data)

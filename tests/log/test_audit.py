@@ -568,14 +568,14 @@ def test_other_catalogue_is_remarked(dealt: Played) -> None:
     assert "catalogue" in report.remarks[1]
 
 
-def test_tables_of_ones_own(dealt: Played) -> None:
-    """25: a version of the rules stands for its tables, the order included."""
+def test_components_of_ones_own(dealt: Played) -> None:
+    """25: a version of the rules stands for its components, the order included."""
     for cards in (bytes([*CARDS[:-1], 9]), CARDS[::-1], CARDS[:-1]):
         with pytest.raises(LogError) as caught:
             start(tables=cards)
         assert (caught.value.code, caught.value.entry) == (Code.RULES, 0)
         played = play(start(tables=cards, engines=engines(cards)))
-        assert played.audit().verdict is Verdict.COMPLETE, "by rules that have these tables"
+        assert played.audit().verdict is Verdict.COMPLETE, "by rules that have these components"
         report = replace(played, engines=ENGINES).audit()
         expect(report, Verdict.RULES, Code.RULES, 0)
 
@@ -585,8 +585,8 @@ def test_chosen_options_are_in_the_report(dealt: Played) -> None:
     assert json.loads(plain.as_json())["options"] == {}
     assert "options" not in plain.as_text()
     report = play(start(options=b"\x02")).audit()
-    assert json.loads(report.as_json())["options"] == {"options": 2}
-    assert "options: options=2\n" in report.as_text()
+    assert json.loads(report.as_json())["options"] == {"turns": 2}
+    assert "options: turns 2\n" in report.as_text()
 
 
 def test_unknown_rules_are_unsupported_but_signatures_are_checked(dealt: Played) -> None:

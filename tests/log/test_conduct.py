@@ -67,7 +67,7 @@ class Table:
         (seat,) = self.game.awaited()
         scribed = self.record.opened.seats[seat].scribed
         author = Author(Role.SCRIBE, 0) if scribed else Author(Role.SEAT, seat)
-        data = self.game.position.codec.encode_move(toy.Take(count), self.game.position.tables)
+        data = self.game.position.codec.encode_move(toy.Take(count), self.game.position.components)
         signed = intent.move(self.record.place, author, key(f"{author.role} {author.index}"), data)
         clock = Clock(self.now)
         if self.game.clocks is not None:
@@ -85,7 +85,7 @@ class Table:
 
     def draw(self) -> int:
         outcome, _ = next(iter(o for o in self.game.position.state.chance_outcomes() if o[0].card > 1))
-        data = self.game.position.codec.encode_outcome(outcome, self.game.position.tables)
+        data = self.game.position.codec.encode_outcome(outcome, self.game.position.components)
         seq = self.record.size
         self.played.keep(
             self.record.admit(intent.declare(self.record.place, 1, key("scribe 1"), data), Clock(self.now))

@@ -128,8 +128,8 @@ class LenientGame:
     def __getattr__(self, name: str) -> Any:
         return getattr(rules.get("kingdomino", 1), name)
 
-    def new(self, seats: int, options: Any, tables: Any) -> Lenient:
-        return Lenient(seats, options, tables)
+    def new(self, seats: int, options: Any, components: Any) -> Lenient:
+        return Lenient(seats, options, components)
 
 
 LENIENT = replace(installed(), game=lambda rules_id, version: LenientGame())

@@ -28,7 +28,7 @@ from referee.log.merkle import leaf_hash
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Layer, Report, Verdict
 from tests.log import evil, second
-from tests.log.alhambra import CODEC, HEADER, TABLES, alhambra, at_random
+from tests.log.alhambra import CODEC, COMPONENTS, HEADER, alhambra, at_random
 from tests.log.games import SIGNER, Played, game_open, join_and_reveal, seat_key, start, step
 from tests.log.proved import PROVABLE, Certificates, a_game, certificates, claims, with_frames
 
@@ -87,7 +87,7 @@ def test_the_claims_are_those_of_the_entries() -> None:
         entry = decode_entry(data)
         part = entry.signed if entry.HasField("signed") else entry.refused
         move = log_pb2.Intent.FromString(part.intent).move
-        if move and type(CODEC.decode_move(move, TABLES)).__name__ in {
+        if move and type(CODEC.decode_move(move, COMPONENTS)).__name__ in {
             *("PlaceTile", "RebuildAdd", "RebuildRemove", "RebuildSwap")
         }:
             building.add(seq)
@@ -302,8 +302,8 @@ class LenientGame:
     def __getattr__(self, name: str) -> Any:
         return getattr(rules.get("alhambra", 1), name)
 
-    def new(self, seats: int, options: Any, tables: Any) -> Lenient:
-        return Lenient(seats, options, tables)
+    def new(self, seats: int, options: Any, components: Any) -> Lenient:
+        return Lenient(seats, options, components)
 
 
 def test_an_engine_that_is_wrong_is_found_out() -> None:
@@ -335,9 +335,9 @@ def test_an_engine_that_is_wrong_is_found_out() -> None:
 
 def a_game_with_a_slip(engines: Engines) -> tuple[Played, int]:
     """Up to the first placement that is wrong, and its entry."""
-    tables = CODEC.encode_tables(TABLES)
+    components = CODEC.encode_components(COMPONENTS)
     for seed in range(30):
-        opened = game_open(HEADER, seats=2, rules=("alhambra", 1), tables=tables, proofs=ALL)
+        opened = game_open(HEADER, seats=2, rules=("alhambra", 1), tables=components, proofs=ALL)
         played = start(opened, header=HEADER, engines=engines)
         join_and_reveal(played)
         record, choose = played.record, at_random(seed)
@@ -345,7 +345,7 @@ def a_game_with_a_slip(engines: Engines) -> tuple[Played, int]:
             state: Any = record.game.position.state
             move = slip(state)
             if move is not None:
-                data = CODEC.encode_move(move, TABLES)
+                data = CODEC.encode_move(move, COMPONENTS)
                 played.admit(intent.move(record.place, Author(Role.SEAT, state.seat), seat_key(state.seat), data))
                 return played, played.record.size - 1
             if not step(played, choose):
@@ -377,7 +377,7 @@ def test_the_hand_out_is_claimed_once(seed: int) -> None:
     ((seq, claim),) = [(seq, of[-1]) for seq, of in claims(played).items() if isinstance(of[-1], HandOutClaim)]
     after = [decode_entry(data) for data in played.entries[seq + 1 :]]
     moves = [log_pb2.Intent.FromString(entry.signed.intent).move for entry in after if entry.HasField("signed")]
-    names = {TABLES.names[CODEC.decode_move(move, TABLES).tile] for move in moves}
+    names = {COMPONENTS.names[CODEC.decode_move(move, COMPONENTS).tile] for move in moves}
     assert names == {slot.tile for slot in claim.slots if slot.seat is not None}, "what is disposed of after it"
     state: Any = played.record.game.position.state
     cards = [sorted((k // 9, k % 9 + 1) for k in range(36) for _ in range(hand[k])) for hand in state.hands]

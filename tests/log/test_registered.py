@@ -137,7 +137,7 @@ def test_no_outcome_but_the_decks(rules_id: str) -> None:
         if entry.HasField("chance"):
             course = record.game
             listed = (outcome for outcome, _ in islice(course.position.state.chance_outcomes(), 50))
-            encoded = (course.position.codec.encode_outcome(outcome, course.position.tables) for outcome in listed)
+            encoded = (course.position.codec.encode_outcome(outcome, course.position.components) for outcome in listed)
             others += [(at, other) for other in encoded if other != entry.chance.outcome][:1]
         record.read(data)
     assert len(others) >= 3
@@ -163,7 +163,7 @@ def test_no_move_but_the_seats(rules_id: str) -> None:
         if entry.HasField("signed") and (act := decode_intent(entry.signed.intent)).HasField("move"):
             course = record.game
             moves = (
-                course.position.codec.encode_move(move, course.position.tables)
+                course.position.codec.encode_move(move, course.position.components)
                 for move in course.position.state.legal_moves()
             )
             choices += [(at, move) for move in moves if move != act.move][:1]
@@ -182,9 +182,9 @@ def test_no_move_but_the_seats(rules_id: str) -> None:
 
 
 @pytest.mark.parametrize("rules_id", NAMES)
-def test_no_other_tables_unseen(rules_id: str) -> None:
+def test_no_other_components_unseen(rules_id: str) -> None:
     """Whatever bit of them is another: they are refused or, where a table may declare its own, named in the report."""
-    game, tables = registry.get(rules_id), codec(rules_id).encode_tables(None)
+    game, tables = registry.get(rules_id), codec(rules_id).encode_components(None)
     refused: set[Code] = set()
     for at in range(0, len(tables), max(1, len(tables) // 25)):
         changed = tables[:at] + bytes([tables[at] ^ 1]) + tables[at + 1 :]
@@ -194,7 +194,7 @@ def test_no_other_tables_unseen(rules_id: str) -> None:
         except LogError as error:
             refused.add(error.code)
             continue
-        assert game.declares_tables
+        assert game.declares_components
         report = abort(played).audit()
         assert report.verdict is Verdict.COMPLETE
         assert any(sha256(changed).hexdigest() in remark for remark in report.remarks)

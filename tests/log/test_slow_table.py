@@ -60,7 +60,7 @@ class Game:
     def open(self, rules_id: str, seats: int, **kind: Any) -> log_pb2.GameOpen:
         rng = self.random
         options = bytes([rng.randint(1, 8)]) if rules_id == "toy" else b""
-        tables = toy.CARDS if rules_id == "toy" else registered.codec(rules_id).encode_tables(None)
+        tables = toy.CARDS if rules_id == "toy" else registered.codec(rules_id).encode_components(None)
         header = games.small_header()
         opened = games.game_open(header, seats=seats, options=options, tables=tables, rules=(rules_id, 1), **kind)
         terms, clock = log_pb2.Terms(table_rules=1), rng.choice(CLOCKS)

@@ -36,7 +36,7 @@ def timed(charged: int, lag: int = 0, overhead: int = 0, *, after: int, count: i
     table = Table(clock=INCREMENT, illegal_moves=RECORDED)
     table.now += after
     (seat,) = table.game.awaited()
-    data = table.game.position.codec.encode_move(toy.Take(count), table.game.position.tables)
+    data = table.game.position.codec.encode_move(toy.Take(count), table.game.position.components)
     signed = intent.move(table.record.place, Author(Role.SEAT, seat), key(f"seat {seat}"), data)
     clock = Clock(table.now, charged, lag, overhead)
     try:
@@ -65,7 +65,7 @@ def unaccounted() -> None:
 
 def refused_without_terms() -> None:
     table = drawn()
-    data = table.game.position.codec.encode_move(toy.Take(9), table.game.position.tables)
+    data = table.game.position.codec.encode_move(toy.Take(9), table.game.position.components)
     signed = intent.move(table.record.place, Author(Role.SEAT, 0), key("seat 0"), data)
     entry = log_pb2.Entry(refused=log_pb2.Refused(intent=signed.intent, rule_ids=["TOY-2"]))
     event = read_entry(entry, log_pb2.Intent.FromString(signed.intent), table.game.position)
@@ -136,7 +136,7 @@ def ruled(*rulings: dict[str, Any]) -> None:
 def paused_move() -> None:
     table = drawn()
     table.rule(pause=PAUSE)
-    data = table.game.position.codec.encode_move(toy.Take(1), table.game.position.tables)
+    data = table.game.position.codec.encode_move(toy.Take(1), table.game.position.components)
     signed = intent.move(table.record.place, Author(Role.SEAT, 0), key("seat 0"), data)
     table.record.admit(signed, Clock(table.now))
 

@@ -42,6 +42,11 @@ class Turned:
     card: int
 
 
+@dataclass(frozen=True)
+class Options:
+    turns: int = 6
+
+
 class ToyState:
     def __init__(self, seats: int, turns: int, cards: bytes) -> None:
         self.seats = seats
@@ -119,7 +124,7 @@ class Toy:
     version = 1
     min_seats = 1
     max_seats = 4
-    declares_tables = False
+    declares_components = False
     waivable = frozenset({"TOY-2"})
     catalogue = (
         Rule("TOY-1", Kind.CONSTRAINT, "A card is turned over once.", "page 1", "toy.check"),
@@ -127,13 +132,13 @@ class Toy:
         Rule("TOY-3", Kind.CONSTRAINT, "Take at least one.", "page 2", "toy.check"),
     )
 
-    def new(self, seats: int, options: int, tables: bytes) -> ToyState:
-        if not self.min_seats <= seats <= self.max_seats or options > len(tables):
-            raise SetupError(f"{seats} seats, {options} turns")
-        return ToyState(seats, options, tables)
+    def new(self, seats: int, options: Options, components: bytes) -> ToyState:
+        if not self.min_seats <= seats <= self.max_seats or options.turns > len(components):
+            raise SetupError(f"{seats} seats, {options.turns} turns")
+        return ToyState(seats, options.turns, components)
 
-    def dealer(self, seats: int, options: int, tables: bytes, stream: Stream) -> ToyDealer:
-        return ToyDealer(tables, stream)
+    def dealer(self, seats: int, options: Options, components: bytes, stream: Stream) -> ToyDealer:
+        return ToyDealer(components, stream)
 
 
 def _one(data: bytes, thing: str) -> int:
@@ -146,28 +151,28 @@ class ToyCodec:
     def __init__(self, cards: bytes = CARDS) -> None:
         self.cards = cards
 
-    def decode_options(self, data: bytes) -> int:
-        return _one(data, "turns") if data else 6
+    def decode_options(self, data: bytes) -> Options:
+        return Options(_one(data, "turns")) if data else Options()
 
-    def encode_options(self, options: int) -> bytes:
-        return bytes([options])
+    def encode_options(self, options: Options) -> bytes:
+        return bytes([options.turns])
 
-    def decode_tables(self, data: bytes) -> bytes:
+    def decode_components(self, data: bytes) -> bytes:
         return data
 
-    def encode_tables(self, tables: bytes | None) -> bytes:
-        return self.cards if tables is None else tables
+    def encode_components(self, components: bytes | None) -> bytes:
+        return self.cards if components is None else components
 
-    def decode_move(self, data: bytes, tables: Any) -> Take:
+    def decode_move(self, data: bytes, components: Any) -> Take:
         return Take(_one(data, "take"))
 
-    def encode_move(self, move: Take, tables: Any) -> bytes:
+    def encode_move(self, move: Take, components: Any) -> bytes:
         return bytes([move.count])
 
-    def decode_outcome(self, data: bytes, tables: Any) -> Turned:
+    def decode_outcome(self, data: bytes, components: Any) -> Turned:
         return Turned(_one(data, "card"))
 
-    def encode_outcome(self, outcome: Turned, tables: Any) -> bytes:
+    def encode_outcome(self, outcome: Turned, components: Any) -> bytes:
         return bytes([outcome.card])
 
     def position(self, state: Any) -> Any:
@@ -187,7 +192,7 @@ def _only(value: Any) -> Any:
 
 
 def engines(cards: bytes = CARDS) -> Engines:
-    """The toy rules, with these cards for tables."""
+    """The toy rules, with these cards for components."""
     return Engines(_only(Toy()), _only(ToyCodec(cards)))
 
 

@@ -148,7 +148,7 @@ def small() -> Played:
     """A dealt game that was stopped when its seats had joined and revealed, in a file of 3 KiB."""
     names = ["referee/log/v1/log.proto", "referee/rollwrite/v1/rollwrite.proto"]
     header = games.small_header("rollwrite", descriptors=games.described(*names))
-    tables = codec("rollwrite").encode_tables(None)
+    tables = codec("rollwrite").encode_components(None)
     played = start(games.game_open(header, rules=("rollwrite", 1), tables=tables), header=header, engines=installed())
     join_and_reveal(played)
     assert step(played, at_random(1))

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Any
 
 import referee.notation
 from referee.games import registry
@@ -13,10 +11,12 @@ from referee.games.forfeits import ENDINGS
 from referee.games.game import Ending
 from referee.games.kingdomino.moves import PlaceDomino
 from referee.games.results import Contest
+from referee.notation import old_names
 from referee.notation.game_text import GameText
 from referee.notation.game_text import write as write_game
-from referee.notation.grammar import MAX_CHARACTERS, MAX_LINE, either
-from referee.notation.headers import Setup, option_types
+from referee.notation.grammar import MAX_CHARACTERS, MAX_LINE
+from referee.notation.headers import Setup
+from referee.notation.options import options_of
 from referee.notation.position_text import Position
 from referee.notation.position_text import write as write_position
 from tests.notation.setups import PLAIN, play
@@ -56,17 +56,19 @@ aloud, and makes a log from it; a log is printed as such a text. One game has on
 | `Version` | of the rules; the newest if there is none |
 | `Event`, `Round`, `Table` | numbers that the organiser chose |
 | `Player0`, `Player1`, … | the names of who sits there, for reports; no log has them, as there are no names in a log |
-| a name in lower case | an option of the game that is not as it is by default: numbers have blanks between them (`[age_order "2 0 1"]`), currencies are numbers, too: denar 0, dirham 1, ducat 2, guilder 3 |
-| `Dominoes` | Kingdomino with other dominoes: 48 times left and right half, as in `wheat/mine:3`, by their numbers |
-| `Sheet` | Roll & Write with another sheet: name, coin track, `blue` or `yellow` for the dice that give the rows, then 36 types: blue 1 with yellow 1 to 6, blue 2 and so on |
+| a name in lower case | an option of the game that is not as it is by default; the words of a list have blanks between them (`[age_order "2 0 1"]`) |
+| `Components` | what is played with, if not the standard components. Kingdomino: 48 times left and right half of a domino, as in `wheat/mine:3`, by their numbers. Roll & Write: name of the sheet, coin track, `blue` or `yellow` for the dice that give the rows, then 36 types: blue 1 with yellow 1 to 6, blue 2 and so on |
 | `Position` | makes the text one of a position: see below |
 | `Forfeits`, `Penalties` | what happened beside the moves: see [A contested game](#a-contested-game) |
 | `Result` | the points of the seats in their order, less penalties; `*` for a game that goes on; for one that its rules did not end how it ended: `resigned`, `flag`, `disconnected`, `crashed` or `illegal moves` after forfeits; `adjudicated`, `voided`, `aborted`, `referee fault` or `stalled` (the log was full). Without it the result is what the position and the headers above it give; if it is there, it has to be so |
 | `Points`, `Places` | of a result that the moves alone do not give: see [A contested game](#a-contested-game) |
 
-The options, by game (docs/rules tells what each is):
+The options, by game (docs/rules says what each is), have the same names and values everywhere: here, in `referee new
+--options`, in questions to `referee inspect`, at the desk and in reports.
 
 {options}
+Texts from before are still read: {old_names}; `yes` and `no` for `true` and `false`, 0 to 3 for the currencies.
+
 **Lines.** Every event has a line. What a seat does begins with its number and a colon; what is drawn or rolled does
 not. A seat that has no legal action passes, and that is a line, too. Cells are `x,y`: x grows east, y grows south, castle
 and fountain are `0,0`. A pair of dice is `blue,yellow`.
@@ -249,6 +251,7 @@ def notation_page() -> str:
     parts["contested"] = _block(_contested())
     parts["forfeits"] = ", ".join(f"`{ending.words}`" for ending in ENDINGS)
     parts["options"] = "".join(map(_options, PLAIN))
+    parts["old_names"] = ", ".join(f"`{old}` (today `{today}`)" for old, today in old_names.renamed())
     limits = {"characters": MAX_CHARACTERS, "line": MAX_LINE}
     return PAGE.format(**parts, **limits, boards=BOARDS, grammar="\n".join(blocks))
 
@@ -263,16 +266,8 @@ def _contested() -> str:
 
 def _options(setup: Setup) -> str:
     """``- **kingdomino**: `frame` (fixed or relative), …``."""
-    named = [f"`{name}` ({_kind(hint)})" for name, hint in option_types(type(setup.options)).items()]
+    named = [f"`{option.name}` ({option.expected})" for option in options_of(type(setup.options)).values()]
     return f"- **{setup.rules_id}**: {', '.join(named)}\n"
-
-
-def _kind(hint: Any) -> str:
-    if hint is bool:
-        return "yes or no"
-    if isinstance(hint, type) and issubclass(hint, StrEnum):
-        return either(hint)
-    return "a number" if hint is int else "numbers"
 
 
 def _block(text: str, kind: str = "") -> str:

@@ -1,4 +1,4 @@
-"""Ways to set up each game: seats, options and tables of one's own, all that changes what is written."""
+"""Ways to set up each game: seats, options and components of one's own, all that changes what is written."""
 
 from __future__ import annotations
 
@@ -8,18 +8,23 @@ from itertools import product
 from typing import Any
 
 from referee.games import alhambra, kingdomino, rollwrite
+from referee.games.alhambra.options import EndRule, LoopRule
 from referee.games.game import Chance, Forced, ForcedPass, Over, SetupError
 from referee.games.kingdomino.dominoes import DOMINOES, Domino
 from referee.games.kingdomino.options import Central, Draw, Frame
+from referee.games.rollwrite.options import Solo
 from referee.harness import Played, Shuffler, by_kind
 from referee.notation.game_text import GameText
 from referee.notation.headers import Setup
+from tests.games.options import TURNED
 
 
 def _alhambra() -> Iterator[Setup]:
     for seats in range(2, 7):
         yield Setup("alhambra", 1, seats, alhambra.Options())
-    yield Setup("alhambra", 1, 3, alhambra.Options((2, 0, 1), 40, True, True, (3, 1, 0, 2)), event=2**64 - 1)
+    yield Setup(
+        "alhambra", 1, 3, alhambra.Options((2, 0, 1), 40, LoopRule.ONE_LESS, EndRule.BAG_EMPTY, TURNED), event=2**64 - 1
+    )
     yield Setup("alhambra", 1, 2, alhambra.Options(max_turns=9), round=0, table=7)
 
 
@@ -31,14 +36,14 @@ def _kingdomino() -> Iterator[Setup]:
     mighty = kingdomino.Options(declared_order=(1, 0, 1, 0), mighty_duel=True, central=Central.FRAME)
     yield Setup("kingdomino", 1, 2, mighty)
     backwards = (Domino(number, *domino[1:]) for number, domino in enumerate(reversed(DOMINOES), start=1))
-    yield Setup("kingdomino", 1, 2, kingdomino.Options(), kingdomino.domino_table(tuple(backwards)))
+    yield Setup("kingdomino", 1, 2, kingdomino.Options(), kingdomino.domino_set(tuple(backwards)))
 
 
 def _rollwrite() -> Iterator[Setup]:
     for seats in range(1, 6):
         yield Setup("rollwrite", 1, seats, rollwrite.Options())
-    for virtual, against in product((2, 3, 4), (False, True)):
-        yield Setup("rollwrite", 1, 1, rollwrite.Options(virtual_players=virtual, against=against))
+    for virtual, solo in product((2, 3, 4), Solo):
+        yield Setup("rollwrite", 1, 1, rollwrite.Options(virtual_players=virtual, solo=solo))
     known = rollwrite.sheet()
     turned = tuple(reversed(known.grid))
     boxes = tuple(turned.count(type_) for type_ in range(6))
@@ -67,7 +72,7 @@ def play(setup: Setup, seed: int, watch: Callable[[Any], None] | None = None) ->
     """A whole game at random, every kind of move about as often; ``watch`` as in ``check_game``."""
     rng = random.Random(seed)
     state: Any = setup.start()
-    dealer = setup.game.dealer(setup.seats, setup.options, setup.tables, Shuffler(rng))
+    dealer = setup.game.dealer(setup.seats, setup.options, setup.components, Shuffler(rng))
     played = Played(state)
     while not isinstance(awaited := state.pending()[0], Over):
         if watch is not None:
@@ -96,4 +101,4 @@ def name_of(setup: Setup) -> str:
     default = type(setup.options)()
     names = [name for name in default.__dataclass_fields__ if getattr(default, name) != getattr(setup.options, name)]
     chosen = [f"{name}={getattr(setup.options, name)}" for name in names]
-    return "-".join((setup.rules_id, str(setup.seats), *chosen, *(["tables"] if setup.tables else [])))
+    return "-".join((setup.rules_id, str(setup.seats), *chosen, *(["components"] if setup.components else [])))

@@ -26,7 +26,7 @@ from referee.notation.alhambra import words as wording
 from referee.notation.alhambra.claims import claim, describe, describe_move, move, written, written_move
 from referee.notation.strict_json import QueryError
 from tests.games.layouts import engine_layout, random_boards
-from tests.inspect.questions import TABLE, names
+from tests.inspect.questions import TILE_SET, names
 
 LAYOUT = {"0,-1": "pavilion-2-NEW"}
 TURN = {
@@ -74,12 +74,12 @@ def test_in_words() -> None:
 @pytest.mark.parametrize(
     ("event", "each"),
     [
-        (PlaceTile(3, (1, -2)), {"place": TABLE.names[3], "at": [1, -2]}),
-        (RebuildAdd(3, (1, -2)), {"add": TABLE.names[3], "at": [1, -2]}),
-        (RebuildSwap(3, (1, -2)), {"swap": TABLE.names[3], "at": [1, -2]}),
+        (PlaceTile(3, (1, -2)), {"place": TILE_SET.names[3], "at": [1, -2]}),
+        (RebuildAdd(3, (1, -2)), {"add": TILE_SET.names[3], "at": [1, -2]}),
+        (RebuildSwap(3, (1, -2)), {"swap": TILE_SET.names[3], "at": [1, -2]}),
         (RebuildRemove((1, -2)), {"remove": [1, -2]}),
-        (ReserveTile(3), {"reserve": TABLE.names[3]}),
-        (GiveTile(3), {"give": TABLE.names[3]}),
+        (ReserveTile(3), {"reserve": TILE_SET.names[3]}),
+        (GiveTile(3), {"give": TILE_SET.names[3]}),
     ],
     ids=str,
 )
@@ -193,12 +193,15 @@ def test_layouts_of_games_come_back() -> None:
     rng = random.Random(1)
     for board in random_boards("claims", 30):
         layout = names(engine_layout(board))
-        question = {"layout": layout, "action": {"place": rng.choice(TABLE.names), "at": [rng.randrange(-54, 55), 0]}}
+        question = {
+            "layout": layout,
+            "action": {"place": rng.choice(TILE_SET.names), "at": [rng.randrange(-54, 55), 0]},
+        }
         found = claim(json.loads(json.dumps(question)))
         assert isinstance(found, StepClaim)
         assert isinstance(found.step, Place)
         assert written(found) == question
-        assert found.layout == {cell: TABLE.names[tile] for cell, tile in engine_layout(board).cells().items()}
+        assert found.layout == {cell: TILE_SET.names[tile] for cell, tile in engine_layout(board).cells().items()}
 
 
 def test_a_tile_that_is_given_away_is_no_other_move() -> None:

@@ -128,13 +128,12 @@ def test_every_kind_of_event_is_in_some_game(setup: Setup) -> None:
 
 
 @pytest.mark.parametrize("setup", PLAIN[1:], ids=name_of)
-def test_tables_and_options_that_are_the_defaults_are_no_others(setup: Setup) -> None:
+def test_components_and_options_that_are_the_defaults_are_no_others(setup: Setup) -> None:
     game = GameText(setup, ())
-    state: Any = setup.start()
-    text = write(GameText(replace(setup, tables=state.table), ()))
+    text = write(GameText(replace(setup, components=setup.game.default_components()), ()))
     assert text != write(game)
-    switch = {"kingdomino": "harmony", "rollwrite": "against"}[setup.rules_id]
-    assert read(text.replace("[Result", f'[{switch} "no"]\n[Result')).game == game
+    default = {"kingdomino": 'harmony "false"', "rollwrite": 'solo "points"'}[setup.rules_id]
+    assert read(text.replace("[Result", f"[{default}]\n[Result")).game == game
 
 
 # What is wrong
@@ -156,14 +155,14 @@ DICE = '[Game "rollwrite"]\n[Seats "2"]\n[start_seat "0"]\n'
         ('[Game "kingdomino"]', 'line 1, column 1: syntax: header Seats is missing; expected [Seats "…"]'),
         (f'{KINGS}[Version "2"]', 'line 3, column 10: syntax: Version "2"; expected 1'),
         (f'{KINGS}[Seats "2"]', "line 3, column 2: syntax: header Seats again; expected each header once"),
-        (f'{KINGS}[harmony "true"]', 'line 3, column 10: syntax: harmony "true"; expected yes or no'),
+        (f'{KINGS}[harmony "1"]', 'line 3, column 10: syntax: harmony "1"; expected true or false'),
         (f'{KINGS}[frame "round"]', 'line 3, column 8: syntax: frame "round"; expected fixed or relative'),
-        (f'{KINGS}[declared_order "0,1"]', "expected numbers, such as 1 0"),
+        (f'{KINGS}[declared_order "0,1"]', "expected a list of numbers, with blanks between them"),
         (f'{KINGS}[Round "x"]', 'line 3, column 8: syntax: Round "x"; expected a number up to 4294967295'),
-        (f'{KINGS}[Dominoes "wheat"]', "line 3, column 11: syntax: Dominoes: domino 1 'wheat': expected left and"),
-        (f'{DICE}[Sheet "mine"]', "line 4, column 8: syntax: Sheet: sheet: coin track ''"),
+        (f'{KINGS}[Components "wheat"]', "line 3, column 13: syntax: Components: domino 1 'wheat': expected left and"),
+        (f'{DICE}[Components "mine"]', "line 4, column 13: syntax: Components: sheet: coin track ''"),
         (f'{KINGS}[Position "over"]', 'line 3, column 11: syntax: Position "over"; expected a game, from its first'),
-        (f'{TILES}[Dominoes "x"]', "line 3, column 2: syntax: header 'Dominoes'; expected Game, Version, Seats"),
+        (f'{TILES}[Components "x"]', "line 3, column 2: syntax: header 'Components'; expected Game, Version, Seats"),
         (f"{KINGS}0: castel 2,2", "line 3, column 4: syntax: found 'castel'; expected castle, choose, discard, pass"),
         (f"{KINGS}0: castle", "line 3, column 10: syntax: the line ends; expected a cell, such as 1,-2"),
         (f"{KINGS}0: castle 2,2 9", "line 3, column 15: syntax: found '9'; expected against or the end of the line"),
@@ -203,7 +202,7 @@ def test_syntax(text: str, message: str) -> None:
             'line 3, column 9: illegal: Result "1 2"; expected *, adjudicated, voided, aborted',
             (),
         ),
-        (f'{KINGS}[mighty_duel "yes"]\n[wider_offer "yes"]', "line 4, column 14: illegal: no game can be set up", ()),
+        (f'{KINGS}[mighty_duel "true"]\n[wider_offer "true"]', "line 4, column 14: illegal: no game can be set up", ()),
         ('[Game "kingdomino"]\n[Seats "1"]', "line 2, column 8: illegal: no game can be set up: seats", ()),
     ],
 )
@@ -222,7 +221,7 @@ def test_a_purchase_of_what_is_not_there_names_the_rule() -> None:
         if isinstance(state.pending()[0], Decision):
             break
         state.apply(event)
-    away = next(name for name in state.table.names if state.table.numbers[name] not in state.market)
+    away = next(name for name in state.tile_set.names if state.tile_set.numbers[name] not in state.market)
     with pytest.raises(NotationError) as caught:
         read_line("alhambra", state, f"{state.seat}: buy {away} with denar-1")
     assert caught.value.rule_ids == ("ALH-C6",)

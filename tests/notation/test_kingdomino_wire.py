@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from referee.games import registry
 from referee.games.game import Decision, Over, SetupError
 from referee.games.kingdomino import Options
-from referee.games.kingdomino.dominoes import DOMINOES, TERRAINS, Domino, Half, domino_table
+from referee.games.kingdomino.dominoes import DOMINOES, TERRAINS, Domino, Half, domino_set
 from referee.games.kingdomino.moves import (
     ChooseDomino,
     DiscardDomino,
@@ -31,7 +31,7 @@ from referee.wire.strict import MalformedError
 
 GAME = registry.get("kingdomino", 1)
 CODEC = CODECS[1]
-TABLE = domino_table()
+DOMINO_SET = domino_set()
 
 numbers = st.integers(1, 48)
 unsigned = st.integers(0, 2**32 - 1)
@@ -59,21 +59,21 @@ options = st.builds(
     dynasty=st.booleans(),
 )
 halves = st.builds(Half, st.integers(0, 5), st.integers(0, 3))
-tables = st.lists(st.tuples(halves, halves), min_size=48, max_size=48).map(
-    lambda pieces: domino_table(tuple(Domino(i, *both) for i, both in enumerate(pieces, start=1)))
+components = st.lists(st.tuples(halves, halves), min_size=48, max_size=48).map(
+    lambda pieces: domino_set(tuple(Domino(i, *both) for i, both in enumerate(pieces, start=1)))
 )
 
 
 @given(moves)
 def test_moves(move: Any) -> None:
-    data = CODEC.encode_move(move, TABLE)
-    assert CODEC.decode_move(data, TABLE) == move
+    data = CODEC.encode_move(move, DOMINO_SET)
+    assert CODEC.decode_move(data, DOMINO_SET) == move
     assert pb.Move.FromString(data).SerializeToString(deterministic=True) == data
 
 
 @given(outcomes)
 def test_outcomes(outcome: Any) -> None:
-    assert CODEC.decode_outcome(CODEC.encode_outcome(outcome, TABLE), TABLE) == outcome
+    assert CODEC.decode_outcome(CODEC.encode_outcome(outcome, DOMINO_SET), DOMINO_SET) == outcome
 
 
 @given(options)
@@ -85,14 +85,14 @@ def test_no_options_are_no_bytes() -> None:
     assert CODEC.encode_options(Options()) == b""
 
 
-@given(tables)
-def test_tables(table: Any) -> None:
-    assert CODEC.decode_tables(CODEC.encode_tables(table)).dominoes == table.dominoes
+@given(components)
+def test_components(table: Any) -> None:
+    assert CODEC.decode_components(CODEC.encode_components(table)).dominoes == table.dominoes
 
 
 def test_the_default_table_is_that_of_the_rules() -> None:
-    message = pb.Tables.FromString(CODEC.encode_tables())
-    assert CODEC.decode_tables(CODEC.encode_tables()).dominoes == DOMINOES
+    message = pb.Tables.FromString(CODEC.encode_components())
+    assert CODEC.decode_components(CODEC.encode_components()).dominoes == DOMINOES
     assert [each.number for each in message.dominoes] == list(range(1, 49))
     last = message.dominoes[47]
     assert (last.left.terrain, last.left.crowns, last.right.terrain, last.right.crowns) == (
@@ -130,15 +130,15 @@ def refused(decode: Any, message: Message | bytes, why: str) -> None:
         ),
         (
             pb.Move(choose_domino=pb.ChooseDomino()),
-            "choose_domino.domino at byte 0: unknown domino 0; expected a number of the game's table of dominoes",
+            "choose_domino.domino at byte 0: unknown domino 0; expected a number of the game's domino set",
         ),
         (
             pb.Move(discard_domino=pb.DiscardDomino(domino=49)),
-            "discard_domino.domino at byte 0: unknown domino 49; expected a number of the game's table of dominoes",
+            "discard_domino.domino at byte 0: unknown domino 49; expected a number of the game's domino set",
         ),
         (
             pb.Move(place_domino=pb.PlaceDomino(left=CELL, right=CELL)),
-            "place_domino.domino at byte 0: unknown domino 0; expected a number of the game's table of dominoes",
+            "place_domino.domino at byte 0: unknown domino 0; expected a number of the game's domino set",
         ),
         (
             pb.Move(place_domino=pb.PlaceDomino(domino=1, right=CELL)),
@@ -156,7 +156,7 @@ def refused(decode: Any, message: Message | bytes, why: str) -> None:
     ids=count(),
 )
 def test_malformed_moves(message: Message | bytes, why: str) -> None:
-    refused(lambda data: CODEC.decode_move(data, TABLE), message, why)
+    refused(lambda data: CODEC.decode_move(data, DOMINO_SET), message, why)
 
 
 @pytest.mark.parametrize(
@@ -165,17 +165,17 @@ def test_malformed_moves(message: Message | bytes, why: str) -> None:
         (pb.Outcome(), "message at byte 0: no outcome is set; expected exactly one kind of outcome"),
         (
             pb.Outcome(line=pb.Line(dominoes=[3, 49])),
-            "line.dominoes at byte 0: unknown domino 49; expected a number of the game's table of dominoes",
+            "line.dominoes at byte 0: unknown domino 49; expected a number of the game's domino set",
         ),
         (
             pb.Outcome(line=pb.Line(dominoes=[0, 3])),
-            "line.dominoes at byte 0: unknown domino 0; expected a number of the game's table of dominoes",
+            "line.dominoes at byte 0: unknown domino 0; expected a number of the game's domino set",
         ),
     ],
     ids=count(),
 )
 def test_malformed_outcomes(message: Message, why: str) -> None:
-    refused(lambda data: CODEC.decode_outcome(data, TABLE), message, why)
+    refused(lambda data: CODEC.decode_outcome(data, DOMINO_SET), message, why)
 
 
 @pytest.mark.parametrize("field", [1, 2, 4])
@@ -188,7 +188,7 @@ def test_enumerations_have_only_their_values(field: int) -> None:
 
 def changed(domino: int, **fields: Any) -> pb.Tables:
     """The default table with other fields in one domino."""
-    message = pb.Tables.FromString(CODEC.encode_tables())
+    message = pb.Tables.FromString(CODEC.encode_components())
     each: Any = message.dominoes[domino - 1]
     for name, value in fields.items():
         if value is None:
@@ -223,19 +223,19 @@ def changed(domino: int, **fields: Any) -> pb.Tables:
     ],
     ids=count(),
 )
-def test_malformed_tables(message: pb.Tables, why: str) -> None:
-    refused(CODEC.decode_tables, message, why)
+def test_malformed_components(message: pb.Tables, why: str) -> None:
+    refused(CODEC.decode_components, message, why)
 
 
 def test_dominoes_too_few_and_too_many() -> None:
-    message = pb.Tables.FromString(CODEC.encode_tables())
+    message = pb.Tables.FromString(CODEC.encode_components())
     del message.dominoes[47]
     with pytest.raises(MalformedError):
-        CODEC.decode_tables(message.SerializeToString())
-    message = pb.Tables.FromString(CODEC.encode_tables())
+        CODEC.decode_components(message.SerializeToString())
+    message = pb.Tables.FromString(CODEC.encode_components())
     message.dominoes.add(number=49, left=pb.Half(terrain=pb.TERRAIN_MINE), right=pb.Half(terrain=pb.TERRAIN_MINE))
     with pytest.raises(MalformedError):
-        CODEC.decode_tables(message.SerializeToString())
+        CODEC.decode_components(message.SerializeToString())
 
 
 # Whole games

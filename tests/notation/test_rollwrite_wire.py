@@ -25,7 +25,7 @@ from referee.games.rollwrite.moves import (
     StartSeat,
     VirtualBuildings,
 )
-from referee.games.rollwrite.options import Options
+from referee.games.rollwrite.options import Options, Solo
 from referee.games.rollwrite.sheet import TYPES, Sheet, cells_of, sheet
 from referee.harness import check_game
 from referee.rollwrite.v1 import rollwrite_pb2 as pb
@@ -52,7 +52,7 @@ outcomes = st.one_of(
     st.builds(Dice, rolls),
     st.builds(VirtualBuildings, numbers, rolls),
 )
-options = st.builds(Options, st.none() | numbers, st.none() | numbers, st.booleans())
+options = st.builds(Options, st.none() | numbers, st.none() | numbers, st.sampled_from(Solo))
 sheets = st.builds(
     lambda name, grid, track, rows: Sheet(name, grid, tuple(map(grid.count, range(6))), track, rows),
     st.from_regex(r"[a-z0-9]{1,8}(-[a-z0-9]{1,8}){0,2}", fullmatch=True),
@@ -86,15 +86,15 @@ def test_options(chosen: Options) -> None:
 
 @given(sheets)
 def test_sheets(declared: Sheet) -> None:
-    data = CODEC.encode_tables(declared)
-    assert CODEC.decode_tables(data) == declared
+    data = CODEC.encode_components(declared)
+    assert CODEC.decode_components(data) == declared
 
 
 @given(st.binary(max_size=40))
 def test_any_bytes_are_refused_or_the_one_encoding(data: bytes) -> None:
     for decode, encode in (
         (CODEC.decode_options, CODEC.encode_options),
-        (CODEC.decode_tables, CODEC.encode_tables),
+        (CODEC.decode_components, CODEC.encode_components),
         (lambda data: CODEC.decode_move(data, SHEET), lambda move: CODEC.encode_move(move, SHEET)),
         (lambda data: CODEC.decode_outcome(data, SHEET), lambda outcome: CODEC.encode_outcome(outcome, SHEET)),
     ):
@@ -175,9 +175,9 @@ def test_a_rule_of_solo_games_that_nobody_knows() -> None:
         CODEC.decode_options(b"\x18\x02")
 
 
-def tables(**changed: Any) -> bytes:
+def components(**changed: Any) -> bytes:
     """The default's, but for what is changed."""
-    message = pb.Tables.FromString(CODEC.encode_tables(None))
+    message = pb.Tables.FromString(CODEC.encode_components(None))
     for name, value in changed.items():
         if isinstance(value, list):
             message.ClearField(name)  # type: ignore[arg-type]
@@ -230,14 +230,14 @@ def test_a_sheet_that_breaks_a_constraint_is_refused_by_its_name(
     changed: dict[str, Any], where: str, constraint: str
 ) -> None:
     with pytest.raises(MalformedError) as caught:
-        CODEC.decode_tables(tables(**changed))
+        CODEC.decode_components(components(**changed))
     assert caught.value.path == where
     assert constraint in caught.value.what
     assert caught.value.expected
 
 
 def test_the_default_sheet_is_encoded_if_none_is_given() -> None:
-    assert CODEC.decode_tables(CODEC.encode_tables(None)) == SHEET
+    assert CODEC.decode_components(CODEC.encode_components(None)) == SHEET
 
 
 def see(state: Any) -> None:
@@ -264,7 +264,7 @@ def see(state: Any) -> None:
     ("seats", "chosen"),
     [
         *((seats, Options()) for seats in range(1, 6)),
-        *((1, Options(virtual_players=virtual, against=True)) for virtual in (2, 3, 4)),
+        *((1, Options(virtual_players=virtual, solo=Solo.AGAINST)) for virtual in (2, 3, 4)),
         (4, Options(start_seat=2)),
     ],
     ids=str,

@@ -25,6 +25,7 @@ from referee.games.rollwrite.moves import (
     StartSeat,
     VirtualBuildings,
 )
+from referee.games.rollwrite.options import Solo
 from referee.games.rollwrite.phases import Phase
 from referee.harness import check_game
 from referee.notation.rollwrite.words import describe, rounds
@@ -66,7 +67,7 @@ def in_action() -> State:
 def test_what_a_move_brings_is_told() -> None:
     state = in_action()
     assert describe(GetCoins(), state) == "get coins (2)"
-    state.circled[0] = state.table.coin_track - 1
+    state.circled[0] = state.sheet.coin_track - 1
     assert describe(GetCoins(), state) == "get coins (1)"
 
 
@@ -106,7 +107,7 @@ def test_completed_types() -> None:
     assert rounds(state, 0) == told
     assert rounds(state, 2) == told[2:]
     assert rounds(state, 4) == []
-    against = GAME.new(1, Options(against=True))
+    against = GAME.new(1, Options(solo=Solo.AGAINST))
     against.awards = [Award(tower, 11, (), (1,), 1, 21)]
     assert rounds(against, 0) == ["round 11: tower completed by virtual 1, 21 points"]
 
@@ -133,7 +134,9 @@ def test_the_end_is_explained() -> None:
     assert rounds(state, 10) == []
 
 
-@pytest.mark.parametrize(("seats", "options"), [(1, Options(virtual_players=3, against=True)), (2, None), (4, None)])
+@pytest.mark.parametrize(
+    ("seats", "options"), [(1, Options(virtual_players=3, solo=Solo.AGAINST)), (2, None), (4, None)]
+)
 def test_every_line_is_told_once_and_the_last_one_is_the_score(seats: int, options: Options | None) -> None:
     told: list[str] = []
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from referee.games.alhambra.layout import Layout
-from referee.games.alhambra.tiles import tile_table
+from referee.games.alhambra.tiles import tile_set
 from referee.games.game import Cell
 
-TABLE = tile_table()
+TILE_SET = tile_set()
 
 BOARDS: Final[dict[str, dict[Cell, str]]] = {
     "fountain": {},
@@ -26,4 +26,4 @@ BOARDS: Final[dict[str, dict[Cell, str]]] = {
 
 
 def layout(name: str) -> Layout:
-    return Layout.of(TABLE, {cell: TABLE.numbers[tile] for cell, tile in BOARDS[name].items()})
+    return Layout.of(TILE_SET, {cell: TILE_SET.numbers[tile] for cell, tile in BOARDS[name].items()})

@@ -25,7 +25,7 @@ def greedy(state: State, move: Any) -> tuple[int, ...]:
             placed = state.kingdoms[state.seat].placed(state.due(), left, right)
             return placed.score(), placed.largest_area()
         case ChooseDomino(number):
-            _, left, right = state.table.dominoes[number - 1]
+            _, left, right = state.domino_set.dominoes[number - 1]
             return (left.crowns + right.crowns,)
         case PlaceCastle(column, row):
             return (-abs(column - 2) - abs(row - 2 - state.seat % 2),)

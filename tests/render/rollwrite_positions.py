@@ -25,10 +25,10 @@ class Fixed:
         return int.from_bytes(sha256(label.encode()).digest()) % n
 
 
-def events(seats: int, options: Options | None = None, table: Sheet | None = None) -> Iterator[tuple[State, Any]]:
+def events(seats: int, options: Options | None = None, sheet: Sheet | None = None) -> Iterator[tuple[State, Any]]:
     """Every event of a game, with the position before it; the last position with none."""
-    state: State = GAME.new(seats, options, table)
-    dealer = GAME.dealer(seats, options, table, Fixed())
+    state: State = GAME.new(seats, options, sheet)
+    dealer = GAME.dealer(seats, options, sheet, Fixed())
     while not isinstance(awaited := state.pending()[0], Over):
         if isinstance(awaited, Chance):
             event = dealer.outcome(state)
@@ -40,7 +40,7 @@ def events(seats: int, options: Options | None = None, table: Sheet | None = Non
     yield state, None
 
 
-def position(seats: int, after: int, options: Options | None = None, table: Sheet | None = None) -> State:
+def position(seats: int, after: int, options: Options | None = None, sheet: Sheet | None = None) -> State:
     """The position after so many events; -1 is the last."""
-    states = [state for state, _ in events(seats, options, table)]
+    states = [state for state, _ in events(seats, options, sheet)]
     return states[after]

@@ -16,7 +16,7 @@ from referee.games.kingdomino.options import Central, Frame
 from referee.log.replay import Record
 from referee.render.kingdomino import position_text, seat_svg
 from referee.transcript.game_file import GameFile
-from tests.cli.command import referee
+from tests.cli.inside import referee
 from tests.log.games import Played, join_and_reveal, play, step
 from tests.log.registered import at_random, attempt, codec, opened
 
@@ -33,7 +33,7 @@ def test_the_last_position(played: Played, whole: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert lines[0] == f"game {played.record.game_id.hex()}: kingdomino, version 1"
-    assert lines[1] == "options: central frame, harmony True"
+    assert lines[1] == "options: central frame, harmony true"
     state: Any = played.record.game.position.state
     assert done.stdout.endswith("\n\n" + position_text(state))
 
@@ -87,16 +87,16 @@ def test_scribes_and_refused_moves() -> None:
     assert attempt(running, ChooseDomino(state.offer[0]))
     game_file = GameFile.read(BytesIO(running.file()))
     moves = [str(told) for told in game_file.transcript.entries]
-    assert "options: frame relative, declared_order (0, 1, 1, 0)" in game_file.header()
+    assert "options: frame relative, declared_order 0 1 1 0" in game_file.header()
     assert any(line.startswith("chance: line: ") and line.endswith(" (by scribe 1)") for line in moves)
     due = state.due()
     assert moves[-2:] == [
         f"refused (KDO-18): seat {state.seat}: place {due} 0,0 0,1",
-        f"refused (KDO-7): seat {state.seat}: choose {state.table.dominoes[state.offer[0] - 1]}",
+        f"refused (KDO-7): seat {state.seat}: choose {state.domino_set.dominoes[state.offer[0] - 1]}",
     ]
 
 
 def test_the_audit_names_the_options(played: Played) -> None:
     report = played.audit()
-    assert "options: central=frame, harmony=True\n" in report.as_text()
+    assert "options: central frame, harmony true\n" in report.as_text()
     assert json.loads(report.as_json())["options"] == {"central": "frame", "harmony": True}

@@ -11,14 +11,18 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from referee.games.game import Cell
-from referee.games.kingdomino.dominoes import TERRAINS, domino_table
+from referee.games.kingdomino.dominoes import TERRAINS, domino_set
 from referee.games.kingdomino.kingdom import Kingdom
 from referee.render.kingdomino import seat_svg, svg
 from tests.render.kingdoms import GAMES, events, position
 
 SVG = "{http://www.w3.org/2000/svg}"
-TABLE = domino_table()
-SMALL = Kingdom(5, (2, 2)).placed(TABLE.dominoes[47], (1, 0), (1, 1)).placed(TABLE.dominoes[18], (0, -1), (-1, -1))
+DOMINO_SET = domino_set()
+SMALL = (
+    Kingdom(5, (2, 2))
+    .placed(DOMINO_SET.dominoes[47], (1, 0), (1, 1))
+    .placed(DOMINO_SET.dominoes[18], (0, -1), (-1, -1))
+)
 
 
 def parsed(drawn: str) -> ET.Element:
@@ -55,7 +59,7 @@ def squares(root: ET.Element) -> dict[Cell, tuple[str, int]]:
 def expected(kingdom: Kingdom) -> dict[Cell, tuple[str, int]]:
     found: dict[Cell, tuple[str, int]] = {}
     for number, left, right in kingdom.dominoes:
-        domino = TABLE.dominoes[number - 1]
+        domino = DOMINO_SET.dominoes[number - 1]
         found |= {
             cell: (TERRAINS[half.terrain], half.crowns) for cell, half in zip((left, right), domino[1:], strict=True)
         }
@@ -67,11 +71,11 @@ def test_every_square_is_there_with_its_crowns(game: str) -> None:
     for number, (state, _) in enumerate(events(game)):
         if number % 9 == 0:
             for kingdom in state.kingdoms:
-                assert squares(parsed(svg(kingdom, TABLE))) == expected(kingdom)
+                assert squares(parsed(svg(kingdom, DOMINO_SET))) == expected(kingdom)
 
 
 def test_every_domino_has_its_name_its_number_and_its_outline() -> None:
-    root = parsed(svg(SMALL, TABLE))
+    root = parsed(svg(SMALL, DOMINO_SET))
     drawn = {}
     for group in root.iter(f"{SVG}g"):
         title = group.find(f"{SVG}title")
@@ -88,7 +92,7 @@ def test_every_domino_has_its_name_its_number_and_its_outline() -> None:
 
 @pytest.mark.parametrize("kingdom", [Kingdom(5), Kingdom(7, (0, 6)), SMALL, position("duel").kingdoms[0]], ids=count())
 def test_the_picture_is_large_enough(kingdom: Kingdom) -> None:
-    root = parsed(svg(kingdom, TABLE))
+    root = parsed(svg(kingdom, DOMINO_SET))
     width, height = int(root.attrib["width"]), int(root.attrib["height"])
     x, y = shift(next(group for group in root.iter(f"{SVG}g") if "transform" in group.attrib))
     for cell in [(0, 0), *expected(kingdom)]:
@@ -98,8 +102,10 @@ def test_the_picture_is_large_enough(kingdom: Kingdom) -> None:
 
 @pytest.mark.parametrize(("castle", "dashed"), [((2, 2), 20), (None, 0)])
 def test_empty_cells_are_those_of_a_fixed_frame(castle: Cell | None, dashed: int) -> None:
-    kingdom = Kingdom(5, castle).placed(TABLE.dominoes[0], (1, 0), (2, 0)).placed(TABLE.dominoes[1], (1, 1), (2, 1))
-    assert svg(kingdom, TABLE).count("stroke-dasharray") == dashed
+    kingdom = (
+        Kingdom(5, castle).placed(DOMINO_SET.dominoes[0], (1, 0), (2, 0)).placed(DOMINO_SET.dominoes[1], (1, 1), (2, 1))
+    )
+    assert svg(kingdom, DOMINO_SET).count("stroke-dasharray") == dashed
 
 
 def test_points_by_terrain_and_in_all() -> None:
@@ -117,16 +123,16 @@ def test_points_by_terrain_and_in_all() -> None:
 
 def test_equal_kingdoms_give_equal_bytes() -> None:
     """Whatever the order in which they were laid, and in another process with another hash seed."""
-    other = Kingdom(5, (2, 2)).placed(TABLE.dominoes[18], (0, -1), (-1, -1))
-    assert svg(SMALL, TABLE) == svg(other.placed(TABLE.dominoes[47], (1, 0), (1, 1)), TABLE)
+    other = Kingdom(5, (2, 2)).placed(DOMINO_SET.dominoes[18], (0, -1), (-1, -1))
+    assert svg(SMALL, DOMINO_SET) == svg(other.placed(DOMINO_SET.dominoes[47], (1, 0), (1, 1)), DOMINO_SET)
     words = (
-        "from tests.render.test_kingdomino_svg import SMALL, TABLE; from referee.render.kingdomino import svg; "
-        "print(svg(SMALL, TABLE))"
+        "from tests.render.test_kingdomino_svg import SMALL, DOMINO_SET; from referee.render.kingdomino import svg; "
+        "print(svg(SMALL, DOMINO_SET))"
     )
     done = subprocess.run(
         [sys.executable, "-c", words], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": "7"}
     )
-    assert done.stdout == svg(SMALL, TABLE) + "\n"
+    assert done.stdout == svg(SMALL, DOMINO_SET) + "\n"
 
 
 def test_nothing_from_elsewhere() -> None:
@@ -142,11 +148,11 @@ def test_nothing_from_elsewhere() -> None:
 
 
 def test_described_in_words() -> None:
-    root = parsed(svg(SMALL, TABLE, "Seat 1", bonus=5))
+    root = parsed(svg(SMALL, DOMINO_SET, "Seat 1", bonus=5))
     assert (root.attrib["role"], root.attrib["aria-label"]) == ("img", "Seat 1")
     assert root[1].tag == f"{SVG}desc"
     assert root[1].text == (
         "The castle at 0,0, column 2, row 2 of the 5 by 5 frame. Dominoes: 19 wheat:1/forest at 0,-1 and -1,-1; "
         "48 wheat/mine:3 at 1,0 and 1,1. Points: 9, 5 of them bonus."
     )
-    assert parsed(svg(Kingdom(7), TABLE))[1].text == "The castle at 0,0. Dominoes: none. Points: 0."
+    assert parsed(svg(Kingdom(7), DOMINO_SET))[1].text == "The castle at 0,0. Dominoes: none. Points: 0."

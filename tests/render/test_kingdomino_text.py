@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from referee.games.game import Cell
-from referee.games.kingdomino.dominoes import TERRAINS, domino_table
+from referee.games.kingdomino.dominoes import TERRAINS, domino_set
 from referee.games.kingdomino.kingdom import Kingdom
 from referee.render.kingdomino import position_text, text
 from tests.render.kingdoms import GAMES, events, position
 
 GOLDEN = Path(__file__).parent / "golden"
-TABLE = domino_table()
+DOMINO_SET = domino_set()
 
 
 def drawn_position(game: str, after: int, seats: Sequence[int] | None = None, *, ascii_only: bool = False) -> str:
@@ -72,7 +72,7 @@ def read_back(drawn: str, crown: str = "♛") -> dict[Cell, tuple[str, int, froz
 def expected(kingdom: Kingdom) -> dict[Cell, tuple[str, int, frozenset[Cell]]]:
     found = {}
     for number, left, right in kingdom.dominoes:
-        domino = TABLE.dominoes[number - 1]
+        domino = DOMINO_SET.dominoes[number - 1]
         for cell, other, half in ((left, right, domino.left), (right, left, domino.right)):
             found[cell] = (TERRAINS[half.terrain], half.crowns, frozenset({other}))
     return found
@@ -82,10 +82,10 @@ def expected(kingdom: Kingdom) -> dict[Cell, tuple[str, int, frozenset[Cell]]]:
 def test_the_text_tells_the_whole_kingdom(game: str) -> None:
     for state, _ in events(game):
         for kingdom in state.kingdoms:
-            drawn = text(kingdom, TABLE)
+            drawn = text(kingdom, DOMINO_SET)
             assert read_back(drawn) == expected(kingdom)
             assert drawn.count("castle") == 1
-            plain = text(kingdom, TABLE, ascii_only=True)
+            plain = text(kingdom, DOMINO_SET, ascii_only=True)
             assert plain.isascii()
             assert plain.count("*") == kingdom.crowns()
             assert [len(line) for line in plain.splitlines()] == [len(line) for line in drawn.splitlines()]
@@ -93,12 +93,12 @@ def test_the_text_tells_the_whole_kingdom(game: str) -> None:
 
 def test_a_fixed_frame_shows_its_empty_cells() -> None:
     kingdom = Kingdom(7, (0, 6))
-    assert text(kingdom, TABLE).count("·") == 48
-    kingdom = kingdom.placed(TABLE.dominoes[0], (1, 0), (2, 0))
-    drawn = text(kingdom, TABLE)
+    assert text(kingdom, DOMINO_SET).count("·") == 48
+    kingdom = kingdom.placed(DOMINO_SET.dominoes[0], (1, 0), (2, 0))
+    drawn = text(kingdom, DOMINO_SET)
     assert drawn.count("·") == 46
     assert drawn.splitlines()[0].split() == ["0", "1", "2", "3", "4", "5", "6"]
-    assert "·" not in text(Kingdom(5), TABLE)
+    assert "·" not in text(Kingdom(5), DOMINO_SET)
 
 
 @pytest.mark.parametrize("game", GAMES)

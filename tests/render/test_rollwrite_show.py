@@ -9,11 +9,12 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from referee.games.rollwrite import Options, Sheet, State, sheet
+from referee.games.rollwrite.options import Solo
 from referee.log.replay import Record
 from referee.notation.rollwrite.words import rounds
 from referee.render.rollwrite import position_text, seat_svg
 from referee.transcript.game_file import GameFile
-from tests.cli.command import referee
+from tests.cli.inside import referee
 from tests.log.games import Played, play
 from tests.log.registered import at_random, codec, opened
 
@@ -34,7 +35,7 @@ def test_the_last_position(played: Played, whole: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
     assert lines[0] == f"game {played.record.game_id.hex()}: rollwrite, version 1"
-    assert sheet().remark in lines
+    assert sheet().provenance in lines
     assert any(line.startswith("end (rules): seat ") for line in lines)
     assert done.stdout.endswith("\n\n" + position_text(last_state(played)))
 
@@ -66,15 +67,15 @@ def test_moves_have_a_line_for_every_entry_and_the_end_is_explained(played: Play
 
 def test_a_declared_sheet_and_declared_dice() -> None:
     table = Sheet("club-evening", sheet().grid[::-1], sheet().boxes, 30, "yellow")
-    options = Options(virtual_players=3, against=True)
+    options = Options(virtual_players=3, solo=Solo.AGAINST)
     wire = codec("rollwrite")
-    own, chosen = wire.encode_tables(table), wire.encode_options(options)
+    own, chosen = wire.encode_components(table), wire.encode_options(options)
     running = opened("rollwrite", tables=own, options=chosen, seats=1, dealt=False)
     play(running, at_random(5))
     game_file = GameFile.read(BytesIO(running.file()))
     moves = [str(told) for told in game_file.transcript.entries]
     told = game_file.header()
-    assert "options: virtual_players 3, against True" in told
+    assert "options: virtual_players 3, solo against" in told
     assert not any("not the printed one" in line for line in told)
     assert any(line.startswith("chance: dice: ") and line.endswith(" (by scribe 1)") for line in moves)
     assert position_text(last_state(running)).splitlines()[1] == "sheet club-evening"

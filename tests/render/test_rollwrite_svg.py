@@ -19,7 +19,7 @@ from tests.render.rollwrite_positions import events, position
 
 SVG = "{http://www.w3.org/2000/svg}"
 TURNED = Sheet("turned", sheet().grid[::-1], sheet().boxes, 43, "yellow")
-STATES = [state for table in (sheet(), TURNED) for state, _ in events(3, table=table)][::9]
+STATES = [state for each in (sheet(), TURNED) for state, _ in events(3, sheet=each)][::9]
 
 
 def parsed(drawn: str) -> ET.Element:
@@ -50,7 +50,7 @@ def test_everything_of_the_sheet_is_there(number: int) -> None:
         told = titles(parsed(seat_svg(state, seat, "A sheet")))
         cells = {words: "built" in words for words in told if " at " in words}
         assert cells == {
-            f"{TYPES[state.table.type_at(blue, yellow)]} at {blue},{yellow}{', built' if built else ''}": bool(built)
+            f"{TYPES[state.sheet.type_at(blue, yellow)]} at {blue},{yellow}{', built' if built else ''}": bool(built)
             for blue in range(1, 7)
             for yellow in range(1, 7)
             for built in [state.built[seat] >> index_of(blue, yellow) & 1]
@@ -59,29 +59,29 @@ def test_everything_of_the_sheet_is_there(number: int) -> None:
         expected = [f"blue die: {value}" for value in state.blue[seat]]
         expected += [f"yellow die: {value}" for value in state.yellow[seat]]
         assert sorted(dice) == sorted(expected)
-        boxes = zip(TYPES, state.counts(seat), state.table.boxes, strict=True)
+        boxes = zip(TYPES, state.counts(seat), state.sheet.boxes, strict=True)
         assert {f"{type_}: {count} of {most}" for type_, count, most in boxes} <= set(told)
         coins = Counter(words.split(": ")[1] for words in told if words.startswith("coin "))
         spent = state.circled[seat] - state.coins[seat]
-        free = state.table.coin_track - state.circled[seat]
+        free = state.sheet.coin_track - state.circled[seat]
         assert coins == Counter({"spent": spent, "left": state.coins[seat], "free": free})
 
 
-def with_dice(blue: tuple[int, ...], yellow: tuple[int, ...], table: Sheet) -> State:
-    state = State(2, STATES[0].options.__class__(), table)
+def with_dice(blue: tuple[int, ...], yellow: tuple[int, ...], sheet: Sheet) -> State:
+    state = State(2, STATES[0].options.__class__(), sheet)
     state.blue[0], state.yellow[0] = blue, yellow
     return state
 
 
-@pytest.mark.parametrize("table", [sheet(), TURNED], ids=["blue rows", "yellow rows"])
-def test_dice_lie_at_their_row_or_column(table: Sheet) -> None:
+@pytest.mark.parametrize("played_on", [sheet(), TURNED], ids=["blue rows", "yellow rows"])
+def test_dice_lie_at_their_row_or_column(played_on: Sheet) -> None:
     """Each die is level with the cells of its value: blue ones beside the rows, if those are blue."""
     for blue in range(1, 7):
         for yellow in range(1, 7):
-            found = places(parsed(seat_svg(with_dice((blue,), (yellow,), table), 0, "Dice")))
-            cell = found[f"{TYPES[table.type_at(blue, yellow)]} at {blue},{yellow}"]
+            found = places(parsed(seat_svg(with_dice((blue,), (yellow,), played_on), 0, "Dice")))
+            cell = found[f"{TYPES[played_on.type_at(blue, yellow)]} at {blue},{yellow}"]
             beside, above = (f"blue die: {blue}", f"yellow die: {yellow}")
-            if table.rows_are == "yellow":
+            if played_on.rows_are == "yellow":
                 beside, above = above, beside
             assert 0 < found[beside][1] - cell[1] < 84 - 30
             assert 0 < found[above][0] - cell[0] < 84 - 30
@@ -108,8 +108,8 @@ def test_pips(pips: int) -> None:
 
 
 def test_the_picture_is_large_enough_for_the_longest_track() -> None:
-    table = Sheet("long", sheet().grid, sheet().boxes, 255)
-    root = parsed(seat_svg(with_dice((), (), table), 0, "Coins"))
+    long = Sheet("long", sheet().grid, sheet().boxes, 255)
+    root = parsed(seat_svg(with_dice((), (), long), 0, "Coins"))
     width, height = float(root.attrib["width"]), float(root.attrib["height"])
     coins = [group for group in root.iter(f"{SVG}g") if str(group.findtext(f"{SVG}title")).startswith("coin ")]
     circles = [coin.find(f"{SVG}circle") for coin in coins]
@@ -122,7 +122,7 @@ def test_the_sheet_is_named() -> None:
     drawn = seat_svg(position(2, 30), 0, "Seat 0")
     assert drawn.count("not the printed one") == 2
     assert drawn.count("sheet turned") == 0
-    assert seat_svg(position(2, 30, table=TURNED), 0, "Seat 0").count("sheet turned") == 2
+    assert seat_svg(position(2, 30, sheet=TURNED), 0, "Seat 0").count("sheet turned") == 2
 
 
 def test_equal_sheets_give_equal_bytes() -> None:

@@ -14,6 +14,7 @@ import pytest
 
 from referee.games.rollwrite import TYPES, Options, Sheet, sheet
 from referee.games.rollwrite.awards import Award
+from referee.games.rollwrite.options import Solo
 from referee.games.rollwrite.sheet import index_of
 from referee.render.rollwrite import position_text, text
 from referee.render.rollwrite.grid import ABBREVIATIONS
@@ -21,7 +22,7 @@ from tests.render.rollwrite_positions import events, position
 
 GOLDEN = Path(__file__).parent / "golden"
 TURNED = Sheet("turned", sheet().grid[::-1], sheet().boxes, 30, "yellow")
-AGAINST = Options(virtual_players=3, against=True)
+AGAINST = Options(virtual_players=3, solo=Solo.AGAINST)
 
 
 def drawings() -> Iterator[tuple[str, Callable[[], str]]]:
@@ -31,7 +32,7 @@ def drawings() -> Iterator[tuple[str, Callable[[], str]]]:
     yield "rollwrite-3-60.ascii.txt", lambda: position_text(position(3, 60), ascii_only=True)
     yield "rollwrite-2-end.txt", lambda: position_text(position(2, -1))
     yield "rollwrite-against-end.txt", lambda: position_text(position(1, -1, AGAINST))
-    yield "rollwrite-turned-30.txt", lambda: position_text(position(2, 30, table=TURNED), [1])
+    yield "rollwrite-turned-30.txt", lambda: position_text(position(2, 30, sheet=TURNED), [1])
 
 
 @pytest.mark.parametrize("name", [name for name, _ in drawings()])
@@ -60,9 +61,9 @@ def read_back(drawn: str) -> tuple[str, set[tuple[int, int]], dict[str, list[int
 def test_the_text_tells_the_whole_sheet() -> None:
     for state, _ in events(3):
         for seat in range(3):
-            drawn = text(state.table, state.built[seat], state.blue[seat], state.yellow[seat])
+            drawn = text(state.sheet, state.built[seat], state.blue[seat], state.yellow[seat])
             types, built, dice = read_back(drawn)
-            assert types == " ".join(ABBREVIATIONS[type_] for type_ in state.table.grid)
+            assert types == " ".join(ABBREVIATIONS[type_] for type_ in state.sheet.grid)
             assert sum(1 << index_of(*cell) for cell in built) == state.built[seat]
             assert (dice["blue"], dice["yellow"]) == ([*state.blue[seat]], [*state.yellow[seat]])
     assert len(set(ABBREVIATIONS)) == len(TYPES)
@@ -80,7 +81,7 @@ def test_rows_of_yellow_dice() -> None:
 
 def test_the_sheet_is_named() -> None:
     assert "not the printed one" in position_text(position(2, 30)).splitlines()[1]
-    assert position_text(position(2, 30, table=TURNED)).splitlines()[1] == "sheet turned"
+    assert position_text(position(2, 30, sheet=TURNED)).splitlines()[1] == "sheet turned"
 
 
 def test_completed_types() -> None:

@@ -20,7 +20,8 @@ from referee.log.file import Writer
 from referee.log.replay import Record
 from referee.render.alhambra import position_text, seat_svg
 from referee.transcript.game_file import GameFile
-from tests.cli.command import REFEREE, referee
+from tests.cli.command import REFEREE
+from tests.cli.inside import referee
 from tests.log import games
 from tests.log.games import Played, join_and_reveal, key, play, start, step
 from tests.log.registered import at_random, attempt, header, opened

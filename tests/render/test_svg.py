@@ -14,12 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from referee.games.alhambra.layout import Layout
+from referee.games.alhambra.options import LoopRule
 from referee.games.alhambra.outline import longest_wall, outline
 from referee.games.alhambra.tiles import TYPES, E, N, S, W
 from referee.games.game import Cell
 from referee.render.alhambra import seat_svg, svg
 from tests.games.layouts import engine_layout, random_boards
-from tests.render.boards import BOARDS, TABLE, layout
+from tests.render.boards import BOARDS, TILE_SET, layout
 from tests.render.positions import position
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -60,10 +61,10 @@ def test_every_tile_is_there_with_type_cost_and_walls(number: int) -> None:
         )
     expected = {
         cell: (
-            TABLE.names[tile],
-            TYPES[TABLE.types[tile]],
-            TABLE.costs[tile],
-            TABLE.walls[tile].bit_count(),
+            TILE_SET.names[tile],
+            TYPES[TILE_SET.types[tile]],
+            TILE_SET.costs[tile],
+            TILE_SET.walls[tile].bit_count(),
         )
         for cell, tile in board.cells().items()
     }
@@ -84,7 +85,7 @@ def test_the_picture_is_large_enough() -> None:
 def test_equal_layouts_give_equal_bytes() -> None:
     """Whatever the order in which they were laid, and in another process with another hash seed."""
     board = layout("seven")
-    backwards = Layout.of(TABLE, dict(reversed(board.cells().items())))
+    backwards = Layout.of(TILE_SET, dict(reversed(board.cells().items())))
     assert svg(board) == svg(backwards)
     words = (
         "from tests.render.boards import layout; from referee.render.alhambra import svg; print(svg(layout('seven')))"
@@ -130,7 +131,7 @@ def test_a_seat_shows_what_its_wall_scores() -> None:
     state = position(2, 90)
     assert seat_svg(state, 1, "Seat 1") == svg(state.layouts[1], "Seat 1")
     state.layouts[1] = layout("plus")
-    state.options = type(state.options)(loop_one_less=True)
+    state.options = type(state.options)(loop_rule=LoopRule.ONE_LESS)
     assert "Longest wall: 11." in seat_svg(state, 1, "Seat 1")
 
 
@@ -160,7 +161,7 @@ def test_the_longest_wall_is_connected_walled_outside_and_as_long_as_counted(num
         if (x + dx, y + dy) not in tiles and (x + dx, y + dy) != (0, 0)
     }
     assert set(around) == outer
-    assert all(cell in tiles and TABLE.walls[tiles[cell]] & side for cell, side in wall)
+    assert all(cell in tiles and TILE_SET.walls[tiles[cell]] & side for cell, side in wall)
     assert all(ends(one)[1] == ends(two)[0] for one, two in pairwise(wall))
 
 

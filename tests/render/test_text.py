@@ -17,7 +17,7 @@ from referee.games.alhambra.tiles import TYPES
 from referee.render.alhambra import position_text, text
 from referee.render.alhambra.boxes import _CORNERS, ABBREVIATIONS
 from tests.games.layouts import engine_layout, random_boards
-from tests.render.boards import BOARDS, TABLE, layout
+from tests.render.boards import BOARDS, TILE_SET, layout
 from tests.render.positions import events, position
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -100,13 +100,13 @@ def read_back(drawn: str) -> dict[tuple[int, int], str]:
 
 @pytest.mark.parametrize("number", range(COUNT))
 def test_the_text_tells_the_whole_layout(number: int) -> None:
-    expected = {cell: TABLE.names[tile] for cell, tile in layouts()[number].cells().items()}
+    expected = {cell: TILE_SET.names[tile] for cell, tile in layouts()[number].cells().items()}
     assert read_back(text(layouts()[number])) == expected
 
 
 def test_twelve_columns_fit_into_eighty_characters() -> None:
     for columns, fits in ((12, True), (13, False)):
-        row = Layout.of(TABLE, {(x, 0): x for x in range(1, columns)})
+        row = Layout.of(TILE_SET, {(x, 0): x for x in range(1, columns)})
         assert (max(map(len, text(row).splitlines())) <= 80) == fits
 
 

@@ -23,11 +23,11 @@ from referee.games.alhambra.moves import (
 )
 from referee.games.game import ForcedPass
 from referee.notation.alhambra.words import describe, rounds
-from tests.render.boards import TABLE
+from tests.render.boards import TILE_SET
 from tests.render.positions import events
 
-GARDEN = TABLE.numbers["garden-10-N"]
-TOWER = TABLE.numbers["tower-12"]
+GARDEN = TILE_SET.numbers["garden-10-N"]
+TOWER = TILE_SET.numbers["tower-12"]
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_one_of_each(event: Event, words: str) -> None:
 def test_a_purchase_names_the_tile() -> None:
     state = next(state for state, event in events(2) if isinstance(event, Buy))
     bought = next(move for move in state.legal_moves() if isinstance(move, Buy))
-    tile = state.table.names[state.market[bought.slot]]
+    tile = state.tile_set.names[state.market[bought.slot]]
     assert describe(bought, state).startswith(f"buy {tile} (slot {bought.slot + 1}) with ")
 
 

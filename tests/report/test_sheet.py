@@ -10,6 +10,7 @@ import pytest
 from referee.games.alhambra.scoring import score_round
 from referee.games.game import Over
 from referee.games.kingdomino.dominoes import TERRAINS
+from referee.games.rollwrite.options import Solo
 from referee.notation import position_text
 from referee.notation.headers import Setup
 from referee.notation.position_text import Position
@@ -153,7 +154,7 @@ def test_ties_of_kingdomino_are_explained_by_what_broke_them() -> None:
 
 
 def test_the_lines_of_roll_and_write() -> None:
-    setup = next(each for each in ROLLWRITE if each.options.against)
+    setup = next(each for each in ROLLWRITE if each.options.solo is Solo.AGAINST)
     state, _ = finished(setup, seed=2)
     found = sheet("rollwrite", state)
     assert [player.name for player in found.players] == ["seat 0", "virtual 0", "virtual 1"]

@@ -121,7 +121,7 @@ class Witness(Player):
 
     def _against_the_rules(self) -> SignedIntent:
         course, place = self.ledger.record.game, self.ledger.record.place
-        data = course.position.codec.encode_move(PlaceTile(0, (0, 0)), course.position.tables)
+        data = course.position.codec.encode_move(PlaceTile(0, (0, 0)), course.position.components)
         return intent.move(place, Author(Role.SEAT, self.join.seat), self.key, data)
 
     async def _submit(self, signed: SignedIntent, act: Act) -> None:

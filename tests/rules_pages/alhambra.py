@@ -1,8 +1,10 @@
-"""Alhambra: the tiles by type, and the options by the names that each door gives them."""
+"""Alhambra: the tiles by type, and the options."""
 
 from __future__ import annotations
 
+from referee.games.alhambra.options import Options
 from referee.games.alhambra.tiles import NAMES, TYPES
+from tests.rules_pages import options_table
 
 CITATIONS = """\
 Citations name the rule texts by edition: CZ (Corfix/Queen 2003), RU (Russian edition), HU (Piatnik). BGA is the Board
@@ -12,7 +14,7 @@ Game Arena implementation (thoun/bga-alhambra, 2021-01). "Decided" marks a quest
 
 STAND_IN = """\
 It takes one card of the row: that of the lowest value, of equal ones that of the first currency in the order denar,
-dirham, ducat, guilder. Tiles in hand go to the reserve, in the order of the table of tiles. It neither buys nor
+dirham, ducat, guilder. Tiles in hand go to the reserve, in the order of the tile set. It neither buys nor
 rebuilds, so its Alhambra stays as it is. Only where no money lies it makes the first of the legal moves in canonical
 order: a purchase, or else a rebuild.
 """
@@ -51,6 +53,18 @@ RULINGS = {
 """Of every constraint, whether an arbiter may let a move stand that breaks it (TBL-7), and why."""
 
 
+OPTIONS = {
+    "age_order": (
+        "ALH-F1, ALH-F2",
+        "seats from the youngest to the oldest; without it 0, 1, 2, …",
+    ),
+    "max_turns": ("ALH-C13", "turns of all seats together, then the game ends stalled; 1 to 10000"),
+    "loop_rule": ("ALH-B6", "a wall that closes on itself counts its full length, or one less"),
+    "end_rule": ("ALH-F6", "the game ends when the market cannot be filled, or when the bag is empty"),
+    "slot_currencies": ("ALH-C9", "the currency of each slot of the market; each once"),
+}
+
+
 def appendix() -> list[str]:
     """Lines of Markdown."""
     tiles = [[name for name in NAMES if name.startswith(f"{type_}-")] for type_ in TYPES]
@@ -63,17 +77,5 @@ def appendix() -> list[str]:
         "|---|---|",
         *(f"| {type_} | {', '.join(names)} |" for type_, names in zip(TYPES, tiles, strict=True)),
         "",
-        "## Options",
-        "",
-        "A game is opened with them (`referee new --options`, message `referee.alhambra.v1.Options`); the defaults are",
-        "the decisions above.",
-        "",
-        "| rule | option | values |",
-        "|---|---|---|",
-        "| ALH-F1, ALH-F2 | `age_order` | seats from the youngest to the oldest; default 0, 1, 2, … |",
-        "| ALH-C13 | `max_turns` | 1 to 10000; default 400 |",
-        "| ALH-B6 | `loop_rule` | `LOOP_RULE_ONE_LESS`: a closed wall counts one less (`loop_one_less` in `inspect`) |",
-        "| ALH-F6 | `end_rule` | `END_RULE_BAG_EMPTY`: the game ends when the bag is empty (`end_when_bag_empty`) |",
-        "| ALH-C9 | `slot_currencies` | the currency of each slot, such as `CURRENCY_DUCAT`; each once |",
-        "",
+        *options_table("alhambra", Options, OPTIONS),
     ]

@@ -1,9 +1,11 @@
-"""Alhambra Roll & Write: the default sheet, its constraints, and the options by the names that each door gives them."""
+"""Alhambra Roll & Write: the default sheet, its constraints, and the options."""
 
 from __future__ import annotations
 
+from referee.games.rollwrite.options import Options
 from referee.games.rollwrite.scoring import place_points
 from referee.games.rollwrite.sheet import CELLS, FACES, TYPES, sheet
+from tests.rules_pages import options_table
 
 CITATIONS = """\
 Citations name the headings of SK, the Slovak edition of the rules. "Decided" marks a question that it leaves open,
@@ -37,6 +39,13 @@ RULINGS = {
 """Of every constraint, whether an arbiter may let a move stand that breaks it (TBL-7), and why."""
 
 
+OPTIONS = {
+    "start_seat": ("RNW-1", "who starts, declared; without it the seat is drawn"),
+    "virtual_players": ("RNW-6, RNW-43", "with one seat 2, 3 or 4; without it 2"),
+    "solo": ("RNW-44", "with one seat: for points, or against the virtual players, who score and get a bonus"),
+}
+
+
 def appendix() -> list[str]:
     """Lines of Markdown."""
     default = sheet()
@@ -68,15 +77,5 @@ def appendix() -> list[str]:
         "- `arcades`: at least 5 boxes of arcades; a player in an example of SK has four and has not completed them.",
         "- `coin_track`: 7 to 255 coins; three are given and one action can bring four.",
         "",
-        "## Options",
-        "",
-        "A game is opened with them (`referee new --options`, message `referee.rollwrite.v1.Options`); the defaults",
-        "are the decisions above.",
-        "",
-        "| rule | option | values |",
-        "|---|---|---|",
-        "| RNW-1 | `start_seat` | who starts; default: drawn |",
-        "| RNW-6, RNW-43 | `virtual_players` | with one seat 2, 3 or 4; default 2 |",
-        "| RNW-44 | `solo` | `SOLO_RULE_AGAINST`: with one seat, virtual players score and get a bonus |",
-        "",
+        *options_table("rollwrite", Options, OPTIONS),
     ]

@@ -19,8 +19,9 @@ from referee.log.intent import Author, Role, SignedIntent, decode_intent
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
+from referee.store.errors import StoreFailed
 from referee.store.sqlite import SqliteStore
-from referee.store.store import Change, Done, Opening, StoreFailed
+from referee.store.store import Change, Done, Opening
 from referee.wire import strict
 from tests.log import games, toy
 from tests.log.games import SECRET, SIGNER, game_open, key, seed

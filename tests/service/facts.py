@@ -10,8 +10,9 @@ from typing import Any
 
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from referee.service.data import STORE_FILE
+from referee.service.files import STORE_FILE
 from referee.service.server import Server
+from referee.store.sqlite import SqliteStore
 from referee.v1 import game_pb2, status_service_pb2_grpc
 from referee.v1 import status_service_pb2 as status_pb
 from tests.service.player import Client, Play, bearer
@@ -29,6 +30,12 @@ def held(data: Path, name: str = STORE_FILE) -> Iterator[None]:
             yield
         finally:
             other.execute("ROLLBACK")
+
+
+def sqlite_store(server: Server) -> SqliteStore:
+    """Return the server's store, for a test that reaches into it."""
+    assert isinstance(server.data.store, SqliteStore)
+    return server.data.store
 
 
 async def status(client: Client, **request: Any) -> status_pb.GetStatusResponse:

@@ -75,7 +75,7 @@ def seat_seed(seat: int) -> bytes:
 def against_the_rules(play: Play) -> bytes:
     """A well-formed move that nobody may make."""
     course = play.record.game
-    return course.position.codec.encode_move(PlaceTile(0, (0, 0)), course.position.tables)
+    return course.position.codec.encode_move(PlaceTile(0, (0, 0)), course.position.components)
 
 
 def token_of(play: Play, seat: int) -> str:
@@ -197,7 +197,7 @@ class Play:
         """Any legal move."""
         course = self.record.game
         return course.position.codec.encode_move(
-            self.rng.choice(list(course.position.state.legal_moves())), course.position.tables
+            self.rng.choice(list(course.position.state.legal_moves())), course.position.components
         )
 
     def next_act(self) -> tuple[SignedIntent, str] | None:
@@ -215,7 +215,7 @@ class Play:
         (awaited,) = course.position.pending()
         if isinstance(awaited, Chance):
             outcome, _ = next(iter(course.position.state.chance_outcomes()))
-            data = course.position.codec.encode_outcome(outcome, course.position.tables)
+            data = course.position.codec.encode_outcome(outcome, course.position.components)
             return intent.declare(self.place, 0, SCRIBE, data), self.created.scribe_token
         seat = self.seat_on_turn()
         if record.opened.seats[seat].scribed:

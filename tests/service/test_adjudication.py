@@ -307,9 +307,9 @@ async def test_the_command_says_the_same_of_a_game(tmp_path: Path, monkeypatch: 
             while len(played.entries) < moves and await played.step():
                 pass
             if moves == 12:
-                codec, tables = played.record.game.position.codec, played.record.game.position.tables
+                codec, components = played.record.game.position.codec, played.record.game.position.components
                 seat = played.seat_on_turn()
-                wrong = played.move(seat, codec.encode_move(DiscardDomino(48), tables))
+                wrong = played.move(seat, codec.encode_move(DiscardDomino(48), components))
                 assert (await played.submit(wrong, token_of(played, seat))).WhichOneof("verdict") == "refused"
             file = tmp_path / f"{moves}.gamelog"
             file.write_bytes(await client.log(played.id))

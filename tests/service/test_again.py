@@ -20,7 +20,8 @@ from referee.log.note import VerifierKey
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
-from referee.service.data import STORE_FILE, DataError, open_data
+from referee.service.data import DataError, open_data
+from referee.service.files import STORE_FILE
 from referee.service.server import Config, Server
 from referee.v1 import game_service_pb2 as pb
 from referee.wire.registry import codec
@@ -79,7 +80,7 @@ async def test_after_a_restart(tmp_path: Path) -> None:
         await play.steps(10)
         illegal = play.a_move()
         while not play.record.game.position.state.check(
-            play.record.game.position.codec.decode_move(illegal, play.record.game.position.tables)
+            play.record.game.position.codec.decode_move(illegal, play.record.game.position.components)
         ):
             await play.step()
         answer = await play.submit(play.move(play.seat_on_turn(), illegal), token_of(play, play.seat_on_turn()))

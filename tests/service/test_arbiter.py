@@ -217,7 +217,7 @@ async def accept_something(table: Table) -> None:
         if violations:
             break
         await table.play.step()
-    move = course.position.codec.encode_move(discard, course.position.tables)
+    move = course.position.codec.encode_move(discard, course.position.components)
     rule_ids = sorted({violation.rule_id for violation in violations})
     seat = table.on_turn()
     told = await table.not_allowed(accept=log_pb2.Accept(seat=seat, move=move, rule_ids=["KDO-7"]))

@@ -214,7 +214,7 @@ async def test_declared_chance(client: Client) -> None:
     assert (game.scribe_awaited, list(game.awaited_seats)) == (True, [])
     course = play.record.game
     (outcome, _) = next(iter(course.position.state.chance_outcomes()))
-    data = course.position.codec.encode_outcome(outcome, course.position.tables)
+    data = course.position.codec.encode_outcome(outcome, course.position.components)
     cases: tuple[tuple[Callable[[], SignedIntent], str, str], ...] = (
         (lambda: play.move(0, b"\x0a\x00"), token_of(play, 0), "NOT_AWAITED"),
         (lambda: intent.declare(play.place, 0, SCRIBE, data), token_of(play, 0), "PERMISSION_DENIED"),
@@ -227,7 +227,7 @@ async def test_declared_chance(client: Client) -> None:
         assert found.reason == reason
     assert await whole(play) == before
     twice = course.position.codec.encode_outcome(
-        type(outcome)((outcome.tiles[0],) * len(outcome.tiles)), course.position.tables
+        type(outcome)((outcome.tiles[0],) * len(outcome.tiles)), course.position.components
     )
     answer = await play.submit(intent.declare(play.place, 0, SCRIBE, twice), play.created.scribe_token)
     assert [v.rule_id for v in answer.refused.violations] == ["ALH-F13"]

@@ -86,9 +86,9 @@ CREATIONS: dict[str, tuple[dict[str, Any], str]] = {
     "a scribed seat without a scribe": ({"seats": [SCRIBED, log_pb2.Seat()]}, "INVALID_ARGUMENT"),
     "dealt, and nobody to share in it": ({"seats": [SCRIBED] * 2, "scribe_keys": [KEY]}, "INVALID_ARGUMENT"),
     "a policy that does not exist": ({"terms": log_pb2.Terms(illegal_moves=9)}, "INVALID_ARGUMENT"),  # type: ignore[arg-type]
-    "tables where the version has its own": ({"tables": b"\x0a\x05arena"}, "INVALID_ARGUMENT"),
-    "tables that are none": ({"rules_id": "rollwrite", "tables": b"\xff"}, "INVALID_ARGUMENT"),
-    "a sheet that cannot be": ({"rules_id": "rollwrite", "tables": b"\x0a\x01a"}, "INVALID_ARGUMENT"),
+    "components where the version has its own": ({"components": b"\x0a\x05arena"}, "INVALID_ARGUMENT"),
+    "components that are none": ({"rules_id": "rollwrite", "components": b"\xff"}, "INVALID_ARGUMENT"),
+    "a sheet that cannot be": ({"rules_id": "rollwrite", "components": b"\x0a\x01a"}, "INVALID_ARGUMENT"),
     "a series without an index": ({"series": log_pb2.Series(id=bytes(16))}, "INVALID_ARGUMENT"),
 }
 

@@ -17,7 +17,7 @@ from referee.live.game import LiveGame
 from referee.log.errors import LogError
 from referee.log.intent import Author, Role
 from referee.log.v1 import log_pb2
-from referee.store.store import StoreFailed
+from referee.store.errors import StoreFailed
 from tests.service.clocked import RECORDED, Clocked
 
 LAG_MS = 300

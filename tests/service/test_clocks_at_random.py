@@ -16,7 +16,7 @@ from referee.live.errors import GameOver, NotAwaited
 from referee.log.errors import LogError
 from referee.log.intent import Author, Role
 from referee.log.v1 import log_pb2
-from referee.store.store import StoreFailed
+from referee.store.errors import StoreFailed
 from tests.service.clocked import RECORDED, Clocked
 from tests.sizes import campaign
 

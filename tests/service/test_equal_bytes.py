@@ -82,7 +82,7 @@ async def ask_everything(twin: Twin, *audiences: str) -> None:
 def a_removal(played: Play) -> bytes:
     """A move of whose legality the rules of building have a say, once the actions have begun."""
     course = played.record.game
-    return course.position.codec.encode_move(RebuildRemove((1, 0)), course.position.tables)
+    return course.position.codec.encode_move(RebuildRemove((1, 0)), course.position.components)
 
 
 async def metrics(twin: Twin) -> bytes:
@@ -109,7 +109,7 @@ async def ask_for_more(twin: Twin) -> None:
     for method, request in (
         ("ListRules", rules_service_pb2.ListRulesRequest()),
         ("GetCatalogue", rules_service_pb2.GetCatalogueRequest(rules_id="alhambra")),
-        ("GetTables", rules_service_pb2.GetTablesRequest(rules_id="alhambra")),
+        ("GetComponents", rules_service_pb2.GetComponentsRequest(rules_id="alhambra")),
     ):
         await twin.call(nobody, f"RulesService/{method}", request)
     tile = [proof_pb2.PlacedTile(tile="tower-12", cell=alhambra_pb2.Cell(x=1, y=0))]

@@ -15,11 +15,14 @@ import pytest
 from referee.live.game import LiveGame
 from referee.live.history import REPLAYED_AT_ONCE
 from referee.log.replay import Record
-from referee.service.data import KEY_FILE, STORE_FILE, TOKEN_FILE, VERIFIER_FILE, open_data
+from referee.service.data import open_data
+from referee.service.files import KEY_FILE, STORE_FILE, TOKEN_FILE, VERIFIER_FILE
 from referee.service.server import Server
-from referee.store.store import Change, Row, StoreFailed
+from referee.store.errors import StoreFailed
+from referee.store.store import Change, Row
 from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import running
+from tests.service.facts import sqlite_store
 from tests.service.player import Client, Play, refused
 
 
@@ -80,7 +83,7 @@ async def test_watchers_have_no_gap_after_a_commit_that_was_durable(tmp_path: Pa
         size = play.record.size
         stream = client.games.WatchGame(pb.WatchGameRequest(game_id=play.id, after_seq=size - 2))
         assert (await stream.read()).seq == size - 1
-        store = server.data.store
+        store = sqlite_store(server)
         write, entries = store._writer._write, store.entries
 
         def lies(changes: Sequence[Change]) -> None:

@@ -15,12 +15,13 @@ import pytest
 
 from referee.live import games as house_module
 from referee.log.v1 import log_pb2
-from referee.service.data import STORE_FILE
+from referee.service.files import STORE_FILE
 from referee.service.server import Server
 from referee.store.store import Change, Row
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import running
+from tests.service.facts import sqlite_store
 from tests.service.player import Client, bearer, refused
 
 REQUEST = pb.CreateGameRequest(rules_id="alhambra", seats=[log_pb2.Seat()] * 2)
@@ -53,14 +54,14 @@ def count_reads(server: Server, monkeypatch: pytest.MonkeyPatch) -> list[int]:
 async def test_a_game_whose_opener_has_left_can_be_found_and_aborted(tmp_path: Path, monkeypatch: Any) -> None:
     async with running(tmp_path / "data") as (server, client):
         loop, under_way, go_on = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
-        write = server.data.store._writer._write
+        write = sqlite_store(server)._writer._write
 
         def held(changes: Sequence[Change]) -> None:
             loop.call_soon_threadsafe(under_way.set)
             go_on.wait()
             write(changes)
 
-        monkeypatch.setattr(server.data.store._writer, "_write", held)
+        monkeypatch.setattr(sqlite_store(server)._writer, "_write", held)
         creating = asyncio.create_task(server.live_games.create(REQUEST))
         await under_way.wait()
         creating.cancel()
@@ -78,7 +79,7 @@ async def test_a_game_whose_opener_has_left_can_be_found_and_aborted(tmp_path: P
 
 async def test_a_create_that_failed_and_is_durable_can_be_found_and_aborted(tmp_path: Path, monkeypatch: Any) -> None:
     async with running(tmp_path / "data") as (server, client):
-        writer = server.data.store._writer
+        writer = sqlite_store(server)._writer
         write = writer._write
 
         def lies(changes: Sequence[Change]) -> None:
@@ -191,6 +192,37 @@ async def test_a_finished_game_is_read_back_once_for_all_who_ask(tmp_path: Path,
         answers = await asyncio.gather(*(client.games.GetGame(request) for _ in range(10)))
         assert answers == [answers[0]] * 10
         assert sum(counted) == answers[0].game.size
+
+
+_STORED = bytes.fromhex(
+    "0a203031393761316362316462346339646134323836333261653532656332366437120a6b696e67646f6d696e6f18012004"
+    "2a09080110011a036b65792a040801200130393a04686561644a0a0803120206071a02010250016a0708e0d4032088276a02"
+    "0801720408011003"
+)
+"""The stored row of a game that is over: databases have such rows, so it must stay readable."""
+
+
+async def test_games_that_ended_under_an_earlier_version_are_listed_as_they_were_stored(tmp_path: Path) -> None:
+    async with running(tmp_path / "data") as (_, client):
+        created = (await client.create()).game.id
+        await client.games.AbortGame(pb.AbortGameRequest(game_id=created), metadata=bearer(client.organiser))
+    with edited(tmp_path) as store:
+        store.execute("UPDATE closed SET data = ?", (_STORED,))
+    async with running(tmp_path / "data") as (_, client):
+        (game,) = (await client.games.ListGames(pb.ListGamesRequest(state=game_pb2.GAME_STATE_OVER))).games
+    assert game == game_pb2.Game(
+        id="0197a1cb1db4c9da428632ae52ec26d7",
+        rules_id="kingdomino",
+        rules_version=1,
+        state=game_pb2.GAME_STATE_OVER,
+        seats=[game_pb2.GameSeat(joined=True, revealed=True, key=b"key"), game_pb2.GameSeat(joined=True, scribed=True)],
+        size=57,
+        head=b"head",
+        result=log_pb2.GameEnd(ending=log_pb2.ENDING_RESIGNED, scores=[3, -4], places=[1, 2]),
+        declared=True,
+        clocks=[game_pb2.SeatClock(left_ms=60_000, free_ms=5000), game_pb2.SeatClock(left_ms=1)],
+        forfeited=[game_pb2.Forfeited(seat=1, ending=log_pb2.ENDING_RESIGNED)],
+    )
 
 
 async def test_the_game_that_was_not_asked_for_longest_is_let_go_of(tmp_path: Path, monkeypatch: Any) -> None:

@@ -89,7 +89,7 @@ async def test_moves_are_explained_as_they_are_judged(tmp_path: Path) -> None:
             course = play.record.game
             for move in moves_of(course.position.state):
                 request = pb.ExplainMoveRequest(
-                    game_id=play.id, move=course.position.codec.encode_move(move, course.position.tables)
+                    game_id=play.id, move=course.position.codec.encode_move(move, course.position.components)
                 )
                 found = await asker.ask("ExplainMove", request)
                 violations = course.position.state.check(move)

@@ -15,13 +15,15 @@ import pytest
 from referee.log.audit import Policy, audit
 from referee.log.note import VerifierKey
 from referee.log.verdict import Verdict
-from referee.service.data import STORE_FILE, DataError
+from referee.service.data import DataError
+from referee.service.files import STORE_FILE
 from referee.service.server import Config, Server
-from referee.store.marks import Contradiction, Mark
+from referee.store.errors import Contradiction, StoreFailed
+from referee.store.marks import Mark
 from referee.store.sqlite import MARKS_FILE, SEAL_FILE
-from referee.store.store import StoreFailed
 from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import running
+from tests.service.facts import sqlite_store
 from tests.service.player import Play, bearer, refused
 from tests.service.test_again import moved
 
@@ -183,7 +185,7 @@ async def test_the_marks_are_never_ahead_and_never_behind(tmp_path: Path) -> Non
         assert {game.hex(): (m.size, m.root) for game, m in everything.items()} == {
             play.id: (play.record.size, play.record.root()) for play in plays
         }
-        assert len(server.data.store.marks._held) == 2, "of games that are over none is kept in memory"
+        assert len(sqlite_store(server).marks._held) == 2, "of games that are over none is kept in memory"
 
 
 # --- the file itself -----------------------------------------------------------------------------------------

@@ -15,11 +15,11 @@ import pytest
 from referee.live.watch import SeatWatcher
 from referee.log import intent
 from referee.service import games as games_module
-from referee.service.data import STORE_FILE
+from referee.service.files import STORE_FILE
 from referee.service.guard import ResponseStream
 from referee.service.server import Server
+from referee.store.errors import StoreFailed
 from referee.store.sqlite import MARKS_FILE
-from referee.store.store import StoreFailed
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import running
@@ -267,13 +267,13 @@ async def test_an_answer_that_cannot_be_made_leaves_no_gap(tmp_path: Path, monke
         assert (await own.read()).HasField("turn")
         act = play.next_act()
         assert act is not None
-        original = games_module._stream_answer
+        original = games_module._StreamReply._message
 
         def fail(*words: Any) -> pb.Answer:
-            monkeypatch.setattr(games_module, "_stream_answer", original)
+            monkeypatch.setattr(games_module._StreamReply, "_message", original)
             raise MemoryError("no more")
 
-        monkeypatch.setattr(games_module, "_stream_answer", fail)
+        monkeypatch.setattr(games_module._StreamReply, "_message", fail)
         signed = pb.SignedAct(intent=act[0].intent, signature=act[0].signature, id=1)
         await own.write(pb.PlayGameRequest(act=signed))
         await play.catch_up(size + 1)

@@ -16,7 +16,7 @@ import pytest
 
 from referee.log.intent import SignedIntent
 from referee.log.v1 import log_pb2
-from referee.service.data import STORE_FILE
+from referee.service.files import STORE_FILE
 from referee.v1 import access_service_pb2 as access
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.sdk.channel import Security, open_channel

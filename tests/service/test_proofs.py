@@ -35,13 +35,16 @@ from referee.log.v1 import log_pb2
 from referee.log.verdict import Layer, Report, Verdict
 from referee.service import games, proofs
 from referee.service import server as serving
-from referee.service.data import STORE_FILE, open_data
+from referee.service.data import open_data
+from referee.service.files import STORE_FILE
 from referee.service.server import Server
-from referee.store.store import Change, Row, StoreDamaged, StoreFailed
+from referee.store.errors import StoreDamaged, StoreFailed
+from referee.store.store import Change, Row
 from referee.v1 import game_service_pb2 as pb
 from tests.log.proved import an_attempt
 from tests.log.test_proofs import LenientGame, slip
 from tests.service.conftest import running
+from tests.service.facts import sqlite_store
 from tests.service.player import Client, Play, bearer, connected, refused, token_of
 from tests.service.process import serve
 from tests.service.test_again import moved
@@ -64,7 +67,7 @@ async def audited(play: Play, engines: Engines | None = None) -> Report:
 async def all_made(server: Server) -> None:
     """Returns when no game that is over lacks a certificate."""
     async with waiting_for("certificates of games that are over"):
-        while await server.data.store.unproved():  # noqa: ASYNC110 - nobody is told
+        while await server.data.store.awaiting_certificates():  # noqa: ASYNC110 - nobody is told
             await asyncio.sleep(0.02)
 
 
@@ -79,7 +82,7 @@ async def attempt(play: Play) -> bool:
     if tried is None or not state.check(tried):
         return False
     seat = play.seat_on_turn()
-    data = play.record.game.position.codec.encode_move(tried, play.record.game.position.tables)
+    data = play.record.game.position.codec.encode_move(tried, play.record.game.position.components)
     response = await play.submit(play.move(seat, data), token_of(play, seat))
     if response.refused.HasField("recorded"):
         await play.catch_up(response.refused.recorded.size)
@@ -166,7 +169,7 @@ async def test_a_file_is_never_too_long_for_its_certificates(tmp_path: Path, mon
         await abort(play)
         await all_made(server)
         made = frames(await client.log(play.id), Type.CERTIFICATE)
-        monkeypatch.setattr(games, "_PROOF_BYTES", sum(map(len, made[:2])))
+        monkeypatch.setattr(games, "_CERTIFICATE_BYTES", sum(map(len, made[:2])))
         assert frames(await client.log(play.id), Type.CERTIFICATE) == made[:2] != made
 
 
@@ -334,11 +337,11 @@ async def test_a_store_that_fails_now_and_then(
     """What could not be kept is made again, less and less often, and counted once."""
     monkeypatch.setattr(proving, "RETRY_S", 0.01)
     async with running(tmp_path / "data") as (server, client):
-        writer, commits = server.data.store._writer, [0]
+        writer, commits = sqlite_store(server)._writer, [0]
         write = writer._write
 
         def failing(changes: Sequence[Change]) -> None:
-            commits[0] += any(change.proved is not None for change in changes)
+            commits[0] += any(change.certificates is not None for change in changes)
             if commits[0] <= 3:
                 raise StoreFailed("no room")
             write(changes)
@@ -378,7 +381,7 @@ async def test_a_game_whose_entries_cannot_be_read(
         monkeypatch.setattr(server.data.store, "entries", damaged)
         server.prover.start()
         async with waiting_for("certificates of the other game"):
-            while len(await server.data.store.unproved()) > 1:  # noqa: ASYNC110
+            while len(await server.data.store.awaiting_certificates()) > 1:  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
         assert server.prover.waiting == 0
         (told,) = [json.loads(line) for line in logged.getvalue().splitlines() if '"proofs given up"' in line]
@@ -450,7 +453,7 @@ async def play_to_a_slip(client: Client, engines: Engines) -> tuple[Play, int]:
         while play.next_act() is not None:
             if (move := slip(play.record.game.position.state)) is not None:
                 seat, course = play.seat_on_turn(), play.record.game
-                data = course.position.codec.encode_move(move, course.position.tables)
+                data = course.position.codec.encode_move(move, course.position.components)
                 accepted = await play.act(play.move(seat, data), token_of(play, seat))
                 return play, accepted.seq
             await play.step()

@@ -55,7 +55,8 @@ async def test_legal_moves(play: Play) -> None:
     games, course = play.client.games, play.record.game
     await play.steps(6)
     expected = [
-        course.position.codec.encode_move(move, course.position.tables) for move in course.position.state.legal_moves()
+        course.position.codec.encode_move(move, course.position.components)
+        for move in course.position.state.legal_moves()
     ]
     whole = await games.ListLegalMoves(pb.ListLegalMovesRequest(game_id=play.id))
     assert (whole.seat, whole.size, whole.head) == (play.seat_on_turn(), play.record.size, play.record.head)
@@ -77,7 +78,7 @@ async def test_legal_moves(play: Play) -> None:
 
 async def test_rules(client: Client) -> None:
     listed = (await client.rules.ListRules(rules_pb.ListRulesRequest())).rules
-    assert [(r.rules_id, r.rules_version, r.min_seats, r.max_seats, r.declares_tables) for r in listed] == [
+    assert [(r.rules_id, r.rules_version, r.min_seats, r.max_seats, r.declares_components) for r in listed] == [
         ("alhambra", 1, 2, 6, False),
         ("kingdomino", 1, 2, 4, True),
         ("rollwrite", 1, 1, 5, True),
@@ -87,13 +88,13 @@ async def test_rules(client: Client) -> None:
     catalogue = (await client.rules.GetCatalogue(rules_pb.GetCatalogueRequest(rules_id="alhambra"))).rules
     assert len(catalogue) == len({rule.id for rule in catalogue}) == len(registry.get("alhambra").catalogue)
     assert all(rule.text and rule.citation and rule.kind and rule.function for rule in catalogue)
-    tables = await client.rules.GetTables(rules_pb.GetTablesRequest(rules_id="alhambra"))
+    found = await client.rules.GetComponents(rules_pb.GetComponentsRequest(rules_id="alhambra"))
     play = await client.play()
-    assert tables.tables == play.record.opened.tables
-    assert len(json.loads(tables.json)["tiles"]) == 54
+    assert found.components == play.record.opened.tables
+    assert len(json.loads(found.json)["tiles"]) == 54
     for call in (
         client.rules.GetCatalogue(rules_pb.GetCatalogueRequest(rules_id="chess")),
-        client.rules.GetTables(rules_pb.GetTablesRequest(rules_id="alhambra", rules_version=7)),
+        client.rules.GetComponents(rules_pb.GetComponentsRequest(rules_id="alhambra", rules_version=7)),
     ):
         assert (await refused(call)).reason == "UNKNOWN_RULES"
 

@@ -187,7 +187,7 @@ async def test_moves_are_explained_as_they_are_judged(tmp_path: Path) -> None:
             course = play.record.game
             for move in moves_of(play):
                 request = pb.ExplainMoveRequest(
-                    game_id=play.id, move=course.position.codec.encode_move(move, course.position.tables)
+                    game_id=play.id, move=course.position.codec.encode_move(move, course.position.components)
                 )
                 found = await asker.ask("ExplainMove", request)
                 assert found.size == play.record.size
@@ -225,7 +225,7 @@ async def test_a_disagreement_is_an_incident(tmp_path: Path, logged: StringIO) -
         play = await client.play()
         await play.until_play()
         course = play.record.game
-        move = course.position.codec.encode_move(RebuildRemove((1, 0)), course.position.tables)
+        move = course.position.codec.encode_move(RebuildRemove((1, 0)), course.position.components)
         found = await refused(Asker(client).ask("ExplainMove", pb.ExplainMoveRequest(game_id=play.id, move=move)))
         assert (found.reason, set(found.metadata)) == ("INTERNAL", {"incident"})
         with pytest.raises(Distrust, match="proves something else"):
@@ -244,7 +244,7 @@ async def test_what_a_certificate_does_not_say_is_not_believed(tmp_path: Path) -
         play = await client.play()
         await play.until_play()
         course = play.record.game
-        move = course.position.codec.encode_move(RebuildRemove((1, 0)), course.position.tables)
+        move = course.position.codec.encode_move(RebuildRemove((1, 0)), course.position.components)
         solver = Solver(client.channel, client.organiser)
         for rlimit in (boaster.OTHER_RULES, boaster.NO_CERTIFICATE):
             with pytest.raises(Distrust):

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from referee.log.entry import decode_entry
-from referee.service.data import STORE_FILE
+from referee.service.files import STORE_FILE
 from referee.v1 import game_pb2, status_service_pb2_grpc
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import status_service_pb2 as status_pb

@@ -23,8 +23,9 @@ from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.service.data import open_data
 from referee.service.server import Config, Server
+from referee.store.errors import StoreFailed
 from referee.store.sqlite import SqliteStore
-from referee.store.store import Change, Done, Opening, Row, StoreFailed
+from referee.store.store import Change, Done, Opening, Row
 from referee.v1.game_service_pb2 import CreateGameRequest
 from referee.wire import strict
 from tests.log.games import SIGNER, game_open, key

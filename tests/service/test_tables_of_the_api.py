@@ -18,7 +18,7 @@ from referee.service.guard import handler
 from referee.service.limits import TookTooLong
 from referee.service.permissions import EVERYBODY, PERMISSIONS, SERVICES, Scope
 from referee.service.solver import Disagreement
-from referee.store.store import StoreFailed
+from referee.store.errors import StoreFailed
 from referee.v1 import game_service_pb2 as pb
 from referee.workers.pool import BadQuestion, WorkerFailed, WorkerFault
 from tests.service.player import CODE

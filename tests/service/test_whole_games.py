@@ -10,6 +10,7 @@ import pytest
 
 from referee.games import alhambra, kingdomino, registry, rollwrite
 from referee.games.kingdomino.options import Frame
+from referee.games.rollwrite.options import Solo
 from referee.log.audit import Policy, audit
 from referee.log.endings import end_message
 from referee.log.entry import decode_entry
@@ -37,7 +38,7 @@ def options(chosen: Any) -> bytes:
 SHORT = options(alhambra.Options(max_turns=30))
 DUEL = options(kingdomino.Options(Frame.RELATIVE, mighty_duel=True))
 ORDER = options(kingdomino.Options(declared_order=(1, 2, 0), wider_offer=True))
-AGAINST = options(rollwrite.Options(virtual_players=3, against=True))
+AGAINST = options(rollwrite.Options(virtual_players=3, solo=Solo.AGAINST))
 KINDS: dict[str, tuple[int, dict[str, Any]]] = {
     "alhambra: dealt, 2 seats": (2, {}),
     "alhambra: dealt, 3 seats, attempts recorded": (3, {"terms": RECORDED}),
@@ -107,7 +108,7 @@ async def test_what_a_seat_may_not_do_is_answered_and_recorded(client: Client, r
         course = play.record.game
         wrong = next((move for move in made if course.position.state.check(move)), None)
         if wrong is not None:
-            seat, data = play.seat_on_turn(), course.position.codec.encode_move(wrong, course.position.tables)
+            seat, data = play.seat_on_turn(), course.position.codec.encode_move(wrong, course.position.components)
             response = await play.submit(play.move(seat, data), play.created.seat_tokens[seat])
             broken = [violation.rule_id for violation in response.refused.violations]
             assert broken == [violation.rule_id for violation in course.position.state.check(wrong)]

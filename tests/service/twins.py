@@ -78,8 +78,8 @@ class ForkedGame:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._game, name)
 
-    def dealer(self, seats: int, options: Any, tables: Any, stream: Stream) -> Dealer:
-        dealer: Dealer = self._game.dealer(seats, options, tables, Forked(stream))
+    def dealer(self, seats: int, options: Any, components: Any, stream: Stream) -> Dealer:
+        dealer: Dealer = self._game.dealer(seats, options, components, Forked(stream))
         return dealer
 
 

@@ -21,13 +21,14 @@ from typing import Any
 from referee.games.alhambra import GAME, Options, State
 from referee.games.alhambra.as_played import AsPlayed
 from referee.games.alhambra.layout import FOUNTAIN, Layout, index_of
-from referee.games.alhambra.money import KINDS, SCORING_A, SCORING_B, VALUE, VALUES, copies
+from referee.games.alhambra.money import KINDS, SCORING_A, SCORING_B, VALUE, VALUES, Currency, copies
 from referee.games.alhambra.moves import Buy, MoneyRow
+from referee.games.alhambra.options import EndRule, LoopRule
 from referee.games.alhambra.phases import FREE, SLOTS, Phase
 from referee.games.alhambra.piles import scoring_cards_fit
 from referee.games.alhambra.regions import flood
 from referee.games.alhambra.scoring import places
-from referee.games.alhambra.tiles import NAMES, TYPES, bits_of, tile_table
+from referee.games.alhambra.tiles import NAMES, TYPES, bits_of, tile_set
 from referee.games.game import Decision, Ending, Forced, ForcedPass, Over
 from referee.games.results import Contest
 from referee_solver.alhambra import deciding
@@ -101,7 +102,7 @@ def _spendthrift(state: State) -> Iterator[Buy]:
         kinds = range(first, first + VALUES)
         for counts in product(*(range(hand[kind] + 1) for kind in kinds)):
             cards = tuple(kind for kind, count in zip(kinds, counts, strict=True) for _ in range(count))
-            if sum(VALUE[kind] for kind in cards) >= state.table.costs[tile] and Buy(slot, cards) not in listed:
+            if sum(VALUE[kind] for kind in cards) >= state.tile_set.costs[tile] and Buy(slot, cards) not in listed:
                 yield Buy(slot, cards)
 
 
@@ -135,14 +136,14 @@ def endgame(rng: random.Random, illegal: float = 0.1) -> State:
     phase = rng.choice(PHASES)
     left = rng.choice((1, 1, 1, 2)) if rng.random() < 0.5 else 300
     turns = 20
-    table = tile_table(rng.choice((NAMES, SHUFFLED, CHEAP)))
+    known = tile_set(rng.choice((NAMES, SHUFFLED, CHEAP)))
     options = Options(
         max_turns=turns + left,
-        loop_one_less=rng.random() < 0.3,
-        end_when_bag_empty=rng.random() < 0.3,
-        slot_currencies=tuple(rng.sample(range(4), 4)),
+        loop_rule=(LoopRule.FULL, LoopRule.ONE_LESS)[rng.random() < 0.3],
+        end_rule=(EndRule.MARKET_UNFILLED, EndRule.BAG_EMPTY)[rng.random() < 0.3],
+        slot_currencies=tuple(rng.sample(list(Currency), 4)),
     )
-    state = GAME.new(seats, options, table)
+    state = GAME.new(seats, options, known)
     state.phase, state.seat, state.turns = phase, rng.randrange(seats), turns
     tiles = rng.sample(range(len(NAMES)), len(NAMES))
     for seat in range(seats):
@@ -159,10 +160,10 @@ def endgame(rng: random.Random, illegal: float = 0.1) -> State:
 
 
 def _grown(rng: random.Random, state: State, tiles: list[int], count: int) -> Layout:
-    layout = Layout(state.table)
+    layout = Layout(state.tile_set)
     for _ in range(count):
         tile = tiles.pop()
-        if cells := layout.placeable_cells(state.table.walls[tile]):
+        if cells := layout.placeable_cells(state.tile_set.walls[tile]):
             layout = layout.placed(tile, index_of(rng.choice(cells)))
     return layout
 

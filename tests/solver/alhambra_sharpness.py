@@ -28,7 +28,7 @@ def positions(seats: int, seed: int, options: Options) -> Iterator[State]:
     """Before every entry of a game's own, and at the end."""
     bots = [load(BOTS[(seat + seed) % len(BOTS)], "alhambra", seed=seed) for seat in range(seats)]
     state: State = GAME.new(seats, options, None)
-    dealer = GAME.dealer(seats, options, state.table, SeededStream(seed))
+    dealer = GAME.dealer(seats, options, state.tile_set, SeededStream(seed))
     while True:
         yield state.copy()
         match state.pending()[0]:

@@ -13,7 +13,7 @@ import typer
 from referee.certificates.alhambra.claims import Remove
 from referee.games import registry
 from referee.games.alhambra.layout import Layout as Board
-from referee.games.alhambra.tiles import tile_table
+from referee.games.alhambra.tiles import tile_set
 from referee.render.alhambra.boxes import text
 from referee_solver.alhambra.differential import Disagreement
 
@@ -55,12 +55,12 @@ def main(
 
 def picture(disagreement: Disagreement) -> str:
     """In words, with a drawing of the layout and, where a tile is laid, of the one after."""
-    table = tile_table()
+    known = tile_set()
     layout, step = disagreement.layout, disagreement.step
     boards = [layout]
     if not isinstance(step, Remove) and max(map(abs, step.at)) <= 54 and step.at != (0, 0):
         boards.append({**layout, step.at: step.tile})
-    drawn = [text(Board.of(table, {cell: table.numbers[tile] for cell, tile in each.items()})) for each in boards]
+    drawn = [text(Board.of(known, {cell: known.numbers[tile] for cell, tile in each.items()})) for each in boards]
     return "\n".join([str(disagreement), *drawn])
 
 

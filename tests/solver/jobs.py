@@ -138,4 +138,4 @@ def fault(request: bytes, seconds: float) -> Iterator[bytes]:
 
 def refuse(request: bytes, seconds: float) -> Iterator[bytes]:
     yield from ()
-    raise ValueError("claim.tile: unknown tile 'x'; expected a name of the tile table")
+    raise ValueError("claim.tile: unknown tile 'x'; expected a name of the tile set")

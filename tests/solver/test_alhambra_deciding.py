@@ -24,10 +24,10 @@ from referee.games.alhambra.moves import (
     RebuildSwap,
     ReserveTile,
 )
+from referee.games.alhambra.options import EndRule, LoopRule
 from referee.games.alhambra.phases import FREE, Phase
-from referee.games.alhambra.piles import tiles_due
 from referee.games.alhambra.scoring import award_type
-from referee.games.alhambra.tiles import NAMES, bits_of, tile_table, tiles_of
+from referee.games.alhambra.tiles import NAMES, bits_of, tile_set, tiles_of
 from referee.games.game import Chance, Decision, Forced, ForcedPass, Over
 from referee.games.results import Contest
 from referee.harness import Shuffler, evenly
@@ -117,10 +117,12 @@ def hold_against_play(rng: random.Random, state: State, contest: Contest = PLAIN
 def midgame(rng: random.Random, seats: int, stands: float = 0.0) -> State:
     """Somewhere in a random game that the turn limit ends soon. ``stands``: as for ``endings.cramped``."""
     options = Options(
-        max_turns=rng.choice((4, 10, 25, 60)), loop_one_less=rng.random() < 0.5, end_when_bag_empty=rng.random() < 0.5
+        max_turns=rng.choice((4, 10, 25, 60)),
+        loop_rule=(LoopRule.FULL, LoopRule.ONE_LESS)[rng.random() < 0.5],
+        end_rule=(EndRule.MARKET_UNFILLED, EndRule.BAG_EMPTY)[rng.random() < 0.5],
     )
     state: State = GAME.new(seats, options, None)
-    dealer = GAME.dealer(seats, options, state.table, Shuffler(rng))
+    dealer = GAME.dealer(seats, options, state.tile_set, Shuffler(rng))
     turns = rng.randrange(options.max_turns)
     while state.turns < turns or rng.random() < 0.8:
         (awaited,) = state.pending()
@@ -174,7 +176,7 @@ def ruinous(moves: Sequence[Move]) -> Sequence[Move]:
 def drawn(rng: random.Random, state: State) -> MarketTiles | NeutralTiles | MoneyRow:
     """What chance may bring."""
     if state.phase in (Phase.REFILL, Phase.NEUTRAL):
-        tiles = tuple(rng.sample(tiles_of(state.bag), tiles_due(state)))
+        tiles = tuple(rng.sample(tiles_of(state.bag), state.tiles_due()))
         return MarketTiles(tiles) if state.phase is Phase.REFILL else NeutralTiles(tiles)
     dealt = [kind for kind, count in enumerate(state.deck) for _ in range(count)]
     again = [kind for kind, count in enumerate(state.discard) for _ in range(count)]
@@ -200,15 +202,15 @@ def board(*names: str) -> dict[tuple[int, int], str]:
 
 def two_turns_left() -> State:
     """Seat 0 is on turn, and seat 1, which can pay for the whole market, after it; then the game ends stalled."""
-    state: State = GAME.new(3, Options(max_turns=22), tile_table(CHEAP))
-    table = state.table
+    state: State = GAME.new(3, Options(max_turns=22), tile_set(CHEAP))
+    known = state.tile_set
     state.phase, state.seat, state.turns = Phase.ACTION, 0, 20
     names: dict[int, list[str]] = {0: ["chambers-1", "chambers-2", "arcades-1"], 1: ["tower-1", "chambers-4"], 2: []}
     for seat, own in names.items():
-        layout = Layout.of(table, {cell: table.numbers[name] for cell, name in board(*own).items()})
+        layout = Layout.of(known, {cell: known.numbers[name] for cell, name in board(*own).items()})
         state.layouts[seat] = layout
-    state.reserves[1] = 1 << table.numbers["chambers-5"]
-    state.market = [table.numbers[name] for name in ("pavilion-2", "garden-4", "tower-5", "seraglio-7")]
+    state.reserves[1] = 1 << known.numbers["chambers-5"]
+    state.market = [known.numbers[name] for name in ("pavilion-2", "garden-4", "tower-5", "seraglio-7")]
     for kind in (1, 9 + 3, 18 + 4, 27 + 6):  # each slot's tile exactly
         state.hands[1][kind] = 1
     state.row, state.bag, state.deck = [0], 0, bytearray(36)
@@ -221,7 +223,7 @@ def test_a_bound_of_two_turns_is_attained() -> None:
     """The leader takes its arcades down; the other buys four tiles, and lays the chambers of its reserve."""
     state = two_turns_left()
     (found,) = (gap for gap in deciding.bounds(state, leader=0).gaps if gap.seat == 1)
-    number = state.table.numbers
+    number = state.tile_set.numbers
     events: list[Move] = [
         RebuildRemove((0, 3)),
         *(Buy(slot, (kind,)) for slot, kind in enumerate((1, 9 + 3, 18 + 4, 27 + 6))),
@@ -242,12 +244,12 @@ def test_the_leader_can_take_down_a_tile_in_each_of_its_turns(max_turns: int, re
     """Alone with its three gardens, which are worth 20 points as long as there is one."""
     state = two_turns_left()
     state.options = Options(max_turns=max_turns).for_seats(3)
-    own = {(0, 1): state.table.numbers["garden-1"], (0, 2): state.table.numbers["garden-2"]}
-    own[0, 3] = state.table.numbers["garden-3"]
-    state.layouts = [Layout.of(state.table, own), Layout(state.table), Layout(state.table)]
+    own = {(0, 1): state.tile_set.numbers["garden-1"], (0, 2): state.tile_set.numbers["garden-2"]}
+    own[0, 3] = state.tile_set.numbers["garden-3"]
+    state.layouts = [Layout.of(state.tile_set, own), Layout(state.tile_set), Layout(state.tile_set)]
     state.reserves = [0, 0, 0]
     state.hands = [bytearray(36) for _ in range(3)]
-    state.market = [state.table.numbers[name] for name in ("pavilion-9", "pavilion-8", "pavilion-7", "pavilion-6")]
+    state.market = [state.tile_set.numbers[name] for name in ("pavilion-9", "pavilion-8", "pavilion-7", "pavilion-6")]
     leads = {found.seat: found.most for found in deciding.bounds(state, leader=0).gaps}
     pavilions = 16 if max_turns > 21 else 0  # seat 1 has no turn then, and no money
     assert leads[1] == pavilions - (20 if removed < 3 else 0)
@@ -255,13 +257,13 @@ def test_the_leader_can_take_down_a_tile_in_each_of_its_turns(max_turns: int, re
 
 def test_the_neutral_player_can_be_given_what_costs_the_leader_its_place() -> None:
     """Towers: 4 of the leader, or 3 once it took one down; 3 of the neutral player, or 4 with the one just bought."""
-    state: State = GAME.new(2, Options(max_turns=22), tile_table(CHEAP))
-    towers = [state.table.numbers[f"tower-{cost}"] for cost in range(1, 10)]
+    state: State = GAME.new(2, Options(max_turns=22), tile_set(CHEAP))
+    towers = [state.tile_set.numbers[f"tower-{cost}"] for cost in range(1, 10)]
     state.phase, state.seat, state.turns = Phase.PLACE, 1, 20
-    state.layouts[0] = Layout(state.table, {index_of((0, y)): towers[y] for y in range(1, 5)})
-    state.layouts[1] = Layout(state.table, {index_of((0, 1)): towers[0]})
+    state.layouts[0] = Layout(state.tile_set, {index_of((0, y)): towers[y] for y in range(1, 5)})
+    state.layouts[1] = Layout(state.tile_set, {index_of((0, 1)): towers[0]})
     state.neutral, state.bought = bits_of(towers[5:8]), 1 << towers[8]
-    state.market = [state.table.numbers[f"pavilion-{cost}"] for cost in range(1, 5)]
+    state.market = [state.tile_set.numbers[f"pavilion-{cost}"] for cost in range(1, 5)]
     state.bag, state.a_at, state.b_at, state.stack, state.turned = 0, 5, 14, 20, 20
     (found,) = deciding.bounds(state, leader=0).gaps
     assert found.most == 6 - 13 + 16  # and all the pavilions of the market
@@ -299,12 +301,12 @@ def test_walls_after_some_changes() -> None:
     kept = made = 0
     for _ in range(400):
         layout, spare = grown(rng)
-        for one_less in (False, True):
+        for rule in LoopRule:
             assert runs(layout)[:1] == ([layout.wall()[0]] if layout.wall()[0] else [])
             after, placed, rebuilds = changed(rng, layout, spare, rng.choice((1, 1, 2, 3)))
             longest, sides = after.wall()
-            length = longest - (one_less and longest == sides)
-            least = longest_at_least(layout, len(placed), rebuilds, loop_one_less=one_less)
+            length = longest - (rule is LoopRule.ONE_LESS and longest == sides)
+            least = longest_at_least(layout, len(placed), rebuilds, rule)
             most = longest_after(layout, placed, rebuilds)
             assert least <= length <= most
             kept += least > 0
@@ -314,12 +316,12 @@ def test_walls_after_some_changes() -> None:
 
 
 def grown(rng: random.Random) -> tuple[Layout, list[int]]:
-    table = tile_table()
+    known = tile_set()
     tiles = rng.sample(range(len(NAMES)), len(NAMES))
-    layout = Layout(table)
+    layout = Layout(known)
     for _ in range(rng.choice((2, 5, 12, 25))):
         tile = tiles.pop()
-        if cells := layout.placeable_cells(table.walls[tile]):
+        if cells := layout.placeable_cells(known.walls[tile]):
             layout = layout.placed(tile, index_of(rng.choice(cells)))
     return layout, tiles
 
@@ -329,7 +331,7 @@ def changed(rng: random.Random, layout: Layout, spare: list[int], count: int) ->
     placed, rebuilds = [], 0
     for _ in range(count):
         tile = rng.choice([tile for tile in spare if tile not in layout.tiles.values()])
-        walls = layout.table.walls[tile]
+        walls = layout.tile_set.walls[tile]
         kind = rng.choice((PlaceTile, RebuildRemove, RebuildSwap))
         if kind is PlaceTile and (cells := layout.placeable_cells(walls)):
             layout = layout.placed(tile, index_of(rng.choice(cells)))
@@ -377,20 +379,20 @@ def test_the_last_tile_decides() -> None:
     assert state.scores == [62, 52, 3]
 
 
-@pytest.mark.parametrize(("one_less", "length"), [(False, 12), (True, 11)])
-def test_a_wall_that_closes_on_itself_counts_as_the_options_say(one_less: bool, length: int) -> None:
+@pytest.mark.parametrize(("rule", "length"), [(LoopRule.FULL, 12), (LoopRule.ONE_LESS, 11)])
+def test_a_wall_that_closes_on_itself_counts_as_the_options_say(rule: LoopRule, length: int) -> None:
     """Seat 1 wins the fourth tile around its fountain."""
     state = position(
         phase=Phase.HAND_OUT,
         seat=1,
         boards=[{}, {(0, -1): "pavilion-2-NEW", (1, 0): "arcades-4-NES", (0, 1): "seraglio-3-ESW"}, {}],
         won={1: ["chambers-5-NSW"]},
-        options=Options(loop_one_less=one_less),
+        options=Options(loop_rule=rule),
     )
     (found, _) = deciding.bounds(state, leader=0).gaps
     assert found.most == 16 + 18 + 17 + 19 + length
     state.apply(PlaceTile(number("chambers-5-NSW"), (-1, 0)))
-    assert longest_at_least(state.layouts[1], 0, 0, loop_one_less=one_less) == length
+    assert longest_at_least(state.layouts[1], 0, 0, rule) == length
 
 
 def test_far_from_the_end_hardly_any_lead_suffices() -> None:
@@ -450,7 +452,7 @@ def game(seats: int, seed: int) -> Iterator[State]:
     """Every position of a random game in which tiles are bought."""
     rng = random.Random(seed)
     state: State = GAME.new(seats, None, None)
-    dealer = GAME.dealer(seats, state.options, state.table, Shuffler(rng))
+    dealer = GAME.dealer(seats, state.options, state.tile_set, Shuffler(rng))
     while True:
         yield state.copy()
         match state.pending()[0]:

@@ -7,18 +7,18 @@ import random
 import pytest
 
 from referee.games.alhambra.layout import Layout, cell_of, index_of
-from referee.games.alhambra.tiles import SIDE_LETTERS, tile_table
+from referee.games.alhambra.tiles import SIDE_LETTERS, tile_set
 from referee.games.alhambra.violations import layout_violations, placement_violations
 from referee.games.game import Cell
 from referee_solver.alhambra.building import Ground, breaks, obeys
 from referee_solver.z3run import DEFAULT_RLIMIT, Budget
 from tests.sizes import sample_of
 
-TABLE = tile_table()
+TILE_SET = tile_set()
 
 
 def walls(tile: int) -> str:
-    return "".join(letter for i, letter in enumerate(SIDE_LETTERS) if TABLE.walls[tile] >> i & 1)
+    return "".join(letter for i, letter in enumerate(SIDE_LETTERS) if TILE_SET.walls[tile] >> i & 1)
 
 
 def broken_rules(layout: dict[Cell, str]) -> set[str]:
@@ -41,9 +41,9 @@ def second_opinion(tiles: dict[Cell, int]) -> set[str]:
 
 def grown(rng: random.Random, count: int) -> Layout:
     """A random legal layout."""
-    layout = Layout(TABLE)
+    layout = Layout(TILE_SET)
     for tile in rng.sample(range(54), count):
-        if cells := layout.placeable_cells(TABLE.walls[tile]):
+        if cells := layout.placeable_cells(TILE_SET.walls[tile]):
             layout = layout.placed(tile, index_of(rng.choice(cells)))
     return layout
 
@@ -74,7 +74,7 @@ def test_any_heap_of_tiles(seed: int) -> None:
     box = [(x, y) for x in range(-3, 4) for y in range(-3, 4) if (x, y) != (0, 0)]
     cells = rng.sample(box, rng.randrange(1, 30))
     tiles = dict(zip(cells, rng.sample(range(54), len(cells)), strict=True))
-    engine = {violation.rule_id for violation in layout_violations(Layout.of(TABLE, tiles))}
+    engine = {violation.rule_id for violation in layout_violations(Layout.of(TILE_SET, tiles))}
     assert second_opinion(tiles) == engine, tiles
 
 

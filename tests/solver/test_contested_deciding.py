@@ -12,6 +12,7 @@ import pytest
 
 from referee.games.alhambra.as_played import AsPlayed
 from referee.games.alhambra.layout import index_of
+from referee.games.alhambra.options import LoopRule
 from referee.games.alhambra.violations import layout_violations
 from referee.games.game import Chance, Ending, Over
 from referee.games.kingdomino import GAME, Options, State
@@ -117,7 +118,7 @@ def test_walls_of_an_alhambra_in_which_something_illegal_stands() -> None:
         for changes in (1, 2, 3):
             after, placed, rebuilds = changed(rng, layout, spare, changes)
             length, _ = after.wall()
-            assert longest_at_least(layout, len(placed), rebuilds, loop_one_less=False) <= length
+            assert longest_at_least(layout, len(placed), rebuilds, LoopRule.FULL) <= length
             assert length <= longest_after(layout, placed, rebuilds)
 
 

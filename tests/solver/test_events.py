@@ -24,7 +24,7 @@ from referee.games.alhambra.moves import (
 from referee.games.alhambra.phases import Phase
 from referee.log.certificates import contradicts
 from referee_solver.alhambra.proving import prove
-from tests.games.positions import TABLE, number, position
+from tests.games.positions import TILE_SET, number, position
 
 TOWER, ARCH = number("tower-11"), number("tower-7-NEW")
 BOARD = {(1, 0): "tower-12", (2, 0): "garden-11"}
@@ -120,7 +120,7 @@ def test_the_last_tiles_drawn_are_handed_out_with_the_others() -> None:
         hands=[["denar-5"], ["denar-5"], ["dirham-1"]],
         bag=["tower-12"],
     )
-    drawn = MarketTiles((TABLE.numbers["tower-12"],))
+    drawn = MarketTiles((TILE_SET.numbers["tower-12"],))
     (claim,) = events.claims(state, drawn)
     assert isinstance(claim, HandOutClaim)
     assert claim.slots == (Slot(0, "tower-12", None), Slot(1, "garden-11", 2))

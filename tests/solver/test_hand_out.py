@@ -18,7 +18,7 @@ from referee.certificates.certificate import BadCertificate
 from referee.games.alhambra.money import CURRENCY, KINDS, VALUE, copies
 from referee.games.alhambra.options import Options
 from referee.games.alhambra.state import State
-from referee.games.alhambra.tiles import NAMES, tile_table
+from referee.games.alhambra.tiles import NAMES, tile_set
 from referee.games.game import Violation
 from referee_solver.alhambra.hand_out import prove
 from referee_solver.alhambra.proving import prove as prove_any
@@ -104,16 +104,16 @@ def random_hands(rng: random.Random) -> list[list[int]]:
 
 def by_the_engine(hands: list[list[int]], tiles: dict[int, str]) -> HandOutClaim:
     """What the engine does, as a claim; ``tiles`` by slot."""
-    state = State(len(hands), Options(), tile_table())
+    state = State(len(hands), Options(), tile_set())
     for seat, cards in enumerate(hands):
         for kind in cards:
             state.hands[seat][kind] += 1
     for slot, tile in tiles.items():
-        state.market[slot] = state.table.numbers[tile]
+        state.market[slot] = state.tile_set.numbers[tile]
     state._hand_out()
     slots = []
     for slot, tile in tiles.items():
-        winners = [seat for seat, won in enumerate(state.won) if won >> state.table.numbers[tile] & 1]
+        winners = [seat for seat, won in enumerate(state.won) if won >> state.tile_set.numbers[tile] & 1]
         assert len(winners) <= 1
         slots.append(Slot(slot, tile, winners[0] if winners else None))
     return HandOutClaim(tuple(tuple((CURRENCY[kind], VALUE[kind]) for kind in hand) for hand in hands), tuple(slots))

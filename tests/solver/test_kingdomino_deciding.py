@@ -20,7 +20,7 @@ from referee_solver.deciding import Decided, decide
 from referee_solver.kingdomino import deciding
 from referee_solver.kingdomino.growth import Growth, growth, may_be_central, places
 from referee_solver.kingdomino.prospects import sorts
-from tests.games.kingdomino_positions import TABLE, declared, drafted, kingdom, opening, random_states
+from tests.games.kingdomino_positions import DOMINO_SET, declared, drafted, kingdom, opening, random_states
 from tests.sizes import campaign
 from tests.solver.endings import PLAIN, Playouts, TooMany, ahead, cramped, winner
 
@@ -182,10 +182,10 @@ def test_nothing_is_searched_before_the_castles_are_placed() -> None:
 
 def test_dominoes_are_alike_if_no_other_lies_between_them() -> None:
     """The numbers say which is placed first."""
-    table = declared("wheat wheat", "lake lake", "wheat wheat", "wheat wheat")
-    assert sorts(table, 0b11110) == {1: 1, 2: 2, 3: 3, 4: 3}
-    assert sorts(table, 0b10010) == {1: 1, 4: 4}
-    assert sorts(TABLE, sum(1 << number for number in (3, 6, 7))) == {3: 3, 6: 3, 7: 7}
+    domino_set = declared("wheat wheat", "lake lake", "wheat wheat", "wheat wheat")
+    assert sorts(domino_set, 0b11110) == {1: 1, 2: 2, 3: 3, 4: 3}
+    assert sorts(domino_set, 0b10010) == {1: 1, 4: 4}
+    assert sorts(DOMINO_SET, sum(1 << number for number in (3, 6, 7))) == {3: 3, 6: 3, 7: 7}
 
 
 def test_room_for_dominoes() -> None:
@@ -197,8 +197,8 @@ def test_room_for_dominoes() -> None:
 
 def test_what_is_sure_and_the_best_of_a_pool_make_a_kingdom_grow() -> None:
     """Wheat and a mine of 3 crowns, swamp and a mine of 2: two squares of mine with 5 crowns."""
-    assert growth(kingdom(), TABLE, [48], [(1 << 47 | 1 << 1, 1)]) == Growth(10, 3, 5, 2)
-    assert growth(kingdom(), TABLE, [48], []) == Growth(3, 1, 3, 1)
+    assert growth(kingdom(), DOMINO_SET, [48], [(1 << 47 | 1 << 1, 1)]) == Growth(10, 3, 5, 2)
+    assert growth(kingdom(), DOMINO_SET, [48], []) == Growth(3, 1, 3, 1)
 
 
 def test_a_castle_may_still_be_in_the_middle() -> None:

@@ -23,7 +23,7 @@ from referee.certificates.alhambra.claims import (
     TurnMove,
 )
 from referee.games.alhambra.layout import Layout as Board
-from referee.games.alhambra.tiles import NAMES, parse_tile, tile_table
+from referee.games.alhambra.tiles import NAMES, parse_tile, tile_set
 from referee.games.game import Violation
 from referee_solver.alhambra.building import Ground, obeys, walls_of
 from referee_solver.alhambra.differential import grown
@@ -96,7 +96,7 @@ def test_where_the_engine_finds_no_cell_there_is_none(seed: int) -> None:
     """And where it finds some, the first of them is the counterexample."""
     rng = random.Random(seed)
     layout = grown(rng)
-    board = Board.of(tile_table(), {cell: tile_table().numbers[tile] for cell, tile in layout.items()})
+    board = Board.of(tile_set(), {cell: tile_set().numbers[tile] for cell, tile in layout.items()})
     free = [tile for tile in NAMES if tile not in layout.values()]
     for tile in rng.sample(free, min(3, len(free))):
         cells = board.placeable_cells(parse_tile(tile).walls)

@@ -253,11 +253,11 @@ def test_a_counterexample_is_drawn(monkeypatch: pytest.MonkeyPatch, capsys: pyte
 def test_a_layout_can_be_locked() -> None:
     """What is said beside the theorem: all tiles but one are on the only way to it, and it has four neighbours."""
     ring = {(1, 0): E, (1, 1): 0, (2, 1): N, (3, 1): 0, (3, 0): W, (3, -1): 0, (2, -1): 0, (2, 0): E | S | W}
-    table = every_mask()
-    layout = Layout.of(table, ring)
+    tile_set = every_mask()
+    layout = Layout.of(tile_set, ring)
     assert layout_violations(layout) == ()
     assert layout.removable_cells() == []
-    assert Layout.of(table, dict.fromkeys(ring, 0)).removable_cells() != []
+    assert Layout.of(tile_set, dict.fromkeys(ring, 0)).removable_cells() != []
 
 
 def test_the_row_above_the_tiles_is_kept() -> None:

@@ -15,13 +15,13 @@ from referee.games.alhambra.moves import (
     ReserveTile,
 )
 from referee.games.alhambra.phases import Phase
-from referee.games.alhambra.tiles import NAMES, tile_table
+from referee.games.alhambra.tiles import NAMES, tile_set
 from referee.games.game import Violation
 from referee_solver.alhambra.differential import grown, steps
 from referee_solver.alhambra.proving import prove
 from tests.games.positions import position
 
-NUMBERS = tile_table().numbers
+NUMBERS = tile_set().numbers
 
 
 def event(move: TurnMove) -> Event:

@@ -9,7 +9,7 @@ from collections.abc import Generator, Iterator
 import pytest
 
 from referee.games.alhambra.layout import Layout
-from referee.games.alhambra.tiles import NAMES, parse_tile, tile_table
+from referee.games.alhambra.tiles import NAMES, parse_tile, tile_set
 from referee.games.alhambra.violations import layout_violations
 from referee.games.game import Cell
 from referee_solver.alhambra.judge import FOUNTAIN, IllegalLayout, beside, wall_length
@@ -20,7 +20,7 @@ from referee_solver.alhambra.walls.winding import wind
 from referee_solver.z3run import Budget
 from tests.sizes import sample_of
 
-TABLE = tile_table()
+TILE_SET = tile_set()
 KINDS = sorted({parse_tile(name).walls for name in NAMES})
 
 
@@ -109,7 +109,7 @@ def test_the_engine_agrees_with_every_layout_on_the_way(seed: int) -> None:
     tiles = random.Random(seed).sample(NAMES, 8)
     last = None
     for wall in longest_wall(tiles, rlimit=10_000_000, seed=seed):
-        layout = Layout.of(TABLE, {cell: TABLE.numbers[name] for cell, name in wall.layout.items()})
+        layout = Layout.of(TILE_SET, {cell: TILE_SET.numbers[name] for cell, name in wall.layout.items()})
         assert not layout_violations(layout)
         assert layout.wall()[0] == wall.best
         assert set(wall.layout.values()) <= set(tiles)

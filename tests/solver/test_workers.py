@@ -114,7 +114,7 @@ async def test_what_a_solver_prints_disturbs_nobody(pool: Workers) -> None:
 
 
 async def test_a_bad_question_costs_nobody_anything(pool: Workers) -> None:
-    with pytest.raises(BadQuestion, match=r"^claim\.tile: unknown tile 'x'; expected a name of the tile table$"):
+    with pytest.raises(BadQuestion, match=r"^claim\.tile: unknown tile 'x'; expected a name of the tile set$"):
         await ask(pool, "refuse")
     await works(pool)
     assert (pool.started, pool.lost) == (1, {})

@@ -12,18 +12,20 @@ from pathlib import Path
 
 import pytest
 
-from referee.store.marks import Contradiction, Mark, Marks
+from referee.store.errors import Contradiction, StoreDamaged, StoreFailed
+from referee.store.marks import Mark
 from referee.store.seal import Seal
 from referee.store.sqlite import SqliteStore
-from referee.store.store import Change, Grant, StoreDamaged, StoreFailed
-from tests.store.test_sqlite import committed, identity, opening, row
+from referee.store.sqlite_marks import SqliteMarks
+from referee.store.store import Change, Grant
+from tests.store.changes import committed, identity, opening, row
 from tests.waiting import until, waiting_for
 
 A, B = bytes(32), b"\x01" * 32
 
 
 def test_a_mark_only_rises(tmp_path: Path) -> None:
-    marks = Marks(tmp_path / "marks.db")
+    marks = SqliteMarks(tmp_path / "marks.db")
     marks.raise_to([(identity(1), 3, A), (identity(2), 5, A)])
     marks.raise_to([(identity(1), 4, B)])
     marks.raise_to([(identity(1), 4, B)])  # the same head again
@@ -37,7 +39,7 @@ def test_a_mark_only_rises(tmp_path: Path) -> None:
     expected = {identity(1): Mark(4, B), identity(2): Mark(6, A), identity(3): Mark(1, A)}
     assert marks.all() == expected, "what is durable has its mark, whatever contradicts beside it"
     marks.close()
-    marks = Marks(tmp_path / "marks.db")
+    marks = SqliteMarks(tmp_path / "marks.db")
     assert marks.all() == expected
     assert stat.S_IMODE((tmp_path / "marks.db").stat().st_mode) == 0o600
     assert stat.S_IMODE((tmp_path / "marks.db-wal").stat().st_mode) == 0o600
@@ -45,7 +47,7 @@ def test_a_mark_only_rises(tmp_path: Path) -> None:
 
 
 def test_behind_the_mark_with_permission_once(tmp_path: Path) -> None:
-    marks = Marks(tmp_path / "marks.db")
+    marks = SqliteMarks(tmp_path / "marks.db")
     marks.raise_to([(identity(1), 9, A), (identity(2), 9, A)])
     marks.permit(identity(1))
     assert marks.of(identity(1)) is None
@@ -114,7 +116,7 @@ import asyncio, sys
 from pathlib import Path
 from referee.store.sqlite import SqliteStore
 from referee.store.store import Change
-from tests.store.test_sqlite import committed, identity, row
+from tests.store.changes import committed, identity, row
 
 async def main():
     store = SqliteStore(Path(sys.argv[1]))

@@ -9,44 +9,18 @@ from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
-from hashlib import sha256
 from pathlib import Path
 from threading import Barrier
 
 import pytest
 
 from referee.store import schema
+from referee.store.errors import StoreFailed
 from referee.store.files import connect
 from referee.store.sqlite import SqliteStore
-from referee.store.store import Certificate, Change, Grant, Opening, Proved, Row, StoreFailed
+from referee.store.store import Certificate, Change, Grant, NewCertificates
 from referee.store.writer import GroupWriter
-
-
-def identity(game: int) -> bytes:
-    return sha256(b"%d" % game).digest()[:16]
-
-
-def opening(game: int, *, secret: bytes | None = b"r" * 32) -> Opening:
-    grants = [Grant(sha256(b"seat %d" % game).digest(), "", frozenset({"play"}), identity(game), 0)]
-    return Opening(b"h" * 32, b"header", secret, grants)
-
-
-def row(seq: int, *, note: bytes = b"") -> Row:
-    return Row(seq, b"entry %d" % seq, note)
-
-
-async def committed(store: SqliteStore | GroupWriter, change: Change) -> None:
-    """Raises what the store failed with."""
-    done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-
-    def settle(failure: StoreFailed | None) -> None:
-        if failure is None:
-            done.set_result(None)
-        else:
-            done.set_exception(failure)
-
-    store.commit(change, settle)
-    await done
+from tests.store.changes import committed, identity, opening, row
 
 
 @pytest.fixture
@@ -54,46 +28,6 @@ async def store(tmp_path: Path) -> AsyncIterator[SqliteStore]:
     store = SqliteStore(tmp_path / "referee.db", busy_s=0.01)
     yield store
     await store.close()
-
-
-async def test_what_goes_in_comes_out(store: SqliteStore) -> None:
-    await committed(store, Change(identity(1), [row(0, note=b"n0")], opening(1)))
-    await committed(store, Change(identity(1), [row(1), row(2, note=b"n2")], answer=b"answer"))
-    assert await store.entries(identity(1), 0, 100) == [row(0, note=b"n0"), row(1), row(2, note=b"n2")]
-    assert await store.entries(identity(1), 1, 1) == [row(1)]
-    assert await store.entries(identity(1), 3, 1) == []
-    assert await store.header(identity(1)) == b"header"
-    assert await store.secret(identity(1)) == b"r" * 32
-    assert await store.answer(identity(1), 1) == b"answer"
-    assert await store.answer(identity(1), 2) is None
-    (grant,) = opening(1).grants
-    assert await store.grant(grant.digest) == grant
-    game = await store.game(identity(1))
-    assert game is not None
-    assert (game.game_id, game.closed) == (identity(1), None)
-
-
-async def test_what_is_not_there(store: SqliteStore) -> None:
-    assert await store.game(identity(1)) is None
-    assert await store.entries(identity(1), 0, 10) == []
-    assert await store.secret(identity(1)) is None
-    assert await store.header(identity(1)) == b""
-    assert await store.grant(bytes(32)) is None
-    assert await store.games(None, 10) == []
-    with pytest.raises(StoreFailed, match="no game"):
-        await committed(store, Change(identity(1), [row(0)]))
-
-
-async def test_games_newest_first(store: SqliteStore) -> None:
-    for game in range(5):
-        await committed(store, Change(identity(game), [row(0)], opening(game)))
-    await committed(store, Change(identity(1), [row(1)], closed=b"over"))
-    everything = await store.games(None, 10)
-    assert [game.game_id for game in everything] == [identity(game) for game in (4, 3, 2, 1, 0)]
-    assert await store.games(everything[1].number, 2) == everything[2:4]
-    assert await store.games(None, 10, closed=True) == [everything[3]]
-    assert await store.games(None, 10, closed=False) == everything[:3] + everything[4:]
-    assert everything[3].closed == b"over"
 
 
 async def test_a_commit_is_whole_or_nothing(store: SqliteStore) -> None:
@@ -111,13 +45,6 @@ async def test_a_commit_is_whole_or_nothing(store: SqliteStore) -> None:
     assert [game.game_id for game in await store.games(None, 10)] == [identity(2), identity(1)]
 
 
-async def test_an_entry_is_never_replaced(store: SqliteStore) -> None:
-    await committed(store, Change(identity(1), [row(0)], opening(1)))
-    with pytest.raises(StoreFailed, match="UNIQUE"):
-        await committed(store, Change(identity(1), [Row(0, b"another")]))
-    assert await store.entries(identity(1), 0, 10) == [row(0)]
-
-
 async def test_a_lock_held_by_another(store: SqliteStore, tmp_path: Path) -> None:
     await committed(store, Change(identity(1), [row(0)], opening(1)))
     with closing(sqlite3.connect(tmp_path / "referee.db", isolation_level=None)) as other:
@@ -126,12 +53,6 @@ async def test_a_lock_held_by_another(store: SqliteStore, tmp_path: Path) -> Non
             await committed(store, Change(identity(1), [row(1)]))
         assert await store.entries(identity(1), 0, 10) == [row(0)]
     await committed(store, Change(identity(1), [row(1)]))
-
-
-async def test_more_rows_than_one_statement_takes(store: SqliteStore) -> None:
-    rows = [row(seq) for seq in range(10_000)]
-    await committed(store, Change(identity(1), rows, opening(1)))
-    assert await store.entries(identity(1), 0, 20_000) == rows
 
 
 async def test_reopened(tmp_path: Path) -> None:
@@ -167,16 +88,6 @@ async def test_durable_and_in_order(store: SqliteStore, tmp_path: Path) -> None:
     await store.close()
 
 
-async def test_the_secret_goes_when_the_game_is_closed(store: SqliteStore) -> None:
-    for game in (1, 2):
-        await committed(store, Change(identity(game), [row(0)], opening(game)))
-    kept = await store.secret(identity(2))
-    assert kept
-    await committed(store, Change(identity(1), [row(1)], closed=b"over"))
-    assert await store.secret(identity(1)) is None
-    assert await store.secret(identity(2)) == kept
-
-
 async def test_a_grant_for_a_game_is_never_one_for_all(store: SqliteStore, tmp_path: Path) -> None:
     grant = Grant(b"g" * 32, "alice", frozenset({"play"}), identity(1), 0)
     with pytest.raises(StoreFailed, match=f"no game {identity(1).hex()}"):
@@ -191,15 +102,6 @@ async def test_a_grant_for_a_game_is_never_one_for_all(store: SqliteStore, tmp_p
     assert await store.grant(grant.digest) is None
     assert await store.grants(None, 9) == []
     assert await store.revoke_grant(grant.digest[:8], 1) is None
-
-
-async def test_one_organiser(store: SqliteStore) -> None:
-    store.set_organiser(b"1" * 32)
-    store.set_organiser(b"1" * 32)
-    assert await store.grant(b"1" * 32) == Grant(b"1" * 32, "organiser", frozenset({"admin", "audit", "organise"}))
-    store.set_organiser(b"2" * 32)
-    assert await store.grant(b"1" * 32) is None, "the old token is void"
-    assert await store.grant(b"2" * 32) == Grant(b"2" * 32, "organiser", frozenset({"admin", "audit", "organise"}))
 
 
 async def test_another_version_or_another_file(tmp_path: Path) -> None:
@@ -234,9 +136,9 @@ async def test_the_database_of_a_version_before(store: SqliteStore, tmp_path: Pa
     store = SqliteStore(tmp_path / "referee.db")
     assert [game.game_id for game in await store.games(None, 9, closed=True)] == [identity(1)]
     assert [game.game_id for game in await store.games(None, 9, closed=False)] == [identity(2), identity(0)]
-    assert await store.unproved() == []
-    await committed(store, Change(identity(3), [row(0)], replace(opening(3), proofs=True)))
-    assert await store.unproved() == [(identity(3), 0)]
+    assert await store.awaiting_certificates() == []
+    await committed(store, Change(identity(3), [row(0)], replace(opening(3), wants_certificates=True)))
+    assert await store.awaiting_certificates() == [(identity(3), 0)]
     await store.close()
 
 
@@ -291,30 +193,12 @@ async def test_open_games_are_found_without_a_look_at_those_that_are_over(store:
 # --- certificates --------------------------------------------------------------------------------------------
 
 
-async def test_certificates_stand_beside_the_entries(store: SqliteStore) -> None:
-    for game in (1, 2, 3):
-        await committed(store, Change(identity(game), [row(0)], replace(opening(game), proofs=game != 3)))
-    assert await store.unproved() == [(identity(1), 0), (identity(2), 0)]
-    made = [Certificate(4, 0, b"4a"), Certificate(4, 1, b"4b"), Certificate(7, 0, b"7")]
-    await committed(store, Change(identity(1), (), proved=Proved(made[2:], 8)))
-    await committed(store, Change(identity(1), (), proved=Proved([*made[:2], Certificate(7, 0, b"another")], 9)))
-    assert await store.proofs(identity(1), 0, 10) == made, "in order, and what is there stays"
-    assert await store.proofs(identity(1), 5, 7) == []
-    assert await store.proofs(identity(2), 0, 10) == []
-    assert await store.unproved() == [(identity(1), 9), (identity(2), 0)]
-    await committed(store, Change(identity(1), (), proved=Proved((), None)))
-    assert await store.unproved() == [(identity(2), 0)]
-    store.give_up(identity(2))
-    assert await store.unproved() == [], "for whoever asks there is no such game"
-    assert await store.entries(identity(1), 0, 10) == [row(0)]
-
-
 async def test_a_store_that_was_overtaken_keeps_no_certificates(store: SqliteStore, tmp_path: Path) -> None:
-    await committed(store, Change(identity(1), [row(0)], replace(opening(1), proofs=True)))
+    await committed(store, Change(identity(1), [row(0)], replace(opening(1), wants_certificates=True)))
     later = SqliteStore(tmp_path / "referee.db")
     with pytest.raises(StoreFailed, match="another referee was started"):
-        await committed(store, Change(identity(1), (), proved=Proved([Certificate(0, 0, b"x")], 1)))
-    assert await later.proofs(identity(1), 0, 9) == []
+        await committed(store, Change(identity(1), (), certificates=NewCertificates([Certificate(0, 0, b"x")], 1)))
+    assert await later.certificates(identity(1), 0, 9) == []
     await later.close()
 
 

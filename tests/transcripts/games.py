@@ -13,11 +13,14 @@ from typing import Any, Final
 from google.protobuf.json_format import MessageToDict
 
 from referee.games import alhambra, kingdomino, registry, rollwrite
+from referee.games.alhambra.options import EndRule, LoopRule
 from referee.games.game import Chance, Decision, Forced, ForcedPass, Over, Pending, State
 from referee.games.kingdomino.options import Central, Draw, Frame
+from referee.games.rollwrite.options import Solo
 from referee.log.deck import Deck
 from referee.notation.registry import notation
 from referee.wire.registry import codec
+from tests.games.options import TURNED
 
 HERE: Final = Path(__file__).parent
 _MOST_LISTED: Final = 8
@@ -47,9 +50,9 @@ class Transcript:
 
 
 TRANSCRIPTS: Final = [
-    Transcript("alhambra-2-to-the-end", 2, alhambra.Options(loop_one_less=True, end_when_bag_empty=True)),
+    Transcript("alhambra-2-to-the-end", 2, alhambra.Options(loop_rule=LoopRule.ONE_LESS, end_rule=EndRule.BAG_EMPTY)),
     Transcript("alhambra-3", 3, alhambra.Options((2, 0, 1), max_turns=50)),
-    Transcript("alhambra-6-stalled", 6, alhambra.Options(max_turns=40, slot_currencies=(2, 0, 3, 1))),
+    Transcript("alhambra-6-stalled", 6, alhambra.Options(max_turns=40, slot_currencies=TURNED)),
     Transcript("kingdomino-2", 2, kingdomino.Options()),
     Transcript("kingdomino-2-mighty-duel", 2, kingdomino.Options(Frame.RELATIVE, Draw.KINGS, mighty_duel=True)),
     Transcript(
@@ -59,7 +62,7 @@ TRANSCRIPTS: Final = [
     ),
     Transcript("kingdomino-4-declared", 4, kingdomino.Options(declared_order=(2, 3, 0, 1), central=Central.FRAME)),
     Transcript("rollwrite-1", 1, rollwrite.Options()),
-    Transcript("rollwrite-1-against-4", 1, rollwrite.Options(virtual_players=4, against=True)),
+    Transcript("rollwrite-1-against-4", 1, rollwrite.Options(virtual_players=4, solo=Solo.AGAINST)),
     Transcript("rollwrite-2", 2, rollwrite.Options()),
     Transcript("rollwrite-5", 5, rollwrite.Options(start_seat=3)),
 ]
@@ -73,11 +76,11 @@ def text_of(transcript: Transcript) -> str:
 def _lines(transcript: Transcript) -> Iterator[str]:
     game = registry.get(transcript.rules_id)
     wire, words = codec(game.rules_id, game.version), notation(game.rules_id)
-    tables = wire.decode_tables(wire.encode_tables(None))
+    components = wire.decode_components(wire.encode_components(None))
     options = wire.encode_options(transcript.options)
-    state = game.new(transcript.seats, transcript.options, tables)
+    state = game.new(transcript.seats, transcript.options, components)
     chance, choices = (Deck(sha256(f"{transcript.name} {use}".encode()).digest()) for use in ("deck", "choices"))
-    dealer = game.dealer(transcript.seats, transcript.options, tables, chance)
+    dealer = game.dealer(transcript.seats, transcript.options, components, chance)
     yield f"{game.rules_id}, version {game.version}, {transcript.seats} seats, options {options.hex() or '-'}"
     seen: dict[str, list[Part]] = {}
     held: list[str] = []
@@ -91,19 +94,19 @@ def _lines(transcript: Transcript) -> Iterator[str]:
         held += more
         yield from more
         moves = list(state.legal_moves())
-        yield from _moves(moves, [wire.encode_move(move, tables) for move in moves], state, words)
+        yield from _moves(moves, [wire.encode_move(move, components) for move in moves], state, words)
         match awaited:
             case Over(_, scores, places):
                 yield f"scores {scores}, places {places}"
                 return
             case Chance():
                 event = dealer.outcome(state)
-                data = wire.encode_outcome(event, tables)
+                data = wire.encode_outcome(event, components)
             case Forced(seat):
                 event, data = ForcedPass(seat), b""
             case _:
                 event = _chosen(moves, choices, number)
-                data = wire.encode_move(event, tables)
+                data = wire.encode_move(event, components)
         yield f"> {words.describe(event, state)}"
         yield f"wire {data.hex() or '-'}"
         assert state.check(event) == ()

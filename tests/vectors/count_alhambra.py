@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 from referee.games.alhambra import GAME, Options, State
 from referee.games.alhambra.layout import Layout, index_of
-from referee.games.alhambra.money import CURRENCIES, KINDS
+from referee.games.alhambra.money import CURRENCIES, KINDS, Currency
 from referee.games.alhambra.moves import Hand, MarketTiles, MoneyRow, NeutralTiles
+from referee.games.alhambra.options import EndRule
 from referee.games.alhambra.phases import SLOTS
-from referee.games.alhambra.piles import tiles_due
-from referee.games.alhambra.tiles import tile_table
+from referee.games.alhambra.tiles import tile_set
 from referee.games.game import Chance, Forced, ForcedPass
 from tests.games import oracle
 from tests.games.slow_alhambra import SlowGame, cell_of
 from tests.games.words import event_of, kinds
 from tests.vectors.entries import Entry
 
-TABLE = tile_table()
+TILE_SET = tile_set()
 LINES = (
     r"seats [2-6]|ages( \d)+|currencies( [a-z]+){4}|bag-empty|tiles( \S+){54}|cards( \S+)+"
     r"|layout( \S+@-?\d+,-?\d+)+|hand( \S+)+"
@@ -32,7 +32,7 @@ class Orders:
     """The order in which an entry's tiles and cards come."""
 
     def __init__(self, entry: Entry) -> None:
-        self.tiles = [TABLE.numbers[name] for name in entry.words("tiles")]
+        self.tiles = [TILE_SET.numbers[name] for name in entry.words("tiles")]
         self.cards = kinds(*entry.words("cards"))
 
     def settle(self, state: State, turned: int) -> int:
@@ -52,9 +52,9 @@ class Orders:
         end = turned
         event: NeutralTiles | MarketTiles | Hand | MoneyRow
         if kind == "neutral_tiles":
-            event = NeutralTiles(tuple(self.tiles[drawn : drawn + tiles_due(state)]))
+            event = NeutralTiles(tuple(self.tiles[drawn : drawn + state.tiles_due()]))
         elif kind == "market_tiles":
-            event = MarketTiles(tuple(self.tiles[drawn : drawn + tiles_due(state)]))
+            event = MarketTiles(tuple(self.tiles[drawn : drawn + state.tiles_due()]))
         else:
             end += 1
             if kind == "hand":
@@ -74,8 +74,8 @@ class Orders:
 def options_of(entry: Entry) -> Options:
     return Options(
         age_order=tuple(map(int, entry.words("ages"))),
-        slot_currencies=tuple(map(CURRENCIES.index, entry.words("currencies", CURRENCIES))),
-        end_when_bag_empty="bag-empty" in entry.lines,
+        slot_currencies=tuple(Currency[name.upper()] for name in entry.words("currencies", CURRENCIES)),
+        end_rule=EndRule.BAG_EMPTY if "bag-empty" in entry.lines else EndRule.MARKET_UNFILLED,
     )
 
 
@@ -85,7 +85,7 @@ def engine_start(entry: Entry) -> tuple[State, Orders, int]:
     state = GAME.new(int(*entry.words("seats")), options_of(entry))
     turned = orders.settle(state, 0)
     for said in entry.play:
-        move = event_of(said, TABLE, state.options.slot_currencies)
+        move = event_of(said, TILE_SET, state.options.slot_currencies)
         assert state.check(move) == (), (entry.id, said, state.check(move))
         state.apply(move)
         turned = orders.settle(state, turned)
@@ -161,7 +161,7 @@ def engine_placings(layout: Layout, hand: Sequence[int], depth: int) -> int:
     """Sequences of this many placements."""
     total = 0
     for tile in hand:
-        cells = layout.placeable_cells(TABLE.walls[tile])
+        cells = layout.placeable_cells(TILE_SET.walls[tile])
         if depth == 1:
             total += len(cells)
             continue
@@ -187,8 +187,8 @@ def count(entry: Entry, depth: int) -> int:
     """The engine's number for an entry of either kind."""
     if "hand" in entry.lines:
         board, hand = placing_start(entry)
-        layout = Layout.of(TABLE, {cell: TABLE.numbers[name] for cell, name in board.items()})
-        return engine_placings(layout, [TABLE.numbers[name] for name in hand], depth)
+        layout = Layout.of(TILE_SET, {cell: TILE_SET.numbers[name] for cell, name in board.items()})
+        return engine_placings(layout, [TILE_SET.numbers[name] for name in hand], depth)
     return engine_count(*engine_start(entry), depth)
 
 

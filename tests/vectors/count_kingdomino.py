@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from referee.games.game import Chance
-from referee.games.kingdomino import GAME, Options, State, domino_table
+from referee.games.kingdomino import GAME, Options, State, domino_set
 from referee.games.kingdomino.kingdom import Kingdom
 from referee.games.kingdomino.moves import (
     ChooseDomino,
@@ -26,7 +26,7 @@ LINES = (
     r"|frame [57]( [0-6],[0-6])?|kingdom( \d+@-?\d,-?\d/-?\d,-?\d)+|hand( \d+)+"
 )
 """What an entry may have beside its id, moves and counts."""
-TABLE = domino_table()
+DOMINO_SET = domino_set()
 
 
 def event_of(words: Words) -> Move:
@@ -133,7 +133,7 @@ def _frame(entry: Entry) -> tuple[int, tuple[int, int] | None]:
 def _placings(kingdom: Kingdom, hand: Sequence[int], depth: int) -> int:
     total = 0
     for number in hand:
-        domino = TABLE.dominoes[number - 1]
+        domino = DOMINO_SET.dominoes[number - 1]
         listed = list(kingdom.placements(domino))
         if depth == 1:
             total += len(listed)
@@ -171,7 +171,7 @@ def count(entry: Entry, depth: int) -> int:
         return _count(_start(entry, drawn), drawn, depth)
     kingdom = Kingdom(*_frame(entry))
     for number, left, right in _laid(entry):
-        kingdom = kingdom.placed(TABLE.dominoes[number - 1], left, right)
+        kingdom = kingdom.placed(DOMINO_SET.dominoes[number - 1], left, right)
     return _placings(kingdom, _hand(entry), depth)
 
 

@@ -64,7 +64,7 @@ class Rolls:
                 case "virtual_buildings":
                     if state.round == 0:
                         end = used + 3
-                    while state.round and state.is_full(state.player, state.table.type_at(*self.pairs[end - 1])):
+                    while state.round and state.is_full(state.player, state.sheet.type_at(*self.pairs[end - 1])):
                         end += 1
                     outcome = VirtualBuildings(state.player, tuple(self.pairs[used:end]))
                 case "start_dice":

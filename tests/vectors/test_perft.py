@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from referee.games import registry
-from referee.games.kingdomino import domino_table
+from referee.games.kingdomino import domino_set
 from tests.vectors.entries import Entry, read
 from tests.vectors.perft import FOLDER, Counter, counter, files
 from tests.vectors.slow_draft import HALVES
@@ -62,7 +62,7 @@ def test_every_game_has_its_files() -> None:
 
 
 def test_the_dominoes_are_the_engines() -> None:
-    assert {domino.number: (str(domino.left), str(domino.right)) for domino in domino_table().dominoes} == HALVES
+    assert {domino.number: (str(domino.left), str(domino.right)) for domino in domino_set().dominoes} == HALVES
 
 
 @pytest.mark.parametrize(("counter", "entry", "depth", "nodes"), COUNTS)

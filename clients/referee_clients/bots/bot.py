@@ -17,7 +17,7 @@ class Bot(Protocol):
     """A player. The one method is all that an author writes."""
 
     def choose(self, observation: Any, legal_moves: Sequence[Any]) -> Any:
-        """The move to make. ``observation`` is the bot's own copy of the game, ``legal_moves`` is never empty.
+        """Return the move to make. ``observation`` is the bot's own copy of the game, ``legal_moves`` is never empty.
 
         They are the ``State`` and the moves of ``referee.games.<game>``; ``observation.seat`` is the bot's own.
         """
@@ -48,7 +48,7 @@ def names(rules_id: str) -> tuple[str, ...]:
 
 
 def load(name: str, rules_id: str = "alhambra", seed: int | None = None) -> Bot:
-    """One of ours for this game by its name, or somebody's own as ``module:attribute``.
+    """Return one of our bots for this game by its name, or somebody's own as ``module:attribute``.
 
     That is a class that needs no arguments, an object with ``choose``, or a function like ``choose``. It is imported,
     so it runs: name only code that you trust. Raises ``UnknownBot``, and ``UnknownRules`` for a game that there is not.
@@ -77,7 +77,7 @@ def maker(name: str, seed: int | None = None) -> MakeBot:
 
 
 def _of(rules_id: str) -> dict[str, Callable[[], Bot]]:
-    """The game's own bots; a game may be without."""
+    """Return the game's own bots; a game may be without."""
     try:
         bots: dict[str, Callable[[], Bot]] = registry.part(__package__, rules_id).BOTS
     except UnknownRules:

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 def expected_points(
     places: Sequence[int], own: Iterable[tuple[int, float]], others: Iterable[tuple[int, Sequence[float]]]
 ) -> float:
-    """What a player may expect; tied players take the next places together and share their points, rounded down.
+    """Return the points a player may expect; tied players take the next places together and share their points, rounded
+    down.
 
     ``places``: points of the first place, the second, … ``own``: counts that the player may end with, and how likely
     each is. ``others``: of each other player what it has now, and how likely it is to get 0, 1, … more.

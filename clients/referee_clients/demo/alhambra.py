@@ -13,7 +13,7 @@ from rich.text import Text
 from referee.games.alhambra import State
 from referee.games.alhambra.money import CURRENCIES, card_name, total
 from referee.games.alhambra.phases import FREE, Phase
-from referee.games.alhambra.scoring import NEUTRAL, score_round
+from referee.games.alhambra.scoring import NEUTRAL, score_position
 from referee.games.alhambra.tiles import TYPES
 from referee.render.alhambra import text
 
@@ -122,8 +122,8 @@ def _market(state: State) -> Table:
     shown = Table.grid(padding=(0, 2, 0, 0))
     tiles, currencies = [], []
     for slot, tile in enumerate(state.market):
-        name = "–" if tile == FREE else state.table.names[tile]
-        tiles.append(Text(name, style="" if tile == FREE else COLOURS[state.table.types[tile]]))
+        name = "–" if tile == FREE else state.tile_set.names[tile]
+        tiles.append(Text(name, style="" if tile == FREE else COLOURS[state.tile_set.types[tile]]))
         currencies.append(Text(CURRENCIES[state.options.slot_currencies[slot]], style="dim"))
     shown.add_row("market", *tiles)
     shown.add_row("", *currencies)
@@ -135,8 +135,7 @@ def _round(state: State, number: int) -> Round:
     """Nothing but the scores changes with a scoring, so the boards are still those that were scored."""
     counts = [state.counts(seat) for seat in range(state.seats)]
     walls = [state.wall(seat) for seat in range(state.seats)]
-    neutral = state.neutral_counts() if state.seats == 2 else None
-    points, lines = score_round(number, counts, walls, neutral)
+    points, lines = score_position(state, number)
     earned = [[0] * len(TYPES) for _ in counts]
     for line in lines:
         for player in line.players:

@@ -97,7 +97,7 @@ def _lines(state: State) -> Table:
 
 
 def _domino(state: State, number: int) -> Text:
-    _, left, right = state.table.dominoes[number - 1]
+    _, left, right = state.domino_set.dominoes[number - 1]
     return Text(f"{number:>2} ").append_text(_square(left)).append_text(_square(right))
 
 
@@ -107,7 +107,7 @@ def _square(half: Half) -> Text:
 
 
 def _kingdom(state: State, seat: int) -> Text:
-    drawn = board(state.kingdoms[seat], state.table)
+    drawn = board(state.kingdoms[seat], state.domino_set)
     rows = []
     for y in drawn.rows:
         row = Text()

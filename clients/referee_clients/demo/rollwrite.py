@@ -61,7 +61,7 @@ class Show:
         types = (Text(f"{type_[:4]} ", style=colour) for type_, colour in zip(TYPES, COLOURS, strict=True))
         shown.add_row("", *types, "dice", "coins", "points")
         for player, counts in enumerate(state.all_counts()):
-            built = (f"{count}/{boxes}" for count, boxes in zip(counts, state.table.boxes, strict=True))
+            built = (f"{count}/{boxes}" for count, boxes in zip(counts, state.sheet.boxes, strict=True))
             more: tuple[RenderableType, ...] = ()
             if player < state.seats:
                 more = _dice(state, player), str(state.coins[player]), str(state.scores[player])
@@ -123,7 +123,7 @@ def _grid(state: State, built: int) -> Text:
     for first in range(0, CELLS, FACES):
         row = Text()
         for cell in range(first, first + FACES):
-            type_ = state.table.grid[cell]
+            type_ = state.sheet.grid[cell]
             if built >> cell & 1:
                 row.append(f"{TYPES[type_][0]} ", COLOURS[type_])
             else:
@@ -134,4 +134,4 @@ def _grid(state: State, built: int) -> Text:
 
 def _sheet(state: State) -> Text:
     """The sheet by its name; of the default also what it is not."""
-    return Text(state.table.remark or f"sheet {state.table.name}", style="dim")
+    return Text(state.sheet.provenance or f"sheet {state.sheet.name}", style="dim")

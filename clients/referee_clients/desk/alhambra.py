@@ -15,11 +15,11 @@ TITLE: Final = "Alhambra"
 OPTIONS: Final = {
     "age_order": "seats from the youngest to the oldest, such as 2 0 1; empty: 0 1 2 …",
     "max_turns": "the game ends after so many turns of all seats together, 1 to 10000",
-    "loop_one_less": "a wall that closes on itself counts one less than its length",
-    "end_when_bag_empty": "the game ends when the bag is empty, even if the market is full",
-    "slot_currencies": "currencies of market slots 1 to 4: denar 0, dirham 1, ducat 2, guilder 3; each once",
+    "loop_rule": "what a wall counts that closes on itself: full: its length; one_less: one less than its length",
+    "end_rule": "the game ends: market_unfilled: when the market cannot be filled; bag_empty: when the bag is empty",
+    "slot_currencies": "currencies of market slots 1 to 4: denar dirham ducat guilder, in any order, each once",
 }
-TABLES: Final = ""
+COMPONENTS: Final = ""
 DRAWS: Final = {
     "neutral_tiles": "the tiles drawn for the neutral player, by name: type, cost, sides with a wall in the order NESW",
     "market_tiles": "the tiles drawn for the market, from the first free slot on: type, cost, sides with a wall",
@@ -40,7 +40,7 @@ MOVES: Final = {
 
 def to_come(state: State, typed: Sequence[str]) -> Sequence[str]:
     if CHANCE_KINDS[state.phase] in ("neutral_tiles", "market_tiles"):
-        return left((state.table.names[tile] for tile in tiles_of(state.bag)), typed)
+        return left((state.tile_set.names[tile] for tile in tiles_of(state.bag)), typed)
     drawn_from = state.deck if any(state.deck) else state.discard
     cards = [card_name(kind) for kind in range(KINDS) for _ in range(drawn_from[kind])]
     scoring = [(SCORING_A, state.a_at), (SCORING_B, state.b_at)] if state.phase is Phase.ROW else []

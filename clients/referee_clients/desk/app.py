@@ -9,7 +9,7 @@ from textual.binding import Binding, BindingType
 
 from referee_clients.desk.folder import Folder, Known
 from referee_clients.desk.opening import Opening
-from referee_clients.desk.place import Place, Tables
+from referee_clients.desk.place import Place, ReadComponents
 from referee_clients.desk.start import Start
 from referee_clients.desk.table import TableScreen
 
@@ -27,24 +27,29 @@ class DeskApp(App[None]):
     Footer { height: 1; }
     """
 
-    def __init__(self, folder: Folder, place: Place, tables: Tables, *, ascii_only: bool = False) -> None:
+    def __init__(
+        self, folder: Folder, place: Place, read_components: ReadComponents, *, ascii_only: bool = False
+    ) -> None:
         super().__init__()
         self.folder = folder
         self.place = place
-        self.tables = tables
+        self.read_components = read_components
         self.ascii_only = ascii_only
 
     def on_mount(self) -> None:
         self.push_screen(Start(self.folder, self.place))
 
-    def open_game(self) -> None:
-        """The form for a new game; what it opens is entered at once."""
-        self.push_screen(Opening(self.folder, self.place, self.tables), self._opened)
+    def on_start_new_game(self) -> None:
+        """Show the form for a new game; the game that it opens is entered at once."""
+        self.push_screen(Opening(self.folder, self.place, self.read_components), self._opened)
+
+    def on_start_chosen(self, message: Start.Chosen) -> None:
+        """Go on with the game."""
+        self._enter(message.known)
 
     def _opened(self, known: Known | None) -> None:
         if known is not None:
-            self.enter_game(known)
+            self._enter(known)
 
-    def enter_game(self, known: Known) -> None:
-        """Goes on with a game."""
+    def _enter(self, known: Known) -> None:
         self.push_screen(TableScreen(self.folder, self.place, known, ascii_only=self.ascii_only))

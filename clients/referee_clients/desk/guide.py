@@ -15,8 +15,8 @@ class Guide(Protocol):
     TITLE: str
     """The game's name for people."""
     OPTIONS: Mapping[str, str]
-    """What each option means, by its name in the notation."""
-    TABLES: str
+    """What each option means, by its name."""
+    COMPONENTS: str
     """What may be declared in place of the version's own, such as a sheet; empty: nothing."""
     DRAWS: Mapping[str, str]
     """What is to be entered for each kind of chance; ``{seat}`` is whose draw it is, ``{number}`` the number alone."""

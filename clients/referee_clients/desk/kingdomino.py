@@ -21,7 +21,7 @@ OPTIONS: Final = {
     "wider_offer": "two or three seats, a line of one domino more than there are kings",
     "dynasty": "one of three games whose points are added",
 }
-TABLES: Final = "dominoes"
+COMPONENTS: Final = "dominoes"
 DRAWS: Final = {
     "first_order": "the order in which the kings choose first, as seats",
     "line": "the numbers of the dominoes that were drawn, in any order",
@@ -37,5 +37,5 @@ MOVES: Final = {
 def to_come(state: State, typed: Sequence[str]) -> Sequence[str]:
     if state.phase is Phase.FIRST_ORDER:
         return left((str(seat) for seat in range(state.seats) for _ in range(kings_of(state.seats))), typed)
-    numbers = (domino.number for domino in state.table.dominoes)
+    numbers = (domino.number for domino in state.domino_set.dominoes)
     return left((str(number) for number in numbers if state.unseen >> number & 1), typed)

@@ -5,7 +5,7 @@ Options are written as the headers of the notation have them, and read by its pa
 
 from __future__ import annotations
 
-from enum import StrEnum
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -21,12 +21,13 @@ from textual.widgets import Button, Footer, Input, Label, Select, Static
 from referee.games import registry
 from referee.notation import game_text, headers
 from referee.notation.errors import NotationError
-from referee.notation.headers import Setup, option_types
+from referee.notation.headers import Setup
+from referee.notation.options import Option, options_of, plain, written
 from referee.wire.registry import codec
 from referee_clients.desk.folder import MOST_OF_A_NAME, Folder, FolderError, Known, shown_name
 from referee_clients.desk.guide import guide
 from referee_clients.desk.help import Help
-from referee_clients.desk.place import Place, Tables
+from referee_clients.desk.place import Place, ReadComponents
 from referee_clients.sdk.errors import ClientError
 from referee_clients.sdk.organiser import organiser
 
@@ -39,7 +40,7 @@ field that has some. F2 opens the game: from then on its rules and options stay 
 Names are kept in {folder}/names.json and stand in no log; games are signed for by seats.
 
 What the options change, rule by rule, is in docs/rules of Tile Referee."""
-_GAME, _SEATS, _NAMES, _TABLES = "Game", "Seats", "names", "tables"
+_GAME, _SEATS, _NAMES, _COMPONENTS = "Game", "Seats", "names", "components"
 
 
 class Opening(Screen[Known | None]):
@@ -61,11 +62,11 @@ class Opening(Screen[Known | None]):
     Opening #about { border-top: solid; }
     """
 
-    def __init__(self, folder: Folder, place: Place, tables: Tables) -> None:
+    def __init__(self, folder: Folder, place: Place, read_components: ReadComponents) -> None:
         super().__init__()
         self._folder = folder
         self._place = place
-        self._read_tables = tables
+        self._read_components = read_components
         self._rules_id = registry.names()[0]
         self._opening = False
 
@@ -88,13 +89,14 @@ class Opening(Screen[Known | None]):
             _row(_SEATS, Select(seats, value=seats[0][1], allow_blank=False, id=_SEATS, compact=True))
         ]
         rows.append(_row(_NAMES, Input(placeholder="(such as Red, Blue)", id=_NAMES, compact=True)))
-        default = game.new(game.min_seats).options
-        plain = type(default)()
-        for name, hint in option_types(type(default)).items():
-            rows.append(_row(name, _field(name, hint, getattr(plain, name))))
-        if tables := guide(self._rules_id).TABLES:
-            rows.append(_row(tables, Input(placeholder="(the standard one)", id=_TABLES, compact=True)))
+        rows += [_row(option.name, _field(option)) for option in self._options()]
+        if game.declares_components:
+            rows.append(_row(_COMPONENTS, Input(placeholder="(the standard ones)", id=_COMPONENTS, compact=True)))
         return rows
+
+    def _options(self) -> Iterable[Option]:
+        game = registry.get(self._rules_id)
+        return options_of(type(game.new(game.min_seats).options)).values()
 
     def on_mount(self) -> None:
         self.query_one(f"#{_GAME}").focus()
@@ -113,13 +115,14 @@ class Opening(Screen[Known | None]):
 
     def _about(self, field: str) -> str:
         known = guide(self._rules_id)
-        command = f"referee new --rules {self._rules_id} --show-tables"
+        command = f"referee new --rules {self._rules_id} --show-components"
         fixed = {
             _GAME: "Game: which rules.",
             _SEATS: "Seats: how many play. Seats are numbered from 0, in the order of play.",
             _NAMES: f"Names: who sits where, from seat 0 on, with commas between; up to {MOST_OF_A_NAME} letters each; "
             "may be left empty. They stay on this machine.",
-            _TABLES: f"The {known.TABLES} on your table, if it is another: a file in the form that {command} prints.",
+            _COMPONENTS: f"Components: the {known.COMPONENTS} on your table, if not the standard one: a file in the "
+            f"form that {command} prints.",
             "open": "Enter opens the game; F2 does so from every field.",
         }
         return fixed.get(field) or f"{field}: {known.OPTIONS.get(field, '')}."
@@ -137,13 +140,13 @@ class Opening(Screen[Known | None]):
         try:
             if (setup := self._setup()) is None or (names := self._names(setup.seats)) is None:
                 return
-            tables = self._tables()
+            components = self._components()
             self._say("The game is being opened.")
             wire = codec(setup.rules_id, setup.version)
             async with organiser(self._place.address, self._place.token, self._place.security) as there:
                 key = self._folder.key.public.raw
                 options = wire.encode_options(setup.options)
-                table = await there.open_table(setup.rules_id, setup.seats, key, options=options, tables=tables)
+                table = await there.open_table(setup.rules_id, setup.seats, key, options=options, components=components)
             self.dismiss(self._folder.add(table, setup.rules_id, self._place.server, names))
         except (ClientError, FolderError, ValueError) as error:
             self._say(f"Not opened: {error}")
@@ -153,8 +156,7 @@ class Opening(Screen[Known | None]):
     def _setup(self) -> Setup | None:
         """What the form says, read as the headers of a text; None if that is wrong, which is told."""
         values = {_GAME: self._rules_id, _SEATS: self._value(_SEATS)}
-        known = option_types(type(registry.get(self._rules_id).new(int(values[_SEATS])).options))
-        values |= {name: value for name in known if (value := self._value(name))}
+        values |= {option.name: value for option in self._options() if (value := self._value(option.name))}
         text = "".join(f"{headers.line(name, value)}\n" for name, value in values.items())
         try:
             found, _ = game_text.parse(text)
@@ -175,10 +177,10 @@ class Opening(Screen[Known | None]):
             return None
         return names
 
-    def _tables(self) -> bytes:
+    def _components(self) -> bytes:
         """Raises ``ValueError``."""
-        path = self._value(_TABLES) if guide(self._rules_id).TABLES else ""
-        return self._read_tables(self._rules_id, Path(path)) if path else b""
+        path = self._value(_COMPONENTS) if registry.get(self._rules_id).declares_components else ""
+        return self._read_components(self._rules_id, Path(path)) if path else b""
 
     def _value(self, field: str) -> str:
         widget: Any = self.query_one(f"#{field}")
@@ -189,14 +191,13 @@ class Opening(Screen[Known | None]):
 
 
 def _row(label: str, widget: Widget) -> Horizontal:
-    return Horizontal(Label(label.replace("_", " "), markup=False), widget)
+    return Horizontal(Label(label, markup=False), widget)
 
 
-def _field(name: str, hint: Any, default: Any) -> Widget:
+def _field(option: Option) -> Widget:
     """Choices where there are some; otherwise a line, empty for what is not chosen."""
-    if hint is bool or (isinstance(hint, type) and issubclass(hint, StrEnum)):
-        words = ("no", "yes") if hint is bool else tuple(hint)
-        value = ("yes" if default else "no") if hint is bool else str(default)
-        return Select([(str(word), str(word)) for word in words], value=value, allow_blank=False, id=name, compact=True)
-    shown = " ".join(map(str, default)) if isinstance(default, tuple) else str(default if default is not None else "")
-    return Input(shown, id=name, compact=True)
+    default = written(plain(option.default))
+    if words := option.choices:
+        choices = [(word, word) for word in words]
+        return Select(choices, value=default, allow_blank=False, id=option.name, compact=True)
+    return Input(default, id=option.name, compact=True)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from referee_clients.sdk.channel import Security
 
-Tables = Callable[[str, Path], bytes]
-"""The exact bytes of a game's Tables, from a file. Raises ``ValueError``, in words."""
+ReadComponents = Callable[[str, Path], bytes]
+"""The exact bytes of a game's components, from a file. Raises ``ValueError``, in words."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ TITLE: Final = "Alhambra Roll & Write"
 OPTIONS: Final = {
     "start_seat": "who starts, if that is not drawn; empty: it is drawn",
     "virtual_players": "of a game with one seat: 2, 3 or 4; empty: 2",
-    "against": "with one seat: the virtual players score and get a bonus",
+    "solo": "what one seat plays for: points, or against the virtual players, who score and get a bonus",
 }
-TABLES: Final = "sheet"
+COMPONENTS: Final = "sheet"
 DRAWS: Final = {
     "start_seat": "the seat that starts",
     "start_buildings": "the pairs of dice that {seat} rolled for its first buildings, blue,yellow each",

@@ -88,10 +88,10 @@ class Scribe:
         record = self.ledger.record
         game = record.game
         if isinstance(game.position.pending()[0], Chance):
-            data = game.position.codec.encode_outcome(event, game.position.tables)
+            data = game.position.codec.encode_outcome(event, game.position.components)
             return await self._send(intent.declare(record.place, self._number(), self._key, data))
         author = Author(Role.SCRIBE, self._number())
-        data = game.position.codec.encode_move(event, game.position.tables)
+        data = game.position.codec.encode_move(event, game.position.components)
         return await self._send(intent.move(record.place, author, self._key, data))
 
     async def correct(self, to_seq: int) -> int:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, cast
+from dataclasses import dataclass
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.message import Message
 from textual.screen import Screen
 from textual.widgets import Footer, OptionList, Static
 from textual.widgets.option_list import Option
@@ -18,10 +20,6 @@ from referee_clients.desk.place import Place
 from referee_clients.sdk.errors import ClientError
 from referee_clients.sdk.organiser import organiser
 
-if TYPE_CHECKING:
-    from referee_clients.desk.app import DeskApp
-
-NEW = "new"
 _HELP = """\
 The first screen
 
@@ -34,8 +32,27 @@ The folder {folder} has all of it: the scribe's key (scribe.pem), which signs wh
 to the games; names.json with the names of those who play, which are in no log. Keep a copy of it."""
 
 
+class GameOption(Option):
+    """A game in the list."""
+
+    def __init__(self, known: Known, words: str, *, is_over: bool | None) -> None:
+        """``is_over``: None if the referee does not say."""
+        super().__init__(words, id=known.game_id)
+        self.known = known
+        self.is_over = is_over
+
+
 class Start(Screen[None]):
     """What there is to enter."""
+
+    class NewGame(Message):
+        """A new game is wanted."""
+
+    @dataclass
+    class Chosen(Message):
+        """A game of the list is wanted."""
+
+        known: Known
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("f1", "help", "Help")]
     CSS = """
@@ -63,40 +80,36 @@ class Start(Screen[None]):
         self.run_worker(self._list(), exclusive=True)
 
     async def _list(self) -> None:
-        games = self._folder.games(self._place.server)
-        told = []
+        games: list[GameOption] = []
         async with organiser(self._place.address, "", self._place.security) as there:
-            for known in games:
+            for known in self._folder.games(self._place.server):
                 try:
-                    told.append(self._words(known, await there.game(known.game_id)))
+                    games.append(self._option(known, await there.game(known.game_id)))
                 except ClientError as error:
-                    told.append(f"{guide(known.rules_id).TITLE}, game {known.game_id[:8]}: {error}")
+                    words = f"{guide(known.rules_id).TITLE}, game {known.game_id[:8]}: {error}"
+                    games.append(GameOption(known, words, is_over=None))
         options = self.query_one(OptionList)
         options.clear_options()
         if self._place.token:
-            options.add_option(Option("New game", id=NEW))
+            options.add_option(Option("New game"))
         else:
             self.query_one("#said", Static).update("Without an organiser's token no game can be opened here.")
-        options.add_options(Option(words, id=known.game_id) for words, known in zip(told, games, strict=True))
+        options.add_options(games)
         # The game that goes on is what one comes back for.
-        running = [i for i, words in enumerate(told) if words.endswith("goes on")]
+        running = [i for i, game in enumerate(games) if game.is_over is False]
         options.highlighted = (running[0] + bool(self._place.token)) if running else 0
 
-    def _words(self, known: Known, game: game_pb2.Game) -> str:
+    def _option(self, known: Known, game: game_pb2.Game) -> GameOption:
         names = ", ".join(filter(None, self._folder.names(known.game_id, len(game.seats))))
         seats = f"{len(game.seats)} {'seat' if len(game.seats) == 1 else 'seats'}" + (f" ({names})" if names else "")
-        goes_on = "is over" if game.state == game_pb2.GAME_STATE_OVER else "goes on"
-        entries = f"{game.size} {'entry' if game.size == 1 else 'entries'}"
-        return f"{guide(known.rules_id).TITLE}, {seats}, game {known.game_id[:8]}: {entries}, {goes_on}"
+        is_over = game.state == game_pb2.GAME_STATE_OVER
+        entries = f"{game.size} {'entry' if game.size == 1 else 'entries'}, {'is over' if is_over else 'goes on'}"
+        words = f"{guide(known.rules_id).TITLE}, {seats}, game {known.game_id[:8]}: {entries}"
+        return GameOption(known, words, is_over=is_over)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        desk = cast("DeskApp", self.app)
-        if event.option_id == NEW:
-            desk.open_game()
-            return
-        for known in self._folder.games(self._place.server):
-            if known.game_id == event.option_id:
-                desk.enter_game(known)
+        chosen = event.option
+        self.post_message(self.Chosen(chosen.known) if isinstance(chosen, GameOption) else self.NewGame())
 
     def action_help(self) -> None:
         self.app.push_screen(Help(_HELP.format(folder=self._folder.path)))

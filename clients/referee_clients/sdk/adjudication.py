@@ -18,7 +18,9 @@ STOP, SKIP, ACCEPT_AS_PLAYED = pb.ON_ILLEGAL_STOP, pb.ON_ILLEGAL_SKIP, pb.ON_ILL
 
 
 class Adjudicator:
-    """One at a referee. Each call raises ``Denied``; of a text that cannot be read its metadata tell the place."""
+    """A referee's adjudications. Each call raises ``Denied``; its metadata give the place in a text that cannot be
+    read.
+    """
 
     def __init__(self, channel: grpc.aio.Channel, token: str, *, call_s: float = CALL_S) -> None:
         self._stub = pb_grpc.AdjudicationServiceStub(channel)
@@ -39,7 +41,7 @@ class Adjudicator:
             raise denied(answer_of(error)) from None
 
     async def score(self, text: str) -> pb.ScorePositionResponse:
-        """The score sheet of a position, or of a game as text."""
+        """Return the score sheet of a position, or of a game as text."""
         request = pb.ScorePositionRequest(text=text)
         try:
             return await self._stub.ScorePosition(request, timeout=self._call_s, metadata=self._metadata)
@@ -47,7 +49,7 @@ class Adjudicator:
             raise denied(answer_of(error)) from None
 
     async def report(self, game_id: str, wanted: pb.ReportFormat.ValueType = TEXT) -> str:
-        """A game of the referee, as it stands, on paper."""
+        """Return the report of one of the referee's games, as it stands."""
         request = pb.ReportGameRequest(game_id=game_id, format=wanted)
         try:
             response = await self._stub.ReportGame(request, timeout=self._call_s, metadata=self._metadata)

@@ -35,7 +35,7 @@ class Arbiter:
         self._metadata = bearer(token)
 
     async def log(self) -> bytes:
-        """The game's file; of a running game, as far as it has come."""
+        """Return the game's file; of a running game, as far as it has come."""
         try:
             stream = self._games.GetLog(game_service_pb2.GetLogRequest(game_id=self._game_id), timeout=LOG_S)
             return b"".join([part.chunk async for part in stream])
@@ -72,7 +72,7 @@ class Arbiter:
                 return response.accepted
 
     async def docket(self) -> pb.Docket:
-        """How the table stands."""
+        """Return how the table stands."""
         try:
             request = pb.GetDocketRequest(game_id=self._game_id)
             return (await self._stub.GetDocket(request, timeout=CALL_S, metadata=self._metadata)).docket
@@ -89,7 +89,7 @@ class Arbiter:
 
 
 def _head(place: Place, answer: Answer) -> Place:
-    """As the referee names it."""
+    """Return the place as the referee names it."""
     return Place(place.game_id, int(answer.metadata["size"]), bytes.fromhex(answer.metadata["head"]))
 
 

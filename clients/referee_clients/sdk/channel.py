@@ -55,7 +55,7 @@ class Security:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Security:
-        """From REFEREE_TLS_CA, REFEREE_TLS_CERT, REFEREE_TLS_KEY (files) and REFEREE_INSECURE (1)."""
+        """Read REFEREE_TLS_CA, REFEREE_TLS_CERT, REFEREE_TLS_KEY (files) and REFEREE_INSECURE (1)."""
         ca, certificate, key = (environment.get(f"REFEREE_TLS_{name}") for name in ("CA", "CERT", "KEY"))
         return cls(
             Path(ca) if ca else None,
@@ -65,7 +65,7 @@ class Security:
         )
 
     def credentials(self) -> grpc.ChannelCredentials:
-        """For gRPC, which itself says nothing useful of files that are wrong. Raises ``Insecure``."""
+        """Return credentials for gRPC, which itself says nothing useful about wrong files. Raise ``Insecure``."""
         if (self.certificate is None) != (self.key is None):
             raise Insecure("a client certificate needs its key, and a key its certificate")
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -80,7 +80,7 @@ class Security:
 
 
 def split_address(address: str) -> tuple[bool, str, str]:
-    """Whether it asks for TLS, the host, and what gRPC connects to. Raises ``BadAddress``."""
+    """Return whether the address asks for TLS, its host, and what gRPC connects to. Raise ``BadAddress``."""
     target = address.removeprefix(TLS_SCHEME)
     found = _TARGET.match(target)
     if found is None or int(found["port"]) >= 1 << 16:
@@ -89,7 +89,7 @@ def split_address(address: str) -> tuple[bool, str, str]:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether what is sent there stays on this machine."""
+    """Return whether what is sent there stays on this machine."""
     if host == "localhost":
         return True
     try:
@@ -99,7 +99,7 @@ def is_loopback(host: str) -> bool:
 
 
 def check(address: str, security: Security, token: str = "") -> None:
-    """Raises ``BadAddress`` and ``Insecure`` as ``open_channel`` would."""
+    """Raise ``BadAddress`` and ``Insecure`` as ``open_channel`` would."""
     _credentials(address, security, token)
 
 
@@ -122,12 +122,12 @@ def open_channel(
 
 
 def bearer(token: str) -> Metadata:
-    """The metadata of a call with this token; empty without one."""
+    """Return the metadata of a call with this token; empty without one."""
     return (("authorization", f"Bearer {token}"),) if token else ()
 
 
 def _credentials(address: str, security: Security, token: str) -> grpc.ChannelCredentials | None:
-    """None for an address without TLS."""
+    """Return the credentials; None for an address without TLS."""
     tls, host, target = split_address(address)
     if tls:
         return security.credentials()

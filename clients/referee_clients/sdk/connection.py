@@ -55,7 +55,7 @@ class Connection:
         security: Security | None = None,
         on_cut: Callable[[str], None] | None = None,
     ) -> None:
-        """Without a token one may watch and nothing else.
+        """Without a token a client may watch and nothing else.
 
         ``patience_s``: how long the referee may be away before ``Unreachable`` is raised. ``silence_s``: how long a
         stream may say nothing before it is taken for dead. ``security``: as the environment says, if not given.
@@ -93,7 +93,7 @@ class Connection:
         await self._follow(ledger, take, self._watch)
 
     async def play(self, ledger: Ledger, take: Callable[[pb.PlayGameResponse], Awaitable[None]]) -> None:
-        """As ``watch``, on a stream that takes acts as well."""
+        """Play: as ``watch``, on a stream that takes acts as well."""
         await self._follow(ledger, take, self._enter)
 
     async def send(self, act: SignedIntent, number: int, thought_ms: int | None = None) -> None:
@@ -105,7 +105,7 @@ class Connection:
         await self._write(pb.PlayGameRequest(act=signed))
 
     async def seats(self, take: Callable[[pb.WatchSeatResponse], Awaitable[None]]) -> None:
-        """What happens in all games of the token's bearer, those that are opened later among them; for ever.
+        """Take what happens in all games of the token's bearer, games that are opened later included; never return.
 
         After a break each running game is told from a snapshot on. Raises as ``watch`` does.
         """
@@ -181,7 +181,7 @@ class Connection:
             await pace.wait(why, retry_s)
 
     async def _next(self) -> Any:
-        """The next message. Raises ``Cut`` if another stream may bring it, ``ClientError`` if none will."""
+        """Return the next message. Raise ``Cut`` if another stream may bring it, ``ClientError`` if none will."""
         with _cuts():
             try:
                 async with asyncio.timeout(self.silence_s):
@@ -212,7 +212,9 @@ class Connection:
 
 @contextmanager
 def _cuts() -> Iterator[None]:
-    """A channel that is closed under a call shows as a cancelled call: a ``Cut``, unless the task itself is."""
+    """Turn the cancelled call of a channel that was closed under it into a ``Cut``, unless the task itself is
+    cancelled.
+    """
     try:
         yield
     except (asyncio.CancelledError, grpc.aio.UsageError):
@@ -231,12 +233,12 @@ class Pace:
         self.begin()
 
     def begin(self) -> None:
-        """After a sign of life."""
+        """Start anew after a sign of life."""
         self._since = time.monotonic()
         self._wait_s = FIRST_WAIT_S
 
     async def wait(self, why: str, at_least_s: float = 0.0) -> None:
-        """Raises ``Unreachable`` when patience is at its end."""
+        """Wait before the next attempt. Raise ``Unreachable`` when patience is at its end."""
         gone_s = time.monotonic() - self._since
         if gone_s > self._patience_s:
             raise Unreachable(f"no answer from {self._address} for {gone_s:.0f} s; the last that was heard: {why}")

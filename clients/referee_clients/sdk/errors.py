@@ -12,7 +12,7 @@ from referee.v1.game_service_pb2 import ErrorReason, Failure
 
 DOMAIN = "referee.v1"
 UNTRUSTED = ("CERTIFICATE_VERIFY_FAILED", "Hostname Verification")
-"""In gRPC's words for a connection that TLS did not let come about: by waiting nobody becomes trusted."""
+"""In gRPC's words: TLS refused the connection. Waiting does not make anybody trusted."""
 
 
 class ClientError(Exception):
@@ -76,7 +76,7 @@ class Answer:
 
 
 def answer_of(error: grpc.aio.AioRpcError) -> Answer:
-    """What the referee, or the network, said."""
+    """Return what the referee, or the network, said."""
     message = error.details() or ""
     try:
         status = rpc_status.from_call(error)  # type: ignore[arg-type]  # it has all that is asked of a call
@@ -93,7 +93,7 @@ def answer_of(error: grpc.aio.AioRpcError) -> Answer:
 
 
 def answer_of_failure(failure: Failure) -> Answer:
-    """What became of one act of a stream."""
+    """Return what became of one act of a stream."""
     code = next((code for code in grpc.StatusCode if code.value[0] == failure.code), grpc.StatusCode.UNKNOWN)
     known = failure.reason in ErrorReason.values()
     reason = ErrorReason.Name(failure.reason).removeprefix("ERROR_REASON_") if known else str(failure.reason)
@@ -111,7 +111,7 @@ _PLAIN = {
 
 
 def denied(answer: Answer) -> ClientError:
-    """An answer that no repetition will change, unless the question was damaged on the way."""
+    """Return the error for an answer that no repetition will change, unless the question was damaged on the way."""
     if any(sign in answer.message for sign in UNTRUSTED):
         return Denied(f"nobody that is trusted vouches for the referee's certificate ({answer.code.name})")
     if answer.reason == "SEQ_OUT_OF_RANGE":

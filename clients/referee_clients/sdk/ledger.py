@@ -22,7 +22,7 @@ class Ledger:
     """Commits from the first on, and what can be shown to others afterwards."""
 
     def __init__(self, game_id: str, verifier: VerifierKey | None = None) -> None:
-        """Without the referee's verifier key its signatures stay unchecked; all else is checked all the same."""
+        """Without the referee's verifier key its signatures stay unchecked; everything else is checked."""
         self.entries: list[bytes] = []
         self.happened: tuple[Happened, ...] = ()
         """What the entries of the newest commit made of the game."""
@@ -80,12 +80,12 @@ class Ledger:
         return record
 
     def holds(self, intent: bytes, seq: int) -> bool:
-        """Whether these bytes became the entry there."""
+        """Return whether these bytes became the entry there."""
         signed = signed_part(decode_entry(self.entries[seq])) if seq < self.size else None
         return signed is not None and signed.intent == intent
 
     def _open(self, note: bytes) -> Checkpoint:
-        """What the checkpoint says, held against every other that was signed."""
+        """Return what the checkpoint says, held against every other that was signed."""
         try:
             if self._verifier is None:
                 return Checkpoint.parse(Note.parse(note).text)

@@ -62,18 +62,18 @@ class Organiser:
         return Opened(response.game.id, tuple(joins), response.verifier_key)
 
     async def open_table(
-        self, rules_id: str, seats: int, scribe: bytes, *, options: bytes = b"", tables: bytes = b""
+        self, rules_id: str, seats: int, scribe: bytes, *, options: bytes = b"", components: bytes = b""
     ) -> Table:
         """Opens a game at a physical table: the scribe of this public key declares what is drawn and enters all moves.
 
         It is played by the rules of the table, so that what was entered wrongly can be corrected. ``options``,
-        ``tables``: exact bytes of the game's messages; empty: defaults.
+        ``components``: exact bytes of the game's messages; empty: defaults.
         """
         places = [log_pb2.Seat(scribed=True) for _ in range(seats)]
         request = pb.CreateGameRequest(
             rules_id=rules_id,
             options=options,
-            tables=tables,
+            components=components,
             seats=places,
             terms=log_pb2.Terms(table_rules=table_rules.VERSION),
             declaring_scribe_key=scribe,
@@ -88,7 +88,7 @@ class Organiser:
             raise denied(answer_of(error)) from None
 
     async def game(self, game_id: str) -> game_pb2.Game:
-        """How far the game is."""
+        """Return how far the game is."""
         request = pb.GetGameRequest(game_id=game_id)
         try:
             return (await self._stub.GetGame(request, timeout=CALL_S, wait_for_ready=True)).game

@@ -126,7 +126,9 @@ class Player:
                 raise Cut("no answer to an act")
 
     def _settle(self, message: pb.PlayGameResponse) -> None:
-        """What became of our act, if the message tells. The entries tell; an answer only says why there is none."""
+        """Settle our act, if the message says what became of it. The entries say so; an answer only says why there is
+        none.
+        """
         if self._sent is None:
             return
         signed, seq = self._sent
@@ -138,7 +140,7 @@ class Player:
             self._missing(message.answer)
 
     def _missing(self, told: pb.Answer) -> None:
-        """Raises what follows from an answer to an act that is in no entry."""
+        """Raise what follows from an answer to an act that is in no entry."""
         if told.HasField("refused"):
             broken = "; ".join(violation.text or violation.rule_id for violation in told.refused.violations)
             raise ClientError(f"the referee refused a move that our rules allow: {broken}", in_doubt=True)
@@ -200,7 +202,7 @@ class Player:
         finally:
             self._is_choosing = False
         try:
-            data = game.position.codec.encode_move(move, game.position.tables)
+            data = game.position.codec.encode_move(move, game.position.components)
         except Exception as error:
             raise BadMove(f"the bot chose {move!r}, which is not a move of this game") from error
         if move not in moves:  # legal all the same, perhaps: a list may leave some out
@@ -235,7 +237,7 @@ async def play_async(
     on_commit: Callable[[Ledger], None] | None = None,
     security: Security | None = None,
 ) -> GameResult:
-    """As ``play``, within an event loop."""
+    """Play as ``play`` does, within an event loop."""
     try:
         key = _key(key_file)
         trusted = VerifierKey.parse(verifier.strip()) if verifier else None

@@ -1,4 +1,4 @@
-"""Every game of one principal, played as they come: one token, one stream that tells of them, a bot for each."""
+"""Every game of one principal, played as they come: one token, one stream that reports them, a bot for each."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def play_all(
     patience_s: float = 300.0,
     security: Security | None = None,
 ) -> None:
-    """Plays in every game that awaits the token's bearer, each with a bot of its own, until it is cancelled.
+    """Play in every game that awaits the token's bearer, each with a bot of its own, until cancelled.
 
     ``on_end`` is told each game's id, with the result or with what went wrong there: the other games go on. With
     ``key_file``, one key for all games, they are gone on with after a restart. Raises ``ClientError`` when the referee

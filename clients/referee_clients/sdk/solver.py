@@ -41,7 +41,7 @@ class Solver:
         self._call_s = call_s
 
     async def prove(self, rules_id: str, claim: Any, *, rlimit: int = 0, smt_lib: bool = False) -> pb.Proof:
-        """Whether the claim holds. ``claim``: one of the game's ``solver.<game>.claims``.
+        """Prove whether the claim holds. ``claim``: one of ``referee.certificates.<game>.claims``.
 
         Raises ``Distrust`` if the certificate does not prove what the referee says, ``UnknownRules`` for a game of
         which nothing can be proved.
@@ -73,7 +73,7 @@ class Solver:
     async def best_turn(
         self, layout: Layout, reserve: Sequence[str], bought: Sequence[str], *, rlimit: int = 0
     ) -> pb.FindBestTurnResponse:
-        """The best end of a turn."""
+        """Find the best end of a turn."""
         request = pb.FindBestTurnRequest(
             layout=placed_tiles(layout), reserve=reserve, bought=bought, budget=_budget(rlimit)
         )
@@ -83,7 +83,7 @@ class Solver:
     async def longest_wall(
         self, tiles: Sequence[str], *, seconds: float, rlimit: int = 0, seed: int = 0
     ) -> AsyncGenerator[pb.FindLongestWallResponse]:
-        """Every improvement of the wall or its bound; the last one is ``done``. Closing it ends the search."""
+        """Yield every improvement of the wall or its bound; the last one is ``done``. Closing it ends the search."""
         request = pb.FindLongestWallRequest(tiles=tiles, budget=_budget(rlimit), seed=seed)
         async for response in self._news(self._stub.FindLongestWall, request, seconds):
             yield response
@@ -91,7 +91,7 @@ class Solver:
     async def best_kingdom(
         self, dominoes: Iterable[Domino], frame: Frame, *, seconds: float, rlimit: int = 0, seed: int = 0
     ) -> AsyncGenerator[pb.FindBestKingdomResponse]:
-        """Every improvement of the kingdom or its bound; the last one is ``done``. Closing it ends the search."""
+        """Yield every improvement of the kingdom or its bound; the last one is ``done``. Closing it ends the search."""
         request = pb.FindBestKingdomRequest(
             dominoes=map(domino_message, dominoes), frame=frame_message(frame), budget=_budget(rlimit), seed=seed
         )
@@ -99,7 +99,7 @@ class Solver:
             yield response
 
     async def _news(self, method: Any, request: Message, seconds: float) -> AsyncGenerator[Any]:
-        """What comes again is a sign of life, and is left out."""
+        """Yield the answers that bring something new; a repeated one is a sign of life, and is left out."""
         stream = method(request, timeout=seconds, metadata=self._metadata)
         last: Message | None = None
         try:
@@ -114,7 +114,7 @@ class Solver:
     async def distance(
         self, start: Layout, reserve: Sequence[str], goal: Layout, *, limit: int = 0, rlimit: int = 0
     ) -> pb.RebuildDistanceResponse:
-        """The fewest rebuild turns from start to goal. ``limit``: of turns; 0: what the referee gives."""
+        """Find the fewest rebuild turns from start to goal. ``limit``: most turns; 0: the referee's default."""
         request = pb.RebuildDistanceRequest(
             start=placed_tiles(start), reserve=reserve, goal=placed_tiles(goal), limit=limit, budget=_budget(rlimit)
         )
@@ -122,7 +122,7 @@ class Solver:
             return await self._stub.RebuildDistance(request, timeout=self._call_s, metadata=self._metadata)
 
     async def decided(self, *, game_id: str = "", position: str = "", rlimit: int = 0) -> pb.ProveDecidedResponse:
-        """Whether one seat ends alone on the first place in any case. Of a game, or a position as text."""
+        """Prove whether one seat ends alone on the first place in any case: in a game, or a position as text."""
         request = pb.ProveDecidedRequest(budget=_budget(rlimit))
         if game_id:
             request.game_id = game_id
@@ -152,7 +152,7 @@ def _told() -> Iterator[None]:
 
 
 def _provable(rules_id: str) -> Provable:
-    """Of the newest version. Raises ``UnknownRules``."""
+    """Return the newest version's. Raise ``UnknownRules``."""
     found = provable(rules_id, registry.get(rules_id).version)
     if found is None:
         raise UnknownRules(f"nothing can be proved of {rules_id!r}")

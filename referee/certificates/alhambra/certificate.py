@@ -1,4 +1,4 @@
-"""Checks certificates: what they claim, whether it holds, and every rule that is broken. No solver, no search.
+"""Check certificates: what they claim, whether it holds, and every rule that is broken. No solver, no search.
 
 What an accepted certificate proves:
 
@@ -51,7 +51,7 @@ _AROUND = ((0, -1), (1, 0), (0, 1), (-1, 0), (-1, -1), (1, -1), (1, 1), (-1, 1))
 
 
 def check(data: bytes) -> Checked:
-    """What the certificate proves. Raises ``BadCertificate`` unless it is the one certificate of its claim."""
+    """Return what the certificate proves. Raise ``BadCertificate`` unless it is the one certificate of its claim."""
     message = read(pb.Certificate, data)
     try:
         claim = claim_of(message.claim)
@@ -81,7 +81,7 @@ def check(data: bytes) -> Checked:
 
 
 def _judge_step(where: str, layout: Layout, step: Step, evidence: pb.LayoutEvidence) -> tuple[_Broken, Layout]:
-    """Every rule of building that the step breaks, and the layout after it."""
+    """Return every rule of building that the step breaks, and the layout after it."""
     at, early = step.at, None
     if isinstance(step, Place):
         if max(abs(at[0]), abs(at[1])) > MOST_TILES:
@@ -115,7 +115,7 @@ def _judge_step(where: str, layout: Layout, step: Step, evidence: pb.LayoutEvide
 def _without_way(
     where: str, numbers: Sequence[int], cells: Sequence[Cell], ways: Callable[[Cell], Iterable[Cell]]
 ) -> tuple[Cell, ...]:
-    """The cells from which no way leads to a cell that is not among them.
+    """Return the cells from which no way leads to a cell that is not among them.
 
     The numbers are right if each is one more than the least that a way leads to. Then they fall along a way, so it
     ends; and no way leads from a cell without a number to one that has one.
@@ -136,7 +136,7 @@ def _tiles(layout: Layout) -> dict[Cell, str]:
 
 
 def _neighbours(where: str, tiles: dict[Cell, str], at: Cell) -> tuple[_Ways, _Ways]:
-    """For each tile those beside it, and those that one can walk to. Only sides of ``at`` may break ALH-A2."""
+    """Return for each tile those beside it, and those that one can walk to. Only sides of ``at`` may break ALH-A2."""
     beside: _Ways = {cell: [] for cell in tiles}
     walkable: _Ways = {cell: [] for cell in tiles}
     for here, mine in tiles.items():
@@ -185,7 +185,7 @@ def _inner(tiles: dict[Cell, str]) -> list[Cell]:
 
 
 def _judge_turn(claim: TurnClaim, evidence: pb.TurnEvidence) -> tuple[Violation, ...]:
-    """Every rule that the first bad move breaks, or that tiles left over break."""
+    """Return every rule that the first bad move breaks, or that tiles left over break."""
     layout, hand, used, number = claim.layout, set(claim.bought), 0, 0
     found: tuple[Violation, ...] = ()
     for number, move in enumerate(claim.moves, 1):
@@ -206,7 +206,9 @@ def _judge_turn(claim: TurnClaim, evidence: pb.TurnEvidence) -> tuple[Violation,
 
 
 def candidates(claim: NoPlacementClaim) -> list[Cell]:
-    """The cells that ALH-A2, A3, A4, A8 and A9 leave for the tile. Whether it shuts a cell in there has to be shown."""
+    """Return the cells that ALH-A2, A3, A4, A8 and A9 leave for the tile; whether it shuts a cell in is still to be
+    shown.
+    """
     tiles, mine = _tiles(claim.layout), walls(claim.tile)
     found = []
     for x, y in sorted({there for cell in tiles for there in _empty(tiles, cell, 4)}):
@@ -217,7 +219,7 @@ def candidates(claim: NoPlacementClaim) -> list[Cell]:
 
 
 def _judge_no_placement(claim: NoPlacementClaim, evidence: pb.NoPlacementEvidence) -> Place | None:
-    """The first placement that is legal; None if there is none."""
+    """Return the first placement that is legal; None if there is none."""
     cells, legal = candidates(claim), None
     for i, (cell, numbers) in enumerate(zip(cells, evidence.cells, strict=False), 1):
         step = Place(claim.tile, cell)
@@ -230,7 +232,7 @@ def _judge_no_placement(claim: NoPlacementClaim, evidence: pb.NoPlacementEvidenc
 
 
 def _judge_distance(claim: DistanceClaim, evidence: pb.DistanceEvidence) -> Checked:
-    """The way is walked; that none is shorter is taken on trust, unless a turn for each cell that differs is enough."""
+    """Walk the way; that none is shorter is taken on trust, unless a turn for each cell that differs is enough."""
     walked, reserve = [claim.start], {*claim.reserve}
     moves, turns, below = len(evidence.moves), claim.turns, evidence.refuted_below
     if moves != len(evidence.steps):
@@ -257,7 +259,9 @@ def _judge_distance(claim: DistanceClaim, evidence: pb.DistanceEvidence) -> Chec
 
 
 def _judge_hand_out(claim: HandOutClaim) -> tuple[Violation, ...]:
-    """ALH-F9: each tile to the seat with the most money of its slot's currency; to nobody on a tie or without any."""
+    """Apply ALH-F9: each tile to the seat with the most money of its slot's currency; to no seat on a tie or without
+    any.
+    """
     found = []
     for slot in claim.slots:
         sums = [sum(value for currency, value in hand if currency == slot.currency) for hand in claim.hands]

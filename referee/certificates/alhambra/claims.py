@@ -96,7 +96,7 @@ class NoPlacementClaim:
 
 @dataclass(frozen=True, slots=True)
 class DistanceClaim:
-    """The goal is reached in so many rebuild turns, and not in fewer."""
+    """The goal is reached in this many rebuild turns, and not in fewer."""
 
     start: Layout
     reserve: tuple[str, ...]
@@ -106,7 +106,7 @@ class DistanceClaim:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A tile that is left in the market: its currency (0 to 3) and the seat it goes to, or nobody."""
+    """A tile that is left in the market: its currency (0 to 3), and the seat it goes to, or None."""
 
     currency: int
     tile: str
@@ -126,22 +126,24 @@ Claim = StepClaim | TurnClaim | NoPlacementClaim | DistanceClaim | HandOutClaim
 
 
 MOST_TILES = 54
-"""Of a game, and as many as lie in a row."""
+"""Tiles in a game, and the most that lie in a row."""
 
 MOST_TURNS = 1000
-"""Of a distance that is claimed; far more than can be decided."""
+"""Most turns of a claimed distance; far more than can be decided."""
 
 _INT32 = 1 << 31
 
 
 @lru_cache(maxsize=1024)
 def walls(tile: str) -> str:
-    """The sides of the tile that carry a wall, letters of NESW. Raises ``ValueError`` for what is no tile's name."""
+    """Return the sides of the tile that carry a wall, letters of NESW. Raise ``ValueError`` for a name that is no
+    tile's.
+    """
     return _LETTERS[parse_tile(tile).walls]
 
 
 def check_claim(claim: Claim) -> None:
-    """Raises ``ValueError``, one line, for a claim about what cannot be: a tile twice, a tile on the fountain, …
+    """Raise ``ValueError``, one line, for a claim about what cannot be: a tile twice, a tile on the fountain, …
 
     Whether the rules of building are obeyed is not asked here.
     """
@@ -170,13 +172,15 @@ def check_claim(claim: Claim) -> None:
 
 
 def _check_cell(where: str, cell: Cell) -> None:
-    """A cell that a message can hold. Whether a tile may lie there is a question of the rules (ALH-A8)."""
+    """Check that a message can hold the cell. Whether a tile may lie there is a question of the rules (ALH-A8)."""
     if not all(-_INT32 <= at < _INT32 for at in cell):
         raise ValueError(f"{where}: the cell ({cell[0]}, {cell[1]}), expected numbers of 32 bits")
 
 
 def _check_tiles(where: str, layout: Layout, *others: str) -> None:
-    """The tiles of a layout, and others that lie elsewhere: known, each once, none on the fountain or too far out."""
+    """Check the tiles of a layout, and others that lie elsewhere: known, each once, none on the fountain or too far
+    out.
+    """
     for cell in layout:
         if cell == (0, 0) or not (-MOST_TILES <= cell[0] <= MOST_TILES and -MOST_TILES <= cell[1] <= MOST_TILES):
             what = "the fountain is there" if cell == (0, 0) else f"farther than {MOST_TILES} from the fountain"

@@ -17,11 +17,11 @@ from referee.games.alhambra.violations import layout_violations
 from referee.games.game import Ending
 
 _LAST_TILES = 6
-"""With more in the bag no event can empty it (ALH-F4: the neutral player draws six at the most)."""
+"""With more tiles in the bag no event can empty it (ALH-F4: the neutral player draws six at the most)."""
 
 
 def claims(state: State, event: Event) -> tuple[Claim, ...]:
-    """That the move obeys the rules of building, and that the hand-out which the event leads to is right.
+    """Claim that the move obeys the rules of building, and that the hand-out which the event leads to is right.
 
     Of a move that other rules forbid (not the seat's tile, not the time for it) there is nothing to claim, nor of a
     building in which something illegal stands (TBL-7): a claim says that all of it is legal.
@@ -35,7 +35,7 @@ def claims(state: State, event: Event) -> tuple[Claim, ...]:
 
 
 def _step(state: State, event: Event) -> Step | None:
-    names = state.table.names
+    names = state.tile_set.names
     reserve = state.reserves[state.seat] if state.phase is Phase.ACTION else 0
     in_hand = state.tiles_in_hand() if state.phase in (Phase.PLACE, Phase.HAND_OUT) else 0
     match event:
@@ -51,7 +51,7 @@ def _step(state: State, event: Event) -> Step | None:
 
 
 def _layout(state: State) -> dict[tuple[int, int], str]:
-    return {cell: state.table.names[tile] for cell, tile in state.layouts[state.seat].cells().items()}
+    return {cell: state.tile_set.names[tile] for cell, tile in state.layouts[state.seat].cells().items()}
 
 
 def _hand_out(state: State, event: Event) -> HandOutClaim | None:
@@ -65,7 +65,7 @@ def _hand_out(state: State, event: Event) -> HandOutClaim | None:
     drawn = iter(event.tiles if isinstance(event, MarketTiles) else ())
     market = [next(drawn, FREE) if tile == FREE else tile for tile in state.market]
     slots = [
-        Slot(state.options.slot_currencies[slot], state.table.names[tile], _winner(after, tile))
+        Slot(state.options.slot_currencies[slot], state.tile_set.names[tile], _winner(after, tile))
         for slot, tile in enumerate(market)
         if tile != FREE
     ]

@@ -9,7 +9,7 @@ from referee.games.game import Violation
 
 
 def out_of_turn(first: bool, move: TurnMove, claim: TurnClaim, hand: Collection[str]) -> tuple[Violation, ...]:
-    """What a move breaks wherever it lays its tile: ALH-C5, ALH-C7, ALH-C8, ALH-D1."""
+    """Return what a move breaks wherever it lays its tile: ALH-C5, ALH-C7, ALH-C8, ALH-D1."""
     if not isinstance(move, Add | Remove | Swap):
         return () if move.tile in hand else (Violation("ALH-C7", (), {"tile": move.tile, "found": "not in hand"}),)
     if not first:

@@ -30,7 +30,7 @@ from referee.games.game import Cell
 
 
 def claim_of(message: pb.Claim) -> Claim:
-    """The claim of a message. Raises ``ValueError``, one line that says where, for what is missing or cannot be."""
+    """Return the claim of a message. Raise ``ValueError``, one line, for what is missing or cannot be."""
     kind = message.WhichOneof("claim")
     if kind is None:
         raise ValueError("claim: none is set, expected one")
@@ -40,7 +40,7 @@ def claim_of(message: pb.Claim) -> Claim:
 
 
 def message_of(claim: Claim) -> pb.Claim:
-    """The message of a claim; layouts by column, then row."""
+    """Return the message of a claim; layouts by column, then row."""
     match claim:
         case StepClaim(layout, step):
             message = pb.StepClaim(layout=placed_tiles(layout))
@@ -72,7 +72,7 @@ def message_of(claim: Claim) -> pb.Claim:
 
 
 def placed_tiles(layout: Layout) -> list[pb.PlacedTile]:
-    """The messages of a layout, by column, then row."""
+    """Return the messages of a layout, by column, then row."""
     return [pb.PlacedTile(tile=layout[cell], cell=cell_message(cell)) for cell in sorted(layout)]
 
 
@@ -88,7 +88,7 @@ def layout_of(tiles: Iterable[pb.PlacedTile], where: str) -> dict[Cell, str]:
 
 
 def move_message(move: TurnMove) -> moves_pb.Move:
-    """The game's own message of a move."""
+    """Return the game's own message of a move."""
     match move:
         case Add(tile, at):
             return moves_pb.Move(rebuild_add=moves_pb.RebuildAdd(tile=tile, cell=cell_message(at)))
@@ -105,7 +105,7 @@ def move_message(move: TurnMove) -> moves_pb.Move:
 
 
 def move_of(message: moves_pb.Move, where: str) -> TurnMove:
-    """A move of the end of a turn. Raises ``ValueError`` for any other."""
+    """Return a move of the end of a turn. Raise ``ValueError`` for any other."""
     match message.WhichOneof("move"):
         case "rebuild_add":
             return Add(message.rebuild_add.tile, cell_of(message.rebuild_add, where))
@@ -129,7 +129,7 @@ def cell_message(cell: Cell) -> moves_pb.Cell:
 
 
 def cell_of(message: Any, where: str) -> Cell:
-    """The cell of a message with one. Raises ``ValueError`` if it, x or y is missing."""
+    """Return the cell of a message with one. Raise ``ValueError`` if it, x or y is missing."""
     cell = message.cell
     if not (cell.HasField("x") and cell.HasField("y")):
         raise ValueError(f"{where}: no cell, expected one with x and y")

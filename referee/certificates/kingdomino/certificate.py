@@ -1,4 +1,4 @@
-"""Checks certificates: what they claim, whether it holds, and every rule that is broken. No solver, no search.
+"""Check certificates: what they claim, whether it holds, and every rule that is broken. No solver, no search.
 
 What an accepted certificate proves:
 
@@ -25,7 +25,7 @@ _Squares = dict[Cell, Half]
 
 
 def check(data: bytes) -> Checked:
-    """What the certificate proves. Raises ``BadCertificate`` unless it is the one certificate of its claim."""
+    """Return what the certificate proves. Raise ``BadCertificate`` unless it is the one certificate of its claim."""
     message = read(pb.Certificate, data)
     try:
         claim = claim_of(message.claim)
@@ -51,7 +51,7 @@ def check(data: bytes) -> Checked:
 
 
 def evidence_of(claim: PlacementClaim | DiscardClaim) -> pb.Certificate:
-    """The one certificate of the claim."""
+    """Return the one certificate of the claim."""
     message = pb.Certificate(claim=message_of(claim))
     match claim:
         case PlacementClaim(kingdom, placed):
@@ -66,7 +66,7 @@ def evidence_of(claim: PlacementClaim | DiscardClaim) -> pb.Certificate:
 
 
 def check_legal(kingdom: Kingdom) -> None:
-    """Raises ``ValueError``, one line, for the first domino that broke a rule when it was placed."""
+    """Raise ``ValueError``, one line, for the first domino that broke a rule when it was placed."""
     squares: _Squares = {}
     for i, placed in enumerate(kingdom.dominoes):
         if violations := broken(kingdom.frame, squares, placed):
@@ -76,7 +76,7 @@ def check_legal(kingdom: Kingdom) -> None:
 
 
 def broken(frame: Frame, squares: _Squares, placed: Placed) -> tuple[Violation, ...]:
-    """Every rule of placement that the domino breaks, beside these squares."""
+    """Return every rule of placement that the domino breaks, beside these squares."""
     both = (placed.left, placed.right)
     found = []
     if first_contact(squares, placed) is None:
@@ -105,8 +105,9 @@ def first_contact(squares: _Squares, placed: Placed) -> tuple[Cell, Cell] | None
 
 
 def first_placement(kingdom: Kingdom, domino: Domino) -> Placed | None:
-    """The first by the left half's x and y, then the right half's, that breaks no rule. Looked at is every free cell
-    (KDO-18) from which the domino reaches one beside the castle or a square: elsewhere it touches nothing (KDO-14).
+    """Return the first placement by the left half's x and y, then the right half's, that breaks no rule. The search
+    covers every free cell (KDO-18) from which the domino reaches one beside the castle or a square: elsewhere it
+    touches nothing (KDO-14).
     """
     squares = kingdom.squares()
     taken = {CASTLE, *squares}
@@ -133,7 +134,7 @@ def _outside(frame: Frame, squares: _Squares, both: tuple[Cell, Cell]) -> tuple[
 
 
 def _span(cells: Collection[Cell]) -> int:
-    """How far the westmost is from the eastmost, or the northmost from the southmost: whichever is farther."""
+    """Return how far the westmost is from the eastmost, or the northmost from the southmost: whichever is farther."""
     xs, ys = [x for x, _ in cells], [y for _, y in cells]
     return max(max(xs) - min(xs), max(ys) - min(ys))
 

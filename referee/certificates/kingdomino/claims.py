@@ -27,7 +27,7 @@ class Placed:
     right: Cell
 
     def squares(self) -> tuple[tuple[Cell, Half], tuple[Cell, Half]]:
-        """Each cell with the half on it, the left one first."""
+        """Return each cell with the half on it, the left one first."""
         return (self.left, self.domino.left), (self.right, self.domino.right)
 
 
@@ -49,7 +49,7 @@ class Kingdom:
     dominoes: tuple[Placed, ...] = ()
 
     def squares(self) -> dict[Cell, Half]:
-        """The halves by cell, without the castle."""
+        """Return the halves by cell, without the castle."""
         return {cell: half for placed in self.dominoes for cell, half in placed.squares()}
 
 
@@ -73,12 +73,12 @@ Claim = PlacementClaim | DiscardClaim
 
 
 def beside(cell: Cell) -> list[Cell]:
-    """The cells that share a side with it: north, east, south, west."""
+    """Return the cells that share a side with it: north, east, south, west."""
     return [(cell[0] + dx, cell[1] + dy) for dx, dy in _SIDES]
 
 
 def check_claim(claim: Claim) -> None:
-    """Raises ``ValueError``, one line, for a claim about what cannot be: no domino, one twice, a cell taken twice, …
+    """Raise ``ValueError``, one line, for a claim about what cannot be: no domino, one twice, a cell taken twice, …
 
     Whether the kingdom obeys the rules is asked by ``referee_solver.kingdomino.legal``.
     """
@@ -99,7 +99,7 @@ def check_claim(claim: Claim) -> None:
 
 
 def check_frame(frame: Frame) -> None:
-    """Raises ``ValueError``, one line, for a frame that cannot be."""
+    """Raise ``ValueError``, one line, for a frame that cannot be."""
     if frame.size not in SIZES:
         raise ValueError(f"frame: size {frame.size}, expected 5 or 7")
     if frame.castle is not None and not all(0 <= at < frame.size for at in frame.castle):
@@ -108,7 +108,7 @@ def check_frame(frame: Frame) -> None:
 
 
 def check_domino(where: str, domino: Domino) -> None:
-    """Raises ``ValueError``, one line, for a number or a half that no table has."""
+    """Raise ``ValueError``, one line, for a number or a half that no set of dominoes has."""
     if not 1 <= domino.number <= COUNT:
         raise ValueError(f"{where}: domino {domino.number}, expected 1 to {COUNT}")
     for half in (domino.left, domino.right):

@@ -15,7 +15,7 @@ from referee.games.kingdomino.state import State
 
 
 def claims(state: State, event: Event) -> tuple[Claim, ...]:
-    """That the domino of the king who is due may be placed so, or that it fits nowhere.
+    """Claim that the domino of the king who is due may be placed so, or that it fits nowhere.
 
     Of a move that other rules forbid (not the king's domino, not the time for it) there is nothing to claim, nor of a
     kingdom in which something illegal stands (TBL-7): a claim says that the kingdom before it is legal.
@@ -28,7 +28,7 @@ def claims(state: State, event: Event) -> tuple[Claim, ...]:
     board = state.kingdoms[state.seat]
     kingdom = Kingdom(
         Frame(board.frame_size, board.castle),
-        tuple(Placed(state.table.dominoes[number - 1], left, right) for number, left, right in board.dominoes),
+        tuple(Placed(state.domino_set.dominoes[number - 1], left, right) for number, left, right in board.dominoes),
     )
     try:
         check_legal(kingdom)

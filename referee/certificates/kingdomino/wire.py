@@ -21,7 +21,7 @@ from referee.kingdomino.v1 import proof_pb2 as pb
 
 
 def claim_of(message: pb.Claim) -> Claim:
-    """The claim of a message. Raises ``ValueError``, one line that says where, for what is missing or cannot be."""
+    """Return the claim of a message. Raise ``ValueError``, one line, for what is missing or cannot be."""
     claim: Claim
     match message.WhichOneof("claim"):
         case "placement":
@@ -36,7 +36,7 @@ def claim_of(message: pb.Claim) -> Claim:
 
 
 def message_of(claim: Claim) -> pb.Claim:
-    """The message of a claim."""
+    """Return the message of a claim."""
     match claim:
         case PlacementClaim(kingdom, placed):
             return pb.Claim(
@@ -47,7 +47,7 @@ def message_of(claim: Claim) -> pb.Claim:
 
 
 def placed_of(message: pb.PlacedDomino, where: str) -> Placed:
-    """Raises ``ValueError`` for a cell that is missing."""
+    """Return the placed domino of a message. Raise ``ValueError`` for a cell that is missing."""
     return Placed(
         domino_of(message.domino),
         cell_of(message, "left", f"{where}.left"),
@@ -56,19 +56,19 @@ def placed_of(message: pb.PlacedDomino, where: str) -> Placed:
 
 
 def placed_message(placed: Placed) -> pb.PlacedDomino:
-    """With its halves."""
+    """Return the message of a placed domino, with its halves."""
     return pb.PlacedDomino(
         domino=domino_message(placed.domino), left=cell_message(placed.left), right=cell_message(placed.right)
     )
 
 
 def placed_dominoes(dominoes: Iterable[Placed]) -> list[pb.PlacedDomino]:
-    """In their order."""
+    """Return the messages of placed dominoes, in their order."""
     return [placed_message(placed) for placed in dominoes]
 
 
 def frame_of(message: pb.Frame) -> Frame:
-    """Raises ``ValueError`` for a castle without column or row."""
+    """Return the frame of a message. Raise ``ValueError`` for a castle without column or row."""
     if not message.HasField("castle"):
         return Frame(message.size, None)
     castle = message.castle
@@ -78,7 +78,7 @@ def frame_of(message: pb.Frame) -> Frame:
 
 
 def frame_message(frame: Frame) -> pb.Frame:
-    """Without a castle, if it is relative."""
+    """Return the message of a frame; without a castle, if it is relative."""
     if frame.castle is None:
         return pb.Frame(size=frame.size)
     return pb.Frame(size=frame.size, castle=moves_pb.PlaceCastle(column=frame.castle[0], row=frame.castle[1]))
@@ -90,7 +90,7 @@ def cell_message(cell: Cell) -> moves_pb.Cell:
 
 
 def cell_of(message: Any, name: str, where: str) -> Cell:
-    """The cell in this field. Raises ``ValueError`` if it, x or y is missing."""
+    """Return the cell in this field. Raise ``ValueError`` if it, x or y is missing."""
     cell = getattr(message, name)
     if not (cell.HasField("x") and cell.HasField("y")):
         raise ValueError(f"{where}: no cell, expected one with x and y")
@@ -107,7 +107,7 @@ def _kingdom_message(kingdom: Kingdom) -> pb.Kingdom:
 
 
 def domino_of(message: moves_pb.Domino) -> Domino:
-    """With its halves; what they are is not judged."""
+    """Return the domino of a message, with its halves; what they are is not judged."""
     return Domino(message.number, _half_of(message.left), _half_of(message.right))
 
 
@@ -116,7 +116,7 @@ def _half_of(message: moves_pb.Half) -> Half:
 
 
 def domino_message(domino: Domino) -> moves_pb.Domino:
-    """With its halves."""
+    """Return the message of a domino, with its halves."""
     return moves_pb.Domino(number=domino.number, left=_half_message(domino.left), right=_half_message(domino.right))
 
 

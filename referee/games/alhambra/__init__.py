@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from referee.games.alhambra.catalogue import CATALOGUE
+from referee.games.alhambra.dealer import Dealer
 from referee.games.alhambra.options import MAX_SEATS, MIN_SEATS, Options
-from referee.games.alhambra.piles import Dealer
 from referee.games.alhambra.state import State
-from referee.games.alhambra.tiles import NAMES, TileTable, tile_table
+from referee.games.alhambra.tiles import NAMES, TileSet, tile_set
 from referee.games.game import Rule, Stream
 
 
@@ -21,17 +21,21 @@ class Alhambra:
     max_seats = MAX_SEATS
     catalogue: Sequence[Rule] = CATALOGUE
     waivable = frozenset({"ALH-A2", "ALH-A4", "ALH-A5", "ALH-A6"})
-    declares_tables = False
+    declares_components = False
 
-    def new(self, seats: int, options: Options | None = None, tables: TileTable | None = None) -> State:
+    def default_components(self) -> TileSet:
+        """Return the tiles of the 2003 edition."""
+        return tile_set()
+
+    def new(self, seats: int, options: Options | None = None, components: TileSet | None = None) -> State:
         """The state before the first event. Raises ``SetupError``."""
-        return State(seats, options or Options(), tables or tile_table())
+        return State(seats, options or Options(), components or self.default_components())
 
-    def dealer(self, seats: int, options: Options | None, tables: TileTable | None, stream: Stream) -> Dealer:
+    def dealer(self, seats: int, options: Options | None, components: TileSet | None, stream: Stream) -> Dealer:
         """The order that ``stream`` gives this game. Raises ``SetupError``."""
-        return Dealer(seats, options or Options(), tables or tile_table(), stream)
+        return Dealer(seats, options or Options(), components or self.default_components(), stream)
 
 
 GAME = Alhambra()
 
-__all__ = ["GAME", "NAMES", "Options", "State", "TileTable", "tile_table"]
+__all__ = ["GAME", "NAMES", "Options", "State", "TileSet", "tile_set"]

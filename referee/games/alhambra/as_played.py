@@ -20,7 +20,7 @@ class AsPlayed(Layout):
     @classmethod
     def of_layout(cls, layout: Layout) -> AsPlayed:
         """The same tiles."""
-        return cls(layout.table, layout.tiles)
+        return cls(layout.tile_set, layout.tiles)
 
     def _forget(self) -> None:
         super()._forget()
@@ -41,7 +41,7 @@ class AsPlayed(Layout):
     def _with_pockets(self) -> Layout:
         """With tiles in the pockets, as far as the shape goes: no empty cell of it is shut in."""
         if self._filled is None:
-            self._filled = Layout(self.table, self.tiles)
+            self._filled = Layout(self.tile_set, self.tiles)
             self._filled._occupied |= self.shut_in() >> self._filled._base
         return self._filled
 

@@ -122,8 +122,8 @@ WALL: Final = (
     _rule(
         "B6",
         _S,
-        "state.State.wall",
-        "A wall that closes on itself counts its full length. Option loop_one_less: one less.",
+        "layout.wall_points",
+        "A wall that closes on itself counts its full length. Option loop_rule: one less.",
         "Decided: each side counts one point in every text; BGA counts one less",
     ),
     _rule(
@@ -203,7 +203,7 @@ TURN: Final = (
     _rule(
         "C9",
         _C,
-        "piles.tiles_due",
+        "position.Position.tiles_due",
         "After the turn every free slot is refilled in ascending order, as far as the bag reaches. Slots 1 to 4 want "
         "denar, dirham, ducat and guilder unless declared otherwise.",
         "CZ example of the refill; RU same; HU same. Decided: the currencies, in the order of the texts",
@@ -327,7 +327,7 @@ SCORING: Final = (
     _rule(
         "E5",
         _S,
-        "state.State.counts",
+        "position.Position.counts",
         "Tiles in the reserve do not count.",
         "CZ scoring, note; RU same; HU same",
     ),
@@ -395,7 +395,7 @@ COURSE: Final = (
     _rule(
         "F4",
         _T,
-        "state.State.neutral_draws",
+        "position.Position.neutral_draws",
         "With two seats one copy of each card is left out, and the neutral player draws six tiles before the market "
         "is filled, six after round 1, a third of the bag rounded down after round 2.",
         "CZ two players; RU same; HU same. Decided: a third of the bag (RU, HU), after refill and scoring",
@@ -413,7 +413,7 @@ COURSE: Final = (
         _T,
         "state.State._after_refill",
         "The game ends when the market cannot be filled; what the bag still has is laid out. An empty bag with a full "
-        "market goes on. Option end_when_bag_empty: the empty bag ends it.",
+        "market goes on. Option end_rule: the empty bag ends it.",
         "CZ end of the game; RU same; HU same; the French edition ends with the bag",
     ),
     _rule(

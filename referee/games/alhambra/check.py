@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, assert_never
+from typing import Final, assert_never
 
+from referee.games.alhambra import listing
 from referee.games.alhambra.money import (
     CURRENCIES,
     CURRENCY,
     KINDS,
     SCORING_A,
     SCORING_B,
+    STARTING_MONEY,
     TAKE_LIMIT,
     VALUE,
     card_name,
@@ -35,33 +37,30 @@ from referee.games.alhambra.moves import (
     TakeMoney,
 )
 from referee.games.alhambra.phases import CHANCE_KINDS, FREE, SLOTS, Phase
-from referee.games.alhambra.piles import STARTING_MONEY, scoring_cards_fit, tiles_due
+from referee.games.alhambra.piles import scoring_cards_fit
+from referee.games.alhambra.position import Position
 from referee.games.alhambra.violations import placement_violations, removal_violations, swap_violations
 from referee.games.game import ForcedPass, Violation
-
-if TYPE_CHECKING:
-    from referee.games.alhambra.state import State
-
 
 SCORING: Final = (SCORING_A, SCORING_B)
 
 
-def violations(state: State, event: Event) -> tuple[Violation, ...]:
-    """Every rule that the event breaks in this state."""
-    phase = state.phase
+def violations(position: Position, event: Event) -> tuple[Violation, ...]:
+    """Every rule that the event breaks in this position."""
+    phase = position.phase
     if isinstance(event, Action):
         if phase is not Phase.ACTION:
             return _action_out_of_place(phase)
-        return _action(state, event)
+        return _action(position, event)
     if isinstance(event, Disposal):
         if phase is Phase.ACTION:
             return (Violation("ALH-C7", facts={"found": "a tile to be placed before the actions are over"}),)
         if phase not in (Phase.PLACE, Phase.HAND_OUT):
             return _not_awaited(phase)
-        return _disposal(state, event)
+        return _disposal(position, event)
     if isinstance(event, ForcedPass):
-        return _forced_pass(state, event)
-    return _outcome(state, event)
+        return _forced_pass(position, event)
+    return _outcome(position, event)
 
 
 def _not_awaited(phase: Phase) -> tuple[Violation, ...]:
@@ -77,138 +76,138 @@ def _action_out_of_place(phase: Phase) -> tuple[Violation, ...]:
     return _not_awaited(phase)
 
 
-def _action(state: State, event: Action) -> tuple[Violation, ...]:
+def _action(position: Position, event: Action) -> tuple[Violation, ...]:
     match event:
         case TakeMoney(cards):
-            return _take_money(state, cards)
+            return _take_money(position, cards)
         case Buy(slot, payment):
-            return _buy(state, slot, payment)
+            return _buy(position, slot, payment)
         case RebuildAdd(tile, cell):
-            return _from_reserve(state, tile) or placement_violations(state.layouts[state.seat], tile, cell)
+            return _from_reserve(position, tile) or placement_violations(position.layouts[position.seat], tile, cell)
         case RebuildRemove(cell):
-            return removal_violations(state.layouts[state.seat], cell)
+            return removal_violations(position.layouts[position.seat], cell)
         case RebuildSwap(tile, cell):
-            return _from_reserve(state, tile) or swap_violations(state.layouts[state.seat], tile, cell)
+            return _from_reserve(position, tile) or swap_violations(position.layouts[position.seat], tile, cell)
         case _:
             assert_never(event)
 
 
-def _take_money(state: State, cards: tuple[int, ...]) -> tuple[Violation, ...]:
+def _take_money(position: Position, cards: tuple[int, ...]) -> tuple[Violation, ...]:
     """ALH-C1: one card of the row, or several that make 5 at most."""
     if not cards:
         return (Violation("ALH-C1", facts={"found": "no card"}),)
-    if any(cards.count(kind) > state.row.count(kind) for kind in cards):
-        return (Violation("ALH-C1", facts={"taken": _names(cards), "row": _names(state.row)}),)
+    if any(cards.count(kind) > position.row.count(kind) for kind in cards):
+        return (Violation("ALH-C1", facts={"taken": _names(cards), "row": _names(position.row)}),)
     if len(cards) > 1 and total(cards) > TAKE_LIMIT:
         return (Violation("ALH-C1", facts={"taken": _names(cards), "sum": total(cards), "limit": TAKE_LIMIT}),)
     return ()
 
 
-def _buy(state: State, slot: int, payment: tuple[int, ...]) -> tuple[Violation, ...]:
+def _buy(position: Position, slot: int, payment: tuple[int, ...]) -> tuple[Violation, ...]:
     """ALH-C2, ALH-C6: a tile that lies there, for enough cards of the slot's currency."""
-    if not 0 <= slot < SLOTS or state.market[slot] == FREE:
+    if not 0 <= slot < SLOTS or position.market[slot] == FREE:
         return (Violation("ALH-C6", facts={"slot": slot + 1, "found": "no tile"}),)
     if unknown := [kind for kind in payment if not _is_money(kind)]:
         return (Violation("ALH-C2", facts={"paid": _names(unknown), "found": "no money"}),)
     found = []
-    currency = state.options.slot_currencies[slot]
+    currency = position.options.slot_currencies[slot]
     if any(CURRENCY[kind] != currency for kind in payment):
         found.append(Violation("ALH-C2", facts={"paid": _names(payment), "currency": CURRENCIES[currency]}))
-    if payment and not contains(state.hands[state.seat], payment):
+    if payment and not contains(position.hands[position.seat], payment):
         found.append(Violation("ALH-C2", facts={"paid": _names(payment), "found": "cards not in hand"}))
-    cost = state.table.costs[state.market[slot]]
+    cost = position.tile_set.costs[position.market[slot]]
     if total(payment) < cost:
         found.append(Violation("ALH-C2", facts={"paid": total(payment), "cost": cost}))
     return tuple(found)
 
 
-def _from_reserve(state: State, tile: int) -> tuple[Violation, ...]:
+def _from_reserve(position: Position, tile: int) -> tuple[Violation, ...]:
     """ALH-C8, ALH-D1: a rebuild takes its tile from the reserve, and a tile bought in this turn is not there yet."""
-    if _has(state.reserves[state.seat], tile):
+    if _has(position.reserves[position.seat], tile):
         return ()
-    name = _tile_name(state, tile)
-    if _has(state.bought, tile):
+    name = _tile_name(position, tile)
+    if _has(position.bought, tile):
         return (Violation("ALH-C8", facts={"tile": name}),)
     return (Violation("ALH-D1", facts={"tile": name, "found": "not in the reserve"}),)
 
 
-def _disposal(state: State, event: Disposal) -> tuple[Violation, ...]:
+def _disposal(position: Position, event: Disposal) -> tuple[Violation, ...]:
     """ALH-C7, ALH-F5: a tile in hand, to the Alhambra, the reserve or (bought, with two seats) the neutral player."""
     found: tuple[Violation, ...] = ()
-    if not _has(state.tiles_in_hand(), event.tile):
-        found = (Violation("ALH-C7", facts={"tile": _tile_name(state, event.tile), "found": "not in hand"}),)
+    if not _has(position.tiles_in_hand(), event.tile):
+        found = (Violation("ALH-C7", facts={"tile": _tile_name(position, event.tile), "found": "not in hand"}),)
     match event:
         case PlaceTile(tile, cell):
-            return found or placement_violations(state.layouts[state.seat], tile, cell)
+            return found or placement_violations(position.layouts[position.seat], tile, cell)
         case ReserveTile():
             return found
         case GiveTile():
-            if state.seats != 2:
-                found += (Violation("ALH-F5", facts={"seats": state.seats}),)
-            elif state.phase is Phase.HAND_OUT:
+            if position.seats != 2:
+                found += (Violation("ALH-F5", facts={"seats": position.seats}),)
+            elif position.phase is Phase.HAND_OUT:
                 found += (Violation("ALH-F5", facts={"found": "a tile that was not bought"}),)
             return found
         case _:
             assert_never(event)
 
 
-def _forced_pass(state: State, event: ForcedPass) -> tuple[Violation, ...]:
+def _forced_pass(position: Position, event: ForcedPass) -> tuple[Violation, ...]:
     """ALH-C4, ALH-C12: only the seat on turn, and only when it has no legal action."""
-    if state.phase is not Phase.ACTION or event.seat != state.seat:
-        return _not_awaited(state.phase)
-    if next(state.legal_moves(), None) is not None:
+    if position.phase is not Phase.ACTION or event.seat != position.seat:
+        return _not_awaited(position.phase)
+    if listing.actions(position):
         return (Violation("ALH-C4", facts={"seat": event.seat}),)
     return ()
 
 
-def _outcome(state: State, event: NeutralTiles | MarketTiles | Hand | MoneyRow) -> tuple[Violation, ...]:
-    kind = CHANCE_KINDS.get(state.phase)
+def _outcome(position: Position, event: NeutralTiles | MarketTiles | Hand | MoneyRow) -> tuple[Violation, ...]:
+    kind = CHANCE_KINDS.get(position.phase)
     match event:
         case NeutralTiles(tiles) if kind == "neutral_tiles":
-            return _tiles(state, tiles, "ALH-F4")
+            return _tiles(position, tiles, "ALH-F4")
         case MarketTiles(tiles) if kind == "market_tiles":
-            return _tiles(state, tiles, "ALH-C9")
+            return _tiles(position, tiles, "ALH-C9")
         case Hand(seat, cards) if kind == "hand":
-            return _hand(state, seat, cards)
+            return _hand(position, seat, cards)
         case MoneyRow(cards) if kind == "money_row":
-            return _money_row(state, cards)
-    return _not_awaited(state.phase)
+            return _money_row(position, cards)
+    return _not_awaited(position.phase)
 
 
-def _tiles(state: State, tiles: tuple[int, ...], count_rule: str) -> tuple[Violation, ...]:
+def _tiles(position: Position, tiles: tuple[int, ...], count_rule: str) -> tuple[Violation, ...]:
     """ALH-C9, ALH-F4: as many as are due; ALH-F13: each out of the bag, once."""
     found = []
-    if len(tiles) != tiles_due(state):
-        found.append(Violation(count_rule, facts={"tiles": len(tiles), "expected": tiles_due(state)}))
-    wrong = [tile for i, tile in enumerate(tiles) if not _has(state.bag, tile) or tile in tiles[:i]]
+    if len(tiles) != position.tiles_due():
+        found.append(Violation(count_rule, facts={"tiles": len(tiles), "expected": position.tiles_due()}))
+    wrong = [tile for i, tile in enumerate(tiles) if not _has(position.bag, tile) or tile in tiles[:i]]
     if wrong:
-        names = " ".join(_tile_name(state, tile) for tile in wrong)
+        names = " ".join(_tile_name(position, tile) for tile in wrong)
         found.append(Violation("ALH-F13", facts={"tiles": names, "found": "not in the bag"}))
     return tuple(found)
 
 
-def _hand(state: State, seat: int, cards: tuple[int, ...]) -> tuple[Violation, ...]:
+def _hand(position: Position, seat: int, cards: tuple[int, ...]) -> tuple[Violation, ...]:
     """ALH-F1: the seat whose turn it is to be dealt, until it holds 20 and no further; ALH-F13."""
     found = []
-    if seat != state.seat:
-        found.append(Violation("ALH-F1", facts={"seat": seat, "expected": state.seat}))
+    if seat != position.seat:
+        found.append(Violation("ALH-F1", facts={"seat": seat, "expected": position.seat}))
     money = [kind for kind in cards if _is_money(kind)]
     if any(kind in SCORING for kind in cards):
         found.append(Violation("ALH-F3", facts={"found": "a scoring card in a hand"}))
     held = total(money)
     if held < STARTING_MONEY or (money and held - VALUE[money[-1]] >= STARTING_MONEY):
         found.append(Violation("ALH-F1", facts={"dealt": held, "expected": f"until {STARTING_MONEY}"}))
-    if not contains(state.deck, money) or any(kind not in SCORING and not _is_money(kind) for kind in cards):
+    if not contains(position.deck, money) or any(kind not in SCORING and not _is_money(kind) for kind in cards):
         found.append(Violation("ALH-F13", facts={"cards": _names(cards), "found": "not in the deck"}))
     return tuple(found)
 
 
-def _money_row(state: State, cards: tuple[int, ...]) -> tuple[Violation, ...]:
+def _money_row(position: Position, cards: tuple[int, ...]) -> tuple[Violation, ...]:
     """ALH-C10, ALH-C11: turned until the row is full or no card is left; ALH-F3, ALH-F13."""
-    first_row = state.phase is Phase.FIRST_ROW
-    deck, discard = bytearray(state.deck), bytearray(state.discard)
-    missing = SLOTS - len(state.row)
-    turned, at = state.turned, [state.a_at, state.b_at]
+    first_row = position.phase is Phase.FIRST_ROW
+    deck, discard = bytearray(position.deck), bytearray(position.discard)
+    missing = SLOTS - len(position.row)
+    turned, at = position.turned, [position.a_at, position.b_at]
     found = []
     for kind in cards:
         if not missing:
@@ -227,12 +226,12 @@ def _money_row(state: State, cards: tuple[int, ...]) -> tuple[Violation, ...]:
             break
         deck[kind] -= 1
         missing -= 1
-        turned = min(turned + 1, state.stack)
+        turned = min(turned + 1, position.stack)
     else:
         if missing and (any(deck) or any(discard)):
             found.append(Violation("ALH-C11", facts={"missing": missing}))
-    if not found and not first_row and not scoring_cards_fit(state.stack, turned, *at):
-        found.append(Violation("ALH-F3", facts={"cards": _names(cards), "turned": turned, "piles": state.stack}))
+    if not found and not first_row and not scoring_cards_fit(position.stack, turned, *at):
+        found.append(Violation("ALH-F3", facts={"cards": _names(cards), "turned": turned, "piles": position.stack}))
     return tuple(found)
 
 
@@ -247,8 +246,8 @@ def _has(bits: int, tile: int) -> bool:
     return tile >= 0 and bool(bits >> tile & 1)
 
 
-def _tile_name(state: State, tile: int) -> str:
-    names = state.table.names
+def _tile_name(position: Position, tile: int) -> str:
+    names = position.tile_set.names
     return names[tile] if 0 <= tile < len(names) else f"tile {tile}"
 
 

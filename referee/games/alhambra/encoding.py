@@ -3,45 +3,42 @@
 from __future__ import annotations
 
 from struct import Struct
-from typing import TYPE_CHECKING
 
 from referee.games.alhambra.money import KINDS
-
-if TYPE_CHECKING:
-    from referee.games.alhambra.state import State
+from referee.games.alhambra.position import Position
 
 
-def encode(state: State) -> bytes:
+def encode(position: Position) -> bytes:
     """The bytes; their SHA-256 is the position's digest."""
     row = bytearray(KINDS)
-    for kind in state.row:
+    for kind in position.row:
         row[kind] += 1
     to_score = 0
-    for round_ in state.to_score:
+    for round_ in position.to_score:
         to_score |= 1 << round_
     parts: list[bytes | bytearray] = [
         b"ALH\x01",
         _head(
-            state.seats,
-            state.phase,
-            state.seat,
-            state.start,
-            state.scorings,
+            position.seats,
+            position.phase,
+            position.seat,
+            position.start,
+            position.scorings,
             to_score,
-            state.turns,
-            state.stack,
-            state.turned,
-            state.a_at,
-            state.b_at,
+            position.turns,
+            position.stack,
+            position.turned,
+            position.a_at,
+            position.b_at,
         ),
-        bytes(state.market),
+        bytes(position.market),
         row,
-        state.deck,
-        state.discard,
-        _tiles(state.bag, state.bought, state.neutral),
+        position.deck,
+        position.discard,
+        _tiles(position.bag, position.bought, position.neutral),
     ]
     for hand, score, reserve, won, layout in zip(
-        state.hands, state.scores, state.reserves, state.won, state.layouts, strict=True
+        position.hands, position.scores, position.reserves, position.won, position.layouts, strict=True
     ):
         parts += (hand, _seat(score, reserve, won), layout.encode())
     return b"".join(parts)

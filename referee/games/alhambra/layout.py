@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from referee.games.alhambra.tiles import E, N, S, TileTable, W
+from referee.games.alhambra.options import LoopRule
+from referee.games.alhambra.tiles import E, N, S, TileSet, W
 from referee.games.game import Cell
 
 REACH: Final = 54
@@ -79,7 +80,7 @@ class Layout:
     """
 
     __slots__ = (
-        "table",
+        "tile_set",
         "tiles",
         "_base",
         "_cut",
@@ -96,22 +97,22 @@ class Layout:
         "_west",
     )
 
-    def __init__(self, table: TileTable, tiles: Mapping[int, int] | None = None) -> None:
+    def __init__(self, tile_set: TileSet, tiles: Mapping[int, int] | None = None) -> None:
         """``tiles``: tile number by cell index, the fountain not among them."""
-        self.table = table
+        self.tile_set = tile_set
         self.tiles: dict[int, int] = dict(tiles or {})
         self._base = (min(self.tiles, default=_ORIGIN) // STRIDE - 2) * STRIDE
         self._base = min(self._base, _ORIGIN - _ORIGIN % STRIDE - 2 * STRIDE)
         self._occupied = FOUNTAIN >> self._base
         self._north = self._east = self._south = self._west = 0
         for index, tile in self.tiles.items():
-            self._toggle(index, table.walls[tile])
+            self._toggle(index, tile_set.walls[tile])
         self._forget()
 
     @classmethod
-    def of(cls, table: TileTable, tiles: Mapping[Cell, int]) -> Layout:
+    def of(cls, tile_set: TileSet, tiles: Mapping[Cell, int]) -> Layout:
         """The layout with these tile numbers on these cells."""
-        return cls(table, {index_of(cell): tile for cell, tile in tiles.items()})
+        return cls(tile_set, {index_of(cell): tile for cell, tile in tiles.items()})
 
     def _toggle(self, index: int, walls: int) -> None:
         bit = 1 << index - self._base
@@ -136,7 +137,7 @@ class Layout:
 
     def _changed(self) -> Layout:
         new = type(self).__new__(type(self))
-        new.table = self.table
+        new.tile_set = self.tile_set
         new.tiles = self.tiles.copy()
         new._base = self._base
         new._occupied = self._occupied
@@ -147,23 +148,23 @@ class Layout:
     def placed(self, tile: int, index: int) -> Layout:
         """With the tile on an empty cell."""
         if index - self._base < STRIDE:  # the rings of the cells around it need a row more
-            return type(self)(self.table, {**self.tiles, index: tile})
+            return type(self)(self.tile_set, {**self.tiles, index: tile})
         new = self._changed()
         new.tiles[index] = tile
-        new._toggle(index, self.table.walls[tile])
+        new._toggle(index, self.tile_set.walls[tile])
         return new
 
     def removed(self, index: int) -> Layout:
         """Without the tile of the cell."""
         new = self._changed()
-        new._toggle(index, self.table.walls[new.tiles.pop(index)])
+        new._toggle(index, self.tile_set.walls[new.tiles.pop(index)])
         return new
 
     def swapped(self, tile: int, index: int) -> Layout:
         """With the tile in place of the one that was on the cell."""
         new = self._changed()
-        new._toggle(index, self.table.walls[new.tiles[index]])
-        new._toggle(index, self.table.walls[tile])
+        new._toggle(index, self.tile_set.walls[new.tiles[index]])
+        new._toggle(index, self.tile_set.walls[tile])
         new.tiles[index] = tile
         return new
 
@@ -307,7 +308,7 @@ class Layout:
     def _walls(self) -> dict[int, int]:
         """The wall mask of every occupied cell, the fountain's among them."""
         if self._masks is None:
-            walls = self.table.walls
+            walls = self.tile_set.walls
             self._masks = {index: walls[tile] for index, tile in self.tiles.items()}
             self._masks[_ORIGIN] = 0
         return self._masks
@@ -423,7 +424,12 @@ class Layout:
         return self._encoded
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Layout) and self.tiles == other.tiles and self.table is other.table
+        return isinstance(other, Layout) and self.tiles == other.tiles and self.tile_set is other.tile_set
 
     def __hash__(self) -> int:
         return hash(frozenset(self.tiles.items()))
+
+
+def wall_points(longest: int, outline: int, rule: LoopRule) -> int:
+    """Return the points of a longest wall (ALH-B6); one that closes on itself is as long as the outline."""
+    return longest - 1 if rule is LoopRule.ONE_LESS and longest == outline else longest

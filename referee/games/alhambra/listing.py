@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from referee.games.alhambra.money import VALUE, VALUES, irredundant_payments, takings
 from referee.games.alhambra.moves import (
@@ -18,10 +18,8 @@ from referee.games.alhambra.moves import (
     TakeMoney,
 )
 from referee.games.alhambra.phases import FREE, Phase
+from referee.games.alhambra.position import Position
 from referee.games.alhambra.tiles import tiles_of
-
-if TYPE_CHECKING:
-    from referee.games.alhambra.state import State
 
 # Moves are values: equal ones, and equal lists of them, are made once, as much of listing is making objects.
 _made = lru_cache(maxsize=1 << 16)
@@ -42,17 +40,26 @@ def _purchases(slot: int, first: int, counts: bytes, cost: int) -> tuple[Buy, ..
     )
 
 
-def actions(state: State) -> list[Move]:
+def legal_moves(position: Position) -> Iterator[Move]:
+    """Return the actions or the disposals, whichever the seat on turn has to choose from."""
+    if position.phase is Phase.ACTION:
+        return iter(actions(position))
+    if position.phase in (Phase.PLACE, Phase.HAND_OUT):
+        return iter(disposals(position))
+    return iter(())
+
+
+def actions(position: Position) -> list[Move]:
     """Money, purchases by slot, then the three rebuilds; payments without a card to spare (ALH-C2)."""
-    moves: list[Move] = list(_takings(tuple(state.row)))
-    hand = state.hands[state.seat]
-    for slot, tile in enumerate(state.market):
+    moves: list[Move] = list(_takings(tuple(position.row)))
+    hand = position.hands[position.seat]
+    for slot, tile in enumerate(position.market):
         if tile == FREE:
             continue
-        first = state.options.slot_currencies[slot] * VALUES
-        moves += _purchases(slot, first, bytes(hand[first : first + VALUES]), state.table.costs[tile])
-    layout = state.layouts[state.seat]
-    reserve = [(tile, state.table.walls[tile]) for tile in tiles_of(state.reserves[state.seat])]
+        first = position.options.slot_currencies[slot] * VALUES
+        moves += _purchases(slot, first, bytes(hand[first : first + VALUES]), position.tile_set.costs[tile])
+    layout = position.layouts[position.seat]
+    reserve = [(tile, position.tile_set.walls[tile]) for tile in tiles_of(position.reserves[position.seat])]
     for tile, walls in reserve:
         moves += [_rebuild_add(tile, cell) for cell in layout.placeable_cells(walls)]
     moves += map(_rebuild_remove, layout.removable_cells())
@@ -61,26 +68,26 @@ def actions(state: State) -> list[Move]:
     return moves
 
 
-def disposals(state: State) -> list[Move]:
+def disposals(position: Position) -> list[Move]:
     """ALH-A7, ALH-F5: places for each tile in hand, then the reserve, then the neutral player."""
-    tiles = tiles_of(state.tiles_in_hand())
-    layout = state.layouts[state.seat]
+    tiles = tiles_of(position.tiles_in_hand())
+    layout = position.layouts[position.seat]
     moves: list[Move] = []
     for tile in tiles:
-        moves += [_place_tile(tile, cell) for cell in layout.placeable_cells(state.table.walls[tile])]
+        moves += [_place_tile(tile, cell) for cell in layout.placeable_cells(position.tile_set.walls[tile])]
     moves += map(ReserveTile, tiles)
-    if state.seats == 2 and state.phase is Phase.PLACE:
+    if position.seats == 2 and position.phase is Phase.PLACE:
         moves += map(GiveTile, tiles)
     return moves
 
 
-def stand_in(state: State, seat: int) -> Move:
+def stand_in(position: Position, seat: int) -> Move:
     """TBL-2: the least money, a tile to the reserve. Raises ``ValueError`` if the seat has nothing to decide."""
-    if seat == state.seat and state.phase is Phase.ACTION:
-        if state.row:
-            return TakeMoney((min(state.row, key=lambda kind: (VALUE[kind], kind)),))
-        if moves := actions(state):
+    if seat == position.seat and position.phase is Phase.ACTION:
+        if position.row:
+            return TakeMoney((min(position.row, key=lambda kind: (VALUE[kind], kind)),))
+        if moves := actions(position):
             return moves[0]
-    if seat == state.seat and state.phase in (Phase.PLACE, Phase.HAND_OUT):
-        return ReserveTile(tiles_of(state.tiles_in_hand())[0])
+    if seat == position.seat and position.phase in (Phase.PLACE, Phase.HAND_OUT):
+        return ReserveTile(tiles_of(position.tiles_in_hand())[0])
     raise ValueError(f"seat {seat} has nothing to decide")

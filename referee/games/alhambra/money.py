@@ -7,16 +7,30 @@ are one number, so a hand is a count for each of the 36.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import IntEnum
 from itertools import accumulate, combinations
 from operator import mul
 from typing import Final
 
-CURRENCIES: Final = ("denar", "dirham", "ducat", "guilder")
+
+class Currency(IntEnum):
+    """The four currencies, in the order in which the rule texts list them."""
+
+    DENAR = 0
+    DIRHAM = 1
+    DUCAT = 2
+    GUILDER = 3
+
+
+CURRENCIES: Final = tuple(currency.name.lower() for currency in Currency)
 VALUES: Final = 9
 KINDS: Final = len(CURRENCIES) * VALUES
 
 TAKE_LIMIT: Final = 5
 """ALH-C1: several cards may be taken together up to this sum."""
+
+STARTING_MONEY: Final = 20
+"""ALH-F1: a hand is dealt until it holds this much."""
 
 SCORING_A: Final = KINDS
 """In the order of turned cards: the first scoring card."""

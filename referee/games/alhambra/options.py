@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import StrEnum
 
-from referee.games.alhambra.money import CURRENCIES
+from referee.games.alhambra.money import Currency
 from referee.games.game import SetupError
 
 MIN_SEATS, MAX_SEATS = 2, 6
+
+
+class LoopRule(StrEnum):
+    """ALH-B6: how long a wall is that closes on itself."""
+
+    FULL = "full"
+    ONE_LESS = "one_less"
+    """As Board Game Arena counts."""
+
+
+class EndRule(StrEnum):
+    """ALH-F6: when the last turn is over."""
+
+    MARKET_UNFILLED = "market_unfilled"
+    """The market cannot be filled."""
+    BAG_EMPTY = "bag_empty"
+    """The bag is empty, even if the market is full."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,11 +36,9 @@ class Options:
     """ALH-F1, ALH-F2: seats from the youngest to the oldest; empty: 0, 1, 2, …"""
     max_turns: int = 400
     """ALH-C13: turns of all seats together, then the game ends stalled."""
-    loop_one_less: bool = False
-    """ALH-B6: a wall that closes on itself counts one less, as Board Game Arena does."""
-    end_when_bag_empty: bool = False
-    """ALH-F6: the game ends when the bag is empty, even if the market is full."""
-    slot_currencies: tuple[int, ...] = (0, 1, 2, 3)
+    loop_rule: LoopRule = LoopRule.FULL
+    end_rule: EndRule = EndRule.MARKET_UNFILLED
+    slot_currencies: tuple[Currency, ...] = tuple(Currency)
     """ALH-C9: the currency of each market slot."""
 
     def for_seats(self, seats: int) -> Options:
@@ -34,6 +50,6 @@ class Options:
             raise SetupError(f"age_order: expected each of seats 0 to {seats - 1} once, got {list(age_order)}")
         if not 1 <= self.max_turns <= 10_000:
             raise SetupError(f"max_turns: expected 1 to 10000, got {self.max_turns}")
-        if sorted(self.slot_currencies) != list(range(len(CURRENCIES))):
+        if sorted(self.slot_currencies) != list(Currency):
             raise SetupError("slot_currencies: expected each of the four currencies once")
-        return Options(age_order, self.max_turns, self.loop_one_less, self.end_when_bag_empty, self.slot_currencies)
+        return replace(self, age_order=age_order)

@@ -44,7 +44,7 @@ def longest_wall(layout: Layout) -> list[Side]:
     """ALH-B1, ALH-B7: the sides of the longest wall, in order; of equally long ones the first after the first gap."""
     cells = layout.cells()
     sides = outline(layout)
-    walled = [cell != (0, 0) and bool(layout.table.walls[cells[cell]] & side) for cell, side in sides]
+    walled = [cell != (0, 0) and bool(layout.tile_set.walls[cells[cell]] & side) for cell, side in sides]
     if all(walled):
         return sides
     # From a gap on, no wall runs across the end of the list.

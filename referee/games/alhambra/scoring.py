@@ -1,4 +1,4 @@
-"""Points: the tables, ties and the three rounds. Knows counts and wall lengths, not boards."""
+"""Points: places, ties and the three rounds."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from referee.games.alhambra.position import Position
 from referee.games.alhambra.tiles import TYPES
 
 FIRST_PLACE: Final = (1, 8, 16)
@@ -68,6 +69,13 @@ def score_round(
             if player != NEUTRAL:
                 points[player] += line.each
     return points, lines
+
+
+def score_position(position: Position, round_: int) -> tuple[list[int], list[Line]]:
+    """Return what ``score_round`` does, if this round was held now."""
+    seats = range(position.seats)
+    counts, walls = [position.counts(seat) for seat in seats], [position.wall(seat) for seat in seats]
+    return score_round(round_, counts, walls, position.neutral_counts() if position.seats == 2 else None)
 
 
 def places(scores: Sequence[int]) -> tuple[int, ...]:

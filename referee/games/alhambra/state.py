@@ -5,19 +5,10 @@ Whether an event may happen is asked in ``check.py``; here it has happened.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from hashlib import sha256
-
-from referee.games.alhambra import check, encoding, listing, piles
+from referee.games.alhambra import chance, check, encoding, listing
 from referee.games.alhambra.as_played import AsPlayed
 from referee.games.alhambra.layout import Layout, index_of
-from referee.games.alhambra.money import (
-    KINDS,
-    SCORING_A,
-    VALUE,
-    copies,
-    sums,
-)
+from referee.games.alhambra.money import KINDS, SCORING_A, VALUE, sums
 from referee.games.alhambra.moves import (
     Buy,
     Event,
@@ -25,9 +16,7 @@ from referee.games.alhambra.moves import (
     Hand,
     MarketTiles,
     MoneyRow,
-    Move,
     NeutralTiles,
-    Outcome,
     PlaceTile,
     RebuildAdd,
     RebuildRemove,
@@ -35,83 +24,24 @@ from referee.games.alhambra.moves import (
     ReserveTile,
     TakeMoney,
 )
-from referee.games.alhambra.options import Options
+from referee.games.alhambra.options import EndRule
 from referee.games.alhambra.phases import ACTIONS, CHANCE_KINDS, DISPOSALS, FREE, SLOTS, Phase
-from referee.games.alhambra.scoring import places, score_round
-from referee.games.alhambra.tiles import TYPES, TileTable, tiles_of
-from referee.games.game import Chance, Decision, Ending, Forced, Over, Pending, Violation
+from referee.games.alhambra.position import Position
+from referee.games.alhambra.scoring import places, score_position
+from referee.games.game import Chance, Decision, Ending, Forced, Over, Pending
+from referee.games.state_base import StateBase
 
 
-class State:
-    """The whole public state; nothing in it is secret. Hidden is only the order of what is still undrawn."""
+class State(Position, StateBase):
+    """A position that events move on. The first five methods are functions of the game's other modules."""
 
-    __slots__ = (
-        "a_at",
-        "b_at",
-        "bag",
-        "bought",
-        "deck",
-        "discard",
-        "ending",
-        "hands",
-        "layouts",
-        "market",
-        "neutral",
-        "options",
-        "phase",
-        "reserves",
-        "row",
-        "scores",
-        "scorings",
-        "seat",
-        "seats",
-        "stack",
-        "start",
-        "table",
-        "to_score",
-        "turned",
-        "turns",
-        "won",
-    )
+    __slots__ = ()
 
-    def __init__(self, seats: int, options: Options, table: TileTable) -> None:
-        """Before the first event (ALH-F1 to ALH-F4). Raises ``SetupError``."""
-        self.options = options.for_seats(seats)
-        self.table = table
-        self.seats = seats
-        self.phase = Phase.NEUTRAL_START if seats == 2 else Phase.MARKET
-        self.seat = self.options.age_order[0]
-        self.start = self.seat
-        """The start seat, once the hands are dealt."""
-        self.turns = 0
-        self.market = [FREE] * SLOTS
-        self.row: list[int] = []
-        """Face-up money, ascending."""
-        self.deck = bytearray([copies(seats)] * KINDS)
-        """Money cards not yet turned, counted by kind."""
-        self.discard = bytearray(KINDS)
-        self.hands = [bytearray(KINDS) for _ in range(seats)]
-        self.bag = table.all
-        self.layouts = [Layout(table)] * seats
-        self.reserves = [0] * seats
-        self.bought = 0
-        """Tiles of the seat on turn that wait for their place."""
-        self.won = [0] * seats
-        """Tiles of the hand-out that wait for the seat's decision."""
-        self.neutral = 0
-        self.scores = [0] * seats
-        self.scorings = 0
-        """Scoring rounds held."""
-        self.to_score: tuple[int, ...] = ()
-        """Rounds whose card was turned and that are not yet held."""
-        self.stack = 0
-        """Money cards in the five piles when they were made (ALH-F3)."""
-        self.turned = 0
-        """Money cards turned from the piles."""
-        self.a_at = self.b_at = -1
-        """Money cards turned before the scoring card; -1: not yet turned."""
-        self.ending = Ending.RULES
-        """How the game ended, once it is over."""
+    check = check.violations
+    legal_moves = listing.legal_moves
+    stand_in = listing.stand_in
+    chance_outcomes = chance.outcomes
+    encode = encoding.encode
 
     # What is awaited
 
@@ -121,7 +51,7 @@ class State:
         if kind is not None:
             return (Chance(kind),)
         if self.phase is Phase.ACTION:
-            if self.row or next(self.legal_moves(), None) is not None:
+            if self.row or listing.actions(self):
                 return (Decision(self.seat, ACTIONS),)
             return (Forced(self.seat),)
         if self.phase is Phase.PLACE:
@@ -129,34 +59,6 @@ class State:
         if self.phase is Phase.HAND_OUT:
             return (Decision(self.seat, DISPOSALS[:2]),)
         return (Over(self.ending, tuple(self.scores), places(self.scores)),)
-
-    def check(self, event: Event) -> tuple[Violation, ...]:
-        """Every rule that the event breaks; empty means legal."""
-        return check.violations(self, event)
-
-    def tiles_in_hand(self) -> int:
-        """Bought or won tiles that the seat on turn has to dispose of."""
-        return self.won[self.seat] if self.phase is Phase.HAND_OUT else self.bought
-
-    def legal_moves(self) -> Iterator[Move]:
-        """Canonical moves in canonical order: money, purchases by slot, the three rebuilds; or place, reserve, give."""
-        if self.phase is Phase.ACTION:
-            return iter(listing.actions(self))
-        if self.phase in (Phase.PLACE, Phase.HAND_OUT):
-            return iter(listing.disposals(self))
-        return iter(())
-
-    def stand_in(self, seat: int) -> Move:
-        """TBL-2: what is entered for a seat that makes no move. Raises ``ValueError`` if it has nothing to decide."""
-        return listing.stand_in(self, seat)
-
-    def chance_outcomes(self) -> Iterator[tuple[Outcome, int]]:
-        """Every outcome that can come next, weighted by the orders of draw that bring it."""
-        return piles.outcomes(self)
-
-    def observation(self, seat: int | None) -> State:  # noqa: ARG002 - everybody may see all of it
-        """All of it: hands are public in the record of a game, and the undrawn order is not in the state."""
-        return self.copy()
 
     # What happens
 
@@ -214,7 +116,7 @@ class State:
             paid += VALUE[kind]
         self.market[slot] = FREE
         self.bought |= 1 << tile
-        if paid != self.table.costs[tile]:
+        if paid != self.tile_set.costs[tile]:
             self._end_actions()
 
     def _rebuilt(self, layout: Layout, legal: int) -> None:
@@ -223,7 +125,7 @@ class State:
 
     def _lay(self, tile: int, index: int) -> None:
         layout = self.layouts[self.seat]
-        self._rebuilt(layout.placed(tile, index), layout.placeable(self.table.walls[tile]) >> index & 1)
+        self._rebuilt(layout.placed(tile, index), layout.placeable(self.tile_set.walls[tile]) >> index & 1)
 
     def _rebuild_remove(self, index: int) -> None:
         """ALH-D1: from the Alhambra to the reserve."""
@@ -236,7 +138,7 @@ class State:
         """ALH-D1: one tile of the reserve against one of the Alhambra, on the same cell."""
         layout = self.layouts[self.seat]
         self.reserves[self.seat] ^= 1 << tile | 1 << layout.tiles[index]
-        self._rebuilt(layout.swapped(tile, index), layout.swappable(self.table.walls[tile]) >> index & 1)
+        self._rebuilt(layout.swapped(tile, index), layout.swappable(self.tile_set.walls[tile]) >> index & 1)
         self._end_actions()
 
     def _end_actions(self) -> None:
@@ -324,18 +226,11 @@ class State:
             if self.neutral_draws():
                 self.phase = Phase.NEUTRAL
                 return
-        if FREE in self.market or (self.options.end_when_bag_empty and not self.bag):
+        if FREE in self.market or (self.options.end_rule is EndRule.BAG_EMPTY and not self.bag):
             self._hand_out()
         else:
             self.seat = (self.seat + 1) % self.seats
             self.phase = Phase.ACTION
-
-    def neutral_draws(self) -> int:
-        """ALH-F4: tiles that the neutral player draws before the game, and after round 1 and round 2."""
-        if self.seats != 2:
-            return 0
-        in_bag = self.bag.bit_count()
-        return in_bag // 3 if self.scorings == 2 else min(6, in_bag)
 
     def _neutral_tiles(self, tiles: tuple[int, ...]) -> None:
         """ALH-F4: to the neutral player."""
@@ -393,75 +288,8 @@ class State:
         self.ending = ending
 
     def _score(self, round_: int) -> None:
-        points, _ = score_round(
-            round_,
-            [self.counts(seat) for seat in range(self.seats)],
-            [self.wall(seat) for seat in range(self.seats)],
-            self.neutral_counts() if self.seats == 2 else None,
-        )
+        points, _ = score_position(self, round_)
         self.scores = [score + more for score, more in zip(self.scores, points, strict=True)]
         self.scorings += 1
 
-    def counts(self, seat: int) -> list[int]:
-        """ALH-E5: tiles in the seat's Alhambra by type, the reserve not among them."""
-        return self._count_types(self.layouts[seat].tiles.values())
-
-    def neutral_counts(self) -> list[int]:
-        """The neutral player's tiles by type."""
-        return self._count_types(tiles_of(self.neutral))
-
-    def _count_types(self, tiles: Iterable[int]) -> list[int]:
-        counts = [0] * len(TYPES)
-        for tile in tiles:
-            counts[self.table.types[tile]] += 1
-        return counts
-
-    def wall(self, seat: int) -> int:
-        """ALH-B1, ALH-B6: the seat's longest wall; closed, it counts one less where the options say so."""
-        longest, outline = self.layouts[seat].wall()
-        return longest - 1 if self.options.loop_one_less and longest == outline else longest
-
-    def __repr__(self) -> str:
-        return f"<Alhambra: {self.phase.name.lower()}, seat {self.seat}, {self.turns} turns, scores {self.scores}>"
-
     # Copies and encoding
-
-    def copy(self) -> State:
-        """Return an independent position; layouts are values and are shared."""
-        # Written out, as every event makes one: a loop over the names takes three times as long.
-        new = type(self).__new__(type(self))
-        new.a_at = self.a_at
-        new.b_at = self.b_at
-        new.bag = self.bag
-        new.bought = self.bought
-        new.deck = self.deck.copy()
-        new.discard = self.discard.copy()
-        new.ending = self.ending
-        new.hands = [hand.copy() for hand in self.hands]
-        new.layouts = self.layouts.copy()
-        new.market = self.market.copy()
-        new.neutral = self.neutral
-        new.options = self.options
-        new.phase = self.phase
-        new.reserves = self.reserves.copy()
-        new.row = self.row.copy()
-        new.scores = self.scores.copy()
-        new.scorings = self.scorings
-        new.seat = self.seat
-        new.seats = self.seats
-        new.stack = self.stack
-        new.start = self.start
-        new.table = self.table
-        new.to_score = self.to_score
-        new.turned = self.turned
-        new.turns = self.turns
-        new.won = self.won.copy()
-        return new
-
-    def encode(self) -> bytes:
-        """The canonical encoding, as docs/alhambra-state.md gives it."""
-        return encoding.encode(self)
-
-    def digest(self) -> bytes:
-        """SHA-256 of ``encode()``."""
-        return sha256(self.encode()).digest()

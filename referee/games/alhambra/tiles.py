@@ -1,4 +1,4 @@
-"""The building tiles: names, types, costs, walls; and the table that a game is played with."""
+"""The building tiles: names, types, costs, walls; and the set that a game is played with."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def parse_tile(name: str) -> Tile:
     return Tile(name, TYPES.index(type_), int(cost), walls)
 
 
-class TileTable:
+class TileSet:
     """The tiles of a game by number. A number is the place in the deck's canonical list."""
 
     __slots__ = ("all", "costs", "names", "numbers", "types", "walls")
@@ -67,7 +67,7 @@ class TileTable:
     def __init__(self, names: tuple[str, ...]) -> None:
         """Raises ``SetupError`` unless there are 54 different well-formed names."""
         if len(names) != len(NAMES) or len(set(names)) != len(names):
-            raise SetupError(f"tile table: expected {len(NAMES)} different names, got {len(set(names))}")
+            raise SetupError(f"tile set: expected {len(NAMES)} different names, got {len(set(names))}")
         tiles = [parse_tile(name) for name in names]
         self.names = names
         self.numbers = {name: number for number, name in enumerate(names)}
@@ -78,9 +78,9 @@ class TileTable:
 
 
 @lru_cache(maxsize=16)
-def tile_table(names: tuple[str, ...] = NAMES) -> TileTable:
-    """The table with these names; one object for equal names. Raises ``SetupError``."""
-    return TileTable(names)
+def tile_set(names: tuple[str, ...] = NAMES) -> TileSet:
+    """The set with these names; one object for equal names. Raises ``SetupError``."""
+    return TileSet(names)
 
 
 def tiles_of(bits: int) -> list[int]:

@@ -25,7 +25,7 @@ def _walls_at(layout: Layout, cell: Cell) -> int | None:
     if cell == (0, 0):
         return 0
     tile = layout.tiles.get(index_of(cell)) if on_board(cell) else None
-    return None if tile is None else layout.table.walls[tile]
+    return None if tile is None else layout.tile_set.walls[tile]
 
 
 def _opposite(side: int) -> int:
@@ -45,7 +45,7 @@ def _mismatches(layout: Layout, cell: Cell, walls: int) -> tuple[Violation, ...]
 
 def placement_violations(layout: Layout, tile: int, cell: Cell) -> tuple[Violation, ...]:
     """Every rule of building that a tile breaks on this cell."""
-    walls = layout.table.walls[tile]
+    walls = layout.tile_set.walls[tile]
     if not on_board(cell):
         return (Violation("ALH-A8", (cell,)),)
     index = index_of(cell)
@@ -87,7 +87,7 @@ def swap_violations(layout: Layout, tile: int, cell: Cell) -> tuple[Violation, .
         return (Violation("ALH-D2", (cell,)),)
     if not on_board(cell) or not layout.occupied >> index_of(cell) & 1:
         return (Violation("ALH-D1", (cell,), {"found": "empty cell", "expected": "a tile"}),)
-    found = _mismatches(layout, cell, layout.table.walls[tile])
+    found = _mismatches(layout, cell, layout.tile_set.walls[tile])
     if found:
         after = layout.swapped(tile, index_of(cell))
         if cut := after.occupied & ~after.reachable_without() & ~layout.far():

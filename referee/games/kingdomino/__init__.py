@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from referee.games.game import Rule, Stream
 from referee.games.kingdomino.catalogue import CATALOGUE
-from referee.games.kingdomino.dominoes import DominoTable, domino_table
+from referee.games.kingdomino.dealer import Dealer
+from referee.games.kingdomino.dominoes import DominoSet, domino_set
 from referee.games.kingdomino.options import MAX_SEATS, MIN_SEATS, Options
-from referee.games.kingdomino.piles import Dealer
 from referee.games.kingdomino.state import State
 
 
@@ -21,17 +21,21 @@ class Kingdomino:
     max_seats = MAX_SEATS
     catalogue: Sequence[Rule] = CATALOGUE
     waivable = frozenset({"KDO-13", "KDO-14"})
-    declares_tables = True
+    declares_components = True
 
-    def new(self, seats: int, options: Options | None = None, tables: DominoTable | None = None) -> State:
+    def default_components(self) -> DominoSet:
+        """Return the 48 dominoes."""
+        return domino_set()
+
+    def new(self, seats: int, options: Options | None = None, components: DominoSet | None = None) -> State:
         """The state before the first event. Raises ``SetupError``."""
-        return State(seats, options or Options(), tables or domino_table())
+        return State(seats, options or Options(), components or self.default_components())
 
-    def dealer(self, seats: int, options: Options | None, tables: DominoTable | None, stream: Stream) -> Dealer:
+    def dealer(self, seats: int, options: Options | None, components: DominoSet | None, stream: Stream) -> Dealer:
         """The order that ``stream`` gives this game. Raises ``SetupError``."""
-        return Dealer(seats, options or Options(), tables or domino_table(), stream)
+        return Dealer(seats, options or Options(), components or self.default_components(), stream)
 
 
 GAME = Kingdomino()
 
-__all__ = ["GAME", "DominoTable", "Options", "State", "domino_table"]
+__all__ = ["GAME", "DominoSet", "Options", "State", "domino_set"]

@@ -201,7 +201,7 @@ SCORING: Final = (
     _rule(
         24,
         _S,
-        "state.State.score",
+        "scoring.score",
         "Points for a central castle and for harmony belong to the points, before any tie is broken.",
         "CZ Varianty hry (are added). Decided: before ties",
     ),

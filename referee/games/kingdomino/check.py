@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
 from referee.games.game import Cell, Violation
 from referee.games.kingdomino.kingdom import in_frame
@@ -16,31 +15,29 @@ from referee.games.kingdomino.moves import (
     PlaceCastle,
     PlaceDomino,
 )
+from referee.games.kingdomino.options import all_kings
 from referee.games.kingdomino.phases import CHANCE_KINDS, Phase
-from referee.games.kingdomino.piles import all_kings
-
-if TYPE_CHECKING:
-    from referee.games.kingdomino.state import State
+from referee.games.kingdomino.position import Position
 
 Found = tuple[Violation, ...]
 
 
-def violations(state: State, event: Event) -> Found:
-    """Every rule that the event breaks in this state."""
-    phase = state.phase
+def violations(position: Position, event: Event) -> Found:
+    """Every rule that the event breaks in this position."""
+    phase = position.phase
     match event:
         case PlaceCastle(column, row):
-            return _castle(state, column, row) if phase is Phase.CASTLE else _no_castle(phase)
+            return _castle(position, column, row) if phase is Phase.CASTLE else _no_castle(phase)
         case ChooseDomino(domino):
-            return _choose(state, domino) if phase is Phase.CHOOSE else _out_of_place(phase)
+            return _choose(position, domino) if phase is Phase.CHOOSE else _out_of_place(phase)
         case PlaceDomino(domino, left, right):
-            return _place(state, domino, left, right) if phase is Phase.PLACE else _out_of_place(phase)
+            return _place(position, domino, left, right) if phase is Phase.PLACE else _out_of_place(phase)
         case DiscardDomino(domino):
-            return _discard(state, domino) if phase is Phase.PLACE else _out_of_place(phase)
+            return _discard(position, domino) if phase is Phase.PLACE else _out_of_place(phase)
         case FirstOrder(seats):
-            return _first_order(state, seats) if phase is Phase.FIRST_ORDER else _not_awaited(phase)
+            return _first_order(position, seats) if phase is Phase.FIRST_ORDER else _not_awaited(phase)
         case Line(dominoes):
-            return _line(state, dominoes) if phase is Phase.LINE else _not_awaited(phase)
+            return _line(position, dominoes) if phase is Phase.LINE else _not_awaited(phase)
     return _not_awaited(phase)
 
 
@@ -63,67 +60,67 @@ def _no_castle(phase: Phase) -> Found:
     return (Violation("KDO-17", facts={"awaited": CHANCE_KINDS.get(phase, phase.name.lower())}),)
 
 
-def _castle(state: State, column: int, row: int) -> Found:
+def _castle(position: Position, column: int, row: int) -> Found:
     """KDO-17: on a cell of the frame."""
-    size = state.options.size()
+    size = position.options.size()
     if in_frame(size, (column, row)):
         return ()
     return (Violation("KDO-17", facts={"column": column, "row": row, "frame": f"{size}x{size}"}),)
 
 
-def _choose(state: State, number: int) -> Found:
+def _choose(position: Position, number: int) -> Found:
     """KDO-5: a domino of the line that carries no king."""
-    if number not in state.offer:
+    if number not in position.offer:
         return (Violation("KDO-5", facts={"domino": number, "found": "not in the line"}),)
-    if number in state.claims:
-        return (Violation("KDO-5", facts={"domino": number, "claimed_by_seat": state.claims[number]}),)
+    if number in position.claims:
+        return (Violation("KDO-5", facts={"domino": number, "claimed_by_seat": position.claims[number]}),)
     return ()
 
 
-def _due(state: State, number: int) -> Found:
+def _due(position: Position, number: int) -> Found:
     """KDO-6: the domino under the king whose turn it is."""
-    due = state.due().number
+    due = position.due().number
     return () if number == due else (Violation("KDO-6", facts={"domino": number, "due": due}),)
 
 
-def _place(state: State, number: int, left: Cell, right: Cell) -> Found:
+def _place(position: Position, number: int, left: Cell, right: Cell) -> Found:
     """KDO-14 to KDO-19, also for a domino that is not due."""
-    kingdom = state.kingdoms[state.seat]
-    domino = state.table.get(number)
+    kingdom = position.kingdoms[position.seat]
+    domino = position.domino_set.get(number)
     wrong = kingdom.misplaced(left, right) if domino is None else kingdom.violations(domino, left, right)
-    return _due(state, number) + wrong
+    return _due(position, number) + wrong
 
 
-def _discard(state: State, number: int) -> Found:
+def _discard(position: Position, number: int) -> Found:
     """KDO-13: only where no placement is legal; the violation names the cells of one."""
-    found = _due(state, number)
-    domino = state.table.get(number)
+    found = _due(position, number)
+    domino = position.domino_set.get(number)
     if domino is None:
         return found
-    for ax, ay, bx, by in state.kingdoms[state.seat].placements(domino)[:1]:
+    for ax, ay, bx, by in position.kingdoms[position.seat].placements(domino)[:1]:
         found += (Violation("KDO-13", ((ax, ay), (bx, by)), {"domino": number, "found": "a place where it fits"}),)
     return found
 
 
-def _first_order(state: State, seats: tuple[int, ...]) -> Found:
+def _first_order(position: Position, seats: tuple[int, ...]) -> Found:
     """KDO-4: every king once, in any order."""
-    if Counter(seats) == Counter(all_kings(state.seats)):
+    if Counter(seats) == Counter(all_kings(position.seats)):
         return ()
-    return (Violation("KDO-4", facts={"order": _words(seats), "kings": _words(all_kings(state.seats))}),)
+    return (Violation("KDO-4", facts={"order": _words(seats), "kings": _words(all_kings(position.seats))}),)
 
 
-def _line(state: State, numbers: tuple[int, ...]) -> Found:
-    """KDO-3: as many as a line has, ascending; KDO-12: of the table, each once in a game."""
+def _line(position: Position, numbers: tuple[int, ...]) -> Found:
+    """KDO-3: as many as a line has, ascending; KDO-12: of the set, each once in a game."""
     found = []
-    size = state.line_size()
+    size = position.line_size()
     if len(numbers) != size:
         found.append(Violation("KDO-3", facts={"dominoes": len(numbers), "expected": size}))
     if list(numbers) != sorted(numbers):
         found.append(Violation("KDO-3", facts={"line": _words(numbers), "expected": "ascending numbers"}))
-    if unknown := [number for number in numbers if state.table.get(number) is None]:
-        found.append(Violation("KDO-12", facts={"dominoes": _words(unknown), "found": "not in the table"}))
-    known = [number for number in numbers if state.table.get(number) is not None]
-    twice = [number for i, number in enumerate(known) if not state.unseen >> number & 1 or number in known[:i]]
+    if unknown := [number for number in numbers if position.domino_set.get(number) is None]:
+        found.append(Violation("KDO-12", facts={"dominoes": _words(unknown), "found": "not in the set"}))
+    known = [number for number in numbers if position.domino_set.get(number) is not None]
+    twice = [number for i, number in enumerate(known) if not position.unseen >> number & 1 or number in known[:i]]
     if twice:
         found.append(Violation("KDO-12", facts={"dominoes": _words(twice), "found": "already drawn"}))
     return tuple(found)

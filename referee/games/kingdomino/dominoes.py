@@ -1,4 +1,4 @@
-"""The dominoes: terrains, halves, and the table that a game is played with."""
+"""The dominoes: terrains, halves, and the set that a game is played with."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TERRAINS: Final = ("wheat", "forest", "lake", "meadow", "swamp", "mine")
 MOST_CROWNS: Final = 3
 
 COUNT: Final = 48
-"""Dominoes of a table; their numbers are 1 to 48."""
+"""Dominoes of a set; their numbers are 1 to 48."""
 
 
 class Half(NamedTuple):
@@ -28,7 +28,7 @@ class Half(NamedTuple):
 
 
 class Domino(NamedTuple):
-    """A domino. Which half is the left one is the table's choice: a domino may be turned."""
+    """A domino. Which half is the left one is the set's choice: a domino may be turned."""
 
     number: int
     left: Half
@@ -71,7 +71,7 @@ DOMINOES: Final = _pieces(_PIECES)
 contradicted by one or two. The examples of the Czech rule text show dominoes that are not among them."""
 
 
-class DominoTable:
+class DominoSet:
     """The dominoes of a game. ``dominoes[number - 1]`` has the number."""
 
     __slots__ = ("all", "dominoes")
@@ -92,13 +92,18 @@ class DominoTable:
         """Every number as a bit of a set."""
 
     def get(self, number: int) -> Domino | None:
-        """The domino with the number; None for a number that the table does not have."""
+        """The domino with the number; None for a number that the set does not have."""
         return self.dominoes[number - 1] if 1 <= number <= len(self.dominoes) else None
 
 
-def domino_table(dominoes: tuple[Domino, ...] = DOMINOES) -> DominoTable:
-    """The table with these dominoes; one object for equal ones. Raises ``SetupError``."""
-    return _table(dominoes)
+def domino_set(dominoes: tuple[Domino, ...] = DOMINOES) -> DominoSet:
+    """The set with these dominoes; one object for equal ones. Raises ``SetupError``."""
+    return _domino_set(dominoes)
 
 
-_table = lru_cache(maxsize=16)(DominoTable)
+_domino_set = lru_cache(maxsize=16)(DominoSet)
+
+
+def numbers_of(bits: int) -> list[int]:
+    """The domino numbers of a bit set, ascending."""
+    return [number for number in range(bits.bit_length()) if bits >> number & 1]

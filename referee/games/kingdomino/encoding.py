@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from struct import Struct
-from typing import TYPE_CHECKING
 
 from referee.games.game import Cell
 from referee.games.kingdomino.kingdom import Placed
-
-if TYPE_CHECKING:
-    from referee.games.kingdomino.state import State
+from referee.games.kingdomino.position import Position
 
 NOBODY = 255
 """No seat; no castle."""
@@ -20,26 +17,26 @@ _head = Struct(">5BHBQ").pack
 _domino = Struct(">B4b").pack
 
 
-def encode(state: State) -> bytes:
+def encode(position: Position) -> bytes:
     """The bytes; their SHA-256 is the position's digest."""
     parts = [
         b"KDO\x01",
         _head(
-            state.seats,
-            state.phase,
-            state.seat,
-            state.options.size(),
-            state.lines,
-            state.turns,
-            state.lines_in_all,
-            state.unseen,
+            position.seats,
+            position.phase,
+            position.seat,
+            position.options.size(),
+            position.lines,
+            position.turns,
+            position.lines_in_all,
+            position.unseen,
         ),
-        _list(state.order),
-        _list([number for king in state.kings for number in king]),
-        _list([number for domino in state.offer for number in (domino, state.claims.get(domino, NOBODY))]),
-        _list(state.removed),
+        _list(position.order),
+        _list([number for king in position.kings for number in king]),
+        _list([number for domino in position.offer for number in (domino, position.claims.get(domino, NOBODY))]),
+        _list(position.removed),
     ]
-    for kingdom, discarded in zip(state.kingdoms, state.discarded, strict=True):
+    for kingdom, discarded in zip(position.kingdoms, position.discarded, strict=True):
         parts += (_kingdom(kingdom.castle, kingdom.dominoes), _list(discarded))
     return b"".join(parts)
 

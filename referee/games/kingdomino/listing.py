@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from referee.games.kingdomino.kingdom import halves_of
 from referee.games.kingdomino.moves import ChooseDomino, DiscardDomino, Move, PlaceCastle, PlaceDomino
 from referee.games.kingdomino.phases import Phase
-
-if TYPE_CHECKING:
-    from referee.games.kingdomino.state import State
+from referee.games.kingdomino.position import Position
 
 # Moves are values: equal ones are made once, as much of listing is making objects.
 _made = lru_cache(maxsize=1 << 16)
@@ -22,25 +20,30 @@ def _place(number: int, code: int) -> PlaceDomino:
     return PlaceDomino(number, *halves_of(code))
 
 
-def moves(state: State) -> list[Move]:
+def legal_moves(position: Position) -> Iterator[Move]:
+    """Return an iterator over ``moves``."""
+    return iter(moves(position))
+
+
+def moves(position: Position) -> list[Move]:
     """Castles by column, then row; dominoes by number; placements by cells, or the discard if there is none."""
-    match state.phase:
+    match position.phase:
         case Phase.CASTLE:
-            size = state.options.size()
+            size = position.options.size()
             return [PlaceCastle(column, row) for column in range(size) for row in range(size)]
         case Phase.CHOOSE:
-            return [_choose(number) for number in state.offer if number not in state.claims]
+            return [_choose(number) for number in position.offer if number not in position.claims]
         case Phase.PLACE:
-            domino = state.due()
+            domino = position.due()
             number = domino.number
-            return [_place(number, code) for code in state.kingdoms[state.seat].codes(domino)] or [
+            return [_place(number, code) for code in position.kingdoms[position.seat].codes(domino)] or [
                 DiscardDomino(number)
             ]
     return []
 
 
-def stand_in(state: State, seat: int) -> Move:
+def stand_in(position: Position, seat: int) -> Move:
     """TBL-2: the first of ``moves``. Raises ``ValueError`` if the seat has nothing to decide."""
-    if seat == state.seat and (listed := moves(state)):
+    if seat == position.seat and (listed := moves(position)):
         return listed[0]
     raise ValueError(f"seat {seat} has nothing to decide")

@@ -97,3 +97,13 @@ class Options:
 def kings_of(seats: int) -> int:
     """KDO-1: kings of each seat."""
     return 2 if seats == 2 else 1
+
+
+def clockwise(first: int, seats: int) -> tuple[int, ...]:
+    """KDO-4: from this seat on, with two seats twice around."""
+    return tuple((first + turn) % seats for turn in range(seats)) * kings_of(seats)
+
+
+def all_kings(seats: int) -> tuple[int, ...]:
+    """KDO-1: the owners of all kings, seat by seat."""
+    return tuple(seat for seat in range(seats) for _ in range(kings_of(seats)))

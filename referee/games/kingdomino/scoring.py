@@ -1,4 +1,4 @@
-"""Points beyond the areas, and places. What a kingdom itself is worth is ``Kingdom.score``."""
+"""Points and places. What a kingdom itself is worth is ``Kingdom.score``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from referee.games.kingdomino.dominoes import TERRAINS, Domino
 from referee.games.kingdomino.kingdom import Kingdom
 from referee.games.kingdomino.options import Central, Options
+from referee.games.kingdomino.position import Position
 
 CENTRAL_POINTS: Final = 10
 HARMONY_POINTS: Final = 5
@@ -40,6 +41,19 @@ def central_bonus(kingdom: Kingdom, options: Options) -> int:
 def harmony_bonus(discarded: Sequence[int], options: Options) -> int:
     """KDO-28: nothing was discarded so far."""
     return HARMONY_POINTS if options.harmony and not discarded else 0
+
+
+def score(position: Position, seat: int) -> int:
+    """Return the seat's points if the game ended now, bonuses included (KDO-20, KDO-24)."""
+    kingdom, options = position.kingdoms[seat], position.options
+    bonus = central_bonus(kingdom, options) + harmony_bonus(position.discarded[seat], options)
+    return kingdom.score() + bonus
+
+
+def standing(position: Position, seat: int) -> Standing:
+    """Return what the seat is ranked by (KDO-21, KDO-22)."""
+    kingdom = position.kingdoms[seat]
+    return Standing(score(position, seat), kingdom.largest_area(), kingdom.crowns())
 
 
 def places(standings: Sequence[tuple[int, ...]]) -> tuple[int, ...]:

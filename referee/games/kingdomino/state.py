@@ -5,12 +5,9 @@ Whether an event may happen is asked in ``check.py``; here it has happened.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from hashlib import sha256
-
-from referee.games.game import Chance, Decision, Ending, Over, Pending, Violation
-from referee.games.kingdomino import check, encoding, listing, piles
-from referee.games.kingdomino.dominoes import Domino, DominoTable
+from referee.games.game import Chance, Decision, Ending, Over, Pending
+from referee.games.kingdomino import chance, check, encoding, listing, scoring
+from referee.games.kingdomino.dominoes import DominoSet
 from referee.games.kingdomino.kingdom import Kingdom
 from referee.games.kingdomino.moves import (
     ChooseDomino,
@@ -18,81 +15,38 @@ from referee.games.kingdomino.moves import (
     Event,
     FirstOrder,
     Line,
-    Move,
-    Outcome,
     PlaceCastle,
     PlaceDomino,
 )
 from referee.games.kingdomino.options import Frame, Options
 from referee.games.kingdomino.phases import CASTLES, CHANCE_KINDS, CHOICES, DISCARDS, PLACEMENTS, Phase
-from referee.games.kingdomino.scoring import Standing, central_bonus, harmony_bonus, places
+from referee.games.kingdomino.position import Position
+from referee.games.state_base import StateBase
 
 
-class State:
-    """The whole public state; nothing in it is secret. Hidden is only the order of what is still undrawn."""
+class State(Position, StateBase):
+    """A position that events move on. The first seven methods are functions of the game's other modules."""
 
-    __slots__ = (
-        "claims",
-        "discarded",
-        "kingdoms",
-        "kings",
-        "lines",
-        "lines_in_all",
-        "offer",
-        "options",
-        "order",
-        "phase",
-        "removed",
-        "seat",
-        "seats",
-        "table",
-        "turns",
-        "unseen",
-    )
+    __slots__ = ()
 
-    def __init__(self, seats: int, options: Options, table: DominoTable) -> None:
+    check = check.violations
+    legal_moves = listing.legal_moves
+    stand_in = listing.stand_in
+    chance_outcomes = chance.outcomes
+    encode = encoding.encode
+    score = scoring.score
+    standing = scoring.standing
+
+    def __init__(self, seats: int, options: Options, domino_set: DominoSet) -> None:
         """Before the first event. Raises ``SetupError``."""
-        self.options = options.for_seats(seats)
-        self.table = table
-        self.seats = seats
-        self.phase = Phase.CASTLE
-        self.seat = 0
-        """On turn; while chance is awaited, the seat that comes after it, as far as it is known."""
-        self.turns = 0
-        """Kings that have done all they had to do in a round, since the game began."""
-        self.kingdoms = [Kingdom(self.options.size())] * seats
-        """In a fixed frame one without a castle's cell until it is placed."""
-        self.order = self.options.declared_order
-        """KDO-4: whose kings choose from the first line, in order; empty until it is known."""
-        self.kings: list[tuple[int, int]] = []
-        """KDO-6: (domino, seat) of the kings whose domino is still to be placed in this round, ascending."""
-        self.offer: list[int] = []
-        """The line that is chosen from, ascending; empty once all have chosen."""
-        self.claims: dict[int, int] = {}
-        """The seat whose king stands on a domino of the offer."""
-        self.unseen = table.all
-        """Dominoes that no line has shown, a bit a number; not all of them come in every game (KDO-2)."""
-        self.lines = 0
-        """Lines drawn so far."""
-        self.lines_in_all = self.options.dominoes(seats) // self.line_size()
-        self.removed: list[int] = []
-        """KDO-30: dominoes that were left over in their line."""
-        self.discarded: list[list[int]] = [[] for _ in range(seats)]
-        """KDO-15: of each seat, in the order of the discards."""
+        super().__init__(seats, options, domino_set)
         if self.options.frame is Frame.RELATIVE:
             self._set_up()
 
-    def line_size(self) -> int:
-        """KDO-3, KDO-30: dominoes of a line."""
-        return self.options.line(self.seats)
-
-    def undrawn(self) -> int:
-        """Dominoes that are still to come in the game."""
-        return (self.lines_in_all - self.lines) * self.line_size()
-
-    def due(self) -> Domino:
-        """KDO-6: the domino that is placed next in this round. Raises ``IndexError`` if there is none."""
-        return self.table.dominoes[self.kings[0][0] - 1]
+    @property
+    def scores(self) -> tuple[int, ...]:
+        """Every seat's points if the game ended now."""
+        return tuple(map(self.score, range(self.seats)))
 
     # What is awaited
 
@@ -108,46 +62,8 @@ class State:
                 return (Decision(self.seat, PLACEMENTS if fits else DISCARDS),)
             case Phase.OVER:
                 standings = [self.standing(seat) for seat in range(self.seats)]
-                return (Over(Ending.RULES, self.scores, places(standings)),)
+                return (Over(Ending.RULES, self.scores, scoring.places(standings)),)
         return (Chance(CHANCE_KINDS[self.phase]),)
-
-    def check(self, event: Event) -> tuple[Violation, ...]:
-        """Every rule that the event breaks; empty means legal."""
-        return check.violations(self, event)
-
-    def legal_moves(self) -> Iterator[Move]:
-        """Canonical moves in canonical order: castles, dominoes to choose, or placements; a discard is alone."""
-        return iter(listing.moves(self))
-
-    def stand_in(self, seat: int) -> Move:
-        """TBL-2: what is entered for a seat that makes no move. Raises ``ValueError`` if it has nothing to decide."""
-        return listing.stand_in(self, seat)
-
-    def chance_outcomes(self) -> Iterator[tuple[Outcome, int]]:
-        """Every outcome that the draw can bring next, weighted by the ways in which it does."""
-        return piles.outcomes(self)
-
-    def observation(self, seat: int | None) -> State:  # noqa: ARG002 - everybody may see all of it
-        """All of it: the undrawn order, the one thing that is hidden, is not in the state."""
-        return self.copy()
-
-    # What it is worth
-
-    def score(self, seat: int) -> int:
-        """KDO-20, KDO-24: the seat's points if the game ended now, bonuses included."""
-        kingdom = self.kingdoms[seat]
-        bonus = central_bonus(kingdom, self.options) + harmony_bonus(self.discarded[seat], self.options)
-        return kingdom.score() + bonus
-
-    @property
-    def scores(self) -> tuple[int, ...]:
-        """Of all seats."""
-        return tuple(map(self.score, range(self.seats)))
-
-    def standing(self, seat: int) -> Standing:
-        """KDO-21, KDO-22: what the seat is ranked by."""
-        kingdom = self.kingdoms[seat]
-        return Standing(self.score(seat), kingdom.largest_area(), kingdom.crowns())
 
     # What happens
 
@@ -235,35 +151,3 @@ class State:
 
     def __repr__(self) -> str:
         return f"<Kingdomino: {self.phase.name.lower()}, seat {self.seat}, {self.turns} turns, scores {self.scores}>"
-
-    # Copies and encoding
-
-    def copy(self) -> State:
-        """Return an independent position; kingdoms are values and are shared."""
-        # Written out, as every event makes one: a loop over the names takes three times as long.
-        new = type(self).__new__(type(self))
-        new.claims = self.claims.copy()
-        new.discarded = [numbers.copy() for numbers in self.discarded]
-        new.kingdoms = self.kingdoms.copy()
-        new.kings = self.kings.copy()
-        new.lines = self.lines
-        new.lines_in_all = self.lines_in_all
-        new.offer = self.offer.copy()
-        new.options = self.options
-        new.order = self.order
-        new.phase = self.phase
-        new.removed = self.removed.copy()
-        new.seat = self.seat
-        new.seats = self.seats
-        new.table = self.table
-        new.turns = self.turns
-        new.unseen = self.unseen
-        return new
-
-    def encode(self) -> bytes:
-        """The canonical encoding, as docs/kingdomino-state.md gives it."""
-        return encoding.encode(self)
-
-    def digest(self) -> bytes:
-        """SHA-256 of ``encode()``."""
-        return sha256(self.encode()).digest()

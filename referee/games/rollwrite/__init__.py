@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from referee.games.game import Rule, Stream
 from referee.games.rollwrite.catalogue import CATALOGUE
-from referee.games.rollwrite.chance import Dealer
+from referee.games.rollwrite.dealer import Dealer
 from referee.games.rollwrite.options import MAX_SEATS, MIN_SEATS, Options
 from referee.games.rollwrite.sheet import TYPES, Sheet, sheet
 from referee.games.rollwrite.state import State
@@ -21,13 +21,17 @@ class RollAndWrite:
     max_seats = MAX_SEATS
     catalogue: Sequence[Rule] = CATALOGUE
     waivable = frozenset({"RNW-10"})
-    declares_tables = True
+    declares_components = True
 
-    def new(self, seats: int, options: Options | None = None, tables: Sheet | None = None) -> State:
+    def default_components(self) -> Sheet:
+        """Return the project's own sheet."""
+        return sheet()
+
+    def new(self, seats: int, options: Options | None = None, components: Sheet | None = None) -> State:
         """The state before the first event. Raises ``SetupError``."""
-        return State(seats, options or Options(), tables or sheet())
+        return State(seats, options or Options(), components or self.default_components())
 
-    def dealer(self, seats: int, options: Options | None, tables: Sheet | None, stream: Stream) -> Dealer:  # noqa: ARG002
+    def dealer(self, seats: int, options: Options | None, components: Sheet | None, stream: Stream) -> Dealer:  # noqa: ARG002
         """The dice that ``stream`` gives this game. Raises ``SetupError``."""
         (options or Options()).for_seats(seats)
         return Dealer(stream)

@@ -1,11 +1,10 @@
-"""Types that are completed during the game: who gets which places at the end of a round."""
+"""Types that are completed during the game: who completed them, and what each got for it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from referee.games.rollwrite.scoring import share
 from referee.games.rollwrite.sheet import TYPES
 
 
@@ -33,21 +32,3 @@ def completed(awards: Sequence[Award], seats: int, against: bool) -> list[dict[i
         points[award.type] |= dict.fromkeys(award.seats, award.each)
         points[award.type] |= {seats + player: award.each if against else 0 for player in award.virtual}
     return points
-
-
-def awards_of_round(
-    awards: Sequence[Award], round_: int, counts: Sequence[Sequence[int]], boxes: Sequence[int], seats: int
-) -> list[Award]:
-    """RNW-26 to RNW-31: who completed a type in this round takes the next places together, by the types.
-
-    ``awards``: those of the rounds before. ``counts``: buildings by type of the seats, then of the virtual players.
-    """
-    found = []
-    for type_, (before, full) in enumerate(zip(completed(awards, seats, against=False), boxes, strict=True)):
-        finished = tuple([p for p, own in enumerate(counts) if own[type_] >= full and p not in before])
-        if finished:
-            places = share(type_, len(before), finished)
-            own_seats = tuple(player for player in finished if player < seats)
-            virtual = tuple(player - seats for player in finished if player >= seats)
-            found.append(Award(type_, round_, own_seats, virtual, places.place, places.each))
-    return found

@@ -39,7 +39,7 @@ SET_UP: Final = (
         "The start seat rolls another pair and places it, on dice of the same value, too; so it has four dice.",
         "SK set-up 4",
     ),
-    _rule(4, _T, "state.State.__init__", "Every seat starts with three coins circled.", "SK set-up 5"),
+    _rule(4, _T, "position.Position.__init__", "Every seat starts with three coins circled.", "SK set-up 5"),
     _rule(
         5,
         _D,
@@ -204,7 +204,7 @@ COMPLETION: Final = (
     _rule(
         28,
         _S,
-        "awards.awards_of_round",
+        "scoring.awards_of_round",
         "Who completes a type in a later round gets the second or third place; after the third there is nothing.",
         "SK build, last free box",
     ),
@@ -225,7 +225,7 @@ COMPLETION: Final = (
     _rule(
         31,
         _S,
-        "awards.awards_of_round",
+        "scoring.awards_of_round",
         "A virtual player that completes a type in the same round as a seat shares with it, and its share is lost.",
         "Decided, as at the end of the game",
     ),
@@ -299,7 +299,7 @@ VARIANTS: Final = (
     _rule(
         43,
         _T,
-        "state.State.__init__",
+        "position.Position.__init__",
         "A solo game against 3 or 4 virtual players has the 15 or 12 rounds of 4 or 5 players.",
         "SK variants of the solo game. Decided: the number of all players counts",
     ),

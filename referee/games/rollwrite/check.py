@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, assert_never
+from typing import assert_never
 
 from referee.games.game import ForcedPass, Violation
+from referee.games.rollwrite.dice import change_cost
 from referee.games.rollwrite.moves import (
     Build,
     BuildSecond,
@@ -18,30 +19,24 @@ from referee.games.rollwrite.moves import (
     Move,
     Outcome,
     Roll,
+    Rolls,
     StartBuildings,
     StartDice,
     StartSeat,
     VirtualBuildings,
 )
 from referee.games.rollwrite.phases import CHANCE_KINDS, Phase
-from referee.games.rollwrite.sheet import FACES, TYPES, index_of
-
-if TYPE_CHECKING:
-    from referee.games.rollwrite.state import State
-
-START_BUILDINGS: Final = 3
-"""RNW-1, RNW-6."""
-SECOND_COST: Final = 3
-"""RNW-20."""
+from referee.games.rollwrite.position import Position
+from referee.games.rollwrite.sheet import FACES, SECOND_COST, START_BUILDINGS, TYPES, index_of
 
 
-def violations(state: State, event: Event) -> tuple[Violation, ...]:
-    """Every rule that the event breaks in this state."""
+def violations(position: Position, event: Event) -> tuple[Violation, ...]:
+    """Every rule that the event breaks in this position."""
     if isinstance(event, Move):
-        return _move(state, event)
+        return _move(position, event)
     if isinstance(event, ForcedPass):
-        return _not_awaited(state.phase)
-    return _outcome(state, event)
+        return _not_awaited(position.phase)
+    return _outcome(position, event)
 
 
 def _not_awaited(phase: Phase) -> tuple[Violation, ...]:
@@ -49,43 +44,35 @@ def _not_awaited(phase: Phase) -> tuple[Violation, ...]:
     return (Violation("RNW-8", facts={"awaited": CHANCE_KINDS.get(phase, phase.name.lower())}),)
 
 
-def _move(state: State, event: Move) -> tuple[Violation, ...]:
-    phase = state.phase
+def _move(position: Position, event: Move) -> tuple[Violation, ...]:
+    phase = position.phase
     match event:
         case ChangeDice(blue, yellow):
             if phase is Phase.SECOND:
                 return (Violation("RNW-19", facts={"found": "dice changed after the action"}),)
-            return _change_dice(state, blue, yellow) if phase is Phase.ACTION else _not_awaited(phase)
+            return _change_dice(position, blue, yellow) if phase is Phase.ACTION else _not_awaited(phase)
         case Build(blue, yellow):
             if phase is Phase.SECOND:
                 return (Violation("RNW-20", facts={"found": "a second building with dice of choice"}),)
-            return _build(state, blue, yellow) if phase is Phase.ACTION else _not_awaited(phase)
+            return _build(position, blue, yellow) if phase is Phase.ACTION else _not_awaited(phase)
         case GetCoins():
             return () if phase is Phase.ACTION else _not_awaited(phase)
         case BuildSecond():
-            return _build_second(state)
+            return _build_second(position)
         case EndBuilding():
             return () if phase is Phase.SECOND else _not_awaited(phase)
         case KeepPair(blue, yellow):
-            return _keep_pair(state, blue, yellow) if phase is Phase.KEEP else _not_awaited(phase)
+            return _keep_pair(position, blue, yellow) if phase is Phase.KEEP else _not_awaited(phase)
         case _:
             assert_never(event)
 
 
-def change_cost(old: Sequence[int], new: Sequence[int]) -> int:
-    """RNW-19: the fewest steps from dice of a colour to others, both ascending.
-
-    The lowest becomes the lowest: where two dice would pass each other, they save steps by exchanging their ends.
-    """
-    return sum(abs(a - b) for a, b in zip(old, new, strict=True))
-
-
-def _change_dice(state: State, blue: tuple[int, ...], yellow: tuple[int, ...]) -> tuple[Violation, ...]:
+def _change_dice(position: Position, blue: tuple[int, ...], yellow: tuple[int, ...]) -> tuple[Violation, ...]:
     """RNW-19: once, four dice of 1 to 6, not those that lie there; RNW-22: for no more coins than there are."""
     found = []
-    if state.changed:
+    if position.changed:
         found.append(Violation("RNW-19", facts={"found": "dice changed twice in a turn"}))
-    own = state.blue[state.seat], state.yellow[state.seat]
+    own = position.blue[position.seat], position.yellow[position.seat]
     wrong = [
         Violation("RNW-19", facts={"die": die, "found": _values(dice), "expected": "two values of 1 to 6, ascending"})
         for die, dice, lying in zip(("blue", "yellow"), (blue, yellow), own, strict=True)
@@ -96,59 +83,59 @@ def _change_dice(state: State, blue: tuple[int, ...], yellow: tuple[int, ...]) -
     cost = change_cost(own[0], blue) + change_cost(own[1], yellow)
     if not cost:
         found.append(Violation("RNW-19", facts={"found": "no die changed"}))
-    if cost > state.coins[state.seat]:
-        found.append(Violation("RNW-22", facts={"cost": cost, "coins": state.coins[state.seat]}))
+    if cost > position.coins[position.seat]:
+        found.append(Violation("RNW-22", facts={"cost": cost, "coins": position.coins[position.seat]}))
     return tuple(found)
 
 
-def _build(state: State, blue: int, yellow: int) -> tuple[Violation, ...]:
+def _build(position: Position, blue: int, yellow: int) -> tuple[Violation, ...]:
     """RNW-9: where two of the seat's dice meet; RNW-10: nothing is built there yet."""
     found = []
-    if blue not in state.blue[state.seat] or yellow not in state.yellow[state.seat]:
-        found.append(Violation("RNW-9", facts={"blue": blue, "yellow": yellow, "dice": _dice(state)}))
-    if _is_face(blue) and _is_face(yellow) and state.built[state.seat] >> index_of(blue, yellow) & 1:
+    if blue not in position.blue[position.seat] or yellow not in position.yellow[position.seat]:
+        found.append(Violation("RNW-9", facts={"blue": blue, "yellow": yellow, "dice": _dice(position)}))
+    if _is_face(blue) and _is_face(yellow) and position.built[position.seat] >> index_of(blue, yellow) & 1:
         found.append(Violation("RNW-10", facts={"blue": blue, "yellow": yellow, "found": "built already"}))
     return tuple(found)
 
 
-def _build_second(state: State) -> tuple[Violation, ...]:
+def _build_second(position: Position) -> tuple[Violation, ...]:
     """RNW-20: only after a building, with the other two dice; RNW-22: for three coins."""
-    if state.phase is Phase.SECOND:
+    if position.phase is Phase.SECOND:
         return ()
-    coins = state.coins[state.seat]
-    if state.phase is Phase.DICE and state.to_roll == 1 and coins < SECOND_COST:
+    coins = position.coins[position.seat]
+    if position.phase is Phase.DICE and position.to_roll == 1 and coins < SECOND_COST:
         return (Violation("RNW-22", facts={"cost": SECOND_COST, "coins": coins}),)
-    if state.phase in (Phase.ACTION, Phase.DICE, Phase.KEEP):
+    if position.phase in (Phase.ACTION, Phase.DICE, Phase.KEEP):
         return (Violation("RNW-20", facts={"found": "no second building is possible now"}),)
-    return _not_awaited(state.phase)
+    return _not_awaited(position.phase)
 
 
-def _keep_pair(state: State, blue: int, yellow: int) -> tuple[Violation, ...]:
+def _keep_pair(position: Position, blue: int, yellow: int) -> tuple[Violation, ...]:
     """RNW-17: a blue and a yellow die of those rolled."""
-    if blue not in state.blue[state.seat] or yellow not in state.yellow[state.seat]:
-        return (Violation("RNW-17", facts={"blue": blue, "yellow": yellow, "dice": _dice(state)}),)
+    if blue not in position.blue[position.seat] or yellow not in position.yellow[position.seat]:
+        return (Violation("RNW-17", facts={"blue": blue, "yellow": yellow, "dice": _dice(position)}),)
     return ()
 
 
-def _outcome(state: State, event: Outcome) -> tuple[Violation, ...]:
-    phase = state.phase
+def _outcome(position: Position, event: Outcome) -> tuple[Violation, ...]:
+    phase = position.phase
     match event:
         case StartSeat(seat) if phase is Phase.START_SEAT:
-            if not 0 <= seat < state.seats:
-                return (Violation("RNW-1", facts={"start": seat, "seats": state.seats}),)
+            if not 0 <= seat < position.seats:
+                return (Violation("RNW-1", facts={"start": seat, "seats": position.seats}),)
             return ()
         case StartBuildings(seat, rolls) if phase is Phase.START_BUILDINGS:
-            return _due("RNW-1", "seat", seat, state.seat) + (_faces("RNW-1", rolls) or _start_buildings(rolls))
+            return _due("RNW-1", "seat", seat, position.seat) + (_faces("RNW-1", rolls) or _start_buildings(rolls))
         case StartDice(seat, rolls) if phase is Phase.START_DICE:
-            rule, pairs = ("RNW-3", 2) if state.seat == state.start else ("RNW-2", 1)
-            return _due("RNW-2", "seat", seat, state.seat) + _pairs(rule, rolls, pairs)
+            rule, pairs = ("RNW-3", 2) if position.seat == position.start else ("RNW-2", 1)
+            return _due("RNW-2", "seat", seat, position.seat) + _pairs(rule, rolls, pairs)
         case Dice(rolls) if phase is Phase.DICE:
-            return _pairs("RNW-11" if state.to_roll == 1 else "RNW-17", rolls, state.to_roll)
+            return _pairs("RNW-11" if position.to_roll == 1 else "RNW-17", rolls, position.to_roll)
         case VirtualBuildings(player, rolls) if phase is Phase.VIRTUAL_START:
-            return _due("RNW-25", "player", player, state.player) + _pairs("RNW-6", rolls, START_BUILDINGS)
+            return _due("RNW-25", "player", player, position.player) + _pairs("RNW-6", rolls, START_BUILDINGS)
         case VirtualBuildings(player, rolls) if phase is Phase.VIRTUAL:
-            found = _due("RNW-25", "player", player, state.player)
-            return found + (_faces("RNW-23", rolls) or _virtual_building(state, rolls))
+            found = _due("RNW-25", "player", player, position.player)
+            return found + (_faces("RNW-23", rolls) or _virtual_building(position, rolls))
     return _not_awaited(phase)
 
 
@@ -157,20 +144,20 @@ def _due(rule_id: str, who: str, found: int, expected: int) -> tuple[Violation, 
     return () if found == expected else (Violation(rule_id, facts={who: found, "expected": expected}),)
 
 
-def _faces(rule_id: str, rolls: tuple[Roll, ...]) -> tuple[Violation, ...]:
+def _faces(rule_id: str, rolls: Rolls) -> tuple[Violation, ...]:
     """A die shows 1 to 6."""
     wrong = [roll for roll in rolls if not all(map(_is_face, roll))]
     return (Violation(rule_id, facts={"rolled": _rolls(wrong), "expected": "1 to 6"}),) if wrong else ()
 
 
-def _pairs(rule_id: str, rolls: tuple[Roll, ...], expected: int) -> tuple[Violation, ...]:
+def _pairs(rule_id: str, rolls: Rolls, expected: int) -> tuple[Violation, ...]:
     """So many pairs of dice are rolled."""
     if len(rolls) != expected:
         return (Violation(rule_id, facts={"pairs": len(rolls), "expected": expected}),)
     return _faces(rule_id, rolls)
 
 
-def _start_buildings(rolls: tuple[Roll, ...]) -> tuple[Violation, ...]:
+def _start_buildings(rolls: Rolls) -> tuple[Violation, ...]:
     """RNW-1: rolled again while the building stands, and no further than the third building."""
     if len(set(rolls)) < START_BUILDINGS:
         return (Violation("RNW-1", facts={"buildings": len(set(rolls)), "expected": START_BUILDINGS}),)
@@ -179,11 +166,11 @@ def _start_buildings(rolls: tuple[Roll, ...]) -> tuple[Violation, ...]:
     return ()
 
 
-def _virtual_building(state: State, rolls: tuple[Roll, ...]) -> tuple[Violation, ...]:
+def _virtual_building(position: Position, rolls: Rolls) -> tuple[Violation, ...]:
     """RNW-23: rolled again while the type is full, and no further."""
-    full = [state.is_full(state.player, state.table.type_at(*roll)) for roll in rolls]
+    full = [position.is_full(position.player, position.sheet.type_at(*roll)) for roll in rolls]
     if not rolls or full[-1]:
-        last = TYPES[state.table.type_at(*rolls[-1])] if rolls else "no roll"
+        last = TYPES[position.sheet.type_at(*rolls[-1])] if rolls else "no roll"
         return (Violation("RNW-23", facts={"last": last, "expected": "a type with a free box"}),)
     if not all(full[:-1]):
         return (Violation("RNW-23", facts={"found": "a roll after the building", "rolled": _rolls(rolls)}),)
@@ -197,8 +184,8 @@ def _is_face(value: int) -> bool:
     return 1 <= value <= FACES
 
 
-def _dice(state: State) -> str:
-    return f"blue {_values(state.blue[state.seat])}, yellow {_values(state.yellow[state.seat])}"
+def _dice(position: Position) -> str:
+    return f"blue {_values(position.blue[position.seat])}, yellow {_values(position.yellow[position.seat])}"
 
 
 def _values(dice: Sequence[int]) -> str:

@@ -2,41 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from struct import Struct
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from referee.games.rollwrite.state import State
+from referee.games.rollwrite.position import Position
 
 
-def encode(state: State) -> bytes:
+def encode(position: Position) -> bytes:
     """The bytes; their SHA-256 is the position's digest."""
     parts = [
         b"RNW\x01",
         _head(
-            state.seats,
-            state.phase,
-            state.seat,
-            state.start,
-            state.round,
-            state.turns,
-            state.changed,
-            *(state.first or (0, 0)),
-            state.to_roll,
-            state.player,
+            position.seats,
+            position.phase,
+            position.seat,
+            position.start,
+            position.round,
+            position.turns,
+            position.changed,
+            *(position.first or (0, 0)),
+            position.to_roll,
+            position.player,
         ),
     ]
     for built, coins, circled, blue, yellow in zip(
-        state.built, state.coins, state.circled, state.blue, state.yellow, strict=True
+        position.built, position.coins, position.circled, position.blue, position.yellow, strict=True
     ):
         parts.append(_seat(built, coins, circled, len(blue)))
         parts += (bytes(blue), bytes(yellow))
-    parts.append(bytes([len(state.virtual)]))
-    parts += map(bytes, state.virtual)
-    parts.append(bytes([len(state.awards)]))
-    for award in state.awards:
+    parts.append(bytes([len(position.virtual)]))
+    parts += map(bytes, position.virtual)
+    parts.append(bytes([len(position.awards)]))
+    for award in position.awards:
         parts.append(bytes([award.type, award.round, _bits(award.seats), _bits(award.virtual)]))
     return b"".join(parts)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator
 from functools import cache
 from itertools import combinations_with_replacement
 from typing import Final
 
-from referee.games.rollwrite.check import change_cost
+from referee.games.rollwrite.dice import Two, change_cost
 from referee.games.rollwrite.moves import (
     Build,
     BuildSecond,
@@ -17,10 +18,9 @@ from referee.games.rollwrite.moves import (
     KeepPair,
     Move,
 )
+from referee.games.rollwrite.phases import Phase
+from referee.games.rollwrite.position import Position
 from referee.games.rollwrite.sheet import FACES, index_of
-
-Two = tuple[int, ...]
-"""What the two dice of a colour show, ascending."""
 
 GET_COINS: Final = GetCoins()
 END_BUILDING: Final = EndBuilding()
@@ -63,15 +63,32 @@ def keeps(blue: Two, yellow: Two) -> tuple[KeepPair, ...]:
     return tuple(KeepPair(b, y) for b in sorted(set(blue)) for y in sorted(set(yellow)))
 
 
-@cache
-def combinations(blue: Two, yellow: Two) -> tuple[int, ...]:
-    """RNW-14: the cell of every pair of a blue and a yellow die, equal ones again, as sets of one cell."""
-    return tuple(1 << index_of(b, y) for b in blue for y in yellow)
-
-
-def actions(blue: Two, yellow: Two, coins: int, built: int) -> list[Move]:
-    """RNW-8: turned dice for this many coins, buildings, coins; ``built``: the set of cells that are built."""
+def actions(position: Position) -> list[Move]:
+    """Return turned dice by cost, buildings by blue, then yellow, coins (RNW-8)."""
+    seat = position.seat
+    blue, yellow, built = position.blue[seat], position.yellow[seat], position.built[seat]
+    coins = 0 if position.changed else position.coins[seat]
     moves: list[Move] = list(changes(blue, yellow, coins)) if coins else []
     moves += [build for cell, build in _crossings(blue, yellow) if not built & cell]
     moves.append(GET_COINS)
     return moves
+
+
+def legal_moves(position: Position) -> Iterator[Move]:
+    """Return the actions, the pairs to keep, or whether to build again, whichever the seat on turn has to choose."""
+    if position.phase is Phase.ACTION:
+        return iter(actions(position))
+    if position.phase is Phase.KEEP:
+        return iter(keeps(position.blue[position.seat], position.yellow[position.seat]))
+    return iter(SECOND if position.phase is Phase.SECOND else ())
+
+
+def stand_in(position: Position, seat: int) -> Move:
+    """TBL-2: coins, no second building, the lowest dice. Raises ``ValueError`` if the seat has nothing to decide."""
+    if seat == position.seat and position.phase is Phase.ACTION:
+        return GET_COINS
+    if seat == position.seat and position.phase is Phase.SECOND:
+        return END_BUILDING
+    if seat == position.seat and position.phase is Phase.KEEP:
+        return KeepPair(position.blue[seat][0], position.yellow[seat][0])
+    raise ValueError(f"seat {seat} has nothing to decide")

@@ -8,6 +8,7 @@ from referee.games.game import ForcedPass
 
 Roll = tuple[int, int]
 """What a blue and a yellow die show, 1 to 6 each, the blue one first."""
+Rolls = tuple[Roll, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ class StartBuildings:
     """A seat's rolls until it has three buildings."""
 
     seat: int
-    rolls: tuple[Roll, ...]
+    rolls: Rolls
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +70,14 @@ class StartDice:
     """A seat's dice: one pair, two for the start seat."""
 
     seat: int
-    rolls: tuple[Roll, ...]
+    rolls: Rolls
 
 
 @dataclass(frozen=True, slots=True)
 class Dice:
     """What the seat on turn rolls when its action is over: one pair, or two."""
 
-    rolls: tuple[Roll, ...]
+    rolls: Rolls
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ class VirtualBuildings:
     """A virtual player's rolls: at the start until it has three buildings, then until it has one more."""
 
     player: int
-    rolls: tuple[Roll, ...]
+    rolls: Rolls
 
 
 Move = ChangeDice | Build | GetCoins | BuildSecond | EndBuilding | KeepPair

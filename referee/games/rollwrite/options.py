@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import StrEnum
 
 from referee.games.game import SetupError
 
 MIN_SEATS, MAX_SEATS = 1, 5
+
+
+class Solo(StrEnum):
+    """RNW-44: what a game with one seat is played for."""
+
+    POINTS = "points"
+    AGAINST = "against"
+    """More points than the virtual players, who score and get a bonus."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +26,7 @@ class Options:
     """RNW-1: who starts, declared instead of drawn."""
     virtual_players: int | None = None
     """RNW-6, RNW-43: of a game with one seat 2, 3 or 4; None: 2."""
-    against: bool = False
-    """RNW-44: with one seat, the virtual players score and get a bonus."""
+    solo: Solo = Solo.POINTS
 
     def for_seats(self, seats: int) -> Options:
         """With the virtual players filled in, of any number of seats. Raises ``SetupError``."""
@@ -26,12 +34,12 @@ class Options:
             raise SetupError(f"seats: expected {MIN_SEATS} to {MAX_SEATS}, got {seats}")
         if self.start_seat is not None and not 0 <= self.start_seat < seats:
             raise SetupError(f"start_seat: expected 0 to {seats - 1}, got {self.start_seat}")
-        if seats > 1 and (self.virtual_players is not None or self.against):
-            name = "against" if self.against else "virtual_players"
+        if seats > 1 and (self.virtual_players is not None or self.solo is not Solo.POINTS):
+            name = "virtual_players" if self.solo is Solo.POINTS else "solo"
             raise SetupError(f"{name}: a variant for 1 seat, got {seats}")
         virtual = self.virtual_players
         if seats == 1 and virtual is not None and virtual not in (2, 3, 4):
             raise SetupError(f"virtual_players: expected 2, 3 or 4, got {virtual}")
         if virtual is None:
             virtual = {1: 2, 2: 1}.get(seats, 0)
-        return Options(self.start_seat, virtual, self.against)
+        return replace(self, virtual_players=virtual)

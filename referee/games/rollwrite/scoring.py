@@ -1,4 +1,4 @@
-"""Points: completed types, places, lines, coins. Knows counts and sets of cells, not games or sheets.
+"""Points: completed types, places, lines, coins.
 
 Players are numbered: the seats, then the virtual players.
 """
@@ -9,6 +9,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from referee.games.rollwrite.awards import Award, completed
+from referee.games.rollwrite.position import Position
 from referee.games.rollwrite.sheet import FACES, TYPES, index_of
 
 FIRST_PLACE: Final = (16, 8, 1)
@@ -82,6 +84,24 @@ def share(type_: int, taken: int, players: tuple[int, ...]) -> Share:
     return Share(type_, taken + 1, players, points, sum(points) // len(players))
 
 
+def awards_of_round(
+    awards: Sequence[Award], round_: int, counts: Sequence[Sequence[int]], boxes: Sequence[int], seats: int
+) -> list[Award]:
+    """RNW-26 to RNW-31: who completed a type in this round takes the next places together, by the types.
+
+    ``awards``: those of the rounds before. ``counts``: buildings by type of the seats, then of the virtual players.
+    """
+    found = []
+    for type_, (before, full) in enumerate(zip(completed(awards, seats, against=False), boxes, strict=True)):
+        finished = tuple([p for p, own in enumerate(counts) if own[type_] >= full and p not in before])
+        if finished:
+            places = share(type_, len(before), finished)
+            own_seats = tuple(player for player in finished if player < seats)
+            virtual = tuple(player - seats for player in finished if player >= seats)
+            found.append(Award(type_, round_, own_seats, virtual, places.place, places.each))
+    return found
+
+
 def share_places(type_: int, counts: Sequence[int], awarded: Collection[int] = ()) -> list[Share]:
     """RNW-33 to RNW-36, RNW-38: who shares the places of a type that are left at the end.
 
@@ -146,6 +166,19 @@ def score_sheet(
         total = sum(types) + sum(line.points for line in lines) + for_coins + own_bonus
         scores.append(Score(tuple(types), lines, for_coins, own_bonus, total))
     return scores, shares
+
+
+def score(position: Position) -> tuple[list[Score], list[Share]]:
+    """Return every player's points, were the game over now, and who shares which places (RNW-33 to RNW-41)."""
+    against = position.is_against
+    return score_sheet(
+        position.all_counts(),
+        built=position.built,
+        coins=position.coins,
+        awarded=completed(position.awards, position.seats, against),
+        virtual=range(position.seats, position.seats + len(position.virtual)),
+        against=against,
+    )
 
 
 def place_of(score: int, scores: Collection[int]) -> int:

@@ -18,8 +18,12 @@ CELLS: Final = FACES * FACES
 DICE: Final = ("blue", "yellow")
 """The dice that give the rows and the columns of the grid, or the columns and the rows."""
 
+START_BUILDINGS: Final = 3
+"""RNW-1, RNW-6."""
 START_COINS: Final = 3
 """RNW-4."""
+SECOND_COST: Final = 3
+"""Coins for a second building (RNW-20)."""
 MIN_BOXES: Final = 4
 """RNW-5."""
 MIN_ARCADES: Final = 5
@@ -118,8 +122,8 @@ class Sheet:
         object.__setattr__(self, "masks", tuple(masks))
 
     @property
-    def remark(self) -> str:
-        """What every report has to say about the sheet; empty for a declared one."""
+    def provenance(self) -> str:
+        """Return where the sheet is from, which every report repeats; empty for a declared one."""
         return f"sheet {DEFAULT} is this referee's own layout, not the printed one" if self.name == DEFAULT else ""
 
     def type_at(self, blue: int, yellow: int) -> int:

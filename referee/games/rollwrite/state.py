@@ -5,14 +5,11 @@ Whether an event may happen is asked in ``check.py``; here it has happened.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from hashlib import sha256
-from typing import Final, cast
+from typing import cast
 
-from referee.games.game import Chance, Decision, Ending, Over, Pending, Violation
-from referee.games.rollwrite import chance, check, encoding, listing
-from referee.games.rollwrite.awards import Award, awards_of_round, completed
-from referee.games.rollwrite.check import SECOND_COST
+from referee.games.game import Chance, Decision, Ending, Over, Pending
+from referee.games.rollwrite import chance, check, encoding, listing, scoring
+from referee.games.rollwrite.dice import change_cost, combinations, other
 from referee.games.rollwrite.moves import (
     Build,
     BuildSecond,
@@ -22,85 +19,39 @@ from referee.games.rollwrite.moves import (
     Event,
     GetCoins,
     KeepPair,
-    Move,
-    Outcome,
     Roll,
     StartBuildings,
     StartDice,
     StartSeat,
     VirtualBuildings,
 )
-from referee.games.rollwrite.options import Options
 from referee.games.rollwrite.phases import ACTIONS, CHANCE_KINDS, KEEPING, SECOND_BUILDING, Phase
-from referee.games.rollwrite.scoring import Score, Share, place_of, score_sheet
-from referee.games.rollwrite.sheet import START_COINS, TYPES, Sheet, index_of
-
-ROUNDS: Final = {3: 18, 4: 15, 5: 12}
-"""RNW-42, RNW-43: by the number of players, the virtual ones among them."""
+from referee.games.rollwrite.position import Position
+from referee.games.rollwrite.sheet import SECOND_COST, index_of
+from referee.games.state_base import StateBase
 
 
-class State:
-    """The whole public state; nothing in it is secret."""
+class State(Position, StateBase):
+    """A position that events move on. The first six methods are functions of the game's other modules."""
 
-    __slots__ = (
-        "awards",
-        "blue",
-        "built",
-        "changed",
-        "circled",
-        "coins",
-        "first",
-        "options",
-        "phase",
-        "player",
-        "round",
-        "rounds",
-        "seat",
-        "seats",
-        "start",
-        "table",
-        "to_roll",
-        "turns",
-        "virtual",
-        "yellow",
-    )
+    __slots__ = ()
 
-    def __init__(self, seats: int, options: Options, table: Sheet) -> None:
-        """Before the first event (RNW-4, RNW-42, RNW-43). Raises ``SetupError``."""
-        self.options = options.for_seats(seats)
-        virtual = self.options.virtual_players or 0
-        self.table = table
-        self.seats = seats
-        self.rounds = ROUNDS[seats + virtual]
-        self.round = 0
-        """1 is the first; 0 before it."""
-        self.turns = 0
-        """Turns completed, of all seats."""
-        self.start = self.seat = self.options.start_seat or 0
-        """The start seat; 0 until it is known."""
-        self.built = [0] * seats
-        """The cells of each seat's buildings, a set of 36 bits by ``sheet.index_of``."""
-        self.coins = [START_COINS] * seats
-        """Circled and not spent."""
-        self.circled = [START_COINS] * seats
-        """RNW-16: circled in all."""
-        self.blue: list[tuple[int, ...]] = [()] * seats
-        """What the blue dice on each seat's sheet show, ascending. As many as yellow ones: none to two."""
-        self.yellow: list[tuple[int, ...]] = [()] * seats
-        self.virtual = [[0] * len(TYPES) for _ in range(virtual)]
-        """RNW-6: buildings of each virtual player by type."""
-        self.player = 0
-        """The virtual player whose dice are rolled."""
-        self.changed = False
-        """RNW-19: whether dice were changed in this turn."""
-        self.first: tuple[int, int] | None = None
-        """The dice of this turn's first building."""
-        self.to_roll = 0
-        """Pairs of dice that are awaited now from the seat."""
-        self.awards: list[Award] = []
-        """Completed types, in the order of their completion, then of the types."""
-        declared = seats == 1 or self.options.start_seat is not None
-        self.phase = Phase.START_BUILDINGS if declared else Phase.START_SEAT
+    check = check.violations
+    legal_moves = listing.legal_moves
+    stand_in = listing.stand_in
+    chance_outcomes = chance.outcomes
+    encode = encoding.encode
+    score = scoring.score
+
+    @property
+    def scores(self) -> list[int]:
+        """Every seat's points, were the game over now."""
+        return [score.total for score in self.score()[0][: self.seats]]
+
+    @property
+    def virtual_scores(self) -> list[int]:
+        """RNW-44: every virtual player's points, were the game over now; 0 unless they score."""
+        return [score.total for score in self.score()[0][self.seats :]]
 
     # What is awaited
 
@@ -117,45 +68,6 @@ class State:
         if phase is Phase.SECOND:
             return (Decision(self.seat, SECOND_BUILDING),)
         return (self._result(),)
-
-    def check(self, event: Event) -> tuple[Violation, ...]:
-        """Every rule that the event breaks; empty means legal."""
-        return check.violations(self, event)
-
-    def legal_moves(self) -> Iterator[Move]:
-        """Canonical moves in canonical order: turned dice by cost, buildings by blue, then yellow, coins."""
-        phase, seat = self.phase, self.seat
-        if phase is Phase.ACTION:
-            coins = 0 if self.changed else self.coins[seat]
-            return iter(listing.actions(self.blue[seat], self.yellow[seat], coins, self.built[seat]))
-        if phase is Phase.KEEP:
-            return iter(listing.keeps(self.blue[seat], self.yellow[seat]))
-        return iter(listing.SECOND if phase is Phase.SECOND else ())
-
-    def stand_in(self, seat: int) -> Move:
-        """TBL-2: what is entered for a seat that makes no move: coins, no second building, the lowest dice.
-
-        Raises ``ValueError`` if it has nothing to decide.
-        """
-        if seat == self.seat and self.phase is Phase.ACTION:
-            return listing.GET_COINS
-        if seat == self.seat and self.phase is Phase.SECOND:
-            return listing.END_BUILDING
-        if seat == self.seat and self.phase is Phase.KEEP:
-            return KeepPair(self.blue[seat][0], self.yellow[seat][0])
-        raise ValueError(f"seat {seat} has nothing to decide")
-
-    def chance_outcomes(self) -> Iterator[tuple[Outcome, int]]:
-        """Outcomes that can come next, equally likely: ``chance.outcomes`` says which stand for many."""
-        return chance.outcomes(self)
-
-    def observation(self, seat: int | None) -> State:  # noqa: ARG002 - everybody may see all of it
-        """All of it: there is no secret."""
-        return self.copy()
-
-    def is_full(self, player: int, type_: int) -> bool:
-        """RNW-23: whether the virtual player has all buildings of the type."""
-        return self.virtual[player][type_] >= self.table.boxes[type_]
 
     # What happens
 
@@ -211,7 +123,7 @@ class State:
     def _virtual_buildings(self, rolls: tuple[Roll, ...]) -> None:
         """RNW-6: a value rolled again is another building of the type; RNW-23: a full type takes none."""
         for roll in rolls:
-            type_ = self.table.type_at(*roll)
+            type_ = self.sheet.type_at(*roll)
             if not self.is_full(self.player, type_):
                 self.virtual[self.player][type_] += 1
         self.player += 1
@@ -246,7 +158,7 @@ class State:
     def _change_dice(self, blue: tuple[int, ...], yellow: tuple[int, ...]) -> None:
         """RNW-13, RNW-19: a die keeps its new value, whoever has it next."""
         seat = self.seat
-        cost = check.change_cost(self.blue[seat], blue) + check.change_cost(self.yellow[seat], yellow)
+        cost = change_cost(self.blue[seat], blue) + change_cost(self.yellow[seat], yellow)
         self.coins[seat] -= cost
         self.blue[seat], self.yellow[seat] = blue, yellow
         self.changed = True
@@ -264,7 +176,7 @@ class State:
     def _unused(self) -> Roll:
         """RNW-11, RNW-20: the dice that the first building did not use."""
         blue, yellow = cast("Roll", self.first)
-        return _other(self.blue[self.seat], blue), _other(self.yellow[self.seat], yellow)
+        return other(self.blue[self.seat], blue), other(self.yellow[self.seat], yellow)
 
     def _build_second(self) -> None:
         """RNW-20: for three coins; then all four dice are rolled."""
@@ -293,8 +205,8 @@ class State:
         """RNW-14 to RNW-16: one for each pair of dice that meets on a building, as far as the track reaches."""
         seat = self.seat
         built = self.built[seat]
-        cells = listing.combinations(self.blue[seat], self.yellow[seat])
-        gain = min(sum([built & cell != 0 for cell in cells]), self.table.coin_track - self.circled[seat])
+        cells = combinations(self.blue[seat], self.yellow[seat])
+        gain = min(sum([built & cell != 0 for cell in cells]), self.sheet.coin_track - self.circled[seat])
         self.coins[seat] += gain
         self.circled[seat] += gain
         self._roll_all()
@@ -320,7 +232,7 @@ class State:
     def _keep_pair(self, blue: int, yellow: int) -> None:
         """RNW-17: the other pair goes to the left as it is."""
         seat = self.seat
-        others = _other(self.blue[seat], blue), _other(self.yellow[seat], yellow)
+        others = other(self.blue[seat], blue), other(self.yellow[seat], yellow)
         self.blue[seat], self.yellow[seat] = (blue,), (yellow,)
         self._hand_on(*others)
         self._end_turn()
@@ -351,90 +263,16 @@ class State:
 
     def _end_round(self) -> None:
         """RNW-26: what was completed in the round is awarded; RNW-32: before the game ends, too."""
-        self.awards += awards_of_round(self.awards, self.round, self.all_counts(), self.table.boxes, self.seats)
+        self.awards += scoring.awards_of_round(self.awards, self.round, self.all_counts(), self.sheet.boxes, self.seats)
         if self.round == self.rounds:
             self.phase = Phase.OVER
         else:
             self._begin_round()
 
-    def counts(self, seat: int) -> list[int]:
-        """The seat's buildings by type."""
-        return self.table.counts(self.built[seat])
-
-    def all_counts(self) -> list[list[int]]:
-        """Buildings by type of every seat, then of every virtual player."""
-        return [*map(self.table.counts, self.built), *self.virtual]
-
-    def score(self) -> tuple[list[Score], list[Share]]:
-        """RNW-33 to RNW-41: the points of every player, were the game over now, and who shares which places."""
-        return score_sheet(
-            self.all_counts(),
-            built=self.built,
-            coins=self.coins,
-            awarded=completed(self.awards, self.seats, self.options.against),
-            virtual=range(self.seats, self.seats + len(self.virtual)),
-            against=self.options.against,
-        )
-
-    @property
-    def scores(self) -> list[int]:
-        """Every seat's points, were the game over now."""
-        return [score.total for score in self.score()[0][: self.seats]]
-
-    @property
-    def virtual_scores(self) -> list[int]:
-        """RNW-44: every virtual player's points, were the game over now; 0 unless they score."""
-        return [score.total for score in self.score()[0][self.seats :]]
-
     def _result(self) -> Over:
         """RNW-41, RNW-46: virtual players that score take places, too."""
         totals = [score.total for score in self.score()[0]]
-        if not self.options.against:
+        if not self.is_against:
             totals = totals[: self.seats]
         scores = totals[: self.seats]
-        return Over(Ending.RULES, tuple(scores), tuple(place_of(score, totals) for score in scores))
-
-    def __repr__(self) -> str:
-        return f"<Roll & Write: {self.phase.name.lower()}, seat {self.seat}, round {self.round}, {self.turns} turns>"
-
-    # Copies and encoding
-
-    def copy(self) -> State:
-        """Return an independent position."""
-        # Written out, as every event makes one: a loop over the names takes three times as long.
-        new = type(self).__new__(type(self))
-        new.awards = self.awards.copy()
-        new.blue = self.blue.copy()
-        new.built = self.built.copy()
-        new.changed = self.changed
-        new.circled = self.circled.copy()
-        new.coins = self.coins.copy()
-        new.first = self.first
-        new.options = self.options
-        new.phase = self.phase
-        new.player = self.player
-        new.round = self.round
-        new.rounds = self.rounds
-        new.seat = self.seat
-        new.seats = self.seats
-        new.start = self.start
-        new.table = self.table
-        new.to_roll = self.to_roll
-        new.turns = self.turns
-        new.virtual = [counts.copy() for counts in self.virtual]
-        new.yellow = self.yellow.copy()
-        return new
-
-    def encode(self) -> bytes:
-        """The canonical encoding, as docs/rollwrite-state.md gives it."""
-        return encoding.encode(self)
-
-    def digest(self) -> bytes:
-        """SHA-256 of ``encode()``."""
-        return sha256(self.encode()).digest()
-
-
-def _other(dice: tuple[int, ...], used: int) -> int:
-    """The die of two that is not the used one, by what they show."""
-    low, high = dice
-    return high if low == used else low
+        return Over(Ending.RULES, tuple(scores), tuple(scoring.place_of(score, totals) for score in scores))

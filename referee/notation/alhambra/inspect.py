@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any, Final
 
 from referee.games.alhambra.catalogue import CATALOGUE
-from referee.games.alhambra.layout import Layout, index_of
-from referee.games.alhambra.options import MAX_SEATS, MIN_SEATS
+from referee.games.alhambra.layout import Layout, index_of, wall_points
+from referee.games.alhambra.options import MAX_SEATS, MIN_SEATS, Options
 from referee.games.alhambra.scoring import NEUTRAL, score_round
 from referee.games.alhambra.tiles import TYPES
 from referee.games.alhambra.violations import layout_violations
 from referee.games.game import Violation
-from referee.notation.alhambra.values import TABLE, layout_numbers, tile_number
+from referee.notation.alhambra.values import TILE_SET, layout_numbers, tile_number
+from referee.notation.question_options import options_of_question
 from referee.notation.sentences import sentence
 from referee.notation.strict_json import QueryError, an_array, an_integer, an_object, only, required, shown
 
@@ -19,12 +20,12 @@ _RULES: Final = {rule.id: rule for rule in CATALOGUE}
 
 _LAYOUT_FIELDS: Final = frozenset(("layout", "options", "tile"))
 _SCORE_FIELDS: Final = frozenset(("score",))
-_OPTIONS: Final = frozenset(("loop_one_less",))
+_OPTIONS: Final = frozenset(("loop_rule",))
 _ROUND_FIELDS: Final = frozenset(("round", "players", "neutral"))
 _PLAYER_FIELDS: Final = frozenset(("counts", "wall"))
 
-_IN_GAME: Final = {type_: TABLE.types.count(number) for number, type_ in enumerate(TYPES)}
-_WALL_SIDES: Final = sum(walls.bit_count() for walls in TABLE.walls)
+_IN_GAME: Final = {type_: TILE_SET.types.count(number) for number, type_ in enumerate(TYPES)}
+_WALL_SIDES: Final = sum(walls.bit_count() for walls in TILE_SET.walls)
 
 
 def answer(question: dict[str, Any]) -> dict[str, Any]:
@@ -40,40 +41,31 @@ def answer(question: dict[str, Any]) -> dict[str, Any]:
 
 
 def _layout(question: dict[str, Any]) -> dict[str, Any]:
-    layout = Layout.of(TABLE, layout_numbers(question.get("layout", {}), "layout"))
+    layout = Layout.of(TILE_SET, layout_numbers(question.get("layout", {}), "layout"))
     tile = tile_number(question["tile"], "tile") if "tile" in question else None
-    loop_one_less = _loop_one_less(an_object(question.get("options", {}), "options"))
+    options = options_of_question("alhambra", Options, an_object(question.get("options", {}), "options"), _OPTIONS)
     counts = _counts(layout)
     if broken := layout_violations(layout):
         return {"valid": False, "violations": [_violation(found) for found in broken], **counts}
-    wall, outline = layout.wall()
-    found = {"valid": True, "violations": [], "wall": wall - (loop_one_less and wall == outline), **counts}
+    found = {"valid": True, "violations": [], "wall": wall_points(*layout.wall(), options.loop_rule), **counts}
     if tile is not None:
-        found["placements"] = layout.placeable_cells(TABLE.walls[tile])
+        found["placements"] = layout.placeable_cells(TILE_SET.walls[tile])
     found["removable"] = layout.removable_cells()
     if tile is not None:
         found["swappable"] = _others(layout, tile)
     return found
 
 
-def _loop_one_less(options: dict[str, Any]) -> bool:
-    only(options, _OPTIONS, "options")
-    value = options.get("loop_one_less", False)
-    if type(value) is not bool:
-        raise QueryError(f"options.loop_one_less: {shown(value)}; expected true or false")
-    return value
-
-
 def _counts(layout: Layout) -> dict[str, Any]:
     counts = [0] * len(TYPES)
     for tile in layout.tiles.values():
-        counts[TABLE.types[tile]] += 1
+        counts[TILE_SET.types[tile]] += 1
     return {"counts": {type_: count for type_, count in zip(TYPES, counts, strict=True) if count}}
 
 
 def _others(layout: Layout, tile: int) -> list[tuple[int, int]]:
     """Where the tile may replace another one."""
-    cells = layout.swappable_cells(TABLE.walls[tile])
+    cells = layout.swappable_cells(TILE_SET.walls[tile])
     if tile in layout.tiles.values():
         cells = [cell for cell in cells if layout.tiles[index_of(cell)] != tile]
     return cells

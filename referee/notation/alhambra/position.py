@@ -29,7 +29,7 @@ from referee.notation.grammar import cell, numbers, place_of
 
 def write(state: State) -> str:
     """The line."""
-    names = state.table.names
+    names = state.tile_set.names
     head = f"{state.phase.name.lower()} seat {state.seat} start {state.start} turns {state.turns}"
     piles = f"piles {state.stack} turned {state.turned}"
     piles += "".join(f" {card} {at}" for card, at in (("A", state.a_at), ("B", state.b_at)) if at >= 0)
@@ -66,7 +66,7 @@ def _cards(counts: Sequence[int]) -> list[str]:
 
 
 def _names(bits: int, state: State) -> list[str]:
-    return [state.table.names[tile] for tile in tiles_of(bits)]
+    return [state.tile_set.names[tile] for tile in tiles_of(bits)]
 
 
 def read(tree: Any, state: State) -> None:
@@ -169,7 +169,7 @@ def _seat(tree: Any, seat: int, state: State) -> None:
         if where in cells or where == (0, 0) or not on_board(where):
             _refuse(one, f"a tile on {where[0]},{where[1]}", "a free cell of the board")
         cells[where] = tiles_of(_draw(one.children[:1], state))[0]
-    layout = Layout.of(state.table, cells)
+    layout = Layout.of(state.tile_set, cells)
     violations = layout_violations(layout)
     if mark is not None:
         accepted.check(mark, f"seat {seat}: laid", violations, GAME.waivable)

@@ -25,8 +25,8 @@ from referee.games.alhambra.moves import (
 )
 from referee.games.game import Violation
 from referee.notation.alhambra.words import describe
-from referee.notation.errors import illegal
-from referee.notation.grammar import cell, either, place_of, syntax_error
+from referee.notation.errors import either, illegal
+from referee.notation.grammar import cell, place_of, syntax_error
 from referee.notation.short import the_only
 
 TERMINALS: Final = {
@@ -35,9 +35,6 @@ TERMINALS: Final = {
     "SCORING": "scoring-A or scoring-B",
     "PHASE": "a phase, such as action",
 }
-
-TABLES: Final = ""
-"""No header: these rules have one table of tiles."""
 
 RULES: Final = {rule.id: rule for rule in CATALOGUE}
 CARDS: Final = {card_name(kind): kind for kind in range(SCORING_B + 1)}
@@ -114,9 +111,9 @@ def tiles_of(tokens: Iterable[Any], state: State) -> tuple[int, ...]:
 
 def tile_of(token: Any, state: State) -> int:
     """Its whole name only: garden-10 is a tile, and so are garden-10-N and garden-10-W. Raises ``NotationError``."""
-    tile = state.table.numbers.get(token)
+    tile = state.tile_set.numbers.get(token)
     if tile is None:
         kind = "-".join(token.split("-")[:2])
-        like = [name for name in state.table.names if name == kind or name.startswith(f"{kind}-")]
+        like = [name for name in state.tile_set.names if name == kind or name.startswith(f"{kind}-")]
         raise syntax_error(token, f"there is no tile {token}", either(like))
     return tile

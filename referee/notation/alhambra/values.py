@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from referee.games.alhambra.layout import REACH
-from referee.games.alhambra.tiles import tile_table
+from referee.games.alhambra.tiles import tile_set
 from referee.games.game import Cell
 from referee.notation.strict_json import QueryError, an_array, an_integer, an_object, shown
 
-TABLE: Final = tile_table()
+TILE_SET: Final = tile_set()
 
 _COORDINATES: Final = {str(number): number for number in range(-REACH, REACH + 1)}
 """Every way to write a coordinate: there is one for each."""
@@ -18,7 +18,7 @@ _COORDINATES: Final = {str(number): number for number in range(-REACH, REACH + 1
 
 def tile_number(name: Any, where: str) -> int:
     """Raises ``QueryError``."""
-    tile = TABLE.numbers.get(name) if type(name) is str else None
+    tile = TILE_SET.numbers.get(name) if type(name) is str else None
     if tile is None:
         raise QueryError(f"{where}: {shown(name)}; expected the name of a tile, such as tower-8-NES or garden-10")
     return tile
@@ -26,7 +26,7 @@ def tile_number(name: Any, where: str) -> int:
 
 def tile_name(name: Any, where: str) -> str:
     """Raises ``QueryError``."""
-    return TABLE.names[tile_number(name, where)]
+    return TILE_SET.names[tile_number(name, where)]
 
 
 def tile_names(value: Any, where: str) -> tuple[str, ...]:
@@ -70,7 +70,7 @@ def layout_numbers(value: Any, where: str) -> dict[Cell, int]:
 
 def layout_names(value: Any, where: str) -> dict[Cell, str]:
     """The same with the tiles' names. Raises ``QueryError``."""
-    return {at: TABLE.names[tile] for at, tile in layout_numbers(value, where).items()}
+    return {at: TILE_SET.names[tile] for at, tile in layout_numbers(value, where).items()}
 
 
 def written_layout(layout: Mapping[Cell, str]) -> dict[str, str]:

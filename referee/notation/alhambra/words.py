@@ -23,7 +23,7 @@ from referee.games.alhambra.moves import (
     TakeMoney,
 )
 from referee.games.alhambra.phases import FREE, Phase
-from referee.games.alhambra.scoring import score_round
+from referee.games.alhambra.scoring import score_position
 from referee.games.game import Cell, ForcedPass
 
 
@@ -32,28 +32,28 @@ def describe(event: Event, state: State) -> str:
 
     ``state``: the position before the event.
     """
-    table = state.table
+    tile_set = state.tile_set
     match event:
         case TakeMoney(cards):
             return _words("take", map(card_name, cards))
         case Buy(slot, payment):
             return _words(f"buy {_wares(slot, state)} with", map(card_name, payment))
         case RebuildAdd(tile, cell):
-            return f"add {table.names[tile]} {_cell(cell)}"
+            return f"add {tile_set.names[tile]} {_cell(cell)}"
         case RebuildRemove(cell):
             return f"remove {_cell(cell)}"
         case RebuildSwap(tile, cell):
-            return f"swap {table.names[tile]} {_cell(cell)}"
+            return f"swap {tile_set.names[tile]} {_cell(cell)}"
         case PlaceTile(tile, cell):
-            return f"place {table.names[tile]} {_cell(cell)}"
+            return f"place {tile_set.names[tile]} {_cell(cell)}"
         case ReserveTile(tile):
-            return f"reserve {table.names[tile]}"
+            return f"reserve {tile_set.names[tile]}"
         case GiveTile(tile):
-            return f"give {table.names[tile]}"
+            return f"give {tile_set.names[tile]}"
         case NeutralTiles(tiles):
-            return _words("neutral:", (table.names[tile] for tile in tiles))
+            return _words("neutral:", (tile_set.names[tile] for tile in tiles))
         case MarketTiles(tiles):
-            return _words("market:", (table.names[tile] for tile in tiles))
+            return _words("market:", (tile_set.names[tile] for tile in tiles))
         case Hand(seat, cards):
             return _words(f"hand {seat}:", map(card_name, cards))
         case MoneyRow(cards):
@@ -66,15 +66,12 @@ def describe(event: Event, state: State) -> str:
 
 def rounds(state: State, held: int) -> list[str]:
     """A line for each scoring round after the first ``held``: ``round 1: seat 0 2 points, seat 1 17``."""
-    counts = [state.counts(seat) for seat in range(state.seats)]
-    walls = [state.wall(seat) for seat in range(state.seats)]
-    neutral = state.neutral_counts() if state.seats == 2 else None
     lines = []
     for number in range(held + 1, state.scorings + 1):
         # The last one is the third round, even if the card of the second never came.
         last = state.phase is Phase.OVER and number == state.scorings
         # Nothing but the scores changes with a scoring, so the boards are still those that were scored.
-        points, _ = score_round(3 if last else number, counts, walls, neutral)
+        points, _ = score_position(state, 3 if last else number)
         first, *others = (f"seat {seat} {count}" for seat, count in enumerate(points))
         lines.append(f"round {3 if last else number}: {', '.join([f'{first} points', *others])}")
     return lines
@@ -83,7 +80,7 @@ def rounds(state: State, held: int) -> list[str]:
 def _wares(slot: int, state: State) -> str:
     """The tile and where it lies; of a slot that is empty, only where."""
     tile = state.market[slot]
-    return f"slot {slot + 1}" if tile == FREE else f"{state.table.names[tile]} (slot {slot + 1})"
+    return f"slot {slot + 1}" if tile == FREE else f"{state.tile_set.names[tile]} (slot {slot + 1})"
 
 
 def _cell(cell: Cell) -> str:

@@ -7,7 +7,7 @@ A question has one of two forms; the frame and the kingdom are as ``inspect`` ha
 
     FRAME: {"size":5,"castle":[column,row]}, the castle null in a relative frame; PLACED: [number,ax,ay,bx,by]
 
-Dominoes are those of the default table; ``"dominoes":{"48":["wheat","mine:2"]}`` states the halves of others.
+Dominoes are those of the default set; ``"dominoes":{"48":["wheat","mine:2"]}`` states the halves of others.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FIELDS: Final = ("frame", "kingdom", "dominoes")
 _FORMS: Final = ("place", "discard")
 _NUMBERS: Final = {str(domino.number): domino for domino in DOMINOES}
 
-_Table = Mapping[int, Domino]
+_Dominoes = Mapping[int, Domino]
 
 
 def claim(question: dict[str, Any]) -> Claim:
@@ -36,12 +36,12 @@ def claim(question: dict[str, Any]) -> Claim:
         raise QueryError(f"claim: {found}; expected exactly one of {', '.join(_FORMS)}")
     (form,) = named
     only(question, frozenset((*_FIELDS, form)))
-    table = _dominoes(question.get("dominoes", {}))
+    dominoes = _dominoes(question.get("dominoes", {}))
     frame_ = Frame(*frame(required(question, "frame", "line"), "frame"))
-    kingdom = Kingdom(frame_, _kingdom(question.get("kingdom", []), table))
+    kingdom = Kingdom(frame_, _kingdom(question.get("kingdom", []), dominoes))
     if form == "place":
-        return PlacementClaim(kingdom, _placed(question[form], form, table))
-    return DiscardClaim(kingdom, table[domino_number(question[form], form)])
+        return PlacementClaim(kingdom, _placed(question[form], form, dominoes))
+    return DiscardClaim(kingdom, dominoes[domino_number(question[form], form)])
 
 
 def is_of_move(about: Claim) -> bool:
@@ -49,9 +49,9 @@ def is_of_move(about: Claim) -> bool:
     return isinstance(about, PlacementClaim)
 
 
-def _dominoes(value: Any) -> _Table:
-    """The default table, with other halves where they are stated."""
-    table = {domino.number: domino for domino in DOMINOES}
+def _dominoes(value: Any) -> _Dominoes:
+    """Return the default set by number, with other halves where they are stated."""
+    dominoes = {domino.number: domino for domino in DOMINOES}
     for number, halves in an_object(value, "dominoes").items():
         where = f"dominoes.{number}"
         if number not in _NUMBERS:
@@ -63,17 +63,17 @@ def _dominoes(value: Any) -> _Table:
             left, right = map(parse_half, names)
         except SetupError as error:
             raise QueryError(f"{where}: {error}") from None
-        table[int(number)] = Domino(int(number), left, right)
-    return table
+        dominoes[int(number)] = Domino(int(number), left, right)
+    return dominoes
 
 
-def _kingdom(value: Any, table: _Table) -> tuple[Placed, ...]:
-    return tuple(_placed(each, f"kingdom[{i}]", table) for i, each in enumerate(an_array(value, "kingdom")))
+def _kingdom(value: Any, dominoes: _Dominoes) -> tuple[Placed, ...]:
+    return tuple(_placed(each, f"kingdom[{i}]", dominoes) for i, each in enumerate(an_array(value, "kingdom")))
 
 
-def _placed(value: Any, where: str, table: _Table) -> Placed:
+def _placed(value: Any, where: str, dominoes: _Dominoes) -> Placed:
     number, left, right = placed(value, where)
-    return Placed(table[number], left, right)
+    return Placed(dominoes[number], left, right)
 
 
 # And back

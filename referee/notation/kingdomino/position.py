@@ -15,9 +15,8 @@ from typing import Any, NoReturn
 from referee.games.game import Cell
 from referee.games.kingdomino import GAME, State
 from referee.games.kingdomino.kingdom import Kingdom, in_frame
-from referee.games.kingdomino.options import Frame, kings_of
+from referee.games.kingdomino.options import Frame, all_kings, kings_of
 from referee.games.kingdomino.phases import Phase
-from referee.games.kingdomino.piles import all_kings
 from referee.notation import accepted
 from referee.notation.errors import Kind, NotationError, illegal
 from referee.notation.grammar import cell, numbers, place_of
@@ -44,7 +43,7 @@ def _placed(kingdom: Kingdom, state: State) -> Iterator[str]:
     """The dominoes, each marked with what it broke when it came."""
     before = Kingdom(kingdom.frame_size, kingdom.castle)
     for number, left, right in kingdom.dominoes:
-        domino = state.table.dominoes[number - 1]
+        domino = state.domino_set.dominoes[number - 1]
         mark = accepted.write(before.violations(domino, left, right))
         yield f"placed {number} {_cell(left)} {_cell(right)}{mark}"
         before = before.placed(domino, left, right)
@@ -104,7 +103,7 @@ def _kingdom(tree: Any, seat: int, state: State) -> None:
     kingdom = Kingdom(state.options.size(), where)
     for one in placed:
         number, left, right = int(one.children[0]), cell(one.children[1]), cell(one.children[2])
-        domino = state.table.get(number)
+        domino = state.domino_set.get(number)
         if domino is None:
             _refuse(one, f"domino {number}", "1 to 48")
         words, violations = f"seat {seat}: {domino} {_cell(left)}", kingdom.violations(domino, left, right)
@@ -123,7 +122,7 @@ def _count(tree: Any, state: State) -> None:
     seen += [number for discarded in state.discarded for number in discarded]
     seen += [placed[0] for kingdom in state.kingdoms for placed in kingdom.dominoes]
     for number, times in Counter(seen).items():
-        if times > 1 or state.table.get(number) is None:
+        if times > 1 or state.domino_set.get(number) is None:
             _refuse(tree, f"domino {number}" + (" twice" if times > 1 else ""), "each of 1 to 48 at most once")
         state.unseen ^= 1 << number
     state.lines, rest = divmod(len(seen), state.line_size())

@@ -1,11 +1,11 @@
-"""Kingdomino's events read from its grammar (text.lark), and tables of one's own. Judges nothing."""
+"""Kingdomino's events read from its grammar (text.lark), and dominoes of one's own. Judges nothing."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
 from referee.games.game import SetupError
-from referee.games.kingdomino import DominoTable, State, domino_table
+from referee.games.kingdomino import DominoSet, State, domino_set
 from referee.games.kingdomino.catalogue import CATALOGUE
 from referee.games.kingdomino.dominoes import Domino, parse_half
 from referee.games.kingdomino.moves import (
@@ -27,16 +27,13 @@ TERMINALS: Final = {
     "PHASE": "a phase: castle, first_order, line, place, choose, over",
 }
 
-TABLES: Final = "Dominoes"
-"""The header with dominoes of one's own: left and right half of each, from number 1 on."""
+
+def write_components(table: DominoSet) -> str:
+    """``wheat/wheat wheat/wheat forest/forest …``: left and right half of each domino, from number 1 on."""
+    return " ".join(f"{domino.left}/{domino.right}" for domino in table.dominoes)
 
 
-def write_tables(tables: DominoTable) -> str:
-    """``wheat/wheat wheat/wheat forest/forest …``."""
-    return " ".join(f"{domino.left}/{domino.right}" for domino in tables.dominoes)
-
-
-def read_tables(text: str) -> DominoTable:
+def read_components(text: str) -> DominoSet:
     """Raises ``SetupError``."""
     dominoes = []
     for number, word in enumerate(text.split(" "), start=1):
@@ -44,7 +41,7 @@ def read_tables(text: str) -> DominoTable:
         if not slash:
             raise SetupError(f"domino {number} {shown(word)}: expected left and right half, such as wheat/mine:3")
         dominoes.append(Domino(number, parse_half(left), parse_half(right)))
-    return domino_table(tuple(dominoes))
+    return domino_set(tuple(dominoes))
 
 
 def event(tree: Any, state: State) -> Event:
@@ -79,7 +76,7 @@ def _place(tree: Any, state: State) -> PlaceDomino:
 def _domino(tree: Any, state: State) -> int:
     """Its number; what is written of its halves has to be so. Raises ``NotationError``."""
     number, halves = int(tree.children[0]), tree.children[1]
-    if halves is not None and (domino := state.table.get(number)) is not None:
+    if halves is not None and (domino := state.domino_set.get(number)) is not None:
         there = f"{domino.left}/{domino.right}"
         if halves != there:
             raise syntax_error(halves, f"domino {number} with {halves}", there)

@@ -67,8 +67,8 @@ def scored(state: State, seat: int) -> str:
 
 
 def _domino(number: int, state: State) -> str:
-    """Of a number that the table does not have, the number alone: refused events are told, too."""
-    return str(state.table.get(number) or number)
+    """Of a number that the set does not have, the number alone: refused events are told, too."""
+    return str(state.domino_set.get(number) or number)
 
 
 def _cell(cell: Cell) -> str:

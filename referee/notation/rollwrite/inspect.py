@@ -8,18 +8,21 @@ from typing import Any, Final
 
 from referee.games.rollwrite import GAME, TYPES, Options, Sheet, State
 from referee.games.rollwrite.moves import Build, ChangeDice, GetCoins, Move
-from referee.games.rollwrite.options import MAX_SEATS
+from referee.games.rollwrite.options import MAX_SEATS, Solo
 from referee.games.rollwrite.phases import Phase
 from referee.games.rollwrite.scoring import BONUS, place_of, place_points, score_sheet, share
 from referee.games.rollwrite.sheet import DEFAULT, START_COINS
+from referee.notation import old_names
+from referee.notation.question_options import options_of_question
 from referee.notation.rollwrite.points import Scored
 from referee.notation.rollwrite.values import cells, four_dice, sheet_of, type_counts, type_of
 from referee.notation.rollwrite.words import gain
 from referee.notation.strict_json import QueryError, an_array, an_integer, an_object, only, required, shown
 
 _MOVE_FIELDS: Final = frozenset(("sheet", "built", "dice", "coins", "circled"))
-_POINTS_FIELDS: Final = frozenset(("sheet", "score"))
-_SCORE_FIELDS: Final = frozenset(("counts", "virtual", "awarded", "built", "coins", "against"))
+_POINTS_FIELDS: Final = frozenset(("options", "sheet", "score"))
+_SCORE_FIELDS: Final = frozenset(("counts", "virtual", "awarded", "built", "coins"))
+_OPTIONS: Final = frozenset(("solo",))
 
 
 def answer(question: dict[str, Any]) -> dict[str, Any]:
@@ -28,7 +31,7 @@ def answer(question: dict[str, Any]) -> dict[str, Any]:
     fields, about = (_POINTS_FIELDS, _score) if "score" in question else (_MOVE_FIELDS, _moves)
     only(question, fields)
     sheet = sheet_of(question.get("sheet", DEFAULT), "sheet")
-    named = {"sheet": sheet.name, **({"remark": sheet.remark} if sheet.remark else {})}
+    named = {"sheet": sheet.name, **({"remark": sheet.provenance} if sheet.provenance else {})}
     return named | about(question, sheet)
 
 
@@ -58,7 +61,7 @@ def _action(move: Move, state: State) -> dict[str, Any]:
             cost = state.coins[0] - after.coins[0]
             return {"action": "change_dice", "blue": blue, "yellow": yellow, "cost": cost}
         case Build(blue, yellow):
-            type_ = TYPES[state.table.type_at(blue, yellow)]
+            type_ = TYPES[state.sheet.type_at(blue, yellow)]
             second = after.phase is Phase.SECOND
             return {"action": "build", "blue": blue, "yellow": yellow, "type": type_, "second": second}
         case GetCoins():
@@ -71,17 +74,17 @@ def _action(move: Move, state: State) -> dict[str, Any]:
 
 def _score(question: dict[str, Any], sheet: Sheet) -> dict[str, Any]:
     score = an_object(question["score"], "score")
+    given = an_object(question.get("options", {}), "options") | old_names.taken_from("rollwrite", score)
+    solo = options_of_question("rollwrite", Options, given, _OPTIONS).solo
     only(score, _SCORE_FIELDS, "score")
     counts = _counts(score)
     virtual = _virtual(score.get("virtual", []), counts)
     names = [name for name in counts if name not in virtual] + virtual
     seats = len(names) - len(virtual)
-    against = score.get("against", False)
-    if type(against) is not bool:
-        raise QueryError(f"score.against: {shown(against)}; expected true or false")
+    against = solo is Solo.AGAINST
     if against and (seats != 1 or len(virtual) not in BONUS):
         found = f"with {len(virtual)} virtual players and {seats} others"
-        raise QueryError(f"score.against: {found}; expected it with 2 to 4 virtual players and 1 other")
+        raise QueryError(f"options.solo: against {found}; expected it with 2 to 4 virtual players and 1 other")
     losers = () if against else range(seats, len(names))
     built = _built(score.get("built", {}), names[:seats])
     coins = _coins(score.get("coins", {}), names[:seats], sheet)

@@ -11,10 +11,9 @@ from typing import Any, NoReturn
 
 from referee.games.rollwrite import TYPES, State
 from referee.games.rollwrite.awards import Award
-from referee.games.rollwrite.check import SECOND_COST
 from referee.games.rollwrite.phases import Phase
 from referee.games.rollwrite.scoring import share
-from referee.games.rollwrite.sheet import START_COINS, cells_of, index_of
+from referee.games.rollwrite.sheet import SECOND_COST, START_COINS, cells_of, index_of
 from referee.notation.errors import Kind, NotationError
 from referee.notation.grammar import cell, numbers, place_of
 
@@ -69,7 +68,7 @@ def read(tree: Any, state: State) -> None:
     for number, part in enumerate(parts["seat"]):
         _seat(part, number, state)
     for number, part in enumerate(parts["virtual"]):
-        state.virtual[number] = [_below(token, state.table.boxes[i] + 1) for i, token in enumerate(part.children)]
+        state.virtual[number] = [_below(token, state.sheet.boxes[i] + 1) for i, token in enumerate(part.children)]
     for part in parts["award"]:
         _award(part, state)
     _check_phase(tree, state)
@@ -84,7 +83,7 @@ def _below(token: Any, limit: int) -> int:
 def _seat(tree: Any, seat: int, state: State) -> None:
     """RNW-4, RNW-16: coins that the track has; as many blue dice as yellow ones."""
     coins, circled, blue, yellow, built = tree.children
-    state.circled[seat] = _below(circled, state.table.coin_track + 1)
+    state.circled[seat] = _below(circled, state.sheet.coin_track + 1)
     if state.circled[seat] < START_COINS:
         _refuse(circled, f"{circled} coins circled", f"at least {START_COINS}")
     state.coins[seat] = _below(coins, state.circled[seat] + 1)

@@ -35,16 +35,13 @@ TERMINALS: Final = {
     "PHASE": "a phase, such as action",
 }
 
-TABLES: Final = "Sheet"
-"""The header with a sheet of one's own: name, coin track, which dice give the rows, and 36 types from blue 1 on."""
+
+def write_components(sheet: Sheet) -> str:
+    """``mine 20 blue garden seraglio …``: name, coin track, which dice give the rows, and 36 types from blue 1 on."""
+    return " ".join((sheet.name, str(sheet.coin_track), sheet.rows_are, *(TYPES[type_] for type_ in sheet.grid)))
 
 
-def write_tables(tables: Sheet) -> str:
-    """``mine 20 blue garden seraglio …``."""
-    return " ".join((tables.name, str(tables.coin_track), tables.rows_are, *(TYPES[type_] for type_ in tables.grid)))
-
-
-def read_tables(text: str) -> Sheet:
+def read_components(text: str) -> Sheet:
     """Raises ``SetupError``."""
     name, track, rows_are, *types = [*text.split(" "), "", ""]
     del types[-2:]
@@ -111,6 +108,6 @@ def _building(tree: Any, state: State) -> Roll:
 def _typed(type_: Any, pair: Any, state: State) -> Roll:
     """The dice; a type that is written has to be the sheet's. Raises ``NotationError``."""
     roll = cell(pair)
-    if type_ is not None and type_ != (there := TYPES[state.table.type_at(*roll)]):
+    if type_ is not None and type_ != (there := TYPES[state.sheet.type_at(*roll)]):
         raise syntax_error(type_, f"{type_} {pair}", f"{there} {pair}")
     return roll

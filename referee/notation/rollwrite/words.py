@@ -77,7 +77,7 @@ def rounds(state: State, held: int) -> list[str]:
 
     Without the first ``held`` of them.
     """
-    lines = [_award(award, against=state.options.against) for award in state.awards[held:]]
+    lines = [_award(award, against=state.is_against) for award in state.awards[held:]]
     if state.phase is Phase.OVER and held <= len(state.awards):
         found = scored(state)
         lines += [f"final: {line}" for line in found.explained()]
@@ -94,8 +94,8 @@ def scored(state: State) -> Scored:
         names=[*_seats(range(state.seats)), *_virtual(range(len(state.virtual)))],
         counts=state.all_counts(),
         coins=state.coins,
-        awarded=completed(state.awards, state.seats, state.options.against),
-        losers=() if state.options.against else range(state.seats, state.seats + len(state.virtual)),
+        awarded=completed(state.awards, state.seats, state.is_against),
+        losers=() if state.is_against else range(state.seats, state.seats + len(state.virtual)),
         scores=scores,
         shares=shares,
     )
@@ -128,7 +128,7 @@ def second(state: State) -> Roll:
 
 
 def _building(cell: Roll, state: State) -> str:
-    return f"{TYPES[state.table.type_at(*cell)]} {_roll(cell)}"
+    return f"{TYPES[state.sheet.type_at(*cell)]} {_roll(cell)}"
 
 
 def _roll(roll: Roll) -> str:

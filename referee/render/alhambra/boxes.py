@@ -34,7 +34,8 @@ ABBREVIATIONS: Final = tuple(type_[:3] for type_ in TYPES)
 
 
 def text(layout: Layout, *, ascii_only: bool = False) -> str:
-    """The layout as boxes with type and cost, thick sides where walls are, ``fount`` the fountain; ends in a newline.
+    """Draw the layout as boxes with type and cost, thick sides where walls are, ``fount`` the fountain; ends in a
+    newline.
 
     Up to 12 columns of cells fit into 80 characters. Columns are numbered above, rows on the left.
     """
@@ -62,9 +63,12 @@ class _Grid:
         self._layout = layout
         self._occupied = occupied
         cells = layout.cells()
-        self._walls = {cell: layout.table.walls[cells[cell]] if cell in cells else 0 for cell in occupied}
+        self._walls = {cell: layout.tile_set.walls[cells[cell]] if cell in cells else 0 for cell in occupied}
         self._contents = {
-            cell: (f"{ABBREVIATIONS[layout.table.types[tile]]:^{_WIDTH}}", f"{layout.table.costs[tile]:^{_WIDTH}}")
+            cell: (
+                f"{ABBREVIATIONS[layout.tile_set.types[tile]]:^{_WIDTH}}",
+                f"{layout.tile_set.costs[tile]:^{_WIDTH}}",
+            )
             for cell, tile in cells.items()
         }
         self._contents[0, 0] = ("fount", f"{'≈≈≈':^{_WIDTH}}")
@@ -81,7 +85,7 @@ class _Grid:
         return self._weight((x, y), W, (x - 1, y), E)
 
     def border(self, columns: range, y: int) -> str:
-        """The line above row ``y``."""
+        """Return the line above row ``y``."""
         drawn = ""
         for x in columns:
             up, right = self._west_of(x, y - 1), self._north_of(x, y)
@@ -90,7 +94,7 @@ class _Grid:
         return drawn
 
     def row(self, columns: range, y: int, inside: int) -> str:
-        """One of the two lines through the cells of row ``y``."""
+        """Return one of the two lines through the cells of row ``y``."""
         return "".join(
             _DOWN[self._west_of(x, y)] + self._contents.get((x, y), (" " * _WIDTH,) * 2)[inside] for x in columns
         )

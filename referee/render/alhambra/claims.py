@@ -16,16 +16,18 @@ from referee.certificates.alhambra.claims import (
     TurnClaim,
 )
 from referee.games.alhambra.layout import Layout
-from referee.games.alhambra.tiles import tile_table
+from referee.games.alhambra.tiles import tile_set
 from referee.games.game import Cell
 from referee.render.alhambra.boxes import text
 
 
 def pictures(about: Claim, *, ascii_only: bool = False) -> list[str]:
-    """The layouts that show what it is about: after a step, where it can be taken. Each ends in a newline."""
-    table = tile_table()
+    """Return the layouts that show what the claim is about: after a step, where it can be taken. Each ends in a
+    newline.
+    """
+    tiles = tile_set()
     boards = (
-        Layout.of(table, {cell: table.numbers[tile] for cell, tile in layout.items()}) for layout in _layouts(about)
+        Layout.of(tiles, {cell: tiles.numbers[tile] for cell, tile in layout.items()}) for layout in _layouts(about)
     )
     return [text(board, ascii_only=ascii_only) for board in boards]
 

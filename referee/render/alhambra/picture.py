@@ -52,7 +52,7 @@ _FOUNTAIN: Final = """\
 
 
 def svg(layout: Layout, title: str = "Alhambra", *, wall_points: int | None = None) -> str:
-    """The picture: tiles, walls, the longest wall in gold, and the counts below. For a legal layout.
+    """Draw a legal layout: tiles, walls, the longest wall in gold, and the counts below.
 
     ``wall_points``: what the wall scores, where the game's options make it another number than its length (ALH-B6).
     """
@@ -82,19 +82,19 @@ def svg(layout: Layout, title: str = "Alhambra", *, wall_points: int | None = No
 
 
 def seat_svg(state: State, seat: int, title: str) -> str:
-    """A seat's Alhambra in a game."""
+    """Draw a seat's Alhambra in a game."""
     return svg(state.layouts[seat], title, wall_points=state.wall(seat))
 
 
 def _description(layout: Layout, wall: int) -> str:
-    """The same in words, for who cannot see it."""
-    names = layout.table.names
+    """Describe the picture in words, for readers who cannot see it."""
+    names = layout.tile_set.names
     tiles = "; ".join(f"{names[tile]} at {x},{y}" for (x, y), tile in layout.cells().items())
     return f"The fountain at 0,0. Tiles: {tiles or 'none'}. Longest wall: {wall}."
 
 
 def _halo(wall: list[Side]) -> str:
-    """A golden line along the longest wall, half of it hidden by the tiles that come after."""
+    """Draw a golden line along the longest wall, half of it hidden by the tiles that come after."""
     points: list[str] = []
     for (x, y), side in wall:
         (x1, y1), (x2, y2) = _ENDS[side]
@@ -125,12 +125,12 @@ def _fountain() -> str:
 
 
 def _tile(layout: Layout, cell: Cell, tile: int) -> str:
-    type_ = TYPES[layout.table.types[tile]]
+    type_ = TYPES[layout.tile_set.types[tile]]
     colours = COLOURS[type_]
-    walls = [side for side in (N, E, S, W) if layout.table.walls[tile] & side]
+    walls = [side for side in (N, E, S, W) if layout.tile_set.walls[tile] & side]
     x, y = cell[0] * CELL, cell[1] * CELL
     drawn = [
-        f'<g transform="translate({x} {y})"><title>{layout.table.names[tile]} at {cell[0]},{cell[1]}</title>',
+        f'<g transform="translate({x} {y})"><title>{layout.tile_set.names[tile]} at {cell[0]},{cell[1]}</title>',
         _ground(0, 0, f"url(#alh-ground-{type_})", colours.ink),
         f'<use href="#alh-{type_}" x="27" y="22" width="52" height="52"/>',
         words(50, 85.5, type_, 11, colour=colours.ink),
@@ -141,17 +141,17 @@ def _tile(layout: Layout, cell: Cell, tile: int) -> str:
         drawn.append(f'<path d="{joints}" fill="none" stroke="#7d6a5a" stroke-width="1"/>')
     drawn += [
         f'<circle cx="23.5" cy="23.5" r="11.5" fill="#fff8e6" stroke="{colours.ink}" stroke-width="1.8"/>',
-        words(23.5, 28.8, str(layout.table.costs[tile]), 15, colour=colours.ink, bold=True),
+        words(23.5, 28.8, str(layout.tile_set.costs[tile]), 15, colour=colours.ink, bold=True),
         "</g>",
     ]
     return "".join(drawn)
 
 
 def _foot(layout: Layout, wall: int, width: int, y: int) -> Iterable[str]:
-    """How many of each type, and the wall: what is scored."""
+    """Draw how many tiles there are of each type, and the wall: what is scored."""
     counts = [0] * len(TYPES)
     for tile in layout.tiles.values():
-        counts[layout.table.types[tile]] += 1
+        counts[layout.tile_set.types[tile]] += 1
     x = (width - _CHIP * (len(TYPES) + 1)) / 2 - 14
     for type_, count in zip(TYPES, counts, strict=True):
         colours = COLOURS[type_]

@@ -13,7 +13,7 @@ from referee.render.words import awaited, listed, wrapped
 
 
 def position_text(state: State, seats: Sequence[int] | None = None, *, ascii_only: bool = False) -> str:
-    """The whole position, or with ``seats`` the table and these seats only; ends in a newline."""
+    """Write the whole position, or with ``seats`` the market and these seats only; ends in a newline."""
     lines = [*wrapped(_table(state)), ""]
     for seat in range(state.seats) if seats is None else seats:
         lines += [*wrapped(_seat(state, seat)), "", text(state.layouts[seat], ascii_only=ascii_only)]
@@ -21,7 +21,7 @@ def position_text(state: State, seats: Sequence[int] | None = None, *, ascii_onl
 
 
 def _table(state: State) -> Iterable[str]:
-    names = state.table.names
+    names = state.tile_set.names
     yield awaited(state.pending()[0])
     yield f"turns ended: {state.turns}; scoring rounds held: {state.scorings}"
     for slot, tile in enumerate(state.market):
@@ -37,7 +37,7 @@ def _table(state: State) -> Iterable[str]:
 
 
 def _seat(state: State, seat: int) -> Iterable[str]:
-    names = state.table.names
+    names = state.tile_set.names
     hand = [kind for kind in range(KINDS) for _ in range(state.hands[seat][kind])]
     start = "; start seat" if seat == state.start and state.phase >= Phase.FIRST_ROW else ""
     yield f"seat {seat}: {state.scores[seat]} points; wall {state.wall(seat)}{start}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from referee.games.game import Cell
-from referee.games.kingdomino.dominoes import DominoTable, Half
+from referee.games.kingdomino.dominoes import DominoSet, Half
 from referee.games.kingdomino.kingdom import Kingdom
 
 
@@ -27,12 +27,12 @@ class Board:
         return [(x, y) for x in self.columns for y in self.rows if (x, y) != (0, 0) and (x, y) not in self.halves]
 
 
-def board(kingdom: Kingdom, table: DominoTable) -> Board:
-    """The kingdom cell by cell."""
+def board(kingdom: Kingdom, domino_set: DominoSet) -> Board:
+    """Return the kingdom cell by cell."""
     halves: dict[Cell, Half] = {}
     numbers: dict[Cell, int] = {}
     for number, left, right in kingdom.dominoes:
-        domino = table.dominoes[number - 1]
+        domino = domino_set.dominoes[number - 1]
         halves |= {left: domino.left, right: domino.right}
         numbers |= {left: number, right: number}
     if kingdom.castle is not None:

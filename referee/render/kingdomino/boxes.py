@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from referee.games.game import Cell
-from referee.games.kingdomino.dominoes import TERRAINS, DominoTable
+from referee.games.kingdomino.dominoes import TERRAINS, DominoSet
 from referee.games.kingdomino.kingdom import CASTLE, Kingdom
 from referee.render.kingdomino.board import Board, board
 
@@ -22,12 +22,12 @@ _EMPTY: Final = "·"
 _ASCII: Final = str.maketrans({**dict.fromkeys(_CORNERS[1:], "+"), "─": "-", "│": "|", _CROWN: "*", _EMPTY: "."})
 
 
-def text(kingdom: Kingdom, table: DominoTable, *, ascii_only: bool = False) -> str:
-    """The kingdom in boxes, terrain above crowns; a fixed frame with its empty cells. Ends in a newline.
+def text(kingdom: Kingdom, domino_set: DominoSet, *, ascii_only: bool = False) -> str:
+    """Draw the kingdom in boxes, terrain above crowns; a fixed frame with its empty cells. Ends in a newline.
 
     Seven columns of cells fit into 79 characters. Columns are numbered above, rows on the left.
     """
-    drawn = board(kingdom, table)
+    drawn = board(kingdom, domino_set)
     lines = [" " * (_LABEL + 1) + "".join(f"{x:^{_WIDTH}} " for x in drawn.columns)]
     for y in range(drawn.rows.start, drawn.rows.stop + 1):
         lines.append(" " * _LABEL + _border(drawn, y))
@@ -38,7 +38,7 @@ def text(kingdom: Kingdom, table: DominoTable, *, ascii_only: bool = False) -> s
 
 
 def _line(drawn: Board, one: Cell, other: Cell) -> bool:
-    """Whether there is a line between the neighbours: none inside a domino, none between empty cells."""
+    """Return whether there is a line between the neighbours: none inside a domino, none between empty cells."""
     inside = [drawn.fixed and x in drawn.columns and y in drawn.rows for x, y in (one, other)]
     if one in drawn.numbers or other in drawn.numbers:
         return drawn.numbers.get(one) != drawn.numbers.get(other)
@@ -46,7 +46,7 @@ def _line(drawn: Board, one: Cell, other: Cell) -> bool:
 
 
 def _border(drawn: Board, y: int) -> str:
-    """The line above row ``y``."""
+    """Return the line above row ``y``."""
     shown = ""
     for x in range(drawn.columns.start, drawn.columns.stop + 1):
         up, down = _line(drawn, (x - 1, y - 1), (x, y - 1)), _line(drawn, (x - 1, y), (x, y))
@@ -56,7 +56,7 @@ def _border(drawn: Board, y: int) -> str:
 
 
 def _row(drawn: Board, y: int, inside: int) -> str:
-    """One of the two lines through the cells of row ``y``."""
+    """Return one of the two lines through the cells of row ``y``."""
     return "".join(
         ("│" if _line(drawn, (x - 1, y), (x, y)) else " ") + f"{_content(drawn, (x, y))[inside]:^{_WIDTH}}"
         for x in range(drawn.columns.start, drawn.columns.stop + 1)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from referee.certificates.kingdomino.claims import CASTLE, Claim, Frame, Placed, PlacementClaim
-from referee.games.kingdomino.dominoes import DOMINOES, domino_table
+from referee.games.kingdomino.dominoes import DOMINOES, domino_set
 from referee.games.kingdomino.kingdom import Kingdom
 from referee.render.kingdomino.boxes import text
 
 
 def pictures(about: Claim, *, ascii_only: bool = False) -> list[str]:
-    """The kingdom, with the placement where its cells are free and near. Ends in a newline."""
+    """Return the kingdom, with the placement where its cells are free and near. Ends in a newline."""
     kingdom = about.kingdom
     shown = kingdom.dominoes
     if isinstance(about, PlacementClaim):
@@ -23,14 +23,14 @@ def pictures(about: Claim, *, ascii_only: bool = False) -> list[str]:
 
 
 def picture(frame: Frame, dominoes: Iterable[Placed], *, ascii_only: bool = False) -> str:
-    """A kingdom in boxes."""
+    """Draw a kingdom in boxes."""
     halves = {placed.domino.number: placed.domino for placed in dominoes}
-    table = domino_table(tuple(halves.get(domino.number, domino) for domino in DOMINOES))
-    return text(board(frame, dominoes), table, ascii_only=ascii_only)
+    known = domino_set(tuple(halves.get(domino.number, domino) for domino in DOMINOES))
+    return text(board(frame, dominoes), known, ascii_only=ascii_only)
 
 
 def board(frame: Frame, dominoes: Iterable[Placed]) -> Kingdom:
-    """The engine's, for pictures."""
+    """Return the engine's kingdom, for pictures."""
     found = Kingdom(frame.size, frame.castle)
     for placed in dominoes:
         found = found.placed(placed.domino, placed.left, placed.right)

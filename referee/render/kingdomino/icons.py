@@ -75,7 +75,7 @@ _GROUNDS: Final = {
     "swamp": ("#a79f78", "#6f6b4b"),
     "mine": ("#8b7567", "#54453b"),
 }
-"""Of each terrain, from top to bottom."""
+"""Colours of each terrain, from top to bottom."""
 
 _DRAWINGS: Final = {
     **dict(zip(_GROUNDS, (_WHEAT, _FOREST, _LAKE, _MEADOW, _SWAMP, _MINE), strict=True)),
@@ -84,7 +84,7 @@ _DRAWINGS: Final = {
 
 
 def definitions() -> str:
-    """To be referred to: each terrain's ``kdo-wheat``, ``kdo-castle``, ``kdo-crown``, and the shapes of dominoes."""
+    """Return definitions: each terrain's ``kdo-wheat``, ``kdo-castle``, ``kdo-crown``, and the shapes of dominoes."""
     grounds = "".join(
         f'<linearGradient id="kdo-ground-{terrain}" x1="0" y1="0" x2="0" y2="1">'
         f'<stop stop-color="{light}"/><stop offset="1" stop-color="{deep}"/></linearGradient>\n'

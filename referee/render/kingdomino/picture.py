@@ -7,7 +7,7 @@ from typing import Final
 
 from referee.games.game import Cell
 from referee.games.kingdomino import State
-from referee.games.kingdomino.dominoes import TERRAINS, Domino, DominoTable, Half
+from referee.games.kingdomino.dominoes import TERRAINS, Domino, DominoSet, Half
 from referee.games.kingdomino.kingdom import Kingdom
 from referee.render.kingdomino.board import Board, board
 from referee.render.kingdomino.icons import definitions
@@ -17,18 +17,18 @@ _FOOT: Final = 66
 _CHIP: Final = 78
 """Width of an item at the bottom."""
 _SIDE: Final = 36
-"""Of the small landscapes there."""
+"""Side of the small landscapes in the legend."""
 _MIN_WIDTH: Final = 7 * _CHIP + 40
 """What the line at the bottom needs."""
 
 
-def svg(kingdom: Kingdom, table: DominoTable, title: str = "Kingdomino", *, bonus: int = 0) -> str:
-    """The picture: dominoes, castle and a fixed frame's empty cells; below, points by terrain, and all points.
+def svg(kingdom: Kingdom, domino_set: DominoSet, title: str = "Kingdomino", *, bonus: int = 0) -> str:
+    """Draw the kingdom: dominoes, castle and a fixed frame's empty cells; below, points by terrain, and all points.
 
     ``bonus``: points of variants, which are not the kingdom's alone.
     """
-    drawn = board(kingdom, table)
-    dominoes = [(table.dominoes[number - 1], left, right) for number, left, right in sorted(kingdom.dominoes)]
+    drawn = board(kingdom, domino_set)
+    dominoes = [(domino_set.dominoes[number - 1], left, right) for number, left, right in sorted(kingdom.dominoes)]
     across, down = len(drawn.columns) * CELL, len(drawn.rows) * CELL
     width, height = max(across + 2 * MARGIN, _MIN_WIDTH), HEAD + down + 2 * MARGIN + _FOOT
     left, top = (width - across) // 2 - drawn.columns.start * CELL, HEAD + MARGIN - drawn.rows.start * CELL
@@ -47,13 +47,13 @@ def svg(kingdom: Kingdom, table: DominoTable, title: str = "Kingdomino", *, bonu
 
 
 def seat_svg(state: State, seat: int, title: str) -> str:
-    """A seat's kingdom in a game."""
+    """Draw a seat's kingdom in a game."""
     kingdom = state.kingdoms[seat]
-    return svg(kingdom, state.table, title, bonus=state.score(seat) - kingdom.score())
+    return svg(kingdom, state.domino_set, title, bonus=state.score(seat) - kingdom.score())
 
 
 def _description(kingdom: Kingdom, dominoes: Iterable[tuple[Domino, Cell, Cell]], bonus: int) -> str:
-    """The same in words, for who cannot see it."""
+    """Describe the picture in words, for readers who cannot see it."""
     size = f"{kingdom.frame_size} by {kingdom.frame_size}"
     where = (
         "" if kingdom.castle is None else f", column {kingdom.castle[0]}, row {kingdom.castle[1]} of the {size} frame"
@@ -64,7 +64,7 @@ def _description(kingdom: Kingdom, dominoes: Iterable[tuple[Domino, Cell, Cell]]
 
 
 def _frame(drawn: Board) -> Iterable[str]:
-    """A fixed frame and its cells, most of which are hidden by what comes after."""
+    """Draw a fixed frame and its cells, most of which are hidden by what comes after."""
     if not drawn.fixed:
         return
     x, y = drawn.columns.start * CELL, drawn.rows.start * CELL
@@ -112,7 +112,7 @@ def _number(number: int, x: int, y: int) -> str:
 
 
 def _half(half: Half, across: int, down: int) -> str:
-    """A landscape, and its crowns in a row."""
+    """Draw a landscape, and its crowns in a row."""
     x, y = across * CELL, down * CELL
     drawn = f'<use href="#kdo-{TERRAINS[half.terrain]}" x="{x}" y="{y}" width="{CELL}" height="{CELL}"/>'
     if half.crowns:

@@ -10,16 +10,16 @@ from referee.render.words import awaited, listed, wrapped
 
 
 def position_text(state: State, seats: Sequence[int] | None = None, *, ascii_only: bool = False) -> str:
-    """The whole position, or with ``seats`` the table and these seats only; ends in a newline."""
+    """Write the whole position, or with ``seats`` the offer and these seats only; ends in a newline."""
     lines = [*wrapped(_table(state)), ""]
     for seat in range(state.seats) if seats is None else seats:
-        kingdom = text(state.kingdoms[seat], state.table, ascii_only=ascii_only)
+        kingdom = text(state.kingdoms[seat], state.domino_set, ascii_only=ascii_only)
         lines += [*wrapped(_seat(state, seat)), "", kingdom]
     return "\n".join(lines)
 
 
 def _table(state: State) -> Iterable[str]:
-    dominoes = state.table.dominoes
+    dominoes = state.domino_set.dominoes
     yield awaited(state.pending()[0])
     yield f"lines drawn: {state.lines} of {state.lines_in_all}; dominoes to come: {state.undrawn()}"
     if state.order and state.lines <= 1:

@@ -17,12 +17,12 @@ _DIE: Final = "●"
 
 
 def cell_at(sheet: Sheet, row: int, column: int) -> tuple[int, int]:
-    """What the blue and the yellow die show for a cell of the sheet as it is printed; rows and columns from 0."""
+    """Return what the blue and the yellow die show for a cell of the printed sheet; rows and columns count from 0."""
     return (row + 1, column + 1) if sheet.rows_are == DICE[0] else (column + 1, row + 1)
 
 
 def text(sheet: Sheet, built: int, blue: tuple[int, ...], yellow: tuple[int, ...], *, ascii_only: bool = False) -> str:
-    """The types as the sheet has them, ``[tow]`` a tower that is built; ``●`` a die. Ends in a newline.
+    """Write the types as the sheet has them, ``[tow]`` a built tower; ``●`` a die. Ends in a newline.
 
     Six rows of six cells, with their dice above and on the left.
     """

@@ -19,11 +19,11 @@ _LEFT: Final = _MARGIN + _AXIS
 _TOP: Final = HEAD + _AXIS
 _WIDTH: Final = _LEFT + FACES * _CELL + _MARGIN + 12
 _BOX: Final = 18
-"""Of the boxes of a type, with the gap between them."""
+"""Width of a box of a type, with the gap after it."""
 _ROW: Final = 40
 """Height of a type's boxes."""
 _COIN: Final = 30
-"""Of a coin of the track, with the gap between them."""
+"""Width of a coin of the track, with the gap after it."""
 _COINS_IN_ROW: Final = 20
 _FOOT: Final = 66
 
@@ -38,46 +38,46 @@ _CORNERS: Final = ((_LOW, _LOW), (_HIGH, _HIGH), (_LOW, _HIGH), (_HIGH, _LOW), (
 
 
 def seat_svg(state: State, seat: int, title: str) -> str:
-    """A seat's sheet in a game: what is crossed out, the dice along their axes, boxes by type, coins."""
-    table = state.table
+    """Draw a seat's sheet in a game: what is crossed out, the dice along their axes, boxes by type, coins."""
+    sheet = state.sheet
     boxes_top = _TOP + FACES * _CELL + 30
     coins_top = boxes_top + 3 * _ROW + 16
-    coin_rows = -(-table.coin_track // _COINS_IN_ROW)
+    coin_rows = -(-sheet.coin_track // _COINS_IN_ROW)
     height = coins_top + coin_rows * _COIN + _FOOT
     parts = [
         f"<defs>\n{definitions()}</defs>",
-        *_axes(table, state.blue[seat], state.yellow[seat]),
-        *(_cell(table, row, column, state.built[seat]) for row in range(FACES) for column in range(FACES)),
-        *_boxes(table, state.counts(seat), boxes_top),
-        *_coins(state.coins[seat], state.circled[seat], table.coin_track, coins_top),
+        *_axes(sheet, state.blue[seat], state.yellow[seat]),
+        *(_cell(sheet, row, column, state.built[seat]) for row in range(FACES) for column in range(FACES)),
+        *_boxes(sheet, state.counts(seat), boxes_top),
+        *_coins(state.coins[seat], state.circled[seat], sheet.coin_track, coins_top),
         words(_WIDTH / 2, height - 37, f"{state.scores[seat]} points", 20, bold=True),
-        words(_WIDTH / 2, height - 17, _named(table), 12, colour=PALE),
+        words(_WIDTH / 2, height - 17, _named(sheet), 12, colour=PALE),
     ]
     return picture(title, _description(state, seat), _WIDTH, height, parts)
 
 
 def _description(state: State, seat: int) -> str:
-    """The same in words, for who cannot see it."""
-    table = state.table
-    built = "; ".join(f"{TYPES[table.type_at(*cell)]} at {cell[0]},{cell[1]}" for cell in cells_of(state.built[seat]))
+    """Describe the picture in words, for readers who cannot see it."""
+    sheet = state.sheet
+    built = "; ".join(f"{TYPES[sheet.type_at(*cell)]} at {cell[0]},{cell[1]}" for cell in cells_of(state.built[seat]))
     blue, yellow = (" ".join(map(str, dice[seat])) or "none" for dice in (state.blue, state.yellow))
-    coins = f"{state.coins[seat]}, {state.circled[seat]} of {table.coin_track} circled"
+    coins = f"{state.coins[seat]}, {state.circled[seat]} of {sheet.coin_track} circled"
     return (
-        f"{_named(table)}. Built, by blue and yellow die: {built or 'nothing'}. Blue dice: {blue}; yellow dice:"
+        f"{_named(sheet)}. Built, by blue and yellow die: {built or 'nothing'}. Blue dice: {blue}; yellow dice:"
         f" {yellow}. Coins: {coins}. Points: {state.scores[seat]}."
     )
 
 
-def _named(table: Sheet) -> str:
-    return table.remark or f"sheet {table.name}"
+def _named(sheet: Sheet) -> str:
+    return sheet.provenance or f"sheet {sheet.name}"
 
 
 # The grid
 
 
-def _axes(table: Sheet, blue: Sequence[int], yellow: Sequence[int]) -> Iterable[str]:
-    """What the dice of the rows and the columns show, and the dice beside it."""
-    rows_are = table.rows_are
+def _axes(sheet: Sheet, blue: Sequence[int], yellow: Sequence[int]) -> Iterable[str]:
+    """Draw what the dice of the rows and the columns show, and the dice beside it."""
+    rows_are = sheet.rows_are
     (columns_are,) = (die for die in DICE if die != rows_are)
     dice = {"blue": blue, "yellow": yellow}
     for value in range(1, FACES + 1):
@@ -109,10 +109,10 @@ def _die(die: str, value: int, x: float, y: float) -> str:
     )
 
 
-def _cell(table: Sheet, row: int, column: int, built: int) -> str:
-    """The building where two dice meet: pale, or crossed out."""
-    cell = cell_at(table, row, column)
-    type_ = TYPES[table.type_at(*cell)]
+def _cell(sheet: Sheet, row: int, column: int, built: int) -> str:
+    """Draw the building where two dice meet: pale, or crossed out."""
+    cell = cell_at(sheet, row, column)
+    type_ = TYPES[sheet.type_at(*cell)]
     crossed = built >> index_of(*cell) & 1
     ink = COLOURS[type_].ink
     drawn = (
@@ -133,9 +133,9 @@ def _cell(table: Sheet, row: int, column: int, built: int) -> str:
 # Below it
 
 
-def _boxes(table: Sheet, counts: Sequence[int], top: int) -> Iterable[str]:
-    """Each type's boxes, as many crossed as there are buildings; two types in a row."""
-    for type_, (name, count, most) in enumerate(zip(TYPES, counts, table.boxes, strict=True)):
+def _boxes(sheet: Sheet, counts: Sequence[int], top: int) -> Iterable[str]:
+    """Draw each type's boxes, as many crossed as there are buildings; two types in a row."""
+    for type_, (name, count, most) in enumerate(zip(TYPES, counts, sheet.boxes, strict=True)):
         x, y = _MARGIN + type_ % 2 * (_WIDTH - 2 * _MARGIN) // 2, top + type_ // 2 * _ROW
         ink = COLOURS[name].ink
         boxes = "".join(f"M{50 + i * _BOX} 9h14v14h-14z" for i in range(most))
@@ -150,7 +150,7 @@ def _boxes(table: Sheet, counts: Sequence[int], top: int) -> Iterable[str]:
 
 
 def _coins(coins: int, circled: int, track: int, top: int) -> Iterable[str]:
-    """The track: coins that were spent are crossed out, those that are left golden."""
+    """Draw the coin track: spent coins are crossed out, coins that are left are golden."""
     left = (_WIDTH - min(track, _COINS_IN_ROW) * _COIN) / 2 + _COIN / 2
     spent = circled - coins
     for i in range(track):

@@ -12,23 +12,23 @@ from referee.render.words import awaited, listed, wrapped
 
 
 def position_text(state: State, seats: Sequence[int] | None = None, *, ascii_only: bool = False) -> str:
-    """The whole position, or with ``seats`` the table and these seats only; ends in a newline."""
+    """Write the whole position, or with ``seats`` the dice and these seats only; ends in a newline."""
     lines = [*wrapped(_table(state)), ""]
     for seat in range(state.seats) if seats is None else seats:
-        drawn = text(state.table, state.built[seat], state.blue[seat], state.yellow[seat], ascii_only=ascii_only)
+        drawn = text(state.sheet, state.built[seat], state.blue[seat], state.yellow[seat], ascii_only=ascii_only)
         lines += [*wrapped(_seat(state, seat)), "", drawn]
     return "\n".join(lines)
 
 
 def _table(state: State) -> Iterable[str]:
     yield awaited(state.pending()[0])
-    yield state.table.remark or f"sheet {state.table.name}"
+    yield state.sheet.provenance or f"sheet {state.sheet.name}"
     yield f"round {state.round} of {state.rounds}; turns ended: {state.turns}"
     for award in state.awards:
-        yield _award(award, against=state.options.against)
+        yield _award(award, against=state.is_against)
     scores = state.virtual_scores
     for player, counts in enumerate(state.virtual):
-        points = f"{scores[player]} points; " if state.options.against else ""
+        points = f"{scores[player]} points; " if state.is_against else ""
         yield f"virtual {player}: {points}{_counts(state, counts)}"
 
 
@@ -42,7 +42,7 @@ def _award(award: Award, *, against: bool) -> str:
 
 def _seat(state: State, seat: int) -> Iterable[str]:
     start = "; start seat" if seat == state.start and state.phase > Phase.START_SEAT else ""
-    coins = f"coins {state.coins[seat]}, circled {state.circled[seat]} of {state.table.coin_track}"
+    coins = f"coins {state.coins[seat]}, circled {state.circled[seat]} of {state.sheet.coin_track}"
     now = "" if state.phase is Phase.OVER else " now"
     yield f"seat {seat}: {state.scores[seat]} points{now}; {coins}{start}"
     yield f"  built: {_counts(state, state.counts(seat))}"
@@ -51,6 +51,6 @@ def _seat(state: State, seat: int) -> Iterable[str]:
 
 
 def _counts(state: State, counts: Sequence[int]) -> str:
-    """Of each type what is built, and how many boxes there are."""
-    boxes = zip(ABBREVIATIONS, counts, state.table.boxes, strict=True)
+    """Write what is built of each type, and how many boxes there are."""
+    boxes = zip(ABBREVIATIONS, counts, state.sheet.boxes, strict=True)
     return ", ".join(f"{name} {count}/{most}" for name, count, most in boxes)

@@ -28,7 +28,7 @@ from referee.certificates.alhambra.claims import (
 )
 from referee.games.alhambra.layout import STRIDE, index_of
 from referee.games.alhambra.layout import Layout as Board
-from referee.games.alhambra.tiles import NAMES, TileTable, parse_tile, tile_table
+from referee.games.alhambra.tiles import NAMES, TileSet, parse_tile, tile_set
 from referee.games.game import Cell
 from referee_solver.alhambra.better_turn import improvement
 from referee_solver.alhambra.evidence import check_legal
@@ -36,7 +36,7 @@ from referee_solver.alhambra.judge import wall_length
 from referee_solver.z3run import DEFAULT_RLIMIT, Budget, OutOfBudget, SolverFailed, seconds_left
 
 NODE = 200
-"""What looking at one layout costs of the budget: about as long as Z3 takes for so much of its own work."""
+"""Budget spent on looking at one layout: about as long as Z3 takes for this much of its own work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class BestTurn:
 def best_turn(
     layout: Layout, reserve: Sequence[str], bought: Sequence[str], *, rlimit: int = DEFAULT_RLIMIT
 ) -> BestTurn:
-    """The best turn, within a budget in Z3's unit of work; the search takes at most half of it.
+    """Return the best turn, within a budget in Z3's unit of work; the search takes at most half of it.
 
     If the budget runs out, the best turn that was found, not proven. Raises ``ValueError``, one line, for tiles that
     cannot be and for a layout that breaks a rule of building.
@@ -88,7 +88,7 @@ class _Found:
 
 
 def _better(claim: TurnClaim, found: _Found, budget: Budget) -> _Found | None:
-    """A better turn; None if Z3 refutes that there is one."""
+    """Return a better turn; None if Z3 refutes that there is one."""
     walls = {name: parse_tile(name).walls for name in (*claim.layout.values(), *claim.reserve, *claim.bought)}
     masks = {cell: walls[name] for cell, name in claim.layout.items()}
     reserve, bought = [walls[name] for name in claim.reserve], [walls[name] for name in claim.bought]
@@ -121,9 +121,9 @@ class _Search:
     """Every legal turn, but for those that cannot be better than the best so far."""
 
     def __init__(self, claim: TurnClaim, rlimit: int) -> None:
-        self.table = engine_table([*claim.layout.values(), *claim.reserve, *claim.bought])
-        self.number = self.table.numbers
-        self.start = Board.of(self.table, {cell: self.number[name] for cell, name in claim.layout.items()})
+        self.tile_set = engine_tile_set([*claim.layout.values(), *claim.reserve, *claim.bought])
+        self.number = self.tile_set.numbers
+        self.start = Board.of(self.tile_set, {cell: self.number[name] for cell, name in claim.layout.items()})
         self.reserve, self.bought = claim.reserve, claim.bought
         self.rlimit = self.left = rlimit
         self.value = (-1, -1)
@@ -134,12 +134,12 @@ class _Search:
 
     @property
     def spent(self) -> int:
-        """Of the budget."""
+        """Budget spent."""
         return self.rlimit - max(0, self.left)
 
     def walls_at_hand(self) -> int:
         """A bound: the walls of all tiles there are."""
-        walls = self.table.walls
+        walls = self.tile_set.walls
         return sum(walls[self.number[name]].bit_count() for name in (*self.reserve, *self.bought)) + sum(
             walls[tile].bit_count() for tile in self.start.tiles.values()
         )
@@ -169,8 +169,8 @@ class _Search:
         return (*moves, *(Reserve(tile) for tile in self.bought if tile not in placed))
 
     def _rebuilds(self) -> Iterator[tuple[Change, Board, TurnMove]]:
-        """Every legal rebuild in the canonical order; of tiles of the reserve with the same walls only the first."""
-        start, walls = self.start, self.table.walls
+        """Yield every legal rebuild in the canonical order; of reserve tiles with the same walls only the first."""
+        start, walls = self.start, self.tile_set.walls
         kinds: dict[int, str] = {}
         for name in self.reserve:
             kinds.setdefault(walls[self.number[name]], name)
@@ -188,8 +188,8 @@ class _Search:
                     yield frozenset([(index, mask)]), start.swapped(tile, index), Swap(name, cell)
 
     def _new(self, change: Change, left: int) -> bool:
-        """Whether this layout, with these bought tiles left, was not met before; tiles with the same walls are one."""
-        walls, number = self.table.walls, self.number
+        """Return whether this layout, with these bought tiles left, is new; tiles with the same walls count as one."""
+        walls, number = self.tile_set.walls, self.number
         kinds = 0
         for i, name in enumerate(self.bought):
             if left >> i & 1:
@@ -201,25 +201,25 @@ class _Search:
         return True
 
     def _children(self, board: Board, change: Change, left: int) -> Iterator[tuple[int, Cell, Board, Change]]:
-        """Every placement in the canonical order; of tiles with the same walls only the first."""
+        """Yield every placement in the canonical order; of tiles with the same walls only the first."""
         tried = set()
         for i, name in enumerate(self.bought):
             if not left >> i & 1:
                 continue
             tile = self.number[name]
-            mask = self.table.walls[tile]
+            mask = self.tile_set.walls[tile]
             if mask in tried:
                 continue
             tried.add(mask)
             for cell in board.placeable_cells(mask):
                 index = index_of(cell)
                 after = frozenset([*(each for each in change if each[0] != index), (index, mask)])
-                if self.start.tiles.get(index) is not None and self.table.walls[self.start.tiles[index]] == mask:
+                if self.start.tiles.get(index) is not None and self.tile_set.walls[self.start.tiles[index]] == mask:
                     after = frozenset(each for each in change if each[0] != index)
                 yield i, cell, board.placed(tile, index), after
 
     def _spend(self) -> None:
-        """For one layout. Less than nothing is left afterwards if that was too much, or the time is over."""
+        """Pay for one layout. The budget goes below zero if that was too much, or if the time is over."""
         self.left = self.left - NODE if seconds_left() > 0 else -1
 
     def _explore(self, board: Board, change: Change, left: int, moves: tuple[TurnMove, ...]) -> None:
@@ -237,7 +237,9 @@ class _Search:
             self._explore(after, changed, left & ~(1 << i), (*moves, Place(self.bought[i], cell)))
 
     def _first(self, board: Board, change: Change, left: int) -> tuple[TurnMove, ...] | None:
-        """The first turn in the canonical order that makes the best value from here; None if the budget runs out."""
+        """Return the first turn in the canonical order that makes the best value from here; None if the budget runs
+        out.
+        """
         wall, tiles = self.value
         missing = tiles - len(board.tiles)
         if self.left < 0 or not 0 <= missing <= left.bit_count() or not self._new(change, left):
@@ -256,12 +258,12 @@ class _Search:
         return None
 
     def _walls(self, board: Board, left: int) -> tuple[int, int]:
-        """The longest wall, and a bound of it when the tiles that are left are placed.
+        """Return the longest wall, and a bound of it when the tiles that are left are placed.
 
         A placed tile covers at most three outer sides. So the open sides between the first and the last piece of a
         wall that new tiles join are at most three for each.
         """
-        walls = self.table.walls
+        walls = self.tile_set.walls
         masks = {index: walls[tile] for index, tile in board.tiles.items()}
         masks[_FOUNTAIN] = 0
         sides, open_ = _open_sides(masks)
@@ -274,11 +276,13 @@ _TURNS = tuple(
     (1 << side, across + ahead, ahead, (side - 1) % 4, (side + 1) % 4)
     for side, (across, ahead) in enumerate(((-STRIDE, 1), (1, STRIDE), (STRIDE, -1), (-1, -STRIDE)))
 )
-"""For each side its bit, the steps to the cell across the corner and to the one ahead, the sides after a turn there."""
+"""For each side: its bit, the steps to the cell across the corner and to the one ahead, and the sides after a turn
+there.
+"""
 
 
 def _open_sides(masks: dict[int, int]) -> tuple[int, list[int]]:
-    """How many sides the outline has, and which of them, counted along it, have no wall (ALH-B4)."""
+    """Return how many sides the outline has, and which of them, counted along it, have no wall (ALH-B4)."""
     start = here = min(masks)
     side = count = 0
     found = []
@@ -299,14 +303,14 @@ def _open_sides(masks: dict[int, int]) -> tuple[int, list[int]]:
 
 
 def _longest(sides: int, found: list[int], most: int) -> int:
-    """The most walled sides of a stretch of the outline, a circle, with at most so many open ones."""
+    """Return the most walled sides of a stretch of the outline, a circle, with at most ``most`` open ones."""
     if len(found) <= most:
         return sides - len(found)
     around = found + [each + sides for each in found[: most + 1]]
     return max([after - before for before, after in zip(around, around[most + 1 :], strict=False)]) - 1 - most
 
 
-def engine_table(names: Sequence[str]) -> TileTable:
-    """A table for the engine with these tiles, whichever table the game has."""
+def engine_tile_set(names: Sequence[str]) -> TileSet:
+    """Return a set of tiles for the engine with these names, whatever the game's own set is."""
     others = [name for name in NAMES if name not in set(names)]
-    return tile_table(tuple([*names, *others][: len(NAMES)]))
+    return tile_set(tuple([*names, *others][: len(NAMES)]))

@@ -59,7 +59,7 @@ def wall_or_none(masks: Masks) -> int | None:
 
 
 def rebuilds(layout: Masks, reserve: Iterable[int]) -> Iterator[Rebuild]:
-    """Every legal rebuild (ALH-D1 to ALH-D6), of a tile of each kind of the reserve."""
+    """Yield every legal rebuild (ALH-D1 to ALH-D6) with a tile of each kind in the reserve."""
     kinds = sorted(set(reserve))
     for cell in layout:
         rest = {other: mask for other, mask in layout.items() if other != cell}
@@ -74,8 +74,8 @@ def rebuilds(layout: Masks, reserve: Iterable[int]) -> Iterator[Rebuild]:
 def improvement(
     layout: Masks, reserve: Sequence[int], bought: Sequence[int], best: tuple[int, int, bool], budget: Budget
 ) -> Outcome | None:
-    """A turn with a longer wall than ``best`` = (wall, tiles, whether it has a rebuild), or as long a one and more
-    tiles, or both the same and no rebuild; None if Z3 refutes that there is one.
+    """Return a turn with a longer wall than ``best`` = (wall, tiles, whether it has a rebuild), or with as long a wall
+    and more tiles, or with both equal and no rebuild; None if Z3 refutes that there is one.
 
     Raises ``referee_solver.z3run.OutOfBudget``, ``referee_solver.z3run.SolverFailed``.
     """
@@ -127,13 +127,13 @@ class _Question:
         self.counted = self._counted()
 
     def _choices(self, cell: Cell) -> list[tuple[int, int]]:
-        """What may be laid on the cell in the turn: literal and walls."""
+        """Return what may be laid on the cell during the turn: literal and walls."""
         found = [(literal, each.mask) for each, literal in self.rebuild.items() if each.at == cell]
         found += [(self.place[n, cell], mask) for n, mask in enumerate(self.bought) if (n, cell) in self.place]
         return [(literal, mask) for literal, mask in found if mask is not None]
 
     def _old(self, cell: Cell) -> None:
-        """A cell with a tile, that may be swapped or removed, and filled again with a bought tile."""
+        """State a cell with a tile that may be swapped, or removed and filled again with a bought tile."""
         add, removed = self.clauses.add, self.removed.get(cell, FALSE)
         placed = [literal for (_, at), literal in self.place.items() if at == cell] if removed != FALSE else []
         choices = self._choices(cell)
@@ -154,7 +154,7 @@ class _Question:
             add(removed, *(literal for literal, _ in choices), wall if before == TRUE else -wall)
 
     def _free(self, cell: Cell, distance: int) -> None:
-        """An empty cell; as many tiles as its distance are needed to lay one there."""
+        """State an empty cell: laying a tile there takes as many tiles as its distance."""
         choices = self._choices(cell)
         self.clauses.at_most_one([literal for literal, _ in choices])
         there = self.there[cell] = self.clauses.any_of([literal for literal, _ in choices])
@@ -174,7 +174,7 @@ class _Question:
             self.clauses.add(-one, other)
 
     def _in_time(self, mask: int, cell: Cell, placed: int) -> None:
-        """The open side to a tile that lay there before, and a neighbour that is empty just after."""
+        """State the open side to a tile that lay there before, and a neighbour that is empty just after."""
         here = self.by[cell]
         around = [beside(cell, side) for side in range(4)]
         for time in range(1, len(here)):
@@ -223,7 +223,8 @@ class _Question:
         return run
 
     def _counted(self) -> list[int]:
-        """A literal for each side that may be in the wall: of a cell that had a tile, of the added and each bought one.
+        """Return a literal for each side that may be in the wall: of cells that had a tile, of the added and each
+        bought tile.
 
         So few of them suffice, as a tile has four sides wherever it lies.
         """
@@ -272,12 +273,12 @@ class _Question:
     # Reading models
 
     def lacking(self, model: frozenset[int]) -> list[list[int]]:
-        """The instances of ALH-A5 and ALH-A6 that the model breaks."""
+        """Return the instances of ALH-A5 and ALH-A6 that the model breaks."""
         there = {cell for cell, literal in self.there.items() if is_true(literal, model)}
         return [pocket.clause(lambda cell: self.there.get(cell, FALSE)) for pocket in cuts.pockets(there)]
 
     def outcome(self, model: frozenset[int]) -> Outcome:
-        """The turn of a model that lacks nothing."""
+        """Return the turn of a model that lacks nothing."""
         rebuild = next((each for each, literal in self.rebuild.items() if literal in model), None)
         placed = []
         for (number, cell), literal in self.place.items():
@@ -288,7 +289,7 @@ class _Question:
 
 
 def _beside(layout: Masks, most: int) -> dict[Cell, int]:
-    """Empty cells within so many steps of a tile, and how many."""
+    """Return the empty cells within ``most`` steps of a tile, and their distances."""
     taken = {FOUNTAIN, *layout}
     found: dict[Cell, int] = {}
     edge = taken

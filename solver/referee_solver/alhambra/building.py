@@ -31,12 +31,12 @@ Walls = Mapping[Cell, str]
 
 
 def walls_of(layout: Layout) -> dict[Cell, str]:
-    """The walls of the layout's tiles and of the fountain, by column, then row."""
+    """Return the walls of the layout's tiles and of the fountain, by column, then row."""
     return dict(sorted([(FOUNTAIN, ""), *((cell, walls(tile)) for cell, tile in layout.items())]))
 
 
 def impossible(layout: Layout, step: Step) -> Violation | None:
-    """The rule that forbids the step before anything is laid: ALH-A8, ALH-A9, ALH-D1, ALH-D2."""
+    """Return the rule that forbids the step before anything is laid: ALH-A8, ALH-A9, ALH-D1, ALH-D2."""
     taken = step.at in layout
     match step:
         case Place() if max(map(abs, step.at)) > MOST_TILES:
@@ -51,14 +51,14 @@ def impossible(layout: Layout, step: Step) -> Violation | None:
 
 
 def after(layout: Layout, step: Step) -> dict[Cell, str]:
-    """The layout after a step that is not impossible."""
+    """Return the layout after a step that is not impossible."""
     if isinstance(step, Remove):
         return {cell: tile for cell, tile in layout.items() if cell != step.at}
     return {**layout, step.at: step.tile}
 
 
 class Ground:
-    """What needs no solver: which cells touch, between which one can walk, which are inner."""
+    """What can be found without a solver: which cells touch, between which one can walk, which are inner."""
 
     def __init__(self, tiles: Walls) -> None:
         self.tiles = tiles
@@ -93,7 +93,7 @@ class Ground:
 
 
 def obeys(ground: Ground, rules: Collection[str] = _FAMILIES) -> str:
-    """The question whether a layout obeys the rules: satisfiable exactly if so."""
+    """State the question whether a layout obeys the rules: satisfiable exactly if it does."""
     out = ["(set-option :produce-unsat-cores true)", "(set-logic QF_IDL)"]
     if "ALH-A2" in rules:
         out += [
@@ -109,7 +109,7 @@ def obeys(ground: Ground, rules: Collection[str] = _FAMILIES) -> str:
 
 
 def breaks(ground: Ground, known: Collection[str] = ()) -> str:
-    """The question whether a layout breaks a rule: satisfiable exactly if so.
+    """State the question whether a layout breaks a rule: satisfiable exactly if it does.
 
     With instances that are known to be broken: whether one more is.
     """
@@ -129,7 +129,9 @@ def breaks(ground: Ground, known: Collection[str] = ()) -> str:
 
 
 def violations(broken: Collection[str], at: Cell) -> tuple[Violation, ...]:
-    """The rules that are broken, from the names of all instances that are, for a layout that changed ``at`` a cell."""
+    """Return the rules that are broken, from the names of all broken instances, for a layout that changed ``at`` a
+    cell.
+    """
     cells: dict[str, list[Cell]] = {rule: [] for rule in _FAMILIES}
     clashes = []
     for name in broken:
@@ -152,7 +154,7 @@ def violations(broken: Collection[str], at: Cell) -> tuple[Violation, ...]:
 
 
 def somewhere(layout: Layout, tile: str) -> str:
-    """The question whether the tile may be placed anywhere: satisfiable exactly if there is a cell for it.
+    """State the question whether the tile may be placed anywhere: satisfiable exactly if there is a cell for it.
 
     ``at`` numbers the empty cells beside a tile; on others it would touch nothing (ALH-A3). An empty cell of the box
     around the tiles has a way out of it by sides, which the placed tile does not block.
@@ -188,14 +190,14 @@ def somewhere(layout: Layout, tile: str) -> str:
 
 
 def forbidden(violation: Violation) -> str:
-    """The question whether a move that a single fact forbids obeys the rule: the fact contradicts it."""
+    """State that a move which a single fact forbids obeys the rule: the fact contradicts it."""
     what = violation.cells[0] if violation.cells else (violation.facts.get("tile", "turn"),)
     name = f"|{' '.join((violation.rule_id, *map(str, what)))}|"
     return f"(set-option :produce-unsat-cores true)\n(set-logic QF_UF)\n(assert (! false :named {name}))\n(check-sat)\n"
 
 
 def _ways(ground: Ground, tiles: list[Cell]) -> Iterable[tuple[str, list[Cell], Callable[[Cell], list[Cell]]]]:
-    """For each rule about ways: the cells that need one, and where each leads to. Other cells are where ways end.
+    """Yield for each rule about ways: the cells that need one, and where each leads to. Ways end in other cells.
 
     ALH-A6 stands for ALH-A5 as well: an inner cell that no way by sides leads out of is shut in; if not even one by
     corners does, it is so under ALH-A5.
@@ -207,7 +209,7 @@ def _ways(ground: Ground, tiles: list[Cell]) -> Iterable[tuple[str, list[Cell], 
 
 
 def _falling(rule: str, cells: list[Cell], ways: Callable[[Cell], list[Cell]]) -> Iterable[str]:
-    """From each cell numbers fall along a way, to a cell that needs none: so every one has a way.
+    """Yield assertions: from each cell numbers fall along a way, to a cell that needs none, so every cell has a way.
 
     A way on foot is one side by side, too, and one by sides is one by corners: a cell needs one number for two rules.
     """
@@ -218,7 +220,9 @@ def _falling(rule: str, cells: list[Cell], ways: Callable[[Cell], list[Cell]]) -
 
 
 def _closed(rule: str, cells: list[Cell], ways: Callable[[Cell], list[Cell]]) -> Iterable[str]:
-    """The cells that are marked have ways only to each other: so none of them has a way to a cell that needs none."""
+    """Yield assertions: the marked cells have ways only to each other, so none of them has a way to a cell that needs
+    none.
+    """
     needs = set(cells)
     for cell in cells:
         yield f"(declare-const {_named(rule, cell)} Bool)"

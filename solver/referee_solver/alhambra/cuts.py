@@ -36,11 +36,11 @@ class Pocket:
         return [*map(occupied, self.cells), *(-occupied(cell) for cell in sorted(around(self.cells)))]
 
     def span(self) -> set[Cell]:
-        """The cells that its clause is about."""
+        """Return the cells that the clause is about."""
         return {*self.cells} | around(self.cells)
 
     def moved(self, by: Cell) -> Pocket:
-        """The same elsewhere."""
+        """Return the same pocket elsewhere."""
         return Pocket(tuple(moved(cell, by) for cell in self.cells))
 
 
@@ -66,11 +66,11 @@ class CutOff:
         return clause
 
     def span(self) -> set[Cell]:
-        """The cells that its clause is about, but for those around, which are not all asked for."""
+        """Return the cells that the clause is about; of those around them, which are not all part of it, none."""
         return {*self.cells}
 
     def moved(self, by: Cell) -> CutOff:
-        """The same elsewhere."""
+        """Return the same cut elsewhere."""
         walled = tuple((moved(cell, by), side) for cell, side in self.walled)
         return CutOff(tuple(moved(cell, by) for cell in self.cells), walled)
 
@@ -95,7 +95,7 @@ def cut_off(masks: Mapping[Cell, int], fountain: Cell = FOUNTAIN) -> Iterator[Cu
 
 
 def walks(masks: Mapping[Cell, int]) -> Iterator[set[Cell]]:
-    """The parts of a layout, each of which can be walked through."""
+    """Yield the parts of a layout, each of which can be walked through."""
 
     def ways(cell: Cell) -> list[Cell]:
         return [beside(cell, side) for side in range(4) if not masks[cell] >> side & 1]
@@ -104,7 +104,7 @@ def walks(masks: Mapping[Cell, int]) -> Iterator[set[Cell]]:
 
 
 def pieces(cells: set[Cell], ways: Callable[[Cell], Iterable[Cell]]) -> Iterator[set[Cell]]:
-    """The parts of the cells that hang together by ways."""
+    """Yield the parts of the cells that are connected by ways."""
     left = set(cells)
     while left:
         todo = [left.pop()]
@@ -119,11 +119,11 @@ def pieces(cells: set[Cell], ways: Callable[[Cell], Iterable[Cell]]) -> Iterator
 
 
 def around(cells: Iterable[Cell]) -> set[Cell]:
-    """The cells beside these that are none of them."""
+    """Return the cells beside these that are none of them."""
     inside = set(cells)
     return {beside(cell, side) for cell in inside for side in range(4)} - inside
 
 
 def moved(cell: Cell, by: Cell) -> Cell:
-    """The cell so far away."""
+    """Return the cell at this offset."""
     return cell[0] + by[0], cell[1] + by[1]

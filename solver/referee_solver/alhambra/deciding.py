@@ -1,4 +1,4 @@
-"""How far a seat of Alhambra can end ahead of the leader, whatever is drawn and whoever plays how.
+"""How far a seat of Alhambra can end ahead of the leader, whatever is drawn and however everybody plays.
 
 Points that were given stay. What can still be gained in the rounds to come is bounded in two ways. In the last turn and
 after it, every end is looked at (``endings``). Before, each seat's tiles are bounded by the turns that
@@ -51,7 +51,7 @@ def _gap(state: State, seat: int, leader: int, awards: Iterable[Award]) -> Gap:
 
 @dataclass(frozen=True, slots=True)
 class _Means:
-    """What a seat has for the rest of the game, at the most."""
+    """The most that a seat has for the rest of the game."""
 
     rebuilds: int
     hand: tuple[int, ...]
@@ -67,13 +67,13 @@ class _Reach:
 
     def __init__(self, state: State) -> None:
         self.state = state
-        self.table = state.table
+        self.tile_set = state.tile_set
         self._stock = state.bag | sum(1 << tile for tile in state.market if tile != FREE)
         """What can yet be bought, drawn or won."""
         self._means = [self._of(seat) for seat in range(state.seats)]
 
     def awards(self, seat: int, leader: int) -> Iterator[Award]:
-        """The rounds to come; of those that may not be held only what can do harm."""
+        """Yield the rounds to come; of rounds that may not be held only what can do harm."""
         state = self.state
         for round_ in state.to_score:
             yield self._award_now(round_, seat, leader)
@@ -87,7 +87,7 @@ class _Reach:
     # Turns
 
     def _turns(self, seat: int) -> int:
-        """How many turns the seat can yet have, the present one among them: they go round."""
+        """Return how many turns the seat can still have, the present one included: turns go round."""
         state = self.state
         left = state.options.max_turns - state.turns
         if state.phase in (Phase.ACTION, Phase.PLACE):
@@ -109,7 +109,7 @@ class _Reach:
     # Rounds
 
     def _award_now(self, round_: int, seat: int, leader: int) -> Award:
-        """Of a round that is held before anybody can do anything; the neutral player may draw before it."""
+        """Return the award of a round that is held before anybody can act; the neutral player may draw before it."""
         state = self.state
         counts = [state.counts(each) for each in range(state.seats)]
         nothing = [0] * len(TYPES)
@@ -156,7 +156,9 @@ class _Reach:
         return [other for other in range(self.state.seats) if other not in (seat, leader)]
 
     def _range(self, seat: int, additions: int | None = None) -> tuple[list[int], list[int]]:
-        """By type, the most and the fewest that the seat can have; so many of each from the reserve."""
+        """Return, by type, the most and the fewest tiles that the seat can have; ``additions`` of each come from the
+        reserve.
+        """
         means = self._means[seat]
         added = means.rebuilds if additions is None else additions
         columns = zip(
@@ -170,7 +172,7 @@ class _Reach:
         return most, [max(0, has - means.rebuilds) for has in self.state.counts(seat)]
 
     def _neutral(self, more: int) -> list[list[Range]]:
-        """By type: nothing, or what the neutral player has with none and with all of these tiles."""
+        """Return, by type: nothing, or what the neutral player has with none and with all of these tiles."""
         if self.state.seats != 2:
             return [[] for _ in TYPES]
         both = zip(self.state.neutral_counts(), self._counted(tiles_of(more)), strict=True)
@@ -179,9 +181,9 @@ class _Reach:
     # Walls
 
     def _longest(self, seat: int) -> int:
-        """No wall of the seat is longer: there are not so many walled sides outside, nor so many sides."""
+        """Return a length that no wall of the seat exceeds: there are not more walled sides, nor more outer sides."""
         layout, means = self.state.layouts[seat], self._means[seat]
-        walls = self.table.walls
+        walls = self.tile_set.walls
         if self._stands(seat):
             return self.state.wall(seat)
         won = self._highest(means.pool, means.gains)
@@ -196,20 +198,20 @@ class _Reach:
 
     def _highest(self, tiles: Iterable[int], count: int) -> list[int]:
         """Numbers of walls of those with the most."""
-        return sorted((self.table.walls[tile].bit_count() for tile in tiles), reverse=True)[:count]
+        return sorted((self.tile_set.walls[tile].bit_count() for tile in tiles), reverse=True)[:count]
 
     def _shortest(self, seat: int) -> int:
         layout, means = self.state.layouts[seat], self._means[seat]
         if self._stands(seat):
             return self.state.wall(seat)
-        one_less = self.state.options.loop_one_less
-        return longest_at_least(layout, len(means.hand) + means.gains, means.rebuilds, loop_one_less=one_less)
+        rule = self.state.options.loop_rule
+        return longest_at_least(layout, len(means.hand) + means.gains, means.rebuilds, rule)
 
     def _stands(self, seat: int) -> bool:
-        """Whether the seat's Alhambra stays as it is."""
+        """Return whether the seat's Alhambra stays as it is."""
         means = self._means[seat]
         return not (means.rebuilds or means.hand or means.gains)
 
     def _counted(self, tiles: Iterable[int]) -> list[int]:
-        types = [self.table.types[tile] for tile in tiles]
+        types = [self.tile_set.types[tile] for tile in tiles]
         return [types.count(type_) for type_ in range(len(TYPES))]

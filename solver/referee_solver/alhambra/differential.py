@@ -16,7 +16,7 @@ from functools import partial
 from referee.certificates.alhambra.claims import Layout, Place, Remove, Step, StepClaim, Swap
 from referee.games.alhambra.layout import Layout as Board
 from referee.games.alhambra.layout import index_of
-from referee.games.alhambra.tiles import NAMES, tile_table
+from referee.games.alhambra.tiles import NAMES, tile_set
 from referee.games.alhambra.violations import placement_violations, removal_violations, swap_violations
 from referee.games.game import Cell, Violation
 from referee_solver.alhambra.building import Ground, walls_of
@@ -24,10 +24,10 @@ from referee_solver.alhambra.evidence import check_legal
 from referee_solver.alhambra.proving import broken_rules, prove
 from referee_solver.z3run import DEFAULT_RLIMIT, Budget
 
-_TABLE = tile_table()
+_TILE_SET = tile_set()
 STEPS_A_LAYOUT = 20
 PROVED = 25
-"""One verdict of so many is a whole proof."""
+"""One verdict in this many is a whole proof."""
 
 _RING = ((0, -1), (1, -1), (1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1))
 _BESIDE, _DIAGONAL = _RING[::2], _RING[1::2]
@@ -51,26 +51,26 @@ class Disagreement:
 
 
 def engine(layout: Layout, step: Step) -> tuple[Violation, ...]:
-    """What the engine finds."""
-    board = Board.of(_TABLE, {cell: _TABLE.numbers[tile] for cell, tile in layout.items()})
+    """Return what the engine finds."""
+    board = Board.of(_TILE_SET, {cell: _TILE_SET.numbers[tile] for cell, tile in layout.items()})
     match step:
         case Place(tile, at):
-            return placement_violations(board, _TABLE.numbers[tile], at)
+            return placement_violations(board, _TILE_SET.numbers[tile], at)
         case Remove(at):
             return removal_violations(board, at)
         case Swap(tile, at):
-            return swap_violations(board, _TABLE.numbers[tile], at)
+            return swap_violations(board, _TILE_SET.numbers[tile], at)
 
 
 def proved(layout: Layout, step: Step) -> tuple[Violation, ...]:
-    """What a whole proof finds. Its certificate was checked."""
+    """Return what a whole proof finds, its certificate checked."""
     return prove(StepClaim(layout, step)).violations
 
 
 def compare(
     seed: int, *, judge: Judge = engine, solver: Judge | None = None
 ) -> tuple[Counter[str], list[Disagreement]]:
-    """One layout and ``STEPS_A_LAYOUT`` steps from it, always the same for a seed.
+    """Compare one layout and ``STEPS_A_LAYOUT`` steps from it, always the same for a seed.
 
     How often which rule was broken, or none ("legal"), and each disagreement, made as small as it goes. Without a
     ``solver`` it is the one described above.
@@ -91,7 +91,7 @@ def compare(
 
 
 def shrunk(layout: Layout, step: Step, judge: Judge, solver: Judge) -> Disagreement:
-    """The disagreement with as few tiles as it takes: any one less, and it is gone or the layout is illegal."""
+    """Return the disagreement with as few tiles as possible: with any one less it is gone, or the layout is illegal."""
     smaller = True
     while smaller:
         smaller = False
@@ -108,15 +108,15 @@ def shrunk(layout: Layout, step: Step, judge: Judge, solver: Judge) -> Disagreem
 
 
 def grown(rng: random.Random) -> dict[Cell, str]:
-    """A legal layout of up to 53 tiles that is likely to be awkward in one of several ways."""
+    """Return a legal layout of up to 53 tiles that is likely to be awkward in one of several ways."""
     taste = rng.choice(_TASTES)
     count = rng.choice((1, 3, 6, 10, 15, 20, 30, 53))
-    board = Board(_TABLE)
+    board = Board(_TILE_SET)
     tiles = list(range(len(NAMES)))
     rng.shuffle(tiles)
     while len(board.tiles) < count and len(tiles) > 1:
         tile = tiles.pop()
-        cells = board.placeable_cells(_TABLE.walls[tile])
+        cells = board.placeable_cells(_TILE_SET.walls[tile])
         if not cells:
             continue
         if len(cells) > 16:
@@ -155,7 +155,7 @@ def steps(rng: random.Random, layout: Layout) -> Iterator[Step]:
 
 
 def _shuts(ground: Ground, at: Cell) -> bool:
-    """Whether a tile there might shut a cell in: around it, empty and taken cells alternate."""
+    """Return whether a tile there might shut a cell in: around it, empty and taken cells alternate."""
     ring = [(at[0] + dx, at[1] + dy) in ground.tiles for dx, dy in _RING]
     return sum(a != b for a, b in zip(ring, ring[1:] + ring[:1], strict=True)) > 2
 

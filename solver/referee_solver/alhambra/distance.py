@@ -17,7 +17,7 @@ from referee.games.alhambra.layout import Layout as Board
 from referee.games.alhambra.layout import index_of
 from referee.games.alhambra.tiles import parse_tile
 from referee.games.game import Cell
-from referee_solver.alhambra.best_turn import NODE, engine_table
+from referee_solver.alhambra.best_turn import NODE, engine_tile_set
 from referee_solver.alhambra.better_turn import rebuilds
 from referee_solver.alhambra.evidence import check_legal, of_distance
 from referee_solver.alhambra.ways import Tile, least, way
@@ -47,7 +47,7 @@ class Distance:
 def distance(
     start: Layout, reserve: Sequence[str], goal: Layout, *, limit: int = 30, rlimit: int = DEFAULT_RLIMIT
 ) -> Distance:
-    """The fewest turns, if there are ``limit`` at most, within a budget in Z3's unit of work.
+    """Return the fewest turns, if there are at most ``limit``, within a budget in Z3's unit of work.
 
     Raises ``ValueError``, one line, for tiles that cannot be and for a start or goal that breaks a rule of building.
     """
@@ -76,7 +76,7 @@ def distance(
 
 
 def prove(claim: DistanceClaim, rlimit: int = DEFAULT_RLIMIT) -> Proof:
-    """Whether the goal is reached in so many turns and not in fewer.
+    """Prove whether the goal is reached in this many turns and not in fewer.
 
     The certificate has a way, of so many turns or of fewer, if there is one. That there is none in fewer turns, or none
     in so many, rests on Z3's refutation. Raises what ``distance`` does.
@@ -110,7 +110,7 @@ def _check(claim: DistanceClaim) -> None:
 
 
 def _way(claim: DistanceClaim, turns: int, budget: Budget) -> tuple[RebuildMove, ...] | None:
-    """A way of so many turns or fewer; None if Z3 refutes that there is one."""
+    """Return a way of at most ``turns`` turns; None if Z3 refutes that there is one."""
     reserve = [(name, parse_tile(name).walls) for name in claim.reserve]
     layouts = way(_with_walls(claim.start), reserve, _with_walls(claim.goal), turns, budget)
     return None if layouts is None else _moves(layouts)
@@ -121,7 +121,7 @@ def _with_walls(layout: Layout) -> dict[Cell, Tile]:
 
 
 def _moves(layouts: Sequence[Mapping[Cell, Tile]]) -> tuple[RebuildMove, ...]:
-    """What leads from each layout to the next; nothing for two that are the same."""
+    """Return what leads from each layout to the next; nothing for two that are the same."""
     moves: list[RebuildMove] = []
     for before, after in pairwise(layouts):
         for cell in {*before, *after}:
@@ -134,7 +134,7 @@ def _moves(layouts: Sequence[Mapping[Cell, Tile]]) -> tuple[RebuildMove, ...]:
 
 
 def _apart(claim: DistanceClaim) -> bool:
-    """Whether one of the ends can be seen to be cut off from the other: from it only few layouts can be reached.
+    """Return whether one end is visibly cut off from the other: only few layouts can be reached from it.
 
     Every rebuild can be taken back, so that decides; each layout is judged as a whole.
     """
@@ -153,7 +153,7 @@ def _apart(claim: DistanceClaim) -> bool:
 
 
 def _rebuilt(layout: Layout, tiles: Mapping[str, int]) -> Iterator[dict[Cell, str]]:
-    """The layouts one turn away."""
+    """Yield the layouts one turn away."""
     reserve = sorted({*tiles} - {*layout.values()})
     for each in rebuilds({cell: tiles[name] for cell, name in layout.items()}, [tiles[name] for name in reserve]):
         rest = {cell: name for cell, name in layout.items() if cell != each.at}
@@ -171,24 +171,24 @@ class _Search:
 
     def __init__(self, claim: DistanceClaim, rlimit: int) -> None:
         stock = sorted([*claim.start.values(), *claim.reserve])
-        self.table = engine_table(stock)
-        number = self.table.numbers
-        self.start = Board.of(self.table, {cell: number[name] for cell, name in claim.start.items()})
+        self.tile_set = engine_tile_set(stock)
+        number = self.tile_set.numbers
+        self.start = Board.of(self.tile_set, {cell: number[name] for cell, name in claim.start.items()})
         self.goal = {index_of(cell): number[name] for cell, name in claim.goal.items()}
         self.stock = [number[name] for name in stock]
         self.rlimit = rlimit
         self.left = rlimit
         self.bound = least(self.start.tiles, self.goal)
         self._failed: dict[frozenset[tuple[int, int]], int] = {}
-        """For layouts from which no way leads with so many turns beyond the least: how many."""
+        """Layouts from which no way leads with this many turns beyond the least."""
 
     @property
     def spent(self) -> int:
-        """Of the budget."""
+        """Budget spent."""
         return self.rlimit - max(0, self.left)
 
     def shortest(self, limit: int) -> tuple[RebuildMove, ...] | None:
-        """A shortest way; None if it takes more than ``limit`` turns or the budget ran out."""
+        """Return a shortest way; None if it takes more than ``limit`` turns or the budget ran out."""
         first = least(self.start.tiles, self.goal)
         while self.bound <= min(limit, DEEPEST):
             moves = self._go(self.start, first, self.bound - first)
@@ -200,7 +200,7 @@ class _Search:
         return None
 
     def _go(self, board: Board, turns: int, slack: int) -> tuple[RebuildMove, ...] | None:
-        """A way with so many turns beyond the least, or fewer."""
+        """Return a way with at most ``slack`` turns beyond the least."""
         if not turns:
             return ()
         key = frozenset(board.tiles.items())
@@ -221,7 +221,7 @@ class _Search:
         Without two turns to spare only cells that differ from the goal are changed, without one a tile is only laid
         where it belongs, or to break a circle.
         """
-        walls, names, tiles, goal = self.table.walls, self.table.names, board.tiles, self.goal
+        walls, names, tiles, goal = self.tile_set.walls, self.tile_set.names, board.tiles, self.goal
         on_board = set(tiles.values())
         stock = [tile for tile in self.stock if tile not in on_board]
         for tile in stock:

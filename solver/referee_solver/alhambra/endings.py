@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from itertools import permutations, product
 
 from referee.games.alhambra import State
-from referee.games.alhambra.layout import Layout, index_of
+from referee.games.alhambra.layout import Layout, index_of, wall_points
 from referee.games.alhambra.money import sums
+from referee.games.alhambra.options import EndRule
 from referee.games.alhambra.phases import FREE, SLOTS, Phase
 from referee.games.alhambra.piles import scoring_cards_fit
 from referee.games.alhambra.tiles import TYPES, tiles_of
@@ -36,13 +37,13 @@ class Choice:
     given: Counts
     """Tiles given to the neutral player."""
     shortest: int
-    """Of the walls that it can have then, in sides of tiles."""
+    """The shortest wall that it can then have, in sides of tiles."""
     longest: int
 
 
 @dataclass(frozen=True, slots=True)
 class Award:
-    """How far a seat can end ahead of the leader in one round, most of all."""
+    """The most that a seat can end ahead of the leader in one round."""
 
     round: int
     majorities: int
@@ -64,9 +65,9 @@ def ends(state: State) -> bool:
         return True
     free, left = state.market.count(FREE), state.bag.bit_count()
     if state.phase is Phase.NEUTRAL:
-        return state.neutral_draws() == left and (free > 0 or state.options.end_when_bag_empty)
+        return state.neutral_draws() == left and (free > 0 or state.options.end_rule is EndRule.BAG_EMPTY)
     if state.phase in (Phase.ACTION, Phase.PLACE, Phase.ROW, Phase.REFILL):  # what is bought yet only frees more slots
-        return free > left or (state.options.end_when_bag_empty and free >= left)
+        return free > left or (state.options.end_rule is EndRule.BAG_EMPTY and free >= left)
     return False
 
 
@@ -120,18 +121,12 @@ def winners(state: State) -> list[int | None]:
     return found
 
 
-def wall(layout: Layout, *, loop_one_less: bool) -> int:
-    """ALH-B1, ALH-B6."""
-    longest, sides = layout.wall()
-    return longest - 1 if loop_one_less and longest == sides else longest
-
-
 class Endings:
     """Every end of a game that ``ends`` and has no action left."""
 
     def __init__(self, state: State, budget: int) -> None:
         self.state = state
-        self.table = state.table
+        self.tile_set = state.tile_set
         self._budget, self.spent = budget, 0
         self._known: dict[tuple[int, tuple[int, ...], tuple[int, ...]], list[Choice]] = {}
         bought = tuple(tiles_of(state.bought))
@@ -146,7 +141,7 @@ class Endings:
         self._rounds = [(*state.to_score, *rounds) for rounds in rounds_to_come(state)]
 
     def awards(self, seat: int, leader: int) -> tuple[Award, ...]:
-        """The rounds to come, with the most that the seat can end ahead in them together."""
+        """Return the rounds to come, with the most that the seat can end ahead in them together."""
         if self.state.phase is Phase.OVER:
             return ()
         before = [tuple(self._most(round_, self._before, seat, leader) for round_ in rounds) for rounds in self._rounds]
@@ -186,9 +181,10 @@ class Endings:
             return None
         own = set(start.tiles.values())
         found: dict[tuple[Counts, Counts], tuple[int, int]] = {}
+        rule = self.state.options.loop_rule
         for layout in placed:
             new = set(layout.tiles.values()) - own
-            length = wall(layout, loop_one_less=self.state.options.loop_one_less)
+            length = wall_points(*layout.wall(), rule)
             for given in self._gifts([tile for tile in bought if tile not in new]):
                 key = self._counted([*own, *new]), given
                 shortest, longest = found.get(key, (length, length))
@@ -196,7 +192,7 @@ class Endings:
         return [Choice(*key, *walls) for key, walls in sorted(found.items())]
 
     def _placings(self, starts: Iterable[Layout], tiles: tuple[int, ...]) -> list[Layout] | None:
-        """Each layout that placing some of the tiles in some order makes, the ones at the start among them."""
+        """Return each layout that placing some of the tiles in some order makes, those at the start included."""
         seen = dict.fromkeys(starts)
         todo = list(seen)
         while todo:
@@ -208,7 +204,7 @@ class Endings:
             for tile in tiles:
                 if tile in there:
                     continue
-                for cell in layout.placeable_cells(self.table.walls[tile]):
+                for cell in layout.placeable_cells(self.tile_set.walls[tile]):
                     after = layout.placed(tile, index_of(cell))
                     if after not in seen:
                         seen[after] = None
@@ -216,14 +212,14 @@ class Endings:
         return list(seen)
 
     def _anything(self, seat: int, bought: tuple[int, ...], won: tuple[int, ...]) -> list[Choice]:
-        """Any of the tiles placed, and any wall that so many tiles leave and make."""
+        """Return any of the tiles placed, with any wall that this many tiles leave and make."""
         layout = self.state.layouts[seat]
         own = list(layout.tiles.values())
-        one_less = self.state.options.loop_one_less
+        rule = self.state.options.loop_rule
         found = []
         for laid in _subsets((*bought, *won)):
-            shortest = longest_at_least(layout, len(laid), 0, loop_one_less=one_less)
-            longest = longest_after(layout, [self.table.walls[tile].bit_count() for tile in laid], 0)
+            shortest = longest_at_least(layout, len(laid), 0, rule)
+            longest = longest_after(layout, [self.tile_set.walls[tile].bit_count() for tile in laid], 0)
             counts = self._counted([*own, *laid])
             gifts = self._gifts([tile for tile in bought if tile not in laid])
             found += [Choice(counts, given, shortest, longest) for given in gifts]
@@ -236,7 +232,7 @@ class Endings:
         return {self._counted(given) for given in _subsets(tiles)}
 
     def _counted(self, tiles: Iterable[int]) -> Counts:
-        types = [self.table.types[tile] for tile in tiles]
+        types = [self.tile_set.types[tile] for tile in tiles]
         return tuple(types.count(type_) for type_ in range(len(TYPES)))
 
 

@@ -15,12 +15,12 @@ from referee_solver.alhambra.building import FOUNTAIN, Ground, after, walls_of
 
 
 def of_layout(layout: Layout) -> pb.LayoutEvidence:
-    """The evidence of a layout, legal or not."""
+    """Return the evidence of a layout, legal or not."""
     return of_ground(Ground(walls_of(layout)))
 
 
 def of_ground(ground: Ground) -> pb.LayoutEvidence:
-    """The same for a layout whose ground is known."""
+    """Return the evidence of a layout whose ground is known."""
     tiles = [cell for cell in ground.tiles if cell != FOUNTAIN]
     message = pb.LayoutEvidence(
         foot=least_steps(tiles, ground.walkable), out=least_steps(ground.inner, ground.empty_beside)
@@ -33,7 +33,8 @@ def of_ground(ground: Ground) -> pb.LayoutEvidence:
 
 
 def of_distance(claim: DistanceClaim, moves: Sequence[Add | Remove | Swap], refuted_below: int) -> bytes:
-    """The certificate of a distance: a way, and the number of turns below which a solver refuted that there is one.
+    """Return the certificate of a distance: a way, and the number of turns below which a solver refuted that there is
+    one.
 
     The claim holds if both are ``claim.turns``. It fails with fewer moves and 0, or with no moves and
     ``claim.turns + 1``.
@@ -48,12 +49,12 @@ def of_distance(claim: DistanceClaim, moves: Sequence[Add | Remove | Swap], refu
 
 
 def serialized(certificate: pb.Certificate) -> bytes:
-    """The one encoding of a certificate."""
+    """Return the one encoding of a certificate."""
     return certificate.SerializeToString(deterministic=True)
 
 
 def least_steps(cells: Sequence[Cell], ways: Callable[[Cell], Sequence[Cell]]) -> list[int]:
-    """For each cell the least number of steps to one that is not among them; 0 if there is no way."""
+    """Return for each cell the least number of steps to a cell that is not among them; 0 if there is no way."""
     steps = dict.fromkeys(cells, 0)
     reached = [cell for cell in cells if any(on not in steps for on in ways(cell))]
     number = 1
@@ -66,7 +67,7 @@ def least_steps(cells: Sequence[Cell], ways: Callable[[Cell], Sequence[Cell]]) -
 
 
 def check_legal(where: str, layout: Layout) -> None:
-    """Raises ``ValueError``, one line, if the layout breaks a rule of building.
+    """Raise ``ValueError``, one line, if the layout breaks a rule of building.
 
     No solver is asked: a claim takes the layout it starts from as legal, so this proves nothing.
     """

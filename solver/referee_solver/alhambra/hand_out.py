@@ -25,7 +25,7 @@ from referee_solver.z3run import DEFAULT_RLIMIT, Budget, OutOfBudget, SolverFail
 
 
 def prove(claim: HandOutClaim, *, rlimit: int = DEFAULT_RLIMIT, smt_lib: bool = False) -> Proof:
-    """Whether the claimed allocation is the only one that ALH-F9 allows, and where it is wrong.
+    """Prove whether the claimed allocation is the only one that ALH-F9 allows, and where it is wrong.
 
     Raises ``ValueError``, one line, for seats, cards and slots that no game has.
     """
@@ -52,26 +52,26 @@ def prove(claim: HandOutClaim, *, rlimit: int = DEFAULT_RLIMIT, smt_lib: bool = 
 
 
 def sums(claim: HandOutClaim, slot: Slot) -> list[int]:
-    """By seat: the money of the slot's currency in hand."""
+    """Return, by seat, the money of the slot's currency in hand."""
     return [sum(value for currency, value in hand if currency == slot.currency) for hand in claim.hands]
 
 
 def obeys(claim: HandOutClaim) -> str:
-    """The question whether the claimed allocation obeys the rule."""
+    """State the question whether the claimed allocation obeys the rule."""
     out = ["(set-option :produce-unsat-cores true)", *_rules(claim)]
     out += [f"(assert {_gets(slot, seat, slot.seat == seat)})" for slot, seat in _each(claim)]
     return "\n".join([*out, "(check-sat)", ""])
 
 
 def another(claim: HandOutClaim) -> str:
-    """The question whether an allocation obeys the rule and differs from the claimed one for some seat and slot."""
+    """Ask whether an allocation obeys the rule and differs from the claimed one for some seat and slot."""
     differs = [_gets(slot, seat, slot.seat != seat) for slot, seat in _each(claim)]
     out = [*_rules(claim), "(declare-const differs Bool)", f"(assert (= differs (or false {' '.join(differs)})))"]
     return "\n".join([*out, "(assert differs)", "(check-sat)", ""])
 
 
 def violations(claim: HandOutClaim, gets: Collection[str]) -> tuple[Violation, ...]:
-    """Where the claim differs from an allocation that obeys the rule: the names of its variables that are true."""
+    """Return where the claim differs from an allocation that obeys the rule; ``gets``: its variables that are true."""
     found = []
     for slot in claim.slots:
         seat = next((seat for seat in range(len(claim.hands)) if _name(slot, seat) in gets), None)
@@ -84,7 +84,7 @@ def violations(claim: HandOutClaim, gets: Collection[str]) -> tuple[Violation, .
 
 
 def _rules(claim: HandOutClaim) -> Iterable[str]:
-    """What an allocation has to obey: a seat gets the tile exactly if it alone holds the most, and holds any."""
+    """Yield what an allocation has to obey: a seat gets the tile exactly if it alone holds the most, and holds any."""
     yield "(set-logic QF_LIA)"
     for slot in claim.slots:
         for seat, hand in enumerate(claim.hands):
@@ -109,7 +109,7 @@ def _each(claim: HandOutClaim) -> Iterable[tuple[Slot, int]]:
 
 
 def _gets(slot: Slot, seat: int, is_so: bool = True) -> str:
-    """That the seat gets the slot's tile, or that it does not."""
+    """State that the seat gets the slot's tile, or that it does not."""
     return f"|{_name(slot, seat)}|" if is_so else f"(not |{_name(slot, seat)}|)"
 
 

@@ -27,7 +27,7 @@ class IllegalLayout(Exception):
 
 
 def beside(cell: Cell, side: int) -> Cell:
-    """The cell across a side."""
+    """Return the cell across a side."""
     return cell[0] + STEPS[side][0], cell[1] + STEPS[side][1]
 
 
@@ -48,7 +48,7 @@ def wall_length(masks: Masks) -> int:
 
 
 def outline(tiles: Iterable[Cell]) -> list[Side]:
-    """The outer sides in order, clockwise (ALH-B4), of cells that hang together and have no hole."""
+    """Return the outer sides in order, clockwise (ALH-B4), of cells that are connected and have no hole."""
     occupied = set(tiles)
     start = min(occupied, key=lambda cell: (cell[1], cell[0])), N
     sides = [start]
@@ -58,7 +58,7 @@ def outline(tiles: Iterable[Cell]) -> list[Side]:
 
 
 def following(occupied: set[Cell], side: Side) -> Side:
-    """The outer side that comes next, clockwise: round a corner inwards, straight on, or round the cell's own."""
+    """Return the next outer side, clockwise: round an inner corner, straight on, or round the cell's own corner."""
     cell, facing = side
     right = (facing + 1) % 4
     ahead = beside(cell, right)

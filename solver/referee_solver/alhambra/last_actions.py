@@ -17,7 +17,9 @@ from referee_solver.alhambra.endings import winners
 
 
 def after_actions(state: State) -> list[State]:
-    """The positions after the last action, one of each kind: the bought tiles, if there are any, are to be placed."""
+    """Return the positions after the last action, one of each kind: bought tiles, if there are any, are still to be
+    placed.
+    """
     found: dict[object, State] = {}
     for after in _played(state):
         after.phase = Phase.PLACE
@@ -74,7 +76,7 @@ def _bought(state: State) -> Iterator[tuple[State, bool]]:
         if tile == FREE:
             continue
         first = state.options.slot_currencies[slot] * VALUES
-        cost = state.table.costs[tile]
+        cost = state.tile_set.costs[tile]
         for paid, cards in _payments(state.hands[state.seat], first):
             if paid >= cost:
                 after = state.copy()

@@ -19,7 +19,7 @@ Range = tuple[int, int]
 
 @lru_cache(maxsize=1 << 16)
 def points(round_: int, type_: int, counts: tuple[int, ...]) -> tuple[int, ...]:
-    """What each gets for the type. The neutral player is one more seat here: it takes places all the same."""
+    """Return what each seat gets for the type. The neutral player is one more seat here: it takes places."""
     won = [0] * len(counts)
     for line in award_type(round_, type_, counts):
         for player in line.players:
@@ -29,7 +29,7 @@ def points(round_: int, type_: int, counts: tuple[int, ...]) -> tuple[int, ...]:
 
 @lru_cache(maxsize=1 << 16)
 def lead(round_: int, type_: int, ahead: int, behind: int, others: tuple[Range, ...]) -> int:
-    """The most points of a seat with ``ahead`` tiles of the type, less those of one with ``behind``.
+    """Return the most points of a seat with ``ahead`` tiles of the type, less those of one with ``behind``.
 
     ``others``: all the others, the neutral player among them; each may have what suits the first seat best.
     """
@@ -61,7 +61,7 @@ def widest(
     removals: int,
     others: Sequence[Sequence[Range]],
 ) -> int:
-    """The most that a seat can end ahead in the places of all types together.
+    """Return the most that a seat can end ahead in the places of all types together.
 
     By type: ``most`` that the seat can have, before so many ``additions`` of ``added`` tiles of its reserve in all; the
     ``least`` that the other has, before so many ``removals`` in all; and the ranges of the ``others``.

@@ -35,7 +35,7 @@ from referee_solver.z3run import DEFAULT_RLIMIT, Budget, OutOfBudget, SolverFail
 
 
 def prove(claim: Claim, *, rlimit: int = DEFAULT_RLIMIT, smt_lib: bool = False) -> Proof:
-    """Whether the claim holds, with every rule that it breaks, a minimal reason and a certificate.
+    """Prove whether the claim holds, with every rule that it breaks, a minimal reason and a certificate.
 
     Raises ``ValueError``, one line, for a claim about what cannot be or from a layout that is illegal itself, and
     ``SolverFailed`` if Z3 gives no answer for a reason that is not the budget.
@@ -85,7 +85,9 @@ def _prove(claim: StepClaim | TurnClaim | NoPlacementClaim, questions: _Question
 
 
 def broken_rules(layout: Layout, step: Step, budget: Budget | None = None) -> tuple[Violation, ...]:
-    """Every rule of building that a step from a legal layout breaks: half of a proof, without reason or certificate."""
+    """Return every rule of building that a step from a legal layout breaks: half of a proof, without reason or
+    certificate.
+    """
     if early := building.impossible(layout, step):
         return (early,)
     ground = building.Ground(building.walls_of(building.after(layout, step)))
@@ -111,7 +113,7 @@ class _Questions:
         self.files: list[SmtFile] = []
 
     def core(self, name: str, text: str) -> tuple[str, ...]:
-        """A minimal core of a question that has to be unsatisfiable."""
+        """Return a minimal core of a question that has to be unsatisfiable."""
         answer = self.budget.ask(text, core=True)
         self.files.append(SmtFile(f"{name}.smt2", text, "unsat"))
         if answer.satisfiable:
@@ -124,14 +126,14 @@ class _Questions:
         return answer.satisfiable
 
     def marked(self, name: str, text: str) -> frozenset[str]:
-        """The variables that are true in a model; empty if there is none."""
+        """Return the variables that are true in a model; empty if there is none."""
         answer = self.budget.ask(text, model=True)
         self.files.append(SmtFile(f"{name}.smt2", text, "sat" if answer.satisfiable else "unsat"))
         return answer.true
 
 
 def _judge(questions: _Questions, layout: Layout, step: Step, name: str) -> _Judged:
-    """One step: the rules of building, asked both ways."""
+    """Judge one step: ask the rules of building both ways."""
     if early := building.impossible(layout, step):
         return _Judged(layout, (early,), questions.core(f"{name}-obeys", building.forbidden(early)))
     after = building.after(layout, step)
@@ -152,7 +154,7 @@ def _judge(questions: _Questions, layout: Layout, step: Step, name: str) -> _Jud
 def _turn(
     questions: _Questions, claim: TurnClaim, evidence: pb.TurnEvidence
 ) -> tuple[tuple[Violation, ...], tuple[str, ...]]:
-    """A turn, move by move, up to the first that breaks a rule: the violations and a core of one of them."""
+    """Judge a turn, move by move, up to the first that breaks a rule; return the violations and one core."""
     layout, hand = claim.layout, set(claim.bought)
     for number, move in enumerate(claim.moves, 1):
         found = out_of_turn(number == 1, move, claim, hand)
@@ -174,7 +176,7 @@ def _turn(
 
 
 def _no_placement(questions: _Questions, claim: NoPlacementClaim, evidence: pb.NoPlacementEvidence) -> Place | None:
-    """The first placement that is legal; None if there is none."""
+    """Return the first placement that is legal; None if there is none."""
     somewhere = questions.holds("somewhere", building.somewhere(claim.layout, claim.tile))
     first = None
     for cell in certificate.candidates(claim):
@@ -190,7 +192,7 @@ def _no_placement(questions: _Questions, claim: NoPlacementClaim, evidence: pb.N
 
 
 def _broken(questions: _Questions, ground: building.Ground, step: Step, name: str) -> tuple[Violation, ...]:
-    """Every rule that the layout breaks: from models, until there is no model with one more."""
+    """Return every rule that the layout breaks: from models, until there is no model with one more."""
     broken: frozenset[str] = frozenset()
     number = 1
     while more := questions.marked(f"{name}-breaks-{number}", building.breaks(ground, broken)):

@@ -1,4 +1,4 @@
-"""Evidence that no layout of some tiles has a wall of so many sides. Checked without a solver: imports none.
+"""Evidence that no layout of some tiles has a wall of a given length. Checked without a solver: imports none.
 
 The claim is split by places, so that each layout lies in one. For each place there is a proof that the clauses which
 every such layout satisfies have no model. The clauses are not taken from whoever made the evidence: ``wall_clauses``
@@ -35,7 +35,7 @@ class Refutation:
     tiles: tuple[str, ...]
     target: int
     region: int | None
-    """The claim is about layouts with all tiles within so many steps of the fountain; None: about all layouts."""
+    """The claim is about layouts with all tiles within this many steps of the fountain; None: about all layouts."""
     parts: tuple[Part, ...]
     """Without a region, every box with ``w + h <= n + 2``: no layout of n tiles fills another one."""
 
@@ -50,7 +50,8 @@ class Refutation:
         return sum(drat.check(self.dimacs(part), part.drat) for part in self.parts)
 
     def dimacs(self, part: Part) -> str:
-        """The clauses that every layout in the part's place satisfies if its wall is as long as the target: DIMACS CNF.
+        """Return the clauses that every layout in the part's place satisfies if its wall is as long as the target:
+        DIMACS CNF.
 
         Raises ``ValueError`` for a cut whose clause need not hold.
         """
@@ -61,12 +62,12 @@ class Refutation:
 
 
 def boxes(size: int) -> list[Box]:
-    """All that so many tiles and the fountain can fill from side to side: ``size + 1`` cells that hang together."""
+    """Return all boxes that ``size`` tiles and the fountain, all connected, can fill from side to side."""
     return [(w, h) for w in range(1, size + 2) for h in range(1, size + 3 - w)]
 
 
 def masks_of(tiles: Sequence[str]) -> list[int]:
-    """The walls of the tiles. Raises ``ValueError`` (a name that is no tile, or twice the same)."""
+    """Return the walls of the tiles. Raise ``ValueError`` (a name that is no tile, or a name twice)."""
     try:
         masks = [parse_tile(tile).walls for tile in tiles]
     except SetupError as error:

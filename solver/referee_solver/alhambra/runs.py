@@ -13,11 +13,12 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from referee.games.alhambra.layout import Layout
+from referee.games.alhambra.options import LoopRule
 from referee.games.alhambra.outline import outline
 from referee.games.alhambra.violations import layout_violations
 
 _SIDES = 3
-"""Of the outline that one change replaces, and that it makes."""
+"""Sides of the outline that one change replaces, and that it makes."""
 _PLACING, _REBUILD = 1, 2
 """Stretches that one change replaces."""
 
@@ -25,7 +26,7 @@ _PLACING, _REBUILD = 1, 2
 def runs(layout: Layout) -> list[int]:
     """Lengths of all walls along the outline, the longest first."""
     cells = layout.cells()
-    walled = [bool(cell in cells and layout.table.walls[cells[cell]] & side) for cell, side in outline(layout)]
+    walled = [bool(cell in cells and layout.tile_set.walls[cells[cell]] & side) for cell, side in outline(layout)]
     if not all(walled):  # from a gap on, no wall runs across the end
         gap = walled.index(False)
         walled = walled[gap:] + walled[:gap]
@@ -33,24 +34,25 @@ def runs(layout: Layout) -> list[int]:
 
 
 def longest_after(layout: Layout, placed: Sequence[int], rebuilds: int) -> int:
-    """No wall is longer when tiles with so many walls each were placed, or some of them, and so many rebuilds made.
+    """Return a length that no wall exceeds after tiles with these many walls, or some of them, are placed and
+    ``rebuilds`` made.
 
     A new stretch joins what lies at its two ends.
     """
     if layout_violations(layout):
-        joined = [layout.table.walls[tile].bit_count() for tile in layout.tiles.values()]
+        joined = [layout.tile_set.walls[tile].bit_count() for tile in layout.tiles.values()]
     else:
         joined = runs(layout)[: 1 + _PLACING * len(placed) + _REBUILD * rebuilds]
     return sum(joined) + sum(placed) + _SIDES * rebuilds
 
 
-def longest_at_least(layout: Layout, placings: int, rebuilds: int, *, loop_one_less: bool) -> int:
-    """The longest wall is never shorter after at most so many tiles placed and rebuilds made: of what the longest
-    wall loses no more than so many sides, it falls into no more than so many pieces.
+def longest_at_least(layout: Layout, placings: int, rebuilds: int, rule: LoopRule) -> int:
+    """Return a length below which the longest wall never falls after at most this many tiles placed and rebuilds made:
+    the longest wall loses only a limited number of sides, and falls into a limited number of pieces.
     """
     if layout_violations(layout):
         return 0
     changes, cuts = placings + rebuilds, _PLACING * placings + _REBUILD * rebuilds
     left = max(0, layout.wall()[0] - _SIDES * changes)
     longest = -(-left // (cuts + 1))
-    return max(0, longest - loop_one_less)
+    return max(0, longest - (rule is LoopRule.ONE_LESS))

@@ -17,7 +17,7 @@ from referee_solver.alhambra.distance import distance
 from referee_solver.alhambra.walls import longest_wall
 
 _MOST_TURNS = 200
-"""Of a way from one layout to another."""
+"""Most turns of a way from one layout to another."""
 
 
 def _find_best_turn(request: pb.FindBestTurnRequest, _: float) -> Iterator[Message]:
@@ -53,7 +53,7 @@ def _rebuild_distance(request: pb.RebuildDistanceRequest, _: float) -> Iterator[
 
 
 def _rlimit(budget: pb.Budget) -> dict[str, int]:
-    """Nothing for what the function itself gives."""
+    """Return the request's limit as an argument; nothing where the function has its own."""
     return {"rlimit": budget.rlimit} if budget.rlimit else {}
 
 

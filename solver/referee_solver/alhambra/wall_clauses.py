@@ -1,4 +1,4 @@
-"""The question "is there a wall of at least so many sides?" as clauses, for any SAT solver. Imports none.
+"""The question "is there a wall of at least this many sides?" as clauses, for any SAT solver. Imports none.
 
 Tiles are counted by their walls: of the 54 there are 13 kinds. In the names below, ``walls`` is the sum of the walls
 of all tiles, and the slack of a question is what a wall of the length asked for may leave out of them.
@@ -22,7 +22,7 @@ Box = tuple[int, int]
 """Width and height, in cells."""
 
 _SMALL = 9
-"""So many cells at most are worth forbidding in every place at once."""
+"""Up to this many cells, a cut is worth forbidding in every place at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,15 +36,17 @@ class Closed:
     sides: tuple[Side, ...]
 
     def span(self) -> set[Cell]:
-        """The cells that its clause is about."""
+        """Return the cells that the clause is about."""
         return {cell for cell, _ in self.sides}
 
     def moved(self, by: Cell) -> Closed:
-        """The same elsewhere."""
+        """Return the same cut elsewhere."""
         return Closed(tuple((moved(cell, by), side) for cell, side in self.sides))
 
     def closes(self) -> bool:
-        """Whether each side can follow the one before: round a corner inwards, straight on, or round its own cell."""
+        """Return whether each side can follow the one before: round an inner corner, straight on, or round its own
+        cell.
+        """
         for (cell, side), after in zip(self.sides, self.sides[1:] + self.sides[:1], strict=True):
             right = (side + 1) % 4
             ahead = beside(cell, right)
@@ -207,7 +209,9 @@ class Question:
         return {cell: mask for (cell, mask), variable in self._tile.items() if variable in model}
 
     def layouts(self, model: frozenset[int]) -> Iterator[Masks]:
-        """What hangs together in a model, the fountain in its place and left out. Not all of it need be legal."""
+        """Yield the connected parts of a model, moved so that the fountain, left out, is in its place. Some may be
+        illegal.
+        """
         masks = self.layout(model)
         for piece in walks(masks):
             open_ = sorted(cell for cell in piece if masks[cell] == 0)
@@ -215,7 +219,7 @@ class Question:
                 yield {(cx - x, cy - y): masks[cx, cy] for cx, cy in sorted(piece) if (cx, cy) != (x, y)}
 
     def contains(self, layout: Mapping[Cell, int]) -> bool:
-        """Whether a layout, the fountain left out, lies where it was asked for."""
+        """Return whether a layout, the fountain left out, lies in the place that is asked about."""
         if isinstance(self.where, int):
             return all(abs(x) + abs(y) <= self.where for x, y in layout)
         cells = [*layout, FOUNTAIN]
@@ -224,14 +228,14 @@ class Question:
         )
 
     def lacks(self, model: frozenset[int]) -> list[Cut]:
-        """What every layout asked for satisfies and the model does not; nothing if it is such a layout."""
+        """Return what every layout asked for satisfies and the model does not; nothing if it is such a layout."""
         masks = self.layout(model)
         fountain = next((cell for cell, literal in self._fountain.items() if literal in model), FOUNTAIN)
         loops = (loop for loop in self._loops(model, masks) if len(loop) < self.target)
         return [*pockets(set(masks)), *cut_off(masks, fountain), *map(Closed, loops)]
 
     def add(self, cut: Cut) -> None:
-        """The clause of a cut, and those of the same cut wherever else it fits, unless it is long.
+        """Add the clause of a cut, and those of the same cut wherever else it fits, unless it is long.
 
         Raises ``ValueError`` if it does not lie in the place, or if its clause need not hold.
         """
@@ -276,11 +280,11 @@ class Question:
                 yield tuple(loop)
 
     def occupied(self, cell: Cell) -> int:
-        """The literal of "a tile lies here"; outside of the region, false."""
+        """Return the literal of "a tile lies here"; outside of the region, false."""
         return self._occupied.get(cell, FALSE)
 
     def passage(self, cell: Cell, side: int) -> int:
-        """The literal of "one can walk from this cell across this side"."""
+        """Return the literal of "one can walk from this cell across this side"."""
         if side in (0, 3):
             cell, side = beside(cell, side), (side + 2) % 4
         return self._passage.get((cell, side), FALSE) if beside(cell, side) in self._occupied else FALSE
@@ -291,7 +295,7 @@ def _beside(cell: Cell) -> Iterator[Cell]:
 
 
 def _ball(radius: int) -> Iterator[Cell]:
-    """Cells within so many steps of the fountain."""
+    """Yield the cells within ``radius`` steps of the fountain."""
     for y in range(-radius, radius + 1):
         for x in range(abs(y) - radius, radius - abs(y) + 1):
             yield x, y

@@ -1,4 +1,4 @@
-"""The question "is there a way of so many rebuild turns?" as clauses, stated from the rule texts.
+"""The question "is there a way of this many rebuild turns?" as clauses, stated from the rule texts.
 
 A layout for every turn, each obeying the rules of building; from one to the next at most one cell changes, and no tile
 lies on two cells. So whatever is laid comes from the reserve: on the board before, it would have lain elsewhere, and
@@ -31,7 +31,7 @@ Tiles = Mapping[Cell, Tile]
 
 
 def way(start: Tiles, reserve: Sequence[Tile], goal: Tiles, turns: int, budget: Budget) -> Sequence[Tiles] | None:
-    """Layouts from the start to the goal, each a legal rebuild from the one before, in so many turns or fewer.
+    """Return layouts from the start to the goal, each a legal rebuild of the one before, in at most ``turns`` turns.
 
     None if Z3 refutes that there are any. Raises ``OutOfBudget``, ``SolverFailed``.
     """
@@ -56,8 +56,8 @@ def differing(tiles: Mapping[Where, What], goal: Mapping[Where, What]) -> list[W
 
 
 def circles(tiles: Mapping[Where, What], goal: Mapping[Where, What]) -> list[list[Where]]:
-    """Sets of cells of which each has the tile that the one before wants: whichever changes first cannot have its own
-    yet, so one of them changes twice.
+    """Return sets of cells each of which has the tile that the one before wants: whichever changes first cannot have
+    its own yet, so one of them changes twice.
     """
     where = {tile: cell for cell, tile in tiles.items() if goal.get(cell) != tile}
     ways = {cell: where[goal[cell]] for cell in where.values() if cell in goal and goal[cell] in where}
@@ -74,8 +74,8 @@ def circles(tiles: Mapping[Where, What], goal: Mapping[Where, What]) -> list[lis
 
 
 def least(tiles: Mapping[Where, What], goal: Mapping[Where, What]) -> int:
-    """A bound of the turns to the goal, that no turn lowers by more than one: a turn for each cell that differs, and
-    one more for each circle.
+    """Return a bound of the turns to the goal that no turn lowers by more than one: a turn for each cell that differs,
+    and one more for each circle.
     """
     return len(differing(tiles, goal)) + len(circles(tiles, goal))
 
@@ -108,7 +108,7 @@ class _Question:
             self.clauses.add(FALSE)
 
     def _choices(self) -> dict[Cell, list[Tile | None]]:
-        """What may ever be on each cell that a tile may ever be on."""
+        """Return what may ever lie on each cell that a tile may ever lie on."""
         anything = [*self.tiles, None]
         found: dict[Cell, list[Tile | None]] = {}
         ends = {*self.start, *self.goal}
@@ -126,7 +126,7 @@ class _Question:
         return found
 
     def _contents(self, turn: int, cell: Cell) -> dict[Tile | None, int]:
-        """A literal for each thing that may be on the cell after so many turns, exactly one of them."""
+        """Return a literal for each thing that may be on the cell after this many turns, exactly one of them true."""
         choices = self.choices[cell]
         if turn in (0, self.turns):
             choices = [(self.goal if turn else self.start).get(cell)]
@@ -166,7 +166,7 @@ class _Question:
                     clauses.add(-literal, *(near for side, near in enumerate(around) if not what[1] >> side & 1))
 
     def _changes(self) -> None:
-        """From one layout to the next at most one cell changes."""
+        """State that from one layout to the next at most one cell changes."""
         for turn in range(self.turns):
             changes = []
             for cell in self.choices:
@@ -181,7 +181,7 @@ class _Question:
             self.clauses.at_most_one(changes)
 
     def _counting(self) -> None:
-        """No more cells differ from the goal than there are turns left."""
+        """State that no more cells differ from the goal than there are turns left."""
         cells = [cell for cell, choices in self.choices.items() if len(choices) > 1]
         for turn in range(1, self.turns):
             same = [self._on[turn, cell].get(self.goal.get(cell), FALSE) for cell in cells]
@@ -194,7 +194,7 @@ class _Question:
     # Reading models
 
     def layout(self, turn: int, model: frozenset[int]) -> dict[Cell, Tile]:
-        """The layout after so many turns."""
+        """Return the layout after this many turns."""
         return {
             cell: tile
             for cell in self.choices
@@ -215,7 +215,7 @@ class _Question:
         return mended
 
     def _lacking(self, masks: Mapping[Cell, int], turn: int) -> Iterator[list[int]]:
-        """The instances that a layout breaks, stated for the one after so many turns."""
+        """Yield the instances that a layout breaks, stated for the layout after this many turns."""
         occupied = partial(self._there, turn)
         for pocket in cuts.pockets(set(masks)):
             yield pocket.clause(occupied)

@@ -18,7 +18,7 @@ from referee_solver.kingdomino.bounds import capacity
 _HOT, _COLD = 5.0, 0.5
 """Points that are given up easily, at first and in the end."""
 _BREATH = 1_000
-"""Steps after which whoever waits is heard."""
+"""Steps after which the caller gets a turn."""
 _TURN, _SLIDE, _FLIP = 0.25, 0.35, 0.5
 """How often slots turn, a slot slides and a domino flips, added up; else two dominoes change places."""
 
@@ -29,7 +29,8 @@ _Slot = tuple[int, int]
 def anneal(
     dominoes: Sequence[Domino], size: int, castle: Cell, rng: random.Random, steps: int
 ) -> Iterator[tuple[int, tuple[Placed, ...]]]:
-    """The points and the dominoes of each kingdom that is better than those before it; now and then the same again.
+    """Yield the points and the dominoes of each kingdom that is better than those before it; now and then the same
+    again.
 
     ``castle``: its column and row in the frame. The dominoes are in an order in which they are legal.
     """
@@ -66,7 +67,7 @@ class _State:
         self._free = [self._bit(cell) for cell in sorted(free)]
         """Cells without a slot: some if the castle is on a cell of the rarer colour."""
         self._held: list[Domino | None] = [*dominoes]
-        """By slot; those beyond the last slot are left out."""
+        """By slot; dominoes beyond the last slot are left out."""
         self._held += [None] * (len(slots) - len(dominoes))
         rng.shuffle(self._held)
 
@@ -74,21 +75,21 @@ class _State:
         return 1 << cell[0] * self._stride + cell[1]
 
     def copy(self) -> tuple[list[_Slot], list[Domino | None], list[int]]:
-        """What changes."""
+        """Return what changes."""
         return self._slots[:], self._held[:], self._free[:]
 
     def restore(self, before: tuple[list[_Slot], list[Domino | None], list[int]]) -> None:
-        """As it was."""
+        """Restore what ``copy`` returned."""
         self._slots, self._held, self._free = before
 
     # What it is worth
 
     def points(self) -> int:
-        """Of the dominoes that can be laid."""
+        """Return the points of the dominoes that can be laid."""
         return self._laid()[0]
 
     def kingdom(self) -> tuple[Placed, ...]:
-        """The dominoes that can be laid, the castle at (0, 0)."""
+        """Return the dominoes that can be laid, the castle at (0, 0)."""
         _, laid = self._laid()
         placed = [
             Placed(domino, self._cell(left), self._cell(right))
@@ -120,7 +121,7 @@ class _State:
         return points, laid
 
     def _areas(self, cells: int) -> Iterator[int]:
-        """Those of them that hang together."""
+        """Yield the areas among the cells."""
         stride = self._stride
         left = cells
         while left:
@@ -132,7 +133,7 @@ class _State:
             yield area
 
     def _reached(self, areas: Sequence[int]) -> int:
-        """The cells of the areas that have a domino beside the castle, or one of a domino that is reached."""
+        """Return the cells of the areas that have a domino beside the castle, or one of a domino that is reached."""
         castle, stride = self._castle, self._stride
         near = castle << 1 | castle >> 1 | castle << stride | castle >> stride
         laid, before = 0, -1
@@ -149,7 +150,7 @@ class _State:
     # Changes
 
     def change(self) -> None:
-        """A small one, or none."""
+        """Make a small change, or none."""
         rng, kind = self._rng, self._rng.random()
         i = rng.randrange(len(self._slots))
         if kind < _TURN:
@@ -188,7 +189,7 @@ class _State:
 
 
 def in_order(placed: Sequence[Placed]) -> tuple[Placed, ...]:
-    """An order in which each is laid beside the castle or its own terrain, as far as there is one."""
+    """Return an order in which each domino is laid beside the castle or its own terrain, as far as there is one."""
     left, laid = [*placed], list[Placed]()
     squares: dict[Cell, int] = {}
     while True:
@@ -207,7 +208,7 @@ def in_order(placed: Sequence[Placed]) -> tuple[Placed, ...]:
 
 
 def tiling(size: int, castle: Cell, rng: random.Random) -> list[tuple[Cell, Cell]]:
-    """As many slots as fit, at random."""
+    """Return as many slots as fit, at random."""
     while True:
         empty = {(x, y) for x in range(size) for y in range(size)} - {castle}
         slots = []

@@ -17,7 +17,7 @@ from referee_solver.sat import Sat
 from referee_solver.z3run import Budget, OutOfBudget, SolverFailed
 
 _STEPS = 700
-"""Of an annealing, for each domino."""
+"""Steps of an annealing, for each domino."""
 _FIRST_RUNS = 3
 """Annealings for each domino, before Z3 is asked; afterwards both have the same work."""
 _STEP = 120
@@ -25,7 +25,8 @@ _STEP = 120
 _SLICE = 2_000_000
 """Z3's unit of work; about half a second."""
 _MOST_PLACES = 2_500
-"""Of dominoes in a frame, for what Z3 is asked: more takes half a gigabyte for each of the castle's cells."""
+"""Most places of dominoes in a frame that Z3 is asked about: more takes half a gigabyte for each of the castle's cells.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class Found:
 def best_kingdom(
     dominoes: Sequence[Domino], frame: Frame, *, seconds: float | None = None, rlimit: int | None = None, seed: int = 0
 ) -> Iterator[Found]:
-    """Every improvement of the kingdom or of the bound, and at the end, with ``done``, what is known then.
+    """Yield every improvement of the kingdom or of the bound, and at the end, with ``done``, what is known then.
 
     Any of the dominoes may be left out. ``rlimit`` limits the work, in Z3's unit: with it alone, and a seed, the
     answers are the same every time. ``seconds`` is a fuse. Without either the search goes on until the kingdom is
@@ -81,7 +82,7 @@ class _Search:
         self._bounds = {at: choices[capacity(frame.size, at)][0] for at in castles}
         """By the castle's cell: no kingdom with the castle there has more points."""
         self._choices = {at: choices[capacity(frame.size, at)][1] for at in castles}
-        """As many dominoes as there is room for, that might be worth most."""
+        """By the castle's cell: as many dominoes as there is room for, those that might be worth most."""
         self._asking: dict[Cell, tuple[int, Question, Sat]] = {}
         self._best = 0
         self._placed: tuple[Placed, ...] = ()
@@ -103,7 +104,7 @@ class _Search:
         return max(self._best, *self._bounds.values())
 
     def _work(self) -> Iterator[bool]:
-        """A small piece of work an item: whether it improved anything."""
+        """Do a small piece of work for each item; yield whether it improved anything."""
         for _ in range(_FIRST_RUNS * len(self._dominoes)):
             yield from self._anneal()
         effort = 0
@@ -118,7 +119,7 @@ class _Search:
                 yield from self._anneal()
 
     def _open(self) -> list[Cell]:
-        """Where a kingdom at the bound may still be."""
+        """Return where a kingdom at the bound may still be."""
         return [at for at, bound in self._bounds.items() if bound == self._bound]
 
     def _anneal(self) -> Iterator[bool]:
@@ -135,7 +136,7 @@ class _Search:
         yield False
 
     def _ask(self, at: Cell, effort: int) -> Iterator[bool]:
-        """Whether there is a kingdom at the bound with the castle there; so much work, then others have their turn."""
+        """Search for a kingdom at the bound with the castle there, for this much work; then others have their turn."""
         target = self._bounds[at]
         if len(self._dominoes) * 4 * self._frame.size**2 > _MOST_PLACES or target <= self._best:
             return
@@ -162,7 +163,7 @@ class _Search:
             yield False
 
     def _improve(self, value: int, placed: tuple[Placed, ...]) -> None:
-        """A better one. Raises ``SolverFailed`` if it is not what the search says."""
+        """Keep a better kingdom. Raise ``SolverFailed`` if it is not what the search says."""
         if (judged := points(Kingdom(self._frame, placed))) < value:
             raise SolverFailed(f"a kingdom of {judged} points, found as one of {value}")
         self._best, self._placed = value, placed

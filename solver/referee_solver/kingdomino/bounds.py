@@ -28,13 +28,13 @@ _EPSILON = 1e-6
 """More than what additions of a few dozen numbers get wrong."""
 
 _Squares = tuple[int, ...]
-"""By terrain."""
+"""Numbers by terrain."""
 _Prices = tuple[float, ...]
-"""Likewise."""
+"""Prices by terrain."""
 
 
 def capacity(size: int, castle: Cell) -> int:
-    """How many dominoes the frame can hold: on a chessboard each covers a white cell and a black one.
+    """Return how many dominoes the frame can hold: on a chessboard each covers a white cell and a black one.
 
     ``castle``: its column and row.
     """
@@ -43,14 +43,14 @@ def capacity(size: int, castle: Cell) -> int:
 
 
 def most(dominoes: Sequence[Domino], room: int) -> tuple[int, list[Domino]]:
-    """No kingdom of so many of the dominoes is worth more than this; and the best choice that was met."""
+    """Return points that no kingdom of ``room`` of the dominoes exceeds, and the best choice that was met."""
     if len(dominoes) <= room:
         return in_one_area(dominoes), [*dominoes]
     return _Choice(dominoes, room).best()
 
 
 class _Choice:
-    """Of so many of the dominoes."""
+    """The best choice of ``room`` of the dominoes."""
 
     def __init__(self, dominoes: Sequence[Domino], room: int) -> None:
         self._dominoes = dominoes
@@ -63,7 +63,7 @@ class _Choice:
         self._numbers = count()
 
     def best(self) -> tuple[int, list[Domino]]:
-        """The bound, and the choice."""
+        """Return the bound, and the choice."""
         halves = [half.terrain for domino in self._dominoes for half in (domino.left, domino.right)]
         every = range(len(TERRAINS))
         self._put(math.inf, (0,) * len(every), tuple(map(halves.count, every)), (0.0,) * len(every))
@@ -79,7 +79,7 @@ class _Choice:
         return max(_floor(-self._boxes[0][0]), self._worth), self._chosen
 
     def _put(self, most: float, low: _Squares, high: _Squares, prices: _Prices) -> None:
-        """The box, without what cannot be: together the squares are two for each domino."""
+        """Put the box back, without what cannot be: together the squares are two for each domino."""
         spare = 2 * self._room - sum(low)
         if spare < 0 or sum(high) < 2 * self._room:
             return
@@ -90,7 +90,7 @@ class _Choice:
         heappush(self._boxes, (-min(worth, most), next(self._numbers), low, high, prices))
 
     def _bound(self, low: _Squares, high: _Squares, prices: _Prices) -> tuple[float, _Prices]:
-        """The least that was met for some prices, and these."""
+        """Return the least bound that was met for some prices, and these prices."""
         least, cheapest, step = math.inf, prices, _STEP
         for _ in range(_PRICES):
             value = [

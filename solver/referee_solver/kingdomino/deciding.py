@@ -32,10 +32,10 @@ def bounds(state: State, leader: int, budget: int) -> Bounds:
 
 
 def _stock(state: State) -> Counter[int]:
-    """How many dominoes of each sort may still be chosen."""
+    """Return how many dominoes of each sort may still be chosen."""
     stock = Counter[int]()
     for pool in (free(state), state.unseen):
-        stock.update(sorts(state.table, pool).values())
+        stock.update(sorts(state.domino_set, pool).values())
     return stock
 
 
@@ -52,7 +52,9 @@ class _Pair(NamedTuple):
 
 
 def _widest(best: Ranking, worst: Ranking, stock: Counter[int], budget: Budget) -> _Pair:
-    """The ends that are farthest apart, of those that can come together; or such as none are farther apart."""
+    """Return the ends that are farthest apart, of those that can come together; or a pair such that none is farther
+    apart.
+    """
     widest = max(_together(best.found, worst.found, stock), key=_ahead, default=None)
     while True:
         first, last = (each.found[0] if each.found else each.rest for each in (best, worst))
@@ -84,7 +86,7 @@ def _ahead(pair: _Pair) -> tuple[int, ...]:
 
 
 def _gap(state: State, seat: int, leader: int, pair: _Pair) -> Gap:
-    """With its reasons."""
+    """Return the gap, with its reasons."""
     points = pair.best.standing.points - pair.worst.standing.points
     ends = ((seat, pair.best, 1, "at the most"), (leader, pair.worst, -1, "at the least"))
     parts = [Part(f"points of seat {seat} now, less those of seat {leader}", state.score(seat) - state.score(leader))]

@@ -25,7 +25,7 @@ from referee_solver.z3run import DEFAULT_RLIMIT, Budget
 STEPS = 20
 """Placements that are tried in one kingdom."""
 PROVED = 20
-"""One verdict of so many is a whole proof, another one of a discard."""
+"""One verdict in this many is a whole proof, another one a proof of a discard."""
 
 Step = Placed | Domino
 """A placement, or a domino of which it is asked where it may be placed first."""
@@ -55,7 +55,7 @@ class Disagreement:
 
 
 def engine(kingdom: Kingdom, step: Step) -> Verdict:
-    """What the engine finds. Facts are its own."""
+    """Return what the engine finds. Facts are its own."""
     board = _board(kingdom)
     if isinstance(step, Placed):
         found = board.violations(step.domino, step.left, step.right)
@@ -65,7 +65,7 @@ def engine(kingdom: Kingdom, step: Step) -> Verdict:
 
 
 def proved(kingdom: Kingdom, step: Step) -> Verdict:
-    """What a whole proof finds. Its certificate was checked."""
+    """Return what a whole proof finds, its certificate checked."""
     if isinstance(step, Placed):
         return prove(PlacementClaim(kingdom, step)).violations
     first = prove(DiscardClaim(kingdom, step)).counterexample
@@ -73,7 +73,7 @@ def proved(kingdom: Kingdom, step: Step) -> Verdict:
 
 
 def compare(seed: int, *, judge: Judge = engine) -> tuple[Counter[str], list[Disagreement]]:
-    """One kingdom and ``STEPS`` placements in it, always the same for a seed.
+    """Compare one kingdom and ``STEPS`` placements in it, always the same for a seed.
 
     How often which rule was broken, or none ("legal"), or there was no place ("discard"); and each disagreement, made
     as small as it goes.
@@ -95,7 +95,9 @@ def compare(seed: int, *, judge: Judge = engine) -> tuple[Counter[str], list[Dis
 
 
 def shrunk(kingdom: Kingdom, step: Step, judge: Judge, solver: Judge) -> Disagreement:
-    """The disagreement with as few dominoes as it takes: any one less, and it is gone or the kingdom is illegal."""
+    """Return the disagreement with as few dominoes as possible: with any one less it is gone, or the kingdom is
+    illegal.
+    """
     smaller = True
     while smaller:
         smaller = False
@@ -112,7 +114,7 @@ def shrunk(kingdom: Kingdom, step: Step, judge: Judge, solver: Judge) -> Disagre
 
 
 def grown(rng: random.Random) -> tuple[Kingdom, list[Domino]]:
-    """A legal kingdom that is likely to be awkward in one of several ways, and the dominoes that are left."""
+    """Return a legal kingdom that is likely to be awkward in one of several ways, and the dominoes that are left."""
     size = rng.choice((5, 5, 7))
     castle = rng.choice((None, (rng.randrange(size), rng.randrange(size)), rng.choice(((0, 0), (size - 1, 0)))))
     dominoes = _dominoes(rng)
@@ -158,7 +160,7 @@ def steps(rng: random.Random, kingdom: Kingdom, left: list[Domino]) -> Iterator[
 
 
 def _dominoes(rng: random.Random) -> list[Domino]:
-    """Those of the default table, or made up of few terrains or of all."""
+    """Return the dominoes of the game's own set, or made up of few terrains or of all."""
     if rng.random() < 0.6:
         return list(DOMINOES)
     terrains = rng.sample(range(len(TERRAINS)), rng.randint(1, 6))
@@ -192,7 +194,7 @@ def _anywhere(taken: set[Cell], at: tuple[int, int, int, int]) -> int:  # noqa: 
 
 
 def _long(taken: set[Cell], at: tuple[int, int, int, int]) -> int:  # noqa: ARG001 - a taste
-    """To the ends of the frame."""
+    """Return the distance to the ends of the frame."""
     return max(map(abs, at))
 
 

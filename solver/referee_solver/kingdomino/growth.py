@@ -12,10 +12,9 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from referee.games.game import Cell
-from referee.games.kingdomino.dominoes import MOST_CROWNS, TERRAINS, DominoTable
+from referee.games.kingdomino.dominoes import MOST_CROWNS, TERRAINS, DominoSet, numbers_of
 from referee.games.kingdomino.kingdom import STRIDE, Kingdom, index_of
 from referee.games.kingdomino.options import Central, Options
-from referee.games.kingdomino.piles import numbers_of
 
 _CROWNS: Final = range(MOST_CROWNS + 1)
 _ARMS: Final = range(-7, 8)
@@ -33,15 +32,15 @@ class Growth(NamedTuple):
     """Dominoes that are placed and not discarded."""
 
 
-def growth(kingdom: Kingdom, table: DominoTable, known: Sequence[int], pools: Iterable[tuple[int, int]]) -> Growth:
+def growth(kingdom: Kingdom, domino_set: DominoSet, known: Sequence[int], pools: Iterable[tuple[int, int]]) -> Growth:
     """``known``: numbers that come. ``pools``: so many more of each set of numbers, a bit a number."""
     squares, crowns = [0] * len(TERRAINS), kingdom.crowns()
     for number in known:
-        for terrain, more in _halves(table, number):
+        for terrain, more in _halves(domino_set, number):
             squares[terrain] += 1
             crowns += more
     for pool, chosen in pools:
-        most = _most(table, pool, chosen)
+        most = _most(domino_set, pool, chosen)
         crowns += most[-1]
         for terrain, more in enumerate(most[:-1]):
             squares[terrain] += more
@@ -54,7 +53,7 @@ def growth(kingdom: Kingdom, table: DominoTable, known: Sequence[int], pools: It
         worth.append([max([0, *(held + k * (size + grown) for size, held, grown in groups if grown)]) for k in _CROWNS])
 
     def value(number: int) -> int:
-        (left, few), (right, many) = _halves(table, number)
+        (left, few), (right, many) = _halves(domino_set, number)
         return worth[left][few] + worth[right][many]
 
     values = [value(number) for number in known]
@@ -65,25 +64,25 @@ def growth(kingdom: Kingdom, table: DominoTable, known: Sequence[int], pools: It
     return Growth(areas + sum(values[:placed]), largest, crowns, placed)
 
 
-def _halves(table: DominoTable, number: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    _, left, right = table.dominoes[number - 1]
+def _halves(domino_set: DominoSet, number: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    _, left, right = domino_set.dominoes[number - 1]
     return left, right
 
 
 @lru_cache(maxsize=4096)
-def _most(table: DominoTable, pool: int, chosen: int) -> tuple[int, ...]:
-    """By terrain the most squares of so many dominoes of the pool; last the most crowns."""
+def _most(domino_set: DominoSet, pool: int, chosen: int) -> tuple[int, ...]:
+    """Return, by terrain, the most squares of ``chosen`` dominoes of the pool; last the most crowns."""
     numbers = numbers_of(pool)
     rows = [
-        [sum(half[0] == terrain for half in _halves(table, number)) for number in numbers]
+        [sum(half[0] == terrain for half in _halves(domino_set, number)) for number in numbers]
         for terrain in range(len(TERRAINS))
     ]
-    rows.append([sum(crowns for _, crowns in _halves(table, number)) for number in numbers])
+    rows.append([sum(crowns for _, crowns in _halves(domino_set, number)) for number in numbers])
     return tuple(sum(sorted(row, reverse=True)[:chosen]) for row in rows)
 
 
 def _groups(kingdom: Kingdom, terrain: int, more: int) -> list[tuple[int, int, int]]:
-    """Areas that so many squares more can join, as one: squares, crowns, squares that it can grow by.
+    """Return areas that ``more`` squares can join, as one: squares, crowns, squares that it can grow by.
 
     Last a new area. Areas are joined by a way of empty cells that is no longer than what comes.
     """
@@ -107,13 +106,13 @@ def _groups(kingdom: Kingdom, terrain: int, more: int) -> list[tuple[int, int, i
 
 
 def beside(bits: int) -> int:
-    """The cells that have a side in common with these, and perhaps some of these."""
+    """Return the cells that share a side with these, and perhaps some of these."""
     return bits << STRIDE | bits >> STRIDE | bits << 1 | bits >> 1
 
 
 @lru_cache(maxsize=1 << 14)
 def places(room: int) -> int:
-    """No more dominoes fit into the room: each covers a white cell and a black one of one piece."""
+    """Return a bound of the dominoes that fit: each covers a white cell and a black one of one piece."""
     found = 0
     while room:
         piece, more = 0, room & -room
@@ -127,7 +126,7 @@ def places(room: int) -> int:
 
 
 def may_be_central(kingdom: Kingdom, options: Options, dominoes: int) -> bool:
-    """KDO-27: whether the castle may be in the middle when so many more dominoes are placed."""
+    """Return whether the castle may be in the middle when this many more dominoes are placed (KDO-27)."""
     arm = options.size() // 2
     if kingdom.castle not in (None, (arm, arm)):
         return False
@@ -142,7 +141,7 @@ def may_be_central(kingdom: Kingdom, options: Options, dominoes: int) -> bool:
 
 @lru_cache
 def _middle(arm: int) -> tuple[int, tuple[int, ...]]:
-    """The cells of the frame around a castle in the middle, and those of its four sides."""
+    """Return the cells of the frame around a castle in the middle, and those of its four sides."""
     across = range(-arm, arm + 1)
     cells = [(x, y) for x in across for y in across]
     sides = ([c for c in cells if c[axis] == end] for axis in (0, 1) for end in (-arm, arm))

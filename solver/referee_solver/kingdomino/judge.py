@@ -1,4 +1,4 @@
-"""What a kingdom is worth, told without the engine and without any search: the last word on what they find."""
+"""What a kingdom is worth, computed without the engine and without any search: the last word on what they find."""
 
 from __future__ import annotations
 

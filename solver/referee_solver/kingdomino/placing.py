@@ -26,19 +26,20 @@ _AROUND = ((0, -1), (1, 0), (0, 1), (-1, 0))
 
 
 def obeys(kingdom: Kingdom, placed: Placed, rules: Collection[str] = RULES) -> str:
-    """The question whether the placement obeys the rules: satisfiable exactly if so."""
+    """State the question whether the placement obeys the rules: satisfiable exactly if it does."""
     named = (line for rule, line in _obeyed(kingdom, placed.domino) if rule in rules)
     return _text(["(set-option :produce-unsat-cores true)", *_HEAD, *_window(kingdom.frame), *_given(placed), *named])
 
 
 def breaks(kingdom: Kingdom, placed: Placed) -> str:
-    """The question whether the placement breaks a rule: satisfiable exactly if so."""
+    """State the question whether the placement breaks a rule: satisfiable exactly if it does."""
     names, lines = _broken(kingdom, placed.domino)
     return _text([*_HEAD, *_given(placed), *lines, f"(assert (or {_bars(names)}))"])
 
 
 def somewhere(kingdom: Kingdom, domino: Domino, before: Placed | None = None) -> str:
-    """The question whether the domino may be placed anywhere; with ``before``, at a place that comes before that one.
+    """State the question whether the domino may be placed anywhere; with ``before``, at a place that comes before that
+    one.
 
     ``|left x y|`` and ``|right x y|`` tell where.
     """
@@ -48,13 +49,13 @@ def somewhere(kingdom: Kingdom, domino: Domino, before: Placed | None = None) ->
 
 
 def unbroken(kingdom: Kingdom, domino: Domino) -> str:
-    """The same from the other statement: whether there are cells for which nothing is broken."""
+    """State the same question from the other statement: whether there are cells for which nothing is broken."""
     names, lines = _broken(kingdom, domino)
     return _text([*_HEAD, *lines, f"(assert (not (or {_bars(names)})))"])
 
 
 def violations(broken: Collection[str], placed: Placed) -> tuple[Violation, ...]:
-    """The rules that are broken, from the names of all instances that are."""
+    """Return the rules that are broken, from the names of all broken instances."""
     halves: dict[str, set[str]] = {rule: set() for rule in RULES}
     for name in broken:
         rule, *half = name.split()
@@ -69,7 +70,7 @@ def violations(broken: Collection[str], placed: Placed) -> tuple[Violation, ...]
 
 
 def cells_of(true: Collection[str]) -> tuple[Cell, Cell]:
-    """Where ``somewhere`` found room, from the names that are true in its model."""
+    """Return where ``somewhere`` found room, from the names that are true in its model."""
     found = {name.split()[0]: name.split()[1:] for name in true if name.startswith(("left ", "right "))}
     (ax, ay), (bx, by) = (map(int, found[half]) for half in ("left", "right"))
     return (ax, ay), (bx, by)
@@ -79,7 +80,7 @@ def cells_of(true: Collection[str]) -> tuple[Cell, Cell]:
 
 
 def _obeyed(kingdom: Kingdom, domino: Domino) -> Iterator[tuple[str, str]]:
-    """Each rule with a named assertion, one for each thing that the rule speaks of."""
+    """Yield each rule with a named assertion, one for each thing that the rule speaks of."""
     squares, frame = kingdom.squares(), kingdom.frame
     yield "KDO-19", _named("KDO-19", f"(= 1 {_way('ax', 'ay', 'bx', 'by')})")
     for x, y in (CASTLE, *squares):
@@ -99,7 +100,7 @@ def _obeyed(kingdom: Kingdom, domino: Domino) -> Iterator[tuple[str, str]]:
 
 
 def _window(frame: Frame) -> list[str]:
-    """Where the frame's first column and row lie."""
+    """State where the frame's first column and row lie."""
     if frame.castle is None:
         return ["(declare-const west Int)", "(declare-const north Int)"]
     column, row = frame.castle
@@ -112,7 +113,7 @@ def _within(frame: Frame, x: object, y: object) -> str:
 
 
 def _way(ax: object, ay: object, bx: object, by: object) -> str:
-    """How many sides one crosses from a cell to another."""
+    """Return how many sides one crosses from a cell to another."""
     return f"(+ (abs (- {_int(ax)} {_int(bx)})) (abs (- {_int(ay)} {_int(by)})))"
 
 
@@ -144,18 +145,18 @@ def _broken(kingdom: Kingdom, domino: Domino) -> tuple[list[str], list[str]]:
 
 
 def _apart(x: str, y: str, cells: Collection[tuple[object, object]], size: int) -> str:
-    """The cell is too far from one of these to lie in one window with it, in one direction or the other."""
+    """State that the cell is too far from one of these to lie in one window with it, in one direction or the other."""
     ways = sorted({(here, _int(there)) for cell in cells for here, there in zip((x, y), cell, strict=True)})
     return f"(or {' '.join(f'(<= {size} (- {a} {b})) (<= {size} (- {b} {a}))' for a, b in ways)})"
 
 
 def _on(x: str, y: str, cells: Collection[Cell]) -> str:
-    """The cell is one of these."""
+    """State that the cell is one of these."""
     return f"(or false {' '.join(f'(and (= {x} {_int(cx)}) (= {y} {_int(cy)}))' for cx, cy in cells)})"
 
 
 def _beside(x: str, y: str, cells: Collection[tuple[object, object]]) -> str:
-    """The cell to the north, east, south or west of it is one of these."""
+    """State that the cell to the north, east, south or west of it is one of these."""
     ways = (
         f"(and (= (+ {x} {_int(dx)}) {_int(cx)}) (= (+ {y} {_int(dy)}) {_int(cy)}))"
         for cx, cy in cells
@@ -175,7 +176,7 @@ def _given(placed: Placed) -> list[str]:
 
 
 def _less(placed: Placed) -> str:
-    """The cells come before these: by the left half's x and y, then the right half's."""
+    """State that the cells come before these: by the left half's x and y, then the right half's."""
     text = "false"
     for name, value in reversed([*zip(("ax", "ay", "bx", "by"), (*placed.left, *placed.right), strict=True)]):
         text = f"(or (< {name} {_int(value)}) (and (= {name} {_int(value)}) {text}))"
@@ -202,7 +203,7 @@ def _bars(names: Collection[str]) -> str:
 
 
 def _int(value: object) -> str:
-    """A variable as it is; a negative number as SMT-LIB writes it."""
+    """Return a variable as it is; a negative number as SMT-LIB writes it."""
     return f"(- {-value})" if isinstance(value, int) and value < 0 else str(value)
 
 

@@ -17,10 +17,9 @@ from heapq import heappop, heappush
 from itertools import combinations, count
 from typing import Final, NamedTuple
 
-from referee.games.kingdomino.dominoes import DominoTable
+from referee.games.kingdomino.dominoes import DominoSet, numbers_of
 from referee.games.kingdomino.kingdom import Kingdom, halves_of
 from referee.games.kingdomino.options import kings_of
-from referee.games.kingdomino.piles import numbers_of
 from referee.games.kingdomino.scoring import CENTRAL_POINTS, HARMONY_POINTS, Standing, central_bonus
 from referee.games.kingdomino.state import State
 from referee_solver.kingdomino.growth import growth, may_be_central
@@ -34,11 +33,11 @@ _Choice = tuple[int, ...]
 
 
 class End(NamedTuple):
-    """What a kingdom comes to; or what none exceeds, or none falls short of."""
+    """What a kingdom comes to; or a bound that none exceeds, or that none falls short of."""
 
     standing: Standing
     bonuses: int
-    """Of its points."""
+    """Bonuses among its points."""
     choice: _Choice
 
     @property
@@ -53,7 +52,7 @@ class _Line:
 
     sure: tuple[int, ...]
     chosen: int
-    """So many more of the pool, a bit a number."""
+    """How many more of the pool are chosen; the pool has a bit a number."""
     pool: int
 
 
@@ -61,7 +60,7 @@ class Prospect:
     """One seat's kingdom, and what the seat may still get."""
 
     def __init__(self, state: State, seat: int) -> None:
-        self.table = state.table
+        self.domino_set = state.domino_set
         self.options = state.options
         self.kingdom = state.kingdoms[seat]
         self.clean = not state.discarded[seat]
@@ -82,7 +81,7 @@ class Prospect:
 
 
 def free(state: State) -> int:
-    """The dominoes of the offer without a king, a bit a number."""
+    """Return the dominoes of the offer without a king, a bit a number."""
     return sum(1 << number for number in state.offer if number not in state.claims)
 
 
@@ -91,7 +90,7 @@ class Ranking:
 
     def __init__(self, prospect: Prospect, *, best: bool) -> None:
         self.found: list[End] = []
-        """As far as they are known; none that comes later is better."""
+        """The ends that are known so far; none that comes later is better."""
         self._prospect = prospect
         self._sign = -1 if best else 1
         self._heap: list[tuple[tuple[int, ...], int, int, End, _Node | None]] = []
@@ -111,7 +110,9 @@ class Ranking:
         return len(self._heap)
 
     def advance(self, budget: Budget) -> End | None:
-        """A piece of work, after which the rest may be bounded better; or one more end, which is in ``found``, too."""
+        """Do a piece of work, after which the rest may be bounded better, and return one more end, if there is one (see
+        ``found``).
+        """
         before = next(self._numbers)
         *_, end, node = heappop(self._heap)
         more = None
@@ -133,7 +134,7 @@ class Ranking:
 
     def _place(self, node: _Node) -> None:
         """KDO-13: the next domino wherever it fits, or else out of the game. Of several ends only the best is kept."""
-        domino = self._prospect.table.dominoes[node.queue[0] - 1]
+        domino = self._prospect.domino_set.dominoes[node.queue[0] - 1]
         kingdoms = [node.kingdom.placed(domino, *halves_of(code)) for code in node.kingdom.codes(domino)]
         queue, clean = node.queue[1:], node.clean and bool(kingdoms)
         children = [node._replace(kingdom=each, clean=clean, queue=queue) for each in kingdoms or [node.kingdom]]
@@ -169,7 +170,7 @@ class Ranking:
         return End(standing, bonuses, node.choice)
 
     def _ceiling(self, node: _Node, left: int) -> End:
-        """As if every domino came where it is worth most, whatever the others do."""
+        """Return the end as if every domino came where it is worth most, whatever the others do."""
         kingdom, prospect = node.kingdom, self._prospect
         lines = prospect.lines[node.line :]
         known = [*node.queue, *(number for line in lines for number in line.sure)]
@@ -178,7 +179,7 @@ class Ranking:
             if line.chosen:
                 pool = line.pool & ~node.used
                 pools[pool] = pools.get(pool, 0) + line.chosen
-        most = growth(kingdom, prospect.table, known, pools.items())
+        most = growth(kingdom, prospect.domino_set, known, pools.items())
         bonuses = CENTRAL_POINTS if may_be_central(kingdom, prospect.options, most.placed) else 0
         if prospect.options.harmony and node.clean and most.placed == left:
             bonuses += HARMONY_POINTS
@@ -200,9 +201,9 @@ class _Node(NamedTuple):
 
 
 def _chosen(prospect: Prospect, node: _Node) -> Iterator[_Node]:
-    """The next line, with every choice of it; of dominoes that are alike, the first ones are chosen."""
+    """Yield the next line, with every choice of it; of dominoes that are alike, the first ones are chosen."""
     line = prospect.lines[node.line]
-    named = sorts(prospect.table, line.pool)
+    named = sorts(prospect.domino_set, line.pool)
     seen = set[_Choice]()
     for numbers in combinations(numbers_of(line.pool & ~node.used), line.chosen):
         alike = tuple(named[number] for number in numbers)
@@ -215,14 +216,15 @@ def _chosen(prospect: Prospect, node: _Node) -> Iterator[_Node]:
 
 
 @lru_cache(maxsize=64)
-def sorts(table: DominoTable, pool: int) -> dict[int, int]:
-    """Of every number of the pool the first one that it cannot be told from: equal halves, and so all in between.
+def sorts(domino_set: DominoSet, pool: int) -> dict[int, int]:
+    """Return, for every number of the pool, the first one that it cannot be told from: equal halves, also of all in
+    between.
 
     In between, because the numbers settle who is next.
     """
     found: dict[int, int] = {}
     first = last = None
-    for domino in table.dominoes:
+    for domino in domino_set.dominoes:
         if last is None or domino[1:] != last[1:]:
             first = None
         last = domino

@@ -18,7 +18,7 @@ from referee_solver.z3run import DEFAULT_RLIMIT, Answer, Budget, OutOfBudget, So
 
 
 def prove(claim: Claim, *, rlimit: int = DEFAULT_RLIMIT, smt_lib: bool = False) -> Proof:
-    """Whether the claim holds, with every rule that it breaks, a minimal reason and a certificate.
+    """Prove whether the claim holds, with every rule that it breaks, a minimal reason and a certificate.
 
     Raises ``ValueError``, one line, for a claim about what cannot be or from a kingdom that is illegal itself, and
     ``SolverFailed`` if Z3 gives no answer for a reason that is not the budget.
@@ -48,7 +48,7 @@ def prove(claim: Claim, *, rlimit: int = DEFAULT_RLIMIT, smt_lib: bool = False) 
 
 
 def broken_rules(kingdom: Kingdom, placed: Placed, budget: Budget | None = None) -> tuple[Violation, ...]:
-    """Every rule that a placement in a legal kingdom breaks: half of a proof, without reason or certificate."""
+    """Return every rule that a placement in a legal kingdom breaks: half of a proof, without reason or certificate."""
     return _broken(_Questions(budget or Budget(DEFAULT_RLIMIT)), kingdom, placed)
 
 
@@ -66,7 +66,7 @@ class _Questions:
 
 
 def _placement(questions: _Questions, claim: PlacementClaim) -> Proof:
-    """The rules of placement, asked both ways."""
+    """Ask the rules of placement both ways."""
     kingdom, placed = claim.kingdom, claim.placed
     legal = questions.ask("obeys", placing.obeys(kingdom, placed)).satisfiable
     violations = _broken(questions, kingdom, placed)
@@ -82,7 +82,7 @@ def _placement(questions: _Questions, claim: PlacementClaim) -> Proof:
 
 
 def _discard(questions: _Questions, claim: DiscardClaim) -> Proof:
-    """Whether there is any placement, asked both ways; the first one, by looking for one before it."""
+    """Ask both ways whether there is any placement; find the first one by looking for one before it."""
     kingdom, domino = claim.kingdom, claim.domino
     first = found = _somewhere(questions, kingdom, domino, None)
     if questions.ask("unbroken", placing.unbroken(kingdom, domino)).satisfiable is (found is None):
@@ -99,6 +99,6 @@ def _somewhere(questions: _Questions, kingdom: Kingdom, domino: Domino, before: 
 
 
 def _broken(questions: _Questions, kingdom: Kingdom, placed: Placed) -> tuple[Violation, ...]:
-    """Every rule that is broken, from the model of the question whether one is."""
+    """Return every rule that is broken, from the model of the question whether one is."""
     answer = questions.ask("breaks", placing.breaks(kingdom, placed), model=True)
     return placing.violations([name for name in answer.true if name.startswith("KDO-")], placed)

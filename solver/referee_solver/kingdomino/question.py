@@ -1,4 +1,4 @@
-"""Whether a frame with the castle on one cell holds a kingdom of so many points, as clauses.
+"""Whether a frame with the castle on one cell holds a kingdom of a given number of points, as clauses.
 
 Points are what is left of the bound: a crown is worth a point for every square of its area, so it lacks one for every
 square of its terrain that is not in its area or not laid at all. What is lacking is counted.
@@ -23,7 +23,7 @@ _Half = tuple[int, int]
 
 
 class Question:
-    """``clauses`` have a model if there is such a kingdom; ``cuts`` tells what a model lacks to be one."""
+    """``clauses`` have a model if there is such a kingdom; ``cuts`` adds what a model lacks to be one."""
 
     def __init__(self, dominoes: Sequence[Domino], size: int, castle: Cell, target: int) -> None:
         """``castle``: its column and row in the frame. ``target``: points."""
@@ -103,7 +103,7 @@ class Question:
                 yield (one, other), literal
 
     def _grow(self, together: int, area: Collection[_Half]) -> None:
-        """Of two halves, one of them in the area: they are together only if it has a side in common with more."""
+        """State for two halves, one of them in the area: they are together only if it shares a side with more."""
         self.clauses.add(-together, *self._beyond(area))
 
     def _reach(self, lost: Collection[int]) -> None:
@@ -113,15 +113,15 @@ class Question:
         self.clauses.add(*unlaid, *touches, *self._beyond(halves))
 
     def _beyond(self, halves: Collection[_Half]) -> list[int]:
-        """That a half of these has a side in common with one that is not."""
+        """Return literals: one of these halves shares a side with a half that is not among them."""
         return [literal for (one, other), literal in self._side.items() if (one in halves) != (other in halves)]
 
     def kingdom(self, model: Collection[int]) -> tuple[Placed, ...]:
-        """That the model is, if nothing cuts it: its dominoes in an order in which they may be placed."""
+        """Return the kingdom of a model that nothing cuts: its dominoes in an order in which they may be placed."""
         return in_order(self.placed(model))
 
     def placed(self, model: Collection[int]) -> list[Placed]:
-        """The dominoes of a model."""
+        """Return the dominoes of a model."""
         return [
             Placed(self._dominoes[i], left, right)
             for (i, left, right), literal in self._places.items()
@@ -129,7 +129,7 @@ class Question:
         ]
 
     def cuts(self, model: Collection[int]) -> None:
-        """Adds the clauses that the model breaks, as it is no kingdom of so many points."""
+        """Add the clauses that the model breaks because it is no kingdom of that many points."""
         halves = {cell: half for (half, cell), literal in self._at.items() if literal in model}
         areas = {half: self._area(cell, halves) for cell, half in halves.items()}
         for (one, other), literal in self._together.items():
@@ -143,7 +143,7 @@ class Question:
             self._reach(lost)
 
     def _area(self, cell: Cell, halves: dict[Cell, _Half]) -> set[_Half]:
-        """The halves of the area."""
+        """Return the halves of the area."""
         terrain, seen, todo = self._terrain[halves[cell]], {cell}, [cell]
         while todo:
             for near in beside(todo.pop()):

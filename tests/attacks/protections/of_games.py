@@ -95,9 +95,9 @@ def result(patch: Patch) -> None:
 
 
 @protection
-def tables_of_the_version(patch: Patch) -> None:
+def components_of_the_version(patch: Patch) -> None:
     """Tiles and cards are those that the rules stand for."""
-    patch.setattr(ToyCodec, "encode_tables", lambda self, tables: ANYTHING)
+    patch.setattr(ToyCodec, "encode_components", lambda self, components: ANYTHING)
 
 
 def let_through(patch: Patch, is_meant: Callable[[LoggedGame, events.Event], bool]) -> None:

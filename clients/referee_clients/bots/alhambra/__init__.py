@@ -6,4 +6,4 @@ from referee_clients.bots.alhambra.greedy import Greedy
 from referee_clients.bots.alhambra.planner import Planner
 
 BOTS = {"greedy": Greedy, "planner": Planner}
-"""By name, the weaker first."""
+"""The bots by name, the weaker first."""

@@ -22,7 +22,7 @@ class Greedy:
             match move:
                 case Buy(slot, payment):
                     tile = state.market[slot]
-                    spare = total(payment) - state.table.costs[tile]
+                    spare = total(payment) - state.tile_set.costs[tile]
                     # A tile first, then the further action, then the money that is not thrown away.
                     return 3, spare == 0, worth[tile], -spare, -len(payment)
                 case PlaceTile(tile, cell):
@@ -38,15 +38,15 @@ class Greedy:
 
 
 def _tiles(state: State, moves: Sequence[Move]) -> set[int]:
-    """Every tile that one of the moves would bring into the Alhambra."""
+    """Return every tile that one of the moves would bring into the Alhambra."""
     bought = {state.market[move.slot] for move in moves if isinstance(move, Buy)}
     return bought | {move.tile for move in moves if isinstance(move, PlaceTile | RebuildAdd)}
 
 
 def _points(state: State, tile: int) -> int:
-    """What the seat would score at once in the next round with this tile more, its wall left aside."""
+    """Return what the seat would score at once in the next round with one more tile, its wall left aside."""
     counts = [state.counts(seat) for seat in range(state.seats)]
-    counts[state.seat][state.table.types[tile]] += 1
+    counts[state.seat][state.tile_set.types[tile]] += 1
     neutral = state.neutral_counts() if state.seats == 2 else None
     points, _ = score_round(min(3, state.scorings + 1), counts, [0] * state.seats, neutral)
     return points[state.seat]

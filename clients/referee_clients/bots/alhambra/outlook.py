@@ -38,7 +38,7 @@ class Outlook:
         unseen = tiles_of(state.bag) + [tile for tile in state.market if tile != FREE]
         self.of_type = [0] * len(TYPES)
         for tile in unseen:
-            self.of_type[state.table.types[tile]] += 1
+            self.of_type[state.tile_set.types[tile]] += 1
         self.turns_to = {} if last else _turns_to_rounds(state, self.rounds, len(unseen), bag)
         self.turns_left = self.turns_to.get(3, 0.0)
         self.tiles_to_come = self.turns_left * TILES_A_TURN / self.seats
@@ -51,7 +51,7 @@ class Outlook:
         self._neutral_gains = {round_: _sixteenths(0 if last else draws.get(round_, 0), bag) for round_ in self.rounds}
 
     def majority(self, type_: int, counts: Sequence[int], neutral: int) -> float:
-        """Points that the seat may expect from this type in all rounds to come, less those of its rivals.
+        """Return the points that the seat may expect from this type in all rounds to come, less those of its rivals.
 
         ``counts``: tiles of the type, by seat. Of several rivals it is their mean: nobody is the one to beat.
         """

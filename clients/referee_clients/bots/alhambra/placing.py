@@ -28,12 +28,12 @@ class Placing:
     first: Disposal | None = None
 
     def worth(self, valuation: Valuation) -> float:
-        """In points; tiles still in hand count nothing."""
+        """Return the worth in points; tiles still in hand count nothing."""
         return valuation.layout(self.layout) + valuation.tiles(self.laid, self.reserve, self.neutral)
 
 
 def best_placing(valuation: Valuation, layout: Layout, reserve: int, tiles: int, *, may_give: bool) -> Placing:
-    """The best that is found for all the tiles (a bit set)."""
+    """Return the best placing that is found for all the tiles (a bit set)."""
     laid = bits_of(list(layout.tiles.values()))
     beam = [Placing(layout, laid, reserve, valuation.state.neutral, tiles)]
     while beam[0].left:
@@ -48,11 +48,11 @@ def best_placing(valuation: Valuation, layout: Layout, reserve: int, tiles: int,
 
 
 def _disposals(placing: Placing, tile: int, *, may_give: bool) -> Iterator[Placing]:
-    """Every way to dispose of this tile next."""
+    """Yield every way to dispose of this tile next."""
     layout, laid, reserve, neutral = placing.layout, placing.laid, placing.reserve, placing.neutral
     bit = 1 << tile
     left = placing.left ^ bit
-    for cell in cells_of(layout.placeable(layout.table.walls[tile])):
+    for cell in cells_of(layout.placeable(layout.tile_set.walls[tile])):
         first = placing.first or PlaceTile(tile, cell)
         yield Placing(layout.placed(tile, index_of(cell)), laid | bit, reserve, neutral, left, first)
     yield Placing(layout, laid, reserve | bit, neutral, left, placing.first or ReserveTile(tile))

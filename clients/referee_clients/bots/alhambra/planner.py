@@ -46,7 +46,7 @@ class Planner:
 
 
 def _place(state: State, weights: Weights) -> Move | None:
-    """The next tile of the best way to dispose of those in hand."""
+    """Return the next tile of the best way to dispose of those in hand."""
     won = state.phase is Phase.HAND_OUT
     refill = sum(tile == FREE for tile in state.market)
     valuation = Valuation(state, weights, last=won or refill > state.bag.bit_count())
@@ -73,13 +73,13 @@ class _Turn:
 
     def _keep_cheapest(self, buy: Buy) -> None:
         """Slots differ in currency, so the best payment for one is the best whatever else is bought."""
-        cost = self.state.table.costs[self.state.market[buy.slot]]
+        cost = self.state.tile_set.costs[self.state.market[buy.slot]]
         known = self.exact if total(buy.payment) == cost else self.over
         if buy.slot not in known or self._kept(buy) > self._kept(known[buy.slot]):
             known[buy.slot] = buy
 
     def _kept(self, buy: Buy) -> float:
-        """What is left of the currency after this payment."""
+        """Return what is left of the currency after this payment."""
         return self.goes_on.currency(self._paid(bytes(self.state.hands[self.state.seat]), buy)[_currency(buy)])
 
     @staticmethod
@@ -90,7 +90,7 @@ class _Turn:
         return bytes(counts)
 
     def best(self) -> Move:
-        """The first action of the best turn."""
+        """Return the first action of the best turn."""
         return max(self._plans(), key=self._worth).first
 
     def _plans(self) -> Iterator[Plan]:
@@ -142,7 +142,7 @@ class _Turn:
         )
 
     def _placement(self, bought: int, rebuild: RebuildAdd | RebuildRemove | RebuildSwap | None, *, last: bool) -> float:
-        """The board's worth after the rebuild and the best way to place what was bought."""
+        """Return the board's worth after the rebuild and the best way to place what was bought."""
         key = (bought, rebuild, last)
         if key not in self._placed:
             layout, reserve = self.state.layouts[self.state.seat], self.state.reserves[self.state.seat]

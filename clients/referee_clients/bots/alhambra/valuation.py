@@ -32,7 +32,7 @@ class Weights:
     next_exact: float = 0.35
     """Part of the worth of a market tile that could be paid exactly in the next turn; others may take it first."""
     next_over: float = 0.2
-    """The same of a tile that could be paid, but not exactly."""
+    """As ``next_exact``, for a tile that could be paid, but not exactly."""
     rival_exact: float = 0.35
     """Part of a market tile's worth to the next rival who can pay it exactly."""
     rival_over: float = 0.2
@@ -54,8 +54,8 @@ class Valuation:
         self.seat = state.seat
         self.rival = (state.seat + 1) % state.seats
         self.outlook = Outlook(state, state.seat, last=last)
-        self.types = state.table.types
-        self.costs = state.table.costs
+        self.types = state.tile_set.types
+        self.costs = state.tile_set.costs
         self._majorities: dict[tuple[int, int, int, int], float] = {}
         self._counts = [state.counts(seat) for seat in range(state.seats)]
         self._neutral = state.neutral_counts()
@@ -72,7 +72,9 @@ class Valuation:
     # Tiles
 
     def majority(self, type_: int, mine: int = 0, rivals: int = 0, given: int = 0) -> float:
-        """Expected points of a type with so many tiles more: of the seat, of the next rival, of the neutral player."""
+        """Return expected points of a type with this many more tiles: the seat's, the next rival's, the neutral
+        player's.
+        """
         key = (type_, mine, rivals, given)
         value = self._majorities.get(key)
         if value is None:
@@ -113,18 +115,18 @@ class Valuation:
     # The board
 
     def layout(self, layout: Layout) -> float:
-        """Its wall, and room for what is still to come."""
+        """Return the worth of its wall, and of room for what is still to come."""
         value = self._layouts.get(layout)
         if value is None:
             value = self._layouts[layout] = self.wall(layout) + self.room(layout)
         return value
 
     def wall(self, layout: Layout) -> float:
-        """The longest wall, in every round to come."""
+        """Return the points of the longest wall, in every round to come."""
         return self._wall_weight * layout.wall()[0]
 
     def room(self, layout: Layout) -> float:
-        """A deduction for tiles that are likely to come and would fit nowhere."""
+        """Return a deduction for tiles that are likely to come and would fit nowhere."""
         if self.last or not self._coming:
             return 0.0
         without = sum(share for walls, share in self._coming if not layout.placeable(walls))
@@ -133,18 +135,18 @@ class Valuation:
     # Money
 
     def currency(self, counts: bytes) -> float:
-        """What the cards of one currency are worth in hand, whatever the market shows."""
+        """Return what the cards of one currency are worth in hand, whatever the market shows."""
         if self.last:
             return 0.0
         held, exact, able = _reach(counts)
         return self._money_rate * held + self._next_turn * (self.weights.exact * exact + self.weights.able * able)
 
     def money(self, hand: bytes) -> float:
-        """What the whole hand is worth."""
+        """Return what the whole hand is worth."""
         return sum(self.currency(hand[first : first + VALUES]) for first in range(0, len(hand), VALUES))
 
     def row(self, row: list[int]) -> float:
-        """A deduction for the money that is left to the next rival."""
+        """Return a deduction for the money that is left to the next rival."""
         if self.last:
             return 0.0
         return -self.weights.rival_money * max((VALUE[kind] for kind in row), default=0)
@@ -190,7 +192,7 @@ def _wall_masks(state: State) -> list[tuple[int, float]]:
     unseen = tiles_of(state.bag) + [tile for tile in state.market if tile != FREE]
     masks: dict[int, int] = {}
     for tile in unseen:
-        masks[state.table.walls[tile]] = masks.get(state.table.walls[tile], 0) + 1
+        masks[state.tile_set.walls[tile]] = masks.get(state.tile_set.walls[tile], 0) + 1
     return [(walls, count / len(unseen)) for walls, count in masks.items()]
 
 
@@ -203,7 +205,7 @@ def _part(counts: bytes, cost: int, exact: float, over: float) -> float:
 
 @lru_cache(maxsize=1 << 16)
 def _sums(counts: bytes) -> tuple[int, int]:
-    """The sum of one currency's cards, and the set of all sums that some of them make."""
+    """Return the sum of one currency's cards, and the set of all sums that some of them make."""
     payable = 1
     total = 0
     for i, count in enumerate(counts):

@@ -6,4 +6,4 @@ from referee_clients.bots.kingdomino.builder import Builder
 from referee_clients.bots.kingdomino.greedy import Greedy
 
 BOTS = {"greedy": Greedy, "builder": Builder}
-"""By name, the weaker first."""
+"""The bots by name, the weaker first."""

@@ -40,7 +40,7 @@ class _Turn:
         self._free = [self._domino(number) for number in state.offer if number not in state.claims]
 
     def _domino(self, number: int) -> Domino:
-        return self._state.table.dominoes[number - 1]
+        return self._state.domino_set.dominoes[number - 1]
 
     def best(self, moves: Sequence[Move]) -> Move:
         choices = [move for move in moves if isinstance(move, ChooseDomino)]
@@ -54,5 +54,5 @@ class _Turn:
         return max(places[:PLACES], key=lambda move: max(self._with(reached[move], domino) for domino in self._free))
 
     def _with(self, kingdom: Kingdom, domino: Domino) -> float:
-        """The kingdom with the domino taken next, less what its place in the line costs."""
+        """Return the worth of the kingdom with the domino taken next, less what its place in the line costs."""
         return self._valuation.best(kingdom, domino) - self._later * self._state.offer.index(domino.number)

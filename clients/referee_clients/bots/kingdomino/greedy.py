@@ -20,10 +20,10 @@ class Greedy:
         def merit(move: Move) -> tuple[int, ...]:
             match move:
                 case PlaceDomino(number, left, right):
-                    after = kingdom.placed(state.table.dominoes[number - 1], left, right)
+                    after = kingdom.placed(state.domino_set.dominoes[number - 1], left, right)
                     return after.score(), sum(area.squares**2 for area in after.areas())
                 case ChooseDomino(number):
-                    domino = state.table.dominoes[number - 1]
+                    domino = state.domino_set.dominoes[number - 1]
                     places = kingdom.placements(domino)
                     best = max((kingdom.placed(domino, cell[:2], cell[2:]).score() for cell in places), default=0)
                     return best, domino.left.crowns + domino.right.crowns, -number
@@ -33,6 +33,6 @@ class Greedy:
 
 
 def middle(state: State, castles: Sequence[Move]) -> Move:
-    """The castle's cell that leaves the most room on all sides."""
+    """Return the castle's cell that leaves the most room on all sides."""
     arm = state.options.size() // 2
     return next(castle for castle in castles if castle == PlaceCastle(arm, arm))

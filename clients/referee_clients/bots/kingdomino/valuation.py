@@ -16,7 +16,7 @@ class Weights:
     growth: float = 0.42
     """Part of the points that an area would gain if the squares that may be expected all came to it."""
     crowns: float = 0.5
-    """The same of the crowns on them."""
+    """As ``growth``, for the crowns on them."""
     preference: float = 1.3
     """How much more of a terrain comes than chance brings, as dominoes are chosen."""
     border: float = 1.2
@@ -45,8 +45,8 @@ class Valuation:
     def __init__(self, state: State, weights: Weights = WEIGHTS) -> None:
         self._weights = weights
         self._dominoes = (state.options.size() ** 2 - 1) // 2
-        """Of a whole kingdom."""
-        coming = [domino for domino in state.table.dominoes if state.unseen >> domino.number & 1]
+        """Dominoes of a whole kingdom."""
+        coming = [domino for domino in state.domino_set.dominoes if state.unseen >> domino.number & 1]
         self._sample = coming[:: max(1, len(coming) // _SAMPLE)]
         halves = [half for domino in coming for half in (domino.left, domino.right)]
         squares, crowns = [0] * len(TERRAINS), [0] * len(TERRAINS)
@@ -54,19 +54,19 @@ class Valuation:
             squares[half.terrain] += 1
             crowns[half.terrain] += half.crowns
         self._share = [weights.preference * count / max(1, len(halves)) for count in squares]
-        """Of the cells that are still empty, by terrain."""
+        """Share of the cells that are still empty, by terrain."""
         self._crowned = [crown / max(1, count) for crown, count in zip(crowns, squares, strict=True)]
         """Crowns of a square, by terrain."""
 
     def best(self, kingdom: Kingdom, domino: Domino) -> float:
-        """With the domino where it is worth most."""
+        """Return the kingdom's worth with the domino where it is worth most."""
         return max(
             (self.kingdom(kingdom.placed(domino, (ax, ay), (bx, by))) for ax, ay, bx, by in kingdom.placements(domino)),
             default=self.kingdom(kingdom) - self._weights.unplaced,
         )
 
     def kingdom(self, kingdom: Kingdom) -> float:
-        """What it has, and what it may become."""
+        """Return what the kingdom has, and what it may become."""
         weights = self._weights
         room = kingdom.room
         holes, odd = _lost(room)
@@ -91,7 +91,7 @@ class Valuation:
 
 
 def _beside(cells: int) -> int:
-    """The neighbours of a set of cells, and those of its cells that have neighbours in it."""
+    """Return the neighbours of a set of cells, and those of its cells that have neighbours in it."""
     return cells << 1 | cells >> 1 | cells << STRIDE | cells >> STRIDE
 
 

@@ -6,4 +6,4 @@ from referee_clients.bots.rollwrite.greedy import Greedy
 from referee_clients.bots.rollwrite.planner import Planner
 
 BOTS = {"greedy": Greedy, "planner": Planner}
-"""By name, the weaker first."""
+"""The bots by name, the weaker first."""

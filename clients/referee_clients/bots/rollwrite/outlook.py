@@ -49,34 +49,34 @@ class Outlook:
             }
             for type_ in range(len(TYPES))
         ]
-        """Of each type, the players who have its points already."""
+        """By type, the players who have its points already."""
 
     def _is_after(self, seat: int) -> bool:
-        """Whether the seat has its turn of this round still to come."""
+        """Return whether the seat has its turn of this round still to come."""
         state = self._state
         return (seat - state.start) % state.seats > (self._seat - state.start) % state.seats
 
     def gains(self) -> list[float]:
-        """For every cell, by its number, what a building there adds; 0 where there is one."""
+        """Return for every cell, by its number, what a building there adds; 0 where there is one."""
         built = self._state.built[self._seat]
         more = [self._type(type_, 1) - self._type(type_, 0) for type_ in range(len(TYPES))]
         lines = [self._line(line, 1) - self._line(line, 0) for line in _LINES]
         return [
             0.0 if built >> cell & 1 else more[type_] + lines[cell // FACES] + lines[FACES + cell % FACES]
-            for cell, type_ in enumerate(self._state.table.grid)
+            for cell, type_ in enumerate(self._state.sheet.grid)
         ]
 
     def _line(self, line: int, more: int) -> float:
-        """Points of a row or column with so many buildings more."""
+        """Return the points of a row or column with this many more buildings."""
         count = (self._state.built[self._seat] & line).bit_count() + more
         return _line_points(min(count, FACES), self._chances[self._seat])
 
     def _type(self, type_: int, more: int) -> float:
-        """Points of a type with so many buildings more."""
+        """Return the points of a type with this many more buildings."""
         gone = self._awarded[type_]
         if self._seat in gone:
             return 0.0
-        boxes = self._state.table.boxes[type_]
+        boxes = self._state.sheet.boxes[type_]
         own = min(boxes, self._counts[self._seat][type_] + more)
         others = tuple(
             sorted(
@@ -88,10 +88,12 @@ class Outlook:
         return _place_points(type_, boxes, len(gone), (own, self._chances[self._seat]), others)
 
     def _chance(self, player: int, type_: int) -> int:
-        """That a missing building of the type comes. A virtual player's come by the cells of the type."""
+        """Return the chance that a missing building of the type comes. A virtual player's come by the cells of the
+        type.
+        """
         if player < self._state.seats:
             return self._chances[player]
-        boxes = self._state.table.boxes[type_]
+        boxes = self._state.sheet.boxes[type_]
         return _rounded((self.turns + 1) * boxes / CELLS, boxes - self._counts[player][type_])
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from referee.games.rollwrite import State
-from referee.games.rollwrite.check import SECOND_COST, change_cost
+from referee.games.rollwrite.dice import change_cost
 from referee.games.rollwrite.moves import Build, BuildSecond, ChangeDice, GetCoins, KeepPair, Move
 from referee.games.rollwrite.scoring import COINS_PER_POINT
-from referee.games.rollwrite.sheet import index_of
+from referee.games.rollwrite.sheet import SECOND_COST, index_of
 from referee_clients.bots.rollwrite.outlook import Outlook
 
 Two = tuple[int, ...]
@@ -23,7 +23,7 @@ class Weights:
     to_spend: float = 0.6
     """What a coin is worth beyond its points at the end, as long as there are turns to spend it in."""
     turns: float = 6.0
-    """With so many turns to come there are enough of them."""
+    """With this many turns to come there are enough of them."""
     handed_on: float = 0.1
     """Points lost with a pair of dice that the next seat can build with."""
 
@@ -57,7 +57,7 @@ class _Turn:
         self._held = state.coins[state.seat]
 
     def worth(self, move: Move) -> float:
-        """What the turn gains from this move on."""
+        """Return what the turn gains from this move on."""
         match move:
             case ChangeDice(blue, yellow):
                 cost = change_cost(self._blue, blue) + change_cost(self._yellow, yellow)
@@ -73,29 +73,29 @@ class _Turn:
         return 0.0
 
     def _actions(self, blue: Two, yellow: Two, held: int) -> Iterator[float]:
-        """Of each action with these dice."""
+        """Yield the gain of each action with these dice."""
         yield self._coins(blue, yellow)
         for first in ((b, y) for b in set(blue) for y in set(yellow)):
             if not self._built >> index_of(*first) & 1:
                 yield self._building(blue, yellow, held, first)
 
     def _building(self, blue: Two, yellow: Two, held: int, first: tuple[int, int]) -> float:
-        """Of a building, with another one if that gains, too."""
+        """Return the gain of a building, with another one if that gains, too."""
         gain = self._gains[index_of(*first)]
         if held < SECOND_COST or _other(blue, yellow, first) == first:
             return gain
         return gain + max(0.0, self._second(blue, yellow, first))
 
     def _second(self, blue: Two, yellow: Two, first: tuple[int, int]) -> float:
-        """Of the second building; where one stands nothing is gained."""
+        """Return the gain of the second building; 0 where one stands."""
         return self._gains[index_of(*_other(blue, yellow, first))] - SECOND_COST * self._coin
 
     def _coins(self, blue: Two, yellow: Two) -> float:
         hits = sum(self._built >> index_of(b, y) & 1 for b in blue for y in yellow)
-        return self._coin * min(hits, self._state.table.coin_track - self._state.circled[self._state.seat])
+        return self._coin * min(hits, self._state.sheet.coin_track - self._state.circled[self._state.seat])
 
     def _kept(self, pair: tuple[int, int]) -> float:
-        """Of the pair that stays, less what the next seat gets."""
+        """Return the gain of the pair that stays, less what the next seat gets."""
         state = self._state
         handed_on = index_of(*_other(self._blue, self._yellow, pair))
         fits = not state.built[(state.seat + 1) % state.seats] >> handed_on & 1
@@ -103,5 +103,5 @@ class _Turn:
 
 
 def _other(blue: Two, yellow: Two, pair: tuple[int, int]) -> tuple[int, int]:
-    """The pair of dice that are not these."""
+    """Return the pair of dice that are not these."""
     return blue[blue[0] == pair[0]], yellow[yellow[0] == pair[1]]

@@ -14,7 +14,7 @@ from referee_solver.alhambra.theorems import THEOREMS, Theorem, Undecided
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The exit status."""
+    """Run the theorems and return the exit status."""
     parser = argparse.ArgumentParser(
         prog="python -m referee_solver.alhambra.theorems", description="Theorems about the engine."
     )

@@ -31,7 +31,7 @@ class Box:
         self._rim = {cell for cell in self.cells if any(near(cell, step) not in self.cells for step in SIDES.values())}
 
     def one_fountain(self) -> list[Formula]:
-        """One cell is the fountain; a tile without walls lies there."""
+        """State: one cell is the fountain, a tile without walls."""
         spots = list(self.board.fountain.values())
         return [
             z3.PbEq([(spot, 1) for spot in spots], 1),
@@ -92,7 +92,7 @@ class Box:
         ]
 
     def cut_off(self, board: Board) -> list[Formula]:
-        """Not ALH-A4: some tiles, not the fountain, that no passage leaves."""
+        """State that ALH-A4 is broken: some tiles, not the fountain, that no passage leaves."""
         some = {cell: z3.Bool(f"cut off {cell}") for cell in self.cells}
         return [
             z3.Or(list(some.values())),
@@ -106,7 +106,7 @@ class Box:
         ]
 
     def shut_in(self, board: Board) -> list[Formula]:
-        """Not ALH-A5 and ALH-A6: some empty cells, none on the rim, with all empty cells beside them."""
+        """State that ALH-A5 and ALH-A6 are broken: some empty cells, none on the rim, with all empty ones beside."""
         some = {cell: z3.Bool(f"shut in {cell}") for cell in self.cells}
         return [
             z3.Or(list(some.values())),
@@ -227,7 +227,7 @@ def _pinch(size: int) -> Iterator[Question]:
 def _in_boxes(
     name: str, statement: str, formula: str, questions: Callable[[int], Iterator[Question]], sizes: dict[int, bool]
 ) -> Iterator[Theorem]:
-    """The same statement for each size of box; ``sizes`` says of each whether it is slow."""
+    """Make the same statement for each size of box; ``sizes`` says of each whether it is slow."""
     for size, slow in sizes.items():
         scope = f"every layout in a box of {size} x {size}, the fountain and the cell anywhere in it"
         yield Theorem(f"{name}-{size}x{size}", scope, statement, formula, partial(_refute, questions, size), slow)

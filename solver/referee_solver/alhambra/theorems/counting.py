@@ -19,11 +19,11 @@ from referee_solver.alhambra.theorems.theorem import Theorem, picture
 Footprint = frozenset[Cell]
 Side = tuple[Cell, int]
 
-TABLE: Final = every_mask()
+TILE_SET: Final = every_mask()
 
 
 def footprints(columns: int, rows: int) -> Iterator[Footprint]:
-    """Every set of cells of the box that hangs together by sides and has no hole, not even one shut by a corner."""
+    """Yield every connected set of cells of the box that has no hole, not even one shut by a corner."""
     cells = [(x, y) for y in range(rows) for x in range(columns)]
     beside = [sum(1 << i for i, other in enumerate(cells) if _apart(cell, other) == 1) for cell in cells]
     rim = sum(1 << i for i, (x, y) in enumerate(cells) if x in (0, columns - 1) or y in (0, rows - 1))
@@ -47,7 +47,7 @@ def _bits(shape: int) -> Iterator[int]:
 
 
 def _around(shape: int, beside: list[int]) -> int:
-    """The cells beside those of the shape."""
+    """Return the cells beside those of the shape."""
     found = 0
     for bit in _bits(shape):
         found |= beside[bit.bit_length() - 1]
@@ -63,9 +63,11 @@ def _hole(empty: int, rim: int, beside: list[int]) -> bool:
 
 
 def _layout(tiles: dict[Cell, int], fountain: Cell) -> Layout:
-    """The layout with these walls by cell, moved so that the fountain lies where the engine has it."""
+    """Return the layout with these walls by cell, moved so that the fountain lies where the engine has it."""
     x0, y0 = fountain
-    return Layout(TABLE, {index_of((x - x0, y - y0)): walls for (x, y), walls in tiles.items() if (x, y) != fountain})
+    return Layout(
+        TILE_SET, {index_of((x - x0, y - y0)): walls for (x, y), walls in tiles.items() if (x, y) != fountain}
+    )
 
 
 def _moved(tiles: dict[Cell, int], fountain: Cell) -> dict[Cell, int]:
@@ -77,7 +79,7 @@ def _outer(shape: Iterable[Cell]) -> list[Side]:
 
 
 def _inner(shape: Footprint) -> list[tuple[Cell, int, Cell]]:
-    """Every pair of cells that lie beside each other: one, its side, the other."""
+    """Return every pair of neighbouring cells: one, its side, the other."""
     return [(c, side, there) for c in sorted(shape) for side in (2, 4) if (there := near(c, SIDES[side])) in shape]
 
 
@@ -120,7 +122,7 @@ def _longest(columns: int, rows: int) -> str | None:
 
 
 def _places(columns: int, rows: int) -> Iterator[tuple[Footprint, Cell]]:
-    """Every footprint with every cell of it as the fountain."""
+    """Yield every footprint with every cell of it as the fountain."""
     return ((shape, cell) for shape in footprints(columns, rows) for cell in sorted(shape))
 
 
@@ -133,7 +135,7 @@ _ENDS: Final = {1: ((0, 0), (1, 0)), 2: ((1, 0), (1, 1)), 4: ((0, 1), (1, 1)), 8
 
 
 def _largest_chain(sides: Iterable[Side]) -> int:
-    """The most sides that hang together by their ends."""
+    """Return the most sides that are connected by their ends."""
     at: dict[Cell, list[Side]] = {}
     for cell, side in sides:
         for end in _ENDS[side]:
@@ -185,7 +187,9 @@ def _removable(tiles: dict[Cell, int], fountain: Cell) -> set[Cell]:
 
 
 def _legal_layouts(columns: int, rows: int) -> Iterator[tuple[dict[Cell, int], Cell, dict[Cell, list[Cell]]]]:
-    """Every legal layout: walls by cell, the fountain, and where one can walk; outer sides all open or all walled."""
+    """Yield every legal layout: walls by cell, the fountain, and where one can walk; outer sides all open or all
+    walled.
+    """
     for shape, fountain in _places(columns, rows):
         inner = _inner(shape)
         free = [pair for pair in inner if fountain not in (pair[0], pair[2])]
@@ -213,7 +217,7 @@ def _walled(shape: Footprint, fountain: Cell, shut: set[tuple[Cell, int, Cell]],
 
 
 def _all_reached(ways: dict[Cell, list[Cell]], fountain: Cell, without: Cell | None) -> bool:
-    """Whether one can walk from the fountain to every cell, without this one."""
+    """Return whether one can walk from the fountain to every cell, without this one."""
     seen, todo = {fountain}, [fountain]
     while todo:
         for there in ways[todo.pop()]:

@@ -17,7 +17,7 @@ from typing import Any, Final
 import z3
 
 from referee.games.alhambra.layout import Layout, cell_of, index_of, on_board
-from referee.games.alhambra.tiles import E, N, S, TileTable, W, tile_table
+from referee.games.alhambra.tiles import E, N, S, TileSet, W, tile_set
 from referee.games.game import Cell
 
 Formula = Any
@@ -33,7 +33,7 @@ RING: Final = ((0, -1), (1, -1), (1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, 
 
 
 def near(cell: Cell, step: Cell) -> Cell:
-    """The cell at this step from another."""
+    """Return the cell at this step from another."""
     return cell[0] + step[0], cell[1] + step[1]
 
 
@@ -95,12 +95,12 @@ class _Run(Layout):
 
 
 def run_engine(occupied: Bits, walls: Callable[[int], Bits], cut: Bits | None = None, base: int = 0) -> Any:
-    """The engine's ``Layout`` of these cells, its methods as they stand; they answer with ``Bits``.
+    """Run the engine's ``Layout`` on these cells, its methods as they stand; they answer with ``Bits``.
 
     ``walls``: by side; ``cut``: the cells without which others cannot be reached. They start at bit ``base``.
     """
     run: Any = _Run.__new__(_Run)
-    run.table = tile_table()
+    run.tile_set = tile_set()
     run.tiles = {}
     run._base = base
     run._occupied = occupied
@@ -159,7 +159,7 @@ class Board:
         return cls(tile, wall, {cell: z3.Bool(f"fountain {cell}") for cell in cells})
 
     def put(self, cell: Cell, walls: Walls) -> Board:
-        """With a tile on this cell, in place of what was there."""
+        """Return the board with a tile on this cell, in place of what was there."""
         return Board(
             lambda other: YES if other == cell else self.tile(other),
             lambda other, side: walls[side] if other == cell else self.wall(other, side),
@@ -167,7 +167,7 @@ class Board:
         )
 
     def taken(self, cell: Cell) -> Board:
-        """Without the tile of this cell."""
+        """Return the board without the tile of this cell."""
         return Board(
             lambda other: NO if other == cell else self.tile(other),
             lambda other, side: NO if other == cell else self.wall(other, side),
@@ -186,18 +186,18 @@ class Board:
         )
 
     def passage(self, cell: Cell, side: int) -> Formula:
-        """One can walk out of this cell to the one beside it: two tiles and no wall, on either, between them."""
+        """State that one can walk from this cell to the one beside it: two tiles, no wall between them."""
         there = near(cell, SIDES[side])
         return z3.And(
             self.tile(cell), self.tile(there), z3.Not(self.wall(cell, side)), z3.Not(self.wall(there, OPPOSITE[side]))
         )
 
     def passages(self, cell: Cell) -> Formula:
-        """One can walk out of this cell on some side."""
+        """State that one can walk out of this cell on some side."""
         return z3.Or([self.passage(cell, side) for side in SIDES])
 
     def ring(self, cell: Cell) -> list[Formula]:
-        """Whether tiles lie on the eight cells around this one, in the order of ``RING``."""
+        """State whether tiles lie on the eight cells around this one, in the order of ``RING``."""
         return [self.tile(near(cell, step)) for step in RING]
 
     # What the engine says.
@@ -228,7 +228,9 @@ class Board:
 
 
 def _by_mask(walls: Walls, answer: Callable[[int], Formula]) -> Formula:
-    """The engine takes walls as a number: its answer to each, where the walls are that number's."""
+    """Return the engine's answer for walls given as formulas: its answer to each number, where the walls are that
+    number's.
+    """
     return z3.Or(
         [
             z3.And(*(walls[side] if mask & side else z3.Not(walls[side]) for side in SIDES), answer(mask))
@@ -242,15 +244,15 @@ def new_tile() -> Walls:
     return {side: z3.Bool(f"new {side}") for side in SIDES}
 
 
-def every_mask() -> TileTable:
-    """A table whose tile ``n`` has the walls ``n``, for every ``n`` up to 14; no tile has four walls."""
+def every_mask() -> TileSet:
+    """Return a set whose tile ``n`` has the walls ``n``, for every ``n`` up to 14; no tile has four walls."""
     letters = ["".join(letter for i, letter in enumerate("NESW") if mask >> i & 1) for mask in range(15)]
     names = [f"tower-{cost}" + (f"-{walls}" if walls else "") for cost in range(1, 5) for walls in letters]
-    return tile_table(tuple(names[:54]))
+    return tile_set(tuple(names[:54]))
 
 
 def names(formula: Formula) -> set[str]:
-    """The variables in a formula."""
+    """Return the variables in a formula."""
     found, todo, seen = set(), [formula], set()
     while todo:
         term = todo.pop()

@@ -24,7 +24,7 @@ _YES: Final = (1 << _CASES) - 1
 
 @cache
 def _table(name: object) -> int:
-    """Of an input, the cases in which it is true."""
+    """Return the cases in which an input is true."""
     period = 1 << _INPUTS.index(name)  # so many cases in which it is false, then so many in which it is true
     table, width = (1 << period) - 1 << period, 2 * period
     while width < _CASES:
@@ -38,7 +38,7 @@ class _Elsewhere(Exception):
 
 
 def _rules(cell: Cell, base: int = 0) -> list[int]:
-    """What the engine says of a cell in every case: placeable and swappable for each wall mask, and removable.
+    """Return what the engine says of a cell in every case: placeable and swappable for each wall mask, and removable.
 
     ``base``: the engine's integers start at this bit of the board.
     """

@@ -35,7 +35,7 @@ class Undecided(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Whether some layout has all that is said of it: a counterexample, which should not exist."""
+    """The question whether some layout has all these properties: a counterexample, which should not exist."""
 
     found: str
     """What a layout that answers it shows, in words."""
@@ -49,7 +49,7 @@ class Question:
 
 
 def counterexample(questions: Iterable[Question]) -> str | None:
-    """The first layout that answers one of the questions, drawn; None if every one is refuted."""
+    """Return the first layout that answers one of the questions, drawn; None if every one is refuted."""
     for question in questions:
         solver = z3.Solver()
         solver.set(random_seed=0, max_memory=MAX_MEMORY_MB)

@@ -28,7 +28,7 @@ PLACES: Final[tuple[Cell, ...]] = (
 
 
 def _number(formulas: list[Formula]) -> Formula:
-    """How many of them are true."""
+    """Return how many of the formulas are true."""
     return z3.Sum([z3.If(formula, 1, 0) for formula in formulas])
 
 
@@ -38,7 +38,7 @@ def _blocks(around: list[Formula]) -> Formula:
 
 
 def _pinch(board: Board, cell: Cell, corner: int) -> Formula:
-    """Of the four cells around a corner of this cell, two that lie across are occupied and the other two are not."""
+    """State: of the four cells around a corner of this cell, two opposite ones are occupied, two are not."""
     ring = board.ring(cell)
     here, one, across, other = board.tile(cell), ring[corner - 1], ring[corner], ring[(corner + 1) % 8]
     return z3.And(here == across, one == other, here != one)
@@ -51,7 +51,7 @@ def _no_pinch(board: Board, cell: Cell) -> Formula:
 def _asked(
     found: str, of: Callable[[Board, Cell], Formula], places: tuple[Cell, ...] = PLACES, *, tile_in_hand: bool = True
 ) -> Callable[[], str | None]:
-    """The search for a layout and a place where the formula is false."""
+    """Search for a layout and a place where the formula is false."""
 
     def questions() -> Iterator[Question]:
         for cell in places:
@@ -63,7 +63,7 @@ def _asked(
 
 
 def _far_cell() -> str | None:
-    """The first cell that an answer of the engine about another cell depends on, though it is not near it."""
+    """Return the first cell that an answer of the engine about another cell depends on, though it is not near it."""
     for cell in PLACES:
         board = Board.any_layout()
         nearby = {near(cell, step) for step in (*RING, (0, 0))}
@@ -146,7 +146,7 @@ def _one_stretch(board: Board, cell: Cell) -> Formula:
 
 
 def _outer_sides(board: Board, cells: list[Cell]) -> Formula:
-    """How many sides of these cells have a tile on one side and none on the other; each pair of cells counts once."""
+    """Return how many sides of these cells have a tile on one side only; each pair of cells counts once."""
     pairs = {frozenset((cell, near(cell, step))) for cell in cells for step in SIDES.values()}
     return _number([z3.Xor(*map(board.tile, pair)) for pair in sorted(map(sorted, pairs))])
 

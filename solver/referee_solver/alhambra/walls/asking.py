@@ -25,7 +25,7 @@ class Asking:
         return self._sat.refuted
 
     def step(self, budget: Budget, at_most: int = SLICE) -> list[Masks]:
-        """A slice of work: layouts, of which not all need be legal or have such a wall, if there was a model.
+        """Do a slice of work: return layouts, if there was a model; not all need be legal or have such a wall.
 
         What the model lacks is added to the question. Raises ``OutOfBudget`` before it asks, and ``SolverFailed``.
         """
@@ -41,7 +41,7 @@ class Asking:
         return found
 
     def answers(self, layout: Masks) -> bool:
-        """Whether the layout is one that is asked for."""
+        """Return whether the layout is one that is asked for."""
         try:
             return wall_length(layout) >= self.question.target and self.question.contains(layout)
         except IllegalLayout:
@@ -49,7 +49,7 @@ class Asking:
 
 
 def answer(question: Question, budget: Budget, seed: int = 0) -> Masks | None:
-    """A layout that the question asks for, or None if there is none. Raises ``OutOfBudget``, ``SolverFailed``.
+    """Return a layout that the question asks for; None if there is none. Raise ``OutOfBudget``, ``SolverFailed``.
 
     Afterwards the question has all the cuts that the answer took.
     """

@@ -24,12 +24,12 @@ square around it, in which the layout lies."""
 
 
 def turned(mask: int) -> int:
-    """The walls after a quarter turn, clockwise."""
+    """Return the walls after a quarter turn, clockwise."""
     return mask << 1 & 15 | mask >> 3
 
 
 def shapes(masks: Sequence[int]) -> Iterator[Shape]:
-    """Those that a wall of all the tiles' walls can have, the small and the most symmetric first."""
+    """Yield the shapes that a wall of all the tiles' walls can have, the small and most symmetric first."""
     stock = Counter(mask for mask in masks if mask)
     if not stock or any(stock[mask] != stock[turned(turned(mask))] for mask in stock):
         return
@@ -52,7 +52,7 @@ class Loop:
         square = product(range(-row, row + 1), repeat=2)
         self._cells = [(x, y) for x, y in square if max(abs(2 * x - a), abs(2 * y - b)) < row]
         self._first: dict[Cell, Cell] = {}
-        """Of the cells that turning makes one, the one that stands for all."""
+        """Cells that rotation makes one, and the cell that stands for all of them."""
         for cell in self._cells:
             for other in self._orbit(cell):
                 self._first.setdefault(other, cell)
@@ -113,14 +113,15 @@ class Loop:
             self._number(counted, stock[0] // self.turns, exactly=False)
 
     def _number(self, literals: Sequence[int], number: int, *, exactly: bool) -> None:
-        """So many of them are true, or at most so many."""
+        """State that exactly, or at most, ``number`` of the literals are true."""
         row = self._clauses.count(literals, number + 1)
         self._clauses.add(-row[number + 1])
         if exactly:
             self._clauses.add(row[number])
 
     def step(self, budget: Budget, at_most: int = UNLIMITED) -> dict[Cell, int] | None:
-        """For so much work at most, in Z3's unit: masks by cell, the fountain left out, if there is a layout.
+        """Work for at most ``at_most``, in Z3's unit: return masks by cell, the fountain left out, if there is a
+        layout.
 
         Afterwards ``refuted`` may be true: no layout has the shape. Raises ``OutOfBudget``, ``SolverFailed``.
         """

@@ -30,7 +30,7 @@ def refutation(
     seconds: float | None = None,
     seed: int = 0,
 ) -> Refutation:
-    """The evidence that no layout of some of the tiles has a wall of ``target`` sides.
+    """Return the evidence that no layout of some of the tiles has a wall of ``target`` sides.
 
     Raises ``ValueError`` if the tiles are wrong or such a layout was found, ``OutOfBudget``, ``SolverFailed``.
     """
@@ -42,14 +42,14 @@ def refutation(
 
 
 def part(question: Question, budget: Budget, seed: int = 0) -> Part:
-    """The evidence for one place. Raises as ``refutation``."""
+    """Return the evidence for one place. Raises as ``refutation``."""
     if answer(question, budget, seed) is not None:
         raise ValueError(f"target: a wall of {question.target} sides was found")
     return Part(question.where, tuple(question.cuts), _proof(question.clauses.dimacs()))
 
 
 def _proof(dimacs: str) -> str:
-    """A proof that the clauses have no model, each step of which follows.
+    """Return a proof that the clauses have no model, each step of which follows.
 
     Z3 leaves out steps now and then. What does not follow without them is dropped, and the rest is kept: with it among
     the clauses Z3 is asked again, until its proof holds to the end.
@@ -64,7 +64,7 @@ def _proof(dimacs: str) -> str:
 
 
 def _z3(dimacs: str, steps: list[str], seed: int) -> list[str]:
-    """Z3's proof, a clause a line, from the clauses and what follows from them.
+    """Return Z3's proof, a clause a line, from the clauses and what follows from them.
 
     Without simplification on the way, many steps of which it leaves out; and without the deletions, which it writes
     down before the last use of a clause. They only ever make checking faster.

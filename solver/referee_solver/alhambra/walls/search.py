@@ -32,7 +32,7 @@ _WINDING = 15_000
 """What winding may cost before anything is asked, for each tile squared: questions about more tiles take longer."""
 
 _CELLS = 1500
-"""Of all the places that are asked about in turn: about a gigabyte."""
+"""Cells of all places that are asked about in turn: about a gigabyte."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Wall:
     proven: bool
     """``best == bound``."""
     region: int | None
-    """The bound is only about tiles within so many steps of the fountain; None: about all layouts."""
+    """The bound is only about tiles within this many steps of the fountain; None: about all layouts."""
     layout: dict[Cell, str]
     """Names of tiles by cell."""
     done: bool
@@ -61,7 +61,7 @@ def longest_wall(
     seed: int = 0,
     region: int | None = None,
 ) -> Iterator[Wall]:
-    """Every improvement of the wall or of its bound, and at the end, with ``done``, what is known then.
+    """Yield every improvement of the wall or of its bound, and at the end, with ``done``, what is known then.
 
     Any of the tiles may be left out. ``rlimit`` limits the work, in Z3's unit: with it alone, and a seed, the answers
     are the same every time. ``seconds`` is a fuse. Without either the search goes on until the wall is proven.
@@ -97,7 +97,7 @@ class _Search:
         self.bound = sum(mask.bit_count() for mask in masks)
         self.places: list[Box | int] = [*_likely(len(masks))] if region is None else [region]
         self.refuted = dict.fromkeys(self.places, self.bound + 1)
-        """By place: it holds no wall of so many sides."""
+        """By place: the least number of sides that no wall in it has."""
         self.asking: dict[tuple[Box | int, int], Asking] = {}
 
     def run(self) -> Iterator[Wall]:
@@ -111,7 +111,7 @@ class _Search:
         yield self._wall(done=True)
 
     def _work(self) -> Iterator[bool]:
-        """A small piece of work an item: whether it improved anything."""
+        """Do a small piece of work for each item; yield whether it improved anything."""
         rng = random.Random(self.seed)  # noqa: S311 - a search, not a secret
         yield from self._wind(rng, _NARROW)
         if self.region is None:
@@ -148,7 +148,7 @@ class _Search:
                     break
 
     def _ask_at(self, target: int, effort: int, cells: int) -> Iterator[bool]:
-        """The open places, the likely ones first and longer, as many as have so many cells in all: they take memory."""
+        """Ask the open places, the likely ones first and longer, up to this many cells in all: they take memory."""
         places = [place for place in self.places if self.refuted[place] > target and self._holds(place, target)]
         yield self._lower()
         for i, place in enumerate(places):
@@ -163,7 +163,7 @@ class _Search:
             del self.asking[key]
 
     def _holds(self, place: Box | int, target: int) -> bool:
-        """Whether the place is large enough for as many tiles as the wall needs. If not, that is its refutation."""
+        """Return whether the place is large enough for as many tiles as the wall needs; if not, that refutes it."""
         walls = sorted((mask.bit_count() for mask in self.masks), reverse=True)
         needed = next(count for count in range(len(walls) + 1) if sum(walls[:count]) >= target)
         if _size(place) > needed:
@@ -190,7 +190,7 @@ class _Search:
         return lower
 
     def _found(self, masks: Masks) -> bool:
-        """Whether this is a layout of the tiles, and the best so far."""
+        """Return whether this is a layout of the tiles, and the best so far."""
         if Counter(masks.values()) - Counter(self.masks):
             return False
         if self.region is not None and any(abs(x) + abs(y) > self.region for x, y in masks):
@@ -217,7 +217,7 @@ def _size(place: Box | int) -> int:
 
 
 def _likely(size: int) -> list[Box]:
-    """The boxes, the likely ones first."""
+    """Return the boxes, the likely ones first."""
 
     def unlikely(width: int, height: int) -> float:
         return abs(math.log(width * height / (1.75 * (size + 1)))) + 0.7 * abs(math.log(width / height))

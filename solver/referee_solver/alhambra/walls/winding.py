@@ -19,7 +19,7 @@ from typing import NamedTuple
 from referee_solver.alhambra.wall_clauses import Masks
 
 _ROW = 64
-"""Of the square; the first tile lies in its middle, and tiles near its rim are not looked at."""
+"""Width of the square; the first tile lies in its middle, and tiles near its rim are not looked at."""
 _MIDDLE = _ROW // 2 * _ROW + _ROW // 2
 _ALL = (1 << _ROW * _ROW) - 1
 _STEP = (-_ROW, 1, _ROW, -1)
@@ -66,7 +66,7 @@ class _State(NamedTuple):
 
 
 def wind(masks: Sequence[int], rng: Random, width: int, *, whole: bool) -> Iterator[tuple[int, Masks]]:
-    """One tile of the row after the other: how many were tried since, and a longer wall, if there is one.
+    """Lay one tile of the row after another; yield how many were tried since, and a longer wall, if there is one.
 
     ``width``: states that are kept. ``whole``: only rows that all tiles may follow in, by the sides that they are
     entered at and left at. The layouts need not be legal.
@@ -111,7 +111,7 @@ class _Beam:
         return tried
 
     def _longer(self, state: _State) -> Iterator[_State]:
-        """With one tile more."""
+        """Yield the state with one tile more."""
         ahead = state.here + _STEP[state.side + 1 & 3]
         yield from self._on(state, state.side, ahead, 0)
         if not state.empty >> ahead & 1:
@@ -119,7 +119,7 @@ class _Beam:
             yield from self._on(state, state.side - 1 & 3, ahead + _STEP[state.side], corner)
 
     def _on(self, state: _State, side: int, cell: int, corner: int) -> Iterator[_State]:
-        """With a tile on the cell, entered at the side; if it lies round a corner, that is owed."""
+        """Yield the state with a tile on the cell, entered at the side; the tile in a corner is owed."""
         if (state.laid | state.empty | _MARGIN) >> cell & 1:
             return
         owed = (state.owed | (1 << corner if corner else 0)) & ~(1 << cell)
@@ -145,7 +145,7 @@ class _Beam:
         return _State(badness, state.laid | 1 << cell, owed, empty, cell, _KINDS[kind][1], left, length, row, corner)
 
     def _ends(self, left: tuple[int, ...], side: int) -> bool:
-        """Whether the tiles that are left may follow, by their sides alone, in any order."""
+        """Return whether the tiles that are left may follow, by their sides alone, in any order."""
         found = self._can_end.get((left, side))
         if found is None:
             found = self._can_end[left, side] = self._balanced(left, side)
@@ -153,7 +153,9 @@ class _Beam:
 
     @staticmethod
     def _balanced(left: Sequence[int], side: int) -> bool:
-        """As many tiles are entered at a side as were left at it, but for those that turn left to the one before."""
+        """Return whether as many tiles are entered at a side as were left at it, but for those that turn left to the
+        one before.
+        """
         entered, last = [0] * 4, [0] * 4
         last[side] += 1
         for (first, end), count in zip(_KINDS, left, strict=True):
@@ -168,7 +170,7 @@ class _Beam:
         return not any(left)
 
     def _settled(self, state: _State) -> _State | None:
-        """With what the tiles shut in owed; None if that has to be empty, or is too much."""
+        """Return the state with what the tiles shut in owed; None if that has to be empty, or is too much."""
         taken = state.laid | state.owed
         if not any(at and _blocks(taken, at) > 1 for at in (state.here, state.corner)):
             return state
@@ -211,7 +213,7 @@ def _cells(bits: int) -> Iterator[int]:
 
 
 def _blocks(taken: int, cell: int) -> int:
-    """How many groups of tiles there are around the cell: with more than one, something may be shut in."""
+    """Return how many groups of tiles there are around the cell: with more than one, something may be shut in."""
     found, before = 0, taken >> cell + _RING[7] & 1
     for step in _RING:
         here = taken >> cell + step & 1
@@ -221,7 +223,7 @@ def _blocks(taken: int, cell: int) -> int:
 
 
 def _outside(taken: int) -> int:
-    """The cells that are not shut in."""
+    """Return the cells that are not shut in."""
     free, found, before = _ALL & ~taken, _EDGE, 0
     while found != before:
         before = found

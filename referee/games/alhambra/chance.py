@@ -1,0 +1,95 @@
+"""What chance can bring: the outcomes of a draw with their weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import perm
+
+from referee.games.alhambra import check
+from referee.games.alhambra.money import KINDS, SCORING_A, SCORING_B, STARTING_MONEY, VALUE
+from referee.games.alhambra.moves import Hand, MarketTiles, MoneyRow, NeutralTiles, Outcome
+from referee.games.alhambra.phases import CHANCE_KINDS, SLOTS
+from referee.games.alhambra.piles import scoring_places
+from referee.games.alhambra.position import Position
+from referee.games.alhambra.tiles import tiles_of
+
+
+def outcomes(position: Position) -> Iterator[tuple[Outcome, int]]:
+    """Every outcome that ``check`` admits, with the number of orders of the cards or tiles that bring it.
+
+    Lazy: a whole hand or row has very many. Cards of one kind count as different cards. Weights compare: hands of
+    three cards and of four are all counted in orders of the same number of cards, and every place where a scoring
+    card that has not come can lie counts.
+    """
+    kind = CHANCE_KINDS.get(position.phase)
+    if kind in ("neutral_tiles", "market_tiles"):
+        make = NeutralTiles if kind == "neutral_tiles" else MarketTiles
+        for tiles in _arrangements(tiles_of(position.bag), position.tiles_due()):
+            yield make(tiles), 1
+    elif kind == "hand":
+        left = sum(position.deck)
+        most = min(left, STARTING_MONEY)
+        for cards, weight in _hands(position.deck, 0):
+            yield Hand(position.seat, cards), weight * perm(left - len(cards), most - len(cards))
+    elif kind == "money_row":
+        for cards, weight in _rows(position, (), position.deck, position.discard):
+            row = MoneyRow(cards)
+            if not check.violations(position, row):
+                yield row, weight * _places_after(position, cards)
+
+
+def _places_after(position: Position, cards: tuple[int, ...]) -> int:
+    """Where scoring cards can lie if these come; 1 when both had come before, or are not yet in the deck."""
+    turned, at = position.turned, [position.a_at, position.b_at]
+    if min(at) >= 0 or not position.stack:
+        return 1
+    for kind in cards:
+        if kind >= KINDS:
+            at[kind - SCORING_A] = turned
+        else:
+            turned = min(turned + 1, position.stack)
+    return scoring_places(position.stack, turned, *at)
+
+
+def _arrangements(tiles: list[int], count: int) -> Iterator[tuple[int, ...]]:
+    if not count:
+        yield ()
+        return
+    for tile in tiles:
+        for rest in _arrangements([other for other in tiles if other != tile], count - 1):
+            yield (tile, *rest)
+
+
+def _hands(deck: Sequence[int], held: int) -> Iterator[tuple[tuple[int, ...], int]]:
+    if held >= STARTING_MONEY:
+        yield (), 1
+        return
+    for kind in range(KINDS):
+        if deck[kind]:
+            left = bytearray(deck)
+            left[kind] -= 1
+            for rest, weight in _hands(left, held + VALUE[kind]):
+                yield (kind, *rest), weight * deck[kind]
+
+
+def _rows(
+    position: Position, so_far: tuple[int, ...], deck: Sequence[int], discard: Sequence[int]
+) -> Iterator[tuple[tuple[int, ...], int]]:
+    if sum(kind < KINDS for kind in so_far) == SLOTS - len(position.row):
+        yield so_far, 1
+        return
+    if not any(deck):
+        deck, discard = discard, bytes(KINDS)
+    if not any(deck):
+        if so_far:
+            yield so_far, 1
+        return
+    for kind in range(KINDS):
+        if deck[kind]:
+            left = bytearray(deck)
+            left[kind] -= 1
+            for cards, weight in _rows(position, (*so_far, kind), left, discard):
+                yield cards, weight * deck[kind]
+    for kind, at in ((SCORING_A, position.a_at), (SCORING_B, position.b_at)):
+        if at < 0 and kind not in so_far and position.stack:
+            yield from _rows(position, (*so_far, kind), deck, discard)

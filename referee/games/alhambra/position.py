@@ -1,0 +1,156 @@
+"""A position of Alhambra: what lies where and what is awaited, with the plain questions about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Self
+
+from referee.games.alhambra.layout import Layout, wall_points
+from referee.games.alhambra.money import KINDS, copies
+from referee.games.alhambra.options import Options
+from referee.games.alhambra.phases import CHANCE_KINDS, FREE, SLOTS, Phase
+from referee.games.alhambra.tiles import TYPES, TileSet, tiles_of
+from referee.games.game import Ending
+
+
+class Position:
+    """All that is public; nothing in it is secret. Hidden is only the order of what is still undrawn."""
+
+    __slots__ = (
+        "a_at",
+        "b_at",
+        "bag",
+        "bought",
+        "deck",
+        "discard",
+        "ending",
+        "hands",
+        "layouts",
+        "market",
+        "neutral",
+        "options",
+        "phase",
+        "reserves",
+        "row",
+        "scores",
+        "scorings",
+        "seat",
+        "seats",
+        "stack",
+        "start",
+        "tile_set",
+        "to_score",
+        "turned",
+        "turns",
+        "won",
+    )
+
+    def __init__(self, seats: int, options: Options, tile_set: TileSet) -> None:
+        """Before the first event (ALH-F1 to ALH-F4). Raises ``SetupError``."""
+        self.options = options.for_seats(seats)
+        self.tile_set = tile_set
+        self.seats = seats
+        self.phase = Phase.NEUTRAL_START if seats == 2 else Phase.MARKET
+        self.seat = self.options.age_order[0]
+        self.start = self.seat
+        """The start seat, once the hands are dealt."""
+        self.turns = 0
+        self.market = [FREE] * SLOTS
+        self.row: list[int] = []
+        """Face-up money, ascending."""
+        self.deck = bytearray([copies(seats)] * KINDS)
+        """Money cards not yet turned, counted by kind."""
+        self.discard = bytearray(KINDS)
+        self.hands = [bytearray(KINDS) for _ in range(seats)]
+        self.bag = tile_set.all
+        self.layouts = [Layout(tile_set)] * seats
+        self.reserves = [0] * seats
+        self.bought = 0
+        """Tiles of the seat on turn that wait for their place."""
+        self.won = [0] * seats
+        """Tiles of the hand-out that wait for the seat's decision."""
+        self.neutral = 0
+        self.scores = [0] * seats
+        self.scorings = 0
+        """Scoring rounds held."""
+        self.to_score: tuple[int, ...] = ()
+        """Rounds whose card was turned and that are not yet held."""
+        self.stack = 0
+        """Money cards in the five piles when they were made (ALH-F3)."""
+        self.turned = 0
+        """Money cards turned from the piles."""
+        self.a_at = self.b_at = -1
+        """Money cards turned before the scoring card; -1: not yet turned."""
+        self.ending = Ending.RULES
+        """How the game ended, once it is over."""
+
+    def tiles_in_hand(self) -> int:
+        """Bought or won tiles that the seat on turn has to dispose of."""
+        return self.won[self.seat] if self.phase is Phase.HAND_OUT else self.bought
+
+    def tiles_due(self) -> int:
+        """Return how many tiles the draw that is awaited has (ALH-C9, ALH-F4)."""
+        if CHANCE_KINDS[self.phase] == "neutral_tiles":
+            return self.neutral_draws()
+        return min(self.market.count(FREE), self.bag.bit_count())
+
+    def neutral_draws(self) -> int:
+        """ALH-F4: tiles that the neutral player draws before the game, and after round 1 and round 2."""
+        if self.seats != 2:
+            return 0
+        in_bag = self.bag.bit_count()
+        return in_bag // 3 if self.scorings == 2 else min(6, in_bag)
+
+    def counts(self, seat: int) -> list[int]:
+        """ALH-E5: tiles in the seat's Alhambra by type, the reserve not among them."""
+        return self._count_types(self.layouts[seat].tiles.values())
+
+    def neutral_counts(self) -> list[int]:
+        """The neutral player's tiles by type."""
+        return self._count_types(tiles_of(self.neutral))
+
+    def _count_types(self, tiles: Iterable[int]) -> list[int]:
+        counts = [0] * len(TYPES)
+        for tile in tiles:
+            counts[self.tile_set.types[tile]] += 1
+        return counts
+
+    def wall(self, seat: int) -> int:
+        """ALH-B1, ALH-B6: the seat's longest wall; closed, it counts one less where the options say so."""
+        return wall_points(*self.layouts[seat].wall(), self.options.loop_rule)
+
+    def copy(self) -> Self:
+        """Return an independent position; layouts are values and are shared."""
+        # Written out, as every event makes one: a loop over the names takes three times as long, a part of it in a base
+        # class a tenth longer.
+        new = type(self).__new__(type(self))
+        new.a_at = self.a_at
+        new.b_at = self.b_at
+        new.bag = self.bag
+        new.bought = self.bought
+        new.deck = self.deck.copy()
+        new.discard = self.discard.copy()
+        new.ending = self.ending
+        new.hands = [hand.copy() for hand in self.hands]
+        new.layouts = self.layouts.copy()
+        new.market = self.market.copy()
+        new.neutral = self.neutral
+        new.options = self.options
+        new.phase = self.phase
+        new.reserves = self.reserves.copy()
+        new.row = self.row.copy()
+        new.scores = self.scores.copy()
+        new.scorings = self.scorings
+        new.seat = self.seat
+        new.seats = self.seats
+        new.stack = self.stack
+        new.start = self.start
+        new.tile_set = self.tile_set
+        new.to_score = self.to_score
+        new.turned = self.turned
+        new.turns = self.turns
+        new.won = self.won.copy()
+        return new
+
+    def __repr__(self) -> str:
+        return f"<Alhambra: {self.phase.name.lower()}, seat {self.seat}, {self.turns} turns, scores {self.scores}>"

@@ -1,0 +1,31 @@
+"""What chance can bring: the outcomes of a draw with their weights."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import combinations, permutations
+
+from referee.games.kingdomino.dominoes import numbers_of
+from referee.games.kingdomino.moves import FirstOrder, Line, Outcome
+from referee.games.kingdomino.options import Draw, all_kings, clockwise
+from referee.games.kingdomino.phases import Phase
+from referee.games.kingdomino.position import Position
+
+
+def outcomes(position: Position) -> Iterator[tuple[Outcome, int]]:
+    """Every outcome that the draw can bring, with the number of ways in which it does. Lines are lazy: there are many.
+
+    KDO-4: those of the option's draw; ``check`` admits any order of the kings. KDO-12: what was removed before the game
+    is as unknown as what is still to come, so all lines of dominoes not yet seen are equally likely.
+    """
+    if position.phase is Phase.FIRST_ORDER:
+        if position.options.first_order is Draw.SEAT:
+            for seat in range(position.seats):
+                yield FirstOrder(clockwise(seat, position.seats)), 1
+        else:
+            orders = Counter(permutations(all_kings(position.seats)))
+            yield from ((FirstOrder(order), ways) for order, ways in sorted(orders.items()))
+    elif position.phase is Phase.LINE:
+        for numbers in combinations(numbers_of(position.unseen), position.line_size()):
+            yield Line(numbers), 1

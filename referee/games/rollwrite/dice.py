@@ -1,0 +1,31 @@
+"""Dice of a colour: what it costs to turn them, where they meet the others, which one is left. Knows no position."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+from referee.games.rollwrite.sheet import index_of
+
+Two = tuple[int, ...]
+"""What the two dice of a colour show, ascending."""
+
+
+def change_cost(old: Sequence[int], new: Sequence[int]) -> int:
+    """RNW-19: the fewest steps from dice of a colour to others, both ascending.
+
+    The lowest becomes the lowest: where two dice would pass each other, they save steps by exchanging their ends.
+    """
+    return sum(abs(a - b) for a, b in zip(old, new, strict=True))
+
+
+@cache
+def combinations(blue: Two, yellow: Two) -> tuple[int, ...]:
+    """RNW-14: the cell of every pair of a blue and a yellow die, equal ones again, as sets of one cell."""
+    return tuple(1 << index_of(b, y) for b in blue for y in yellow)
+
+
+def other(dice: Two, used: int) -> int:
+    """Return the die of two that is not the used one, by what they show."""
+    low, high = dice
+    return high if low == used else low

@@ -1,0 +1,124 @@
+"""A position of Alhambra Roll & Write: what lies where and what is awaited, with the plain questions about it."""
+
+from __future__ import annotations
+
+from typing import Final, Self
+
+from referee.games.rollwrite.awards import Award
+from referee.games.rollwrite.options import Options, Solo
+from referee.games.rollwrite.phases import Phase
+from referee.games.rollwrite.sheet import START_COINS, TYPES, Sheet
+
+ROUNDS: Final = {3: 18, 4: 15, 5: 12}
+"""RNW-42, RNW-43: by the number of players, the virtual ones among them."""
+
+
+class Position:
+    """All there is; nothing in it is secret."""
+
+    __slots__ = (
+        "awards",
+        "blue",
+        "built",
+        "changed",
+        "circled",
+        "coins",
+        "first",
+        "options",
+        "phase",
+        "player",
+        "round",
+        "rounds",
+        "seat",
+        "seats",
+        "sheet",
+        "start",
+        "to_roll",
+        "turns",
+        "virtual",
+        "yellow",
+    )
+
+    def __init__(self, seats: int, options: Options, sheet: Sheet) -> None:
+        """Before the first event (RNW-4, RNW-42, RNW-43). Raises ``SetupError``."""
+        self.options = options.for_seats(seats)
+        virtual = self.options.virtual_players or 0
+        self.sheet = sheet
+        self.seats = seats
+        self.rounds = ROUNDS[seats + virtual]
+        self.round = 0
+        """1 is the first; 0 before it."""
+        self.turns = 0
+        """Turns completed, of all seats."""
+        self.start = self.seat = self.options.start_seat or 0
+        """The start seat; 0 until it is known."""
+        self.built = [0] * seats
+        """The cells of each seat's buildings, a set of 36 bits by ``sheet.index_of``."""
+        self.coins = [START_COINS] * seats
+        """Circled and not spent."""
+        self.circled = [START_COINS] * seats
+        """RNW-16: circled in all."""
+        self.blue: list[tuple[int, ...]] = [()] * seats
+        """What the blue dice on each seat's sheet show, ascending. As many as yellow ones: none to two."""
+        self.yellow: list[tuple[int, ...]] = [()] * seats
+        self.virtual = [[0] * len(TYPES) for _ in range(virtual)]
+        """RNW-6: buildings of each virtual player by type."""
+        self.player = 0
+        """The virtual player whose dice are rolled."""
+        self.changed = False
+        """RNW-19: whether dice were changed in this turn."""
+        self.first: tuple[int, int] | None = None
+        """The dice of this turn's first building."""
+        self.to_roll = 0
+        """Pairs of dice that are awaited now from the seat."""
+        self.awards: list[Award] = []
+        """Completed types, in the order of their completion, then of the types."""
+        declared = seats == 1 or self.options.start_seat is not None
+        self.phase = Phase.START_BUILDINGS if declared else Phase.START_SEAT
+
+    def is_full(self, player: int, type_: int) -> bool:
+        """RNW-23: whether the virtual player has all buildings of the type."""
+        return self.virtual[player][type_] >= self.sheet.boxes[type_]
+
+    def counts(self, seat: int) -> list[int]:
+        """The seat's buildings by type."""
+        return self.sheet.counts(self.built[seat])
+
+    def all_counts(self) -> list[list[int]]:
+        """Buildings by type of every seat, then of every virtual player."""
+        return [*map(self.sheet.counts, self.built), *self.virtual]
+
+    @property
+    def is_against(self) -> bool:
+        """Whether the virtual players score and get a bonus (RNW-44)."""
+        return self.options.solo is Solo.AGAINST
+
+    def copy(self) -> Self:
+        """Return an independent position."""
+        # Written out, as every event makes one: a loop over the names takes three times as long, a part of it in a base
+        # class a tenth longer.
+        new = type(self).__new__(type(self))
+        new.awards = self.awards.copy()
+        new.blue = self.blue.copy()
+        new.built = self.built.copy()
+        new.changed = self.changed
+        new.circled = self.circled.copy()
+        new.coins = self.coins.copy()
+        new.first = self.first
+        new.options = self.options
+        new.phase = self.phase
+        new.player = self.player
+        new.round = self.round
+        new.rounds = self.rounds
+        new.seat = self.seat
+        new.seats = self.seats
+        new.sheet = self.sheet
+        new.start = self.start
+        new.to_roll = self.to_roll
+        new.turns = self.turns
+        new.virtual = [counts.copy() for counts in self.virtual]
+        new.yellow = self.yellow.copy()
+        return new
+
+    def __repr__(self) -> str:
+        return f"<Roll & Write: {self.phase.name.lower()}, seat {self.seat}, round {self.round}, {self.turns} turns>"

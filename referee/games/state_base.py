@@ -1,0 +1,28 @@
+"""What a game in progress does in the same way in every game."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Self
+
+
+class StateBase:
+    """A mixin for the ``State`` of a game in which nobody has a secret. The game gives ``copy`` and ``encode``."""
+
+    __slots__ = ()
+
+    def copy(self) -> Self:
+        """Return an independent state."""
+        raise NotImplementedError
+
+    def encode(self) -> bytes:
+        """Return the canonical encoding."""
+        raise NotImplementedError
+
+    def observation(self, seat: int | None) -> Self:  # noqa: ARG002 - everybody may see all of it
+        """Return all of it, to any seat: what is hidden, the order of what is undrawn, is not in a state."""
+        return self.copy()
+
+    def digest(self) -> bytes:
+        """Return the SHA-256 of ``encode()``."""
+        return sha256(self.encode()).digest()

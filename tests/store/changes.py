@@ -1,0 +1,37 @@
+"""Changes of games that are known by small numbers, and how they are committed."""
+
+from __future__ import annotations
+
+import asyncio
+from hashlib import sha256
+
+from referee.store.errors import StoreFailed
+from referee.store.store import Change, Grant, Opening, Row, Store
+from referee.store.writer import GroupWriter
+
+
+def identity(game: int) -> bytes:
+    return sha256(b"%d" % game).digest()[:16]
+
+
+def opening(game: int, *, secret: bytes | None = b"r" * 32) -> Opening:
+    grants = [Grant(sha256(b"seat %d" % game).digest(), "", frozenset({"play"}), identity(game), 0)]
+    return Opening(b"h" * 32, b"header", secret, grants)
+
+
+def row(seq: int, *, note: bytes = b"") -> Row:
+    return Row(seq, b"entry %d" % seq, note)
+
+
+async def committed(store: Store | GroupWriter, change: Change) -> None:
+    """Raises what the store failed with."""
+    done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def settle(failure: StoreFailed | None) -> None:
+        if failure is None:
+            done.set_result(None)
+        else:
+            done.set_exception(failure)
+
+    store.commit(change, settle)
+    await done
