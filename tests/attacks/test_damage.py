@@ -14,7 +14,7 @@ from tests.attacks.corpus import game, small_game, whole_game
 from tests.attacks.damage import Target, Wrong
 from tests.attacks.everything import ATTACKS
 from tests.attacks.removal import taken_away
-from tests.cli.command import referee
+from tests.cli.inside import referee
 from tests.log.games import SIGNER
 from tests.sizes import campaign
 

@@ -31,7 +31,7 @@ from referee.v1 import adjudication_service_pb2 as pb
 from referee.v1 import adjudication_service_pb2_grpc as pb_grpc
 from referee_clients.sdk.adjudication import ACCEPT_AS_PLAYED, HTML, SKIP, STOP, TEXT, Adjudicator
 from referee_clients.sdk.errors import Denied
-from tests.cli.command import referee
+from tests.cli.inside import referee
 from tests.cli.test_adjudicate import spoilt
 from tests.notation.page import BOARDS
 from tests.notation.setups import PLAIN, name_of, play, text_of

@@ -20,7 +20,9 @@ from referee.log.v1 import log_pb2
 from referee.service.data import DataError, origin_of
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.join import parse_join
-from tests.cli.command import NOBODY, referee
+from tests.cli import command
+from tests.cli.command import NOBODY
+from tests.cli.inside import referee
 from tests.service.conftest import running
 from tests.service.player import Client, connected
 from tests.service.process import serve
@@ -60,7 +62,8 @@ async def test_serve_and_new(tmp_path: Path) -> None:
     public = referee("keys", key, "--new").stdout.strip()
     words = ("new", "--server", running_.address, "--data", data)
 
-    done = referee(*words, "--seats", "3", "--age-order", "2,0,1", "--options", '{"max_turns": 50}', "--json")
+    chosen = ("--seats", "3", "--age-order", "2,0,1", "--options", '{"max_turns": 50}')
+    done = await asyncio.to_thread(referee, *words, *chosen, "--json")
     assert (done.returncode, done.stderr) == (0, "")
     created = json.loads(done.stdout)
     assert created["verifier_key"] == (data / "referee.vkey").read_text().strip()
@@ -69,9 +72,8 @@ async def test_serve_and_new(tmp_path: Path) -> None:
     assert {(join.address, join.game_id) for join in joins} == {(running_.address, created["game"])}
 
     out, proofs = tmp_path / "joins.txt", ("--proofs", "refusals")
-    done = referee(
-        *words, "--seats", "4", "--declare", key, "--scribed", "1", "--record-attempts", "--out", out, *proofs
-    )
+    declared = ("--seats", "4", "--declare", key, "--scribed", "1", "--record-attempts")
+    done = await asyncio.to_thread(referee, *words, *declared, "--out", out, *proofs)
     assert (done.returncode, done.stderr) == (0, "")
     assert stat.S_IMODE(out.stat().st_mode) == 0o600
     lines = out.read_text().splitlines()
@@ -79,7 +81,7 @@ async def test_serve_and_new(tmp_path: Path) -> None:
     assert lines[3].startswith("scribe ")
     assert not any(line.split("#")[-1] in done.stdout for line in lines[:3])
 
-    done = referee(*words, "--scribed", "0", "--scribe", public)
+    done = await asyncio.to_thread(referee, *words, "--scribed", "0", "--scribe", public)
     assert done.returncode == 0
     assert [line.split(":")[0] for line in done.stdout.splitlines()][2:] == ["seat 1", "scribe"]
 
@@ -101,7 +103,7 @@ async def test_serve_and_new(tmp_path: Path) -> None:
 
     again = await serve(data, tmp_path / "log")
     assert (again.token, again.lines[1:]) == (running_.token, running_.lines[1:])
-    done = referee("serve", "--data", data, "--listen", "127.0.0.1:0")
+    done = command.referee("serve", "--data", data, "--listen", "127.0.0.1:0")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.splitlines()[-1] == f"referee: {data}: another referee is running on this directory"
     again.process.terminate()
@@ -135,7 +137,7 @@ def test_a_port_that_is_taken_is_one_line(tmp_path: Path) -> None:
         port = taken.getsockname()[1]
         files = {name: tmp_path / name.strip("-") for name in ("--marks", "--seal-key")}
         words = [word for option in files.items() for word in option]
-        done = referee("serve", "--data", tmp_path / "data", "--listen", f"127.0.0.1:{port}", *words)
+        done = command.referee("serve", "--data", tmp_path / "data", "--listen", f"127.0.0.1:{port}", *words)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == f"referee: cannot listen on 127.0.0.1:{port}: in use, or no address of this machine\n"
     assert list(tmp_path.iterdir()) == [], "the next start finds nothing that it would take for another's"

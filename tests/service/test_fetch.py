@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.command import NOBODY, referee
+from tests.cli.command import NOBODY
+from tests.cli.inside import referee
 from tests.service.conftest import running
 
 NO_GAME = "0" * 32

@@ -23,7 +23,7 @@ from referee_clients.join import Join, parse_join
 from referee_clients.sdk.channel import Insecure, Security, check, open_channel
 from referee_clients.sdk.errors import Denied
 from referee_clients.sdk.organiser import organiser
-from tests.cli.command import referee
+from tests.cli.inside import referee
 from tests.service.certificates import DAY, Authority, Pair
 from tests.service.conftest import running
 from tests.service.player import Client, bearer, refused
@@ -162,16 +162,18 @@ async def test_serve_reads_its_certificate_again(tmp_path: Path, authority: Auth
     running_ = await serve(tmp_path / "data", tmp_path / "log", *words)
     assert running_.address.startswith("grpcs://127.0.0.1:")
     assert await peer_of(running_.address) == pair.der
-    new = referee("new", "--server", running_.address, "--data", tmp_path / "data", "--tls-ca", authority.path)
+    where = ("--server", running_.address, "--data", tmp_path / "data")
+    new = await asyncio.to_thread(referee, "new", *where, "--tls-ca", authority.path)
     assert (new.returncode, new.stderr) == (0, "")
     assert parse_join(new.stdout.splitlines()[2].removeprefix("seat 0: ")).address == running_.address
 
     other = Authority(tmp_path, "other")
-    done = referee("new", "--server", running_.address, "--data", tmp_path / "data", "--tls-ca", other.path)
+    done = await asyncio.to_thread(referee, "new", *where, "--tls-ca", other.path)
     expected = "nobody that is trusted vouches for its certificate; expected --tls-ca FILE"
     assert (done.returncode, done.stderr) == (1, f"referee: {running_.address}: {expected}\n")
 
-    in_clear = referee("status", "--server", running_.address.removeprefix("grpcs://"), "--data", tmp_path / "data")
+    bare = running_.address.removeprefix("grpcs://")
+    in_clear = await asyncio.to_thread(referee, "status", "--server", bare, "--data", tmp_path / "data")
     assert "expected grpcs://HOST:PORT, if it speaks TLS" in in_clear.stderr
 
     renewed = authority.issue("referee")

@@ -78,7 +78,6 @@ def check_all_ends(
 def test_against_every_end(seeds: range, most: int, least: int, drawn: int) -> None:
     found = [check_all_ends(seed, *variant, most) for seed in seeds for variant in VARIANTS]
     looked, decided, lines = map(sum, zip(*found, strict=True))
-    print(looked, decided, lines)
     assert looked >= least
     assert least // 4 <= decided <= looked - least // 8
     assert lines >= drawn
