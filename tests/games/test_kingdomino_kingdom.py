@@ -236,6 +236,6 @@ def test_a_set_that_nobody_can_play_with(dominoes: tuple[Domino, ...], message: 
         DominoSet(dominoes)
 
 
-def test_equal_tables_are_one_object() -> None:
+def test_equal_sets_are_one_object() -> None:
     assert domino_set((*DOMINOES,)) is domino_set(DOMINOES)
     assert [DOMINO_SET.get(number) for number in (0, 49, -1, 1 << 70)] == [None] * 4

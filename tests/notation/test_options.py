@@ -207,7 +207,8 @@ def test_components_from_before_are_read(rules_id: str, header: str, components:
     setup = Setup(rules_id, 1, 2, type(codec(rules_id).decode_options(b""))(), components)
     text = write(GameText(setup, ()))
     assert text.count("[Components ") == 1
-    assert read(text.replace("[Components ", f"[{header} ")).game.setup == read(text).game.setup == setup
+    for version in (text, text.replace("[Components ", f"[{header} ")):
+        assert write(read(version).game) == text
 
 
 @pytest.mark.parametrize(
