@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import Enum
+from functools import cache
 from typing import Any, Final, get_args, get_origin, get_type_hints
 
 from referee.notation.errors import either
@@ -93,6 +94,7 @@ class Option:
         raise OptionError(self.expected)
 
 
+@cache
 def options_of(kind: type[Any]) -> Mapping[str, Option]:
     """Return the options by name. ``kind``: the game's ``Options``."""
     hints, plain = get_type_hints(kind), kind()

@@ -26,6 +26,8 @@ def forbid(event: str, arguments: tuple[Any, ...]) -> None:
 
 def main() -> int:
     forgeries = removal.forgeries()  # everything that is needed is imported by now
+    for table in {table for table, _, _ in forgeries.values()}:
+        game(table).audit()  # what is computed once, such as the names of a game's options, is there by now
     sys.addaudithook(forbid)
     for table, forgery, _ in forgeries.values():
         forgery.audit(game(table)).as_text()

@@ -105,8 +105,12 @@ class Seated:
         else:
             move = self.random.choice(list(islice(state.legal_moves(), 40)))
             if wrong and (bad := self.illegal()) is not None:
+                deciding = self.game.awaited()
                 self.move(bad)
                 self.now += 700
+                if self.game.awaited() != deciding:  # the seat has forfeited
+                    self.settle()
+                    return seq
             self.made.append(move)
             self.move(move)
         self.settle()
