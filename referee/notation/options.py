@@ -94,9 +94,14 @@ class Option:
         raise OptionError(self.expected)
 
 
-@cache
 def options_of(kind: type[Any]) -> Mapping[str, Option]:
     """Return the options by name. ``kind``: the game's ``Options``."""
+    hashable: Any = kind  # which mypy does not believe of a type
+    return _options_of(hashable)
+
+
+@cache
+def _options_of(kind: Any) -> Mapping[str, Option]:
     hints, plain = get_type_hints(kind), kind()
     return {field.name: _option(field.name, getattr(plain, field.name), hints[field.name]) for field in fields(kind)}
 
