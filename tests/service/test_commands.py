@@ -191,7 +191,7 @@ def test_new_refuses(tmp_path: Path, here: Run) -> None:
         (("--options", "{"), 2, "--options: not JSON"),
         (("--options", "[]"), 2, "--options: expected a JSON object"),
         (("--options", '{"colour": 1}'), 2, "no option 'colour'; expected some of age_order, max_turns, loop_rule"),
-        (("--options", '{"loop_rule": "ONE"}'), 2, 'loop_rule is "ONE"; expected LOOP_RULE_ONE_LESS'),
+        (("--options", '{"loop_rule": "ONE"}'), 2, 'loop_rule is "ONE"; expected full or one_less'),
         (("--options", '{"max_turns": []}'), 2, "max_turns is []; expected a number"),
         (("--proofs", "some"), 2, "--proofs"),
         (("--proofs", "refusals"), 2, "--proofs refusals: expected --record-attempts"),
