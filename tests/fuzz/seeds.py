@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection
 from functools import cache
 from io import BytesIO
 from pathlib import Path
@@ -141,7 +142,7 @@ def log_messages(classes: int) -> list[bytes]:
     ]
 
 
-def game_messages(game: str, things: tuple[str, ...]) -> list[bytes]:
+def game_messages(game: str, things: Collection[str]) -> list[bytes]:
     """Moves, outcomes, options and components of the frozen logs, some of each length; for the walker and the codec."""
     found: dict[tuple[int, int, bytes], bytes] = {}
     for path in sorted(_FROZEN.glob(f"{game}-*.gamelog")):

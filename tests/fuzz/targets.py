@@ -169,7 +169,8 @@ def _decoded(game: str, thing: str) -> _Case:
 
 
 GAMES: Final = ("alhambra", "kingdomino", "rollwrite")
-THINGS: Final = ("move", "outcome", "options", "components")
+MESSAGES: Final = {"move": "Move", "outcome": "Outcome", "options": "Options", "components": "Tables"}
+"""Of every game, by what the codec calls it."""
 LOG_CLASSES: Final = (
     *(log_pb2.Entry, log_pb2.Intent, log_pb2.GameOpen, log_pb2.Header, log_pb2.Proof, log_pb2.Remark),
     log_pb2.End,
@@ -192,8 +193,8 @@ GAME_MODULES: Final[dict[str, Any]] = {
 
 def _game(game: str) -> _Case:
     """The walker over each of its signed messages, then its codec."""
-    classes = [getattr(GAME_MODULES[game], thing.capitalize()) for thing in THINGS]
-    return _by_first_byte([*map(_wire, classes), *(_decoded(game, thing) for thing in THINGS)])
+    classes = [getattr(GAME_MODULES[game], name) for name in MESSAGES.values()]
+    return _by_first_byte([*map(_wire, classes), *(_decoded(game, thing) for thing in MESSAGES)])
 
 
 # Texts
@@ -288,7 +289,7 @@ TARGETS: Final[dict[str, Target]] = {
         ),
         partial(seeds.log_messages, len(LOG_CLASSES)),
     ),
-    **{game: Target(_game(game), partial(seeds.game_messages, game, THINGS)) for game in GAMES},
+    **{game: Target(_game(game), partial(seeds.game_messages, game, MESSAGES)) for game in GAMES},
     "notes": Target(_by_first_byte([_note, _verifier_key]), seeds.notes),
     "tlog-proofs": Target(tlog_proof, seeds.tlog_proofs),
     "certificates": Target(_by_first_byte([_certificate(game) for game in GAMES[:2]]), seeds.certificates),
