@@ -1,7 +1,20 @@
-"""What a referee in this process logs is not what the command prints."""
+"""What a referee in this process logs is not what the command prints; and a game's file to show."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
+from tests.log.games import Played
 from tests.service.conftest import logged
 
 __all__ = ["logged"]
+
+
+@pytest.fixture(scope="module")
+def whole(played: Played, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of the module's game."""
+    file = tmp_path_factory.mktemp("show") / "whole.gamelog"
+    file.write_bytes(played.file())
+    return file

@@ -16,7 +16,7 @@ import pytest
 from tests.cli.command import REFEREE
 from tests.cli.inside import referee
 from tests.games.layouts import engine_layout, random_boards
-from tests.inspect.questions import TILE_SET, ask, names
+from tests.notation.questions import TILE_SET, ask, names
 from tests.sizes import campaign
 
 LAYOUT = {"0,-1": "pavilion-2-NEW"}

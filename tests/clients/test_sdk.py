@@ -45,7 +45,7 @@ from tests.rig.network import Network, cutting
 from tests.service.conftest import running
 from tests.service.player import connected, token_of
 from tests.service.test_access import Office
-from tests.service.test_playing import Stream
+from tests.service.test_play_stream import Stream
 from tests.waiting import waiting_for
 
 SEATS = 3

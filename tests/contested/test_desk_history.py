@@ -18,8 +18,8 @@ from referee.notation.registry import notation
 from referee.transcript.game_file import GameFile
 from referee_clients.desk.history import History, entry_line
 from tests.contested.campaign import games, sampled
-from tests.contested.test_story import rounds_of
 from tests.log.games import key
+from tests.transcript.test_contested import rounds_of
 
 pytestmark = pytest.mark.slow
 EACH = pytest.mark.parametrize("rules_id", registry.names())

@@ -23,7 +23,7 @@ from referee.log.note import CheckpointSigner
 from referee.log.v1 import log_pb2
 from tests.log import games, toy
 from tests.log.games import Played, play, start
-from tests.log.test_strict import REFUSED
+from tests.wire.test_strict import REFUSED
 
 FOLDER = Path(__file__).parents[1] / "vectors" / "log"
 GAME_ID = bytes(range(16))

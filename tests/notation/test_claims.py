@@ -26,7 +26,7 @@ from referee.notation.alhambra import words as wording
 from referee.notation.alhambra.claims import claim, describe, describe_move, move, written, written_move
 from referee.notation.strict_json import QueryError
 from tests.games.layouts import engine_layout, random_boards
-from tests.inspect.questions import TILE_SET, names
+from tests.notation.questions import TILE_SET, names
 
 LAYOUT = {"0,-1": "pavilion-2-NEW"}
 TURN = {

@@ -32,9 +32,9 @@ from referee_clients.desk.guide import guide
 from referee_clients.desk.opening import _field
 from tests.docs.messages import HEADING
 from tests.games.options import own_dominoes, own_sheet
-from tests.inspect.questions import ask
 from tests.log.registered import codec, opened
 from tests.make_docs import DOCS
+from tests.notation.questions import ask
 from tests.notation.setups import SETUPS, name_of
 
 GAMES = registry.names()

@@ -16,7 +16,7 @@ from referee.v1 import access_service_pb2_grpc, status_service_pb2, status_servi
 from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import running
 from tests.service.player import OTHER_SCRIBE, SCRIBE, Client, Play, bearer, refused, token_of
-from tests.service.test_playing import Stream, play_seat
+from tests.service.test_play_stream import Stream, play_seat
 
 SHORT = Options(max_turns=12).SerializeToString()
 

@@ -28,7 +28,7 @@ from tests.service.conftest import running
 from tests.service.facts import NOT_SERVING, commit_under_way, held, is_draining, under_way
 from tests.service.player import Client, Play, bearer, connected, refused, seat_key, seat_seed, token_of
 from tests.service.process import serve
-from tests.service.test_playing import Stream
+from tests.service.test_play_stream import Stream
 from tests.service.test_watching import rest
 from tests.waiting import waiting_for
 

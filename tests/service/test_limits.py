@@ -27,7 +27,7 @@ from tests.service.player import (
     refused,
     token_of,
 )
-from tests.service.test_playing import Stream
+from tests.service.test_play_stream import Stream
 
 
 async def test_room_for_so_many_watchers(tmp_path: Path) -> None:

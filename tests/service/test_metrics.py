@@ -20,7 +20,7 @@ from referee.v1 import game_service_pb2 as pb
 from tests.cli.command import referee
 from tests.service.conftest import running
 from tests.service.player import against_the_rules, bearer, connected, refused, token_of
-from tests.service.test_playing import Stream, play_seat
+from tests.service.test_play_stream import Stream, play_seat
 from tests.service.test_watching import rest
 
 

@@ -18,7 +18,7 @@ from referee.v1 import status_service_pb2 as status_pb
 from tests.service.conftest import running
 from tests.service.facts import held, of_game, status, under_way
 from tests.service.player import SCRIBE, Client, Play, against_the_rules, bearer, refused, token_of
-from tests.service.test_playing import Stream
+from tests.service.test_play_stream import Stream
 from tests.waiting import waiting_for
 
 

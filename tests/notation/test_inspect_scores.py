@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.inspect.questions import ask
+from tests.notation.questions import ask
 
 
 def player(wall: int = 0, **counts: int) -> dict[str, Any]:

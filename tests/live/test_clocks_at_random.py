@@ -17,7 +17,7 @@ from referee.log.errors import LogError
 from referee.log.intent import Author, Role
 from referee.log.v1 import log_pb2
 from referee.store.errors import StoreFailed
-from tests.service.clocked import RECORDED, Clocked
+from tests.live.clocked import RECORDED, Clocked
 from tests.sizes import campaign
 
 LAG_MS = 250

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from referee.games.alhambra.layout import REACH, Layout, index_of
 from tests.games import oracle
 from tests.games.layouts import engine_layout, random_boards
-from tests.inspect.questions import TILE_SET, ask, lists, names
+from tests.notation.questions import TILE_SET, ask, lists, names
 
 LAYOUTS = [engine_layout(board) for board in random_boards("inspect", 120)]
 PLUS = {"0,-1": "pavilion-2-NEW", "-1,0": "chambers-5-NSW", "1,0": "arcades-4-NES", "0,1": "seraglio-3-ESW"}

@@ -18,7 +18,7 @@ from referee.log.errors import LogError
 from referee.log.intent import Author, Role
 from referee.log.v1 import log_pb2
 from referee.store.errors import StoreFailed
-from tests.service.clocked import RECORDED, Clocked
+from tests.live.clocked import RECORDED, Clocked
 
 LAG_MS = 300
 INCREMENT = log_pb2.ClockTerms(increment=log_pb2.Increment(base_ms=10_000, increment_ms=500), lag_ms=LAG_MS)

@@ -19,7 +19,7 @@ from referee.workers import pool as workers
 from referee.workers.pool import BadQuestion, WorkerFailed, WorkerFault, Workers
 from tests.waiting import until as facts
 
-JOBS = "tests.solver.jobs"
+JOBS = "tests.workers.jobs"
 LONG_S = 600.0
 """Longer than any test takes."""
 
@@ -276,7 +276,7 @@ from contextlib import aclosing
 from referee.workers.pool import Workers
 
 async def main():
-    pool = Workers(module="tests.solver.jobs")
+    pool = Workers(module="tests.workers.jobs")
     async with aclosing(pool.ask(sys.argv[1], b"", until_s=asyncio.get_running_loop().time() + 600)) as answers:
         assert await anext(answers) == b"begun"
         print(*pool.pids, flush=True)

@@ -12,8 +12,8 @@ from referee.notation.headers import Setup
 from referee_clients.desk.correction import Correction
 from referee_clients.desk.table import TableScreen
 from tests.cli.inside import referee as command
+from tests.clients.desk.desk import Desk, running
 from tests.clients.referee_process import Referee
-from tests.desk.desk import Desk, running
 from tests.notation.setups import PLAIN, name_of, play, text_of
 from tests.waiting import until
 

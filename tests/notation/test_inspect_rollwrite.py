@@ -21,7 +21,7 @@ from referee.games.rollwrite.sheet import cells_of
 from referee.harness import check_game
 from referee.notation.inspect import answer
 from tests.cli.inside import referee
-from tests.inspect import questions
+from tests.notation import questions
 
 GRID = [
     ["garden", "seraglio", "arcades", "chambers", "garden", "tower"],

@@ -42,7 +42,7 @@ from referee.store.errors import StoreDamaged, StoreFailed
 from referee.store.store import Change, Row
 from referee.v1 import game_service_pb2 as pb
 from tests.log.proved import an_attempt
-from tests.log.test_proofs import LenientGame, slip
+from tests.log.test_certificates import LenientGame, slip
 from tests.service.conftest import running
 from tests.service.facts import sqlite_store
 from tests.service.player import Client, Play, bearer, connected, refused, token_of

@@ -16,8 +16,8 @@ from referee_clients.desk.opening import Opening
 from referee_clients.desk.start import Start
 from referee_clients.desk.table import TableScreen
 from tests.cli.inside import referee as command
+from tests.clients.desk.desk import Desk, running
 from tests.clients.referee_process import Referee
-from tests.desk.desk import Desk, running
 from tests.notation.setups import PLAIN
 from tests.waiting import until
 
