@@ -22,7 +22,7 @@ class Provable(Protocol):
         ...
 
     def fingerprint(self, claim: Any) -> bytes:
-        """32 bytes, the same for equal claims."""
+        """Return 32 bytes, the same for equal claims."""
         ...
 
     def request(self, claim: Any) -> ProveMoveRequest:

@@ -24,14 +24,14 @@ ENDINGS: Final = (
 
 
 def is_decided(seats: int, out: Sequence[int]) -> bool:
-    """TBL-3: whether forfeits end the game: there are some, and at most one seat is left."""
+    """Return whether forfeits end the game: there are some, and at most one seat is left (TBL-3)."""
     return bool(out) and len(out) >= seats - 1
 
 
 def places_after(places: Sequence[int], out: Sequence[int]) -> tuple[int, ...]:
-    """TBL-4, TBL-5: who stayed moves up past those who did not; these follow, who forfeited first is last.
+    """Return the places: seats that stayed move up past the others, the first to forfeit is last (TBL-4, TBL-5).
 
-    Where nobody stayed nobody is first: the places begin with 2. Raises ``ValueError`` for a seat that is not there or
+    Where nobody stayed nobody is first: the places begin with 2. Raise ``ValueError`` for a seat that is not there or
     comes twice in ``out``.
     """
     seats = len(places)
@@ -45,9 +45,9 @@ def places_after(places: Sequence[int], out: Sequence[int]) -> tuple[int, ...]:
 
 
 def places_of_last(seats: int, out: Sequence[int]) -> tuple[int, ...]:
-    """TBL-3 to TBL-5: places of a game that forfeits end, whatever its points.
+    """Return places of a game that forfeits end, whatever its points (TBL-3 to TBL-5).
 
-    Raises ``ValueError`` if they do not end it, and as ``places_after``.
+    Raise ``ValueError`` if they do not end it, and as ``places_after``.
     """
     if not is_decided(seats, out):
         raise ValueError(f"forfeited: {len(out)} of {seats} seats do not end a game")
@@ -55,7 +55,7 @@ def places_of_last(seats: int, out: Sequence[int]) -> tuple[int, ...]:
 
 
 def places_by(scores: Sequence[int], penalties: Sequence[int], places: Sequence[int]) -> tuple[int, ...]:
-    """TBL-6: by the points that are left, equal ones by the places of the rules; all per seat, penalties as points off.
+    """Return the places by the points that are left, equal ones by the places of the rules (TBL-6). All per seat.
 
     A seat's place moves by the seats that it passes and that pass it: places that players other than the seats have
     (virtual ones of a solo game) stay with them.

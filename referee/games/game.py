@@ -123,55 +123,55 @@ class Stream(Protocol):
     """Where a dealer's randomness comes from: the committed deck, or a test's."""
 
     def permutation(self, label: str, n: int) -> list[int]:
-        """The numbers 0..n-1 in an order that depends on the label."""
+        """Return the numbers 0..n-1 in an order that depends on the label."""
 
     def uniform(self, label: str, n: int) -> int:
-        """A number in 0..n-1 that depends on the label."""
+        """Return a number in 0..n-1 that depends on the label."""
 
 
 class State(Protocol):
     """A game in progress. ``check`` never changes it; ``apply`` only after a check."""
 
     def pending(self) -> tuple[Pending, ...]:
-        """Everything that is awaited now; never empty."""
+        """Return everything that is awaited now; never empty."""
 
     def check(self, event: Any) -> tuple[Violation, ...]:
-        """Every rule that the event would break; empty means legal."""
+        """Return every rule that the event would break; empty means legal."""
 
     def apply(self, event: Any) -> None:
-        """Moves on. The event breaks no rule, or waivable ones only; otherwise the result is undefined."""
+        """Move on. The event breaks no rule, or waivable ones only; otherwise the result is undefined."""
 
     def legal_moves(self) -> Iterator[Any]:
-        """Canonical moves of the seat on turn, in canonical order; each passes ``check``."""
+        """Return canonical moves of the seat on turn, in canonical order; each passes ``check``."""
 
     def stand_in(self, seat: int) -> Any:
-        """The move that is entered for a seat that makes none: it has forfeited (TBL-2), or an arbiter passes it over.
+        """Return the move for a seat that makes none: it has forfeited (TBL-2), or an arbiter passes it over.
 
         It follows from the position alone, passes ``check`` and does as little as the rules allow. Raises
         ``ValueError`` unless a decision of the seat is awaited.
         """
 
     def chance_outcomes(self) -> Iterator[tuple[Any, int]]:
-        """Outcomes that can come next, with integer weights."""
+        """Return outcomes that can come next, with integer weights."""
 
     def observation(self, seat: int | None) -> Any:
-        """What the seat (or, for None, anybody) may know."""
+        """Return what the seat (or, for None, anybody) may know."""
 
     def copy(self) -> State:
-        """An independent state."""
+        """Return an independent state."""
 
     def encode(self) -> bytes:
-        """The canonical encoding, as the game's documentation specifies it."""
+        """Return the canonical encoding, as the game's documentation specifies it."""
 
     def digest(self) -> bytes:
-        """SHA-256 of ``encode()``."""
+        """Return SHA-256 of ``encode()``."""
 
 
 class Dealer(Protocol):
     """The hidden order of a dealt game: brings each outcome when its turn has come."""
 
     def outcome(self, state: State, /) -> Any:
-        """The outcome that ``state`` awaits. Called once for every chance event, in order."""
+        """Return the outcome that ``state`` awaits. Called once for every chance event, in order."""
 
 
 class Game(Protocol):
@@ -193,10 +193,10 @@ class Game(Protocol):
         """Return the version's own components: what its tiles, its dominoes or its sheet are."""
 
     def new(self, seats: int, options: Any, components: Any) -> State:
-        """The state before the first event. Raises ``SetupError``."""
+        """Return the state before the first event. Raise ``SetupError``."""
 
     def dealer(self, seats: int, options: Any, components: Any, stream: Stream) -> Dealer:
-        """The order that ``stream`` gives this game."""
+        """Return the order that ``stream`` gives this game."""
 
 
 class SetupError(ValueError):

@@ -18,17 +18,17 @@ _GAMES: Final = {(game.rules_id, game.version): game for game in (alhambra.GAME,
 
 
 def games() -> Sequence[Any]:
-    """All games, every version."""
+    """Return all games, every version."""
     return tuple(_GAMES.values())
 
 
 def names() -> tuple[str, ...]:
-    """The rules ids, in the order of the registry, each once."""
+    """Return the rules ids, in the order of the registry, each once."""
     return tuple(dict.fromkeys(rules_id for rules_id, _ in _GAMES))
 
 
 def get(rules_id: str, version: int = 0) -> Any:
-    """The game; version 0 is the newest. Raises ``UnknownRules``."""
+    """Return the game; version 0 is the newest. Raise ``UnknownRules``."""
     if version == 0:
         version = max((v for known, v in _GAMES if known == rules_id), default=0)
     try:
@@ -39,9 +39,9 @@ def get(rules_id: str, version: int = 0) -> Any:
 
 @cache
 def part(layer: str, rules_id: str, module: str = "") -> Any:
-    """What a layer has for the game: its module, or with ``module`` that module of its package.
+    """Return what a layer has for the game: its module, or with ``module`` that module of its package.
 
-    Raises ``UnknownRules`` for a game that is not registered or that the layer has nothing for.
+    Raise ``UnknownRules`` for a game that is not registered or that the layer has nothing for.
     """
     if rules_id not in names():
         raise UnknownRules(f"no rules {rules_id!r}")

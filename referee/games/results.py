@@ -56,7 +56,7 @@ class Contest:
         return not self.out and not any(self.points_off) and self.ruled is None
 
     def result(self, seats: int, pending: Sequence[Pending]) -> Result | None:
-        """What the game has come to when ``pending`` is awaited (TBL-3 to TBL-6, TBL-36); None: it goes on."""
+        """Return what the game has come to when ``pending`` is awaited (TBL-3 to TBL-6, TBL-36); None: it goes on."""
         if self.ruled is not None:
             return self.ruled
         for awaited in pending:

@@ -56,7 +56,7 @@ def decode(data: bytes) -> tuple[Violation, ...]:
 
 
 def key_id_for(record: Record, intent: log_pb2.Intent) -> bytes:
-    """Return the id of the key that the author signs with. Raises ``NotAwaited`` if it has none."""
+    """Return the id of the key that the author signs with. Raise ``NotAwaited`` if it has none."""
     if intent.HasField("join"):
         return key_id(intent.join.key)
     author = author_of(intent)

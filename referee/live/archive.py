@@ -40,7 +40,7 @@ class Archive:
 
     @classmethod
     async def open(cls, context: Context, stored: StoredGame) -> Archive:
-        """Hashes every entry. Raises ``Unsound``, ``StoreFailed``."""
+        """Hash every entry. Raise ``Unsound``, ``StoreFailed``."""
         assert stored.closed is not None  # noqa: S101 - there is no other way to be over
         try:
             game = pb.Game.FromString(stored.closed)
@@ -77,7 +77,7 @@ class Archive:
         return self._history.rows(0, self.game.size)
 
     def commits_after(self, seq: int) -> AsyncIterator[Commit]:
-        """Yield the entries after this one. Raises ``BeyondHead``."""
+        """Yield the entries after this one. Raise ``BeyondHead``."""
         if seq >= self.game.size:
             raise BeyondHead(self.game.size)
         return self._history.commits(seq + 1, self.game.size)
@@ -92,7 +92,7 @@ class Replays:
 
     @asynccontextmanager
     async def turn(self, charge: Charge | None) -> AsyncIterator[None]:
-        """Wait for a turn to replay. Raises ``LimitReached``, but not if ``charge`` is None: such a caller waits."""
+        """Wait for a turn to replay. Raise ``LimitReached``, but not if ``charge`` is None: such a caller waits."""
         if charge is None:
             async with self._turn:
                 yield

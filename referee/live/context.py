@@ -35,7 +35,7 @@ class Context:
         """Return the change that makes the last rows of the record durable: signed for, and with its end if nothing can
         follow.
 
-        Raises ``Contradiction`` if another history of this size was signed for.
+        Raise ``Contradiction`` if another history of this size was signed for.
         """
         root = record.root()
         self.store.marks.check(record.game_id, record.size, root)

@@ -39,16 +39,16 @@ class Owner(Protocol):
     """Is notified of what becomes of a live game."""
 
     def opened(self, game: LiveGame) -> None:
-        """Its game is durable now."""
+        """Note that its game is durable now."""
 
     def stale(self, game: LiveGame) -> None:
-        """Memory and store may differ: somebody has to ask for ``record`` until they agree."""
+        """Note that memory and store may differ: ask for ``record`` until they agree."""
 
     def closed(self, game: LiveGame) -> None:
-        """Nothing can follow in the game."""
+        """Note that nothing can follow in the game."""
 
     def unsound(self, game: LiveGame, error: Unsound) -> None:
-        """The game's record turned out to be one that cannot be continued."""
+        """Note that the game's record cannot be continued."""
 
 
 class LiveGame:
@@ -75,7 +75,7 @@ class LiveGame:
     def begin(
         cls, context: Context, open_data: bytes, opening: Opening, owner: Owner | None = None
     ) -> tuple[LiveGame, asyncio.Future[Answer]]:
-        """Begin a new game: return it, and an awaitable that ends when the game is durable. Raises ``LogError``."""
+        """Begin a new game: return it, and an awaitable that ends when the game is durable. Raise ``LogError``."""
         clock = Clock(context.time.now_ms())
         record, written = Record.start(
             open_data,
@@ -96,7 +96,7 @@ class LiveGame:
     async def load(
         cls, context: Context, game_id: bytes, owner: Owner | None = None, *, gently: bool = False
     ) -> LiveGame:
-        """Load the game as the store has it, and enter what was due. Raises ``Unsound``, ``StoreFailed``.
+        """Load the game as the store has it, and enter what was due. Raise ``Unsound``, ``StoreFailed``.
 
         ``gently``: at leisure, as nobody plays it.
         """
@@ -180,9 +180,9 @@ class LiveGame:
     # --- acts --------------------------------------------------------------------------------------------
 
     async def submit(self, act: Act) -> Answer:
-        """Puts an act of this game before the rules; the answer comes when it is durable.
+        """Put an act of this game before the rules; the answer comes when it is durable.
 
-        The same bytes again get the first answer again. Raises ``LiveGameError``, ``LogError`` and ``StoreFailed``.
+        The same bytes again get the first answer again. Raise ``LiveGameError``, ``LogError`` and ``StoreFailed``.
         """
         reply = AwaitedReply()
         await self.play(act, reply)
@@ -257,7 +257,7 @@ class LiveGame:
         return NotAwaited(f"the move came when the time of seat {seat} was up", awaited_text(self._record))
 
     async def abort(self) -> None:
-        """Ends the game without a result. Raises ``GameOver``, ``NotAwaited``, ``StoreFailed``."""
+        """End the game without a result. Raise ``GameOver``, ``NotAwaited``, ``StoreFailed``."""
         record = await self._ready()
         if record.phase in (Phase.ENDED, Phase.CLOSED):
             raise GameOver("the game is over")
@@ -298,7 +298,7 @@ class LiveGame:
     async def _ready(self) -> Record:
         """Return the record when it equals what the store has.
 
-        Raises ``Unsound``, ``StoreFailed``; ``UnknownGame`` if the game never became durable.
+        Raise ``Unsound``, ``StoreFailed``; ``UnknownGame`` if the game never became durable.
         """
         while not self._is_ready():
             if not self._idle.is_set():
@@ -464,7 +464,7 @@ class LiveGame:
     # --- reading -------------------------------------------------------------------------------------------
 
     async def record(self) -> Record:
-        """Return the record, to be looked at before the next await. Raises ``Unsound``, ``StoreFailed``."""
+        """Return the record, to be looked at before the next await. Raise ``Unsound``, ``StoreFailed``."""
         return await self._ready()
 
     @property
@@ -492,7 +492,7 @@ class LiveGame:
         return self._history.rows(first, self._durable)
 
     def watch(self, watcher: Watcher) -> int:
-        """Sends the watcher every entry from the returned index on."""
+        """Send the watcher every entry from the returned index on."""
         if self._is_aside:
             watcher.over(self.game_id, Ending.SET_ASIDE)
         elif self.is_closed:
@@ -504,7 +504,7 @@ class LiveGame:
     async def watch_after(self, seq: int, watcher: Watcher) -> AsyncIterator[Commit]:
         """Yield the durable entries after this one; when they are through, the watcher gets the next.
 
-        Raises ``BeyondHead``, ``Unsound``, ``StoreFailed``; ``UnknownGame`` if the game never became durable.
+        Raise ``BeyondHead``, ``Unsound``, ``StoreFailed``; ``UnknownGame`` if the game never became durable.
         """
         if not self._durable:
             await self._ready()
@@ -518,7 +518,7 @@ class LiveGame:
         self.watch(watcher)
 
     def unwatch(self, watcher: Watcher) -> None:
-        """Forgets the watcher."""
+        """Forget the watcher."""
         self._watchers.discard(watcher)
 
     def end_watching(self, ending: Ending) -> None:

@@ -73,7 +73,7 @@ class LiveGames:
         """One at a time: those at which somebody acts are read back at once in any case."""
 
     async def start(self, alive_ms: int | None = None) -> list[Unsound]:
-        """Reads every open game back and goes on with it; returns those with which that is impossible.
+        """Read every open game back and goes on with it; returns those with which that is impossible.
 
         ``alive_ms``: when the referee was last running, by its own clock: games in play were interrupted; None: that is
         not entered. What time brings about waits for ``serve``. Of the games that are over only the last checkpoint is
@@ -102,12 +102,12 @@ class LiveGames:
         return list(self._aside.values())
 
     def serve(self) -> None:
-        """Players can act from now on."""
+        """Let players act from now on."""
         for game in self._open.values():
             game.serve()
 
     async def _check_closed(self, marks: dict[bytes, Mark]) -> None:
-        """Takes out of ``marks`` what it has checked."""
+        """Take out of ``marks`` what it has checked."""
         origin = self.context.signer.verifier.name
         before: int | None = None
         while page := await self.context.store.games(before, _PAGE_GAMES, closed=True):
@@ -201,7 +201,7 @@ class LiveGames:
         return self._draining
 
     async def create(self, request: CreateGameRequest) -> tuple[LiveGame, Prepared]:
-        """Open a game. Raises ``LiveGameError``, ``LogError``, ``StoreFailed``.
+        """Open a game. Raise ``LiveGameError``, ``LogError``, ``StoreFailed``.
 
         Whoever asks may leave before it is durable: the game is there all the same, and can be found and aborted.
         """
@@ -231,7 +231,7 @@ class LiveGames:
         return self._open.get(game_id)
 
     async def game(self, game_id: bytes, charge: Charge | None = None) -> LiveGame:
-        """Return the live game. Raises ``UnknownGame``, ``Unsound``, ``StoreFailed``.
+        """Return the live game. Raise ``UnknownGame``, ``Unsound``, ``StoreFailed``.
 
         A game that is over may have to be replayed: ``charge`` is told of how many entries, and ``LimitReached`` is
         raised if too many wait for that already. None waits for as long as it takes.
@@ -296,7 +296,7 @@ class LiveGames:
     async def games(
         self, before: int | None, limit: int, state: pb.GameState.ValueType
     ) -> tuple[list[pb.Game], int | None]:
-        """Newest first, those in this state if one is given, and where the next page begins if there is one."""
+        """Return the games, newest first, those in this state if one is given, and where the next page begins."""
         closed = None if state == pb.GAME_STATE_UNSPECIFIED else state == pb.GAME_STATE_OVER
         found: list[pb.Game] = []
         while True:
@@ -341,7 +341,7 @@ class LiveGames:
                 feed.end(Ending.DRAINING)
 
     async def close(self) -> None:
-        """Lets go of what is done without being asked for. Before the store is closed."""
+        """Let go of what is done without being asked for. Before the store is closed."""
         self._is_closed = True
         tasks = [*self._mending.values(), *self._loading.values()]
         for task in tasks:
@@ -349,14 +349,14 @@ class LiveGames:
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def opened(self, game: LiveGame) -> None:
-        """As an ``Owner``."""
+        """Do as an ``Owner`` does."""
         self._watch_for_proofs(game)
         for principal in set(self.principals(game.game_id).values()):
             for feed in self._feeds.get(principal, ()):
                 feed.opened(game.game_id)
 
     def stale(self, game: LiveGame) -> None:
-        """As an ``Owner``."""
+        """Do as an ``Owner`` does."""
         if game not in self._mending and not self._is_closed:
             self._mending[game] = asyncio.create_task(self._mend(game))
 
@@ -381,7 +381,7 @@ class LiveGames:
             del self._mending[game]
 
     def closed(self, game: LiveGame) -> None:
-        """As an ``Owner``."""
+        """Do as an ``Owner`` does."""
         if self._open.get(game.game_id) is game:
             del self._open[game.game_id]
             self._keep(game)
@@ -391,7 +391,7 @@ class LiveGames:
             _log.info("game over", game=game.game_id.hex(), entries=game.size)
 
     def unsound(self, game: LiveGame, error: Unsound) -> None:
-        """As an ``Owner``."""
+        """Do as an ``Owner`` does."""
         if self._open.get(error.game_id) is game or self._closed.get(error.game_id) is game:
             self._set_aside(error)
 

@@ -70,7 +70,7 @@ class History:
             raise self._unsound(f"entries from {first} on cannot be read: {error}") from error
 
     async def rows(self, first: int, end: int, page_rows: int = PAGE_ROWS) -> AsyncIterator[Row]:
-        """Yield entry ``first`` up to before ``end``. Raises ``Unsound`` if one is missing."""
+        """Yield entry ``first`` up to before ``end``. Raise ``Unsound`` if one is missing."""
         while first < end:
             page = await self._page(first, min(page_rows, end - first))
             if not page:
@@ -91,13 +91,13 @@ class History:
             raise self._unsound(f"no checkpoint from entry {rows[0].seq} on")
 
     async def entry(self, seq: int) -> log_pb2.Entry:
-        """Return the entry there. Raises ``Unsound``."""
+        """Return the entry there. Raise ``Unsound``."""
         async for row in self.rows(seq, seq + 1):
             return self._decoded(row)
         raise self._unsound(f"entry {seq} is missing")
 
     async def accepted(self, seq: int, end: int) -> Accepted:
-        """Return the receipt that was given with the entry. Raises ``Unsound``."""
+        """Return the receipt that was given with the entry. Raise ``Unsound``."""
         clock: Clock | None = None
         async for row in self.rows(seq, end, REPLAYED_AT_ONCE):
             clock = clock or clock_of(self._decoded(row))
@@ -118,7 +118,7 @@ class History:
 
         ``without_secret``: also if nothing but an end can follow, as the secret that it deals from is lost.
 
-        Raises ``Unsound``; ``StoreFailed`` if it cannot be marked. Whoever asks for an old game must not hold up the
+        Raise ``Unsound``; ``StoreFailed`` if it cannot be marked. Whoever asks for an old game must not hold up the
         others, so the event loop gets its turn now and then; ``gently``, for at least half of the time.
         """
         record: Record | None = None

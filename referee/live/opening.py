@@ -40,7 +40,7 @@ class Prepared:
 
 
 def new_token() -> str:
-    """Unguessable; letters, digits, ``-`` and ``_``."""
+    """Return a token that nobody can guess: letters, digits, ``-`` and ``_``."""
     return secrets.token_urlsafe(TOKEN_BYTES)
 
 
@@ -50,7 +50,7 @@ def token_digest(token: str) -> bytes:
 
 
 def prepare(request: CreateGameRequest, engines: Engines, producer: str) -> Prepared:
-    """Prepare a game. Raises ``BadField``, ``UnknownRules``, and ``LogError`` for a weak key."""
+    """Prepare a game. Raise ``BadField``, ``UnknownRules``, and ``LogError`` for a weak key."""
     opened = log_pb2.GameOpen(
         format_version=FORMAT_VERSION,
         options=request.options,
@@ -98,7 +98,7 @@ def prepare(request: CreateGameRequest, engines: Engines, producer: str) -> Prep
 
 
 def _described_proofs(opened: log_pb2.GameOpen, engines: Engines) -> list[Any]:
-    """Return what describes the certificates that the terms ask for. Raises ``BadField`` if there can be none."""
+    """Return what describes the certificates that the terms ask for. Raise ``BadField`` if there can be none."""
     terms = opened.terms
     if not terms.proofs:
         return []

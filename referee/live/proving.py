@@ -66,13 +66,13 @@ class Prover:
         """Claims by what became of them, once it is kept: ``made``, ``given_up``, and ``contradicts`` of those made."""
 
     async def load(self) -> None:
-        """Take up what earlier runs left. Raises ``StoreFailed``."""
+        """Take up what earlier runs left. Raise ``StoreFailed``."""
         for game_id, first in await self._context.store.awaiting_certificates():
             self._first[game_id] = first
             self._tell(game_id)
 
     def start(self) -> None:
-        """Goes on until it is closed."""
+        """Go on until it is closed."""
         self._task = asyncio.create_task(self._run())
 
     async def close(self) -> None:
@@ -122,7 +122,7 @@ class Prover:
         _log.error("proofs given up", game=game_id.hex(), error=str(error), exc_info=error)
 
     async def _go_on(self, game_id: bytes) -> bool:
-        """Return whether there is more to do at once. Raises ``StoreFailed``, and what a game's engine raises."""
+        """Return whether there is more to do at once. Raise ``StoreFailed``, and what a game's engine raises."""
         stored = await self._context.store.game(game_id)
         follower = self._followed.get(game_id)
         rows = await self._context.store.entries(game_id, follower.size if follower is not None else 0, ENTRIES_AT_ONCE)
@@ -189,7 +189,7 @@ class Prover:
         return None
 
     async def _keep(self, game_id: bytes, new: NewCertificates) -> None:
-        """Durable when this returns. Raises ``StoreFailed``."""
+        """Durable when this returns. Raise ``StoreFailed``."""
         done: asyncio.Future[StoreFailed | None] = asyncio.get_running_loop().create_future()
         self._context.store.commit(Change(game_id, (), certificates=new), partial(_settle, done))
         if (failure := await done) is not None:
@@ -254,7 +254,7 @@ class _Growth(Watcher):
         self._tell(game_id)
 
     def end(self, ending: Ending) -> None:
-        """What is there can be proved all the same."""
+        """End the stream; what is there can be proved all the same."""
 
 
 def _settle(done: asyncio.Future[StoreFailed | None], failure: StoreFailed | None) -> None:

@@ -48,15 +48,15 @@ class Recovered:
 
 
 async def find(context: Context) -> list[Unsound]:
-    """Return the games that cannot be continued, and why. Raises ``StoreFailed``."""
+    """Return the games that cannot be continued, and why. Raise ``StoreFailed``."""
     return await LiveGames(context, producer="").start()
 
 
 async def go_on(context: Context, game_id: bytes, *, end: bool) -> Recovered:
-    """Goes on with the game as the store has it: the next entry names the head that is lost.
+    """Go on with the game as the store has it: the next entry names the head that is lost.
 
     ``end``: that is followed by an end for the referee's fault; which also ends a game whose secret is lost, with all
-    entries or not. An attempt that was stopped between the entry and the mark is finished. Raises ``CannotRecover``,
+    entries or not. An attempt that was stopped between the entry and the mark is finished. Raise ``CannotRecover``,
     ``StoreFailed``.
     """
     mark = _lost(context, game_id)
@@ -115,7 +115,7 @@ def _of_loss(record: Record, mark: Mark, now: Clock) -> Iterator[tuple[Event, Cl
 async def _replayed(context: Context, game_id: bytes, *, without_secret: bool) -> tuple[Record, bool]:
     """Return the game as the store has it, and whether that is what was signed for; if not, the mark may be reset.
 
-    Raises ``Unsound``, ``StoreFailed``.
+    Raise ``Unsound``, ``StoreFailed``.
     """
     history = History(context.store, game_id)
     try:
@@ -137,7 +137,7 @@ async def _begun(context: Context, game_id: bytes, mark: Mark) -> int | None:
 
 
 async def restore(context: Context, game_id: bytes, stream: BinaryIO) -> Recovered:
-    """Takes the entries that the store lacks from a game file. Raises ``CannotRecover``, ``StoreFailed``."""
+    """Take the entries that the store lacks from a game file. Raise ``CannotRecover``, ``StoreFailed``."""
     mark = _lost(context, game_id)
     stored = await context.store.game(game_id)
     otherwise = f"expected another copy, or {'--continue or --end' if stored is not None else '--give-up'}"
@@ -172,7 +172,7 @@ async def restore(context: Context, game_id: bytes, stream: BinaryIO) -> Recover
 async def give_up(context: Context, game_id: bytes) -> Mark:
     """Give the game up: it is no longer expected, and if the store has it, nobody can reach it.
 
-    Only if nothing else can be done. Raises ``CannotRecover``, ``StoreFailed``.
+    Only if nothing else can be done. Raise ``CannotRecover``, ``StoreFailed``.
     """
     mark = _lost(context, game_id)
     if await context.store.game(game_id) is not None:

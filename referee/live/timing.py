@@ -39,11 +39,11 @@ class Time(ABC):
 
     @abstractmethod
     def now_ms(self) -> int:
-        """Never before what it was."""
+        """Return the time, never earlier than it was before."""
 
     @abstractmethod
     def call_at(self, when_ms: int, callback: Callable[[], None]) -> Handle:
-        """Calls it then, or as soon as the loop comes to it."""
+        """Call it then, or as soon as the loop comes to it."""
 
     def start(self) -> None:
         """Start to measure how late the loop is."""

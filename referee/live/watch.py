@@ -190,5 +190,5 @@ class SeatWatcher(Watcher):
         self._push(Item(over=game_id, ending=ending))
 
     def opened(self, game_id: bytes) -> None:
-        """There is one more game to watch."""
+        """Note that there is one more game to watch."""
         self._push(Item(opened=game_id))

@@ -56,7 +56,7 @@ class Policy:
 def audit(stream: BinaryIO, policy: Policy, *, engines: Engines | None = None) -> Report:
     """Audit a file and return what it proves. ``stream`` is seekable, at the file's beginning.
 
-    Raises ``LogError`` only if a receipt of the policy itself is not a checkpoint that the verifier key signed.
+    Raise ``LogError`` only if a receipt of the policy itself is not a checkpoint that the verifier key signed.
     """
     auditor = _Auditor(policy, engines or installed())
     start = stream.tell()
@@ -196,7 +196,7 @@ class _Auditor:
             self.note(digest_differs(entry.state_digest, self.game.position.digest()))
 
     def _open(self, entry: log_pb2.Entry) -> None:
-        """Raises ``LogError``."""
+        """Raise ``LogError``."""
         self.identity = game_id(entry.open)
         if not entry.HasField("open"):
             raise LogError(Code.NOT_AWAITED, "an event in entry 0", "GameOpen")

@@ -17,7 +17,7 @@ from referee.log.v1 import log_pb2
 
 @lru_cache(maxsize=64)
 def _public_key(raw: bytes) -> PublicKey:
-    """Return the key. Raises ``LogError``. Cached: the check costs as much as a signature, and a Join asks twice."""
+    """Return the key. Raise ``LogError``. Cached: the check costs as much as a signature, and a Join asks twice."""
     return PublicKey(raw)
 
 
@@ -31,7 +31,7 @@ class Keyring:
         self.arbiters = [PublicKey(raw) for raw in opened.arbiter_keys]
 
     def join(self, seat: int, raw: bytes) -> None:
-        """Gives the seat its key. Raises ``LogError`` for a weak key."""
+        """Give the seat its key. Raise ``LogError`` for a weak key."""
         self.seats[seat] = _public_key(raw)
 
     def key_of(self, author: Author) -> PublicKey | None:
@@ -42,7 +42,7 @@ class Keyring:
         return keys[author.index] if author.index < len(keys) else None
 
     def check(self, signed: SignedIntent | log_pb2.Signed | log_pb2.Refused, intent: log_pb2.Intent) -> None:
-        """Raises ``LogError`` unless the author's key signed these bytes.
+        """Raise ``LogError`` unless the author's key signed these bytes.
 
         A Join is signed with the key that it brings: that proves possession.
         """

@@ -25,12 +25,12 @@ from referee.wire import strict
 
 
 def encode_proof(seq: int, leaf: bytes, certificate: bytes) -> bytes:
-    """The payload of a frame."""
+    """Return the payload of a frame."""
     return strict.encode(log_pb2.Proof(seq=seq, leaf=leaf, certificate=certificate))
 
 
 def decode_proof(data: bytes) -> log_pb2.Proof:
-    """Raises ``LogError``."""
+    """Raise ``LogError``."""
     try:
         proof = strict.decode(log_pb2.Proof, data, max_bytes=MAX_IGNORABLE_BYTES)
         check_length("proof.leaf", proof.leaf, HASH_BYTES)
@@ -124,7 +124,7 @@ class Proofs:
         self._next = _Claimed(found.against, waiting, is_wanted=is_wanted(self._policy, found))
 
     def entered(self, seq: int, leaf: bytes) -> None:
-        """The entry; if ``look`` was not asked, as the game could not be followed so far, nor are those after it."""
+        """Take an entry; if ``look`` was not asked, as the game could not be followed, later ones are not either."""
         found, self._next = self._next, None
         if found is not None and found.waiting:
             found.leaf = leaf
@@ -133,7 +133,7 @@ class Proofs:
             self._end = seq
 
     def seen(self, frame: Frame, size: int) -> None:
-        """A certificate, after so many entries."""
+        """Take a certificate that lies after this many entries."""
         try:
             self._compare(frame, size)
         except LogError as error:
@@ -143,7 +143,7 @@ class Proofs:
                 self.failure = error.at(offset=frame.offset)
 
     def _compare(self, frame: Frame, size: int) -> None:
-        """Raises ``LogError``: ``MALFORMED``, ``PROOF`` if it proves nothing of its entry, ``DISPROVED``."""
+        """Raise ``LogError``: ``MALFORMED``, ``PROOF`` if it proves nothing of its entry, ``DISPROVED``."""
         proof = decode_proof(frame.payload)
         if proof.seq >= size:
             raise LogError(Code.PROOF, f"a certificate for entry {proof.seq}", "one after its entry")
@@ -177,7 +177,7 @@ class Proofs:
         self._checked += 1
 
     def report(self) -> CertificateReport:
-        """After the last frame."""
+        """Return the report, after the last frame."""
         policy = {log_pb2.PROOF_POLICY_REFUSALS: "REFUSALS", log_pb2.PROOF_POLICY_ALL: "ALL"}.get(self._policy, "NONE")
         lacking = tuple(seq for seq, claimed in self._claimed.items() if claimed.is_wanted and claimed.waiting)
         wanted = sum(claimed.claims for claimed in self._claimed.values() if claimed.is_wanted)

@@ -62,14 +62,14 @@ class Clocks:
         return Clock(now_ms, elapsed - overhead - lag, lag, overhead)
 
     def check(self, seat: int, clock: Clock) -> None:
-        """Check that an act of the seat is charged what has passed, and was in time. Raises ``LogError``."""
+        """Check that an act of the seat is charged what has passed, and was in time. Raise ``LogError``."""
         self._check_sum(seat, clock)
         available = self.available(seat)
         left = f"at most {available} ms, the time that seat {seat} has left"
         demand("TBL-12", clock.charged_ms <= available, f"a move after {clock.charged_ms} ms", left)
 
     def check_flag(self, seat: int, clock: Clock) -> None:
-        """Check that the seat's time has run out, however the network was. Raises ``LogError``."""
+        """Check that the seat's time has run out, however the network was. Raise ``LogError``."""
         self._check_sum(seat, clock)
         passed = clock.charged_ms + clock.lag_ms
         lag, available = min(self.control.lag_ms, passed), self.available(seat)
@@ -91,7 +91,7 @@ class Clocks:
         return clock.left_ms + max(0, self.control.delay_ms - clock.used_ms)
 
     def flag_ms(self, seat: int) -> int | None:
-        """When its time will have run out, whatever the network does; None: it does not run."""
+        """Return when its time will have run out, whatever the network does; None: it does not run."""
         since = self._seats[seat].since_ms
         return None if since is None else since + self.available(seat) + self.control.lag_ms + 1
 
@@ -108,7 +108,7 @@ class Clocks:
         self._seats[seat] = SeatClock(min(left, MAX_BUDGET_MS))
 
     def await_seats(self, seats: Iterable[int], now_ms: int) -> None:
-        """Lets those clocks run, and no others; those that run already go on."""
+        """Let those clocks run, and no others; those that run already go on."""
         running = set(seats)
         for seat, clock in enumerate(self._seats):
             if seat in running and clock.since_ms is None:

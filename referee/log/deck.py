@@ -22,7 +22,7 @@ _WORDS = 1 << 32
 
 
 def referee_commitment(seed: bytes) -> bytes:
-    """C_r, which stands in GameOpen."""
+    """Return C_r, which stands in GameOpen."""
     return sha256(_DOMAIN + b"ref-commit\0" + _seed(seed)).digest()
 
 
@@ -32,7 +32,7 @@ def seat_commitment(game_id: bytes, seat: int, seed: bytes) -> bytes:
 
 
 def deck_key(referee_seed: bytes, game_id: bytes, seat_seeds: Sequence[bytes]) -> bytes:
-    """K. ``seat_seeds`` are those of the seats that joined, in the order of the seats."""
+    """Return K. ``seat_seeds`` are those of the seats that joined, in the order of the seats."""
     message = sha256(_DOMAIN + b"deck-key\0" + game_id + b"".join(map(_seed, seat_seeds))).digest()
     return hmac_digest(_seed(referee_seed), message, "sha256")
 
@@ -48,7 +48,7 @@ class Deck:
         self._key = key
 
     def words(self, label: str) -> Iterator[int]:
-        """Yield the label's stream, unsigned 32-bit numbers without end. Raises ``ValueError`` for a bad label."""
+        """Yield the label's stream, unsigned 32-bit numbers without end. Raise ``ValueError`` for a bad label."""
         if not LABEL.match(label):
             raise ValueError(f"label {label!r}; expected parts of a-z, 0-9 and -, separated by /")
         prefix = _DOMAIN + label.encode() + b"\0"
@@ -64,7 +64,7 @@ class Deck:
         return _uniform(self.words(label), n)
 
     def permutation(self, label: str, n: int) -> list[int]:
-        """0..n-1, shuffled (Fisher and Yates, from the end) with the label's stream."""
+        """Return 0..n-1, shuffled (Fisher and Yates, from the end) with the label's stream."""
         words = self.words(label)
         order = list(range(n))
         for i in range(n - 1, 0, -1):

@@ -7,7 +7,7 @@ INTENT_TYPE = "application/vnd.tile-referee.intent.v1+protobuf"
 
 
 def pre_authentication_encoding(payload_type: str, body: bytes) -> bytes:
-    """``"DSSEv1" SP len(type) SP type SP len(body) SP body``; lengths are of bytes, in decimal."""
+    """Return ``"DSSEv1" SP len(type) SP type SP len(body) SP body``; lengths are of bytes, in decimal."""
     kind = payload_type.encode()
     return b"DSSEv1 %d %b %d %b" % (len(kind), kind, len(body), body)
 

@@ -27,7 +27,7 @@ class Engines:
     provable: Callable[[str, int], Provable | None] = _nothing
 
     def get(self, rules_id: str, version: int) -> tuple[Game, Codec]:
-        """Raises ``LogError`` (``UNSUPPORTED``)."""
+        """Raise ``LogError`` (``UNSUPPORTED``)."""
         try:
             return self.game(rules_id, version), self.codec(rules_id, version)
         except UnknownRules as error:

@@ -77,7 +77,7 @@ class Written(NamedTuple):
 
 
 def build_entry(place: Place, clock: Clock, state_digest: bytes, event: Event | bytes) -> Written:
-    """Return the entry for an event; ``bytes`` are those of GameOpen. Raises ``LogError`` if it is too large."""
+    """Return the entry for an event; ``bytes`` are those of GameOpen. Raise ``LogError`` if it is too large."""
     field: Any = {"open" if isinstance(event, bytes) else _FIELD_OF[type(event)]: event}
     entry = log_pb2.Entry(
         game_id=place.game_id,
@@ -104,7 +104,7 @@ def entry_of(event: Event) -> log_pb2.Entry:
 
 
 def decode_entry(data: bytes) -> log_pb2.Entry:
-    """Strict, and with every field of its right length. Raises ``LogError``."""
+    """Decode strictly, with every field of its right length. Raise ``LogError``."""
     try:
         entry = strict.decode(log_pb2.Entry, data, max_bytes=strict.MAX_ENTRY_BYTES)
     except strict.MalformedError as error:
@@ -133,7 +133,7 @@ def decode_entry(data: bytes) -> log_pb2.Entry:
 
 
 def decode_open(data: bytes) -> log_pb2.GameOpen:
-    """Strict, and a game that can be played by this format. Raises ``LogError``."""
+    """Decode strictly a game that can be played by this format. Raise ``LogError``."""
     try:
         opened = strict.decode(log_pb2.GameOpen, data)
     except strict.MalformedError as error:
@@ -157,7 +157,7 @@ def _check_version(version: int) -> None:
 
 
 def check_open(opened: log_pb2.GameOpen) -> None:
-    """Raises ``LogError``: ``UNSUPPORTED`` for another format version, ``MALFORMED`` for the rest."""
+    """Raise ``LogError``: ``UNSUPPORTED`` for another format version, ``MALFORMED`` for the rest."""
     _check_version(opened.format_version)
     check_name("game_open.rules_id", opened.rules_id)
     _demand(opened.rules_version > 0, "rules_version", "a version from 1 on")

@@ -97,7 +97,7 @@ class LogError(Exception):
         self.offset = offset
 
     def at(self, *, entry: int | None = None, offset: int | None = None) -> LogError:
-        """The same failure, with its place where that was still unknown."""
+        """Return the same failure, with its place where that was still unknown."""
         self.entry = entry if self.entry is None else self.entry
         self.offset = offset if self.offset is None else self.offset
         return self
@@ -125,18 +125,18 @@ class RulesError(LogError):
 
 
 def demand(rule_id: str, condition: bool, what: str, expected: str) -> None:
-    """Of a rule of the table, whose id the failure names. Raises ``LogError`` (``NOT_AWAITED``)."""
+    """Of a rule of the table, whose id the failure names. Raise ``LogError`` (``NOT_AWAITED``)."""
     if not condition:
         raise LogError(Code.NOT_AWAITED, f"{rule_id}: {what}", expected)
 
 
 def printable(text: str) -> str:
-    """The text with escapes for whatever is not printable: words of a file must not steer who reads a report."""
+    """Return the text with escapes for whatever is not printable: words of a file must not steer who reads a report."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
 
 
 def malformed(error: MalformedError, thing: str) -> LogError:
-    """The strict decoder's failure as one of this family."""
+    """Return the strict decoder's failure as one of this family."""
     return LogError(Code.MALFORMED, f"{thing}: {error.where}: {error.what}", error.expected)

@@ -47,7 +47,7 @@ class Order:
         return self._hash.digest()
 
     def take(self, frame: Frame, whole: bytes) -> None:
-        """``whole``: the frame's bytes. Raises ``LogError``: ``FRAME`` out of order, ``LIMIT``, ``UNSUPPORTED``."""
+        """Take a frame: ``whole``. Raise ``LogError``: ``FRAME`` out of order, ``LIMIT``, ``UNSUPPORTED``."""
         if self.last is None and frame.type != FrameType.HEADER:
             raise self._misplaced(frame, "HEADER first")
         if self.ended:
@@ -107,7 +107,7 @@ _BEFORE: dict[FrameType, tuple[FrameType | None, ...]] = {
 
 
 def read(stream: BinaryIO) -> Iterator[Frame]:
-    """Yield every frame, one at a time. Raises ``LogError``: ``TORN``, ``FRAME``, ``LIMIT``, ``UNSUPPORTED``.
+    """Yield every frame, one at a time. Raise ``LogError``: ``TORN``, ``FRAME``, ``LIMIT``, ``UNSUPPORTED``.
 
     A file may stop after any whole frame: it is being written, or was cut. Who needs END looks for it.
     """
@@ -137,7 +137,7 @@ def read(stream: BinaryIO) -> Iterator[Frame]:
 
 
 def check_size(stream: BinaryIO) -> None:
-    """Raises ``LogError`` (``LIMIT``) if more is left than a file may hold; reads nothing and stays where it is."""
+    """Raise ``LogError`` (``LIMIT``) if more is left than a file may hold; reads nothing and stays where it is."""
     start = stream.tell()
     size = stream.seek(0, os.SEEK_END) - start
     stream.seek(start)
@@ -174,7 +174,7 @@ class Writer:
         stream.write(MAGIC)
 
     def header(self, header: bytes) -> None:
-        """Exact bytes of Header; once, first."""
+        """Write the exact bytes of the header; once, first."""
         self._write(FrameType.HEADER, header)
 
     def entry(self, data: bytes) -> None:

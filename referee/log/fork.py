@@ -68,7 +68,7 @@ class Fork:
 
 
 def read_side(data: bytes, verifier: VerifierKey) -> Side:
-    """Read a game file with a signed head, a tlog-proof or a checkpoint. Raises ``LogError``.
+    """Read a game file with a signed head, a tlog-proof or a checkpoint. Raise ``LogError``.
 
     Entries of a file after its newest signed head do not count: nobody signed for them.
     """
@@ -115,7 +115,7 @@ def read_file(data: bytes, verifier: VerifierKey) -> Side:
 def find_fork(a: Side, b: Side) -> Fork | None:
     """Return what shows that there are two histories, between the two or in one of them; None if nothing does.
 
-    Raises ``LogError`` (``WRONG_GAME``) for heads of two games.
+    Raise ``LogError`` (``WRONG_GAME``) for heads of two games.
     """
     game_id = a.checkpoint.game_id
     heads = (*a.heads, *b.heads)

@@ -59,7 +59,7 @@ class Frame(NamedTuple):
 
 
 def encode_frame(frame_type: int, payload: bytes) -> bytes:
-    """``u32be length | u8 type | payload | u32be CRC-32 of everything before it in the frame``."""
+    """Return ``u32be length | u8 type | payload | u32be CRC-32 of everything before it in the frame``."""
     limit = max_payload(frame_type)
     if limit is None or not 1 <= len(payload) <= limit:
         raise LogError(Code.LIMIT, f"frame of type {frame_type:#04x} and {len(payload)} bytes", f"1 to {limit}")
@@ -75,7 +75,7 @@ def max_payload(frame_type: int) -> int | None:
 
 
 def parse_head(head: bytes, offset: int) -> tuple[int, int]:
-    """Payload length and type. Raises ``LogError`` (``FRAME``) if they are not plausible."""
+    """Return payload length and type. Raise ``LogError`` (``FRAME``) if they are not plausible."""
     length, frame_type = int.from_bytes(head[:4], "big"), head[4]
     limit = max_payload(frame_type)
     if limit is None:
@@ -86,7 +86,7 @@ def parse_head(head: bytes, offset: int) -> tuple[int, int]:
 
 
 def check_crc(whole: bytes, offset: int) -> bytes:
-    """Return the payload of a whole frame. Raises ``LogError`` (``FRAME``)."""
+    """Return the payload of a whole frame. Raise ``LogError`` (``FRAME``)."""
     if crc32(whole[:-TAIL_BYTES]) != int.from_bytes(whole[-TAIL_BYTES:], "big"):
         raise LogError(Code.FRAME, "wrong CRC", "the CRC-32 of length, type and payload", offset=offset)
     return whole[HEAD_BYTES:-TAIL_BYTES]

@@ -85,7 +85,7 @@ class LoggedGame:
         secret: bytes | None = None,
         max_entries: int = MAX_ENTRIES,
     ) -> None:
-        """Start a game before entry 0. ``identity``: 16 bytes. Raises ``LogError``.
+        """Start a game before entry 0. ``identity``: 16 bytes. Raise ``LogError``.
 
         ``secret`` is r where it is known: by the referee from the start, by the auditor once disclosed.
         """
@@ -299,7 +299,7 @@ class LoggedGame:
         return ()
 
     def _go_on(self, seq: int) -> None:
-        """Joins and Reveals: when the last is there, the next phase begins with this entry."""
+        """Join and Reveals: when the last is there, the next phase begins with this entry."""
         waiting = self.scribed.count(False)
         if self.phase is Phase.JOINING and len(self.joins) == waiting:
             self.phase = Phase.REVEALING if self.deal.is_dealt else Phase.PLAYING

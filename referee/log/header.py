@@ -42,7 +42,7 @@ def header_hash(data: bytes) -> bytes:
 
 
 def decode_header(data: bytes) -> log_pb2.Header:
-    """Raises ``LogError``."""
+    """Raise ``LogError``."""
     try:
         header = strict.decode(log_pb2.Header, data, max_bytes=MAX_HEADER_BYTES)
     except strict.MalformedError as error:
@@ -53,7 +53,7 @@ def decode_header(data: bytes) -> log_pb2.Header:
 
 
 def check_header(data: bytes, header: log_pb2.Header, opened: log_pb2.GameOpen) -> None:
-    """Raises ``LogError`` unless GameOpen names this header and it describes the messages of the log."""
+    """Raise ``LogError`` unless GameOpen names this header and it describes the messages of the log."""
     if header_hash(data) != opened.header_hash:
         raise LogError(Code.HEADER, f"header {header_hash(data).hex()}", opened.header_hash.hex(), entry=0)
     found = (header.rules_id, header.rules_version)
@@ -66,7 +66,7 @@ def check_header(data: bytes, header: log_pb2.Header, opened: log_pb2.GameOpen) 
 def check_descriptors(header: log_pb2.Header, signed_file: Any) -> bool:
     """Return whether the header describes the log's messages and the game's as this installation knows them.
 
-    Raises ``LogError`` (``HEADER``) if it does not describe the proto file of the game's signed messages at all.
+    Raise ``LogError`` (``HEADER``) if it does not describe the proto file of the game's signed messages at all.
     """
     described = _described(header)
     if signed_file.name not in described:
@@ -81,7 +81,7 @@ def _ours(signed_file: Any) -> tuple[FileDescriptorProto, ...]:
 
 
 def _described(header: log_pb2.Header) -> dict[str, FileDescriptorProto]:
-    """Return the described files by their names. Raises ``LogError`` (``HEADER``) for what describes no log."""
+    """Return the described files by their names. Raise ``LogError`` (``HEADER``) for what describes no log."""
     try:
         described = FileDescriptorSet.FromString(header.descriptors).file
     except DecodeError:
@@ -95,7 +95,7 @@ def _described(header: log_pb2.Header) -> dict[str, FileDescriptorProto]:
 
 
 def rules_hash(catalogue: Sequence[Rule]) -> bytes:
-    """SHA-256 of the catalogue's canonical text: a line for each rule, by id; fields separated by tabs."""
+    """Return SHA-256 of the catalogue's canonical text: a line for each rule, by id; fields separated by tabs."""
     rules = sorted(catalogue, key=lambda rule: rule.id)
     lines = [f"{rule.id}\t{rule.kind.value}\t{rule.text}\t{rule.citation}\n" for rule in rules]
     return sha256("".join(lines).encode()).digest()

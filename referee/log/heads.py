@@ -14,7 +14,7 @@ from referee.log.note import Checkpoint, VerifierKey, open_checkpoint
 
 
 def check_head(checkpoint: Checkpoint, identity: bytes | None, tree: Tree) -> None:
-    """Raises ``LogError`` (``CHECKPOINT``) unless it is the head of this tree."""
+    """Raise ``LogError`` (``CHECKPOINT``) unless it is the head of this tree."""
     if checkpoint.game_id != identity:
         known = identity.hex() if identity else "a game"
         raise LogError(Code.CHECKPOINT, f"checkpoint of game {checkpoint.game_id.hex()}", known)
@@ -28,7 +28,7 @@ class Heads:
     """Signed heads beside the final one, each compared when the tree has its size."""
 
     def __init__(self, verifier: VerifierKey | None, receipts: tuple[bytes, ...]) -> None:
-        """Raises ``LogError`` for a receipt that is not a checkpoint signed by the verifier key."""
+        """Raise ``LogError`` for a receipt that is not a checkpoint signed by the verifier key."""
         self.signed = 0
         """Entries that a signed and matching head covers."""
         self.final_holds = False
@@ -47,7 +47,7 @@ class Heads:
         self.grown(Tree())
 
     def seen(self, frame: Frame, tree: Tree) -> str:
-        """Takes a checkpoint frame from inside the file; a remark if it is of no use."""
+        """Take a checkpoint frame from inside the file; a remark if it is of no use."""
         # Anyone can add such a frame, so only what the referee signed counts.
         if self._verifier is None:
             return ""
@@ -62,7 +62,7 @@ class Heads:
         return ""
 
     def grown(self, tree: Tree) -> None:
-        """Compares the heads of the tree's new size."""
+        """Compare the heads of the tree's new size."""
         for kind, checkpoint in self._waiting.pop(tree.size, ()):
             if checkpoint.root == tree.root():
                 self.signed = tree.size

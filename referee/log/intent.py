@@ -82,13 +82,13 @@ class Place(NamedTuple):
 
 
 def sign(intent: log_pb2.Intent, key: PrivateKey) -> SignedIntent:
-    """Serialises once; these bytes are what counts from here on."""
+    """Serialise once and sign; these bytes are what counts from here on."""
     body = strict.encode(intent)
     return SignedIntent(body, key.sign(intent_encoding(body)), key.public.id)
 
 
 def join(place: Place, seat: int, key: PrivateKey, seed: bytes | None) -> SignedIntent:
-    """Takes a seat. ``seed`` is p_i, to be revealed later, in a dealt game, and None in a declared one."""
+    """Take a seat. ``seed`` is p_i, to be revealed later, in a dealt game, and None in a declared one."""
     commitment = b"" if seed is None else deck.seat_commitment(place.game_id, seat, seed)
     intent = _intent(place, Author(Role.SEAT, seat))
     intent.join.CopyFrom(log_pb2.Join(key=key.public.raw, commitment=commitment))
@@ -102,14 +102,14 @@ def reveal(place: Place, seat: int, key: PrivateKey, seed: bytes) -> SignedInten
 
 
 def move(place: Place, author: Author, key: PrivateKey, data: bytes) -> SignedIntent:
-    """``data``: exact bytes of the game's Move message."""
+    """Return a move. ``data``: exact bytes of the game's Move message."""
     intent = _intent(place, author)
     intent.move = data
     return sign(intent, key)
 
 
 def declare(place: Place, scribe: int, key: PrivateKey, data: bytes) -> SignedIntent:
-    """``data``: exact bytes of the game's Outcome message."""
+    """Return a declared outcome. ``data``: exact bytes of the game's Outcome message."""
     intent = _intent(place, Author(Role.SCRIBE, scribe))
     intent.declare = data
     return sign(intent, key)
@@ -129,7 +129,7 @@ def _intent(place: Place, author: Author) -> log_pb2.Intent:
 
 
 def decode_intent(data: bytes) -> log_pb2.Intent:
-    """Strict, and with every field of its right length. Raises ``LogError``."""
+    """Decode strictly, with every field of its right length. Raise ``LogError``."""
     try:
         intent = strict.decode(log_pb2.Intent, data)
     except strict.MalformedError as error:
@@ -168,24 +168,24 @@ def _author(role: str, index: int) -> Author:
 
 
 def check_signed_lengths(thing: str, signed: log_pb2.Signed | log_pb2.Refused | SignedIntent) -> None:
-    """Raises ``LogError`` unless signature and key id have their lengths."""
+    """Raise ``LogError`` unless signature and key id have their lengths."""
     check_length(f"{thing}.signature", signed.signature, SIGNATURE_BYTES)
     check_length(f"{thing}.key_id", signed.key_id, KEY_ID_BYTES)
 
 
 def check_length(thing: str, value: bytes, expected: int) -> None:
-    """Raises ``LogError``."""
+    """Raise ``LogError``."""
     if len(value) != expected:
         raise LogError(Code.MALFORMED, f"{thing} of {len(value)} bytes", f"{expected} bytes")
 
 
 def check_remark(thing: str, value: bytes) -> None:
-    """Check a commitment to a text; empty means none. Raises ``LogError``."""
+    """Check a commitment to a text; empty means none. Raise ``LogError``."""
     if value:
         check_length(thing, value, HASH_BYTES)
 
 
 def check_name(thing: str, name: str) -> None:
-    """Check a rules id or the id of a rule. Raises ``LogError``."""
+    """Check a rules id or the id of a rule. Raise ``LogError``."""
     if not _NAME.fullmatch(name):
         raise LogError(Code.MALFORMED, f"{thing} {name[:64]!r}", "1 to 64 of A-Z, a-z, 0-9, dot, hyphen and underscore")

@@ -301,7 +301,7 @@ def _check_accepted(game: LoggedGame, accept: Accept) -> tuple[Violation, ...]:
 
 
 def _check_stand_in(game: LoggedGame, event: StoodIn) -> int:
-    """TBL-2: it is the move that follows from the position, for the seat that makes none."""
+    """Check TBL-2: it is the move that follows from the position, for the seat that makes none."""
     _check_offered(game, "stand_in")
     seat = game.due_stand_in()
     expected = None if seat is None else StoodIn(seat, game.position.stand_in(seat))

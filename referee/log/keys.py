@@ -85,7 +85,7 @@ class PrivateKey:
         return crypto_sign(message, self._expanded)[:SIGNATURE_BYTES]
 
     def save(self, path: Path) -> None:
-        """Writes a new file that only its owner can read. Raises ``FileExistsError``: none is replaced."""
+        """Write a new file that only its owner can read. Raise ``FileExistsError``: none is replaced."""
         # The mode is given at creation: between a create and a chmod others could open the file.
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         with os.fdopen(descriptor, "w", encoding="ascii") as file:
@@ -95,7 +95,7 @@ class PrivateKey:
 
     @classmethod
     def load(cls, path: Path) -> PrivateKey:
-        """Reads what ``save`` wrote. Raises ``LogError`` if others may read it or it is no such file."""
+        """Read what ``save`` wrote. Raise ``LogError`` if others may read it or it is no such file."""
         with path.open("rb") as file:
             mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
             if mode & 0o077:
@@ -111,7 +111,7 @@ class PrivateKey:
 
 
 def check_public_key(raw: bytes) -> None:
-    """Raises ``LogError`` for a key of small or mixed order, one not canonical, or no point at all.
+    """Raise ``LogError`` for a key of small or mixed order, one not canonical, or no point at all.
 
     OpenSSL accepts one fixed signature of the identity key for every message: whoever had such a key could
     deny every move.
@@ -128,7 +128,7 @@ def key_id(raw: bytes) -> bytes:
 
 
 def public_key_from_pem(text: str) -> PublicKey:
-    """Reads what ``PublicKey.pem`` writes. Raises ``LogError``."""
+    """Read what ``PublicKey.pem`` writes. Raise ``LogError``."""
     der = _from_pem("PUBLIC KEY", text.encode())
     if der is None or len(der) != 44 or not der.startswith(_SPKI_PREFIX):
         raise LogError(Code.KEY, "not an Ed25519 public key", "SubjectPublicKeyInfo in PEM")

@@ -34,7 +34,7 @@ class Tree:
         self._peaks: list[bytes] = []
 
     def append(self, leaf: bytes) -> None:
-        """Adds a leaf hash: O(log n) at worst, two hashes on average."""
+        """Add a leaf hash: O(log n) at worst, two hashes on average."""
         size = self.size
         while size & 1:
             leaf = node_hash(self._peaks.pop(), leaf)
@@ -99,7 +99,7 @@ def consistency_proof(leaves: Sequence[bytes], old_size: int) -> list[bytes]:
 
 
 def check_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes], root_hash: bytes) -> None:
-    """Raises ``LogError`` unless the leaf is at this index of the tree (RFC 9162, section 2.1.3.2)."""
+    """Raise ``LogError`` unless the leaf is at this index of the tree (RFC 9162, section 2.1.3.2)."""
     if not 0 <= index < size:
         raise _refused("inclusion", f"leaf {index} of {size}")
     value = leaf
@@ -110,7 +110,7 @@ def check_inclusion(leaf: bytes, index: int, size: int, proof: Sequence[bytes], 
 
 
 def check_consistency(old_size: int, old_root: bytes, size: int, root_hash: bytes, proof: Sequence[bytes]) -> None:
-    """Raises ``LogError`` unless the old tree is a prefix of the new (RFC 9162, section 2.1.4.2)."""
+    """Raise ``LogError`` unless the old tree is a prefix of the new (RFC 9162, section 2.1.4.2)."""
     if not 0 < old_size <= size:
         raise _refused("consistency", f"{old_size} of {size} leaves")
     path = list(proof)

@@ -47,7 +47,7 @@ class Note:
 
     @classmethod
     def parse(cls, data: bytes, most: int = MAX_NOTE_BYTES) -> Note:
-        """``most``: bytes. Raises ``LogError``."""
+        """Parse a note of at most ``most`` bytes. Raise ``LogError``."""
         if len(data) > most:
             raise _bad(f"note of {len(data)} bytes", f"at most {most}")
         try:
@@ -100,7 +100,7 @@ class VerifierKey:
 
     @classmethod
     def parse(cls, text: str) -> VerifierKey:
-        """Read ``name+id+base64``. Raises ``LogError``; a key of another type than Ed25519 parses."""
+        """Read ``name+id+base64``. Raise ``LogError``; a key of another type than Ed25519 parses."""
         name, _, rest = text.partition("+")
         hex_id, plus, encoded = rest.partition("+")
         if not plus or not _HEX_ID.match(hex_id):
@@ -124,7 +124,7 @@ class VerifierKey:
         return f"{self.name}+{self.id.hex()}+{b64encode(bytes([self.type]) + self.key).decode()}"
 
     def check(self, note: Note) -> None:
-        """Raises ``LogError`` unless this key signed the note: ``UNTRUSTED_KEY`` if no line is by it."""
+        """Raise ``LogError`` unless this key signed the note: ``UNTRUSTED_KEY`` if no line is by it."""
         if self.type != ED25519:
             raise LogError(Code.UNSUPPORTED, f"verifier key of type {self.type:#04x}", "type 0x01, Ed25519")
         for line in note.signatures:
@@ -151,7 +151,7 @@ class Checkpoint:
 
     @classmethod
     def parse(cls, text: str) -> Checkpoint:
-        """Read a note's text. Raises ``LogError``, also for extension lines: no writer makes any."""
+        """Read a note's text. Raise ``LogError``, also for extension lines: no writer makes any."""
         lines = text.split("\n")
         if len(lines) != 4 or lines[3]:
             raise _bad(f"checkpoint of {len(lines) - 1} lines", "origin, size and root, a line each")
@@ -184,7 +184,7 @@ class CheckpointSigner:
 
 
 def open_checkpoint(data: bytes, verifier: VerifierKey) -> Checkpoint:
-    """Return the checkpoint in a note that ``verifier`` signed. Raises ``LogError``."""
+    """Return the checkpoint in a note that ``verifier`` signed. Raise ``LogError``."""
     note = Note.parse(data)
     verifier.check(note)
     checkpoint = Checkpoint.parse(note.text)
@@ -205,7 +205,7 @@ def _check_name(name: str) -> None:
 
 
 def canonical_base64(text: str) -> bytes:
-    """Return the bytes. Raises ``LogError`` (``NOTE``) for any text other than their one encoding."""
+    """Return the bytes. Raise ``LogError`` (``NOTE``) for any text other than their one encoding."""
     try:
         value = a2b_base64(text.encode("ascii"), strict_mode=True)
     except (Base64Error, UnicodeEncodeError):

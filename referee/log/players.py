@@ -13,7 +13,7 @@ def player_hash(salt: bytes, identity: str) -> bytes:
     """Return what ``GameOpen.seats.player`` holds: SHA-256(domain || salt || identity), the identity in UTF-8.
 
     ``salt``: random, for each player of each game, and kept elsewhere: without it nothing tells who it is, nor whether
-    two games had the same player. Raises ``ValueError`` for a salt of another length.
+    two games had the same player. Raise ``ValueError`` for a salt of another length.
     """
     if len(salt) != SALT_BYTES:
         raise ValueError(f"salt: expected {SALT_BYTES} bytes, got {len(salt)}")

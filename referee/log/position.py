@@ -23,7 +23,7 @@ class Position:
     """The position of one game. A ``state`` that was seen never changes: the next one is another object."""
 
     def __init__(self, opened: log_pb2.GameOpen, engines: Engines) -> None:
-        """Set up the position before the first event. Raises ``LogError``."""
+        """Set up the position before the first event. Raise ``LogError``."""
         self.seats = len(opened.seats)
         self.rules, self.codec = engines.get(opened.rules_id, opened.rules_version)
         self.options = _decoded("options", self.codec.decode_options, opened.options)

@@ -32,7 +32,7 @@ def committed(intent: log_pb2.Intent) -> bytes:
 
 
 def check(remark: log_pb2.Remark, expected: bytes) -> None:
-    """Check that these are words, and those that an act commits to. Raises ``LogError``: ``MALFORMED``, ``REMARK``."""
+    """Check that these are words, and those that an act commits to. Raise ``LogError``: ``MALFORMED``, ``REMARK``."""
     check_length("remark.salt", remark.salt, SALT_BYTES)
     text = remark.text
     if not 1 <= len(text) <= MAX_CHARACTERS:
@@ -51,7 +51,7 @@ def encode_remark(remark: log_pb2.Remark) -> bytes:
 
 
 def decode_remark(data: bytes) -> log_pb2.Remark:
-    """Raises ``LogError``."""
+    """Raise ``LogError``."""
     try:
         return strict.decode(log_pb2.Remark, data, max_bytes=MAX_IGNORABLE_BYTES)
     except strict.MalformedError as error:

@@ -236,7 +236,7 @@ def signed_part(entry: log_pb2.Entry) -> log_pb2.Signed | log_pb2.Refused | None
 
 
 def check_link(thing: str, found: log_pb2.Entry | log_pb2.Intent, place: Place) -> None:
-    """Raises ``LogError`` (``WRONG_GAME``, ``STALE_HEAD``) unless it was made for this place."""
+    """Raise ``LogError`` (``WRONG_GAME``, ``STALE_HEAD``) unless it was made for this place."""
     if found.game_id != place.game_id:
         raise LogError(Code.WRONG_GAME, f"{thing} of game {found.game_id.hex()}", place.game_id.hex())
     if found.seq != place.seq:

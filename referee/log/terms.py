@@ -32,7 +32,7 @@ class Control:
 
     @classmethod
     def of(cls, terms: log_pb2.ClockTerms) -> Control:
-        """Return the time control. Raises ``LogError`` (``MALFORMED``) for one that no game can be played with."""
+        """Return the time control. Raise ``LogError`` (``MALFORMED``) for one that no game can be played with."""
         kind = terms.WhichOneof("control")
         if kind is None:
             raise LogError(Code.MALFORMED, "game_open.terms.clock without a control", "one of the four")
@@ -57,7 +57,7 @@ class Control:
 
 
 def check_terms(opened: log_pb2.GameOpen) -> None:
-    """Raises ``LogError``: ``UNSUPPORTED`` for later rules of the table, ``MALFORMED`` for terms that contradict."""
+    """Raise ``LogError``: ``UNSUPPORTED`` for later rules of the table, ``MALFORMED`` for terms that contradict."""
     terms = opened.terms
     if terms.table_rules > table_rules.VERSION:
         what = f"version {terms.table_rules} of the rules of the table"

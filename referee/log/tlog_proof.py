@@ -35,7 +35,7 @@ class TlogProof:
 
     @classmethod
     def of(cls, entries: Sequence[bytes], index: int, checkpoint: bytes) -> TlogProof:
-        """``checkpoint``: of all these entries. Raises ``IndexError``."""
+        """Return the proof. ``checkpoint``: of all these entries. Raise ``IndexError``."""
         path = inclusion_proof([leaf_hash(entry) for entry in entries], index)
         return cls(entries[index], index, tuple(path), checkpoint)
 
@@ -51,7 +51,7 @@ class TlogProof:
 
     @classmethod
     def parse(cls, data: bytes) -> TlogProof:
-        """Read a proof. Raises ``LogError`` (``NOTE``) for anything else, and for a proof without its entry."""
+        """Read a proof. Raise ``LogError`` (``NOTE``) for anything else, and for a proof without its entry."""
         if len(data) > MAX_PROOF_BYTES:
             raise _bad(f"a proof of {len(data)} bytes", f"at most {MAX_PROOF_BYTES}")
         head, blank, checkpoint = data.partition(b"\n\n")
@@ -75,7 +75,7 @@ class TlogProof:
         return cls(entry, int(match[1]), path, checkpoint)
 
     def check(self, verifier: VerifierKey) -> Checkpoint:
-        """Return the signed head that has the entry at its index. Raises ``LogError``: ``NOTE``, ``NOTE_SIGNATURE``,
+        """Return the signed head that has the entry at its index. Raise ``LogError``: ``NOTE``, ``NOTE_SIGNATURE``,
         ``UNTRUSTED_KEY``, ``CHECKPOINT``.
         """
         checkpoint = open_checkpoint(self.checkpoint, verifier)

@@ -95,7 +95,7 @@ class Finding:
 
     @classmethod
     def of(cls, error: LogError, layer: Layer | None = None) -> Finding:
-        """``layer``: where it differs from the code's own."""
+        """Return the finding. ``layer``: where it differs from the code's own."""
         usual, verdict = _MEANING[error.code]
         return cls(layer or usual, verdict, error.code, error.what, error.expected, error.entry, error.offset)
 
@@ -164,7 +164,7 @@ class CertificateReport:
         return f"proofs: {holds}{failed}; the terms ask for {asked}"
 
     def remarks(self) -> Iterator[str]:
-        """What is odd, and not wrong, and what helps."""
+        """Yield what is odd, and not wrong, and what helps."""
         if self.failed:
             yield "certificates are not signed, and no entry rests on them: `referee reprove FILE` makes them anew"
         if self.lacking:
@@ -219,7 +219,7 @@ class Report:
 
     @property
     def places(self) -> tuple[int, ...]:
-        """Places by seat, of an end that is entered and gives some."""
+        """Place by seat, of an end that is entered and gives some."""
         return self.result.places if self.result is not None and self.is_over else ()
 
     @property

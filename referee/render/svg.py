@@ -53,7 +53,7 @@ def words(x: float, y: float, said: str, size: int, *, colour: str = INK, bold: 
 
 
 def numbers(columns: range, rows: range) -> Iterable[str]:
-    """Above and beside the cells of a board."""
+    """Yield the numbers above and beside the cells of a board."""
     top, left = rows[0] * CELL, columns[0] * CELL
     for x in columns:
         yield words(x * CELL + 50, top - 18, str(x), 17, colour=PALE)

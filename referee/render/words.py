@@ -12,7 +12,7 @@ _WRAPPER: Final = TextWrapper(79, subsequent_indent="    ", break_on_hyphens=Fal
 
 
 def awaited(pending: Pending) -> str:
-    """``seat 0 to move: take money``, ``awaiting chance: hand``, ``over (rules): seat 0 45 points, …``.
+    """Return what is awaited: ``seat 0 to move: take money``, ``awaiting chance: hand``, ``over (rules): …``.
 
     Places are no part of a position: forfeits, penalties and rulings count for them, too.
     """

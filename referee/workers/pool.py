@@ -72,10 +72,10 @@ class Workers:
     async def ask(
         self, method: str, message: bytes, *, until_s: float, beat_s: float | None = None
     ) -> AsyncGenerator[bytes | None]:
-        """The answers as they come; None after every ``beat_s`` without one. To be closed if not read to the end.
+        """Yield the answers as they come; None after every ``beat_s`` without one. To be closed if not read to the end.
 
         ``until_s``: when the last one is there, by the loop's time; the worker is told a little less, to say by then
-        what it has. Raises ``BadQuestion``, ``WorkerFailed``, ``WorkerFault``.
+        what it has. Raise ``BadQuestion``, ``WorkerFailed``, ``WorkerFault``.
         """
         worker = self._idle.pop() if self._idle else await self._start()
         why: str | None = None  # while it gets ready, it is none the worse for who does not wait for it
@@ -105,7 +105,7 @@ class Workers:
                 await asyncio.wait({worker.ended}, timeout=_GONE_S)
 
     async def start(self) -> None:
-        """One more, which waits for its first question. Raises ``WorkerFailed``, ``WorkerFault``."""
+        """Start one more worker, which waits for its first question. Raise ``WorkerFailed``, ``WorkerFault``."""
         self._idle.append(await self._start())
 
     async def _start(self) -> _Worker:
@@ -146,7 +146,7 @@ class Workers:
             self.lost["idle"] += 1
 
     async def stop(self) -> None:
-        """Ends them all; whoever waits for an answer gets ``WorkerFailed``."""
+        """End them all; whoever waits for an answer gets ``WorkerFailed``."""
         self._is_stopped = True
         self._idle.clear()
         workers = list(self._all)
@@ -175,7 +175,7 @@ class _Worker:
         self.ended.add_done_callback(lambda _: self._let_go())
 
     async def ready(self, until_s: float) -> None:
-        """Returns when it takes questions. Raises ``WorkerFailed`` (``late``) if that is not by then."""
+        """Return when it takes questions. Raise ``WorkerFailed`` (``late``) if that is not by then."""
         if self._is_ready:
             return
         try:
@@ -189,13 +189,13 @@ class _Worker:
         self._is_ready = True
 
     def ask(self, method: str, message: bytes, until_s: float) -> None:
-        """Sends the question."""
+        """Send the question."""
         left_s = max(0.0, until_s - asyncio.get_running_loop().time())
         frame = pack_request(method, message, left_s - min(_MOST_SLACK_S, left_s / 4))
         self._requests.write(LENGTH.pack(len(frame)) + frame)
 
     async def reply(self, until_s: float, beat_s: float | None) -> tuple[Reply, bytes] | None:
-        """The next one to a question; None if it takes longer than ``beat_s``."""
+        """Return the next one to a question; None if it takes longer than ``beat_s``."""
         found = await self._reply(until_s, beat_s)
         if found is not None and found[0] not in (Reply.MESSAGE, Reply.DONE, Reply.REFUSED):
             raise _garbled()
@@ -237,7 +237,7 @@ class _Worker:
         return frame[0], frame[1:]
 
     def kill(self) -> None:
-        """At once; it is gone when ``ended`` is done. What is being read ends by that."""
+        """Kill the process at once; it is gone when ``ended`` is done. A read under way ends by that."""
         # Not by the transport: it looks first whether the process has ended, and takes its exit code from who waits.
         if self._handle is not None:
             with suppress(ProcessLookupError):
@@ -254,7 +254,7 @@ class _Worker:
 
 
 def _handle_of(pid: int) -> int | None:
-    """What always means this process and never another of the same number; None if it has ended."""
+    """Return what always means this process and never another of the same number; None if it has ended."""
     try:
         return os.pidfd_open(pid)
     except ProcessLookupError:
@@ -266,5 +266,5 @@ def _garbled() -> WorkerFailed:
 
 
 def _how(code: int) -> str:
-    """A process ended."""
+    """Return a process ended."""
     return f"was killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"

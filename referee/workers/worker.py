@@ -64,7 +64,7 @@ def pack_request(method: str, message: bytes, seconds: float) -> bytes:
 
 
 def serve(load: Callable[[], Answers], requests: BinaryIO, replies: BinaryIO) -> None:
-    """Until there are no more requests, or something has gone wrong that may leave its traces."""
+    """Serve until there are no more requests, or until something has gone wrong that may leave its traces."""
 
     def send(kind: Reply, payload: bytes = b"") -> None:
         replies.write(LENGTH.pack(len(payload) + 1) + bytes([kind]) + payload)
@@ -95,7 +95,10 @@ def serve(load: Callable[[], Answers], requests: BinaryIO, replies: BinaryIO) ->
 
 
 def main(module: str, memory_mib: int, parent: int) -> None:
-    """``module``: has ``answers``. ``memory_mib``: of address space, 0 for no limit. ``parent``: whose end is ours."""
+    """Run a worker.
+
+    ``module`` has ``answers``; ``memory_mib`` limits the address space, 0 for no limit; it ends with ``parent``.
+    """
     _die_with(parent)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # meant for the referee, which ends its workers
         signal.signal(number, signal.SIG_IGN)

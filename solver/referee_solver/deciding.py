@@ -75,7 +75,7 @@ class Decider(Protocol):
     """What a game's ``deciding`` has: a module of ``referee_solver.<game>``."""
 
     def bounds(self, state: Any, leader: int, budget: int) -> Bounds:
-        """Sound for every continuation from the state. The less budget, the wider the gaps; never an error."""
+        """Return bounds that are sound for every continuation. Less budget means wider gaps, never an error."""
         ...
 
 
@@ -113,10 +113,10 @@ def decide(
     out: Collection[int] = (),
     points_off: Sequence[int] = (),
 ) -> Decided | Open:
-    """Tries every seat as the leader, those with the most points first; the budget is for each anew.
+    """Try every seat as the leader, those with the most points first; the budget is for each anew.
 
     ``out``: seats that have forfeited, and so end behind all others. ``points_off``: by seat, what an arbiter has taken
-    off; none: nothing. Raises ``ValueError`` if fewer than two seats can win, or for points of another number of seats.
+    off; none: nothing. Raise ``ValueError`` if fewer than two seats can win, or for points of another number of seats.
     """
     seats = [seat for seat in range(state.seats) if seat not in out]
     if len(seats) < 2:
@@ -136,7 +136,7 @@ def decide(
 
 
 def _after(gap: Gap, leader: int, off: Sequence[int]) -> Gap:
-    """TBL-6: equal points are ranked by the rules' places, and there the one who had more before is ahead."""
+    """Return the gap after penalties: equal points are ranked by the places that the rules give (TBL-6)."""
     more = off[leader] - off[gap.seat]
     if not more:
         return gap

@@ -106,7 +106,7 @@ class _Checker:
         self.grow(variables)
 
     def grow(self, variables: int) -> None:
-        """More variables."""
+        """Add variables."""
         value = [0] * (2 * variables + 1)
         for literal in self._trail:
             value[literal], value[-literal] = 1, -1
@@ -145,7 +145,7 @@ class _Checker:
             watching[:] = [other for other in watching if other is not gone]
 
     def implied(self, clause: list[int]) -> bool:
-        """RUP: with all its literals false, unit propagation finds a contradiction."""
+        """Return whether unit propagation finds a contradiction when all its literals are false (RUP)."""
         if self.contradiction:
             return True
         mark = len(self._trail)
@@ -155,7 +155,7 @@ class _Checker:
             self._undo(mark)
 
     def blocked(self, clause: list[int]) -> bool:
-        """RAT: the resolvent with every clause that holds the negation of its first literal is implied."""
+        """Return whether every resolvent on the first literal is implied (RAT)."""
         if not clause:
             return False
         pivot = clause[0]

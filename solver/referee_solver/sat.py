@@ -27,7 +27,7 @@ class Sat:
         """Work for at most ``at_most``, in Z3's unit: return the true variables of a model, or None. Then see
         ``refuted``.
 
-        Raises ``OutOfBudget`` before it asks, and ``SolverFailed``.
+        Raise ``OutOfBudget`` before it asks, and ``SolverFailed``.
         """
         text = self._clauses.dimacs(self._sent)
         self._sent = len(self._clauses)

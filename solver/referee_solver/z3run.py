@@ -59,7 +59,7 @@ def fused(seconds: float) -> Iterator[None]:
 
 
 def seconds_left() -> float:
-    """Until the fuse blows; 0 or less afterwards."""
+    """Return the time until the fuse blows; 0 or less afterwards."""
     return _until.get() - monotonic()
 
 
@@ -82,7 +82,7 @@ class Budget:
         return self.left <= 0 or self.seconds_left() <= 0
 
     def seconds_left(self) -> float:
-        """Until the first fuse blows."""
+        """Return the time until the first fuse blows."""
         return min(self._until - monotonic(), seconds_left())
 
     def state(self, literals: int) -> None:
@@ -94,7 +94,7 @@ class Budget:
     def check(self, solver: z3.Solver, text: str, at_most: int = UNLIMITED) -> z3.CheckSatResult:
         """Give the solver the text and ask it, for at most ``at_most`` of the work.
 
-        ``z3.unknown`` only if that was not enough. Raises ``OutOfBudget`` before it asks, and ``SolverFailed``.
+        ``z3.unknown`` only if that was not enough. Raise ``OutOfBudget`` before it asks, and ``SolverFailed``.
         """
         if self.spent:
             raise OutOfBudget
@@ -121,7 +121,7 @@ class Budget:
         return result
 
     def ask(self, text: str, *, model: bool = False, core: bool = False) -> Answer:
-        """Z3's answer to SMT-LIB text. Raises ``OutOfBudget`` and ``SolverFailed``."""
+        """Return Z3's answer to SMT-LIB text. Raise ``OutOfBudget`` and ``SolverFailed``."""
         self._context = self._context or z3.Context()
         solver = z3.SimpleSolver(ctx=self._context)
         solver.set(max_memory=MAX_MEMORY_MB, random_seed=0)
@@ -149,7 +149,7 @@ def _count(solver: z3.Solver) -> int:
 
 
 def _true(model: z3.ModelRef) -> frozenset[str]:
-    """Names of the constants that are true. By the C interface: terms in Python take ten times as long."""
+    """Name of the constants that are true. By the C interface: terms in Python take ten times as long."""
     context = model.ctx.ref()
     names = []
     for i in range(z3.Z3_model_get_num_consts(context, model.model)):

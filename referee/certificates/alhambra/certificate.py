@@ -131,7 +131,7 @@ def _without_way(
 
 
 def _tiles(layout: Layout) -> dict[Cell, str]:
-    """Walls by cell, the fountain's among them, by column, then row."""
+    """Return walls by cell, the fountain's among them, by column, then row."""
     return {cell: walls(layout[cell]) if cell in layout else "" for cell in sorted([*layout, _FOUNTAIN])}
 
 

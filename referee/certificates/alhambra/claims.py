@@ -193,7 +193,7 @@ def _check_tiles(where: str, layout: Layout, *others: str) -> None:
 
 
 def _check_hand_out(claim: HandOutClaim) -> None:
-    """Seats, cards and slots that a game can have at its end."""
+    """Seat, cards and slots that a game can have at its end."""
     seats = len(claim.hands)
     if not 2 <= seats <= 6:
         raise ValueError(f"hands: {seats} seats, expected 2 to 6")

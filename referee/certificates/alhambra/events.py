@@ -86,7 +86,7 @@ def _has(bits: int, tile: int) -> bool:
 
 
 def fingerprint(claim: Claim) -> bytes:
-    """SHA-256 of the claim in words: the same for equal claims, whatever order their layouts are in."""
+    """Return SHA-256 of the claim in words: the same for equal claims, whatever order their layouts are in."""
     if isinstance(claim, StepClaim):
         return sha256(repr((sorted(claim.layout.items()), claim.step)).encode()).digest()
     return sha256(repr(claim).encode()).digest()

@@ -22,6 +22,6 @@ def out_of_turn(first: bool, move: TurnMove, claim: TurnClaim, hand: Collection[
 
 
 def left_over(claim: TurnClaim, hand: Collection[str]) -> tuple[Violation, ...]:
-    """ALH-C7: bought tiles that are in hand when the turn ends."""
+    """Return bought tiles that are in hand when the turn ends (ALH-C7)."""
     left = [tile for tile in claim.bought if tile in hand]
     return tuple(Violation("ALH-C7", (), {"tile": tile, "found": "not put anywhere"}) for tile in left)

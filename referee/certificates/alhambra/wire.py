@@ -77,7 +77,7 @@ def placed_tiles(layout: Layout) -> list[pb.PlacedTile]:
 
 
 def layout_of(tiles: Iterable[pb.PlacedTile], where: str) -> dict[Cell, str]:
-    """The layout of messages. Raises ``ValueError`` for a cell that is missing or has two tiles."""
+    """Return the layout of messages. Raise ``ValueError`` for a cell that is missing or has two tiles."""
     layout: dict[Cell, str] = {}
     for placed in tiles:
         cell = cell_of(placed, where)
@@ -124,7 +124,7 @@ def move_of(message: moves_pb.Move, where: str) -> TurnMove:
 
 
 def cell_message(cell: Cell) -> moves_pb.Cell:
-    """Both coordinates always explicit."""
+    """Return both coordinates always explicit."""
     return moves_pb.Cell(x=cell[0], y=cell[1])
 
 

@@ -91,12 +91,12 @@ def broken(frame: Frame, squares: _Squares, placed: Placed) -> tuple[Violation, 
 
 
 def could_be_placed(found: Placed | None) -> tuple[Violation, ...]:
-    """KDO-13: what forbids a discard, if there is a placement: its cells."""
+    """Return what forbids a discard, if there is a placement: its cells (KDO-13)."""
     return () if found is None else (Violation("KDO-13", (found.left, found.right)),)
 
 
 def first_contact(squares: _Squares, placed: Placed) -> tuple[Cell, Cell] | None:
-    """KDO-14: a half that lies beside the castle or its own terrain, and that neighbour."""
+    """Return a half that lies beside the castle or its own terrain, and that neighbour (KDO-14)."""
     for cell, half in placed.squares():
         for there in beside(cell):
             if there == CASTLE or (there in squares and squares[there].terrain == half.terrain):
@@ -121,7 +121,7 @@ def first_placement(kingdom: Kingdom, domino: Domino) -> Placed | None:
 
 
 def _outside(frame: Frame, squares: _Squares, both: tuple[Cell, Cell]) -> tuple[Cell, ...]:
-    """KDO-16: the halves that do not fit with what is there; in a relative frame perhaps only both together."""
+    """Return the halves that do not fit with what is there; in a relative frame perhaps only both together (KDO-16)."""
     if frame.castle is not None:
         west, north = -frame.castle[0], -frame.castle[1]
         return tuple(

@@ -40,5 +40,5 @@ def claims(state: State, event: Event) -> tuple[Claim, ...]:
 
 
 def fingerprint(claim: Claim) -> bytes:
-    """SHA-256 of the claim in words: the same for equal claims."""
+    """Return SHA-256 of the claim in words: the same for equal claims."""
     return sha256(repr(claim).encode()).digest()

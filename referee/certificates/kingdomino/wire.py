@@ -85,7 +85,7 @@ def frame_message(frame: Frame) -> pb.Frame:
 
 
 def cell_message(cell: Cell) -> moves_pb.Cell:
-    """Both coordinates always explicit."""
+    """Return both coordinates always explicit."""
     return moves_pb.Cell(x=cell[0], y=cell[1])
 
 

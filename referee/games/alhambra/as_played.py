@@ -19,7 +19,7 @@ class AsPlayed(Layout):
 
     @classmethod
     def of_layout(cls, layout: Layout) -> AsPlayed:
-        """The same tiles."""
+        """Return the same tiles."""
         return cls(layout.tile_set, layout.tiles)
 
     def _forget(self) -> None:
@@ -46,7 +46,7 @@ class AsPlayed(Layout):
         return self._filled
 
     def _one_block(self) -> int:
-        """ALH-A5, ALH-A6: a tile in a pocket shuts nothing in."""
+        """Return where a tile shuts nothing in: in a pocket, too (ALH-A5, ALH-A6)."""
         if self._ring is None:
             filled = self._with_pockets()
             self._ring = (filled._one_block() << filled._base | self.shut_in()) >> self._base

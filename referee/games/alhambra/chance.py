@@ -15,7 +15,7 @@ from referee.games.alhambra.tiles import tiles_of
 
 
 def outcomes(position: Position) -> Iterator[tuple[Outcome, int]]:
-    """Every outcome that ``check`` admits, with the number of orders of the cards or tiles that bring it.
+    """Yield every outcome that ``check`` admits, with the number of orders of the cards or tiles that bring it.
 
     Lazy: a whole hand or row has very many. Cards of one kind count as different cards. Weights compare: hands of
     three cards and of four are all counted in orders of the same number of cards, and every place where a scoring
@@ -39,7 +39,7 @@ def outcomes(position: Position) -> Iterator[tuple[Outcome, int]]:
 
 
 def _places_after(position: Position, cards: tuple[int, ...]) -> int:
-    """Where scoring cards can lie if these come; 1 when both had come before, or are not yet in the deck."""
+    """Return where scoring cards can lie if these come; 1 when both had come before, or are not yet in the deck."""
     turned, at = position.turned, [position.a_at, position.b_at]
     if min(at) >= 0 or not position.stack:
         return 1

@@ -46,7 +46,7 @@ SCORING: Final = (SCORING_A, SCORING_B)
 
 
 def violations(position: Position, event: Event) -> tuple[Violation, ...]:
-    """Every rule that the event breaks in this position."""
+    """Return every rule that the event breaks in this position."""
     phase = position.phase
     if isinstance(event, Action):
         if phase is not Phase.ACTION:
@@ -64,7 +64,7 @@ def violations(position: Position, event: Event) -> tuple[Violation, ...]:
 
 
 def _not_awaited(phase: Phase) -> tuple[Violation, ...]:
-    """ALH-C14: only what the game waits for."""
+    """Check ALH-C14: only what the game waits for."""
     return (Violation("ALH-C14", facts={"awaited": CHANCE_KINDS.get(phase, phase.name.lower())}),)
 
 
@@ -93,7 +93,7 @@ def _action(position: Position, event: Action) -> tuple[Violation, ...]:
 
 
 def _take_money(position: Position, cards: tuple[int, ...]) -> tuple[Violation, ...]:
-    """ALH-C1: one card of the row, or several that make 5 at most."""
+    """Check ALH-C1: one card of the row, or several that make 5 at most."""
     if not cards:
         return (Violation("ALH-C1", facts={"found": "no card"}),)
     if any(cards.count(kind) > position.row.count(kind) for kind in cards):
@@ -104,7 +104,7 @@ def _take_money(position: Position, cards: tuple[int, ...]) -> tuple[Violation, 
 
 
 def _buy(position: Position, slot: int, payment: tuple[int, ...]) -> tuple[Violation, ...]:
-    """ALH-C2, ALH-C6: a tile that lies there, for enough cards of the slot's currency."""
+    """Check ALH-C2, ALH-C6: a tile that lies there, for enough cards of the slot's currency."""
     if not 0 <= slot < SLOTS or position.market[slot] == FREE:
         return (Violation("ALH-C6", facts={"slot": slot + 1, "found": "no tile"}),)
     if unknown := [kind for kind in payment if not _is_money(kind)]:
@@ -152,7 +152,7 @@ def _disposal(position: Position, event: Disposal) -> tuple[Violation, ...]:
 
 
 def _forced_pass(position: Position, event: ForcedPass) -> tuple[Violation, ...]:
-    """ALH-C4, ALH-C12: only the seat on turn, and only when it has no legal action."""
+    """Check ALH-C4, ALH-C12: only the seat on turn, and only when it has no legal action."""
     if position.phase is not Phase.ACTION or event.seat != position.seat:
         return _not_awaited(position.phase)
     if listing.actions(position):
@@ -187,7 +187,7 @@ def _tiles(position: Position, tiles: tuple[int, ...], count_rule: str) -> tuple
 
 
 def _hand(position: Position, seat: int, cards: tuple[int, ...]) -> tuple[Violation, ...]:
-    """ALH-F1: the seat whose turn it is to be dealt, until it holds 20 and no further; ALH-F13."""
+    """Check ALH-F1: the seat whose turn it is to be dealt, until it holds 20 and no further; ALH-F13."""
     found = []
     if seat != position.seat:
         found.append(Violation("ALH-F1", facts={"seat": seat, "expected": position.seat}))
@@ -203,7 +203,7 @@ def _hand(position: Position, seat: int, cards: tuple[int, ...]) -> tuple[Violat
 
 
 def _money_row(position: Position, cards: tuple[int, ...]) -> tuple[Violation, ...]:
-    """ALH-C10, ALH-C11: turned until the row is full or no card is left; ALH-F3, ALH-F13."""
+    """Check ALH-C10, ALH-C11: turned until the row is full or no card is left; ALH-F3, ALH-F13."""
     first_row = position.phase is Phase.FIRST_ROW
     deck, discard = bytearray(position.deck), bytearray(position.discard)
     missing = SLOTS - len(position.row)

@@ -18,7 +18,7 @@ class Dealer:
     """The order that a stream gives: tiles, money with the scoring cards in their piles, and every reshuffle."""
 
     def __init__(self, seats: int, options: Options, tile_set: TileSet, stream: Stream) -> None:
-        """Shuffles ``tiles/0`` and ``money/0`` from their canonical lists: ascending numbers. Raises ``SetupError``."""
+        """Shuffle ``tiles/0`` and ``money/0`` from their canonical lists: ascending numbers. Raise ``SetupError``."""
         options.for_seats(seats)
         self._stream = stream
         self._tiles = stream.permutation("shuffle/tiles/0", len(tile_set.names))[::-1]
@@ -26,14 +26,14 @@ class Dealer:
         self._money = self._shuffled([copies(seats)] * KINDS)
 
     def _shuffled(self, counts: Sequence[int]) -> list[int]:
-        """ALH-C10: these cards in the order of the next shuffle, the top card last."""
+        """Return these cards in the order of the next shuffle, the top card last (ALH-C10)."""
         cards = [kind for kind, count in enumerate(counts) for _ in range(count)]
         order = self._stream.permutation(f"shuffle/money/{self._shuffles}", len(cards))
         self._shuffles += 1
         return [cards[i] for i in reversed(order)]
 
     def outcome(self, position: Position) -> Outcome:
-        """The outcome that ``position`` awaits. Called once for every chance event, in order. Raises ``SetupError``."""
+        """Return the outcome that ``position`` awaits. Call it once for each, in order. Raise ``SetupError``."""
         match CHANCE_KINDS.get(position.phase):
             case "neutral_tiles":
                 return NeutralTiles(self._draw_tiles(position.tiles_due()))
@@ -58,7 +58,7 @@ class Dealer:
         return Hand(seat, tuple(cards))
 
     def _turn_row(self, position: Position) -> MoneyRow:
-        """ALH-C10, ALH-E7: turned over until four money cards lie there or none is left."""
+        """Return turned over until four money cards lie there or none is left (ALH-C10, ALH-E7)."""
         cards: list[int] = []
         missing = SLOTS - len(position.row)
         discard: Sequence[int] = position.discard

@@ -9,7 +9,7 @@ from referee.games.alhambra.position import Position
 
 
 def encode(position: Position) -> bytes:
-    """The bytes; their SHA-256 is the position's digest."""
+    """Return the bytes; their SHA-256 is the position's digest."""
     row = bytearray(KINDS)
     for kind in position.row:
         row[kind] += 1

@@ -26,18 +26,18 @@ FOUNTAIN: Final = 1 << _ORIGIN
 
 
 def index_of(cell: Cell) -> int:
-    """The bit number of a cell that is ``on_board``."""
+    """Return the bit number of a cell that is ``on_board``."""
     return _ORIGIN + cell[1] * STRIDE + cell[0]
 
 
 def cell_of(index: int) -> Cell:
-    """The cell of a bit number."""
+    """Return the cell of a bit number."""
     row, column = divmod(index, STRIDE)
     return column - 64, row - 56
 
 
 def on_board(cell: Cell) -> bool:
-    """ALH-A8 (rule texts: no limit): within reach of 54 tiles."""
+    """Return whether the cell is within reach of 54 tiles (ALH-A8; the rule texts set no limit)."""
     return -REACH <= cell[0] <= REACH and -REACH <= cell[1] <= REACH
 
 
@@ -58,7 +58,7 @@ _WAYS: Final = tuple(tuple((step, meets) for side, step, meets in _SIDES if not 
 
 
 def cells_of(bits: int) -> list[Cell]:
-    """The cells of a set, by column, then row."""
+    """Return the cells of a set, by column, then row."""
     if not bits:
         return []
     skip = (bits & -bits).bit_length() - 1
@@ -111,7 +111,7 @@ class Layout:
 
     @classmethod
     def of(cls, tile_set: TileSet, tiles: Mapping[Cell, int]) -> Layout:
-        """The layout with these tile numbers on these cells."""
+        """Return the layout with these tile numbers on these cells."""
         return cls(tile_set, {index_of(cell): tile for cell, tile in tiles.items()})
 
     def _toggle(self, index: int, walls: int) -> None:
@@ -146,7 +146,7 @@ class Layout:
         return new
 
     def placed(self, tile: int, index: int) -> Layout:
-        """With the tile on an empty cell."""
+        """Return the layout with the tile on an empty cell."""
         if index - self._base < STRIDE:  # the rings of the cells around it need a row more
             return type(self)(self.tile_set, {**self.tiles, index: tile})
         new = self._changed()
@@ -155,13 +155,13 @@ class Layout:
         return new
 
     def removed(self, index: int) -> Layout:
-        """Without the tile of the cell."""
+        """Return the layout without the tile of the cell."""
         new = self._changed()
         new._toggle(index, self.tile_set.walls[new.tiles.pop(index)])
         return new
 
     def swapped(self, tile: int, index: int) -> Layout:
-        """With the tile in place of the one that was on the cell."""
+        """Return the layout with the tile in place of the cell's."""
         new = self._changed()
         new._toggle(index, self.tile_set.walls[new.tiles[index]])
         new._toggle(index, self.tile_set.walls[tile])
@@ -174,15 +174,15 @@ class Layout:
         return self._occupied << self._base
 
     def far(self) -> int:
-        """Cells with a tile that cannot be reached on foot; in a legal layout none (``AsPlayed``)."""
+        """Return cells with a tile that cannot be reached on foot; in a legal layout none (``AsPlayed``)."""
         return 0
 
     def shut_in(self) -> int:
-        """Empty cells that tiles shut in; in a legal layout none."""
+        """Return empty cells that tiles shut in; in a legal layout none."""
         return 0
 
     def cells(self) -> dict[Cell, int]:
-        """Tile numbers by cell, sorted by column, then row."""
+        """Return tile numbers by cell, sorted by column, then row."""
         return {_CELLS[index]: self.tiles[index] for index in sorted(self.tiles, key=_CELLS.__getitem__)}
 
     # Rules of one placement, for all cells at once. No tile of a legal layout can lie so far out that a cell beside
@@ -225,7 +225,7 @@ class Layout:
         return self._ring
 
     def _clash(self, walls: int) -> int:
-        """ALH-A2: cells where a tile with these walls would meet wall with open or open with wall."""
+        """Return cells where a tile with these walls would meet wall with open or open with wall (ALH-A2)."""
         n_wall, n_open, e_wall, e_open, s_wall, s_open, w_wall, w_open = self._facing()
         return (
             (n_open if walls & N else n_wall)
@@ -235,7 +235,7 @@ class Layout:
         )
 
     def _contact(self, walls: int) -> int:
-        """ALH-A3, ALH-A4: cells with an occupied neighbour and no wall on either side between."""
+        """Return cells with an occupied neighbour and no wall on either side between (ALH-A3, ALH-A4)."""
         _, n_open, _, e_open, _, s_open, _, w_open = self._facing()
         return (
             (0 if walls & N else n_open)
@@ -251,7 +251,7 @@ class Layout:
         return cells
 
     def _may_remove(self) -> int:
-        """ALH-D3: not shut in on four sides, and nothing is cut off."""
+        """Return whether the tile is not shut in on four sides and cuts nothing off (ALH-D3)."""
         occ = self._occupied
         shut_in = occ << STRIDE & occ >> STRIDE & occ << 1 & occ >> 1
         return (occ ^ FOUNTAIN >> self._base) & ~shut_in & ~self._cut_cells()
@@ -272,41 +272,41 @@ class Layout:
         return self._contact(walls) << self._base
 
     def placeable(self, walls: int) -> int:
-        """Empty cells where a tile with these walls may be placed: ALH-A2 to ALH-A6, ALH-A9."""
+        """Return empty cells where a tile with these walls may be placed: ALH-A2 to ALH-A6, ALH-A9."""
         return self._may_place(walls) << self._base
 
     def placeable_cells(self, walls: int) -> list[Cell]:
-        """The same by column, then row."""
+        """Return the same by column, then row."""
         return self._list(self._may_place(walls))
 
     def _may_swap(self, walls: int) -> int:
         return (self._occupied ^ FOUNTAIN >> self._base) & ~self._clash(walls)
 
     def swappable(self, walls: int) -> int:
-        """ALH-D2, ALH-D4: cells whose tile a tile with these walls may replace."""
+        """Return cells whose tile a tile with these walls may replace (ALH-D2, ALH-D4)."""
         return self._may_swap(walls) << self._base
 
     def swappable_cells(self, walls: int) -> list[Cell]:
-        """The same by column, then row."""
+        """Return the same by column, then row."""
         return self._list(self._may_swap(walls))
 
     def removable(self) -> int:
-        """ALH-D2, ALH-D3: cells whose tile may go to the reserve."""
+        """Return cells whose tile may go to the reserve (ALH-D2, ALH-D3)."""
         return self._may_remove() << self._base
 
     def removable_cells(self) -> list[Cell]:
-        """The same by column, then row."""
+        """Return the same by column, then row."""
         return self._list(self._may_remove())
 
     def clashes(self) -> tuple[int, int]:
-        """ALH-A2, of the layout as it is: cells whose east side, and cells whose south side, meets another kind."""
+        """Return the cells whose east side, and those whose south side, meets another kind (ALH-A2)."""
         occ, base = self._occupied, self._base
         east = occ & occ >> 1 & (self._east ^ self._west >> 1)
         south = occ & occ >> STRIDE & (self._south ^ self._north >> STRIDE)
         return east << base, south << base
 
     def _walls(self) -> dict[int, int]:
-        """The wall mask of every occupied cell, the fountain's among them."""
+        """Return the wall mask of every occupied cell, the fountain's among them."""
         if self._masks is None:
             walls = self.tile_set.walls
             self._masks = {index: walls[tile] for index, tile in self.tiles.items()}
@@ -347,7 +347,7 @@ class Layout:
         return self._cut
 
     def reachable_without(self, index: int | None = None) -> int:
-        """Cells that one can walk to from the fountain, without the tile of ``index``."""
+        """Return cells that one can walk to from the fountain, without the tile of ``index``."""
         masks = self._walls()
         seen = FOUNTAIN
         todo = [_ORIGIN]
@@ -365,7 +365,7 @@ class Layout:
     # The outer wall
 
     def wall(self) -> tuple[int, int]:
-        """ALH-B1 to ALH-B7: (length of the longest wall, length of the whole outline), in tile sides.
+        """Return (length of the longest wall, length of the whole outline), in tile sides (ALH-B1 to ALH-B7).
 
         The outline of a legal layout is one closed curve (ALH-B4), so one walk around it, clockwise from the
         north side of the leftmost tile of the topmost row, meets every outer side once.

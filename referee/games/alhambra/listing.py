@@ -50,7 +50,7 @@ def legal_moves(position: Position) -> Iterator[Move]:
 
 
 def actions(position: Position) -> list[Move]:
-    """Money, purchases by slot, then the three rebuilds; payments without a card to spare (ALH-C2)."""
+    """Return money, purchases by slot, then the three rebuilds; payments without a card to spare (ALH-C2)."""
     moves: list[Move] = list(_takings(tuple(position.row)))
     hand = position.hands[position.seat]
     for slot, tile in enumerate(position.market):
@@ -69,7 +69,7 @@ def actions(position: Position) -> list[Move]:
 
 
 def disposals(position: Position) -> list[Move]:
-    """ALH-A7, ALH-F5: places for each tile in hand, then the reserve, then the neutral player."""
+    """Return places for each tile in hand, then the reserve, then the neutral player (ALH-A7, ALH-F5)."""
     tiles = tiles_of(position.tiles_in_hand())
     layout = position.layouts[position.seat]
     moves: list[Move] = []
@@ -82,7 +82,7 @@ def disposals(position: Position) -> list[Move]:
 
 
 def stand_in(position: Position, seat: int) -> Move:
-    """TBL-2: the least money, a tile to the reserve. Raises ``ValueError`` if the seat has nothing to decide."""
+    """Return the least money, a tile to the reserve (TBL-2). Raise ``ValueError`` if the seat has nothing to decide."""
     if seat == position.seat and position.phase is Phase.ACTION:
         if position.row:
             return TakeMoney((min(position.row, key=lambda kind: (VALUE[kind], kind)),))

@@ -41,43 +41,43 @@ CURRENCY: Final = tuple(kind // VALUES for kind in range(KINDS))
 
 
 def card(currency: int, value: int) -> int:
-    """The card's number; ``value`` is 1 to 9."""
+    """Return the card's number; ``value`` is 1 to 9."""
     return currency * VALUES + value - 1
 
 
 def card_name(kind: int) -> str:
-    """``denar-5``, or ``scoring-A``."""
+    """Return the card's name, such as ``denar-5`` or ``scoring-A``."""
     if kind >= KINDS:
         return "scoring-A" if kind == SCORING_A else "scoring-B"
     return f"{CURRENCIES[CURRENCY[kind]]}-{VALUE[kind]}"
 
 
 def copies(seats: int) -> int:
-    """ALH-F4: of each card three, with two seats two."""
+    """Return how often each card exists: three times, with two seats twice (ALH-F4)."""
     return 2 if seats == 2 else 3
 
 
 def total(cards: Sequence[int]) -> int:
-    """The sum of the cards' values."""
+    """Return the sum of the cards' values."""
     return sum(VALUE[kind] for kind in cards)
 
 
 def sums(hand: Sequence[int]) -> tuple[int, ...]:
-    """The sum of each currency in a hand of counts."""
+    """Return the sum of each currency in a hand of counts."""
     return tuple(
         sum(hand[currency * VALUES + i] * (i + 1) for i in range(VALUES)) for currency in range(len(CURRENCIES))
     )
 
 
 def contains(counts: Sequence[int], cards: Sequence[int]) -> bool:
-    """Whether every card is there, equal ones as often as wanted."""
+    """Return whether every card is there, equal ones as often as wanted."""
     if len(cards) == 1:
         return counts[cards[0]] > 0
     return all(counts[kind] >= cards.count(kind) for kind in set(cards))
 
 
 def irredundant_payments(counts: bytes, cost: int) -> tuple[tuple[int, ...], ...]:
-    """ALH-C2: every way to reach ``cost`` in which no card can be spared, as ascending values, sorted.
+    """Return every way to reach ``cost`` in which no card can be spared, as ascending values, sorted (ALH-C2).
 
     ``counts`` is one currency's part of a hand. Cards are taken from the highest value down, so a way is complete,
     and irredundant, with the card that first reaches the cost.
@@ -108,7 +108,7 @@ def irredundant_payments(counts: bytes, cost: int) -> tuple[tuple[int, ...], ...
 
 
 def takings(row: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-    """ALH-C1: every choice of cards from the row (ascending): one, or several of 5 together; sorted, none twice."""
+    """Return every choice of cards from the row (ALH-C1): one, or several of 5 together; sorted, none twice."""
     small = [kind for kind in row if VALUE[kind] < TAKE_LIMIT]
     together = (
         cards for size in range(2, len(small) + 1) for cards in combinations(small, size) if total(cards) <= TAKE_LIMIT

@@ -42,7 +42,7 @@ class Options:
     """ALH-C9: the currency of each market slot."""
 
     def for_seats(self, seats: int) -> Options:
-        """With the age order filled in. Raises ``SetupError`` for a choice that no table can make."""
+        """Return the options with the age order filled in. Raise ``SetupError`` for a choice that no table can make."""
         if not MIN_SEATS <= seats <= MAX_SEATS:
             raise SetupError(f"seats: expected {MIN_SEATS} to {MAX_SEATS}, got {seats}")
         age_order = self.age_order or tuple(range(seats))

@@ -14,7 +14,7 @@ _CLOCKWISE = (N, E, S, W)
 
 
 def outline(layout: Layout) -> list[Side]:
-    """ALH-B4: the outer sides in order, clockwise from the north side of the leftmost cell of the topmost row.
+    """Return the outer sides in order, clockwise from the north side of the leftmost cell of the topmost row (ALH-B4).
 
     Written apart from ``Layout.wall``, which only counts and is asked for in every turn.
     """
@@ -27,7 +27,7 @@ def outline(layout: Layout) -> list[Side]:
 
 
 def _next(occupied: set[Cell], side: Side) -> Side:
-    """The outer side that follows: at a corner inwards, straight on, or around the cell's own corner."""
+    """Return the outer side that follows: at a corner inwards, straight on, or around the cell's own corner."""
     (x, y), direction = side
     turn = _CLOCKWISE.index(direction)
     dx, dy = _ACROSS[_CLOCKWISE[(turn + 1) % 4]]
@@ -41,7 +41,7 @@ def _next(occupied: set[Cell], side: Side) -> Side:
 
 
 def longest_wall(layout: Layout) -> list[Side]:
-    """ALH-B1, ALH-B7: the sides of the longest wall, in order; of equally long ones the first after the first gap."""
+    """Return the sides of the longest wall, in order; of equals the first after the first gap (ALH-B1, ALH-B7)."""
     cells = layout.cells()
     sides = outline(layout)
     walled = [cell != (0, 0) and bool(layout.tile_set.walls[cells[cell]] & side) for cell, side in sides]

@@ -13,7 +13,7 @@ PILES: Final = 5
 
 @lru_cache(maxsize=128)
 def splits(cards: int) -> tuple[tuple[int, ...], ...]:
-    """ALH-F3: all ways to make five piles that differ by one card at most; the referee's own comes first."""
+    """Return all ways to make five piles that differ by one card at most; the referee's own comes first (ALH-F3)."""
     share, extra = divmod(cards, PILES)
     return tuple(
         tuple(share + (pile in larger) for pile in range(PILES)) for larger in combinations(range(PILES), extra)
@@ -21,18 +21,18 @@ def splits(cards: int) -> tuple[tuple[int, ...], ...]:
 
 
 def card_windows(split: Sequence[int]) -> tuple[tuple[int, int], tuple[int, int]]:
-    """ALH-F3: how many money cards can lie above scoring card A (in pile 2) and above B (in pile 4)."""
+    """Return how many money cards can lie above scoring card A (in pile 2) and above B (in pile 4) (ALH-F3)."""
     return (split[0], sum(split[:2])), (sum(split[:3]), sum(split[:4]))
 
 
 def scoring_cards_fit(stack: int, turned: int, a_at: int, b_at: int) -> bool:
-    """ALH-F3: whether some split allows A and B to have come where they came, or not to have come yet."""
+    """Return whether some split allows A and B to have come where they came, or not to have come yet (ALH-F3)."""
     return scoring_places(stack, turned, a_at, b_at) > 0
 
 
 @lru_cache(maxsize=4096)
 def scoring_places(stack: int, turned: int, a_at: int, b_at: int) -> int:
-    """ALH-F3: in how many ways, over all splits, A and B can lie: where they came, or below what was turned."""
+    """Return in how many ways A and B can lie, over all splits: where they came, or below what was turned (ALH-F3)."""
     return sum(
         prod(
             first <= at <= last if at >= 0 else max(0, last + 1 - max(first, turned))

@@ -46,7 +46,7 @@ class Position:
     )
 
     def __init__(self, seats: int, options: Options, tile_set: TileSet) -> None:
-        """Before the first event (ALH-F1 to ALH-F4). Raises ``SetupError``."""
+        """Before the first event (ALH-F1 to ALH-F4). Raise ``SetupError``."""
         self.options = options.for_seats(seats)
         self.tile_set = tile_set
         self.seats = seats
@@ -95,18 +95,18 @@ class Position:
         return min(self.market.count(FREE), self.bag.bit_count())
 
     def neutral_draws(self) -> int:
-        """ALH-F4: tiles that the neutral player draws before the game, and after round 1 and round 2."""
+        """Return tiles that the neutral player draws before the game, and after round 1 and round 2 (ALH-F4)."""
         if self.seats != 2:
             return 0
         in_bag = self.bag.bit_count()
         return in_bag // 3 if self.scorings == 2 else min(6, in_bag)
 
     def counts(self, seat: int) -> list[int]:
-        """ALH-E5: tiles in the seat's Alhambra by type, the reserve not among them."""
+        """Return tiles in the seat's Alhambra by type, the reserve not among them (ALH-E5)."""
         return self._count_types(self.layouts[seat].tiles.values())
 
     def neutral_counts(self) -> list[int]:
-        """The neutral player's tiles by type."""
+        """Return the neutral player's tiles by type."""
         return self._count_types(tiles_of(self.neutral))
 
     def _count_types(self, tiles: Iterable[int]) -> list[int]:
@@ -116,7 +116,7 @@ class Position:
         return counts
 
     def wall(self, seat: int) -> int:
-        """ALH-B1, ALH-B6: the seat's longest wall; closed, it counts one less where the options say so."""
+        """Return the seat's longest wall; closed, it counts one less where the options say so (ALH-B1, ALH-B6)."""
         return wall_points(*self.layouts[seat].wall(), self.options.loop_rule)
 
     def copy(self) -> Self:

@@ -10,7 +10,7 @@ _ROW: Final = (1 << STRIDE) - 1
 
 
 def flood(seed: int, within: int, *, diagonal: bool = False) -> int:
-    """The cells of ``within`` that hang together with the seed, by sides or by sides and corners."""
+    """Return the cells of ``within`` that hang together with the seed, by sides or by sides and corners."""
     grown = seed & within
     while True:
         row = grown | grown << 1 | grown >> 1
@@ -22,7 +22,7 @@ def flood(seed: int, within: int, *, diagonal: bool = False) -> int:
 
 
 def pockets(occupied: int) -> tuple[int, int]:
-    """The empty cells that tiles shut in, and those of them that touch the outside by a corner (ALH-A5, ALH-A6)."""
+    """Return empty cells that tiles shut in, and those of them that touch the outside by a corner (ALH-A5, ALH-A6)."""
     first = (((occupied & -occupied).bit_length() - 1) // STRIDE - 1) * STRIDE
     occupied >>= first  # from here on in the rows from the one above the tiles to the one below
     rows = occupied.bit_length() // STRIDE + 2

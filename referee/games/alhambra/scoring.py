@@ -27,12 +27,12 @@ class Line:
 
 
 def place_points(round_: int, type_: int) -> tuple[int, ...]:
-    """ALH-E1: points of the places of a type in round 1, 2 or 3, the first place first."""
+    """Return points of the places of a type in round 1, 2 or 3, the first place first (ALH-E1)."""
     return tuple(FIRST_PLACE[round_ - 1 - rank] + type_ for rank in range(round_))
 
 
 def award_type(round_: int, type_: int, counts: Sequence[int], neutral: int = 0) -> list[Line]:
-    """ALH-E2 to ALH-E4, ALH-E6: the lines of one type. ``counts``: each seat's tiles of the type.
+    """Return the lines of one type (ALH-E2 to ALH-E4, ALH-E6). ``counts``: each seat's tiles of the type.
 
     Tied players take the next places together and share the sum of their points, rounded down (ALH-E2); places
     beyond the last give nothing (ALH-E3); none of the type, no place (ALH-E4); the neutral player takes places
@@ -56,7 +56,7 @@ def award_type(round_: int, type_: int, counts: Sequence[int], neutral: int = 0)
 def score_round(
     round_: int, counts: Sequence[Sequence[int]], walls: Sequence[int], neutral: Sequence[int] | None = None
 ) -> tuple[list[int], list[Line]]:
-    """ALH-B8, ALH-E1 to ALH-E6: each seat's points of a round, wall included, and the lines behind them.
+    """Return each seat's points of a round, wall included, and the lines behind them (ALH-B8, ALH-E1 to ALH-E6).
 
     ``counts``: for each seat, its tiles in the Alhambra by type (the reserve does not count, ALH-E5).
     """
@@ -79,5 +79,5 @@ def score_position(position: Position, round_: int) -> tuple[list[int], list[Lin
 
 
 def places(scores: Sequence[int]) -> tuple[int, ...]:
-    """ALH-E10, ALH-F12: 1 for the most points; equal points are equal places, and nothing breaks the tie."""
+    """Return 1 for the most points; equal points are equal places, and nothing breaks the tie (ALH-E10, ALH-F12)."""
     return tuple(1 + sum(other > score for other in scores) for score in scores)

@@ -46,7 +46,7 @@ class State(Position, StateBase):
     # What is awaited
 
     def pending(self) -> tuple[Pending, ...]:
-        """One thing at a time: a decision, an outcome, a forced pass, or the result."""
+        """Return one thing at a time: a decision, an outcome, a forced pass, or the result."""
         kind = CHANCE_KINDS.get(self.phase)
         if kind is not None:
             return (Chance(kind),)
@@ -63,7 +63,7 @@ class State(Position, StateBase):
     # What happens
 
     def apply(self, event: Event) -> None:
-        """Moves on to the next thing awaited. The event has passed ``check``."""
+        """Move on to the next thing awaited. The event has passed ``check``."""
         match event:
             case TakeMoney(cards):
                 self._take_money(cards)
@@ -254,7 +254,7 @@ class State(Position, StateBase):
             self.phase = Phase.FIRST_ROW
 
     def _start_seat(self) -> int:
-        """ALH-F2: fewest cards, then least money, then the youngest."""
+        """Return the seat with the fewest cards, then the least money, then the youngest (ALH-F2)."""
         return min(self.options.age_order, key=lambda seat: (sum(self.hands[seat]), sum(sums(self.hands[seat]))))
 
     # The end

@@ -45,7 +45,7 @@ class Tile:
 
 
 def parse_tile(name: str) -> Tile:
-    """``type-cost`` or ``type-cost-walls`` with the walls in the order NESW. Raises ``SetupError``."""
+    """Read ``type-cost`` or ``type-cost-walls``, the walls in the order NESW. Raise ``SetupError``."""
     type_, _, rest = name.partition("-")
     cost, dash, letters = rest.partition("-")
     ordered = "".join(side for side in SIDE_LETTERS if side in letters)
@@ -67,7 +67,7 @@ class TileSet:
     __slots__ = ("all", "costs", "names", "numbers", "types", "walls")
 
     def __init__(self, names: tuple[str, ...]) -> None:
-        """Raises ``SetupError`` unless there are 54 different well-formed names."""
+        """Raise ``SetupError`` unless there are 54 different well-formed names."""
         if len(names) != len(NAMES) or len(set(names)) != len(names):
             raise SetupError(f"tile set: expected {len(NAMES)} different names, got {len(set(names))}")
         tiles = [parse_tile(name) for name in names]
@@ -81,12 +81,12 @@ class TileSet:
 
 @lru_cache(maxsize=16)
 def tile_set(names: tuple[str, ...] = NAMES) -> TileSet:
-    """The set with these names; one object for equal names. Raises ``SetupError``."""
+    """Return the set with these names; one object for equal names. Raise ``SetupError``."""
     return TileSet(names)
 
 
 def tiles_of(bits: int) -> list[int]:
-    """The tile numbers of a bit set, ascending."""
+    """Return the tile numbers of a bit set, ascending."""
     numbers = []
     while bits:
         low = bits & -bits
@@ -96,7 +96,7 @@ def tiles_of(bits: int) -> list[int]:
 
 
 def bits_of(tiles: list[int] | tuple[int, ...]) -> int:
-    """The bit set of tile numbers."""
+    """Return the bit set of tile numbers."""
     bits = 0
     for tile in tiles:
         bits |= 1 << tile

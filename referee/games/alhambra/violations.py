@@ -16,12 +16,12 @@ _NEIGHBOURS = ((0, -1), (1, 0), (0, 1), (-1, 0))
 
 
 def _around(cell: Cell) -> Iterable[tuple[int, Cell]]:
-    """The four sides: (bit of the wall mask, neighbour)."""
+    """Return the four sides: (bit of the wall mask, neighbour)."""
     return ((1 << i, (cell[0] + dx, cell[1] + dy)) for i, (dx, dy) in enumerate(_NEIGHBOURS))
 
 
 def _walls_at(layout: Layout, cell: Cell) -> int | None:
-    """The wall mask on a cell; None where it is empty."""
+    """Return the wall mask on a cell; None where it is empty."""
     if cell == (0, 0):
         return 0
     tile = layout.tiles.get(index_of(cell)) if on_board(cell) else None
@@ -44,7 +44,7 @@ def _mismatches(layout: Layout, cell: Cell, walls: int) -> tuple[Violation, ...]
 
 
 def placement_violations(layout: Layout, tile: int, cell: Cell) -> tuple[Violation, ...]:
-    """Every rule of building that a tile breaks on this cell."""
+    """Return every rule of building that a tile breaks on this cell."""
     walls = layout.tile_set.walls[tile]
     if not on_board(cell):
         return (Violation("ALH-A8", (cell,)),)
@@ -63,7 +63,7 @@ def placement_violations(layout: Layout, tile: int, cell: Cell) -> tuple[Violati
 
 
 def removal_violations(layout: Layout, cell: Cell) -> tuple[Violation, ...]:
-    """ALH-D2, ALH-D3: every rule that taking the tile of this cell away breaks."""
+    """Return every rule that taking the tile of this cell away breaks (ALH-D2, ALH-D3)."""
     if cell == (0, 0):
         return (Violation("ALH-D2", (cell,)),)
     index = index_of(cell) if on_board(cell) else 0
@@ -82,7 +82,7 @@ def removal_violations(layout: Layout, cell: Cell) -> tuple[Violation, ...]:
 
 
 def swap_violations(layout: Layout, tile: int, cell: Cell) -> tuple[Violation, ...]:
-    """ALH-D2, ALH-D4: every rule that the tile in place of this cell's breaks."""
+    """Return every rule that the tile in place of this cell's breaks (ALH-D2, ALH-D4)."""
     if cell == (0, 0):
         return (Violation("ALH-D2", (cell,)),)
     if not on_board(cell) or not layout.occupied >> index_of(cell) & 1:
@@ -96,7 +96,7 @@ def swap_violations(layout: Layout, tile: int, cell: Cell) -> tuple[Violation, .
 
 
 def layout_violations(layout: Layout) -> tuple[Violation, ...]:
-    """Every rule of building that the layout as a whole breaks."""
+    """Return every rule of building that the layout as a whole breaks."""
     east, south = layout.clashes()
     found = [
         Violation("ALH-A2", (cell, (cell[0] + dx, cell[1] + dy)), {"sides": letter})
@@ -111,7 +111,7 @@ def layout_violations(layout: Layout) -> tuple[Violation, ...]:
 
 
 def hole_violations(occupied: int, before: int = 0) -> list[Violation]:
-    """ALH-A5: pockets of empty cells shut in on all sides; ALH-A6: pockets that touch the outside by a corner only.
+    """Return the pockets that are shut in (ALH-A5), and those that touch the outside by a corner only (ALH-A6).
 
     ``before``: cells that were shut in already, which are left out.
     """

@@ -28,11 +28,11 @@ class Kingdomino:
         return domino_set()
 
     def new(self, seats: int, options: Options | None = None, components: DominoSet | None = None) -> State:
-        """The state before the first event. Raises ``SetupError``."""
+        """Return the state before the first event. Raise ``SetupError``."""
         return State(seats, options or Options(), components or self.default_components())
 
     def dealer(self, seats: int, options: Options | None, components: DominoSet | None, stream: Stream) -> Dealer:
-        """The order that ``stream`` gives this game. Raises ``SetupError``."""
+        """Return the order that ``stream`` gives this game. Raise ``SetupError``."""
         return Dealer(seats, options or Options(), components or self.default_components(), stream)
 
 

@@ -14,7 +14,7 @@ from referee.games.kingdomino.position import Position
 
 
 def outcomes(position: Position) -> Iterator[tuple[Outcome, int]]:
-    """Every outcome that the draw can bring, with the number of ways in which it does. Lines are lazy: there are many.
+    """Yield every outcome that the draw can bring, with its number of ways. Lines are lazy: there are many.
 
     KDO-4: those of the option's draw; ``check`` admits any order of the kings. KDO-12: what was removed before the game
     is as unknown as what is still to come, so all lines of dominoes not yet seen are equally likely.

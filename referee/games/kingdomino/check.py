@@ -23,7 +23,7 @@ Found = tuple[Violation, ...]
 
 
 def violations(position: Position, event: Event) -> Found:
-    """Every rule that the event breaks in this position."""
+    """Return every rule that the event breaks in this position."""
     phase = position.phase
     match event:
         case PlaceCastle(column, row):
@@ -42,12 +42,12 @@ def violations(position: Position, event: Event) -> Found:
 
 
 def _not_awaited(phase: Phase) -> Found:
-    """KDO-9: only what the course of the game has next."""
+    """Check KDO-9: only what the course of the game has next."""
     return (Violation("KDO-9", facts={"awaited": CHANCE_KINDS.get(phase, phase.name.lower())}),)
 
 
 def _out_of_place(phase: Phase) -> Found:
-    """KDO-7: a domino is placed, then one is chosen."""
+    """Check KDO-7: a domino is placed, then one is chosen."""
     if phase is Phase.PLACE:
         return (Violation("KDO-7", facts={"awaited": "the king's domino to be placed"}),)
     if phase is Phase.CHOOSE:
@@ -56,12 +56,12 @@ def _out_of_place(phase: Phase) -> Found:
 
 
 def _no_castle(phase: Phase) -> Found:
-    """KDO-17: a castle is placed once, before anything else, and only in a fixed frame."""
+    """Check KDO-17: a castle is placed once, before anything else, and only in a fixed frame."""
     return (Violation("KDO-17", facts={"awaited": CHANCE_KINDS.get(phase, phase.name.lower())}),)
 
 
 def _castle(position: Position, column: int, row: int) -> Found:
-    """KDO-17: on a cell of the frame."""
+    """Check KDO-17: on a cell of the frame."""
     size = position.options.size()
     if in_frame(size, (column, row)):
         return ()
@@ -69,7 +69,7 @@ def _castle(position: Position, column: int, row: int) -> Found:
 
 
 def _choose(position: Position, number: int) -> Found:
-    """KDO-5: a domino of the line that carries no king."""
+    """Check KDO-5: a domino of the line that carries no king."""
     if number not in position.offer:
         return (Violation("KDO-5", facts={"domino": number, "found": "not in the line"}),)
     if number in position.claims:
@@ -78,7 +78,7 @@ def _choose(position: Position, number: int) -> Found:
 
 
 def _due(position: Position, number: int) -> Found:
-    """KDO-6: the domino under the king whose turn it is."""
+    """Check KDO-6: the domino under the king whose turn it is."""
     due = position.due().number
     return () if number == due else (Violation("KDO-6", facts={"domino": number, "due": due}),)
 
@@ -92,7 +92,7 @@ def _place(position: Position, number: int, left: Cell, right: Cell) -> Found:
 
 
 def _discard(position: Position, number: int) -> Found:
-    """KDO-13: only where no placement is legal; the violation names the cells of one."""
+    """Check KDO-13: only where no placement is legal; the violation names the cells of one."""
     found = _due(position, number)
     domino = position.domino_set.get(number)
     if domino is None:
@@ -103,7 +103,7 @@ def _discard(position: Position, number: int) -> Found:
 
 
 def _first_order(position: Position, seats: tuple[int, ...]) -> Found:
-    """KDO-4: every king once, in any order."""
+    """Check KDO-4: every king once, in any order."""
     if Counter(seats) == Counter(all_kings(position.seats)):
         return ()
     return (Violation("KDO-4", facts={"order": _words(seats), "kings": _words(all_kings(position.seats))}),)

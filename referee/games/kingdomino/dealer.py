@@ -14,7 +14,7 @@ class Dealer:
     """The order that a stream gives: the dominoes, the first ones of which are played with, and the first order."""
 
     def __init__(self, seats: int, options: Options, domino_set: DominoSet, stream: Stream) -> None:
-        """Draws as docs/kingdomino-state.md has it. Raises ``SetupError``."""
+        """Draw as docs/kingdomino-state.md has it. Raise ``SetupError``."""
         options = options.for_seats(seats)
         order = stream.permutation("shuffle/dominoes/0", len(domino_set.dominoes))
         self._dominoes = [domino_set.dominoes[i].number for i in order]
@@ -23,7 +23,7 @@ class Dealer:
             self._order = _first_order(seats, options.first_order, stream)
 
     def outcome(self, position: Position) -> Outcome:
-        """The outcome that ``position`` awaits. Called once for every chance event, in order. Raises ``SetupError``."""
+        """Return the outcome that ``position`` awaits. Call it once for each, in order. Raise ``SetupError``."""
         if position.phase is Phase.FIRST_ORDER:
             return FirstOrder(self._order)
         if position.phase is Phase.LINE:

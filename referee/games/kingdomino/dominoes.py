@@ -40,7 +40,7 @@ class Domino(NamedTuple):
 
 
 def parse_half(name: str) -> Half:
-    """``terrain``, or ``terrain:crowns`` with 1 to 3 crowns. Raises ``SetupError``."""
+    """Read ``terrain``, or ``terrain:crowns`` with 1 to 3 crowns. Raise ``SetupError``."""
     terrain, colon, crowns = name.partition(":")
     if terrain not in TERRAINS or (colon and crowns not in ("1", "2", "3")):
         raise SetupError(f"half {name!r}: expected terrain or terrain:crowns, such as wheat or mine:2")
@@ -77,7 +77,7 @@ class DominoSet:
     __slots__ = ("all", "dominoes")
 
     def __init__(self, dominoes: Sequence[Domino]) -> None:
-        """Raises ``SetupError`` unless there are 48, numbered 1 to 48 in this order."""
+        """Raise ``SetupError`` unless there are 48, numbered 1 to 48 in this order."""
         if [domino.number for domino in dominoes] != list(range(1, COUNT + 1)):
             raise SetupError(f"dominoes: expected the numbers 1 to {COUNT}, ascending")
         for number, *halves in dominoes:
@@ -92,12 +92,12 @@ class DominoSet:
         """Every number as a bit of a set."""
 
     def get(self, number: int) -> Domino | None:
-        """The domino with the number; None for a number that the set does not have."""
+        """Return the domino with the number; None for a number that the set does not have."""
         return self.dominoes[number - 1] if 1 <= number <= len(self.dominoes) else None
 
 
 def domino_set(dominoes: tuple[Domino, ...] = DOMINOES) -> DominoSet:
-    """The set with these dominoes; one object for equal ones. Raises ``SetupError``."""
+    """Return the set with these dominoes; one object for equal ones. Raise ``SetupError``."""
     return _domino_set(dominoes)
 
 
@@ -105,5 +105,5 @@ _domino_set = lru_cache(maxsize=16)(DominoSet)
 
 
 def numbers_of(bits: int) -> list[int]:
-    """The domino numbers of a bit set, ascending."""
+    """Return the domino numbers of a bit set, ascending."""
     return [number for number in range(bits.bit_length()) if bits >> number & 1]

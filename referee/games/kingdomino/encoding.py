@@ -18,7 +18,7 @@ _domino = Struct(">B4b").pack
 
 
 def encode(position: Position) -> bytes:
-    """The bytes; their SHA-256 is the position's digest."""
+    """Return the bytes; their SHA-256 is the position's digest."""
     parts = [
         b"KDO\x01",
         _head(
@@ -42,7 +42,7 @@ def encode(position: Position) -> bytes:
 
 
 def _list(numbers: Sequence[int]) -> bytes:
-    """How many bytes follow, then a byte a number."""
+    """Return how many bytes follow, then a byte a number."""
     return bytes((len(numbers), *numbers))
 
 

@@ -26,17 +26,17 @@ CASTLE: Final = (0, 0)
 
 
 def index_of(cell: Cell) -> int:
-    """The bit number of a cell that is ``near``."""
+    """Return the bit number of a cell that is ``near``."""
     return (cell[0] + 8) * STRIDE + cell[1] + 8
 
 
 def near(cell: Cell) -> bool:
-    """Whether the cell has a bit: those of every frame have, and those beside them."""
+    """Return whether the cell has a bit: those of every frame have, and those beside them."""
     return -_REACH <= cell[0] <= _REACH and -_REACH <= cell[1] <= _REACH
 
 
 def beside(left: Cell, right: Cell) -> bool:
-    """KDO-19: whether the cells have a side in common."""
+    """Return whether the cells have a side in common (KDO-19)."""
     return abs(left[0] - right[0]) + abs(left[1] - right[1]) == 1
 
 
@@ -56,7 +56,7 @@ _CASTLE_BIT: Final = 1 << index_of(CASTLE)
 
 
 def cells_of(bits: int) -> Iterator[Cell]:
-    """The cells of a set, by x, then y."""
+    """Yield the cells of a set, by x, then y."""
     while bits:
         low = bits & -bits
         yield _CELLS[low.bit_length() - 1]
@@ -65,7 +65,7 @@ def cells_of(bits: int) -> Iterator[Cell]:
 
 @cache
 def _rectangle(west: int, north: int, size: int) -> int:
-    """The square of this side with this north-west corner, as far as its cells are near."""
+    """Return the square of this side with this north-west corner, as far as its cells are near."""
     return sum(
         1 << index_of((x, y)) for x in range(west, west + size) for y in range(north, north + size) if near((x, y))
     )
@@ -98,7 +98,7 @@ class Kingdom:
     def __init__(self, frame_size: int, castle: Cell | None = None) -> None:
         """The castle alone. ``castle``: its column and row in a fixed frame; None: the frame is relative.
 
-        Raises ``SetupError`` for another size than 5 or 7 and for a castle outside the frame.
+        Raise ``SetupError`` for another size than 5 or 7 and for a castle outside the frame.
         """
         if frame_size not in SIZES:
             raise SetupError(f"frame: expected 5 or 7 cells, got {frame_size}")
@@ -118,7 +118,7 @@ class Kingdom:
         """KDO-14: for each terrain, the neighbours of its cells and of the castle."""
 
     def _frame(self) -> int:
-        """KDO-16: the cells that the castle's place leaves."""
+        """Return the cells that the castle's place leaves (KDO-16)."""
         if self.castle is None:
             return _windows(self.frame_size)[index_of(CASTLE)]
         column, row = self.castle
@@ -127,7 +127,7 @@ class Kingdom:
     # Placing
 
     def placed(self, domino: Domino, left: Cell, right: Cell) -> Kingdom:
-        """With the domino on two empty neighbouring cells that are ``near``.
+        """Return the kingdom with the domino on two empty neighbouring cells that are ``near``.
 
         KDO-19: of a domino with equal halves either may be the left one; it is kept as the smaller cell.
         """
@@ -152,7 +152,7 @@ class Kingdom:
         return new
 
     def _steps(self, domino: Domino) -> tuple[int, int, int, int]:
-        """KDO-13, KDO-14, KDO-16: the left half's cells with room to the west, north, south and east of them.
+        """Return the left half's cells with room to the west, north, south and east of them (KDO-13, KDO-14, KDO-16).
 
         KDO-19: with equal halves only south and east, the smaller cell on the left.
         """
@@ -169,7 +169,7 @@ class Kingdom:
         return west, north, south, east
 
     def codes(self, domino: Domino) -> list[int]:
-        """The legal placements in canonical order; ``halves_of`` gives the cells of each."""
+        """Return the legal placements in canonical order; ``halves_of`` gives the cells of each."""
         codes = []
         for step, cells in enumerate(self._steps(domino), start=-4):
             bits = cells
@@ -181,18 +181,18 @@ class Kingdom:
         return codes
 
     def placements(self, domino: Domino) -> list[tuple[int, int, int, int]]:
-        """KDO-13 to KDO-19: legal placements as x and y of the left and the right half, ascending.
+        """Return legal placements as x and y of the left and the right half, ascending (KDO-13 to KDO-19).
 
         Of the two encodings of a domino with equal halves, the smaller one.
         """
         return [(*left, *right) for left, right in map(_HALVES.__getitem__, self.codes(domino))]
 
     def fits(self, domino: Domino) -> bool:
-        """KDO-13: whether there is a legal placement."""
+        """Return whether there is a legal placement (KDO-13)."""
         return any(self._steps(domino))
 
     def violations(self, domino: Domino, left: Cell, right: Cell) -> tuple[Violation, ...]:
-        """KDO-14, KDO-16, KDO-18, KDO-19: every rule of placing that is broken. The cells may be any numbers."""
+        """Return every broken rule of placing (KDO-14, KDO-16, KDO-18, KDO-19). The cells may be any numbers."""
         found = self.misplaced(left, right)
         halves = ((left, domino.left), (right, domino.right))
         if not any(near(cell) and self._touch[half.terrain] >> index_of(cell) & 1 for cell, half in halves):
@@ -201,7 +201,7 @@ class Kingdom:
         return found
 
     def misplaced(self, left: Cell, right: Cell) -> tuple[Violation, ...]:
-        """KDO-16, KDO-18, KDO-19: what is wrong with the cells whatever the domino."""
+        """Return what is wrong with the cells whatever the domino (KDO-16, KDO-18, KDO-19)."""
         found = []
         if outside := self._outside(left, right):
             frame = f"{self.frame_size}x{self.frame_size}"
@@ -215,7 +215,7 @@ class Kingdom:
         return tuple(found)
 
     def _outside(self, left: Cell, right: Cell) -> tuple[Cell, ...]:
-        """KDO-16: the halves that do not fit into the frame; in a relative one perhaps only both together."""
+        """Return the halves that do not fit into the frame; in a relative one perhaps only both together (KDO-16)."""
         frame = self._frame()
         if self.castle is None:
             windows = _windows(self.frame_size)
@@ -232,7 +232,7 @@ class Kingdom:
     # What it is worth
 
     def areas(self) -> list[Area]:
-        """KDO-20: by terrain, then by first cell."""
+        """Return the areas by terrain, then by first cell (KDO-20)."""
         found = [
             Area(terrain, bits.bit_count(), crowns, tuple(cells_of(bits)))
             for terrain, areas in enumerate(self.area_sets)
@@ -241,7 +241,7 @@ class Kingdom:
         return sorted(found, key=lambda area: (area.terrain, area.cells))
 
     def score(self) -> int:
-        """KDO-20, KDO-25: squares times crowns, area by area; bonuses are not the kingdom's."""
+        """Return squares times crowns, area by area; bonuses are not the kingdom's (KDO-20, KDO-25)."""
         points = 0
         for areas in self.area_sets:
             for bits, crowns in areas:
@@ -249,15 +249,15 @@ class Kingdom:
         return points
 
     def largest_area(self) -> int:
-        """KDO-21: squares of the largest area, crowns or not."""
+        """Return squares of the largest area, crowns or not (KDO-21)."""
         return max((bits.bit_count() for areas in self.area_sets for bits, _ in areas), default=0)
 
     def crowns(self) -> int:
-        """KDO-22: crowns of the whole kingdom."""
+        """Return crowns of the whole kingdom (KDO-22)."""
         return sum(crowns for areas in self.area_sets for _, crowns in areas)
 
     def is_central(self) -> bool:
-        """KDO-27: whether it has the frame's full size both ways, with the castle in the middle."""
+        """Return whether it has the frame's full size both ways, with the castle in the middle (KDO-27)."""
         arm = self.frame_size // 2
         cells = list(cells_of(self._occupied()))
         return all(
@@ -286,17 +286,17 @@ class Kingdom:
 
 
 def in_frame(size: int, castle: Cell) -> bool:
-    """KDO-17: whether this column and row are the frame's."""
+    """Return whether this column and row are the frame's (KDO-17)."""
     return 0 <= castle[0] < size and 0 <= castle[1] < size
 
 
 def halves_of(code: int) -> tuple[Cell, Cell]:
-    """The cells of the left and the right half."""
+    """Return the cells of the left and the right half."""
     return _HALVES[code]
 
 
 def _joined(areas: tuple[tuple[int, int], ...], index: int, crowns: int) -> tuple[tuple[int, int], ...]:
-    """KDO-20: a square more, in one area with all that it touches."""
+    """Return the areas with one square more, in one area with all that it touches (KDO-20)."""
     bits, around = 1 << index, _NEAR[index]
     apart = []
     for area in areas:

@@ -26,7 +26,7 @@ def legal_moves(position: Position) -> Iterator[Move]:
 
 
 def moves(position: Position) -> list[Move]:
-    """Castles by column, then row; dominoes by number; placements by cells, or the discard if there is none."""
+    """Return castles by column, then row; dominoes by number; placements by cells, or the discard if there is none."""
     match position.phase:
         case Phase.CASTLE:
             size = position.options.size()
@@ -43,7 +43,7 @@ def moves(position: Position) -> list[Move]:
 
 
 def stand_in(position: Position, seat: int) -> Move:
-    """TBL-2: the first of ``moves``. Raises ``ValueError`` if the seat has nothing to decide."""
+    """Return the first of ``moves`` (TBL-2). Raise ``ValueError`` if the seat has nothing to decide."""
     if seat == position.seat and (listed := moves(position)):
         return listed[0]
     raise ValueError(f"seat {seat} has nothing to decide")

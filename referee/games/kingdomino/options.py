@@ -58,7 +58,7 @@ class Options:
     """KDO-26: one of three games whose points are added."""
 
     def for_seats(self, seats: int) -> Options:
-        """Itself. Raises ``SetupError`` for what cannot be combined, by the variant's name."""
+        """Return the same options. Raise ``SetupError`` for what cannot be combined, by the variant's name."""
         if not MIN_SEATS <= seats <= MAX_SEATS:
             raise SetupError(f"seats: expected {MIN_SEATS} to {MAX_SEATS}, got {seats}")
         if self.mighty_duel and seats != 2:
@@ -78,11 +78,11 @@ class Options:
         return replace(self)
 
     def size(self) -> int:
-        """Cells of the frame's side."""
+        """Return cells of the frame's side."""
         return 7 if self.mighty_duel else 5
 
     def dominoes(self, seats: int) -> int:
-        """KDO-2, KDO-29, KDO-30: how many of the 48 are drawn in the game."""
+        """Return how many of the 48 are drawn in the game (KDO-2, KDO-29, KDO-30)."""
         if self.mighty_duel or seats == 4:
             return 48
         if self.wider_offer:
@@ -90,20 +90,20 @@ class Options:
         return 12 * seats
 
     def line(self, seats: int) -> int:
-        """KDO-3, KDO-30: dominoes of a line."""
+        """Return dominoes of a line (KDO-3, KDO-30)."""
         return seats * kings_of(seats) + self.wider_offer
 
 
 def kings_of(seats: int) -> int:
-    """KDO-1: kings of each seat."""
+    """Return kings of each seat (KDO-1)."""
     return 2 if seats == 2 else 1
 
 
 def clockwise(first: int, seats: int) -> tuple[int, ...]:
-    """KDO-4: from this seat on, with two seats twice around."""
+    """Return the seats from this one on, with two seats twice around (KDO-4)."""
     return tuple((first + turn) % seats for turn in range(seats)) * kings_of(seats)
 
 
 def all_kings(seats: int) -> tuple[int, ...]:
-    """KDO-1: the owners of all kings, seat by seat."""
+    """Return the owners of all kings, seat by seat (KDO-1)."""
     return tuple(seat for seat in range(seats) for _ in range(kings_of(seats)))

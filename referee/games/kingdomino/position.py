@@ -33,7 +33,7 @@ class Position:
     )
 
     def __init__(self, seats: int, options: Options, domino_set: DominoSet) -> None:
-        """Before the first event. Raises ``SetupError``."""
+        """Before the first event. Raise ``SetupError``."""
         self.options = options.for_seats(seats)
         self.domino_set = domino_set
         self.seats = seats
@@ -63,15 +63,15 @@ class Position:
         """KDO-15: of each seat, in the order of the discards."""
 
     def line_size(self) -> int:
-        """KDO-3, KDO-30: dominoes of a line."""
+        """Return dominoes of a line (KDO-3, KDO-30)."""
         return self.options.line(self.seats)
 
     def undrawn(self) -> int:
-        """Dominoes that are still to come in the game."""
+        """Return dominoes that are still to come in the game."""
         return (self.lines_in_all - self.lines) * self.line_size()
 
     def due(self) -> Domino:
-        """KDO-6: the domino that is placed next in this round. Raises ``IndexError`` if there is none."""
+        """Return the domino that is placed next in this round (KDO-6). Raise ``IndexError`` if there is none."""
         return self.domino_set.dominoes[self.kings[0][0] - 1]
 
     def copy(self) -> Self:

@@ -39,7 +39,7 @@ def central_bonus(kingdom: Kingdom, options: Options) -> int:
 
 
 def harmony_bonus(discarded: Sequence[int], options: Options) -> int:
-    """KDO-28: nothing was discarded so far."""
+    """Return whether nothing was discarded so far (KDO-28)."""
     return HARMONY_POINTS if options.harmony and not discarded else 0
 
 
@@ -57,12 +57,12 @@ def standing(position: Position, seat: int) -> Standing:
 
 
 def places(standings: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-    """KDO-21 to KDO-23: 1 for the best standing; what is equal in everything is an equal place."""
+    """Return 1 for the best standing; what is equal in everything is an equal place (KDO-21 to KDO-23)."""
     return tuple(1 + sum(other > own for other in standings) for own in standings)
 
 
 def dynasty(games: Sequence[Sequence[int]]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """KDO-26: each seat's sum and its place; ``games``: the points of all seats, game by game."""
+    """Return each seat's sum and its place; ``games``: the points of all seats, game by game (KDO-26)."""
     sums = tuple(map(sum, zip(*games, strict=True)))
     return sums, places([(points,) for points in sums])
 

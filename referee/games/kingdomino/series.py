@@ -13,12 +13,12 @@ GAMES: Final = 3
 
 
 def is_last(position: Position, index: int) -> bool:
-    """KDO-26: whether a series ends with this game, the one after ``index`` others."""
+    """Return whether a series ends with this game, the one after ``index`` others (KDO-26)."""
     return position.options.dynasty and index + 1 >= GAMES
 
 
 def next_options(position: Position) -> Options:
-    """KDO-26: in a dynasty the order of the first choice is declared, as it was, with every seat's left neighbour."""
+    """Return the next game's options (KDO-26): a declared order of the first choice, as it was, turned by one seat."""
     if not position.options.dynasty:
         return position.options
     order = tuple((seat + 1) % position.seats for seat in position.order)

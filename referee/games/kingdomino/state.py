@@ -38,7 +38,7 @@ class State(Position, StateBase):
     standing = scoring.standing
 
     def __init__(self, seats: int, options: Options, domino_set: DominoSet) -> None:
-        """Before the first event. Raises ``SetupError``."""
+        """Before the first event. Raise ``SetupError``."""
         super().__init__(seats, options, domino_set)
         if self.options.frame is Frame.RELATIVE:
             self._set_up()
@@ -51,7 +51,7 @@ class State(Position, StateBase):
     # What is awaited
 
     def pending(self) -> tuple[Pending, ...]:
-        """One thing at a time: a decision, an outcome, or the result."""
+        """Return one thing at a time: a decision, an outcome, or the result."""
         match self.phase:
             case Phase.CASTLE:
                 return (Decision(self.seat, CASTLES),)
@@ -68,7 +68,7 @@ class State(Position, StateBase):
     # What happens
 
     def apply(self, event: Event) -> None:
-        """Moves on to the next thing awaited. The event has passed ``check``."""
+        """Move on to the next thing awaited. The event has passed ``check``."""
         match event:
             case PlaceDomino(_, left, right):
                 kingdom = self.kingdoms[self.seat]

@@ -28,11 +28,11 @@ class RollAndWrite:
         return sheet()
 
     def new(self, seats: int, options: Options | None = None, components: Sheet | None = None) -> State:
-        """The state before the first event. Raises ``SetupError``."""
+        """Return the state before the first event. Raise ``SetupError``."""
         return State(seats, options or Options(), components or self.default_components())
 
     def dealer(self, seats: int, options: Options | None, components: Sheet | None, stream: Stream) -> Dealer:  # noqa: ARG002
-        """The dice that ``stream`` gives this game. Raises ``SetupError``."""
+        """Return the dice that ``stream`` gives this game. Raise ``SetupError``."""
         (options or Options()).for_seats(seats)
         return Dealer(stream)
 

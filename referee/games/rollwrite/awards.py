@@ -23,7 +23,7 @@ class Award:
 
 
 def completed(awards: Sequence[Award], seats: int, against: bool) -> list[dict[int, int]]:
-    """Of each type, who completed it and how many points each got: seats, then virtual players.
+    """Return, by type, the players who completed it and the points of each: seats, then virtual players.
 
     RNW-30: a virtual player takes its place for nothing; RNW-45: in ``against`` it gets the points.
     """

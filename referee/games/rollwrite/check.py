@@ -31,7 +31,7 @@ from referee.games.rollwrite.sheet import FACES, SECOND_COST, START_BUILDINGS, T
 
 
 def violations(position: Position, event: Event) -> tuple[Violation, ...]:
-    """Every rule that the event breaks in this position."""
+    """Return every rule that the event breaks in this position."""
     if isinstance(event, Move):
         return _move(position, event)
     if isinstance(event, ForcedPass):
@@ -40,7 +40,7 @@ def violations(position: Position, event: Event) -> tuple[Violation, ...]:
 
 
 def _not_awaited(phase: Phase) -> tuple[Violation, ...]:
-    """RNW-8: only what the game waits for; nobody passes."""
+    """Check RNW-8: only what the game waits for; nobody passes."""
     return (Violation("RNW-8", facts={"awaited": CHANCE_KINDS.get(phase, phase.name.lower())}),)
 
 
@@ -68,7 +68,7 @@ def _move(position: Position, event: Move) -> tuple[Violation, ...]:
 
 
 def _change_dice(position: Position, blue: tuple[int, ...], yellow: tuple[int, ...]) -> tuple[Violation, ...]:
-    """RNW-19: once, four dice of 1 to 6, not those that lie there; RNW-22: for no more coins than there are."""
+    """Check RNW-19: once, four dice of 1 to 6, not those that lie there; RNW-22: for no more coins than there are."""
     found = []
     if position.changed:
         found.append(Violation("RNW-19", facts={"found": "dice changed twice in a turn"}))
@@ -89,7 +89,7 @@ def _change_dice(position: Position, blue: tuple[int, ...], yellow: tuple[int, .
 
 
 def _build(position: Position, blue: int, yellow: int) -> tuple[Violation, ...]:
-    """RNW-9: where two of the seat's dice meet; RNW-10: nothing is built there yet."""
+    """Check RNW-9: where two of the seat's dice meet; RNW-10: nothing is built there yet."""
     found = []
     if blue not in position.blue[position.seat] or yellow not in position.yellow[position.seat]:
         found.append(Violation("RNW-9", facts={"blue": blue, "yellow": yellow, "dice": _dice(position)}))
@@ -99,7 +99,7 @@ def _build(position: Position, blue: int, yellow: int) -> tuple[Violation, ...]:
 
 
 def _build_second(position: Position) -> tuple[Violation, ...]:
-    """RNW-20: only after a building, with the other two dice; RNW-22: for three coins."""
+    """Check RNW-20: only after a building, with the other two dice; RNW-22: for three coins."""
     if position.phase is Phase.SECOND:
         return ()
     coins = position.coins[position.seat]
@@ -111,7 +111,7 @@ def _build_second(position: Position) -> tuple[Violation, ...]:
 
 
 def _keep_pair(position: Position, blue: int, yellow: int) -> tuple[Violation, ...]:
-    """RNW-17: a blue and a yellow die of those rolled."""
+    """Check RNW-17: a blue and a yellow die of those rolled."""
     if blue not in position.blue[position.seat] or yellow not in position.yellow[position.seat]:
         return (Violation("RNW-17", facts={"blue": blue, "yellow": yellow, "dice": _dice(position)}),)
     return ()
@@ -140,12 +140,12 @@ def _outcome(position: Position, event: Outcome) -> tuple[Violation, ...]:
 
 
 def _due(rule_id: str, who: str, found: int, expected: int) -> tuple[Violation, ...]:
-    """The rule that gives the order of rolling."""
+    """Return the rule that gives the order of rolling."""
     return () if found == expected else (Violation(rule_id, facts={who: found, "expected": expected}),)
 
 
 def _faces(rule_id: str, rolls: Rolls) -> tuple[Violation, ...]:
-    """A die shows 1 to 6."""
+    """Return a die shows 1 to 6."""
     wrong = [roll for roll in rolls if not all(map(_is_face, roll))]
     return (Violation(rule_id, facts={"rolled": _rolls(wrong), "expected": "1 to 6"}),) if wrong else ()
 
@@ -158,7 +158,7 @@ def _pairs(rule_id: str, rolls: Rolls, expected: int) -> tuple[Violation, ...]:
 
 
 def _start_buildings(rolls: Rolls) -> tuple[Violation, ...]:
-    """RNW-1: rolled again while the building stands, and no further than the third building."""
+    """Check RNW-1: rolled again while the building stands, and no further than the third building."""
     if len(set(rolls)) < START_BUILDINGS:
         return (Violation("RNW-1", facts={"buildings": len(set(rolls)), "expected": START_BUILDINGS}),)
     if len(set(rolls[:-1])) >= START_BUILDINGS:
@@ -167,7 +167,7 @@ def _start_buildings(rolls: Rolls) -> tuple[Violation, ...]:
 
 
 def _virtual_building(position: Position, rolls: Rolls) -> tuple[Violation, ...]:
-    """RNW-23: rolled again while the type is full, and no further."""
+    """Check RNW-23: rolled again while the type is full, and no further."""
     full = [position.is_full(position.player, position.sheet.type_at(*roll)) for roll in rolls]
     if not rolls or full[-1]:
         last = TYPES[position.sheet.type_at(*rolls[-1])] if rolls else "no roll"

@@ -26,7 +26,7 @@ class Dealer:
         self._rolled = 0
 
     def _roll(self) -> Roll:
-        """The next pair: labels ``dice/<n>/blue`` and ``dice/<n>/yellow``."""
+        """Return the next pair: labels ``dice/<n>/blue`` and ``dice/<n>/yellow``."""
         label = f"dice/{self._rolled}/"
         self._rolled += 1
         uniform = self._stream.uniform
@@ -36,7 +36,7 @@ class Dealer:
         return tuple([self._roll() for _ in range(pairs)])
 
     def outcome(self, position: Position) -> Outcome:
-        """The outcome that ``position`` awaits. Called once for every chance event, in order. Raises ``SetupError``."""
+        """Return the outcome that ``position`` awaits. Call it once for each, in order. Raise ``SetupError``."""
         match position.phase:
             case Phase.START_SEAT:
                 return StartSeat(self._stream.uniform("start", position.seats))
@@ -53,14 +53,14 @@ class Dealer:
         raise SetupError("no outcome is awaited")
 
     def _start_buildings(self) -> Rolls:
-        """RNW-1: again until there are three buildings."""
+        """Return the rolls until there are three buildings (RNW-1)."""
         rolls: list[Roll] = []
         while len(set(rolls)) < START_BUILDINGS:
             rolls.append(self._roll())
         return tuple(rolls)
 
     def _virtual_building(self, position: Position) -> Rolls:
-        """RNW-23: again while the type is full."""
+        """Return the rolls until a type is not full (RNW-23)."""
         rolls = [self._roll()]
         while position.is_full(position.player, position.sheet.type_at(*rolls[-1])):
             rolls.append(self._roll())

@@ -12,7 +12,7 @@ Two = tuple[int, ...]
 
 
 def change_cost(old: Sequence[int], new: Sequence[int]) -> int:
-    """RNW-19: the fewest steps from dice of a colour to others, both ascending.
+    """Return the fewest steps from dice of a colour to others, both ascending (RNW-19).
 
     The lowest becomes the lowest: where two dice would pass each other, they save steps by exchanging their ends.
     """
@@ -21,7 +21,7 @@ def change_cost(old: Sequence[int], new: Sequence[int]) -> int:
 
 @cache
 def combinations(blue: Two, yellow: Two) -> tuple[int, ...]:
-    """RNW-14: the cell of every pair of a blue and a yellow die, equal ones again, as sets of one cell."""
+    """Return the cell of every pair of a blue and a yellow die, equal ones again, as sets of one cell (RNW-14)."""
     return tuple(1 << index_of(b, y) for b in blue for y in yellow)
 
 

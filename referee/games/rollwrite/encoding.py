@@ -9,7 +9,7 @@ from referee.games.rollwrite.position import Position
 
 
 def encode(position: Position) -> bytes:
-    """The bytes; their SHA-256 is the position's digest."""
+    """Return the bytes; their SHA-256 is the position's digest."""
     parts = [
         b"RNW\x01",
         _head(

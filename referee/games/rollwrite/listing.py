@@ -34,32 +34,32 @@ _CHANGES: Final = {(blue, yellow): ChangeDice(blue, yellow) for blue in _PAIRS f
 
 @cache
 def _costs(dice: Two) -> tuple[tuple[int, Two], ...]:
-    """RNW-19: what two dice of a colour can be turned to, and its cost."""
+    """Return what two dice of a colour can be turned to, and its cost (RNW-19)."""
     return tuple((change_cost(dice, new), new) for new in _PAIRS)
 
 
 @cache
 def _changes(blue: Two, yellow: Two) -> tuple[tuple[ChangeDice, ...], tuple[int, ...]]:
-    """RNW-19: what four dice can be turned to, by cost, then values, but for what they show; and the costs."""
+    """Return what four dice can be turned to, by cost, then values, but for what they show; and the costs (RNW-19)."""
     priced = sorted((b + y, new_b, new_y) for b, new_b in _costs(blue) for y, new_y in _costs(yellow))[1:]
     return tuple([_CHANGES[new_b, new_y] for _, new_b, new_y in priced]), tuple([cost for cost, _, _ in priced])
 
 
 def changes(blue: Two, yellow: Two, coins: int) -> tuple[ChangeDice, ...]:
-    """RNW-19, RNW-22: those for this many coins."""
+    """Return those for this many coins (RNW-19, RNW-22)."""
     moves, costs = _changes(blue, yellow)
     return moves[: bisect_right(costs, coins)]
 
 
 @cache
 def _crossings(blue: Two, yellow: Two) -> tuple[tuple[int, Build], ...]:
-    """RNW-9: the cells where the dice meet, equal ones once, by blue, then yellow."""
+    """Return the cells where the dice meet, equal ones once, by blue, then yellow (RNW-9)."""
     return tuple((1 << index_of(b, y), Build(b, y)) for b in sorted(set(blue)) for y in sorted(set(yellow)))
 
 
 @cache
 def keeps(blue: Two, yellow: Two) -> tuple[KeepPair, ...]:
-    """RNW-17: the pairs of the dice, equal ones once, by blue, then yellow."""
+    """Return the pairs of the dice, equal ones once, by blue, then yellow (RNW-17)."""
     return tuple(KeepPair(b, y) for b in sorted(set(blue)) for y in sorted(set(yellow)))
 
 
@@ -84,7 +84,7 @@ def legal_moves(position: Position) -> Iterator[Move]:
 
 
 def stand_in(position: Position, seat: int) -> Move:
-    """TBL-2: coins, no second building, the lowest dice. Raises ``ValueError`` if the seat has nothing to decide."""
+    """Return coins, no second building, the lowest dice (TBL-2). Raise ``ValueError`` if the seat decides nothing."""
     if seat == position.seat and position.phase is Phase.ACTION:
         return GET_COINS
     if seat == position.seat and position.phase is Phase.SECOND:

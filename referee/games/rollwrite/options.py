@@ -29,7 +29,7 @@ class Options:
     solo: Solo = Solo.POINTS
 
     def for_seats(self, seats: int) -> Options:
-        """With the virtual players filled in, of any number of seats. Raises ``SetupError``."""
+        """Return the options with the virtual players filled in, for any number of seats. Raise ``SetupError``."""
         if not MIN_SEATS <= seats <= MAX_SEATS:
             raise SetupError(f"seats: expected {MIN_SEATS} to {MAX_SEATS}, got {seats}")
         if self.start_seat is not None and not 0 <= self.start_seat < seats:

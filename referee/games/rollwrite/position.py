@@ -40,7 +40,7 @@ class Position:
     )
 
     def __init__(self, seats: int, options: Options, sheet: Sheet) -> None:
-        """Before the first event (RNW-4, RNW-42, RNW-43). Raises ``SetupError``."""
+        """Before the first event (RNW-4, RNW-42, RNW-43). Raise ``SetupError``."""
         self.options = options.for_seats(seats)
         virtual = self.options.virtual_players or 0
         self.sheet = sheet
@@ -77,15 +77,15 @@ class Position:
         self.phase = Phase.START_BUILDINGS if declared else Phase.START_SEAT
 
     def is_full(self, player: int, type_: int) -> bool:
-        """RNW-23: whether the virtual player has all buildings of the type."""
+        """Return whether the virtual player has all buildings of the type (RNW-23)."""
         return self.virtual[player][type_] >= self.sheet.boxes[type_]
 
     def counts(self, seat: int) -> list[int]:
-        """The seat's buildings by type."""
+        """Return the seat's buildings by type."""
         return self.sheet.counts(self.built[seat])
 
     def all_counts(self) -> list[list[int]]:
-        """Buildings by type of every seat, then of every virtual player."""
+        """Return buildings by type of every seat, then of every virtual player."""
         return [*map(self.sheet.counts, self.built), *self.virtual]
 
     @property

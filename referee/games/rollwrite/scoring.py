@@ -71,12 +71,12 @@ class Score:
 
 
 def place_points(type_: int) -> tuple[int, ...]:
-    """RNW-33: points of the three places of a type."""
+    """Return points of the three places of a type (RNW-33)."""
     return tuple(points + type_ for points in FIRST_PLACE)
 
 
 def share(type_: int, taken: int, players: tuple[int, ...]) -> Share:
-    """RNW-27 to RNW-29, RNW-34: these players take the next places together, after ``taken`` places are gone.
+    """Return the awards of players who take the next places together, after ``taken`` ones (RNW-27 to RNW-29, RNW-34).
 
     They share the sum of the places' points, rounded down; places beyond the third are worth nothing.
     """
@@ -87,7 +87,7 @@ def share(type_: int, taken: int, players: tuple[int, ...]) -> Share:
 def awards_of_round(
     awards: Sequence[Award], round_: int, counts: Sequence[Sequence[int]], boxes: Sequence[int], seats: int
 ) -> list[Award]:
-    """RNW-26 to RNW-31: who completed a type in this round takes the next places together, by the types.
+    """Return the awards of a round, by type: whoever completed it shares the next places (RNW-26 to RNW-31).
 
     ``awards``: those of the rounds before. ``counts``: buildings by type of the seats, then of the virtual players.
     """
@@ -103,7 +103,7 @@ def awards_of_round(
 
 
 def share_places(type_: int, counts: Sequence[int], awarded: Collection[int] = ()) -> list[Share]:
-    """RNW-33 to RNW-36, RNW-38: who shares the places of a type that are left at the end.
+    """Return who shares the places of a type that are left at the end (RNW-33 to RNW-36, RNW-38).
 
     ``counts``: each player's buildings of the type. ``awarded``: players who completed it before; their places are
     gone, and they take no other.
@@ -120,7 +120,7 @@ def share_places(type_: int, counts: Sequence[int], awarded: Collection[int] = (
 
 
 def lines_of(built: int) -> tuple[Line, ...]:
-    """RNW-39: the rows and columns of a set of cells that give points: by blue, then by yellow."""
+    """Return the rows and columns of a set of cells that give points: by blue, then by yellow (RNW-39)."""
     found = []
     for die, value, cells in _LINES:
         buildings = (built & cells).bit_count()
@@ -138,7 +138,7 @@ def score_sheet(
     virtual: Collection[int] = (),
     against: bool = False,
 ) -> tuple[list[Score], list[Share]]:
-    """RNW-33 to RNW-41, RNW-44: every player's points, and who shares which places at the end.
+    """Return every player's points, and who shares which places at the end (RNW-33 to RNW-41, RNW-44).
 
     ``counts``: of each player, its buildings by type. ``built``, ``coins``: of the first players, their sets of cells
     and unspent coins. ``awarded``: of each type, who completed it in the game and got how much for it; a virtual
@@ -182,5 +182,5 @@ def score(position: Position) -> tuple[list[Score], list[Share]]:
 
 
 def place_of(score: int, scores: Collection[int]) -> int:
-    """RNW-41: 1 for the most points; equal points are equal places, and nothing breaks the tie."""
+    """Return 1 for the most points; equal points are equal places, and nothing breaks the tie (RNW-41)."""
     return 1 + sum(other > score for other in scores)

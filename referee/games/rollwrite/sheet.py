@@ -53,17 +53,17 @@ _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*\Z")
 
 
 def index_of(blue: int, yellow: int) -> int:
-    """The cell's place in the grid, from what the two dice show."""
+    """Return the cell's place in the grid, from what the two dice show."""
     return (blue - 1) * FACES + yellow - 1
 
 
 def dice_of(index: int) -> tuple[int, int]:
-    """What the blue and the yellow die show for a cell of the grid."""
+    """Return what the blue and the yellow die show for a cell of the grid."""
     return index // FACES + 1, index % FACES + 1
 
 
 def cells_of(built: int) -> list[tuple[int, int]]:
-    """The (blue, yellow) of a set of cells, by blue, then yellow."""
+    """Return the (blue, yellow) of a set of cells, by blue, then yellow."""
     return [dice_of(index) for index in range(CELLS) if built >> index & 1]
 
 
@@ -127,15 +127,15 @@ class Sheet:
         return f"sheet {DEFAULT} is this referee's own layout, not the printed one" if self.name == DEFAULT else ""
 
     def type_at(self, blue: int, yellow: int) -> int:
-        """The type of the building where these dice meet."""
+        """Return the type of the building where these dice meet."""
         return self.grid[index_of(blue, yellow)]
 
     def counts(self, built: int) -> list[int]:
-        """How many buildings of each type a set of cells has."""
+        """Return how many buildings of each type a set of cells has."""
         return [(built & mask).bit_count() for mask in self.masks]
 
 
 @lru_cache(maxsize=1)
 def sheet() -> Sheet:
-    """The default."""
+    """Return the default."""
     return Sheet(DEFAULT, _DEFAULT_GRID, _DEFAULT_BOXES, _DEFAULT_COIN_TRACK)

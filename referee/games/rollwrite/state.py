@@ -50,13 +50,13 @@ class State(Position, StateBase):
 
     @property
     def virtual_scores(self) -> list[int]:
-        """RNW-44: every virtual player's points, were the game over now; 0 unless they score."""
+        """Return every virtual player's points, were the game over now; 0 unless they score (RNW-44)."""
         return [score.total for score in self.score()[0][self.seats :]]
 
     # What is awaited
 
     def pending(self) -> tuple[Pending, ...]:
-        """One thing at a time: a decision, an outcome, or the result."""
+        """Return one thing at a time: a decision, an outcome, or the result."""
         phase = self.phase
         if phase is Phase.ACTION:
             return (Decision(self.seat, ACTIONS[1:] if self.changed else ACTIONS),)
@@ -72,7 +72,7 @@ class State(Position, StateBase):
     # What happens
 
     def apply(self, event: Event) -> None:
-        """Moves on to the next thing awaited. The event has passed ``check``."""
+        """Move on to the next thing awaited. The event has passed ``check``."""
         match event:
             case Dice(rolls):
                 self._dice(rolls)
@@ -146,7 +146,7 @@ class State(Position, StateBase):
     # A turn
 
     def _left(self) -> int:
-        """RNW-18: the seat to the left, clockwise."""
+        """Return the seat to the left, clockwise (RNW-18)."""
         return (self.seat + 1) % self.seats
 
     def _place(self, rolls: tuple[Roll, ...]) -> None:
@@ -174,7 +174,7 @@ class State(Position, StateBase):
             self._end_building()
 
     def _unused(self) -> Roll:
-        """RNW-11, RNW-20: the dice that the first building did not use."""
+        """Return the dice that the first building did not use (RNW-11, RNW-20)."""
         blue, yellow = cast("Roll", self.first)
         return other(self.blue[self.seat], blue), other(self.yellow[self.seat], yellow)
 
@@ -244,7 +244,7 @@ class State(Position, StateBase):
         self.yellow[to] = tuple(sorted((*self.yellow[to], yellow)))
 
     def _is_last_turn(self) -> bool:
-        """RNW-42: whether the game ends with this turn."""
+        """Return whether the game ends with this turn (RNW-42)."""
         return self.round == self.rounds and self._left() == self.start
 
     def _end_turn(self) -> None:
@@ -270,7 +270,7 @@ class State(Position, StateBase):
             self._begin_round()
 
     def _result(self) -> Over:
-        """RNW-41, RNW-46: virtual players that score take places, too."""
+        """Return whether virtual players that score take places, too (RNW-41, RNW-46)."""
         totals = [score.total for score in self.score()[0]]
         if not self.is_against:
             totals = totals[: self.seats]

@@ -21,7 +21,7 @@ class Board:
     fixed: bool
 
     def empty(self) -> list[Cell]:
-        """Cells of a fixed frame that nothing lies on, by column, then row."""
+        """Return cells of a fixed frame that nothing lies on, by column, then row."""
         if not self.fixed:
             return []
         return [(x, y) for x in self.columns for y in self.rows if (x, y) != (0, 0) and (x, y) not in self.halves]

@@ -90,7 +90,7 @@ def _castle() -> str:
 
 
 def _domino(domino: Domino, left: Cell, right: Cell) -> str:
-    """Both halves in one outline, each where it lies; the number on the left one."""
+    """Return both halves in one outline, each where it lies; the number on the left one."""
     x, y = min(left, right)
     shape = "across" if left[1] == right[1] else "down"
     across, down = (2, 1) if shape == "across" else (1, 2)
@@ -127,7 +127,7 @@ def _half(half: Half, across: int, down: int) -> str:
 
 
 def _foot(kingdom: Kingdom, bonus: int, width: int, y: int) -> Iterable[str]:
-    """Points by terrain, and what they make together."""
+    """Yield points by terrain, and what they make together."""
     points, squares = [0] * len(TERRAINS), [0] * len(TERRAINS)
     for area in kingdom.areas():
         points[area.terrain] += area.squares * area.crowns

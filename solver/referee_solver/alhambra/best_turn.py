@@ -59,7 +59,7 @@ def best_turn(
 ) -> BestTurn:
     """Return the best turn, within a budget in Z3's unit of work; the search takes at most half of it.
 
-    If the budget runs out, the best turn that was found, not proven. Raises ``ValueError``, one line, for tiles that
+    If the budget runs out, the best turn that was found, not proven. Raise ``ValueError``, one line, for tiles that
     cannot be and for a layout that breaks a rule of building.
     """
     claim = TurnClaim(layout, tuple(sorted(reserve)), tuple(sorted(bought)), ())
@@ -138,14 +138,14 @@ class _Search:
         return self.rlimit - max(0, self.left)
 
     def walls_at_hand(self) -> int:
-        """A bound: the walls of all tiles there are."""
+        """Return a bound: the walls of all tiles there are."""
         walls = self.tile_set.walls
         return sum(walls[self.number[name]].bit_count() for name in (*self.reserve, *self.bought)) + sum(
             walls[tile].bit_count() for tile in self.start.tiles.values()
         )
 
     def best(self) -> _Found:
-        """The best turn; of equally good ones the first in the canonical order, unless the budget ran out."""
+        """Return the best turn; of equally good ones the first in the canonical order, unless the budget ran out."""
         everything = (1 << len(self.bought)) - 1
         self._explore(self.start, frozenset(), everything, ())
         for change, board, move in self._rebuilds():
@@ -223,7 +223,7 @@ class _Search:
         self.left = self.left - NODE if seconds_left() > 0 else -1
 
     def _explore(self, board: Board, change: Change, left: int, moves: tuple[TurnMove, ...]) -> None:
-        """Keeps the best value of the layouts that can follow, and one way to it."""
+        """Keep the best value of the layouts that can follow, and one way to it."""
         if self.left < 0 or not self._new(change, left):
             return
         self._spend()

@@ -51,7 +51,7 @@ class Outcome:
 
 
 def wall_or_none(masks: Masks) -> int | None:
-    """Length of the longest wall; None if the layout breaks a rule of building."""
+    """Return length of the longest wall; None if the layout breaks a rule of building."""
     try:
         return wall_length(masks)
     except IllegalLayout:
@@ -77,7 +77,7 @@ def improvement(
     """Return a turn with a longer wall than ``best`` = (wall, tiles, whether it has a rebuild), or with as long a wall
     and more tiles, or with both equal and no rebuild; None if Z3 refutes that there is one.
 
-    Raises ``referee_solver.z3run.OutOfBudget``, ``referee_solver.z3run.SolverFailed``.
+    Raise ``referee_solver.z3run.OutOfBudget``, ``referee_solver.z3run.SolverFailed``.
     """
     question = _Question(layout, reserve, bought, budget)
     question.better(*best)
@@ -254,7 +254,7 @@ class _Question:
         return counted
 
     def better(self, wall: int, tiles: int, rebuilt: bool) -> None:
-        """Asks for a longer wall, or as long a one and more tiles, or both the same and no rebuild."""
+        """Ask for a longer wall, or as long a one and more tiles, or both the same and no rebuild."""
         clauses = self.clauses
         sides = clauses.count(self.counted, wall + 1, up=False)
         added = clauses.any_of([literal for each, literal in self.rebuild.items() if each.at not in self.layout])

@@ -66,11 +66,11 @@ class Ground:
         self.inner = _inner(tiles)
 
     def beside(self, cell: Cell) -> list[Cell]:
-        """Tiles that touch the tile by a side."""
+        """Return tiles that touch the tile by a side."""
         return [there for there in _beside(cell) if there in self.tiles]
 
     def walkable(self, cell: Cell) -> list[Cell]:
-        """Tiles that touch the tile by a side without a wall of either."""
+        """Return tiles that touch the tile by a side without a wall of either."""
         return [
             there
             for side, there in zip(_SIDES, _beside(cell), strict=True)
@@ -78,15 +78,15 @@ class Ground:
         ]
 
     def empty_beside(self, cell: Cell) -> list[Cell]:
-        """Empty cells that touch the empty cell by a side."""
+        """Return empty cells that touch the empty cell by a side."""
         return [there for there in _beside(cell) if there not in self.tiles]
 
     def empty_around(self, cell: Cell) -> list[Cell]:
-        """Empty cells that touch the empty cell by a side or a corner."""
+        """Return empty cells that touch the empty cell by a side or a corner."""
         return [there for there in (*_beside(cell), *_diagonal(cell)) if there not in self.tiles]
 
     def seams(self) -> Iterable[tuple[Cell, str, bool, bool]]:
-        """ALH-A2: sides that two tiles share, once each: the tile to the west or north, its side, the walls of both."""
+        """Return the sides that two tiles share: the tile to the west or north, its side, both walls (ALH-A2)."""
         for (x, y), mine in self.tiles.items():
             for side, there in (("E", (x + 1, y)), ("S", (x, y + 1))):
                 if there in self.tiles:
@@ -259,7 +259,7 @@ def _diagonal(cell: Cell) -> list[Cell]:
 
 
 def _inner(tiles: Collection[Cell]) -> list[Cell]:
-    """Empty cells with a tile somewhere to the north, east, south and west, by column, then row."""
+    """Return empty cells with a tile somewhere to the north, east, south and west, by column, then row."""
     rows: dict[int, list[int]] = {}
     columns: dict[int, list[int]] = {}
     for x, y in tiles:

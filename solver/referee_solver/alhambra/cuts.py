@@ -32,7 +32,7 @@ class Pocket:
     cells: tuple[Cell, ...]
 
     def clause(self, occupied: Literal) -> Clause:
-        """``occupied``: the literal of "a tile lies here"."""
+        """Return a clause. ``occupied``: the literal of "a tile lies here"."""
         return [*map(occupied, self.cells), *(-occupied(cell) for cell in sorted(around(self.cells)))]
 
     def span(self) -> set[Cell]:
@@ -56,7 +56,7 @@ class CutOff:
     walled: tuple[Side, ...]
 
     def clause(self, occupied: Literal, wall: SideLiteral, fountain: Literal) -> Clause:
-        """``wall``: the literal of "this side of the cell has a wall"; ``fountain``: of "it is the fountain"."""
+        """Return a clause. ``wall``: the literal of "this side has a wall"; ``fountain``: of "it is the fountain"."""
         inside, walled = {*self.cells}, {*self.walled}
         clause = [-occupied(cell) for cell in self.cells]
         clause += [fountain(cell) for cell in self.cells]
@@ -76,7 +76,7 @@ class CutOff:
 
 
 def pockets(there: set[Cell]) -> Iterator[Pocket]:
-    """Empty cells that are shut in by those with tiles."""
+    """Yield empty cells that are shut in by those with tiles."""
     xs, ys = [x for x, _ in there], [y for _, y in there]
     left, right, top, bottom = min(xs) - 1, max(xs) + 1, min(ys) - 1, max(ys) + 1
     empty = set(product(range(left, right + 1), range(top, bottom + 1))) - there
@@ -86,7 +86,7 @@ def pockets(there: set[Cell]) -> Iterator[Pocket]:
 
 
 def cut_off(masks: Mapping[Cell, int], fountain: Cell = FOUNTAIN) -> Iterator[CutOff]:
-    """Tiles that cannot be walked to from the fountain. ``masks`` has the fountain's; its walls agree (ALH-A2)."""
+    """Return tiles cut off from the fountain. ``masks`` has the fountain's; its walls agree (ALH-A2)."""
     for piece in walks(masks):
         if fountain not in piece:
             cells = tuple(sorted(piece))

@@ -22,7 +22,7 @@ from referee_solver.deciding import DEFAULT_BUDGET, Bounds, Gap, Part
 
 
 def bounds(state: State, leader: int, budget: int = DEFAULT_BUDGET) -> Bounds:
-    """Sound for every continuation; exact, or nearly so, in the last turn and after it, if the budget lasts."""
+    """Return bounds that are sound for every continuation, and nearly exact in the last turn if the budget lasts."""
     awards = _last_turn(state, budget) if ends(state) else _Reach(state).awards
     others = (seat for seat in range(state.seats) if seat != leader)
     return Bounds(leader, tuple(_gap(state, seat, leader, awards(seat, leader)) for seat in others))
@@ -197,7 +197,7 @@ class _Reach:
         )
 
     def _highest(self, tiles: Iterable[int], count: int) -> list[int]:
-        """Numbers of walls of those with the most."""
+        """Number of walls of those with the most."""
         return sorted((self.tile_set.walls[tile].bit_count() for tile in tiles), reverse=True)[:count]
 
     def _shortest(self, seat: int) -> int:

@@ -131,7 +131,7 @@ def grown(rng: random.Random) -> dict[Cell, str]:
 
 
 def steps(rng: random.Random, layout: Layout) -> Iterator[Step]:
-    """Steps of every kind, most of them where a rule is close to being broken."""
+    """Yield steps of every kind, most of them where a rule is close to being broken."""
     taken = sorted({(0, 0), *layout})
     beside = sorted({(x + dx, y + dy) for x, y in taken for dx, dy in _BESIDE} - set(taken))
     corners = sorted({(x + dx, y + dy) for x, y in taken for dx, dy in _DIAGONAL} - set(taken))

@@ -49,7 +49,7 @@ def distance(
 ) -> Distance:
     """Return the fewest turns, if there are at most ``limit``, within a budget in Z3's unit of work.
 
-    Raises ``ValueError``, one line, for tiles that cannot be and for a start or goal that breaks a rule of building.
+    Raise ``ValueError``, one line, for tiles that cannot be and for a start or goal that breaks a rule of building.
     """
     claim = DistanceClaim(start, tuple(reserve), goal, 0)
     _check(claim)
@@ -216,7 +216,7 @@ class _Search:
         return None
 
     def _turns(self, board: Board, slack: int) -> Iterator[tuple[RebuildMove, Board]]:
-        """Legal turns in the order Add, Remove, Swap, then by the tile's name, then by cell.
+        """Yield legal turns in the order Add, Remove, Swap, then by the tile's name, then by cell.
 
         Without two turns to spare only cells that differ from the goal are changed, without one a tile is only laid
         where it belongs, or to break a circle.

@@ -55,12 +55,12 @@ class Award:
 
 
 def stalls(state: State) -> bool:
-    """ALH-C13: the turn is the last that may be played, and ends the game before any draw."""
+    """Return whether the turn is the last that may be played, and ends the game before any draw (ALH-C13)."""
     return state.phase in (Phase.ACTION, Phase.PLACE) and state.turns + 1 >= state.options.max_turns
 
 
 def ends(state: State) -> bool:
-    """ALH-F6: the game ends with this turn, if it is not over, whatever is done and drawn."""
+    """Return whether the game ends with this turn, if it is not over, whatever is done and drawn (ALH-F6)."""
     if state.phase in (Phase.HAND_OUT, Phase.OVER) or stalls(state):
         return True
     free, left = state.market.count(FREE), state.bag.bit_count()
@@ -91,7 +91,7 @@ def rounds_to_come(state: State) -> list[tuple[int, ...]]:
 
 
 def hand_outs(state: State) -> set[tuple[tuple[int, ...], ...]]:
-    """ALH-C9, ALH-F9: each way in which tiles can be handed out in the end, as each seat's tiles."""
+    """Return each way in which tiles can be handed out in the end, as each seat's tiles (ALH-C9, ALH-F9)."""
     if state.phase in (Phase.HAND_OUT, Phase.OVER):
         return {tuple(tuple(tiles_of(tiles)) for tiles in state.won)}
     if stalls(state):
@@ -172,7 +172,7 @@ class Endings:
         return self._known[key]
 
     def _looked_at(self, seat: int, bought: tuple[int, ...], won: tuple[int, ...]) -> list[Choice] | None:
-        """ALH-C7, ALH-F10: bought tiles first; None if there are more layouts than the budget has."""
+        """Return the layouts, bought tiles first; None if they are more than the budget has (ALH-C7, ALH-F10)."""
         start = self.state.layouts[seat]
         placed = self._placings([start], bought)
         if placed is not None:
@@ -226,7 +226,7 @@ class Endings:
         return found
 
     def _gifts(self, tiles: Sequence[int]) -> set[Counts]:
-        """ALH-F5: what of these the neutral player can be given, by type."""
+        """Return what of these the neutral player can be given, by type (ALH-F5)."""
         if self.state.seats != 2:
             return {self._counted(())}
         return {self._counted(given) for given in _subsets(tiles)}

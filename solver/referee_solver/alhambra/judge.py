@@ -32,7 +32,7 @@ def beside(cell: Cell, side: int) -> Cell:
 
 
 def wall_length(masks: Masks) -> int:
-    """ALH-B1 to ALH-B7: the sides of the longest wall. Raises ``IllegalLayout`` (ALH-A2 to ALH-A6)."""
+    """Return the sides of the longest wall (ALH-B1 to ALH-B7). Raise ``IllegalLayout`` (ALH-A2 to ALH-A6)."""
     tiles = {**masks, FOUNTAIN: 0}
     _check_building(masks, tiles)
     sides = outline(tiles)

@@ -71,7 +71,7 @@ def _rebuilt(state: State) -> Iterator[State]:
 
 
 def _bought(state: State) -> Iterator[tuple[State, bool]]:
-    """ALH-C2, ALH-C3: each purchase, and whether it was paid exactly; with cards to spare, too."""
+    """Yield each purchase, and whether it was paid exactly; with cards to spare, too (ALH-C2, ALH-C3)."""
     for slot, tile in enumerate(state.market):
         if tile == FREE:
             continue
@@ -89,7 +89,7 @@ def _bought(state: State) -> Iterator[tuple[State, bool]]:
 
 
 def _payments(hand: bytearray, first: int) -> list[tuple[int, tuple[int, ...]]]:
-    """Sums that cards of the currency make, with the cards: for each number of cards one choice."""
+    """Sum that cards of the currency make, with the cards: for each number of cards one choice."""
     found: dict[tuple[int, int], tuple[int, ...]] = {(0, 0): ()}
     for kind in range(first, first + VALUES):
         for _ in range(hand[kind]):

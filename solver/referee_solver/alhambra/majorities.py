@@ -38,7 +38,7 @@ def lead(round_: int, type_: int, ahead: int, behind: int, others: tuple[Range, 
 
 
 def _choices(ahead: int, behind: int, others: Sequence[Range]) -> set[tuple[int, ...]]:
-    """Counts of the others: of those that compare alike with both seats' only one."""
+    """Count of the others: of those that compare alike with both seats' only one."""
     found: set[tuple[int, ...]] = {()}
     for fewest, most in others:
         near = {min(max(count, fewest), most) for base in (ahead, behind) for count in (base - 1, base, base + 1)}

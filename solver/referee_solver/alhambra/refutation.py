@@ -40,9 +40,9 @@ class Refutation:
     """Without a region, every box with ``w + h <= n + 2``: no layout of n tiles fills another one."""
 
     def check(self) -> int:
-        """Goes through every proof; how many steps they have.
+        """Go through every proof; how many steps they have.
 
-        Raises ``ValueError``: a place is missing, a cut is none, a proof fails or is that of another claim.
+        Raise ``ValueError``: a place is missing, a cut is none, a proof fails or is that of another claim.
         """
         places = [self.region] if self.region is not None else boxes(len(self.tiles))
         if sorted(str(part.where) for part in self.parts) != sorted(map(str, places)):
@@ -53,7 +53,7 @@ class Refutation:
         """Return the clauses that every layout in the part's place satisfies if its wall is as long as the target:
         DIMACS CNF.
 
-        Raises ``ValueError`` for a cut whose clause need not hold.
+        Raise ``ValueError`` for a cut whose clause need not hold.
         """
         question = Question(masks_of(self.tiles), self.target, part.where)
         for cut in part.cuts:

@@ -24,7 +24,7 @@ _PLACING, _REBUILD = 1, 2
 
 
 def runs(layout: Layout) -> list[int]:
-    """Lengths of all walls along the outline, the longest first."""
+    """Return lengths of all walls along the outline, the longest first."""
     cells = layout.cells()
     walled = [bool(cell in cells and layout.tile_set.walls[cells[cell]] & side) for cell, side in outline(layout)]
     if not all(walled):  # from a gap on, no wall runs across the end

@@ -205,7 +205,7 @@ class Question:
     # Reading models
 
     def layout(self, model: frozenset[int]) -> dict[Cell, int]:
-        """Masks by cell, all of them, the fountain included, where the model has them."""
+        """Return masks by cell, all of them, the fountain included, where the model has them."""
         return {cell: mask for (cell, mask), variable in self._tile.items() if variable in model}
 
     def layouts(self, model: frozenset[int]) -> Iterator[Masks]:
@@ -237,7 +237,7 @@ class Question:
     def add(self, cut: Cut) -> None:
         """Add the clause of a cut, and those of the same cut wherever else it fits, unless it is long.
 
-        Raises ``ValueError`` if it does not lie in the place, or if its clause need not hold.
+        Raise ``ValueError`` if it does not lie in the place, or if its clause need not hold.
         """
         span = cut.span()
         if not span or not span <= set(self.cells):

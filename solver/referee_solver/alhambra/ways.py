@@ -33,7 +33,7 @@ Tiles = Mapping[Cell, Tile]
 def way(start: Tiles, reserve: Sequence[Tile], goal: Tiles, turns: int, budget: Budget) -> Sequence[Tiles] | None:
     """Return layouts from the start to the goal, each a legal rebuild of the one before, in at most ``turns`` turns.
 
-    None if Z3 refutes that there are any. Raises ``OutOfBudget``, ``SolverFailed``.
+    None if Z3 refutes that there are any. Raise ``OutOfBudget``, ``SolverFailed``.
     """
     question = _Question(start, reserve, goal, turns, budget)
     sat = Sat(question.clauses)
@@ -49,7 +49,7 @@ What = TypeVar("What")
 
 
 def differing(tiles: Mapping[Where, What], goal: Mapping[Where, What]) -> list[Where]:
-    """Cells that a layout and the goal have different things on."""
+    """Return cells that a layout and the goal have different things on."""
     wrong = [cell for cell, tile in tiles.items() if goal.get(cell) != tile]
     wrong += [cell for cell in goal if cell not in tiles]
     return wrong
@@ -203,7 +203,7 @@ class _Question:
         }
 
     def mend(self, layouts: Sequence[Tiles]) -> bool:
-        """Adds, for all turns, the instances of the rules about ways that the layouts break; whether there are any."""
+        """Add, for all turns, the instances of the rules about ways that the layouts break; whether there are any."""
         mended = False
         for layout in layouts:
             masks = {FOUNTAIN: 0} | {cell: tile[1] for cell, tile in layout.items()}

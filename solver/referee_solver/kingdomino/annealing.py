@@ -103,7 +103,7 @@ class _State:
         return x - self._at[0], y - self._at[1]
 
     def _laid(self) -> tuple[int, int]:
-        """Points, and the cells of the dominoes that can be laid."""
+        """Return points, and the cells of the dominoes that can be laid."""
         terrains, ones, twos = [0] * len(TERRAINS), 0, 0
         for bits, domino in zip(self._slots, self._held, strict=False):
             if domino is not None:

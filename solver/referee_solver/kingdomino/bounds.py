@@ -127,5 +127,5 @@ class _Choice:
 
 
 def _floor(worth: float) -> int:
-    """Points are whole numbers."""
+    """Round down: points are whole numbers."""
     return math.floor(worth + _EPSILON)

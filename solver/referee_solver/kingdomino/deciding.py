@@ -18,7 +18,7 @@ from referee_solver.z3run import Budget
 
 
 def bounds(state: State, leader: int, budget: int) -> Bounds:
-    """Sound for every continuation from the state. The less budget, the wider the gaps; never an error."""
+    """Return bounds that are sound for every continuation. Less budget means wider gaps, never an error."""
     others = [seat for seat in range(state.seats) if seat != leader]
     # Before the castles are placed, what may be placed where is not known.
     share = 0 if state.phase is Phase.CASTLE else budget // len(others)

@@ -136,7 +136,7 @@ def grown(rng: random.Random) -> tuple[Kingdom, list[Domino]]:
 
 
 def steps(rng: random.Random, kingdom: Kingdom, left: list[Domino]) -> Iterator[Step]:
-    """Placements of every kind, most of them where a rule is close to being broken."""
+    """Yield placements of every kind, most of them where a rule is close to being broken."""
     taken = {(0, 0), *kingdom.squares()}
     rim = sorted({near for cell in taken for near in beside(cell)} - taken)
     xs, ys = [x for x, _ in taken], [y for _, y in taken]

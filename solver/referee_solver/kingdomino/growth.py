@@ -33,7 +33,7 @@ class Growth(NamedTuple):
 
 
 def growth(kingdom: Kingdom, domino_set: DominoSet, known: Sequence[int], pools: Iterable[tuple[int, int]]) -> Growth:
-    """``known``: numbers that come. ``pools``: so many more of each set of numbers, a bit a number."""
+    """Return how the areas can grow. ``known``: numbers that come. ``pools``: how many more of each set of numbers."""
     squares, crowns = [0] * len(TERRAINS), kingdom.crowns()
     for number in known:
         for terrain, more in _halves(domino_set, number):

@@ -7,9 +7,9 @@ from referee.certificates.kingdomino.claims import Kingdom, beside
 
 
 def points(kingdom: Kingdom) -> int:
-    """KDO-20: squares times crowns, area by area; no bonuses.
+    """Return squares times crowns, area by area; no bonuses (KDO-20).
 
-    Raises ``ValueError``, one line, if a domino is there twice or broke a rule when it was placed.
+    Raise ``ValueError``, one line, if a domino is there twice or broke a rule when it was placed.
     """
     numbers = [placed.domino.number for placed in kingdom.dominoes]
     if len(set(numbers)) < len(numbers):

@@ -121,7 +121,7 @@ def _way(ax: object, ay: object, bx: object, by: object) -> str:
 
 
 def _broken(kingdom: Kingdom, domino: Domino) -> tuple[list[str], list[str]]:
-    """Names of what can be broken, and what each means."""
+    """Name of what can be broken, and what each means."""
     squares, frame = kingdom.squares(), kingdom.frame
     cells = [CASTLE, *squares]
     means = {"KDO-19": f"(not {_beside('ax', 'ay', [('bx', 'by')])})"}
@@ -184,7 +184,7 @@ def _less(placed: Placed) -> str:
 
 
 def _told(frame: Frame) -> Iterator[str]:
-    """Names for the cells that can lie in one frame with the castle."""
+    """Name for the cells that can lie in one frame with the castle."""
     reach = range(1 - frame.size, frame.size)
     for half, hx, hy in _HALVES:
         for x in reach:

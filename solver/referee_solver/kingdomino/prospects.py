@@ -161,7 +161,7 @@ class Ranking:
         return self._floor(node, 0)
 
     def _floor(self, node: _Node, left: int) -> End:
-        """Areas only grow and a castle in the middle stays there; a domino that is left may be discarded."""
+        """Return what the seat has at least: areas only grow, a castle in the middle stays there."""
         kingdom, options = node.kingdom, self._prospect.options
         bonuses = central_bonus(kingdom, options)
         if options.harmony and node.clean and not left:

@@ -80,7 +80,7 @@ class Question:
         return (domino.right if half[1] else domino.left).crowns
 
     def _sides(self) -> Iterator[tuple[tuple[_Half, _Half], int]]:
-        """Two halves of a terrain: a literal that implies that they have a side in common."""
+        """Yield two halves of a terrain: a literal that implies that they have a side in common."""
         for one, other in combinations(self._terrain, 2):
             if self._terrain[one] == self._terrain[other]:
                 if one[0] == other[0]:

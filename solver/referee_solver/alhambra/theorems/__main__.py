@@ -31,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _show(theorem: Theorem) -> bool:
-    """Prints the theorem and its answer; whether it is proved."""
+    """Print the theorem and its answer; whether it is proved."""
     print(f"{theorem.name}: {theorem.scope}")
     for text in (theorem.statement, theorem.formula):
         print(fill(text, 116, initial_indent="  ", subsequent_indent="    " if text is theorem.formula else "  "))

@@ -42,7 +42,7 @@ class Box:
         ]
 
     def legal(self) -> list[Formula]:
-        """ALH-A2 to ALH-A6."""
+        """Return that the layout obeys ALH-A2 to ALH-A6."""
         return [
             *self.one_fountain(),
             *self.matched(self.board),
@@ -51,11 +51,11 @@ class Box:
         ]
 
     def matched(self, board: Board) -> list[Formula]:
-        """ALH-A2."""
+        """Return that walls meet walls (ALH-A2)."""
         return [z3.Implies(board.tile(cell), board.matches(cell)) for cell in self.cells]
 
     def reached(self, board: Board, name: str, *, on_foot: bool = True) -> list[Formula]:
-        """ALH-A4: ranks that fall to the fountain along passages; not on foot, ALH-A3: along sides of tiles."""
+        """Return ranks that fall to the fountain along passages; not on foot, ALH-A3: along sides of tiles (ALH-A4)."""
         rank = {cell: z3.Int(f"{name} {cell}") for cell in self.cells}
 
         def nearer(cell: Cell, side: int, step: Cell) -> Formula:
@@ -74,7 +74,7 @@ class Box:
         ]
 
     def no_hole(self, board: Board, name: str) -> list[Formula]:
-        """ALH-A5, ALH-A6: ranks of empty cells that fall to the rim of the box along sides."""
+        """Return ranks of empty cells that fall to the rim of the box along sides (ALH-A5, ALH-A6)."""
         rank = {cell: z3.Int(f"{name} {cell}") for cell in self.cells}
         return [
             z3.Implies(

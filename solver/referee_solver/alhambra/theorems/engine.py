@@ -134,7 +134,7 @@ class Board:
 
     @classmethod
     def any_layout(cls) -> Board:
-        """Any tiles on any cells around the fountain."""
+        """Return any tiles on any cells around the fountain."""
 
         def tile(cell: Cell) -> Formula:
             if cell == (0, 0):
@@ -148,7 +148,7 @@ class Board:
 
     @classmethod
     def any_layout_of(cls, cells: Collection[Cell]) -> Board:
-        """Any tiles on these cells, the board's fountain not among them; any of them may be called the fountain."""
+        """Return any tiles on these cells, without the board's fountain; any of them may be called the fountain."""
 
         def tile(cell: Cell) -> Formula:
             return z3.Bool(f"tile {cell}") if cell in cells else NO
@@ -177,7 +177,7 @@ class Board:
     # What the rule texts speak of.
 
     def matches(self, cell: Cell) -> Formula:
-        """ALH-A2 for the tile of this cell: where another lies beside it, both have a wall, or neither."""
+        """Return ALH-A2 for the tile of this cell: where another lies beside it, both have a wall, or neither."""
         return z3.And(
             [
                 z3.Implies(self.tile(near(cell, step)), self.wall(cell, side) == self.wall(near(cell, step), opposite))
@@ -208,22 +208,22 @@ class Board:
         )
 
     def placeable(self, cell: Cell, walls: Walls) -> Formula:
-        """``Layout.placeable``: a tile with these walls may be placed on this cell."""
+        """Return ``Layout.placeable``: a tile with these walls may be placed on this cell."""
         engine = self._engine()
         return _by_mask(walls, lambda mask: engine.placeable(mask)[index_of(cell)])
 
     def swappable(self, cell: Cell, walls: Walls) -> Formula:
-        """``Layout.swappable_cells``: a tile with these walls may replace the one on this cell."""
+        """Return ``Layout.swappable_cells``: a tile with these walls may replace the one on this cell."""
         engine = self._engine()
         return _by_mask(walls, lambda mask: engine.swappable_cells(mask)[index_of(cell)])
 
     def removable(self, cell: Cell, cut: Formula) -> Formula:
-        """``Layout.removable``: the tile of this cell may go, if ``cut`` says whether others hang on it."""
+        """Return ``Layout.removable``: the tile of this cell may go, if ``cut`` says whether others hang on it."""
         engine = self._engine(Bits(lambda i: cut if i == index_of(cell) else NO))
         return engine.removable()[index_of(cell)]
 
     def one_block(self, cell: Cell) -> Formula:
-        """``Layout._one_block``: the engine's ring test of an empty cell."""
+        """Return ``Layout._one_block``: the engine's ring test of an empty cell."""
         return self._engine()._one_block()[index_of(cell)]
 
 
@@ -240,7 +240,7 @@ def _by_mask(walls: Walls, answer: Callable[[int], Formula]) -> Formula:
 
 
 def new_tile() -> Walls:
-    """Any walls of a tile in hand."""
+    """Return any walls of a tile in hand."""
     return {side: z3.Bool(f"new {side}") for side in SIDES}
 
 

@@ -27,7 +27,7 @@ class Asking:
     def step(self, budget: Budget, at_most: int = SLICE) -> list[Masks]:
         """Do a slice of work: return layouts, if there was a model; not all need be legal or have such a wall.
 
-        What the model lacks is added to the question. Raises ``OutOfBudget`` before it asks, and ``SolverFailed``.
+        What the model lacks is added to the question. Raise ``OutOfBudget`` before it asks, and ``SolverFailed``.
         """
         model = self._sat.step(budget, at_most)
         if model is None:

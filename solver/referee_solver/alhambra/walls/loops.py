@@ -123,7 +123,7 @@ class Loop:
         """Work for at most ``at_most``, in Z3's unit: return masks by cell, the fountain left out, if there is a
         layout.
 
-        Afterwards ``refuted`` may be true: no layout has the shape. Raises ``OutOfBudget``, ``SolverFailed``.
+        Afterwards ``refuted`` may be true: no layout has the shape. Raise ``OutOfBudget``, ``SolverFailed``.
         """
         least = budget.left - at_most
         while budget.left > least and (model := self._sat.step(budget, budget.left - least)) is not None:
@@ -134,7 +134,7 @@ class Loop:
         return None
 
     def _cut(self, there: set[Cell]) -> bool:
-        """Adds what the model lacks: its holes are none, or its pieces hang together. Whether it lacks anything."""
+        """Add what the model lacks: its holes are none, or its pieces hang together. Whether it lacks anything."""
         lacking = [pocket.clause(self._at) for pocket in pockets(there)]
         apart = [*pieces(there, _beside)]
         if len(apart) > 1:
@@ -150,7 +150,7 @@ def _beside(cell: Cell) -> list[Cell]:
 
 
 def _around_a_fountain(there: set[Cell]) -> dict[Cell, int]:
-    """Masks by cell: a wall at every outer side; the first cell that has none is the fountain, and left out."""
+    """Return masks by cell: a wall at every outer side; the first cell that has none is the fountain, and left out."""
     masks = {cell: sum(1 << side for side in range(4) if beside(cell, side) not in there) for cell in there}
     x, y = min(cell for cell, mask in masks.items() if not mask)
     return {(cx - x, cy - y): mask for (cx, cy), mask in masks.items() if (cx, cy) != (x, y)}

@@ -68,7 +68,7 @@ def longest_wall(
     Closing the iterator ends the search; a signal is heard within about half a second.
     With a region, the answer is about layouts with all tiles within so many steps of the fountain.
 
-    Raises ``ValueError`` (a name that is no tile, or twice the same; no number of steps).
+    Raise ``ValueError`` (a name that is no tile, or twice the same; no number of steps).
     """
     masks = masks_of(tiles)
     if region is not None and region < 0:
@@ -138,7 +138,7 @@ class _Search:
             yield self._found(layout)
 
     def _close(self) -> Iterator[bool]:
-        """Walls that close and lack nothing. If there is none of a shape, that says nothing of other layouts."""
+        """Yield walls that close and lack nothing. If there is none of a shape, that says nothing of other layouts."""
         for shape in shapes(self.masks):
             loop = Loop(self.masks, shape)
             for _ in range(_SLICES):

@@ -106,7 +106,7 @@ class _Beam:
         yield self._spent(), {}
 
     def _spent(self) -> int:
-        """Tiles that were tried since this was asked."""
+        """Return tiles that were tried since this was asked."""
         tried, self._tried = self._tried, 0
         return tried
 
