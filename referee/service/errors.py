@@ -126,6 +126,8 @@ def _explained(error: Exception) -> tuple[str, str, dict[str, object]]:
     reason = _OF_TABLE.get(type(error), "INTERNAL")
     metadata: dict[str, object] = {}
     match error:
+        case Unauthenticated(state=state) if state:
+            metadata = {"state": state}
         case errors.StaleHead(size=size, head=head):
             reason, metadata = "STALE_HEAD", {"size": size, "head": head.hex()}
         case errors.NotAwaited(awaited=awaited):
