@@ -132,6 +132,10 @@ class Stream(Protocol):
 class State(Protocol):
     """A game in progress. ``check`` never changes it; ``apply`` only after a check."""
 
+    @property
+    def seats(self) -> int:
+        """How many there are."""
+
     def pending(self) -> tuple[Pending, ...]:
         """Everything that is awaited now; never empty."""
 

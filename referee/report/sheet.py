@@ -139,7 +139,7 @@ def sheet(
     contest = contest or Contest()
     scorer: Scorer = registry.part(__package__, rules_id)
     found = scorer.sheet(state, scored, final=final)
-    seats = [player for player in found.players if player.name.startswith("seat ")]
+    seats = found.players[: state.seats]
     result = contest.result(len(seats), state.pending())
     remarks = []
     if not contest.is_plain or waits:
