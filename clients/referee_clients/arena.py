@@ -215,7 +215,7 @@ def _entrants(game: str, bots: str | None, seats: int) -> Sequence[str]:
     """Who plays. Raises ``UnknownRules``, ``UnknownBot`` and ``SetupError``."""
     rules = registry.get(game)
     if not rules.min_seats <= seats <= rules.max_seats:
-        raise SetupError(f"{seats} seats: {game} has {rules.min_seats} to {rules.max_seats}")
+        raise SetupError(f"{seats} seats", f"{game} has {rules.min_seats} to {rules.max_seats}")
     if bots is None:
         return names(game)[::-1]
     entrants = [name for word in bots.split(",") if (name := word.strip())]

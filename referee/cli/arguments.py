@@ -45,8 +45,8 @@ def public_key(word: str, text: str) -> bytes:
     except OSError as error:
         raise Failure(f"{word}: {error.strerror}; expected {_KEY_EXPECTED}", EXIT_USAGE) from None
     except LogError as error:
-        what = error.what.removeprefix(f"{path}: ")
-        raise Failure(f"{word}: {what}; expected {error.expected}", EXIT_USAGE) from None
+        # The word may name the file already.
+        raise Failure(f"{word}: {error.found or error.what}; expected {error.expected}", EXIT_USAGE) from None
     raise Failure(f"{word}: not a key; expected {_KEY_EXPECTED}", EXIT_USAGE)
 
 
@@ -66,10 +66,8 @@ def verifier_key(option: str, text: str) -> VerifierKey:
         if not is_key:
             # What another file holds, a private key perhaps, is not repeated.
             raise Failure(f"{word}: not a verifier key; expected a .vkey file or its text", EXIT_USAGE) from None
-        # What was found is quoted by the error, however long it is.
-        what = error.what.replace(repr(key), repr(cut(key)))
         expected = f"; expected {error.expected}" if error.expected else ""
-        raise Failure(f"{word}: {what}{expected}", EXIT_USAGE) from None
+        raise Failure(f"{word}: {error.what}{expected}", EXIT_USAGE) from None
 
 
 def game_id(text: str) -> bytes:

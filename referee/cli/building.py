@@ -79,7 +79,7 @@ def json_layout(option: str, written: str | None) -> dict[str, Any] | None:
     try:
         return parse_object(written.encode("utf-8", "surrogateescape"))
     except QueryError as error:
-        raise QueryError(f"{option}: {str(error).removeprefix('line: ')}") from None
+        raise QueryError(error.what, option) from None
 
 
 @contextmanager

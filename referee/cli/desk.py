@@ -115,6 +115,6 @@ async def _run(files: Folder, place: Place) -> None:
 
 def _components(rules_id: str, path: Path) -> bytes:
     try:
-        return options.components(rules_id, path)
+        return options.components(rules_id, path, str(path))
     except Failure as failure:
-        raise ValueError(str(failure).removeprefix("--components ")) from None
+        raise ValueError(str(failure)) from None

@@ -25,6 +25,7 @@ from referee.service.docket import docket_message
 from referee.transcript.game_file import GameFile
 from referee.transcript.words import quoted, result_words, ruling_words
 from referee.v1 import arbiter_service_pb2 as pb
+from referee.wire.enums import word
 from referee_clients.sdk.arbiter import arbiter
 
 _FINE = (Verdict.COMPLETE, Verdict.PREFIX)
@@ -98,7 +99,7 @@ def told(found: pb.Docket) -> list[str]:
     if not found.table_rules:
         return [*lines, "played without rules of the table: nobody can protest, and no arbiter rules"]
     if found.suspension:
-        lines.append(f"the game is {pb.Docket.Suspension.Name(found.suspension).removeprefix('SUSPENSION_').lower()}")
+        lines.append(f"the game is {word(pb.Docket.Suspension, found.suspension)}")
     lines += [f"seat {seat}: {words}" for seat, of in enumerate(found.seats) if (words := _seat(of))]
     entered = {**{of.seq: _dispute(of) for of in found.disputes}, **{of.seq: _ruling(of) for of in found.rulings}}
     lines += [entered[seq] for seq in sorted(entered)]

@@ -213,8 +213,7 @@ async def _create(server: str, secured: Security, token: str, request: pb.Create
         try:
             return await stub.CreateGame(request, timeout=_TIMEOUT_S, metadata=bearer(token))
         except grpc.aio.AioRpcError as error:
-            # Its words around those of the rules say the same twice.
-            raise Failure(str(refused(server, error)).replace("(no game can be set up: ", "(")) from None
+            raise Failure(str(refused(server, error))) from None
 
 
 def _game(rules: str | None, seats: int | None, previous: Record | None) -> tuple[str, int]:

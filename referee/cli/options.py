@@ -40,32 +40,36 @@ def options(rules_id: str, before: bytes, text: str | None, age_order: str | Non
     return wire.encode_options(replace(wire.decode_options(before), **given))
 
 
-def components(rules_id: str, file: Path) -> bytes:
-    """Return the game's components, encoded, from a file that has them as JSON. Raise ``Failure``."""
+def components(rules_id: str, file: Path, word: str = "") -> bytes:
+    """Return the game's components, encoded, from a file that has them as JSON. Raise ``Failure``.
+
+    ``word``: what names the file in the error, if it is not the option.
+    """
+    word = word or f"--components {file}"
     if not registry.get(rules_id).declares_components:
-        raise Failure(f"--components {file}: {rules_id} is always played with its own", EXIT_USAGE)
+        raise Failure(f"{word}: {rules_id} is always played with its own", EXIT_USAGE)
     wire = _codec(rules_id)
     message = message_of(wire)
     try:
         json_format.Parse(file.read_text(encoding="utf-8"), message)
         wire.decode_components(data := strict.encode(message))
     except OSError as error:
-        raise Failure(f"--components {file}: {error.strerror}", EXIT_USAGE) from None
+        raise Failure(f"{word}: {error.strerror}", EXIT_USAGE) from None
     except UnicodeDecodeError:
-        raise Failure(f"--components {file}: not UTF-8", EXIT_USAGE) from None
+        raise Failure(f"{word}: not UTF-8", EXIT_USAGE) from None
     except json_format.ParseError as error:
         known = ", ".join(message.DESCRIPTOR.fields_by_name)
         raise Failure(
-            f"--components {file}: expected {known} as --show-components prints them ({_cause(error)})", EXIT_USAGE
+            f"{word}: expected {known} as --show-components prints them ({_cause(error)})", EXIT_USAGE
         ) from None
     except strict.MalformedError as error:
         where = f"{error.path}: " if error.path else ""
-        raise Failure(f"--components {file}: {where}{error.what}; expected {error.expected}", EXIT_USAGE) from None
+        raise Failure(f"{word}: {where}{error.what}; expected {error.expected}", EXIT_USAGE) from None
     return data
 
 
 def _cause(error: json_format.ParseError) -> str:
-    """The first thing that protobuf says of it."""
+    """The first thing that protobuf says of it: its error has nothing but words."""
     return cut(" ".join(str(error).split()).partition(" Available Fields")[0])
 
 

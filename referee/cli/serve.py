@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import signal
 from contextlib import suppress
 from enum import StrEnum
@@ -132,6 +133,9 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
     heartbeat: Annotated[
         float, typer.Option(metavar="SECONDS", min=0.01, help="Of silence, before watchers get a sign of life.")
     ] = 10.0,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="What is printed when it is ready as one line of JSON, for programs.")
+    ] = False,
 ) -> None:
     """Runs a referee until it is stopped with Ctrl-C or SIGTERM; nothing that it acknowledged is lost, however it ends.
 
@@ -171,7 +175,7 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
             solver_workers=solver_workers,
             solver_memory_mib=solver_memory,
         )
-        asyncio.run(_run(config))
+        asyncio.run(_run(config, as_json=as_json))
     except DataError as error:
         raise Failure(str(error)) from None
     except PermissionError as error:
@@ -185,7 +189,7 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
         raise Failure(str(error)) from None
 
 
-async def _run(config: Config) -> None:
+async def _run(config: Config, *, as_json: bool) -> None:
     loop = asyncio.get_running_loop()
     stopping = asyncio.Event()
 
@@ -202,11 +206,23 @@ async def _run(config: Config) -> None:
     server = await Server.start(config)
     if (shown := config.certificates) is not None:
         loop.add_signal_handler(signal.SIGHUP, _reload, shown)
-    print(f"listening on {TLS_SCHEME if shown is not None else ''}{server.address}")
-    print(f"organiser token in {server.data.token_path}")
-    print(f"verifier key in {server.data.verifier_path}", flush=True)
-    if server.metrics_address:
-        print(f"metrics at http://{server.metrics_address}{PATH}", flush=True)
+    where = f"{TLS_SCHEME if shown is not None else ''}{server.address}"
+    metrics = f"http://{server.metrics_address}{PATH}" if server.metrics_address else None
+    token, verifier = server.data.token_path, server.data.verifier_path
+    if as_json:
+        ready = {
+            "address": where,
+            "organiser_token_file": str(token),
+            "verifier_key_file": str(verifier),
+            "metrics": metrics,
+        }
+        print(json.dumps(ready), flush=True)
+    else:
+        print(f"listening on {where}")
+        print(f"organiser token in {token}")
+        print(f"verifier key in {verifier}", flush=True)
+        if metrics is not None:
+            print(f"metrics at {metrics}", flush=True)
     await stopping.wait()
     await server.stop()
 

@@ -145,12 +145,10 @@ def _of_text(read: Reading | Position) -> _Shown:
     if isinstance(read, Position):
         head = [*position_text.head(read), *_outcome(read)]
         return _Shown(read, partial(position_text.write, read), head, [], "what led to it")
-    text = game_text.write(read.game)
-    told, _, events = text.rstrip().partition("\n\n")
+    head, moves, _ = game_text.written(read.game)
     position = Position(read.game.setup, read.state, read.game.contest)
-    head = [*(line for line in told.split("\n") if not line.startswith(";")), *_outcome(position)]
     last = f"event {len(read.game.events)}"
-    return _Shown(position, partial(game_text.write, read.game), head, events.split("\n"), last)
+    return _Shown(position, partial(game_text.write, read.game), [*head, *_outcome(position)], moves, last)
 
 
 def _outcome(position: Position) -> list[str]:

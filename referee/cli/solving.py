@@ -15,7 +15,8 @@ import typer
 from google.protobuf.message import Message
 
 from referee.notation.strict_json import QueryError
-from referee.workers.pool import BadQuestion, WorkerFailed, WorkerFault, Workers
+from referee.workers.errors import BadQuestion
+from referee.workers.pool import WorkerFailed, WorkerFault, Workers
 
 Rlimit = Annotated[
     int | None,

@@ -24,6 +24,7 @@ from referee.log.errors import printable
 from referee.service.files import TOKEN_FILE
 from referee.v1 import game_pb2, status_service_pb2_grpc
 from referee.v1 import status_service_pb2 as pb
+from referee.wire.enums import word
 from referee_clients.sdk.channel import bearer, open_channel
 from referee_clients.sdk.errors import answer_of
 
@@ -212,7 +213,7 @@ def _games(games: Sequence[pb.GameStatus], now_ms: int, width: int) -> Table:
 
 
 def _state(game: pb.GameStatus) -> str:
-    return game_pb2.GameState.Name(game.state).removeprefix("GAME_STATE_").lower() if game.state else "…"
+    return word(game_pb2.GameState, game.state) if game.state else "…"
 
 
 def _waits_for(game: pb.GameStatus) -> Text:

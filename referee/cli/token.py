@@ -26,6 +26,7 @@ from referee.service.files import TOKEN_FILE
 from referee.service.permissions import Scope
 from referee.v1 import access_service_pb2 as pb
 from referee.v1.access_service_pb2_grpc import AccessServiceStub
+from referee.wire.enums import word
 from referee_clients.sdk.channel import Metadata, Security, bearer, open_channel
 
 _T = TypeVar("_T")
@@ -219,7 +220,7 @@ def _words(found: pb.Token) -> tuple[str, ...]:
 
 def _scopes(found: pb.Token) -> Iterator[str]:
     for value in found.scopes:
-        yield pb.Scope.Name(value).removeprefix("SCOPE_").lower()
+        yield word(pb.Scope, value)
 
 
 def _plain(found: pb.Token) -> dict[str, object]:

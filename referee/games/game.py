@@ -132,6 +132,10 @@ class Stream(Protocol):
 class State(Protocol):
     """A game in progress. ``check`` never changes it; ``apply`` only after a check."""
 
+    @property
+    def seats(self) -> int:
+        """How many there are."""
+
     def pending(self) -> tuple[Pending, ...]:
         """Return everything that is awaited now; never empty."""
 
@@ -199,8 +203,29 @@ class Game(Protocol):
         """Return the order that ``stream`` gives this game."""
 
 
-class SetupError(ValueError):
-    """Seats, options or components that no game can be set up with: what, and what was expected."""
+class InputError(ValueError):
+    """A part of what was given is wrong, in one line.
+
+    ``field`` names the part, and is empty if there is only one; ``what`` tells what is wrong with it; ``expected`` is
+    empty if that tells it, too.
+    """
+
+    def __init__(self, field: str, what: str, expected: str = "", *, sep: str = ",") -> None:
+        """``sep``: what separates the two, as what was found may have commas itself."""
+        where = f"{field}: " if field else ""
+        super().__init__(f"{where}{what}{sep} expected {expected}" if expected else f"{where}{what}")
+        self.field = field
+        self.what = what
+        self.expected = expected
+
+
+class SetupError(InputError):
+    """Seats, options or components that no game can be set up with. ``field``: ``seats``, or an option's name."""
+
+    def __init__(self, field: str, what: str, *, beside: str = "") -> None:
+        """``beside``: another option that it cannot be combined with."""
+        super().__init__(f"{field} with {beside}" if beside else field, what)
+        self.field = field
 
 
 class UnknownRules(LookupError):

@@ -92,8 +92,8 @@ def prepare(request: CreateGameRequest, engines: Engines, producer: str) -> Prep
             raise BadField("terms.table_rules", error.expected) from error
         if error.code is not Code.MALFORMED:
             raise
-        field, _, found = error.what.removeprefix("game_open.").partition(" ")
-        raise BadField(field.rstrip(":"), f"{error.expected}, found {found}" if found else error.expected) from error
+        found = f", found {error.found}" if error.found else ""
+        raise BadField(error.field or "request", f"{error.expected}{found}") from error
     return _with_tokens(open_data, opened, header, secret, _principals(request))
 
 

@@ -33,7 +33,7 @@ def decode_proof(data: bytes) -> log_pb2.Proof:
     """Raise ``LogError``."""
     try:
         proof = strict.decode(log_pb2.Proof, data, max_bytes=MAX_IGNORABLE_BYTES)
-        check_length("proof.leaf", proof.leaf, HASH_BYTES)
+        check_length("proof", "leaf", proof.leaf, HASH_BYTES)
     except strict.MalformedError as error:
         raise malformed(error, "proof") from error
     return proof

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from google.protobuf.message import DecodeError
 
 from referee.log.deck import COMMITMENT_BYTES, SEED_BYTES
-from referee.log.errors import Code, LogError, malformed
+from referee.log.errors import Code, LogError, malformed, misfit
 from referee.log.identity import GAME_ID_BYTES
 from referee.log.intent import Place, check_length, check_name, check_signed_lengths
 from referee.log.keys import check_public_key
@@ -109,9 +109,9 @@ def decode_entry(data: bytes) -> log_pb2.Entry:
         entry = strict.decode(log_pb2.Entry, data, max_bytes=strict.MAX_ENTRY_BYTES)
     except strict.MalformedError as error:
         raise malformed(error, "entry") from error
-    check_length("entry.game_id", entry.game_id, GAME_ID_BYTES)
-    check_length("entry.prev", entry.prev, HASH_BYTES)
-    check_length("entry.state_digest", entry.state_digest, HASH_BYTES)
+    check_length("entry", "game_id", entry.game_id, GAME_ID_BYTES)
+    check_length("entry", "prev", entry.prev, HASH_BYTES)
+    check_length("entry", "state_digest", entry.state_digest, HASH_BYTES)
     event = entry.WhichOneof("event")
     if event is None:
         raise LogError(Code.MALFORMED, "entry without an event", "one event")
@@ -120,13 +120,13 @@ def decode_entry(data: bytes) -> log_pb2.Entry:
     elif event == "refused":
         check_signed_lengths("entry.refused", entry.refused)
         for i, rule_id in enumerate(entry.refused.rule_ids):
-            check_name(f"entry.refused.rule_ids[{i}]", rule_id)
+            check_name("entry", f"refused.rule_ids[{i}]", rule_id)
     elif event == "end" and entry.end.ending == log_pb2.ENDING_UNSPECIFIED:
         raise LogError(Code.MALFORMED, "GameEnd without an ending", "how the game ended")
     elif event == "disclose":
-        check_length("entry.disclose.seed", entry.disclose.seed, SEED_BYTES)
+        check_length("entry", "disclose.seed", entry.disclose.seed, SEED_BYTES)
     elif event == "recovered":
-        check_length("entry.recovered.lost_root", entry.recovered.lost_root, HASH_BYTES)
+        check_length("entry", "recovered.lost_root", entry.recovered.lost_root, HASH_BYTES)
     elif event in ("timeout", "forced_pass", "absent", "stand_in") and not getattr(entry, event).HasField("seat"):
         raise LogError(Code.MALFORMED, f"entry.{event} without a seat", "the seat")
     return entry
@@ -159,7 +159,7 @@ def _check_version(version: int) -> None:
 def check_open(opened: log_pb2.GameOpen) -> None:
     """Raise ``LogError``: ``UNSUPPORTED`` for another format version, ``MALFORMED`` for the rest."""
     _check_version(opened.format_version)
-    check_name("game_open.rules_id", opened.rules_id)
+    check_name("game_open", "rules_id", opened.rules_id)
     _demand(opened.rules_version > 0, "rules_version", "a version from 1 on")
     _demand(opened.tables != b"", "tables", "the game's tables")
     _demand(1 <= len(opened.seats) <= MAX_SEATS, "seats", f"1 to {MAX_SEATS}")
@@ -168,24 +168,24 @@ def check_open(opened: log_pb2.GameOpen) -> None:
     for name, keys in (("arbiter_keys", opened.arbiter_keys), ("scribe_keys", opened.scribe_keys)):
         _demand(len(set(keys)) == len(keys), name, "each key once")
         for i, key in enumerate(keys):
-            check_length(f"game_open.{name}[{i}]", key, 32)
+            check_length("game_open", f"{name}[{i}]", key, 32)
             check_public_key(key)
-    check_length("game_open.header_hash", opened.header_hash, HASH_BYTES)
-    check_length("game_open.nonce", opened.nonce, 16)
+    check_length("game_open", "header_hash", opened.header_hash, HASH_BYTES)
+    check_length("game_open", "nonce", opened.nonce, 16)
     _check_chance(opened)
     check_terms(opened)
     if opened.HasField("series"):
-        check_length("game_open.series.id", opened.series.id, 16)
+        check_length("game_open", "series.id", opened.series.id, 16)
         _demand(opened.series.HasField("index"), "series.index", "a number")
         first = opened.series.index == 0
-        check_length("game_open.series.previous_head", opened.series.previous_head, 0 if first else HASH_BYTES)
+        check_length("game_open", "series.previous_head", opened.series.previous_head, 0 if first else HASH_BYTES)
 
 
 def _check_chance(opened: log_pb2.GameOpen) -> None:
     scribed = [seat.scribed for seat in opened.seats]
     _demand(not any(scribed) or len(opened.scribe_keys) > 0, "scribe_keys", "a scribe for the scribed seats")
     if opened.HasField("dealt"):
-        check_length("game_open.dealt.commitment", opened.dealt.commitment, COMMITMENT_BYTES)
+        check_length("game_open", "dealt.commitment", opened.dealt.commitment, COMMITMENT_BYTES)
         # Otherwise the referee alone would choose the deck.
         _demand(not all(scribed), "seats", "a seat that joins, in a dealt game")
     elif opened.HasField("declared"):
@@ -200,4 +200,4 @@ def _check_chance(opened: log_pb2.GameOpen) -> None:
 
 def _demand(condition: bool, field: str, expected: str) -> None:
     if not condition:
-        raise LogError(Code.MALFORMED, f"game_open.{field}", expected)
+        raise misfit("game_open", field, "", expected)

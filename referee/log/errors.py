@@ -76,7 +76,9 @@ class Code(StrEnum):
 class LogError(Exception):
     """A failure, in words that are safe on a terminal.
 
-    ``entry`` is an index, ``offset`` a byte in the file; either may be unknown.
+    ``entry`` is an index, ``offset`` a byte in the file; either may be unknown. ``field`` is the path of the field of
+    a message that is wrong; ``found`` is what was found in the field, or in the file that ``what`` names before it.
+    Either may be empty.
     """
 
     def __init__(
@@ -85,6 +87,8 @@ class LogError(Exception):
         what: str,
         expected: str = "",
         *,
+        field: str = "",
+        found: str = "",
         entry: int | None = None,
         offset: int | None = None,
     ) -> None:
@@ -93,6 +97,8 @@ class LogError(Exception):
         self.code = code
         self.what = what
         self.expected = expected
+        self.field = field
+        self.found = printable(found)
         self.entry = entry
         self.offset = offset
 
@@ -138,5 +144,11 @@ def printable(text: str) -> str:
 
 
 def malformed(error: MalformedError, thing: str) -> LogError:
-    """Return the strict decoder's failure as one of this family."""
-    return LogError(Code.MALFORMED, f"{thing}: {error.where}: {error.what}", error.expected)
+    """The strict decoder's failure as one of this family."""
+    return LogError(Code.MALFORMED, f"{thing}: {error.where}: {error.what}", error.expected, field=error.path)
+
+
+def misfit(thing: str, field: str, found: str, expected: str, *, sep: str = " ") -> LogError:
+    """Return the error of a field that is well encoded and cannot be what it is. ``thing``: the message it is in."""
+    what = f"{thing}.{field}{sep}{found}" if found else f"{thing}.{field}"
+    return LogError(Code.MALFORMED, what, expected, field=field, found=found)

@@ -47,8 +47,8 @@ def decode_header(data: bytes) -> log_pb2.Header:
         header = strict.decode(log_pb2.Header, data, max_bytes=MAX_HEADER_BYTES)
     except strict.MalformedError as error:
         raise malformed(error, "header") from error
-    check_length("header.rules_hash", header.rules_hash, HASH_BYTES)
-    check_name("header.rules_id", header.rules_id)
+    check_length("header", "rules_hash", header.rules_hash, HASH_BYTES)
+    check_name("header", "rules_id", header.rules_id)
     return header
 
 

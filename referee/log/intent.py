@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from referee.log import deck
 from referee.log.dsse import intent_encoding
-from referee.log.errors import Code, LogError, malformed
+from referee.log.errors import Code, LogError, malformed, misfit
 from referee.log.identity import GAME_ID_BYTES
 from referee.log.keys import KEY_ID_BYTES, PUBLIC_KEY_BYTES, SIGNATURE_BYTES, PrivateKey
 from referee.log.merkle import HASH_BYTES
@@ -134,21 +134,21 @@ def decode_intent(data: bytes) -> log_pb2.Intent:
         intent = strict.decode(log_pb2.Intent, data)
     except strict.MalformedError as error:
         raise malformed(error, "intent") from error
-    check_length("intent.game_id", intent.game_id, GAME_ID_BYTES)
-    check_length("intent.prev", intent.prev, HASH_BYTES)
+    check_length("intent", "game_id", intent.game_id, GAME_ID_BYTES)
+    check_length("intent", "prev", intent.prev, HASH_BYTES)
     if intent.WhichOneof("author") is None:
         raise LogError(Code.MALFORMED, "intent without an author", "seat, scribe or arbiter")
     act = intent.WhichOneof("act")
     if act is None:
         raise LogError(Code.MALFORMED, "intent without an act", "one act")
     if act == "join":
-        check_length("intent.join.key", intent.join.key, PUBLIC_KEY_BYTES)
+        check_length("intent", "join.key", intent.join.key, PUBLIC_KEY_BYTES)
         if intent.join.commitment:
-            check_length("intent.join.commitment", intent.join.commitment, deck.COMMITMENT_BYTES)
+            check_length("intent", "join.commitment", intent.join.commitment, deck.COMMITMENT_BYTES)
     elif act == "reveal":
-        check_length("intent.reveal.seed", intent.reveal.seed, deck.SEED_BYTES)
+        check_length("intent", "reveal.seed", intent.reveal.seed, deck.SEED_BYTES)
     elif act in ("protest", "appeal", "rule"):
-        check_remark(f"intent.{act}.remark", getattr(intent, act).remark)
+        check_remark("intent", f"{act}.remark", getattr(intent, act).remark)
         if act == "rule" and intent.rule.WhichOneof("ruling") is None:
             raise LogError(Code.MALFORMED, "intent.rule without a ruling", "one ruling")
     return intent
@@ -168,24 +168,24 @@ def _author(role: str, index: int) -> Author:
 
 
 def check_signed_lengths(thing: str, signed: log_pb2.Signed | log_pb2.Refused | SignedIntent) -> None:
-    """Raise ``LogError`` unless signature and key id have their lengths."""
-    check_length(f"{thing}.signature", signed.signature, SIGNATURE_BYTES)
-    check_length(f"{thing}.key_id", signed.key_id, KEY_ID_BYTES)
+    """Raises ``LogError`` unless signature and key id have their lengths."""
+    check_length(thing, "signature", signed.signature, SIGNATURE_BYTES)
+    check_length(thing, "key_id", signed.key_id, KEY_ID_BYTES)
 
 
-def check_length(thing: str, value: bytes, expected: int) -> None:
-    """Raise ``LogError``."""
+def check_length(thing: str, field: str, value: bytes, expected: int) -> None:
+    """Check a field of the message ``thing``. Raises ``LogError``."""
     if len(value) != expected:
-        raise LogError(Code.MALFORMED, f"{thing} of {len(value)} bytes", f"{expected} bytes")
+        raise misfit(thing, field, f"of {len(value)} bytes", f"{expected} bytes")
 
 
-def check_remark(thing: str, value: bytes) -> None:
-    """Check a commitment to a text; empty means none. Raise ``LogError``."""
+def check_remark(thing: str, field: str, value: bytes) -> None:
+    """Check a commitment to a text; empty means none. Raises ``LogError``."""
     if value:
-        check_length(thing, value, HASH_BYTES)
+        check_length(thing, field, value, HASH_BYTES)
 
 
-def check_name(thing: str, name: str) -> None:
-    """Check a rules id or the id of a rule. Raise ``LogError``."""
+def check_name(thing: str, field: str, name: str) -> None:
+    """Check a rules id or the id of a rule. Raises ``LogError``."""
     if not _NAME.fullmatch(name):
-        raise LogError(Code.MALFORMED, f"{thing} {name[:64]!r}", "1 to 64 of A-Z, a-z, 0-9, dot, hyphen and underscore")
+        raise misfit(thing, field, repr(name[:64]), "1 to 64 of A-Z, a-z, 0-9, dot, hyphen and underscore")

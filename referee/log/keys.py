@@ -99,15 +99,19 @@ class PrivateKey:
         with path.open("rb") as file:
             mode = stat.S_IMODE(os.fstat(file.fileno()).st_mode)
             if mode & 0o077:
-                raise LogError(Code.KEY, f"{path}: mode {mode:04o} lets others use this key", "mode 0600")
+                raise _unsafe(path, f"mode {mode:04o} lets others use this key", "mode 0600")
             text = file.read(4096)
         der = _from_pem("PRIVATE KEY", text)
         if der is None or len(der) != 48 or not der.startswith(_PKCS8_PREFIX):
-            raise LogError(Code.KEY, f"{path}: not an Ed25519 private key", "PKCS #8 in PEM")
+            raise _unsafe(path, "not an Ed25519 private key", "PKCS #8 in PEM")
         return cls(der[16:])
 
     def __repr__(self) -> str:
         return f"PrivateKey(public={self.public.raw.hex()})"
+
+
+def _unsafe(path: Path, found: str, expected: str) -> LogError:
+    return LogError(Code.KEY, f"{path}: {found}", expected, found=found)
 
 
 def check_public_key(raw: bytes) -> None:

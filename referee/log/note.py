@@ -18,6 +18,7 @@ from referee.log.errors import Code, LogError
 from referee.log.identity import GAME_ID_TEXT, parse_game_id
 from referee.log.keys import PrivateKey, PublicKey
 from referee.log.merkle import HASH_BYTES
+from referee.notation.errors import cut
 
 MAX_NOTE_BYTES = 16 * 1024
 MAX_SIGNATURES = 16
@@ -104,7 +105,7 @@ class VerifierKey:
         name, _, rest = text.partition("+")
         hex_id, plus, encoded = rest.partition("+")
         if not plus or not _HEX_ID.match(hex_id):
-            raise _bad(f"verifier key {text!r}", "name+hex(key id)+base64(type and key)")
+            raise _bad(f"verifier key {cut(text)!r}", "name+hex(key id)+base64(type and key)")
         _check_name(name)
         value = canonical_base64(encoded)
         if len(value) < 2:

@@ -39,7 +39,7 @@ class Position:
         try:
             self.state: State = self.rules.new(self.seats, self.options, self.components)
         except SetupError as error:
-            raise LogError(Code.RULES, f"no game can be set up: {error}", entry=0) from error
+            raise LogError(Code.RULES, f"no game can be set up: {error}", found=str(error), entry=0) from error
         except Exception as error:
             raise engine_failed(error) from error
         self._digest = guarded(self.state.digest)

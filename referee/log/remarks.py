@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-from referee.log.errors import Code, LogError, malformed
+from referee.log.errors import Code, LogError, malformed, misfit
 from referee.log.frames import MAX_IGNORABLE_BYTES, Frame
 from referee.log.intent import check_length
 from referee.log.v1 import log_pb2
@@ -32,13 +32,13 @@ def committed(intent: log_pb2.Intent) -> bytes:
 
 
 def check(remark: log_pb2.Remark, expected: bytes) -> None:
-    """Check that these are words, and those that an act commits to. Raise ``LogError``: ``MALFORMED``, ``REMARK``."""
-    check_length("remark.salt", remark.salt, SALT_BYTES)
+    """Check that these are words, and those that an act commits to. Raises ``LogError``: ``MALFORMED``, ``REMARK``."""
+    check_length("remark", "salt", remark.salt, SALT_BYTES)
     text = remark.text
     if not 1 <= len(text) <= MAX_CHARACTERS:
-        raise LogError(Code.MALFORMED, f"remark.text of {len(text)} characters", f"1 to {MAX_CHARACTERS}")
+        raise misfit("remark", "text", f"of {len(text)} characters", f"1 to {MAX_CHARACTERS}")
     if not text.replace("\n", "").isprintable():
-        raise LogError(Code.MALFORMED, "remark.text with characters that cannot be seen", "none but line ends")
+        raise misfit("remark", "text", "with characters that cannot be seen", "none but line ends")
     if not expected:
         raise LogError(Code.REMARK, "a text", "one at most, for an entry that commits to it")
     if commitment(remark.salt, text) != expected:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from referee.games import table_rules
-from referee.log.errors import Code, LogError
+from referee.log.errors import Code, LogError, misfit
 from referee.log.v1 import log_pb2
 
 DAY_MS = 86_400_000
@@ -35,7 +35,7 @@ class Control:
         """Return the time control. Raise ``LogError`` (``MALFORMED``) for one that no game can be played with."""
         kind = terms.WhichOneof("control")
         if kind is None:
-            raise LogError(Code.MALFORMED, "game_open.terms.clock without a control", "one of the four")
+            raise misfit("game_open", "terms.clock", "without a control", "one of the four")
         if kind == "per_move":
             control = cls(terms.per_move.move_ms, renewed=True, lag_ms=terms.lag_ms)
         elif kind == "increment":
@@ -52,7 +52,7 @@ class Control:
             ("lag", control.lag_ms, 0, MAX_LAG_MS),
         ):
             if not least <= value <= most:
-                raise LogError(Code.MALFORMED, f"game_open.terms.clock: a {name} of {value} ms", f"{least} to {most}")
+                raise misfit("game_open", "terms.clock", f"a {name} of {value} ms", f"{least} to {most}", sep=": ")
         return control
 
 
@@ -89,4 +89,4 @@ def check_terms(opened: log_pb2.GameOpen) -> None:
 
 def _demand(condition: bool, field: str, expected: str) -> None:
     if not condition:
-        raise LogError(Code.MALFORMED, f"game_open.terms.{field}", expected)
+        raise misfit("game_open", f"terms.{field}", "", expected)

@@ -157,11 +157,13 @@ class CertificateReport:
             "lacking": list(self.lacking),
         }
 
-    def as_text(self) -> str:
+    @property
+    def words(self) -> str:
+        """``5 certificates hold; the terms ask for all: 5 in all``."""
         holds = "1 certificate holds" if self.checked == 1 else f"{self.checked} certificates hold"
         failed = f", {self.failed} {'does' if self.failed == 1 else 'do'} not" if self.failed else ""
         asked = f"{self.policy}: {self.wanted} in all" if self.wanted else self.policy
-        return f"proofs: {holds}{failed}; the terms ask for {asked}"
+        return f"{holds}{failed}; the terms ask for {asked}"
 
     def remarks(self) -> Iterator[str]:
         """Yield what is odd, and not wrong, and what helps."""
@@ -280,7 +282,7 @@ class Report:
         return json.dumps(value, indent=2, default=str)
 
     def as_text(self) -> str:
-        lines = [self._headline()]
+        lines = [self.headline]
         lines += [f"  {finding.layer}: {finding}" for finding in self.findings]
         if self.game_id and self.rules:
             lines.append(f"game {self.game_id.hex()}, {self.rules[0]} version {self.rules[1]}")
@@ -299,7 +301,7 @@ class Report:
             places = f", places {list(self.places)}" if self.places else ""
             lines.append(f"ending: {self.ending}{scores}{places}")
         if self.proofs != CertificateReport():
-            lines.append(self.proofs.as_text())
+            lines.append(f"proofs: {self.proofs.words}")
         lines += [f"remark: {remark}" for remark in self.remarks]
         return "".join(f"{printable(line)}\n" for line in lines)
 
@@ -316,7 +318,9 @@ class Report:
             "outcome": self.outcome,
         }
 
-    def _headline(self) -> str:
+    @property
+    def headline(self) -> str:
+        """The verdict, and where the file is wrong."""
         decisive = self.decisive
         if decisive is None:
             return "COMPLETE"

@@ -34,13 +34,17 @@ class NotationError(Exception):
         what: str,
         expected: str = "",
         violations: Sequence[Violation] = (),
+        *,
+        is_unfinished: bool = False,
     ) -> None:
+        """``is_unfinished``: nothing is wrong but that the text, or the line, does not go on."""
         super().__init__(kind, where, what, expected)
         self.kind = kind
         self.line, self.column = where
         self.what = cut(what, _MOST_CHARACTERS)
         self.expected = cut(expected, _MOST_CHARACTERS)
         self.violations = tuple(violations)
+        self.is_unfinished = is_unfinished
 
     @property
     def rule_ids(self) -> tuple[str, ...]:

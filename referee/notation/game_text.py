@@ -55,6 +55,15 @@ def write(game: GameText, *, waits: Wait | None = None) -> str:
 
     Raise ``ValueError`` for an event that no arbiter could let stand.
     """
+    head, lines, state = written(game)
+    result = game.contest.result(game.setup.seats, state.pending())
+    if result is not None and (waits or not game.contest.is_plain):
+        head.append(f"; {outcome(result, game.contest, waits=waits)}")
+    return "".join(f"{each}\n" for each in (*head, "", *lines))
+
+
+def written(game: GameText) -> tuple[list[str], list[str], State]:
+    """Return the headers, the lines below them, and the position after the last. Raise ``ValueError`` as ``write``."""
     rules_id = game.setup.rules_id
     state = game.setup.start()
     lines = []
@@ -69,10 +78,7 @@ def write(game: GameText, *, waits: Wait | None = None) -> str:
         told += len(scored)
         lines += [f"; {each}" for each in scored]
     head = [*headers.write(game.setup), *contest_text.write(game.contest, game.setup.seats, state.pending())]
-    result = game.contest.result(game.setup.seats, state.pending())
-    if result is not None and (waits or not game.contest.is_plain):
-        head.append(f"; {outcome(result, game.contest, waits=waits)}")
-    return "".join(f"{each}\n" for each in (*head, "", *lines))
+    return head, lines, state
 
 
 def line(rules_id: str, state: State, event: Any) -> str:

@@ -96,11 +96,9 @@ class Grammar:
             position: Any = error.pos_in_stream
             names, at = error.allowed or (), _begin(text, position)
         found = _WORD.match(text, at)
-        if found is None:
-            what = "the text ends"
-        else:
-            what = "the line ends" if found[0] in "\r\n" else f"found {shown(found[0])}"
-        return NotationError(Kind.SYNTAX, place(text, at), what, self._expected(names))
+        ends = found is None or found[0] in "\r\n"
+        what = f"found {shown(found[0])}" if found and not ends else f"the {'line' if found else 'text'} ends"
+        return NotationError(Kind.SYNTAX, place(text, at), what, self._expected(names), is_unfinished=ends)
 
     def _expected(self, names: Iterable[str]) -> str:
         """The words first, then what is described, each once."""

@@ -203,7 +203,6 @@ class Headers:
         return int(text)
 
     def _not_set_up(self, error: SetupError) -> NotationError:
-        """At the option that it begins with, or at the seats."""
-        name = str(error).partition(":")[0].partition(" ")[0]
-        value = self.values.get(name, self.values["Seats"])
+        """At the option that is wrong, or at the seats."""
+        value = self.values.get(error.field, self.values["Seats"])
         return NotationError(Kind.ILLEGAL, place_of(value), f"no game can be set up: {error}")

@@ -32,7 +32,7 @@ def parse_object(line: bytes, most: int = MAX_LINE_BYTES) -> dict[str, Any]:
     """The line's one object. Raises ``QueryError``."""
     question = parse(line, most)
     if type(question) is not dict:
-        raise QueryError(f"line: {shown(question)}; expected an object")
+        raise QueryError(f"{shown(question)}; expected an object", "line")
     return question
 
 

@@ -13,7 +13,11 @@ _SHOWN: Final = 40
 
 
 class QueryError(Exception):
-    """A question that cannot be answered. The message says what, where, and what was expected."""
+    """A question that cannot be answered: ``what`` is wrong and what was expected, and where that is, if told apart."""
+
+    def __init__(self, what: str, where: str = "") -> None:
+        super().__init__(f"{where}: {what}" if where else what)
+        self.what = what
 
 
 def shown(value: Any) -> str:
@@ -28,23 +32,23 @@ def shown(value: Any) -> str:
 def parse(line: bytes, most: int = MAX_LINE_BYTES) -> Any:
     """The line's one value. Raises ``QueryError``."""
     if len(line) > most:
-        raise QueryError(f"line: longer than {most} bytes")
+        raise QueryError(f"longer than {most} bytes", "line")
     try:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise QueryError(f"line: not UTF-8 at byte {error.start + 1}") from None
+        raise QueryError(f"not UTF-8 at byte {error.start + 1}", "line") from None
     if not text.strip():
-        raise QueryError("line: empty; expected a JSON object")
+        raise QueryError("empty; expected a JSON object", "line")
     if text[0] == "\ufeff":
-        raise QueryError("line: begins with a byte order mark; expected a JSON object")
+        raise QueryError("begins with a byte order mark; expected a JSON object", "line")
     try:
         return _DECODER.decode(text)
     except json.JSONDecodeError as error:
-        raise QueryError(f"line: not JSON at character {error.pos + 1}: {error.msg}") from None
+        raise QueryError(f"not JSON at character {error.pos + 1}: {error.msg}", "line") from None
     except RecursionError:
-        raise QueryError("line: nested too deeply") from None
+        raise QueryError("nested too deeply", "line") from None
     except ValueError:  # the interpreter's limit on the digits of an integer
-        raise QueryError("line: a number with too many digits") from None
+        raise QueryError("a number with too many digits", "line") from None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

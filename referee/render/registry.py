@@ -11,8 +11,19 @@ from referee.games import registry
 class Renderer(Protocol):
     """What a game's package offers."""
 
-    def position_text(self, state: Any, seats: Sequence[int] | None = None, *, ascii_only: bool = False) -> str:
-        """Write what lies on the table, and what these seats (None: all) have."""
+    def position_text(
+        self,
+        state: Any,
+        seats: Sequence[int] | None = None,
+        *,
+        names: Sequence[str] = (),
+        awaits: bool = True,
+        ascii_only: bool = False,
+    ) -> str:
+        """Write what lies on the table, and what these seats (None: all) have.
+
+        ``names``: of those who sit there, by seat, empty for none. ``awaits``: say first what is awaited.
+        """
 
     def seat_svg(self, state: Any, seat: int, title: str) -> str:
         """Draw the seat's board."""

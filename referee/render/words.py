@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from textwrap import TextWrapper
 from typing import Final
 
@@ -26,6 +26,11 @@ def awaited(pending: Pending) -> str:
         case Over(ending, scores):
             first, *others = (f"seat {seat} {score}" for seat, score in enumerate(scores))
             return f"over ({ending.words}): {', '.join([f'{first} points', *others])}"
+
+
+def seat_words(seat: int, names: Sequence[str]) -> str:
+    """``seat 1``, or ``seat 1, Blue``. ``names``: by seat, empty for none."""
+    return f"seat {seat}, {names[seat]}" if names[seat : seat + 1] and names[seat] else f"seat {seat}"
 
 
 def wrapped(lines: Iterable[str]) -> Iterable[str]:

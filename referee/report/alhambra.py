@@ -38,7 +38,7 @@ def sheet(state: State, scored: Sequence[State], *, final: bool) -> Sheet:
         if points < 0 or (points and not before):
             least = explained[seat] if over else 0
             what = f"seat {seat}: {state.scores[seat]} points with {state.scorings} scoring rounds held"
-            raise SheetError(f"{what}; expected {f'at least {least}' if before else least}")
+            raise SheetError(what, f"at least {least}" if before else str(least))
     ranks = places(totals)
     players = []
     for seat in range(state.seats):

@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Any, Protocol
 
 from referee.games import registry
-from referee.games.game import Ending, Over, Rule, State
+from referee.games.game import Ending, InputError, Over, Rule, State
 from referee.games.results import Contest, Result, Wait
 from referee.games.table_rules import CATALOGUE as TABLE_RULES
 from referee.notation import game_text, position_text
@@ -77,8 +77,11 @@ class Sheet:
         return list(dict.fromkeys([*items, *(rule for tie in self.ties for rule in tie.rules)]))
 
 
-class SheetError(ValueError):
-    """A position that cannot have its points: what, and what was expected."""
+class SheetError(InputError):
+    """A position that cannot have its points."""
+
+    def __init__(self, what: str, expected: str) -> None:
+        super().__init__("", what, expected, sep=";")
 
 
 class Scorer(Protocol):
@@ -136,7 +139,7 @@ def sheet(
     contest = contest or Contest()
     scorer: Scorer = registry.part(__package__, rules_id)
     found = scorer.sheet(state, scored, final=final)
-    seats = [player for player in found.players if player.name.startswith("seat ")]
+    seats = found.players[: state.seats]
     result = contest.result(len(seats), state.pending())
     remarks = []
     if not contest.is_plain or waits:

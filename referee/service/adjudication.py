@@ -6,23 +6,25 @@ Nobody who plays waits for it.
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from typing import Final
 
 import structlog
 
+from referee.games.game import Violation
 from referee.live.errors import BadField, Draining, LimitReached
 from referee.live.games import LiveGames
-from referee.service.adjudication_worker import MAX_ANSWER_BYTES, POLICIES, WRITERS, Mistake, report_question
+from referee.notation.errors import Kind, NotationError
+from referee.service.adjudication_worker import MAX_ANSWER_BYTES, POLICIES, WRITERS, report_question
 from referee.service.auth import Caller
 from referee.service.fields import game_id_of
 from referee.service.games import GameService
 from referee.service.guard import Calls
 from referee.service.worker_queue import WorkerQueue
 from referee.v1 import adjudication_service_pb2 as pb
-from referee.workers.pool import BadQuestion, WorkerFailed, Workers
+from referee.workers.errors import BadQuestion
+from referee.workers.pool import WorkerFailed, Workers
 
 MAX_TEXT_BYTES: Final = 256 << 10
 MAX_FILE_BYTES: Final = 8 << 20
@@ -100,7 +102,7 @@ class AdjudicationService:
                 async for answer in answers:
                     found = answer or b""
         except BadQuestion as error:
-            raise _mistaken(Mistake(**json.loads(str(error)))) from None
+            raise _refusal(error) from None
         except WorkerFailed as error:
             if self._live_games.is_draining():
                 raise Draining("the referee is stopping") from None
@@ -119,9 +121,11 @@ def _check_text(text: str) -> None:
         raise LimitReached(f"texts of {MAX_TEXT_BYTES} bytes")
 
 
-def _mistaken(mistake: Mistake) -> Exception:
-    if mistake.too_large:
-        return LimitReached(f"answers of {MAX_ANSWER_BYTES} bytes (this one has {mistake.too_large})")
-    if mistake.line:
-        return mistake.error()
-    return BadQuestion(f"text: {mistake.what}, expected {mistake.expected}")
+def _refusal(error: BadQuestion) -> Exception:
+    """Return what a worker raised, as the caller is to hear it."""
+    match error.fields:
+        case {"bytes": found}:
+            return LimitReached(f"answers of {MAX_ANSWER_BYTES} bytes (this one has {found})")
+        case {"kind": kind, "line": line, "column": column, "what": what, "expected": expected, "rule_ids": rule_ids}:
+            return NotationError(Kind(kind), (line, column), what, expected, [*map(Violation, rule_ids)])
+    return error

@@ -1,20 +1,15 @@
-"""What a worker of AdjudicationService answers: from a method and its question to its answer. Touches nothing outside.
-
-What is wrong with a text is a ``ValueError``, whose words are ``Mistake`` as JSON.
-"""
+"""What a worker of AdjudicationService answers, from a method and its question. Touches nothing outside."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
 from io import BytesIO
 from typing import Any, Final
 
-from referee.games.game import Violation
+from referee.games.game import InputError
 from referee.log.note import VerifierKey
 from referee.notation import contest_text
-from referee.notation.errors import Kind, NotationError
+from referee.notation.errors import NotationError
 from referee.notation.headers import Setup
 from referee.report import sheet as sheets
 from referee.report.adjudication import Adjudication, Policy, Step, adjudicate
@@ -25,6 +20,7 @@ from referee.report.text import text
 from referee.service.violations import rule_message, violation_message
 from referee.transcript import report
 from referee.v1 import adjudication_service_pb2 as pb
+from referee.workers.errors import BadQuestion
 
 MAX_ANSWER_BYTES: Final = 3 << 20
 """Clients of gRPC take 4 MiB, unless they say otherwise."""
@@ -44,46 +40,23 @@ _STEPS: Final = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Mistake:
-    """Of a text, on its way to the process that asks; where ``line`` is 0, the text is in order and the points are not.
-
-    ``too_large``: the bytes of an answer; then there is nothing else.
-    """
-
-    kind: str = ""
-    line: int = 0
-    column: int = 0
-    what: str = ""
-    expected: str = ""
-    rule_ids: tuple[str, ...] = ()
-    too_large: int = 0
-
-    def error(self) -> NotationError:
-        """Return the error as it was raised."""
-        violations = [Violation(rule_id) for rule_id in self.rule_ids]
-        return NotationError(Kind(self.kind), (self.line, self.column), self.what, self.expected, violations)
-
-
 def answers(method: str, data: bytes, _: float) -> Iterator[bytes]:
-    """One. Raises ``ValueError``."""
+    """One. Raises ``BadQuestion`` with the fields of a ``NotationError``; with ``field`` and ``expected``, if a text is
+    in order and its points are not; or with the ``bytes`` of an answer that is too large.
+    """
     try:
         answer = _METHODS[method](data).SerializeToString()
     except NotationError as error:
-        mistake = Mistake(error.kind, error.line, error.column, error.what, error.expected, error.rule_ids)
-        raise _told(mistake) from None
+        place = {"kind": error.kind, "line": error.line, "column": error.column}
+        raise BadQuestion(
+            str(error), **place, what=error.what, expected=error.expected, rule_ids=error.rule_ids
+        ) from None
     except SheetError as error:
-        what, __, expected = str(error).partition("; expected ")
-        raise _told(Mistake(what=what, expected=expected)) from None
-    except ValueError as error:
-        raise RuntimeError("a fault, and none of the text") from error
+        told = InputError("text", error.what, error.expected)
+        raise BadQuestion(str(told), field=told.field, expected=told.expected) from None
     if len(answer) > MAX_ANSWER_BYTES:
-        raise _told(Mistake(too_large=len(answer)))
+        raise BadQuestion(f"an answer of {len(answer)} bytes, expected at most {MAX_ANSWER_BYTES}", bytes=len(answer))
     yield answer
-
-
-def _told(mistake: Mistake) -> ValueError:
-    return ValueError(json.dumps(asdict(mistake)))
 
 
 def _adjudicate(data: bytes) -> pb.AdjudicateRecordResponse:

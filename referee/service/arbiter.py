@@ -73,7 +73,8 @@ def _with_words(request: pb.SubmitActRequest) -> Callable[[Act], Act]:
         try:
             remarks.check(remark, remarks.committed(act.intent))
         except LogError as error:
-            raise BadField("words", f"{error.expected}, found {error.what.removeprefix('remark.')}") from None
+            found = f"{error.field} {error.found}" if error.field else error.what
+            raise BadField("words", f"{error.expected}, found {found}") from None
         return act._replace(remark=remarks.encode_remark(remark))
 
     return finished

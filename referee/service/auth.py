@@ -26,7 +26,14 @@ _KEPT = 4096
 
 
 class Unauthenticated(Exception):
-    """No token where one is needed, or one that is not known, not any more, or has expired."""
+    """No token where one is needed, or one that is not known, not any more, or has expired.
+
+    ``state``: ``revoked`` or ``expired``, of one that was valid.
+    """
+
+    def __init__(self, message: str, state: str = "") -> None:
+        super().__init__(message)
+        self.state = state
 
 
 class PermissionDenied(Exception):
@@ -57,10 +64,13 @@ class Caller:
 
     def check_valid(self, now_ms: int) -> None:
         """Raise ``Unauthenticated`` once the token is revoked or has expired."""
-        if self.is_revoked:
-            raise Unauthenticated(f"the {self.credential} was revoked")
-        if self.expires_ms and now_ms >= self.expires_ms:
-            raise Unauthenticated(f"the {self.credential} has expired")
+        if self.is_revoked or (self.expires_ms and now_ms >= self.expires_ms):
+            raise self.lapsed()
+
+    def lapsed(self) -> Unauthenticated:
+        """Return the error of a token that was valid and is no more."""
+        what, state = ("was revoked", "revoked") if self.is_revoked else ("has expired", "expired")
+        return Unauthenticated(f"the {self.credential} {what}", state)
 
     def may(self, method: str) -> bool:
         """Return whether the token allows it."""

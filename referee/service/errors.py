@@ -24,7 +24,8 @@ from referee.service.limits import TookTooLong
 from referee.store.errors import StoreFailed
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.game_service_pb2 import ErrorReason
-from referee.workers.pool import BadQuestion, WorkerFailed
+from referee.workers.errors import BadQuestion
+from referee.workers.pool import WorkerFailed
 
 DOMAIN = "referee.v1"
 MAX_DETAILS_BYTES = 4096
@@ -125,6 +126,8 @@ def _explained(error: Exception) -> tuple[str, str, dict[str, object]]:
     reason = _OF_TABLE.get(type(error), "INTERNAL")
     metadata: dict[str, object] = {}
     match error:
+        case Unauthenticated(state=state) if state:
+            metadata = {"state": state}
         case errors.StaleHead(size=size, head=head):
             reason, metadata = "STALE_HEAD", {"size": size, "head": head.hex()}
         case errors.NotAwaited(awaited=awaited):
@@ -136,9 +139,8 @@ def _explained(error: Exception) -> tuple[str, str, dict[str, object]]:
         case NotationError(kind=kind, line=line, column=column, what=what, expected=expected, rule_ids=rules):
             reason, metadata = "INVALID_ARGUMENT", {"field": "text", "line": line, "column": column, "kind": kind}
             metadata |= {"what": what, "expected": expected} | ({"rules": ", ".join(rules)} if rules else {})
-        case BadQuestion():
-            field, _, expected = str(error).partition(": ")
-            reason, metadata = "INVALID_ARGUMENT", {"field": field, "expected": expected.rpartition("expected ")[2]}
+        case BadQuestion(fields={"field": field, "expected": expected}):
+            reason, metadata = "INVALID_ARGUMENT", {"field": field, "expected": expected}
         case WorkerFailed(why=why):
             reason, metadata = "SOLVER_FAILED", {"why": why}
         case errors.LimitReached(limit=limit):

@@ -22,7 +22,7 @@ from grpc_status import rpc_status
 from referee.live.errors import BadField, Draining, LimitReached
 from referee.live.watch import Ending, Watcher
 from referee.service import errors
-from referee.service.auth import Authenticator, Caller, Context, Unauthenticated
+from referee.service.auth import Authenticator, Caller, Context
 from referee.service.limits import TookTooLong
 from referee.service.permissions import PERMISSIONS
 from referee.store.errors import StoreFailed
@@ -180,7 +180,7 @@ class Calls:
             if caller.digest == digest:
                 caller.is_revoked = True
                 if task is not asyncio.current_task():
-                    self._cut_off(task, _no_longer(caller))
+                    self._cut_off(task, caller.lapsed())
         for task, responses in list(self._streams.items()):
             if responses.caller.digest == digest:
                 responses.caller.is_revoked = True
@@ -213,7 +213,7 @@ class Calls:
         if responses.watcher is not None:
             responses.watcher.end(Ending.REVOKED)
         else:
-            self._cut_off(task, _no_longer(responses.caller))
+            self._cut_off(task, responses.caller.lapsed())
 
     def _cut_off(self, task: asyncio.Task[Any], reason: Exception) -> None:
         if task not in self._cut:
@@ -348,11 +348,6 @@ def _patience_s(context: Context) -> float:
     """Return the client's patience: the time until its deadline."""
     left_s = cast("float | None", context.time_remaining())
     return inf if left_s is None else left_s
-
-
-def _no_longer(caller: Caller) -> Unauthenticated:
-    what = "was revoked" if caller.is_revoked else "has expired"
-    return Unauthenticated(f"the {caller.credential} {what}")
 
 
 async def abort(context: Context, error: Exception, name: str, gate: Gate) -> NoReturn:

@@ -30,7 +30,8 @@ from referee.service.violations import in_words, violation_message
 from referee.service.worker_queue import WorkerQueue
 from referee.v1 import solver_service_pb2 as pb
 from referee.wire.strict import MalformedError
-from referee.workers.pool import BadQuestion, WorkerFailed, Workers
+from referee.workers.errors import BadQuestion
+from referee.workers.pool import WorkerFailed, Workers
 
 RLIMIT = 4_000_000_000
 """Most of Z3's work for one question: some ten minutes."""

@@ -12,17 +12,22 @@ from typing import Final
 from google.protobuf.message import Message
 
 from referee.games import registry
+from referee.games.game import InputError
 from referee.notation import position_text
 from referee.notation.errors import NotationError
 from referee.notation.outcomes import outcome
 from referee.v1 import solver_service_pb2 as pb
+from referee.workers.errors import BadQuestion
 from referee_solver import requests
 from referee_solver.deciding import DEFAULT_BUDGET, Decided, decide, decider
 
 
 def answers(method: str, data: bytes, seconds: float) -> Iterator[bytes]:
-    """Answer as ``referee_solver.requests.answers`` does. Raises ``ValueError``."""
-    return requests.answers(method, data, seconds, _MORE)
+    """Answer as ``referee_solver.requests.answers`` does. Raises ``BadQuestion``."""
+    try:
+        yield from requests.answers(method, data, seconds, _MORE)
+    except InputError as error:
+        raise BadQuestion(str(error), field=error.field, expected=error.expected or error.what) from None
 
 
 def _prove_decided(request: pb.ProveDecidedRequest, _: float) -> Iterator[Message]:
@@ -30,13 +35,14 @@ def _prove_decided(request: pb.ProveDecidedRequest, _: float) -> Iterator[Messag
     try:
         position = position_text.read(request.position)
     except NotationError as error:
-        raise ValueError(f"position: {error}") from None
+        raise InputError("position", str(error)) from None
     game = decider(position.setup.rules_id)
     if game is None:
         offered = " and ".join(name for name in registry.names() if decider(name) is not None)
-        raise ValueError(f"position: a game of {position.setup.rules_id}; expected one of {offered}")
+        raise InputError("position", f"a game of {position.setup.rules_id}", f"one of {offered}", sep=";")
     if not position.contest.is_plain and position.result is not None:
-        raise ValueError(f"position: {outcome(position.result, position.contest)}; expected a game that goes on")
+        ended = outcome(position.result, position.contest)
+        raise InputError("position", ended, "a game that goes on", sep=";")
     out = _either("out", request.out, tuple(position.contest.out))
     points_off = _either("points_off", request.points_off, position.contest.points_off)
     budget = request.budget.rlimit or DEFAULT_BUDGET
@@ -54,11 +60,10 @@ def _prove_decided(request: pb.ProveDecidedRequest, _: float) -> Iterator[Messag
 
 
 def _either(name: str, field: Sequence[int], told: Sequence[int]) -> Sequence[int]:
-    """Return what the field says, or the headers of the position. Raises ``ValueError`` if they differ."""
+    """Return what the field says, or the headers of the position. Raises ``InputError`` if they differ."""
     if field and told and tuple(field) != tuple(told):
-        raise ValueError(
-            f"{name}: {' '.join(map(str, field))}; expected {' '.join(map(str, told))}, as the position says"
-        )
+        expected = f"{' '.join(map(str, told))}, as the position says"
+        raise InputError(name, " ".join(map(str, field)), expected, sep=";")
     return field or told
 
 

@@ -63,15 +63,14 @@ def _of_log(audit: Audit, game_file: GameFile, verifier: VerifierKey | None) -> 
         for told in game_file.transcript.entries
         if told.broken
     ]
-    headline, *verdict = audit.as_text().splitlines()[: 1 + len(audit.findings)]
     meaning = [_MEANINGS[audit.verdict]] if audit.verdict in _MEANINGS else []
     return Report(
         title=model.title(setup),
-        headline=headline,
+        headline=audit.headline,
         tone=_TONES.get(audit.verdict, Tone.BAD),
         verdict=(
             *meaning,
-            *(line.strip() for line in verdict),
+            *(f"{finding.layer}: {finding}" for finding in audit.findings),
             *_signed(audit),
             *([f"{sheet.upper(told.outcome)}."] if told.waits or not told.contest.is_plain else []),
         ),
@@ -104,7 +103,7 @@ def _about(setup: Setup, audit: Audit, game_file: GameFile) -> Facts:
     more.append(("refused attempts", str(sum(bool(told.refusal) for told in entries))))
     more.append(("rulings", str(sum(told.is_ruling for told in entries))))
     asked = audit.proofs != CertificateReport()
-    more.append(("certificates", audit.proofs.as_text().removeprefix("proofs: ") if asked else "none are asked for"))
+    more.append(("certificates", audit.proofs.words if asked else "none are asked for"))
     return model.about(setup, more)
 
 

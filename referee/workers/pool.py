@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import AsyncGenerator
 from contextlib import suppress
 
+from referee.workers.errors import BadQuestion
 from referee.workers.worker import LENGTH, MAX_FRAME_BYTES, Reply, pack_request
 
 MEMORY_MIB = 1024
@@ -26,10 +27,6 @@ _GONE_S = 5.0
 _BUFFER_BYTES = 64 << 10
 _ENVIRONMENT = {"LC_ALL": "C.UTF-8"}
 _REPLIES = frozenset(Reply)
-
-
-class BadQuestion(ValueError):
-    """What is wrong with the request, in one line."""
 
 
 class WorkerFailed(Exception):
@@ -90,7 +87,7 @@ class Workers:
                     continue
                 why = None
                 if reply[0] is Reply.REFUSED:
-                    raise BadQuestion(reply[1].decode())
+                    raise BadQuestion.unpacked(reply[1])
                 return
         except (WorkerFailed, WorkerFault) as error:
             why = error.why if error.why != "late" else None

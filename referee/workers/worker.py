@@ -21,6 +21,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import BinaryIO
 
+from referee.workers.errors import BadQuestion
+
 MAX_FRAME_BYTES = 8 << 20
 LENGTH = struct.Struct(">I")
 """The length of what follows it. A request: seconds, the length of the method's name, the name, the message. A reply:
@@ -46,7 +48,7 @@ class Reply(IntEnum):
     DONE = 3
     """That was all; the next request is taken."""
     REFUSED = 4
-    """Text: what is wrong with the request. The next one is taken."""
+    """``BadQuestion``: what is wrong with the request. The next one is taken."""
     FAILED = 5
     """Text for the operator: what went wrong here. The worker ends."""
     OUT_OF_MEMORY = 6
@@ -54,7 +56,7 @@ class Reply(IntEnum):
 
 
 Answers = Callable[[str, bytes, float], Iterator[bytes]]
-"""From a method, its request and the seconds that there are, to its answers. Raises ``ValueError`` for who asks."""
+"""From a method, its request and the seconds that there are, to its answers. Raises ``BadQuestion`` for who asks."""
 
 
 def pack_request(method: str, message: bytes, seconds: float) -> bytes:
@@ -82,8 +84,8 @@ def serve(load: Callable[[], Answers], requests: BinaryIO, replies: BinaryIO) ->
         try:
             for message in answers(frame[_REQUEST.size : name_end].decode(), frame[name_end:], seconds):
                 send(Reply.MESSAGE, message)
-        except ValueError as error:
-            send(Reply.REFUSED, str(error).encode())
+        except BadQuestion as error:
+            send(Reply.REFUSED, error.packed())
         except Exception as error:  # noqa: BLE001 - likewise
             _give_spare_memory()
             if isinstance(error, MemoryError) or any(words in str(error) for words in _MEMORY):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from referee.games import registry
-from referee.games.game import UnknownRules
+from referee.games.game import InputError, UnknownRules
 
 DEFAULT_BUDGET: Final = 1_000_000
 """Work for one leader, in the solver's unit: some seconds."""
@@ -47,9 +47,9 @@ class Gap:
         return self.most < 0 or (self.most == 0 and self.loses_ties)
 
     def __post_init__(self) -> None:
-        """Raise ``ValueError`` for parts that do not add up."""
+        """Raise ``InputError`` for parts that do not add up."""
         if (total := sum(part.points for part in self.parts)) != self.most:
-            raise ValueError(f"parts: {total} points in all, expected {self.most}")
+            raise InputError("parts", f"{total} points in all", str(self.most))
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +116,13 @@ def decide(
     """Try every seat as the leader, those with the most points first; the budget is for each anew.
 
     ``out``: seats that have forfeited, and so end behind all others. ``points_off``: by seat, what an arbiter has taken
-    off; none: nothing. Raise ``ValueError`` if fewer than two seats can win, or for points of another number of seats.
+    off; none: nothing. Raises ``InputError`` if fewer than two seats can win, or for points of another number of seats.
     """
     seats = [seat for seat in range(state.seats) if seat not in out]
     if len(seats) < 2:
-        raise ValueError(f"seats: expected 2 or more that can win, got {len(seats)}")
+        raise InputError("seats", f"expected 2 or more that can win, got {len(seats)}")
     if len(points_off) not in (0, state.seats):
-        raise ValueError(f"points_off: expected {state.seats}, one for each seat, got {len(points_off)}")
+        raise InputError("points_off", f"expected {state.seats}, one for each seat, got {len(points_off)}")
     off = points_off or (0,) * state.seats
     found = []
     for leader in sorted(seats, key=lambda seat: off[seat] - state.scores[seat]):

@@ -1,6 +1,6 @@
 """What a worker answers: from a method of SolverService and its request to its answers. Knows no game.
 
-A question that cannot be answered as it is asked is a ``ValueError`` of one line. What takes longer than there is time
+A question that cannot be answered as it is asked is an ``InputError`` of one line. What takes longer than there is time
 is answered with what was found by then.
 """
 
@@ -12,7 +12,7 @@ from typing import Any, Final
 from google.protobuf.message import DecodeError, Message
 
 from referee.games import registry
-from referee.games.game import UnknownRules, Violation
+from referee.games.game import InputError, UnknownRules, Violation
 from referee.v1 import game_pb2
 from referee.v1 import solver_service_pb2 as pb
 from referee_solver.proof import Proof
@@ -28,13 +28,13 @@ _NO_MORE: Final[Mapping[str, Method]] = {}
 
 
 def answers(method: str, data: bytes, seconds: float, more: Mapping[str, Method] = _NO_MORE) -> Iterator[bytes]:
-    """Yield the answers. ``more``: methods beside those of the solver. Raise ``ValueError``."""
+    """``more``: methods beside those of the solver. Raises ``InputError``."""
     request_class, behaviour = more.get(method) or _METHODS[method]
     request = request_class()
     try:
         request.ParseFromString(data)
     except DecodeError:
-        raise ValueError(f"request: no message; expected {request_class.DESCRIPTOR.full_name}") from None
+        raise InputError("request", "no message", request_class.DESCRIPTOR.full_name, sep=";") from None
     with fused(seconds):
         for response in behaviour(request, seconds):
             yield response.SerializeToString()
@@ -44,7 +44,7 @@ def _prove_move(request: pb.ProveMoveRequest, _: float) -> Iterator[Message]:
     """Prove a claim: its game has ``claim_of`` in its ``wire``, and ``prove`` in its ``proving``."""
     game = request.WhichOneof("claim")
     if game is None:
-        raise ValueError("claim: none is set, expected one of a game")
+        raise InputError("claim", "none is set", "one of a game")
     claim = registry.part("referee.certificates", game, "wire").claim_of(getattr(request, game))
     more = {"rlimit": request.budget.rlimit} if request.budget.rlimit else {}
     found = registry.part(__package__, game, "proving").prove(claim, smt_lib=request.smt_lib, **more)

@@ -7,6 +7,7 @@ import json
 import socket
 import stat
 import sys
+from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from referee.service.data import DataError, origin_of
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.join import parse_join
 from tests.cli import command
-from tests.cli.command import NOBODY
+from tests.cli.command import NOBODY, REFEREE
 from tests.cli.inside import referee
 from tests.service.conftest import running
 from tests.service.player import Client, connected
@@ -46,6 +47,22 @@ def here(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) ->
 async def opened(client: Client, game_id: str) -> pb.GetGameResponse:
     response: pb.GetGameResponse = await client.games.GetGame(pb.GetGameRequest(game_id=game_id))
     return response
+
+
+async def test_serve_says_as_json_where_it_is(tmp_path: Path) -> None:
+    data = tmp_path / "a folder"
+    words = ("serve", "--data", data, "--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0", "--json")
+    process = await asyncio.create_subprocess_exec(REFEREE, *words, stdout=PIPE, stderr=DEVNULL)
+    assert process.stdout is not None
+    ready = json.loads(await process.stdout.readline())
+    process.terminate()
+    assert await process.wait() == 0
+    assert ready.pop("address").startswith("127.0.0.1:")
+    assert ready.pop("metrics").startswith("http://127.0.0.1:")
+    assert ready == {
+        "organiser_token_file": str(data / "organiser.token"),
+        "verifier_key_file": str(data / "referee.vkey"),
+    }
 
 
 async def test_serve_and_new(tmp_path: Path) -> None:

@@ -26,7 +26,7 @@ class Words:
 
 
 class Pictures:
-    def position_text(self, state: Any, seats: Any = None, *, ascii_only: bool = False) -> str:
+    def position_text(self, state: Any, seats: Any = None, **how: Any) -> str:
         return f"{state.stones} stones\n"
 
     def seat_svg(self, state: Any, seat: int, title: str) -> str:

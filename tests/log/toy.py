@@ -134,7 +134,7 @@ class Toy:
 
     def new(self, seats: int, options: Options, components: bytes) -> ToyState:
         if not self.min_seats <= seats <= self.max_seats or options.turns > len(components):
-            raise SetupError(f"{seats} seats, {options.turns} turns")
+            raise SetupError("", f"{seats} seats, {options.turns} turns")
         return ToyState(seats, options.turns, components)
 
     def dealer(self, seats: int, options: Options, components: bytes, stream: Stream) -> ToyDealer:

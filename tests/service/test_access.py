@@ -172,6 +172,7 @@ async def test_revoked_at_once(client: Client) -> None:
     assert (await closing(seats)).reason == pb.CLOSING_REASON_REVOKED
     found = await refused(idle)
     assert (found.reason, found.message) == ("UNAUTHENTICATED", "the token was revoked")
+    assert found.metadata == {"state": "revoked"}
     for call in (
         play.submit(play.move(play.seat_on_turn(), play.a_move()), issued.secret),
         client.games.GetGame(pb.GetGameRequest(game_id=play.id), metadata=bearer(issued.secret)),
@@ -179,6 +180,7 @@ async def test_revoked_at_once(client: Client) -> None:
     ):
         found = await refused(call)
         assert (found.reason, found.message) == ("UNAUTHENTICATED", "the token was revoked")
+        assert found.metadata == {"state": "revoked"}
     play.created.seat_tokens[0] = other.secret
     await play.steps(4)
     assert (await untouched.read()).HasField("commit")
@@ -206,6 +208,7 @@ async def test_expired(tmp_path: Path) -> None:
         call = client.games.GetGame(pb.GetGameRequest(game_id=play.id), metadata=bearer(issued.secret))
         found = await refused(call)
         assert (found.reason, found.message) == ("UNAUTHENTICATED", "the token has expired")
+        assert found.metadata == {"state": "expired"}
 
 
 async def test_revocation_is_for_good(tmp_path: Path) -> None:

@@ -20,7 +20,8 @@ from referee.service.permissions import EVERYBODY, PERMISSIONS, SERVICES, Scope
 from referee.service.solver import Disagreement
 from referee.store.errors import StoreFailed
 from referee.v1 import game_service_pb2 as pb
-from referee.workers.pool import BadQuestion, WorkerFailed, WorkerFault
+from referee.workers.errors import BadQuestion
+from referee.workers.pool import WorkerFailed, WorkerFault
 from tests.service.player import CODE
 
 
@@ -119,7 +120,7 @@ EVERY_ERROR: list[Exception] = [
     StoreFailed(LONG),
     PermissionDenied(LONG),
     Unauthenticated(LONG),
-    BadQuestion(f"{LONG}: {LONG}, expected {LONG}"),
+    BadQuestion(f"{LONG}: {LONG}, expected {LONG}", field=LONG, expected=LONG),
     WorkerFailed("died", LONG),
     WorkerFault(LONG),
     Disagreement(LONG),

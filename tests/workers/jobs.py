@@ -14,6 +14,8 @@ from itertools import count as count_up
 from itertools import repeat
 from pathlib import Path
 
+from referee.workers.errors import BadQuestion
+
 
 def answers(method: str, request: bytes, seconds: float) -> Iterator[bytes]:
     yield from globals()[method](request, seconds)
@@ -138,4 +140,5 @@ def fault(request: bytes, seconds: float) -> Iterator[bytes]:
 
 def refuse(request: bytes, seconds: float) -> Iterator[bytes]:
     yield from ()
-    raise ValueError("claim.tile: unknown tile 'x'; expected a name of the tile set")
+    expected = "a name of the tile set"
+    raise BadQuestion(f"claim.tile: unknown tile 'x'; expected {expected}", field="claim.tile", expected=expected)

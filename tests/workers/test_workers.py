@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 
 from referee.workers import pool as workers
-from referee.workers.pool import BadQuestion, WorkerFailed, WorkerFault, Workers
+from referee.workers.errors import BadQuestion
+from referee.workers.pool import WorkerFailed, WorkerFault, Workers
 from tests.waiting import until as facts
 
 JOBS = "tests.workers.jobs"
@@ -114,8 +115,11 @@ async def test_what_a_solver_prints_disturbs_nobody(pool: Workers) -> None:
 
 
 async def test_a_bad_question_costs_nobody_anything(pool: Workers) -> None:
-    with pytest.raises(BadQuestion, match=r"^claim\.tile: unknown tile 'x'; expected a name of the tile set$"):
+    with pytest.raises(
+        BadQuestion, match=r"^claim\.tile: unknown tile 'x'; expected a name of the tile set$"
+    ) as raised:
         await ask(pool, "refuse")
+    assert raised.value.fields == {"field": "claim.tile", "expected": "a name of the tile set"}
     await works(pool)
     assert (pool.started, pool.lost) == (1, {})
 

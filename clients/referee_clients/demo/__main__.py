@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import signal
 import sys
 import time
@@ -116,10 +117,10 @@ def _stop_on_sigterm() -> None:
 
 async def _start_referee(children: Children, folder: Path) -> tuple[str, str]:
     """On a free port, with its games in the folder: its address and the organiser's token."""
-    words = ["serve", "--data", str(folder / "referee"), "--listen", "127.0.0.1:0", "--log-level", "warning"]
+    words = ["serve", "--data", str(folder / "referee"), "--listen", "127.0.0.1:0", "--log-level", "warning", "--json"]
     referee = await children.start("referee", words, speaks=True)
-    address, token_file, _ = [(await referee.line()).rpartition(" ")[2] for _ in range(3)]
-    return address, _read(token_file)
+    ready = json.loads(await referee.line())
+    return ready["address"], _read(ready["organiser_token_file"])
 
 
 def _read(path: str) -> str:

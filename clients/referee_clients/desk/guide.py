@@ -19,7 +19,7 @@ class Guide(Protocol):
     COMPONENTS: str
     """What may be declared in place of the version's own, such as a sheet; empty: nothing."""
     DRAWS: Mapping[str, str]
-    """What is to be entered for each kind of chance; ``{seat}`` is whose draw it is, ``{number}`` the number alone."""
+    """What is to be entered for each kind of chance; ``{seat}`` or the virtual ``{player}`` is whose it is."""
     MOVES: Mapping[str, str]
     """What a seat can do, for each kind of move."""
 

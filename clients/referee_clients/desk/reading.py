@@ -13,14 +13,14 @@ from typing import Any
 
 from referee.games import registry
 from referee.games.game import Chance, Decision, Forced, ForcedPass, Over
-from referee.notation.errors import Kind, NotationError
+from referee.notation.errors import NotationError
 from referee.notation.game_text import line, read_line
 from referee.notation.sentences import sentence
+from referee.render.words import seat_words
 from referee_clients.desk.guide import guide
 
 MOST_MOVES = 5000
 """Legal moves that are looked at for what can follow; far more than there are at a table."""
-_AT_THE_END = ("the text ends", "the line ends")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,7 @@ class Desk:
     def example(self) -> str:
         """A line that may be entered: of chance, only how it looks."""
         if isinstance(self.pending, Chance):
-            outcome, _ = next(iter(self.state.chance_outcomes()))
-            return line(self.rules_id, self.state, outcome)
+            return line(self.rules_id, self.state, self._outcome())
         return self._moves[0] if self._moves else ""
 
     def awaited(self, names: Sequence[str]) -> str:
@@ -84,9 +83,15 @@ class Desk:
                 return "The referee goes on by itself."
 
     def _draw(self, kind: str, names: Sequence[str]) -> str:
-        """What is to be entered, and whose it is, as the line begins with the number."""
-        number = int(next(iter(re.findall(r"\d+", self.beginning)), 0))
-        return self._guide.DRAWS[kind].format(seat=f"s{seat_name(number, names)[1:]}", number=number)
+        """What is to be entered, and whose it is: any outcome tells."""
+        outcome = self._outcome()
+        seat = seat_words(getattr(outcome, "seat", 0), names)
+        return self._guide.DRAWS[kind].format(seat=seat, player=getattr(outcome, "player", 0))
+
+    def _outcome(self) -> Any:
+        """Return an outcome of what is drawn now."""
+        outcome, _ = next(iter(self.state.chance_outcomes()))
+        return outcome
 
     def help(self) -> list[str]:
         """What may be entered now, each with an example."""
@@ -127,9 +132,8 @@ class Desk:
             return Reading(error="; ".join(sentence(violation, rules) for violation in error.violations))
         if self.beginning and not text.lstrip().startswith(self.beginning.rstrip()):
             return Reading(error=f"the line begins otherwise; expected {self.beginning.rstrip()} first", column=1)
-        ends = error.kind is Kind.SYNTAX and error.what in _AT_THE_END
-        what = "" if ends else f"{error.what}; "
-        return Reading(error=f"{what}expected {error.expected}", column=error.column, unfinished=ends)
+        what = "" if error.is_unfinished else f"{error.what}; "
+        return Reading(error=f"{what}expected {error.expected}", column=error.column, unfinished=error.is_unfinished)
 
     # --- how it can go on --------------------------------------------------------------------------------------
 

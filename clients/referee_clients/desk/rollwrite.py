@@ -19,7 +19,7 @@ COMPONENTS: Final = "sheet"
 DRAWS: Final = {
     "start_seat": "the seat that starts",
     "start_buildings": "the pairs of dice that {seat} rolled for its first buildings, blue,yellow each",
-    "virtual_buildings": "the pairs of dice that were rolled for virtual player {number}, blue,yellow each",
+    "virtual_buildings": "the pairs of dice that were rolled for virtual player {player}, blue,yellow each",
     "start_dice": "the pairs of dice that {seat} starts with, blue,yellow each",
     "dice": "the pairs of dice that were rolled, blue,yellow each",
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, ClassVar
 
@@ -214,16 +213,10 @@ class TableScreen(Screen[None]):
         awaited = state.pending()[0]
         first = awaited.seat if isinstance(awaited, Decision | Forced) else 0
         seats = [(first + i) % state.seats for i in range(state.seats)]
-        text = renderer(rules_id).position_text(state, seats, ascii_only=self._ascii_only)
-        # What is awaited stands above, with names.
-        _, *lines = text.splitlines()
-        while lines and lines[0].startswith("    "):
-            del lines[0]
-        return "\n".join(re.sub(r"^seat (\d+)", self._named, line) for line in lines)
-
-    def _named(self, found: re.Match[str]) -> str:
-        name = self._names[int(found[1])]
-        return f"seat {found[1]}, {name}" if name else found[0]
+        draw = renderer(rules_id)
+        # What is awaited stands above, in the desk's own words.
+        text = draw.position_text(state, seats, names=self._names, awaits=False, ascii_only=self._ascii_only)
+        return text.rstrip("\n")
 
     def _show_title(self) -> None:
         way = f"NO CONNECTION ({self._way})" if self._way else "connected"

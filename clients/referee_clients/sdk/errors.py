@@ -9,6 +9,7 @@ from google.rpc import error_details_pb2
 from grpc_status import rpc_status
 
 from referee.v1.game_service_pb2 import ErrorReason, Failure
+from referee.wire.enums import bare_name
 
 DOMAIN = "referee.v1"
 UNTRUSTED = ("CERTIFICATE_VERIFY_FAILED", "Hostname Verification")
@@ -86,7 +87,7 @@ def answer_of(error: grpc.aio.AioRpcError) -> Answer:
     info, retry = error_details_pb2.ErrorInfo(), error_details_pb2.RetryInfo()
     for detail in status.details if status is not None else ():
         if detail.Unpack(info) and info.domain == DOMAIN:
-            reason, metadata = info.reason.removeprefix("ERROR_REASON_"), dict(info.metadata)
+            reason, metadata = info.reason, dict(info.metadata)
         elif detail.Unpack(retry):
             retry_s = retry.retry_delay.ToNanoseconds() / 1e9
     return Answer(error.code(), message, reason, metadata, retry_s)
@@ -96,7 +97,7 @@ def answer_of_failure(failure: Failure) -> Answer:
     """Return what became of one act of a stream."""
     code = next((code for code in grpc.StatusCode if code.value[0] == failure.code), grpc.StatusCode.UNKNOWN)
     known = failure.reason in ErrorReason.values()
-    reason = ErrorReason.Name(failure.reason).removeprefix("ERROR_REASON_") if known else str(failure.reason)
+    reason = bare_name(ErrorReason, failure.reason) if known else str(failure.reason)
     retry_s = failure.retry_ms / 1000 if failure.retry_ms else None
     return Answer(code, failure.message, reason, dict(failure.metadata), retry_s)
 
@@ -117,6 +118,6 @@ def denied(answer: Answer) -> ClientError:
     if answer.reason == "SEQ_OUT_OF_RANGE":
         return Distrust(f"the referee has lost entries that it sent before: {answer}", in_doubt=True)
     plain = _PLAIN.get(answer.reason)
-    if answer.reason == "UNAUTHENTICATED" and answer.message.endswith(("was revoked", "has expired")):
+    if answer.reason == "UNAUTHENTICATED" and "state" in answer.metadata:
         plain = "this token is valid no more: ask the organiser for another"
     return Denied(f"{plain} ({answer})" if plain else f"the referee refused the call: {answer}", in_doubt=True)

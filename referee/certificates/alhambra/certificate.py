@@ -40,7 +40,7 @@ from referee.certificates.alhambra.turns import left_over, out_of_turn
 from referee.certificates.alhambra.wire import claim_of, message_of, move_of
 from referee.certificates.certificate import BadCertificate, Checked, canonical, read
 from referee.games.alhambra.tiles import COUNT
-from referee.games.game import Cell, Violation
+from referee.games.game import Cell, InputError, Violation
 
 _Ways = dict[Cell, list[Cell]]
 _Broken = tuple[Violation, ...]
@@ -55,7 +55,7 @@ def check(data: bytes) -> Checked:
     message = read(pb.Certificate, data)
     try:
         claim = claim_of(message.claim)
-    except ValueError as error:
+    except InputError as error:
         raise BadCertificate(f"claim: {error}") from None
     kind, evidence = message.claim.WhichOneof("claim"), message.WhichOneof("evidence")
     if evidence != kind:
@@ -240,7 +240,7 @@ def _judge_distance(claim: DistanceClaim, evidence: pb.DistanceEvidence) -> Chec
     for i, numbers in enumerate(evidence.steps):
         try:
             move = move_of(evidence.moves[i], f"moves[{i}]")
-        except ValueError as error:
+        except InputError as error:
             raise BadCertificate(str(error)) from None
         if not isinstance(move, Remove) and not (isinstance(move, Add | Swap) and move.tile in reserve):
             raise BadCertificate(f"moves[{i}]: {move}, expected a rebuild, with a tile of the reserve")

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from referee.games.alhambra.money import copies
 from referee.games.alhambra.tiles import COUNT, SIDE_LETTERS, parse_tile
-from referee.games.game import Cell
+from referee.games.game import Cell, InputError
 
 Layout = Mapping[Cell, str]
 """Names of tiles by cell; the fountain, at (0, 0), is implied."""
@@ -133,14 +133,14 @@ _INT32 = 1 << 31
 
 @lru_cache(maxsize=1024)
 def walls(tile: str) -> str:
-    """Return the sides of the tile that carry a wall, letters of NESW. Raise ``ValueError`` for a name that is no
+    """Return the sides of the tile that carry a wall, letters of NESW. Raise ``InputError`` for a name that is no
     tile's.
     """
     return _LETTERS[parse_tile(tile).walls]
 
 
 def check_claim(claim: Claim) -> None:
-    """Raise ``ValueError``, one line, for a claim about what cannot be: a tile twice, a tile on the fountain, …
+    """Raise ``InputError``, one line, for a claim about what cannot be: a tile twice, a tile on the fountain, …
 
     Whether the rules of building are obeyed is not asked here.
     """
@@ -156,14 +156,14 @@ def check_claim(claim: Claim) -> None:
                 if not isinstance(move, Reserve | Give):
                     _check_cell(f"moves[{i}]", move.at)
             if len(moves) > 2 * COUNT:
-                raise ValueError(f"moves: {len(moves)} of them, expected at most {2 * COUNT}")
+                raise InputError("moves", f"{len(moves)} of them", f"at most {2 * COUNT}")
         case NoPlacementClaim(layout, tile):
             _check_tiles("layout", layout, tile)
         case DistanceClaim(start, reserve, goal, turns):
             _check_tiles("start", start, *reserve)
             _check_tiles("goal", goal)
             if not 0 <= turns <= MOST_TURNS:
-                raise ValueError(f"turns: {turns}, expected 0 to {MOST_TURNS}")
+                raise InputError("turns", str(turns), f"0 to {MOST_TURNS}")
         case HandOutClaim():
             _check_hand_out(claim)
 
@@ -171,7 +171,7 @@ def check_claim(claim: Claim) -> None:
 def _check_cell(where: str, cell: Cell) -> None:
     """Check that a message can hold the cell. Whether a tile may lie there is a question of the rules (ALH-A8)."""
     if not all(-_INT32 <= at < _INT32 for at in cell):
-        raise ValueError(f"{where}: the cell ({cell[0]}, {cell[1]}), expected numbers of 32 bits")
+        raise InputError(where, f"the cell ({cell[0]}, {cell[1]})", "numbers of 32 bits")
 
 
 def _check_tiles(where: str, layout: Layout, *others: str) -> None:
@@ -181,41 +181,41 @@ def _check_tiles(where: str, layout: Layout, *others: str) -> None:
     for cell in layout:
         if cell == (0, 0) or not (-COUNT <= cell[0] <= COUNT and -COUNT <= cell[1] <= COUNT):
             what = "the fountain is there" if cell == (0, 0) else f"farther than {COUNT} from the fountain"
-            raise ValueError(f"{where}: a tile on ({cell[0]}, {cell[1]}): {what}")
+            raise InputError(where, f"a tile on ({cell[0]}, {cell[1]}): {what}")
     names = [*layout.values(), *others]
     for name in names:
         walls(name)
     if len(set(names)) < len(names):
         twice = next(name for i, name in enumerate(names) if name in names[:i])
-        raise ValueError(f"{where}: tile {twice} twice, expected each tile once")
+        raise InputError(where, f"tile {twice} twice", "each tile once")
     if len(names) > COUNT:
-        raise ValueError(f"{where}: {len(names)} tiles, expected at most {COUNT}")
+        raise InputError(where, f"{len(names)} tiles", f"at most {COUNT}")
 
 
 def _check_hand_out(claim: HandOutClaim) -> None:
     """Seat, cards and slots that a game can have at its end."""
     seats = len(claim.hands)
     if not 2 <= seats <= 6:
-        raise ValueError(f"hands: {seats} seats, expected 2 to 6")
+        raise InputError("hands", f"{seats} seats", "2 to 6")
     for seat, hand in enumerate(claim.hands):
         for currency, value in hand:
             if not (0 <= currency <= 3 and 1 <= value <= 9):
                 card = f"a card of currency {currency}, value {value}"
-                raise ValueError(f"hands: seat {seat} holds {card}; expected currencies 0 to 3, values 1 to 9")
+                raise InputError("hands", f"seat {seat} holds {card}", "currencies 0 to 3, values 1 to 9", sep=";")
     for (currency, value), times in Counter(card for hand in claim.hands for card in hand).items():
         if times > copies(seats):
             card = f"the card of currency {currency}, value {value}"
-            raise ValueError(f"hands: {card} {times} times, expected at most {copies(seats)} with {seats} seats")
+            raise InputError("hands", f"{card} {times} times", f"at most {copies(seats)} with {seats} seats")
     for slot in claim.slots:
         walls(slot.tile)
         if not 0 <= slot.currency <= 3:
-            raise ValueError(f"slots: currency {slot.currency} for {slot.tile}, expected 0 to 3")
+            raise InputError("slots", f"currency {slot.currency} for {slot.tile}", "0 to 3")
         if slot.seat is not None and not 0 <= slot.seat < seats:
-            raise ValueError(f"slots: seat {slot.seat} for {slot.tile}, expected 0 to {seats - 1} or nobody")
+            raise InputError("slots", f"seat {slot.seat} for {slot.tile}", f"0 to {seats - 1} or nobody")
     if len({slot.currency for slot in claim.slots}) < len(claim.slots):
-        raise ValueError("slots: a currency twice, expected each once")
+        raise InputError("slots", "a currency twice", "each once")
     if len({slot.tile for slot in claim.slots}) < len(claim.slots):
-        raise ValueError("slots: a tile twice, expected each once")
+        raise InputError("slots", "a tile twice", "each once")
 
 
 _LETTERS = tuple("".join(letter for i, letter in enumerate(SIDE_LETTERS) if mask >> i & 1) for mask in range(16))

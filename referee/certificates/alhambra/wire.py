@@ -26,14 +26,14 @@ from referee.certificates.alhambra.claims import (
     TurnMove,
     check_claim,
 )
-from referee.games.game import Cell
+from referee.games.game import Cell, InputError
 
 
 def claim_of(message: pb.Claim) -> Claim:
-    """Return the claim of a message. Raise ``ValueError``, one line, for what is missing or cannot be."""
+    """Return the claim of a message. Raise ``InputError``, one line, for what is missing or cannot be."""
     kind = message.WhichOneof("claim")
     if kind is None:
-        raise ValueError("claim: none is set, expected one")
+        raise InputError("claim", "none is set", "one")
     claim: Claim = _CLAIMS[kind](getattr(message, kind))
     check_claim(claim)
     return claim
@@ -77,12 +77,12 @@ def placed_tiles(layout: Layout) -> list[pb.PlacedTile]:
 
 
 def layout_of(tiles: Iterable[pb.PlacedTile], where: str) -> dict[Cell, str]:
-    """Return the layout of messages. Raise ``ValueError`` for a cell that is missing or has two tiles."""
+    """The layout of messages. Raises ``InputError`` for a cell that is missing or has two tiles."""
     layout: dict[Cell, str] = {}
     for placed in tiles:
         cell = cell_of(placed, where)
         if cell in layout:
-            raise ValueError(f"{where}: two tiles on ({cell[0]}, {cell[1]}), expected one")
+            raise InputError(where, f"two tiles on ({cell[0]}, {cell[1]})", "one")
         layout[cell] = placed.tile
     return layout
 
@@ -105,7 +105,7 @@ def move_message(move: TurnMove) -> moves_pb.Move:
 
 
 def move_of(message: moves_pb.Move, where: str) -> TurnMove:
-    """Return a move of the end of a turn. Raise ``ValueError`` for any other."""
+    """Return a move of the end of a turn. Raise ``InputError`` for any other."""
     match message.WhichOneof("move"):
         case "rebuild_add":
             return Add(message.rebuild_add.tile, cell_of(message.rebuild_add, where))
@@ -120,7 +120,7 @@ def move_of(message: moves_pb.Move, where: str) -> TurnMove:
         case "give_tile":
             return Give(message.give_tile.tile)
         case other:
-            raise ValueError(f"{where}: {other or 'nothing'}, expected a rebuild or where a bought tile goes")
+            raise InputError(where, f"{other or 'nothing'}", "a rebuild or where a bought tile goes")
 
 
 def cell_message(cell: Cell) -> moves_pb.Cell:
@@ -129,10 +129,10 @@ def cell_message(cell: Cell) -> moves_pb.Cell:
 
 
 def cell_of(message: Any, where: str) -> Cell:
-    """Return the cell of a message with one. Raise ``ValueError`` if it, x or y is missing."""
+    """Return the cell of a message with one. Raise ``InputError`` if it, x or y is missing."""
     cell = message.cell
     if not (cell.HasField("x") and cell.HasField("y")):
-        raise ValueError(f"{where}: no cell, expected one with x and y")
+        raise InputError(where, "no cell", "one with x and y")
     return cell.x, cell.y
 
 
@@ -146,7 +146,7 @@ def _step(message: pb.StepClaim) -> Claim:
         case "swap":
             step = Swap(message.swap.tile, cell_of(message.swap, "swap"))
         case _:
-            raise ValueError("step: none is set, expected one")
+            raise InputError("step", "none is set", "one")
     return StepClaim(layout_of(message.layout, "layout"), step)
 
 

@@ -17,7 +17,7 @@ from collections.abc import Collection
 from referee.certificates.certificate import BadCertificate, Checked, canonical, read
 from referee.certificates.kingdomino.claims import CASTLE, DiscardClaim, Frame, Kingdom, Placed, PlacementClaim, beside
 from referee.certificates.kingdomino.wire import cell_message, claim_of, message_of, placed_message, placed_of
-from referee.games.game import Cell, Violation
+from referee.games.game import Cell, InputError, Violation
 from referee.games.kingdomino.dominoes import Domino, Half
 from referee.kingdomino.v1 import proof_pb2 as pb
 
@@ -30,7 +30,7 @@ def check(data: bytes) -> Checked:
     try:
         claim = claim_of(message.claim)
         check_legal(claim.kingdom)
-    except ValueError as error:
+    except InputError as error:
         raise BadCertificate(f"claim: {error}") from None
     kind, given = message.claim.WhichOneof("claim"), message.WhichOneof("evidence")
     if given != kind:
@@ -66,12 +66,12 @@ def evidence_of(claim: PlacementClaim | DiscardClaim) -> pb.Certificate:
 
 
 def check_legal(kingdom: Kingdom) -> None:
-    """Raise ``ValueError``, one line, for the first domino that broke a rule when it was placed."""
+    """Raise ``InputError``, one line, for the first domino that broke a rule when it was placed."""
     squares: _Squares = {}
     for i, placed in enumerate(kingdom.dominoes):
         if violations := broken(kingdom.frame, squares, placed):
             cells = " and ".join(f"({x}, {y})" for x, y in violations[0].cells)
-            raise ValueError(f"kingdom[{i}]: breaks {violations[0].rule_id} at {cells}; expected a legal kingdom")
+            raise InputError(f"kingdom[{i}]", f"breaks {violations[0].rule_id} at {cells}", "a legal kingdom", sep=";")
         squares.update(placed.squares())
 
 

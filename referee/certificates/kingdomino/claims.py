@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from referee.games.game import Cell
+from referee.games.game import Cell, InputError
 from referee.games.kingdomino.dominoes import COUNT, MOST_CROWNS, TERRAINS, Domino, Half
 
 CASTLE: Cell = (0, 0)
@@ -78,7 +78,7 @@ def beside(cell: Cell) -> list[Cell]:
 
 
 def check_claim(claim: Claim) -> None:
-    """Raise ``ValueError``, one line, for a claim about what cannot be: no domino, one twice, a cell taken twice, …
+    """Raise ``InputError``, one line, for a claim about what cannot be: no domino, one twice, a cell taken twice, …
 
     Whether the kingdom obeys the rules is asked by ``referee_solver.kingdomino.legal``.
     """
@@ -91,27 +91,27 @@ def check_claim(claim: Claim) -> None:
     numbers = [*(placed.domino.number for placed in dominoes), mine.number]
     if len(set(numbers)) < len(numbers):
         twice = next(number for i, number in enumerate(numbers) if number in numbers[:i])
-        raise ValueError(f"kingdom: domino {twice} twice, expected each domino once")
+        raise InputError("kingdom", f"domino {twice} twice", "each domino once")
     if isinstance(claim, PlacementClaim):
         for cell in (claim.placed.left, claim.placed.right):
             if not all(-_INT32 <= at < _INT32 for at in cell):
-                raise ValueError(f"placed: the cell ({cell[0]}, {cell[1]}), expected numbers of 32 bits")
+                raise InputError("placed", f"the cell ({cell[0]}, {cell[1]})", "numbers of 32 bits")
 
 
 def check_frame(frame: Frame) -> None:
-    """Raise ``ValueError``, one line, for a frame that cannot be."""
+    """Raise ``InputError``, one line, for a frame that cannot be."""
     if frame.size not in SIZES:
-        raise ValueError(f"frame: size {frame.size}, expected 5 or 7")
+        raise InputError("frame", f"size {frame.size}", "5 or 7")
     if frame.castle is not None and not all(0 <= at < frame.size for at in frame.castle):
         at = f"column {frame.castle[0]}, row {frame.castle[1]}"
-        raise ValueError(f"frame: the castle in {at}, expected 0 to {frame.size - 1}")
+        raise InputError("frame", f"the castle in {at}", f"0 to {frame.size - 1}")
 
 
 def check_domino(where: str, domino: Domino) -> None:
-    """Raise ``ValueError``, one line, for a number or a half that no set of dominoes has."""
+    """Raise ``InputError``, one line, for a number or a half that no set of dominoes has."""
     if not 1 <= domino.number <= COUNT:
-        raise ValueError(f"{where}: domino {domino.number}, expected 1 to {COUNT}")
+        raise InputError(where, f"domino {domino.number}", f"1 to {COUNT}")
     for half in (domino.left, domino.right):
         if not (0 <= half.terrain < len(TERRAINS) and 0 <= half.crowns <= MOST_CROWNS):
             found = f"terrain {half.terrain} with {half.crowns} crowns"
-            raise ValueError(f"{where}: {found}, expected a terrain 0 to 5 with 0 to {MOST_CROWNS} crowns")
+            raise InputError(where, found, f"a terrain 0 to 5 with 0 to {MOST_CROWNS} crowns")

@@ -9,6 +9,7 @@ from hashlib import sha256
 
 from referee.certificates.kingdomino.certificate import check_legal
 from referee.certificates.kingdomino.claims import Claim, DiscardClaim, Frame, Kingdom, Placed, PlacementClaim
+from referee.games.game import InputError
 from referee.games.kingdomino.moves import DiscardDomino, Event, PlaceDomino
 from referee.games.kingdomino.phases import Phase
 from referee.games.kingdomino.state import State
@@ -32,7 +33,7 @@ def claims(state: State, event: Event) -> tuple[Claim, ...]:
     )
     try:
         check_legal(kingdom)
-    except ValueError:
+    except InputError:
         return ()
     if isinstance(event, DiscardDomino):
         return (DiscardClaim(kingdom, due),)

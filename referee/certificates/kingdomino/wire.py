@@ -14,14 +14,14 @@ from referee.certificates.kingdomino.claims import (
     PlacementClaim,
     check_claim,
 )
-from referee.games.game import Cell
+from referee.games.game import Cell, InputError
 from referee.games.kingdomino.dominoes import Domino, Half
 from referee.kingdomino.v1 import kingdomino_pb2 as moves_pb
 from referee.kingdomino.v1 import proof_pb2 as pb
 
 
 def claim_of(message: pb.Claim) -> Claim:
-    """Return the claim of a message. Raise ``ValueError``, one line, for what is missing or cannot be."""
+    """Return the claim of a message. Raise ``InputError``, one line, for what is missing or cannot be."""
     claim: Claim
     match message.WhichOneof("claim"):
         case "placement":
@@ -30,7 +30,7 @@ def claim_of(message: pb.Claim) -> Claim:
         case "discard":
             claim = DiscardClaim(_kingdom_of(message.discard.kingdom), domino_of(message.discard.domino))
         case _:
-            raise ValueError("claim: none is set, expected one")
+            raise InputError("claim", "none is set", "one")
     check_claim(claim)
     return claim
 
@@ -47,7 +47,7 @@ def message_of(claim: Claim) -> pb.Claim:
 
 
 def placed_of(message: pb.PlacedDomino, where: str) -> Placed:
-    """Return the placed domino of a message. Raise ``ValueError`` for a cell that is missing."""
+    """Return the placed domino of a message. Raise ``InputError`` for a cell that is missing."""
     return Placed(
         domino_of(message.domino),
         cell_of(message, "left", f"{where}.left"),
@@ -68,12 +68,12 @@ def placed_dominoes(dominoes: Iterable[Placed]) -> list[pb.PlacedDomino]:
 
 
 def frame_of(message: pb.Frame) -> Frame:
-    """Return the frame of a message. Raise ``ValueError`` for a castle without column or row."""
+    """Return the frame of a message. Raise ``InputError`` for a castle without column or row."""
     if not message.HasField("castle"):
         return Frame(message.size, None)
     castle = message.castle
     if not (castle.HasField("column") and castle.HasField("row")):
-        raise ValueError("frame: no cell of the castle, expected its column and row")
+        raise InputError("frame", "no cell of the castle", "its column and row")
     return Frame(message.size, (castle.column, castle.row))
 
 
@@ -90,10 +90,10 @@ def cell_message(cell: Cell) -> moves_pb.Cell:
 
 
 def cell_of(message: Any, name: str, where: str) -> Cell:
-    """Return the cell in this field. Raise ``ValueError`` if it, x or y is missing."""
+    """Return the cell in this field. Raise ``InputError`` if it, x or y is missing."""
     cell = getattr(message, name)
     if not (cell.HasField("x") and cell.HasField("y")):
-        raise ValueError(f"{where}: no cell, expected one with x and y")
+        raise InputError(where, "no cell", "one with x and y")
     return cell.x, cell.y
 
 

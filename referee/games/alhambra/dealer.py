@@ -43,7 +43,7 @@ class Dealer:
                 return self._deal_hand(position.seat)
             case "money_row":
                 return self._turn_row(position)
-        raise SetupError("no outcome is awaited")
+        raise SetupError("", "no outcome is awaited")
 
     def _draw_tiles(self, count: int) -> tuple[int, ...]:
         return tuple(self._tiles.pop() for _ in range(count))

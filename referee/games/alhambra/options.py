@@ -44,12 +44,12 @@ class Options:
     def for_seats(self, seats: int) -> Options:
         """Return the options with the age order filled in. Raise ``SetupError`` for a choice that no table can make."""
         if not MIN_SEATS <= seats <= MAX_SEATS:
-            raise SetupError(f"seats: expected {MIN_SEATS} to {MAX_SEATS}, got {seats}")
+            raise SetupError("seats", f"expected {MIN_SEATS} to {MAX_SEATS}, got {seats}")
         age_order = self.age_order or tuple(range(seats))
         if sorted(age_order) != list(range(seats)):
-            raise SetupError(f"age_order: expected each of seats 0 to {seats - 1} once, got {list(age_order)}")
+            raise SetupError("age_order", f"expected each of seats 0 to {seats - 1} once, got {list(age_order)}")
         if not 1 <= self.max_turns <= 10_000:
-            raise SetupError(f"max_turns: expected 1 to 10000, got {self.max_turns}")
+            raise SetupError("max_turns", f"expected 1 to 10000, got {self.max_turns}")
         if sorted(self.slot_currencies) != list(Currency):
-            raise SetupError("slot_currencies: expected each of the four currencies once")
+            raise SetupError("slot_currencies", "expected each of the four currencies once")
         return replace(self, age_order=age_order)

@@ -56,7 +56,7 @@ def parse_tile(name: str) -> Tile:
         or bool(dash) != bool(letters)
         or len(letters) > 3
     ):
-        raise SetupError(f"tile {name!r}: expected type-cost or type-cost-walls, such as garden-10-N or tower-12")
+        raise SetupError(f"tile {name!r}", "expected type-cost or type-cost-walls, such as garden-10-N or tower-12")
     walls = sum(1 << SIDE_LETTERS.index(side) for side in letters)
     return Tile(name, TYPES.index(type_), int(cost), walls)
 
@@ -69,7 +69,7 @@ class TileSet:
     def __init__(self, names: tuple[str, ...]) -> None:
         """Raise ``SetupError`` unless there are 54 different well-formed names."""
         if len(names) != len(NAMES) or len(set(names)) != len(names):
-            raise SetupError(f"tile set: expected {len(NAMES)} different names, got {len(set(names))}")
+            raise SetupError("tile set", f"expected {len(NAMES)} different names, got {len(set(names))}")
         tiles = [parse_tile(name) for name in names]
         self.names = names
         self.numbers = {name: number for number, name in enumerate(names)}

@@ -29,7 +29,7 @@ class Dealer:
         if position.phase is Phase.LINE:
             size = position.line_size()
             return Line(tuple(sorted(self._dominoes[position.lines * size : (position.lines + 1) * size])))
-        raise SetupError("no outcome is awaited")
+        raise SetupError("", "no outcome is awaited")
 
 
 def _first_order(seats: int, draw: Draw, stream: Stream) -> tuple[int, ...]:

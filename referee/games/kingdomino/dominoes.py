@@ -43,7 +43,7 @@ def parse_half(name: str) -> Half:
     """Read ``terrain``, or ``terrain:crowns`` with 1 to 3 crowns. Raise ``SetupError``."""
     terrain, colon, crowns = name.partition(":")
     if terrain not in TERRAINS or (colon and crowns not in ("1", "2", "3")):
-        raise SetupError(f"half {name!r}: expected terrain or terrain:crowns, such as wheat or mine:2")
+        raise SetupError(f"half {name!r}", "expected terrain or terrain:crowns, such as wheat or mine:2")
     return Half(TERRAINS.index(terrain), int(crowns or 0))
 
 
@@ -79,13 +79,14 @@ class DominoSet:
     def __init__(self, dominoes: Sequence[Domino]) -> None:
         """Raise ``SetupError`` unless there are 48, numbered 1 to 48 in this order."""
         if [domino.number for domino in dominoes] != list(range(1, COUNT + 1)):
-            raise SetupError(f"dominoes: expected the numbers 1 to {COUNT}, ascending")
+            raise SetupError("dominoes", f"expected the numbers 1 to {COUNT}, ascending")
         for number, *halves in dominoes:
             for half in halves:
                 if not (0 <= half.terrain < len(TERRAINS) and 0 <= half.crowns <= MOST_CROWNS):
                     raise SetupError(
-                        f"domino {number}: expected terrain 0 to {len(TERRAINS) - 1} and 0 to {MOST_CROWNS} crowns, "
-                        f"got {half.terrain} and {half.crowns}"
+                        f"domino {number}",
+                        f"expected terrain 0 to {len(TERRAINS) - 1} and 0 to {MOST_CROWNS} crowns, "
+                        f"got {half.terrain} and {half.crowns}",
                     )
         self.dominoes = tuple(dominoes)
         self.all = sum(1 << domino.number for domino in dominoes)

@@ -101,10 +101,10 @@ class Kingdom:
         Raise ``SetupError`` for another size than 5 or 7 and for a castle outside the frame.
         """
         if frame_size not in SIZES:
-            raise SetupError(f"frame: expected 5 or 7 cells, got {frame_size}")
+            raise SetupError("frame", f"expected 5 or 7 cells, got {frame_size}")
         if castle is not None and not in_frame(frame_size, castle):
             raise SetupError(
-                f"castle: expected column and row from 0 to {frame_size - 1}, got {castle[0]}, {castle[1]}"
+                "castle", f"expected column and row from 0 to {frame_size - 1}, got {castle[0]}, {castle[1]}"
             )
         self.frame_size = frame_size
         self.castle = castle

@@ -60,21 +60,21 @@ class Options:
     def for_seats(self, seats: int) -> Options:
         """Return the same options. Raise ``SetupError`` for what cannot be combined, by the variant's name."""
         if not MIN_SEATS <= seats <= MAX_SEATS:
-            raise SetupError(f"seats: expected {MIN_SEATS} to {MAX_SEATS}, got {seats}")
+            raise SetupError("seats", f"expected {MIN_SEATS} to {MAX_SEATS}, got {seats}")
         if self.mighty_duel and seats != 2:
-            raise SetupError(f"mighty_duel: a variant for 2 seats, got {seats} (KDO-29)")
+            raise SetupError("mighty_duel", f"a variant for 2 seats, got {seats} (KDO-29)")
         if self.wider_offer and seats == 4:
-            raise SetupError("wider_offer: a variant for 2 or 3 seats, got 4 (KDO-30)")
+            raise SetupError("wider_offer", "a variant for 2 or 3 seats, got 4 (KDO-30)")
         if self.wider_offer and self.mighty_duel:
-            raise SetupError("wider_offer with mighty_duel: 48 dominoes do not make lines of 5 (KDO-31)")
+            raise SetupError("wider_offer", "48 dominoes do not make lines of 5 (KDO-31)", beside="mighty_duel")
         if self.central is Central.FRAME and self.frame is Frame.RELATIVE:
-            raise SetupError("central: a relative frame has no middle cell (KDO-27)")
+            raise SetupError("central", "a relative frame has no middle cell (KDO-27)")
         if self.declared_order and self.first_order is not Draw.SEAT:
-            raise SetupError("first_order with declared_order: expected one of them (KDO-4)")
+            raise SetupError("first_order", "expected one of them (KDO-4)", beside="declared_order")
         kings = kings_of(seats)
         if self.declared_order and Counter(self.declared_order) != dict.fromkeys(range(seats), kings):
             times = "twice" if kings > 1 else "once"
-            raise SetupError(f"declared_order: expected each of seats 0 to {seats - 1} {times} (KDO-4)")
+            raise SetupError("declared_order", f"expected each of seats 0 to {seats - 1} {times} (KDO-4)")
         return replace(self)
 
     def size(self) -> int:

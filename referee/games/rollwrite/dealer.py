@@ -50,7 +50,7 @@ class Dealer:
                 return Dice(self._rolls(position.to_roll))
             case Phase.VIRTUAL:
                 return VirtualBuildings(position.player, self._virtual_building(position))
-        raise SetupError("no outcome is awaited")
+        raise SetupError("", "no outcome is awaited")
 
     def _start_buildings(self) -> Rolls:
         """Return the rolls until there are three buildings (RNW-1)."""

@@ -31,15 +31,15 @@ class Options:
     def for_seats(self, seats: int) -> Options:
         """Return the options with the virtual players filled in, for any number of seats. Raise ``SetupError``."""
         if not MIN_SEATS <= seats <= MAX_SEATS:
-            raise SetupError(f"seats: expected {MIN_SEATS} to {MAX_SEATS}, got {seats}")
+            raise SetupError("seats", f"expected {MIN_SEATS} to {MAX_SEATS}, got {seats}")
         if self.start_seat is not None and not 0 <= self.start_seat < seats:
-            raise SetupError(f"start_seat: expected 0 to {seats - 1}, got {self.start_seat}")
+            raise SetupError("start_seat", f"expected 0 to {seats - 1}, got {self.start_seat}")
         if seats > 1 and (self.virtual_players is not None or self.solo is not Solo.POINTS):
             name = "virtual_players" if self.solo is Solo.POINTS else "solo"
-            raise SetupError(f"{name}: a variant for 1 seat, got {seats}")
+            raise SetupError(name, f"a variant for 1 seat, got {seats}")
         virtual = self.virtual_players
         if seats == 1 and virtual is not None and virtual not in (2, 3, 4):
-            raise SetupError(f"virtual_players: expected 2, 3 or 4, got {virtual}")
+            raise SetupError("virtual_players", f"expected 2, 3 or 4, got {virtual}")
         if virtual is None:
             virtual = {1: 2, 2: 1}.get(seats, 0)
         return replace(self, virtual_players=virtual)

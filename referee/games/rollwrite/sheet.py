@@ -93,31 +93,33 @@ class Sheet:
     def __post_init__(self) -> None:
         if len(self.name) > MAX_NAME or not _NAME.match(self.name):
             name = self.name[: MAX_NAME + 1]
-            raise SetupError(f"sheet: name {name!r}; expected up to {MAX_NAME} lower-case letters, digits and hyphens")
+            raise SetupError(
+                "sheet", f"name {name!r}; expected up to {MAX_NAME} lower-case letters, digits and hyphens"
+            )
         where = f"sheet {self.name}"
         if len(self.grid) != CELLS or not set(self.grid) <= set(range(len(TYPES))):
-            raise SetupError(f"{where}: cells: expected {CELLS} cells of {len(TYPES)} types, got {len(self.grid)}")
+            raise SetupError(f"{where}: cells", f"expected {CELLS} cells of {len(TYPES)} types, got {len(self.grid)}")
         if len(self.boxes) != len(TYPES):
-            raise SetupError(f"{where}: boxes: expected those of {len(TYPES)} types, got {len(self.boxes)}")
+            raise SetupError(f"{where}: boxes", f"expected those of {len(TYPES)} types, got {len(self.boxes)}")
         for type_, (name, boxes) in enumerate(zip(TYPES, self.boxes, strict=True)):
             if boxes != (cells := self.grid.count(type_)):
-                raise SetupError(f"{where}: boxes: {boxes} of {name}, expected one for each of its {cells} cells")
+                raise SetupError(f"{where}: boxes", f"{boxes} of {name}, expected one for each of its {cells} cells")
             if boxes < MIN_BOXES:
-                raise SetupError(f"{where}: boxes: {boxes} of {name}, expected at least {MIN_BOXES}")
+                raise SetupError(f"{where}: boxes", f"{boxes} of {name}, expected at least {MIN_BOXES}")
         if (arcades := self.boxes[TYPES.index("arcades")]) < MIN_ARCADES:
-            raise SetupError(f"{where}: arcades: {arcades} boxes, expected at least {MIN_ARCADES}")
+            raise SetupError(f"{where}: arcades", f"{arcades} boxes, expected at least {MIN_ARCADES}")
         if not MIN_COIN_TRACK <= self.coin_track <= MAX_COIN_TRACK:
             raise SetupError(
-                f"{where}: coin_track: {self.coin_track}, expected {MIN_COIN_TRACK} to {MAX_COIN_TRACK} coins"
+                f"{where}: coin_track", f"{self.coin_track}, expected {MIN_COIN_TRACK} to {MAX_COIN_TRACK} coins"
             )
         if self.rows_are not in DICE:
-            raise SetupError(f"{where}: rows_are: {self.rows_are!r}, expected blue or yellow")
+            raise SetupError(f"{where}: rows_are", f"{self.rows_are!r}, expected blue or yellow")
         if self.name == DEFAULT and (self.grid, self.coin_track, self.rows_are) != (
             _DEFAULT_GRID,
             _DEFAULT_COIN_TRACK,
             "blue",
         ):
-            raise SetupError(f"{where}: name: the default's, and this is another sheet")
+            raise SetupError(f"{where}: name", "the default's, and this is another sheet")
         masks = [sum(1 << i for i, other in enumerate(self.grid) if other == type_) for type_ in range(len(TYPES))]
         object.__setattr__(self, "masks", tuple(masks))
 

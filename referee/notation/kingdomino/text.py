@@ -39,7 +39,7 @@ def read_components(text: str) -> DominoSet:
     for number, word in enumerate(text.split(" "), start=1):
         left, slash, right = word.partition("/")
         if not slash:
-            raise SetupError(f"domino {number} {shown(word)}: expected left and right half, such as wheat/mine:3")
+            raise SetupError(f"domino {number} {shown(word)}", "expected left and right half, such as wheat/mine:3")
         dominoes.append(Domino(number, parse_half(left), parse_half(right)))
     return domino_set(tuple(dominoes))
 

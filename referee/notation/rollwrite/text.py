@@ -46,9 +46,9 @@ def read_components(text: str) -> Sheet:
     name, track, rows_are, *types = [*text.split(" "), "", ""]
     del types[-2:]
     if not (track.isascii() and track.isdecimal() and len(track) <= 3):
-        raise SetupError(f"sheet: coin track {shown(track)}: expected name, coins, blue or yellow, 36 types")
+        raise SetupError("sheet", f"coin track {shown(track)}: expected name, coins, blue or yellow, 36 types")
     if unknown := [word for word in types if word not in TYPES]:
-        raise SetupError(f"sheet: type {shown(unknown[0])}: expected {', '.join(TYPES)}")
+        raise SetupError("sheet", f"type {shown(unknown[0])}: expected {', '.join(TYPES)}")
     grid = tuple(map(TYPES.index, types))
     return Sheet(name, grid, tuple(grid.count(type_) for type_ in range(len(TYPES))), int(track), rows_are)
 

@@ -9,20 +9,27 @@ from referee.games.alhambra.money import CURRENCIES, KINDS, card_name, total
 from referee.games.alhambra.phases import FREE, Phase
 from referee.games.alhambra.tiles import TYPES, tiles_of
 from referee.render.alhambra.boxes import text
-from referee.render.words import awaited, listed, wrapped
+from referee.render.words import awaited, listed, seat_words, wrapped
 
 
-def position_text(state: State, seats: Sequence[int] | None = None, *, ascii_only: bool = False) -> str:
+def position_text(
+    state: State,
+    seats: Sequence[int] | None = None,
+    *,
+    names: Sequence[str] = (),
+    awaits: bool = True,
+    ascii_only: bool = False,
+) -> str:
     """Write the whole position, or with ``seats`` the market and these seats only; ends in a newline."""
-    lines = [*wrapped(_table(state)), ""]
+    first = [awaited(state.pending()[0])] if awaits else []
+    lines = [*wrapped([*first, *_table(state)]), ""]
     for seat in range(state.seats) if seats is None else seats:
-        lines += [*wrapped(_seat(state, seat)), "", text(state.layouts[seat], ascii_only=ascii_only)]
+        lines += [*wrapped(_seat(state, seat, names)), "", text(state.layouts[seat], ascii_only=ascii_only)]
     return "\n".join(lines)
 
 
 def _table(state: State) -> Iterable[str]:
     names = state.tile_set.names
-    yield awaited(state.pending()[0])
     yield f"turns ended: {state.turns}; scoring rounds held: {state.scorings}"
     for slot, tile in enumerate(state.market):
         currency = CURRENCIES[state.options.slot_currencies[slot]]
@@ -36,17 +43,17 @@ def _table(state: State) -> Iterable[str]:
             yield f"  {listed(names[tile] for tile in tiles_of(state.neutral))}"
 
 
-def _seat(state: State, seat: int) -> Iterable[str]:
-    names = state.tile_set.names
+def _seat(state: State, seat: int, names: Sequence[str]) -> Iterable[str]:
+    tiles = state.tile_set.names
     hand = [kind for kind in range(KINDS) for _ in range(state.hands[seat][kind])]
     start = "; start seat" if seat == state.start and state.phase >= Phase.FIRST_ROW else ""
-    yield f"seat {seat}: {state.scores[seat]} points; wall {state.wall(seat)}{start}"
+    yield f"{seat_words(seat, names)}: {state.scores[seat]} points; wall {state.wall(seat)}{start}"
     yield f"  built: {_counts(state.counts(seat))}"
     yield f"  hand, {total(hand)} money: {listed(map(card_name, hand))}"
-    yield f"  reserve: {listed(names[tile] for tile in tiles_of(state.reserves[seat]))}"
+    yield f"  reserve: {listed(tiles[tile] for tile in tiles_of(state.reserves[seat]))}"
     waiting = state.won[seat] | (state.bought if seat == state.seat else 0)
     if waiting:
-        yield f"  to be placed: {listed(names[tile] for tile in tiles_of(waiting))}"
+        yield f"  to be placed: {listed(tiles[tile] for tile in tiles_of(waiting))}"
 
 
 def _counts(counts: Sequence[int]) -> str:

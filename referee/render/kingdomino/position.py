@@ -6,21 +6,28 @@ from collections.abc import Iterable, Sequence
 
 from referee.games.kingdomino import State
 from referee.render.kingdomino.boxes import text
-from referee.render.words import awaited, listed, wrapped
+from referee.render.words import awaited, listed, seat_words, wrapped
 
 
-def position_text(state: State, seats: Sequence[int] | None = None, *, ascii_only: bool = False) -> str:
+def position_text(
+    state: State,
+    seats: Sequence[int] | None = None,
+    *,
+    names: Sequence[str] = (),
+    awaits: bool = True,
+    ascii_only: bool = False,
+) -> str:
     """Write the whole position, or with ``seats`` the offer and these seats only; ends in a newline."""
-    lines = [*wrapped(_table(state)), ""]
+    first = [awaited(state.pending()[0])] if awaits else []
+    lines = [*wrapped([*first, *_table(state)]), ""]
     for seat in range(state.seats) if seats is None else seats:
         kingdom = text(state.kingdoms[seat], state.domino_set, ascii_only=ascii_only)
-        lines += [*wrapped(_seat(state, seat)), "", kingdom]
+        lines += [*wrapped(_seat(state, seat, names)), "", kingdom]
     return "\n".join(lines)
 
 
 def _table(state: State) -> Iterable[str]:
     dominoes = state.domino_set.dominoes
-    yield awaited(state.pending()[0])
     yield f"lines drawn: {state.lines} of {state.lines_in_all}; dominoes to come: {state.undrawn()}"
     if state.order and state.lines <= 1:
         yield f"first order: {listed(map(str, state.order))}"
@@ -33,11 +40,11 @@ def _table(state: State) -> Iterable[str]:
         yield f"left over and removed: {listed(map(str, state.removed))}"
 
 
-def _seat(state: State, seat: int) -> Iterable[str]:
+def _seat(state: State, seat: int, names: Sequence[str]) -> Iterable[str]:
     kingdom = state.kingdoms[seat]
     bonus = state.score(seat) - kingdom.score()
     points = f"{state.score(seat)} points" + (f", {bonus} of them bonus" if bonus else "")
-    yield f"seat {seat}: {points}; largest area {kingdom.largest_area()}; crowns {kingdom.crowns()}"
+    yield f"{seat_words(seat, names)}: {points}; largest area {kingdom.largest_area()}; crowns {kingdom.crowns()}"
     if kingdom.castle is not None:
         yield f"  castle in column {kingdom.castle[0]}, row {kingdom.castle[1]} of the frame"
     if state.discarded[seat]:

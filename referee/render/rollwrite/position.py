@@ -8,20 +8,27 @@ from referee.games.rollwrite import TYPES, State
 from referee.games.rollwrite.awards import Award
 from referee.games.rollwrite.phases import Phase
 from referee.render.rollwrite.grid import ABBREVIATIONS, text
-from referee.render.words import awaited, listed, wrapped
+from referee.render.words import awaited, listed, seat_words, wrapped
 
 
-def position_text(state: State, seats: Sequence[int] | None = None, *, ascii_only: bool = False) -> str:
+def position_text(
+    state: State,
+    seats: Sequence[int] | None = None,
+    *,
+    names: Sequence[str] = (),
+    awaits: bool = True,
+    ascii_only: bool = False,
+) -> str:
     """Write the whole position, or with ``seats`` the dice and these seats only; ends in a newline."""
-    lines = [*wrapped(_table(state)), ""]
+    first = [awaited(state.pending()[0])] if awaits else []
+    lines = [*wrapped([*first, *_table(state)]), ""]
     for seat in range(state.seats) if seats is None else seats:
         drawn = text(state.sheet, state.built[seat], state.blue[seat], state.yellow[seat], ascii_only=ascii_only)
-        lines += [*wrapped(_seat(state, seat)), "", drawn]
+        lines += [*wrapped(_seat(state, seat, names)), "", drawn]
     return "\n".join(lines)
 
 
 def _table(state: State) -> Iterable[str]:
-    yield awaited(state.pending()[0])
     yield state.sheet.provenance or f"sheet {state.sheet.name}"
     yield f"round {state.round} of {state.rounds}; turns ended: {state.turns}"
     for award in state.awards:
@@ -40,11 +47,11 @@ def _award(award: Award, *, against: bool) -> str:
     return words + (f", {award.each} points for {' and '.join(paid)}" if paid else "")
 
 
-def _seat(state: State, seat: int) -> Iterable[str]:
+def _seat(state: State, seat: int, names: Sequence[str]) -> Iterable[str]:
     start = "; start seat" if seat == state.start and state.phase > Phase.START_SEAT else ""
     coins = f"coins {state.coins[seat]}, circled {state.circled[seat]} of {state.sheet.coin_track}"
     now = "" if state.phase is Phase.OVER else " now"
-    yield f"seat {seat}: {state.scores[seat]} points{now}; {coins}{start}"
+    yield f"{seat_words(seat, names)}: {state.scores[seat]} points{now}; {coins}{start}"
     yield f"  built: {_counts(state, state.counts(seat))}"
     blue, yellow = (listed(map(str, dice[seat])) for dice in (state.blue, state.yellow))
     yield f"  dice: blue {blue}, yellow {yellow}"

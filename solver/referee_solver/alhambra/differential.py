@@ -18,7 +18,7 @@ from referee.games.alhambra.layout import Layout as Board
 from referee.games.alhambra.layout import index_of
 from referee.games.alhambra.tiles import NAMES, tile_set
 from referee.games.alhambra.violations import placement_violations, removal_violations, swap_violations
-from referee.games.game import Cell, Violation
+from referee.games.game import Cell, InputError, Violation
 from referee_solver.alhambra.building import Ground, walls_of
 from referee_solver.alhambra.evidence import check_legal
 from referee_solver.alhambra.proving import broken_rules, prove
@@ -99,7 +99,7 @@ def shrunk(layout: Layout, step: Step, judge: Judge, solver: Judge) -> Disagreem
             rest = {other: tile for other, tile in layout.items() if other != cell}
             try:
                 check_legal("", rest)
-            except ValueError:
+            except InputError:
                 continue
             if judge(rest, step) != solver(rest, step):
                 layout, smaller = rest, True

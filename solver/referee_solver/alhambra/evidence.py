@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from referee.alhambra.v1 import proof_pb2 as pb
 from referee.certificates.alhambra.claims import Add, DistanceClaim, Layout, Place, Remove, Swap
 from referee.certificates.alhambra.wire import message_of, move_message
-from referee.games.game import Cell
+from referee.games.game import Cell, InputError
 from referee_solver.alhambra.building import FOUNTAIN, Ground, after, walls_of
 
 
@@ -67,14 +67,14 @@ def least_steps(cells: Sequence[Cell], ways: Callable[[Cell], Sequence[Cell]]) -
 
 
 def check_legal(where: str, layout: Layout) -> None:
-    """Raise ``ValueError``, one line, if the layout breaks a rule of building.
+    """Raise ``InputError``, one line, if the layout breaks a rule of building.
 
     No solver is asked: a claim takes the layout it starts from as legal, so this proves nothing.
     """
     ground = Ground(walls_of(layout))
     for (x, y), side, mine, theirs in ground.seams():
         if mine != theirs:
-            raise ValueError(f"{where}: breaks ALH-A2 at ({x}, {y}), {side}; expected a legal layout")
+            raise InputError(where, f"breaks ALH-A2 at ({x}, {y}), {side}", "a legal layout", sep=";")
     tiles = [cell for cell in ground.tiles if cell != FOUNTAIN]
     for rule, cells, ways in (
         ("ALH-A3", tiles, ground.beside),
@@ -84,4 +84,4 @@ def check_legal(where: str, layout: Layout) -> None:
     ):
         for cell, number in zip(cells, least_steps(cells, ways), strict=True):
             if not number:
-                raise ValueError(f"{where}: breaks {rule} at {cell}; expected a legal layout")
+                raise InputError(where, f"breaks {rule} at {cell}", "a legal layout", sep=";")

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from referee.games.alhambra.tiles import parse_tile
-from referee.games.game import SetupError
+from referee.games.game import InputError
 from referee_solver import drat
 from referee_solver.alhambra.wall_clauses import Box, Cut, Question
 
@@ -46,7 +46,7 @@ class Refutation:
         """
         places = [self.region] if self.region is not None else boxes(len(self.tiles))
         if sorted(str(part.where) for part in self.parts) != sorted(map(str, places)):
-            raise ValueError("refutation: expected one part for every place that a layout can fill")
+            raise InputError("refutation", "expected one part for every place that a layout can fill")
         return sum(drat.check(self.dimacs(part), part.drat) for part in self.parts)
 
     def dimacs(self, part: Part) -> str:
@@ -67,12 +67,9 @@ def boxes(size: int) -> list[Box]:
 
 
 def masks_of(tiles: Sequence[str]) -> list[int]:
-    """Return the walls of the tiles. Raise ``ValueError`` (a name that is no tile, or a name twice)."""
-    try:
-        masks = [parse_tile(tile).walls for tile in tiles]
-    except SetupError as error:
-        raise ValueError(str(error)) from None
+    """Return the walls of the tiles. Raise ``InputError`` (a name that is no tile, or a name twice)."""
+    masks = [parse_tile(tile).walls for tile in tiles]
     for i, tile in enumerate(tiles):
         if tile in tiles[:i]:
-            raise ValueError(f"tile {tile}: given twice, expected different tiles")
+            raise InputError(f"tile {tile}", "given twice", "different tiles")
     return masks

@@ -1,6 +1,6 @@
 """What SolverService searches in Alhambra: from each method's request to its answers.
 
-A question that cannot be answered as it is asked is a ``ValueError`` of one line.
+A question that cannot be answered as it is asked is an ``InputError`` of one line.
 """
 
 from __future__ import annotations

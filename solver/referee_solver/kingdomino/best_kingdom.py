@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from referee.certificates.kingdomino.claims import Frame, Kingdom, Placed, check_domino, check_frame
-from referee.games.game import Cell
+from referee.games.game import Cell, InputError
 from referee.games.kingdomino.dominoes import Domino
 from referee_solver.kingdomino.annealing import anneal
 from referee_solver.kingdomino.bounds import capacity, most
@@ -54,13 +54,13 @@ def best_kingdom(
     answers are the same every time. ``seconds`` is a fuse. Without either the search goes on until the kingdom is
     proven. Closing the iterator ends the search.
 
-    Raise ``ValueError`` (a domino or a frame that cannot be, a domino twice).
+    Raises ``InputError`` (a domino or a frame that cannot be, a domino twice).
     """
     check_frame(frame)
     for i, domino in enumerate(dominoes):
         check_domino("dominoes", domino)
         if domino.number in [other.number for other in dominoes[:i]]:
-            raise ValueError(f"dominoes: {domino.number} twice, expected each domino once")
+            raise InputError("dominoes", f"{domino.number} twice", "each domino once")
     return _Search(dominoes, frame, Budget(rlimit, seconds), seed).run()
 
 

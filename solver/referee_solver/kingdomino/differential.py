@@ -16,7 +16,7 @@ from functools import partial
 
 from referee.certificates.kingdomino.certificate import check_legal
 from referee.certificates.kingdomino.claims import DiscardClaim, Frame, Kingdom, Placed, PlacementClaim, beside
-from referee.games.game import Cell, Violation
+from referee.games.game import Cell, InputError, Violation
 from referee.games.kingdomino import kingdom as engine_kingdom
 from referee.games.kingdomino.dominoes import DOMINOES, TERRAINS, Domino, Half
 from referee_solver.kingdomino.proving import broken_rules, prove
@@ -105,7 +105,7 @@ def shrunk(kingdom: Kingdom, step: Step, judge: Judge, solver: Judge) -> Disagre
             rest = Kingdom(kingdom.frame, kingdom.dominoes[:i] + kingdom.dominoes[i + 1 :])
             try:
                 check_legal(rest)
-            except ValueError:
+            except InputError:
                 continue
             if judge(rest, step) != solver(rest, step):
                 kingdom, smaller = rest, True

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from referee.certificates.kingdomino.certificate import check_legal
 from referee.certificates.kingdomino.claims import Kingdom, beside
+from referee.games.game import InputError
 
 
 def points(kingdom: Kingdom) -> int:
     """Return squares times crowns, area by area; no bonuses (KDO-20).
 
-    Raise ``ValueError``, one line, if a domino is there twice or broke a rule when it was placed.
+    Raises ``InputError``, one line, if a domino is there twice or broke a rule when it was placed.
     """
     numbers = [placed.domino.number for placed in kingdom.dominoes]
     if len(set(numbers)) < len(numbers):
-        raise ValueError("kingdom: a domino twice, expected each once")
+        raise InputError("kingdom", "a domino twice", "each once")
     check_legal(kingdom)
     squares = kingdom.squares()
     total = 0

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from referee.games.game import InputError
 from referee_solver import drat
 from referee_solver.alhambra.refutation import Part, Refutation, boxes, masks_of
 from referee_solver.alhambra.wall_clauses import Question
@@ -32,7 +33,7 @@ def refutation(
 ) -> Refutation:
     """Return the evidence that no layout of some of the tiles has a wall of ``target`` sides.
 
-    Raise ``ValueError`` if the tiles are wrong or such a layout was found, ``OutOfBudget``, ``SolverFailed``.
+    Raises ``InputError`` if the tiles are wrong or such a layout was found, ``OutOfBudget``, ``SolverFailed``.
     """
     masks = masks_of(tiles)
     budget = Budget(rlimit, seconds)
@@ -44,7 +45,7 @@ def refutation(
 def part(question: Question, budget: Budget, seed: int = 0) -> Part:
     """Return the evidence for one place. Raises as ``refutation``."""
     if answer(question, budget, seed) is not None:
-        raise ValueError(f"target: a wall of {question.target} sides was found")
+        raise InputError("target", f"a wall of {question.target} sides was found")
     return Part(question.where, tuple(question.cuts), _proof(question.clauses.dimacs()))
 
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from referee.games.alhambra.tiles import parse_tile
-from referee.games.game import Cell
+from referee.games.game import Cell, InputError
 from referee_solver.alhambra.judge import IllegalLayout, wall_length
 from referee_solver.alhambra.refutation import boxes, masks_of
 from referee_solver.alhambra.wall_clauses import Box, Masks, Question
@@ -68,11 +68,11 @@ def longest_wall(
     Closing the iterator ends the search; a signal is heard within about half a second.
     With a region, the answer is about layouts with all tiles within so many steps of the fountain.
 
-    Raise ``ValueError`` (a name that is no tile, or twice the same; no number of steps).
+    Raises ``InputError`` (a name that is no tile, or twice the same; no number of steps).
     """
     masks = masks_of(tiles)
     if region is not None and region < 0:
-        raise ValueError(f"region: expected a number of steps, 0 or more, got {region}")
+        raise InputError("region", f"expected a number of steps, 0 or more, got {region}")
     if region is not None and region >= len(tiles):
         region = None  # no tile gets farther
     return _Search(tiles, masks, Budget(rlimit, seconds), seed, region).run()
