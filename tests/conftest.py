@@ -1,4 +1,4 @@
-"""What holds for every test: no deadlines, as machines are as slow as they are; what is quick comes first."""
+"""What holds for every test: no deadlines, as machines are as slow as they are; what is slow comes first."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The slow ones last; within both, the order of the files."""
-    items.sort(key=lambda item: item.get_closest_marker("slow") is not None)
+    """The slow ones first, as no process should begin one when the others have nothing left to do."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
 @pytest.fixture(autouse=True, scope="session")
