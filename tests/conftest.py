@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 from collections.abc import AsyncIterator
 
@@ -16,6 +17,25 @@ settings.load_profile("tile-referee")
 
 # A shell that starts something in the background has it ignore Ctrl-C, and so would all that the tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+_MEMORY = "/dev/shm"
+_ROOM_BYTES = 2 << 30
+
+
+def _has_memory() -> bool:
+    """Check that files of tests, programs among them, may lie in memory: in many containers there is no room."""
+    try:
+        there = os.statvfs(_MEMORY)
+    except OSError:
+        return False
+    may_run = not there.f_flag & os.ST_NOEXEC
+    return may_run and os.access(_MEMORY, os.W_OK) and there.f_bavail * there.f_frsize >= _ROOM_BYTES
+
+
+# A referee syncs whatever it acknowledges: on a disk, tests would mostly wait for that.
+if "PYTEST_DEBUG_TEMPROOT" not in os.environ and _has_memory():
+    os.environ["PYTEST_DEBUG_TEMPROOT"] = _MEMORY
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
