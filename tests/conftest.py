@@ -1,4 +1,4 @@
-"""What holds for every test: no deadlines, as machines are as slow as they are; what is slow comes first."""
+"""What holds for every test: no deadlines, as machines are as slow as they are; slow folders come first."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -18,6 +19,10 @@ settings.load_profile("tile-referee")
 # A shell that starts something in the background has it ignore Ctrl-C, and so would all that the tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+
+_TESTS = Path(__file__).parent
+_SLOW = ("rig", "crash", "clients", "contested", "packaging", "service", "cli", "docs", "log", "solver")
+"""Folders with tests that take seconds."""
 
 _MEMORY = "/dev/shm"
 _ROOM_BYTES = 2 << 30
@@ -39,8 +44,8 @@ if "PYTEST_DEBUG_TEMPROOT" not in os.environ and _has_memory():
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The slow ones first, as no process should begin one when the others have nothing left to do."""
-    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+    """What starts processes or plays many games first: the quick ones are left for whoever is ready first."""
+    items.sort(key=lambda item: item.path.relative_to(_TESTS).parts[0] not in _SLOW)
 
 
 @pytest.fixture(autouse=True, scope="session")

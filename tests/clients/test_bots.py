@@ -152,7 +152,6 @@ def test_better_bots_win() -> None:
     assert group.records[0].score == 10
 
 
-@pytest.mark.slow
 def test_the_builder_earns_45_points_among_random_bots() -> None:
     """The mean over all seats; it is some four points more, the means of so many games are within two of each other."""
     [group] = tournament(("builder", *["random"] * 3), game="kingdomino", games=100, seats=4, seed=3)
@@ -160,7 +159,6 @@ def test_the_builder_earns_45_points_among_random_bots() -> None:
     assert group.records[0].score >= 90
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("game", "best"), [("kingdomino", "builder"), ("rollwrite", "planner")])
 def test_better_bots_win_in_the_other_games_too(game: str, best: str) -> None:
     [group] = tournament((best, "greedy"), game=game, games=60, seed=3)

@@ -17,8 +17,6 @@ from referee.log.audit import Policy, audit
 from referee.log.note import VerifierKey
 from referee.log.verdict import Verdict
 
-pytestmark = pytest.mark.slow
-
 
 class Demo:
     """A demo in a process, with a folder for its files and one for what has to be gone afterwards."""

@@ -18,7 +18,6 @@ def report_of(made: Contested) -> Report:
     return audit(BytesIO(made.data), Policy(made.verifier))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("rules_id", registry.names())
 def test_audits_say_what_is_true(rules_id: str) -> None:
     """Whole games are whole, the others are the beginning of one; ends that are entered are told as they are."""
@@ -33,7 +32,6 @@ def test_audits_say_what_is_true(rules_id: str) -> None:
             assert found == expected, str(made)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("rules_id", registry.names())
 def test_the_verifier_in_javascript_agrees(rules_id: str) -> None:
     if why := why_not():
