@@ -125,7 +125,7 @@ def test_tab_goes_as_far_as_there_is_one_way() -> None:
 
 @pytest.mark.parametrize("rules_id", registry.names())
 def test_the_lines_of_the_page_for_scribes_are_in_the_notation(rules_id: str) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "desk.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "desk.md").read_text(encoding="utf-8")
     lines = re.findall(rf"^\| {rules_id} \| `([^`]+)` \|", page, re.MULTILINE)
     assert len(lines) >= 2
     for words in lines:
