@@ -7,6 +7,8 @@ BIN := .venv/bin
 export PIP_CACHE_DIR := $(CURDIR)/.venv/cache/pip
 export BUF_CACHE_DIR := $(CURDIR)/.venv/cache/buf
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Tests start hundreds of processes; without bytecode each of them would compile everything again.
+unexport PYTHONDONTWRITEBYTECODE
 
 # Directories are listed as well: theirs is the timestamp that changes when a file goes away.
 PROTOS := $(shell find proto/referee -type d -o -name '*.proto' 2>/dev/null)

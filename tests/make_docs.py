@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 
@@ -144,26 +145,27 @@ def theorems_page() -> str:
     return "\n".join(lines)
 
 
-def pages() -> dict[Path, str]:
-    """Return every generated document with its text."""
+def pages() -> dict[Path, Callable[[], str]]:
+    """Return every generated document with what makes its text."""
     rules = {
-        DOCS / "rules" / f"{game.rules_id}.md": rules_page(game.rules_id, game.version) for game in registry.games()
+        DOCS / "rules" / f"{game.rules_id}.md": partial(rules_page, game.rules_id, game.version)
+        for game in registry.games()
     }
-    rules[DOCS / "rules" / "table.md"] = table_page()
     log_format = DOCS / "log-format.md"  # only its last section is made
     return {
         **rules,
-        DOCS / "theorems.md": theorems_page(),
-        DOCS / "notation.md": notation_page(),
-        log_format: log_format_page(log_format.read_text(encoding="utf-8")),
+        DOCS / "rules" / "table.md": table_page,
+        DOCS / "theorems.md": theorems_page,
+        DOCS / "notation.md": notation_page,
+        log_format: lambda: log_format_page(log_format.read_text(encoding="utf-8")),
     }
 
 
 def main() -> None:
     """Write them."""
-    for path, text in pages().items():
+    for path, text_of in pages().items():
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        path.write_text(text_of(), encoding="utf-8")
         print(f"wrote {path.relative_to(DOCS.parent)}")
 
 

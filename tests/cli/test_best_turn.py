@@ -57,7 +57,6 @@ def test_a_picture_that_cannot_be_written_costs_no_answer() -> None:
     assert (done.returncode, done.stderr) == (2, "referee: /nowhere/turn.svg: No such file or directory\n")
 
 
-@pytest.mark.slow
 def test_the_position_from_a_file_or_options(tmp_path: Path) -> None:
     file = tmp_path / "position.json"
     file.write_text(json.dumps(json.loads(POSITION), indent=4))
@@ -68,7 +67,6 @@ def test_the_position_from_a_file_or_options(tmp_path: Path) -> None:
     assert [next(iter(each.values())) for each in other["moves"]] == ["tower-12"]
 
 
-@pytest.mark.slow
 def test_the_turn_is_one_that_prove_calls_legal() -> None:
     """And the layout afterwards has the wall that was promised, by the engine."""
     questions = []
@@ -110,7 +108,6 @@ def test_a_distance() -> None:
     assert "│fount│ tow │" in goal
 
 
-@pytest.mark.slow
 def test_a_distance_from_options() -> None:
     found = asked("rebuild-distance", "--start", "{}", "--goal", "{}")
     assert (found["turns"], found["moves"], found["proven"]) == (0, [], True)

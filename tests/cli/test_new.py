@@ -115,7 +115,6 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Referee]:
     server.stop()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -150,7 +149,6 @@ async def play_new(running: Referee, folder: Path, *words: str | Path) -> Path:
     return file
 
 
-@pytest.mark.slow
 async def test_a_dynasty(running: Referee, tmp_path: Path) -> None:
     """Three games, each bound to the one before; KDO-26: the order of the first choice moves on by one seat."""
     words = ("--rules", "kingdomino", "--seats", "3", "--options", '{"dynasty": true, "harmony": true}', "--series")
@@ -190,7 +188,6 @@ async def test_a_dynasty(running: Referee, tmp_path: Path) -> None:
     assert f"game 2 of series {series[0].id.hex()}, after entry {records[0].head.hex()}\n" in done.stdout
 
 
-@pytest.mark.slow
 async def test_only_a_game_of_a_series_that_is_over_is_followed(running: Referee, tmp_path: Path) -> None:
     alone = await play_new(running, tmp_path, "--rules", "rollwrite")
     done = referee("new", "--series-of", alone)

@@ -50,7 +50,6 @@ def test_the_forms_of_answers() -> None:
     assert legal["ms"] > 0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("boards", [slice(1, 2), campaign(slice(3))], ids=["a small one", "all"])
 def test_verdicts_are_those_of_inspect(boards: slice) -> None:
     """Every cell around a layout, every removal, every swap: two implementations that share no rule."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from tests.cli.inside import referee
 
 FROZEN = Path(__file__).parent.parent / "frozen"
@@ -89,7 +87,6 @@ def test_what_is_wrong_is_one_line(tmp_path: Path) -> None:
     assert referee("prove-decided", torn).stdout.startswith("ENDED: no result: the organiser aborted the game")
 
 
-@pytest.mark.slow
 def test_no_longer_than_there_is_time() -> None:
     done = referee("prove-decided", WHOLE, "--at", "30", "--timeout", "2", "--rlimit", "4000000000")
     assert done.returncode == 11, done

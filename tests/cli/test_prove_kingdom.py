@@ -32,7 +32,6 @@ def test_the_forms_of_answers() -> None:
     assert fails["counterexample"] == {"place": [48, -2, 0, -1, 0]}
 
 
-@pytest.mark.slow
 def test_verdicts_are_those_of_inspect() -> None:
     """Every place around a kingdom, and of every domino whether there is one."""
     rng = random.Random(3)

@@ -30,8 +30,6 @@ from tests.service.conftest import running
 from tests.service.player import SCRIBE, Play, bearer, refused
 from tests.service.test_again import moved
 
-pytestmark = pytest.mark.slow
-
 
 @dataclass
 class SetBack:

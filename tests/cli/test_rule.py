@@ -22,8 +22,6 @@ from tests.cli import inside
 from tests.cli.command import REFEREE
 from tests.service.player import SCRIBE, Play, connected, seat_key
 
-pytestmark = pytest.mark.slow
-
 
 def here(*words: object, typed: str = "") -> tuple[int, str, str]:
     """Run the command: exit code, standard output, standard error."""

@@ -158,7 +158,6 @@ def test_frames(frame: str, size: int, castle: tuple[int, int] | None) -> None:
     judged_kingdom(json.loads(done.stdout), size, castle)
 
 
-@pytest.mark.slow
 def test_a_budget_ends_the_search_with_the_best() -> None:
     done = referee("longest-wall", "--all", "--budget", "3", "--json")
     assert done.returncode == 0
@@ -168,7 +167,6 @@ def test_a_budget_ends_the_search_with_the_best() -> None:
     judged_wall(found)
 
 
-@pytest.mark.slow
 @BOTH
 def test_ctrl_c_at_a_terminal_keeps_the_best(search: Search) -> None:
     with at_a_terminal(search.command, *search.long, "--budget", "500", "--json") as terminal:
@@ -183,7 +181,6 @@ def test_ctrl_c_at_a_terminal_keeps_the_best(search: Search) -> None:
     search.judged(found)
 
 
-@pytest.mark.slow
 @BOTH
 def test_ctrl_c_without_a_terminal(search: Search) -> None:
     """The search is a process of its own: it has to end, too."""
@@ -197,7 +194,6 @@ def test_ctrl_c_without_a_terminal(search: Search) -> None:
     assert not Path(f"/proc/{worker}").exists()
 
 
-@pytest.mark.slow
 def test_a_search_that_dies_leaves_what_it_found() -> None:
     with searching(WALL, *WALL.long) as (process, worker):
         os.kill(worker, signal.SIGKILL)

@@ -27,7 +27,6 @@ from tests.waiting import waiting_for
 COLUMNS = ["game", "state", "entries", "since", "waits", "for", "connected", "watchers"]
 
 
-@pytest.mark.slow
 async def test_a_table_and_json(tmp_path: Path) -> None:
     running = await serve(tmp_path / "data", tmp_path / "log")
     async with connected(running.address, running.token) as client:
@@ -68,7 +67,6 @@ def test_nobody_there(tmp_path: Path) -> None:
     assert done.stderr == f"referee: 127.0.0.1:1: {NOBODY}\n"
 
 
-@pytest.mark.slow
 async def test_live_on_a_terminal(tmp_path: Path) -> None:
     """Shows what happens, says when the referee is gone, sees it again, leaves on Ctrl-C."""
     running = await serve(tmp_path / "data", tmp_path / "log")

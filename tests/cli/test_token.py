@@ -7,8 +7,6 @@ import json
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from referee.log.v1.log_pb2 import Seat
 from referee.v1 import game_service_pb2 as pb
 from tests.cli.command import NOBODY
@@ -18,7 +16,6 @@ from tests.service.conftest import running
 from tests.service.player import bearer, refused
 
 
-@pytest.mark.slow
 async def test_from_issue_to_revocation(tmp_path: Path) -> None:
     async with running(tmp_path / "data") as (server, client):
 

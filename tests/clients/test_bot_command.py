@@ -71,7 +71,6 @@ async def test_a_game_to_its_end(opened: Opened, tmp_path: Path, source: str) ->
     assert done.stdout.startswith("Seat 0 came ")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("game", "seats"), [("kingdomino", 3), ("rollwrite", 1), ("rollwrite", 3)])
 async def test_the_bots_of_every_game_by_their_names(referee: Referee, tmp_path: Path, game: str, seats: int) -> None:
     async with organiser(referee.address, referee.token) as organising:

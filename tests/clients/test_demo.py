@@ -16,8 +16,7 @@ import pytest
 from referee.log.audit import Policy, audit
 from referee.log.note import VerifierKey
 from referee.log.verdict import Verdict
-
-pytestmark = pytest.mark.slow
+from tests.sizes import campaign
 
 
 class Demo:
@@ -66,9 +65,12 @@ def demo(tmp_path: Path) -> Iterator[Demo]:
     [
         ("alhambra", (), 3, r"^ round 1\b(.|\n)*^ round 2\b(.|\n)*^ round 3\b"),
         ("kingdomino", ("--game", "kingdomino"), 3, "^points of the areas by terrain"),
-        ("kingdomino", ("--game", "kingdomino", "--bots", "greedy,greedy,builder,random"), 4, "^3 random|   3 random"),
+        campaign(
+            *("kingdomino", ("--game", "kingdomino", "--bots", "greedy,greedy,builder,random")),
+            *(4, "^3 random|   3 random"),
+        ),
         ("rollwrite", ("--game", "rollwrite"), 3, "^sheet rw-default-1 .* not the printed one"),
-        ("rollwrite", ("--game", "rollwrite", "--bots", "planner"), 1, "^ virtual 1 "),
+        campaign("rollwrite", ("--game", "rollwrite", "--bots", "planner"), 1, "^ virtual 1 "),
     ],
 )
 def test_a_game_from_deal_to_verified_log(demo: Demo, game: str, words: Sequence[str], seats: int, said: str) -> None:

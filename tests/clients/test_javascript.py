@@ -80,7 +80,6 @@ async def check(
     assert report.verdict is Verdict.COMPLETE, report.as_text()
 
 
-@pytest.mark.slow
 async def test_a_whole_game(referee: Referee, node: Node, tmp_path: Path) -> None:
     """Its key file is one of ours: the audit pins the seat with it."""
     opened = await open_game(referee)
@@ -90,7 +89,6 @@ async def test_a_whole_game(referee: Referee, node: Node, tmp_path: Path) -> Non
     await check(referee, opened, bot, others, tmp_path, seat_keys={0: key.raw})
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("game", ["kingdomino", "rollwrite"])
 async def test_it_plays_what_it_has_never_heard_of(referee: Referee, node: Node, tmp_path: Path, game: str) -> None:
     """The legal moves come with every turn."""
@@ -100,7 +98,6 @@ async def test_it_plays_what_it_has_never_heard_of(referee: Referee, node: Node,
     await check(referee, opened, bot, others, tmp_path)
 
 
-@pytest.mark.slow
 async def test_a_network_that_cuts_every_connection(referee: Referee, node: Node, tmp_path: Path) -> None:
     opened = await open_game(referee)
     network = Network(referee.address, cutting(20_000))
@@ -113,7 +110,6 @@ async def test_a_network_that_cuts_every_connection(referee: Referee, node: Node
     await check(referee, opened, bot, others, tmp_path)
 
 
-@pytest.mark.slow
 async def test_a_referee_that_is_killed_and_a_bot_that_is_killed(node: Node, tmp_path: Path) -> None:
     referee = Referee(tmp_path / "referee")
     referee.start()
@@ -135,7 +131,6 @@ async def test_a_referee_that_is_killed_and_a_bot_that_is_killed(node: Node, tmp
         referee.stop()
 
 
-@pytest.mark.slow
 async def test_over_tls(node: Node, tmp_path: Path) -> None:
     authority = Authority(tmp_path)
     pair = authority.issue("referee")
@@ -153,7 +148,6 @@ async def test_over_tls(node: Node, tmp_path: Path) -> None:
         assert json.loads(first)["scores"] == json.loads(second)["scores"]
 
 
-@pytest.mark.slow
 async def test_who_has_asked_too_much_waits_as_long_as_it_is_told(node: Node, tmp_path: Path) -> None:
     async with running(tmp_path / "data", requests_per_s=0.5) as (server, client):
         created = await client.create(2)

@@ -82,7 +82,6 @@ async def test_a_whole_game(referee: Referee, tmp_path: Path) -> None:
     assert results[0].scores == results[1].scores
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("cut_after", [15_000, 40_000])
 async def test_a_network_that_cuts_every_connection(referee: Referee, tmp_path: Path, cut_after: int) -> None:
     opened = await open_game(referee)
@@ -95,7 +94,6 @@ async def test_a_network_that_cuts_every_connection(referee: Referee, tmp_path: 
     await check_log(referee, opened, results, tmp_path)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("how", [SIGKILL, SIGTERM], ids=lambda how: how.name)
 async def test_a_referee_that_is_stopped_and_started_again(tmp_path: Path, how: Signals) -> None:
     referee = Referee(tmp_path / "referee")

@@ -21,7 +21,6 @@ from tests.contested.campaign import games, sampled
 from tests.log.games import key
 from tests.transcript.test_contested import rounds_of
 
-pytestmark = pytest.mark.slow
 EACH = pytest.mark.parametrize("rules_id", registry.names())
 PLACES_AT = 4
 """Entries of each game after which it is asked where a correction can go back to."""

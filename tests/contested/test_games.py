@@ -29,7 +29,6 @@ WAIVED = {
 """What accepted moves break; ALH-A5 and ALH-A6 are too rare for so few games."""
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("rules_id", registry.names())
 def test_everything_occurs(rules_id: str) -> None:
     """Every kind of entry, every ruling, every ending of the closed list: entered, and held where it can be."""

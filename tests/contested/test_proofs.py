@@ -23,7 +23,6 @@ from tests.contested.served import keep
 from tests.service.conftest import running
 from tests.waiting import waiting_for
 
-pytestmark = pytest.mark.slow
 EACH = pytest.mark.parametrize("rules_id", ["alhambra", "kingdomino"])
 ALL = log_pb2.PROOF_POLICY_ALL
 

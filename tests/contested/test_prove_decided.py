@@ -16,7 +16,6 @@ from tests.cli.inside import referee
 from tests.contested.campaign import games
 from tests.contested.games import Contested
 
-pytestmark = pytest.mark.slow
 EACH = pytest.mark.parametrize("rules_id", ["alhambra", "kingdomino"])
 DECIDED, OPEN = 0, 11
 """Exit codes."""

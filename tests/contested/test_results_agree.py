@@ -39,7 +39,6 @@ from tests.contested.served import keep
 from tests.log.games import seat_key
 from tests.service.conftest import running
 
-pytestmark = pytest.mark.slow
 RULES_ID = "kingdomino"
 """Its games are short; how a game ends is the same for all."""
 AT_ONCE = (Ending.ABORTED, Ending.REFEREE_FAULT)

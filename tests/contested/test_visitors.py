@@ -84,14 +84,12 @@ def test_frozen_logs(log: Path) -> None:
     check(list(file.entries(BytesIO(log.read_bytes()))))
 
 
-@pytest.mark.slow
 @EACH
 def test_contested_games(rules_id: str) -> None:
     for made in games(rules_id, 6):
         check(made.entries)
 
 
-@pytest.mark.slow
 @EACH
 def test_texts_are_read_back(rules_id: str) -> None:
     """Positions, and games as text, after entries of contested games: the same position and the same result."""

@@ -5,14 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 from tests.docs.shell import ROOT, examples, is_shown, ran
 
 PAGE = (ROOT / "docs" / "auditing.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
 def test_it_prints_what_stands_there(tmp_path: Path) -> None:
     for name in ("clients", "tests"):
         (tmp_path / name).symlink_to(ROOT / name)

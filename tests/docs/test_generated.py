@@ -14,7 +14,7 @@ from tests.make_docs import pages
 
 @pytest.mark.parametrize("path", pages(), ids=lambda path: path.name)
 def test_document_is_up_to_date(path: Path) -> None:
-    assert path.read_text(encoding="utf-8") == pages()[path], "run `make docs`"
+    assert path.read_text(encoding="utf-8") == pages()[path](), "run `make docs`"
 
 
 @pytest.mark.parametrize(

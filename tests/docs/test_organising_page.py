@@ -7,8 +7,6 @@ import re
 from contextlib import ExitStack
 from pathlib import Path
 
-import pytest
-
 from tests.cli.inside import referee
 from tests.docs.shell import ROOT, examples, is_shown, ran, running
 from tests.waiting import until
@@ -21,7 +19,6 @@ REMOTE = re.compile(r"referee (new|status|fetch|rule \S+|docket \S+(?<!\.gamelog
 """What asks the referee where it usually listens."""
 
 
-@pytest.mark.slow
 async def test_it_prints_what_stands_there(tmp_path: Path) -> None:
     folder = tmp_path / "empty"
     folder.mkdir()

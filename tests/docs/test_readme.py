@@ -7,8 +7,6 @@ import re
 from contextlib import ExitStack
 from pathlib import Path
 
-import pytest
-
 from tests.docs.shell import ROOT, ran, running
 from tests.waiting import until
 
@@ -30,7 +28,6 @@ def test_nothing_is_left_out_that_can_be_run() -> None:
     assert len(run) >= 8
 
 
-@pytest.mark.slow
 async def test_the_commands_work(tmp_path: Path) -> None:
     for name in ("clients", "docs", "tests"):
         (tmp_path / name).symlink_to(ROOT / name)

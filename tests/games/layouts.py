@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Final
 
 from referee.games.alhambra.layout import Layout
@@ -18,18 +18,20 @@ OPEN: Final = tile_set(tuple(f"{TYPES[n % 6]}-{n + 1}" for n in range(54)))
 ONE_OF_EACH_WALL: Final = sorted({oracle.walls(name): name for name in NAMES}.values())
 """Tiles that differ in their walls, all that the game has."""
 
-Habit = Callable[[Iterable[Cell], Cell], float]
+Habit = Callable[[Container[Cell], Cell], float]
 """How much a builder likes a cell; the highest is tried first."""
 
 
-def ring(board: Iterable[Cell], cell: Cell) -> int:
+def ring(board: Container[Cell], cell: Cell) -> int:
     """How many of the eight cells around are occupied."""
-    return sum(max(abs(x - cell[0]), abs(y - cell[1])) == 1 for x, y in board)
+    x, y = cell
+    return sum((x + dx, y + dy) in board for dx in (-1, 0, 1) for dy in (-1, 0, 1) if dx or dy)
 
 
-def sides(board: Iterable[Cell], cell: Cell) -> int:
+def sides(board: Container[Cell], cell: Cell) -> int:
     """How many of the four cells beside are occupied."""
-    return sum(abs(x - cell[0]) + abs(y - cell[1]) == 1 for x, y in board)
+    x, y = cell
+    return sum(beside in board for beside in ((x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1)))
 
 
 HABITS: Final[dict[str, Habit]] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import cache
 from typing import Any
 
 import pytest
@@ -14,8 +15,13 @@ from tests.games import oracle
 from tests.games.layouts import engine_layout, random_boards
 from tests.notation.questions import TILE_SET, ask, lists, names
 
-LAYOUTS = [engine_layout(board) for board in random_boards("inspect", 120)]
 PLUS = {"0,-1": "pavilion-2-NEW", "-1,0": "chambers-5-NSW", "1,0": "arcades-4-NES", "0,1": "seraglio-3-ESW"}
+COUNT = 120
+
+
+@cache
+def layouts() -> list[Layout]:
+    return [engine_layout(board) for board in random_boards("inspect", COUNT)]
 
 
 def test_the_documented_example() -> None:
@@ -101,9 +107,9 @@ def test_every_rule_of_building_is_named(layout: dict[str, str], rules: set[str]
     assert {found["rule"] for found in ask(layout=layout)["violations"]} == rules
 
 
-@pytest.mark.parametrize("number", range(0, len(LAYOUTS), 3))
+@pytest.mark.parametrize("number", range(0, COUNT, 3))
 def test_lists_are_those_of_the_engine_cell_by_cell(number: int) -> None:
-    layout = LAYOUTS[number]
+    layout = layouts()[number]
     rng = random.Random(number)
     for tile in rng.sample(range(54), 6):
         found = ask(layout=names(layout), tile=TILE_SET.names[tile])
@@ -116,7 +122,7 @@ def test_lists_are_those_of_the_engine_cell_by_cell(number: int) -> None:
 
 
 def test_the_order_of_cells_in_the_question_does_not_matter() -> None:
-    for layout in LAYOUTS[:20]:
+    for layout in layouts()[:20]:
         tiles = names(layout)
         backwards = dict(reversed(tiles.items()))
         assert ask(layout=tiles, tile="tower-12") == ask(layout=backwards, tile="tower-12")
@@ -150,7 +156,7 @@ def test_legal_layouts_with_one_change() -> None:
     """Near the border between legal and not: a tile taken away, put elsewhere or exchanged."""
     rng = random.Random(5)
     legal = 0
-    for layout in LAYOUTS:
+    for layout in layouts():
         assert is_legal(layout)
         if not layout.tiles:
             continue
@@ -165,4 +171,4 @@ def test_legal_layouts_with_one_change() -> None:
             changed = Layout(TILE_SET, tiles)
             assert ask(layout=names(changed))["valid"] == is_legal(changed)
             legal += is_legal(changed)
-    assert 50 < legal < 6 * len(LAYOUTS) - 50, "both kinds are tried"
+    assert 50 < legal < 6 * COUNT - 50, "both kinds are tried"

@@ -18,7 +18,6 @@ AT = 6
 """Entries of each game at which it is read."""
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("rules_id", registry.names())
 def test_stories_are_true(rules_id: str) -> None:
     for made in games(rules_id, 12):

@@ -6,13 +6,10 @@ import os
 import signal
 from pathlib import Path
 
-import pytest
-
 from tests.cli.inside import referee
 from tests.cli.terminal import at_a_terminal
 
 
-@pytest.mark.slow
 def test_the_desk_has_a_referee_of_its_own_and_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     folder = tmp_path / "club"
     with at_a_terminal("desk", "--folder", folder) as terminal:

@@ -156,7 +156,6 @@ async def test_the_form_tells_what_is_wrong_and_opens_nothing(referee: Referee, 
         assert "sheet club-sheet" in desk.text("position")
 
 
-@pytest.mark.slow
 async def test_a_game_goes_on_after_desk_and_referee_were_stopped(referee: Referee, tmp_path: Path) -> None:
     async with running(referee, tmp_path) as desk:
         await desk.open_game(KINGS, "Redwing, Bluebell")
@@ -207,7 +206,6 @@ async def test_the_game_that_goes_on_is_proposed(referee: Referee, tmp_path: Pat
         await until(lambda: desk.text("awaited").startswith("The game is over"), "the game that is over")
 
 
-@pytest.mark.slow
 async def test_what_is_entered_without_a_connection_is_entered_when_there_is_one(
     referee: Referee, tmp_path: Path
 ) -> None:

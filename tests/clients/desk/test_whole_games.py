@@ -28,7 +28,6 @@ async def take_back(desk: Desk, to_seq: int) -> None:
     await desk.answered()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("setup", GAMES, ids=name_of)
 async def test_a_game_that_was_entered_and_corrected_is_complete_and_says_what_was_typed(
     setup: Setup, referee: Referee, tmp_path: Path
