@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from referee.games import forfeits, registry, table_rules
 from referee.games.game import Kind, Rule
@@ -23,6 +24,10 @@ KINDS = {
     Kind.SCORING: "gives points or places; a test fails if it is altered",
     Kind.DERIVED: "follows from other rules; a test checks it as a property",
 }
+
+EARLIER = """\
+Games and logs of version {version} keep it: a game names the version that it is played by. These rules differ:
+"""
 
 INTRODUCTION = """\
 Made from the rule catalogue by `make docs`. {seats} seats, {rules} rules. The column "function" names the code that
@@ -54,9 +59,27 @@ def rules_page(rules_id: str, version: int) -> str:
         *(f"- **{kind.value}**: {meaning}" for kind, meaning in KINDS.items()),
         "",
         *_rules_table(game.catalogue),
+        *_earlier(game),
         *page.appendix(),
     ]
     return "\n".join(lines)
+
+
+def _earlier(game: Any) -> list[str]:
+    """Return how the versions before this one differ from it."""
+    lines: list[str] = []
+    for version in range(1, game.version):
+        before = registry.get(game.rules_id, version)
+        added = {rule.id for rule in game.catalogue} - {rule.id for rule in before.catalogue}
+        lines += [
+            f"## Version {version}",
+            "",
+            EARLIER.format(version=version),
+            *_rules_table([rule for rule in before.catalogue if rule not in game.catalogue]),
+        ]
+        if added:
+            lines += [f"Version {version} does not have {', '.join(sorted(added))}.", ""]
+    return lines
 
 
 TABLE_INTRODUCTION = """\
@@ -94,7 +117,7 @@ def table_page() -> str:
         seat = ", forfeits" if ending in forfeits.ENDINGS else ""
         lines.append(f"| {ending.value} | {ending.name}{seat} | {_cell(row.by)} | {_cell(row.worth.value)} |")
     lines += ["", "## Stand-ins", "", STAND_INS]
-    pages = [(game, registry.part("tests.rules_pages", game.rules_id)) for game in registry.games()]
+    pages = [(game, registry.part("tests.rules_pages", game.rules_id)) for game in registry.newest()]
     for game, page in pages:
         lines += [f"### {game.rules_id}", "", page.STAND_IN]
     lines += ["## What may stand", "", MAY_STAND]
@@ -148,8 +171,7 @@ def theorems_page() -> str:
 def pages() -> dict[Path, Callable[[], str]]:
     """Return every generated document with what makes its text."""
     rules = {
-        DOCS / "rules" / f"{game.rules_id}.md": partial(rules_page, game.rules_id, game.version)
-        for game in registry.games()
+        DOCS / "rules" / f"{game.rules_id}.md": rules_page(game.rules_id, game.version) for game in registry.newest()
     }
     log_format = DOCS / "log-format.md"  # only its last section is made
     return {

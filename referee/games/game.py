@@ -161,6 +161,9 @@ class State(Protocol):
     def observation(self, seat: int | None) -> Any:
         """Return what the seat (or, for None, anybody) may know."""
 
+    def comments(self) -> tuple[str, ...]:
+        """Return sentences on what no rule forbids, yet every report has to mention; often nothing."""
+
     def copy(self) -> State:
         """Return an independent state."""
 

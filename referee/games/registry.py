@@ -14,12 +14,17 @@ from typing import Any, Final
 from referee.games import alhambra, kingdomino, rollwrite
 from referee.games.game import UnknownRules
 
-_GAMES: Final = {(game.rules_id, game.version): game for game in (alhambra.GAME, kingdomino.GAME, rollwrite.GAME)}
+_GAMES: Final = {(game.rules_id, game.version): game for game in (*alhambra.VERSIONS, kingdomino.GAME, rollwrite.GAME)}
 
 
 def games() -> Sequence[Any]:
     """Return all games, every version."""
     return tuple(_GAMES.values())
+
+
+def newest() -> Sequence[Any]:
+    """Return the newest version of each game."""
+    return tuple(get(rules_id) for rules_id in names())
 
 
 def names() -> tuple[str, ...]:

@@ -15,6 +15,10 @@ class StateBase:
         """Return an independent state."""
         raise NotImplementedError
 
+    def comments(self) -> tuple[str, ...]:
+        """Return nothing: what is unusual in this game is forbidden."""
+        return ()
+
     def encode(self) -> bytes:
         """Return the canonical encoding."""
         raise NotImplementedError

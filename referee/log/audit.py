@@ -345,6 +345,7 @@ class _Auditor:
             proofs=proofs,
             remarks=(
                 *(game.position.about_opening() if game is not None else ()),
+                *(game.position.state.comments() if game is not None else ()),
                 *self._recoveries(),
                 *self.remarks,
                 *proofs.remarks(),

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from referee.games import registry
-from referee.games.game import Chance, Decision, Forced, ForcedPass, Pending, State
+from referee.games.game import Chance, Decision, Forced, ForcedPass, Game, Pending, State
 from referee.games.results import Contest, Result, Wait
 from referee.notation import accepted, contest_text, headers
 from referee.notation.errors import Kind, NotationError, either, illegal
@@ -100,7 +100,7 @@ def read(text: str) -> Reading:
     state = setup.start()
     events = []
     for act in acts:
-        event = _event(setup.rules_id, state, act, setup.game.waivable)
+        event = _event(setup.game, state, act, setup.game.waivable)
         state.apply(event)
         events.append(event)
     contest = contest_text.read(found, setup.seats, state.pending())
@@ -116,22 +116,26 @@ def parse(text: str) -> tuple[Headers, list[Any]]:
     return Headers(rules_id, tree.children[: len(tree.children) - len(acts)]), acts
 
 
-def read_line(rules_id: str, state: State, text: str) -> Any:
-    """The legal event of one line in this position, which stays as it is. Raises ``NotationError``."""
+def read_line(rules_id: str, state: State, text: str, version: int = 0) -> Any:
+    """Return the legal event of one line in this position, which stays as it is. Raise ``NotationError``.
+
+    ``version``: of the rules, 0 for the newest; refusals have its texts.
+    """
     act: Any = grammar(rules_id).parse(text, "act")
     if (mark := mark_of(act)) is not None:
         raise syntax_error(mark, "a move that is marked as accepted", "a legal one: no arbiter has ruled on it")
-    return _event(rules_id, state, act, frozenset())
+    return _event(registry.get(rules_id, version), state, act, frozenset())
 
 
-def _event(rules_id: str, state: State, act: Any, waivable: frozenset[str]) -> Any:
+def _event(game: Game, state: State, act: Any, waivable: frozenset[str]) -> Any:
     """What a line means here: it is legal, or marked with the rules that it breaks. Raises ``NotationError``."""
+    rules_id = game.rules_id
     event = meant(rules_id, state, act)
     violations = state.check(event)
     if (mark := mark_of(act)) is not None:
         accepted.check(mark, line(rules_id, state, event), violations, waivable)
     elif violations:
-        rules = registry.part(__package__, rules_id, "text").RULES
+        rules = {rule.id: rule for rule in game.catalogue}
         raise illegal(place_of(act), line(rules_id, state, event), violations, rules)
     return event
 

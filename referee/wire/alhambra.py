@@ -273,4 +273,4 @@ class Codec:
         return pb.DESCRIPTOR
 
 
-CODECS: Final = {1: Codec()}
+CODECS: Final = dict.fromkeys((1, 2), Codec())

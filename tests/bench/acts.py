@@ -86,7 +86,7 @@ Script = tuple[tuple[bool, bytes], ...]
 @lru_cache
 def script(seed: int) -> Script:
     """A random game."""
-    rng, game, codec = random.Random(seed), registry.get("alhambra"), codec_of("alhambra", 1)
+    rng, game, codec = random.Random(seed), registry.get("alhambra"), codec_of("alhambra", 2)
     components = codec.decode_components(codec.encode_components(None))
     state, dealer = game.new(SEATS), game.dealer(SEATS, None, None, Shuffler(rng))
     found: list[tuple[bool, bytes]] = []

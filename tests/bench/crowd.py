@@ -40,7 +40,7 @@ OPTIONS = alhambra_pb2.Options(max_turns=10_000).SerializeToString(deterministic
 @lru_cache
 def endless() -> tuple[tuple[bool, bytes], ...]:
     """A game in which, after some ordinary turns, everybody rebuilds to its end: one entry an act."""
-    rng, game, codec = random.Random(5), registry.get("alhambra"), codec_of("alhambra", 1)
+    rng, game, codec = random.Random(5), registry.get("alhambra"), codec_of("alhambra", 2)
     components = codec.decode_components(codec.encode_components(None))
     options = codec.decode_options(OPTIONS)
     state, dealer = game.new(SEATS, options, None), game.dealer(SEATS, options, None, Shuffler(rng))

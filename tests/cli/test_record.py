@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from referee.cli import texts
+from referee.games.alhambra import dealer
 from referee.games.game import Ending
 from referee.games.results import Contest, Result
 from referee.log.keys import PrivateKey
@@ -65,6 +66,44 @@ def test_a_text_becomes_a_log_that_is_complete_and_says_the_same(setup: Setup, k
     done = referee("audit", out, "--key", verifier(keys), "--scribe-key", f"0={scribe}")
     assert done.stdout.startswith("COMPLETE\n")
     assert referee("show", out, "--notation").stdout == text.read_text(encoding="utf-8")
+
+
+def cut_by_eye(monkeypatch: pytest.MonkeyPatch) -> str:
+    """A game whose first pile had three cards less than a fifth, with scoring card A near the top of the second."""
+
+    def uneven(cards: int) -> tuple[tuple[int, ...]]:
+        fifth = cards // 5
+        return ((fifth - 3, fifth + 3, fifth, fifth, cards - 4 * fifth),)
+
+    monkeypatch.setattr(dealer, "splits", uneven)
+    for seed in range(20):
+        setup = PLAIN[0]
+        game = played(setup, seed)
+        if game.state.comments():
+            return write(text_of(setup, game))
+    raise AssertionError
+
+
+def test_piles_that_were_cut_by_eye_are_a_record_with_a_comment(
+    keys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ALH-F3: an honest table's game has a score and a log, and whoever reads these learns of the piles."""
+    words = "money cards were not cut into five equal piles (ALH-F3): scoring card A came after"
+    text, out = tmp_path / "game.txt", tmp_path / "game.gamelog"
+    text.write_text(cut_by_eye(monkeypatch), encoding="utf-8")
+    assert referee("adjudicate", text).returncode == 0
+    assert words in " ".join(referee("score", text).stdout.split())
+    code, _, _ = recorded(keys, text, out)
+    assert code == 0
+    audit = referee("audit", out, "--key", verifier(keys))
+    assert audit.stdout.startswith("COMPLETE\n")
+    assert words in audit.stdout
+    assert words in " ".join(referee("report", out, "--key", verifier(keys)).stdout.split())
+    # Version 1 of the rules refuses it as ever, in its own words.
+    text.write_text(text.read_text(encoding="utf-8").replace('[Version "2"]', '[Version "1"]'), encoding="utf-8")
+    refused = referee("score", text)
+    assert refused.returncode == 8
+    assert "five piles that differ by one card at most" in refused.stderr
 
 
 def test_a_text_that_breaks_off_becomes_a_prefix_and_an_aborted_game_is_complete(keys: Path, tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ class Watched:
         return move
 
 
-GAMES = [(game.rules_id, name) for game in registry.games() for name in names(game.rules_id)]
+GAMES = [(game.rules_id, name) for game in registry.newest() for name in names(game.rules_id)]
 
 
 @pytest.mark.parametrize(("game", "name"), GAMES)

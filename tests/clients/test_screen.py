@@ -56,7 +56,7 @@ def test_rounds_add_up_to_the_scores(seats: int) -> None:
             assert [sum(earned) + wall for earned, wall in zip(held.earned, held.walls, strict=True)] == [*held.points]
 
 
-GAMES = [(rules.rules_id, seats) for rules in registry.games() for seats in (rules.min_seats, rules.max_seats)]
+GAMES = [(rules.rules_id, seats) for rules in registry.newest() for seats in (rules.min_seats, rules.max_seats)]
 
 
 @pytest.mark.parametrize(("game", "seats"), GAMES)

@@ -65,7 +65,7 @@ class Load:
 
     async def create(self, seats: int) -> tuple[Told, list[str]]:
         """A new game and its tokens, whatever happens meanwhile."""
-        options = b"" if self.turns is None else codec("alhambra", 1).encode_options(Options(max_turns=self.turns))
+        options = b"" if self.turns is None else codec("alhambra", 2).encode_options(Options(max_turns=self.turns))
         request = pb.CreateGameRequest(rules_id="alhambra", seats=[log_pb2.Seat()] * seats, options=options)
         while True:
             try:

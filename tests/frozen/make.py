@@ -53,15 +53,16 @@ def _rollwrite(**options: Any) -> bytes:
     return codec("rollwrite").encode_options(Rollwrite(**options))
 
 
+NEWEST: Final = registry.newest()
 ALL: Final = (0, 1, 2, 3, 4, 5)
 DUEL: Final = {"frame": Frame.RELATIVE, "first_order": Draw.KINGS, "mighty_duel": True}
 WIDER: Final = {"declared_order": (1, 2, 0), "wider_offer": True, "central": Central.KINGDOM, "harmony": True}
 GAMES: Final[dict[str, Callable[[], Played]]] = {
-    "alhambra-1-dealt-3": _played("alhambra", 7, seats=3),
-    "alhambra-1-dealt-2-attempts": _attempted("alhambra", 11),
-    "alhambra-1-declared-6": _played("alhambra", 8, seats=6, dealt=False, scribed=ALL),
-    "alhambra-1-dealt-4-scribed": _played("alhambra", 9, seats=4, scribed=(1, 2)),
-    "alhambra-1-aborted": _aborted("alhambra", 0, 0),
+    "alhambra-2-dealt-3": _played("alhambra", 7, seats=3),
+    "alhambra-2-dealt-2-attempts": _attempted("alhambra", 11),
+    "alhambra-2-declared-6": _played("alhambra", 8, seats=6, dealt=False, scribed=ALL),
+    "alhambra-2-dealt-4-scribed": _played("alhambra", 9, seats=4, scribed=(1, 2)),
+    "alhambra-2-aborted": _aborted("alhambra", 0, 0),
     "kingdomino-1-dealt-4": _played("kingdomino", 1, seats=4),
     "kingdomino-1-dealt-2-duel-attempts": _attempted("kingdomino", 2, options=_kingdomino(**DUEL)),
     "kingdomino-1-declared-3-wider-scribed": _played(
@@ -81,8 +82,8 @@ GAMES: Final[dict[str, Callable[[], Played]]] = {
         "rollwrite", 5, seats=3, tables=codec("rollwrite").encode_components(own_sheet())
     ),
     "rollwrite-1-aborted": _aborted("rollwrite", 6, 20),
-    **{f"{name}-1-dealt-3-contested": partial(contested, name) for name in registry.names()},
-    **{f"{name}-1-declared-3-corrected": partial(corrected, name) for name in registry.names()},
+    **{f"{game.rules_id}-{game.version}-dealt-3-contested": partial(contested, game.rules_id) for game in NEWEST},
+    **{f"{game.rules_id}-{game.version}-declared-3-corrected": partial(corrected, game.rules_id) for game in NEWEST},
 }
 """Every kind of log that this version writes."""
 

@@ -16,7 +16,7 @@ from tests.frozen.report import HERE, report_of
 LOGS = sorted(HERE.glob("*.gamelog"))
 
 
-@pytest.mark.parametrize("game", registry.games(), ids=lambda game: game.rules_id)
+@pytest.mark.parametrize("game", registry.games(), ids=lambda game: f"{game.rules_id}-{game.version}")
 def test_there_are_frozen_logs_of_every_version(game: Any) -> None:
     """Dealt, declared, with attempts, aborted: each that the maker makes, and they are what they are named."""
     name = f"{game.rules_id}-{game.version}-"

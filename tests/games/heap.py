@@ -72,6 +72,9 @@ class Heap:
     def observation(self, seat: int | None) -> Any:
         return self.copy()
 
+    def comments(self) -> tuple[str, ...]:
+        return ()
+
     def copy(self) -> Heap:
         return replace(self, taken=self.taken.copy())
 

@@ -28,7 +28,7 @@ from referee.games.alhambra.moves import (
     TakeMoney,
 )
 from referee.games.alhambra.phases import Phase
-from referee.games.alhambra.piles import scoring_cards_fit
+from referee.games.alhambra.piles import Cut, scoring_cards_fit, weight_of_places
 from referee.games.alhambra.tiles import tiles_of
 from referee.games.game import Cell, Chance, Forced, ForcedPass, Over
 from referee.harness import Shuffler
@@ -262,9 +262,10 @@ def test_row_outcomes_go_on_with_the_discards() -> None:
         phase=Phase.ROW,
         deck=["ducat-5"],
         discard=["denar-1", "denar-1", "guilder-2"],
-        turned=1,
-        a_at=0,
-        b_at=1,
+        stack=9,
+        turned=9,
+        a_at=2,
+        b_at=5,
     )
     assert check_outcomes(state) == perm(1, 1) * perm(3, 1)
     state.discard = counts([])
@@ -310,9 +311,9 @@ def ways(turned: int, a_at: int, b_at: int) -> int:
 def test_scoring_cards_are_among_the_outcomes_where_the_piles_allow(
     turned: int, a_at: int, b_at: int, scoring: set[int]
 ) -> None:
-    """Fifty cards in the piles; two more are turned."""
+    """Fifty cards in even piles; two more are turned."""
     deck = ["denar-1", "ducat-1", "ducat-2"]
-    state = position(row=["denar-9", "dirham-9"], phase=Phase.ROW, deck=deck, stack=50)
+    state = position(row=["denar-9", "dirham-9"], phase=Phase.ROW, deck=deck, stack=50, cut=Cut.EVEN)
     state.turned, state.a_at, state.b_at = turned, a_at, b_at
     weights = check_outcomes(state)
     assert weights == perm(3, 2) * (ways(turned, a_at, b_at) if b_at < 0 else 1)
@@ -347,14 +348,62 @@ def test_where_scoring_cards_may_lie_is_what_the_piles_allow() -> None:
             allowed |= {(sizes[0] + a, sum(sizes[:3]) + b) for a in range(sizes[1] + 1) for b in range(sizes[3] + 1)}
         for a in range(cards + 1):
             for b in range(cards + 1):
-                assert scoring_cards_fit(cards, cards, a, b) is ((a, b) in allowed)
+                assert scoring_cards_fit(Cut.EVEN, cards, cards, a, b) is ((a, b) in allowed)
             # While B has not come: there is a place for it below the cards that were turned.
             for turned in range(a, cards + 1):
                 still = any((a, b) in allowed for b in range(turned, cards + 1))
-                assert scoring_cards_fit(cards, turned, a, -1) is still
+                assert scoring_cards_fit(Cut.EVEN, cards, turned, a, -1) is still
         for turned in range(cards + 1):
             still = any(a >= turned for a, _ in allowed)
-            assert scoring_cards_fit(cards, turned, -1, -1) is still
+            assert scoring_cards_fit(Cut.EVEN, cards, turned, -1, -1) is still
+
+
+def test_any_five_piles_are_as_good_in_the_second_version() -> None:
+    """Every split into five piles of at least one card, and every place in the second and the fourth."""
+    for cards in range(5, 16):
+        splits = [sizes for sizes in product(range(1, cards - 3), repeat=4) if sum(sizes) < cards]
+        allowed = {
+            (sizes[0] + a, sum(sizes[:3]) + b)
+            for sizes in splits
+            for a in range(sizes[1] + 1)
+            for b in range(sizes[3] + 1)
+        }
+        for a, b in product(range(cards + 1), repeat=2):
+            assert scoring_cards_fit(Cut.ANY, cards, cards, a, b) is ((a, b) in allowed)
+        for turned in range(cards + 1):
+            for a in range(turned + 1):
+                still = any((a, b) in allowed for b in range(turned, cards + 1))
+                assert scoring_cards_fit(Cut.ANY, cards, turned, a, -1) is still
+            still = any(a >= turned for a, _ in allowed)
+            assert scoring_cards_fit(Cut.ANY, cards, turned, -1, -1) is still
+
+
+def test_an_uneven_cut_is_possible_and_very_rare() -> None:
+    """What an even cut brings has the likelihoods that it has there; the rest together is next to nothing."""
+    cards, places = 90, range(91)
+    even = {at: weight_of_places(Cut.EVEN, cards, cards, *at) for at in product(places, repeat=2)}
+    ours = {at: weight_of_places(Cut.ANY, cards, cards, *at) for at in product(places, repeat=2)}
+    fits = {at for at in ours if scoring_cards_fit(Cut.ANY, cards, cards, *at)}
+    assert {at for at, weight in ours.items() if weight} == fits > {at for at, weight in even.items() if weight}
+    share = sum(ours.values()) / sum(even.values())
+    assert all(abs(ours[at] / share - weight) < weight / 1000 for at, weight in even.items() if weight)
+    assert sum(ours[at] for at in fits if not even[at]) * 1000 < sum(ours.values())
+
+
+@pytest.mark.parametrize(("version", "is_refused"), [(1, True), (2, False)])
+def test_piles_that_were_cut_by_eye(version: int, is_refused: bool) -> None:
+    """Piles of 15, 21, 18, 18 and 18 cards: A came after 16, two cards before equal piles could bring it."""
+    state = position(row=["denar-9"] * 3, phase=Phase.ROW, deck=["ducat-1"] * 74, stack=90, turned=16)
+    state.cut = Cut(version)
+    event = MoneyRow((SCORING_A, *kinds("ducat-1")))
+    violations = state.check(event)
+    assert [violation.rule_id for violation in violations] == ["ALH-F3"] * is_refused
+    assert state.comments() == ()
+    if not is_refused:
+        state.apply(event)
+        (comment,) = state.comments()
+        came = "scoring card A came after 16 of them; 17 of them are turned"
+        assert comment == f"the 90 money cards were not cut into five equal piles (ALH-F3): {came}"
 
 
 def test_the_dealer_puts_the_scoring_cards_where_the_piles_allow() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -30,9 +31,11 @@ from referee.games.alhambra.moves import (
 from referee.games.alhambra.options import EndRule, LoopRule
 from referee.games.alhambra.outline import outline
 from referee.games.alhambra.phases import FREE, Phase
+from referee.games.alhambra.piles import Cut
 from referee.games.alhambra.scoring import award_type, place_points, places, score_round
 from referee.games.alhambra.tiles import NAMES, SIDE_LETTERS, TileSet, tiles_of
-from referee.games.game import Cell, Decision, Ending, Forced, ForcedPass, Over
+from referee.games.game import Cell, Chance, Decision, Ending, Forced, ForcedPass, Over
+from referee.harness import Shuffler
 from tests.games import oracle
 from tests.games.positions import DEAR_MARKET, TILE_SET, number, numbers, position
 from tests.games.words import board_of, kinds
@@ -379,22 +382,54 @@ def another_seat_before_the_youngest() -> Broken:
 
 
 @violates("ALH-F3")
-def scoring_card_a_above_the_second_pile() -> Broken:
+def scoring_card_a_on_top_of_the_piles() -> Broken:
     state = position(row=["denar-9"] * 3, phase=Phase.ROW, deck=["ducat-1"] * 50)
     early = MoneyRow((SCORING_A, *kinds("ducat-1")))
     return Broken(state, early, MoneyRow(kinds("ducat-1")))
 
 
 @violates("ALH-F3")
+def scoring_card_a_in_no_pile_above_the_third() -> Broken:
+    """Three cards have to lie below it: one of the third pile, one of the fourth, one of the fifth."""
+    state = position(row=["denar-9"] * 3, phase=Phase.ROW, deck=["ducat-1"] * 3, stack=50, turned=47)
+    return Broken(state, MoneyRow(kinds("ducat-1")), MoneyRow((SCORING_A, *kinds("ducat-1"))))
+
+
+@violates("ALH-F3")
+def scoring_card_b_without_a_third_pile_above() -> Broken:
+    state = position(row=["denar-9"] * 3, phase=Phase.ROW, deck=["ducat-1"] * 35, stack=50, turned=15, a_at=15)
+    return Broken(state, MoneyRow((SCORING_B, *kinds("ducat-1"))), MoneyRow(kinds("ducat-1")))
+
+
+@violates("ALH-F3")
+def scoring_card_b_below_the_last_card() -> Broken:
+    state = position(row=["denar-9"] * 3, phase=Phase.ROW, deck=["ducat-1"], stack=50, turned=49, a_at=15)
+    return Broken(state, MoneyRow(kinds("ducat-1")), MoneyRow((SCORING_B, *kinds("ducat-1"))))
+
+
+def even(state: State) -> State:
+    """As version 1 has it."""
+    state.cut = Cut.EVEN
+    return state
+
+
+@violates("ALH-F3")
+def scoring_card_a_above_the_second_pile() -> Broken:
+    state = even(position(row=["denar-9"] * 3, phase=Phase.ROW, deck=["ducat-1"] * 41, stack=50, turned=9))
+    early = MoneyRow((SCORING_A, *kinds("ducat-1")))
+    return Broken(state, early, MoneyRow(kinds("ducat-1")))
+
+
+@violates("ALH-F3")
 def scoring_card_a_below_the_second_pile() -> Broken:
-    state = position(row=["denar-9"] * 3, phase=Phase.ROW, deck=["ducat-1"] * 30, stack=50, turned=20)
+    state = even(position(row=["denar-9"] * 3, phase=Phase.ROW, deck=["ducat-1"] * 30, stack=50, turned=20))
     late = MoneyRow(kinds("ducat-1"))
     return Broken(state, late, MoneyRow((SCORING_A, *kinds("ducat-1"))))
 
 
 @violates("ALH-F3")
 def scoring_card_b_before_the_fourth_pile() -> Broken:
-    state = position(row=["denar-9"] * 3, phase=Phase.ROW, deck=["ducat-1"] * 21, stack=50, turned=29, a_at=15)
+    state = even(position(row=["denar-9"] * 3, phase=Phase.ROW, deck=["ducat-1"] * 21, stack=50, turned=29, a_at=15))
     return Broken(state, MoneyRow((SCORING_B, *kinds("ducat-1"))), MoneyRow(kinds("ducat-1")))
 
 
@@ -561,10 +596,10 @@ def test_the_discards_are_shuffled_into_the_deck_in_mid_refill() -> None:
         row=["denar-1", "denar-1", "denar-1", "denar-9"],
         deck=["ducat-7"],
         discard=["dirham-5", "dirham-5", "guilder-6"],
-        stack=1,
-        turned=1,
-        a_at=0,
-        b_at=1,
+        stack=9,
+        turned=9,
+        a_at=2,
+        b_at=5,
     )
     state.apply(TakeMoney(kinds("denar-1", "denar-1", "denar-1")))
     assert state.check(MoneyRow(kinds("dirham-5", "ducat-7", "guilder-6")))
@@ -574,14 +609,14 @@ def test_the_discards_are_shuffled_into_the_deck_in_mid_refill() -> None:
     assert state.row == list(kinds("denar-9", "dirham-5", "ducat-7", "guilder-6"))
     assert state.deck[kinds("dirham-5")[0]] == sum(state.deck) == 1
     assert not any(state.discard)
-    state = position(deck=[], discard=["dirham-5"])
+    state = position(deck=[], discard=["dirham-5"], stack=9, turned=9, a_at=2, b_at=5)
     state.apply(TakeMoney(kinds("denar-9")))
     assert state.check(MoneyRow(kinds("dirham-5"))) == ()
 
 
 @mutated("ALH-C10", Mutation("state.State._end_turn", "(any(self.deck) or any(self.discard))", "True"))
 def test_the_row_stays_short_when_deck_and_discards_are_empty() -> None:
-    state = position(row=["denar-1", "denar-2", "denar-9"], deck=["ducat-7"], turned=1, a_at=0, b_at=1)
+    state = position(row=["denar-1", "denar-2", "denar-9"], deck=["ducat-7"], stack=9, turned=8, a_at=2, b_at=5)
     state.apply(TakeMoney(kinds("denar-1", "denar-2")))
     assert state.check(MoneyRow(kinds("ducat-7"))) == ()
     state.apply(MoneyRow(kinds("ducat-7")))
@@ -663,9 +698,15 @@ def test_a_round_is_scored_when_row_and_market_are_full() -> None:
     Mutation("state.State._scoring_card", "(*self.to_score, ", "(*(), "),
 )
 def test_both_rounds_in_one_refill_are_held_in_order() -> None:
-    """No five piles allow it; a set-up with two cards in all does."""
+    """No equal piles allow it; a third pile of one card does."""
     state = position(
-        2, row=["denar-9"] * 2, phase=Phase.ROW, deck=["ducat-1"] * 2, stack=2, boards=[{(0, 1): "pavilion-8"}]
+        2,
+        row=["denar-9"] * 2,
+        phase=Phase.ROW,
+        deck=["ducat-1"] * 4,
+        stack=6,
+        turned=2,
+        boards=[{(0, 1): "pavilion-8"}],
     )
     both = MoneyRow((SCORING_A, *kinds("ducat-1"), SCORING_B, *kinds("ducat-1")))
     assert state.check(both) == ()
@@ -1080,6 +1121,18 @@ def beyond(layout: Layout) -> list[int]:
 
 
 thorough = settings(max_examples=60)
+
+
+@derives("ALH-F14")
+@given(st.integers(0, 2**32))
+def test_everybody_sees_every_hand(seed: int) -> None:
+    state = GAME.new(3)
+    dealer = GAME.dealer(3, None, None, Shuffler(random.Random(seed)))
+    while isinstance(state.pending()[0], Chance):
+        state.apply(dealer.outcome(state))
+    assert all(map(any, state.hands))
+    for seat in (*range(state.seats), None):
+        assert state.observation(seat).hands == state.hands
 
 
 @derives("ALH-A1")

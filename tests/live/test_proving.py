@@ -408,7 +408,7 @@ class Failing:
 
 async def test_what_was_made_before_a_failure_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     known = installed()
-    failing = Failing(known.provable("alhambra", 1))  # type: ignore[arg-type]
+    failing = Failing(known.provable("alhambra", 2))  # type: ignore[arg-type]
     monkeypatch.setattr(serving, "installed", lambda: replace(known, provable=lambda rules_id, version: failing))
     async with running(tmp_path / "data") as (server, client):
         await server.prover.close()

@@ -11,7 +11,7 @@ from tests.log.games import Played
 from tests.log.registered import at_random
 
 CODEC = registered.codec("alhambra")
-GAME = rules.get("alhambra", 1)
+GAME = rules.get("alhambra", 2)
 COMPONENTS = tile_set()
 HEADER = registered.header("alhambra")
 

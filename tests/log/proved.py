@@ -24,7 +24,7 @@ from referee_solver.alhambra.proving import prove
 from tests.log.alhambra import CODEC, COMPONENTS, alhambra, at_random
 from tests.log.games import Played, abort, join_and_reveal, seat_key, step
 
-_known = provable("alhambra", 1)
+_known = provable("alhambra", 2)
 assert _known is not None
 PROVABLE: Provable = _known
 Certificates = Mapping[int, list[bytes]]

@@ -48,7 +48,7 @@ def test_cheap_towers() -> None:
     names[names.index("tower-13-E")] = "tower-1-E"
     for changed in (names, COMPONENTS.names[::-1]):
         components = CODEC.encode_components(tile_set(tuple(changed)))
-        opened = games.game_open(HEADER, rules=("alhambra", 1), tables=components)
+        opened = games.game_open(HEADER, rules=("alhambra", 2), tables=components)
         with pytest.raises(LogError) as caught:
             games.start(opened, header=HEADER, engines=installed())
         assert (caught.value.code, caught.value.entry) == (Code.RULES, 0)
@@ -56,7 +56,7 @@ def test_cheap_towers() -> None:
 
 def test_descriptors_without_the_game() -> None:
     header = games.small_header("alhambra")
-    opened = games.game_open(header, rules=("alhambra", 1), tables=CODEC.encode_components(None))
+    opened = games.game_open(header, rules=("alhambra", 2), tables=CODEC.encode_components(None))
     played = games.abort(games.start(opened, header=header, engines=installed()))
     report = played.audit()
     assert report.decisive is not None

@@ -300,7 +300,7 @@ class Lenient(State):
 
 class LenientGame:
     def __getattr__(self, name: str) -> Any:
-        return getattr(rules.get("alhambra", 1), name)
+        return getattr(rules.get("alhambra", 2), name)
 
     def new(self, seats: int, options: Any, components: Any) -> Lenient:
         return Lenient(seats, options, components)
@@ -337,7 +337,7 @@ def a_game_with_a_slip(engines: Engines) -> tuple[Played, int]:
     """Up to the first placement that is wrong, and its entry."""
     components = CODEC.encode_components(COMPONENTS)
     for seed in range(30):
-        opened = game_open(HEADER, seats=2, rules=("alhambra", 1), tables=components, proofs=ALL)
+        opened = game_open(HEADER, seats=2, rules=("alhambra", 2), tables=components, proofs=ALL)
         played = start(opened, header=HEADER, engines=engines)
         join_and_reveal(played)
         record, choose = played.record, at_random(seed)

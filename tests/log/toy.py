@@ -97,6 +97,9 @@ class ToyState:
     def stand_in(self, seat: int) -> Take:
         return Take(1)
 
+    def comments(self) -> tuple[str, ...]:
+        return ()
+
     def copy(self) -> ToyState:
         other = ToyState(self.seats, self.turns, b"")
         other.left, other.card, other.done, other.scores = [*self.left], self.card, self.done, [*self.scores]

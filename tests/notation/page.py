@@ -26,7 +26,7 @@ _SHOWN = {"alhambra": 14, "kingdomino": 18, "rollwrite": 18}
 
 BOARDS = """\
 [Game "alhambra"]
-[Version "1"]
+[Version "2"]
 [Seats "3"]
 [Position "action seat 0 start 0 turns 40 | scorings 2 due | piles 90 turned 0 | market free free free free | row \
 | discard | neutral | bought | score 31 hand reserve won laid tower-9-NE 1,0 garden-10-N -1,0 \

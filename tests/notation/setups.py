@@ -21,11 +21,11 @@ from tests.games.options import TURNED
 
 def _alhambra() -> Iterator[Setup]:
     for seats in range(2, 7):
-        yield Setup("alhambra", 1, seats, alhambra.Options())
+        yield Setup("alhambra", 2, seats, alhambra.Options())
     yield Setup(
         "alhambra", 1, 3, alhambra.Options((2, 0, 1), 40, LoopRule.ONE_LESS, EndRule.BAG_EMPTY, TURNED), event=2**64 - 1
     )
-    yield Setup("alhambra", 1, 2, alhambra.Options(max_turns=9), round=0, table=7)
+    yield Setup("alhambra", 2, 2, alhambra.Options(max_turns=9), round=0, table=7)
 
 
 def _kingdomino() -> Iterator[Setup]:

@@ -77,5 +77,12 @@ def appendix() -> list[str]:
         "- `arcades`: at least 5 boxes of arcades; in an example of SK a player has four and has not completed them.",
         "- `coin_track`: 7 to 255 coins; three are given at the start, and one action can bring four.",
         "",
+        (
+            "One more example of SK speaks of boxes and is not followed: Ani has completed the towers with eight "
+            f"crosses, and the default sheet has {default.boxes[TYPES.index('tower')]} boxes for them. Crosses in the "
+            "examples are off by one elsewhere, too: those of the table for two players do not give the points that "
+            "are printed there."
+        ),
+        "",
         *options_table("rollwrite", Options, OPTIONS),
     ]

@@ -28,7 +28,7 @@ from referee.wire.registry import codec
 from tests.service.conftest import running
 from tests.service.player import Client, Play, against_the_rules, bearer, connected, refused, token_of
 
-SHORT = codec("alhambra", 1).encode_options(Options(max_turns=30))
+SHORT = codec("alhambra", 2).encode_options(Options(max_turns=30))
 
 
 def moved(play: Play, client: Client) -> None:

@@ -80,10 +80,11 @@ async def test_rules(client: Client) -> None:
     listed = (await client.rules.ListRules(rules_pb.ListRulesRequest())).rules
     assert [(r.rules_id, r.rules_version, r.min_seats, r.max_seats, r.declares_components) for r in listed] == [
         ("alhambra", 1, 2, 6, False),
+        ("alhambra", 2, 2, 6, False),
         ("kingdomino", 1, 2, 4, True),
         ("rollwrite", 1, 1, 5, True),
     ]
-    rules = listed[0]
+    rules = listed[1]
     assert rules.rules_hash == rules_hash(registry.get("alhambra").catalogue)
     catalogue = (await client.rules.GetCatalogue(rules_pb.GetCatalogueRequest(rules_id="alhambra"))).rules
     assert len(catalogue) == len({rule.id for rule in catalogue}) == len(registry.get("alhambra").catalogue)

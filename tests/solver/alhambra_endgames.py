@@ -226,7 +226,7 @@ def _deal(rng: random.Random, state: State) -> None:
     while True:
         state.turned = rng.randint(0, state.stack)
         state.a_at, state.b_at = (rng.choice((-1, rng.randint(0, state.turned))) for _ in range(2))
-        if scoring_cards_fit(state.stack, state.turned, state.a_at, state.b_at):
+        if scoring_cards_fit(state.cut, state.stack, state.turned, state.a_at, state.b_at):
             break
     if (1 in state.to_score and state.a_at < 0) or (2 in state.to_score and state.b_at < 0):
         state.to_score = ()

@@ -103,7 +103,7 @@ WALL: Final = (
         _S,
         "layout.Layout.wall",
         "The fountain's tile has no wall, so its outer sides break a wall.",
-        "Components of all editions: the start tile shows none; BGA same",
+        "Decided from the pictures of all editions, where the start tile shows none; no text says so; BGA same",
     ),
     _rule(
         "B4",
@@ -170,7 +170,7 @@ TURN: Final = (
         _C,
         "check._forced_pass",
         "The further action cannot be declined; nobody passes while an action is possible.",
-        "Decided: CZ and RU say that the player has to choose; BGA has no pass",
+        "Decided: RU says that the player has to choose, CZ and HU that they may; BGA has no pass",
     ),
     _rule(
         "C5",
@@ -351,7 +351,7 @@ SCORING: Final = (
         _T,
         "state.State._scoring_card",
         "If both scoring cards come in one refill, round 1 is held before round 2.",
-        "Follows: the five piles exclude it, a declared game of another set-up may hold it",
+        "Decided: a third pile of one or two cards allows it, equal piles do not",
     ),
     _rule(
         "E9",
@@ -388,9 +388,11 @@ COURSE: Final = (
         "F3",
         _C,
         "piles.scoring_cards_fit",
-        "After the first four cards of the row the deck is split into five piles that differ by one card at most; "
-        "scoring card A is mixed into the second, B into the fourth.",
-        "CZ set-up; RU same; HU same. Decided: larger piles first where the referee deals; any such split is accepted",
+        "After the first four cards of the row the deck is split into five piles; scoring card A is mixed into the "
+        "second, B into the fourth. Where the referee deals, the piles differ by one card at most, larger ones first. "
+        "At a table people cut by eye: any five piles of at least one card are accepted; the referee remarks on piles "
+        "that cannot have been equal.",
+        "CZ set-up: five approximately equal piles; RU same; HU same. Decided: how far from equal is not refused",
     ),
     _rule(
         "F4",
@@ -467,6 +469,60 @@ COURSE: Final = (
         "What is drawn was in the bag or the deck, each tile once, each card as often as it has copies.",
         "Components of all editions",
     ),
+    _rule(
+        "F14",
+        _D,
+        "state.State.observation",
+        "Hands lie open: every seat, and whoever watches, sees all money.",
+        "Decided against CZ, RU and HU, which hide money once all hands are dealt: everybody can check every payment "
+        "at once, and nothing is hidden that was not dealt or taken in the open",
+    ),
 )
 
 CATALOGUE: Final[tuple[Rule, ...]] = (*BUILDING, *WALL, *TURN, *REBUILD, *SCORING, *COURSE)
+"""Of the newest version."""
+
+_ADDED_IN_VERSION_2: Final = frozenset({"ALH-F14"})
+
+_OF_VERSION_1: Final = {
+    rule.id: rule
+    for rule in (
+        _rule(
+            "B3",
+            _S,
+            "layout.Layout.wall",
+            "The fountain's tile has no wall, so its outer sides break a wall.",
+            "Components of all editions: the start tile shows none; BGA same",
+        ),
+        _rule(
+            "C4",
+            _C,
+            "check._forced_pass",
+            "The further action cannot be declined; nobody passes while an action is possible.",
+            "Decided: CZ and RU say that the player has to choose; BGA has no pass",
+        ),
+        _rule(
+            "E8",
+            _T,
+            "state.State._scoring_card",
+            "If both scoring cards come in one refill, round 1 is held before round 2.",
+            "Follows: the five piles exclude it, a declared game of another set-up may hold it",
+        ),
+        _rule(
+            "F3",
+            _C,
+            "piles.scoring_cards_fit",
+            "After the first four cards of the row the deck is split into five piles that differ by one card at most; "
+            "scoring card A is mixed into the second, B into the fourth.",
+            "CZ set-up; RU same; HU same. Decided: larger piles first where the referee deals; any such split is "
+            "accepted",
+        ),
+    )
+}
+"""Where version 1 has another text."""
+
+CATALOGUES: Final = {
+    1: tuple(_OF_VERSION_1.get(rule.id, rule) for rule in CATALOGUE if rule.id not in _ADDED_IN_VERSION_2),
+    2: CATALOGUE,
+}
+"""By version. What a version says never changes: its hash stands in the headers of logs."""

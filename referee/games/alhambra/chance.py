@@ -9,7 +9,7 @@ from referee.games.alhambra import check
 from referee.games.alhambra.money import KINDS, SCORING_A, SCORING_B, STARTING_MONEY, VALUE
 from referee.games.alhambra.moves import Hand, MarketTiles, MoneyRow, NeutralTiles, Outcome
 from referee.games.alhambra.phases import CHANCE_KINDS, SLOTS
-from referee.games.alhambra.piles import scoring_places
+from referee.games.alhambra.piles import weight_of_places
 from referee.games.alhambra.position import Position
 from referee.games.alhambra.tiles import tiles_of
 
@@ -18,8 +18,8 @@ def outcomes(position: Position) -> Iterator[tuple[Outcome, int]]:
     """Yield every outcome that ``check`` admits, with the number of orders of the cards or tiles that bring it.
 
     Lazy: a whole hand or row has very many. Cards of one kind count as different cards. Weights compare: hands of
-    three cards and of four are all counted in orders of the same number of cards, and every place where a scoring
-    card that has not come can lie counts.
+    three cards and of four are all counted in orders of the same number of cards, and every place counts where a
+    scoring card that has not come can lie in a deck that is cut evenly; what no even cut brings is very rare.
     """
     kind = CHANCE_KINDS.get(position.phase)
     if kind in ("neutral_tiles", "market_tiles"):
@@ -39,7 +39,7 @@ def outcomes(position: Position) -> Iterator[tuple[Outcome, int]]:
 
 
 def _places_after(position: Position, cards: tuple[int, ...]) -> int:
-    """Return where scoring cards can lie if these come; 1 when both had come before, or are not yet in the deck."""
+    """Return how likely scoring cards lie as these cards say; 1 when both had come before, or none is in the deck."""
     turned, at = position.turned, [position.a_at, position.b_at]
     if min(at) >= 0 or not position.stack:
         return 1
@@ -48,7 +48,7 @@ def _places_after(position: Position, cards: tuple[int, ...]) -> int:
             at[kind - SCORING_A] = turned
         else:
             turned = min(turned + 1, position.stack)
-    return scoring_places(position.stack, turned, *at)
+    return weight_of_places(position.cut, position.stack, turned, *at)
 
 
 def _arrangements(tiles: list[int], count: int) -> Iterator[tuple[int, ...]]:

@@ -230,7 +230,7 @@ def _money_row(position: Position, cards: tuple[int, ...]) -> tuple[Violation, .
     else:
         if missing and (any(deck) or any(discard)):
             found.append(Violation("ALH-C11", facts={"missing": missing}))
-    if not found and not first_row and not scoring_cards_fit(position.stack, turned, *at):
+    if not found and not first_row and not scoring_cards_fit(position.cut, position.stack, turned, *at):
         found.append(Violation("ALH-F3", facts={"cards": _names(cards), "turned": turned, "piles": position.stack}))
     return tuple(found)
 

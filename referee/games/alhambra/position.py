@@ -9,6 +9,7 @@ from referee.games.alhambra.layout import Layout, wall_points
 from referee.games.alhambra.money import KINDS, copies
 from referee.games.alhambra.options import Options
 from referee.games.alhambra.phases import CHANCE_KINDS, FREE, SLOTS, Phase
+from referee.games.alhambra.piles import Cut, is_uneven
 from referee.games.alhambra.tiles import TYPES, TileSet, tiles_of
 from referee.games.game import Ending
 
@@ -21,6 +22,7 @@ class Position:
         "b_at",
         "bag",
         "bought",
+        "cut",
         "deck",
         "discard",
         "ending",
@@ -45,11 +47,13 @@ class Position:
         "won",
     )
 
-    def __init__(self, seats: int, options: Options, tile_set: TileSet) -> None:
+    def __init__(self, seats: int, options: Options, tile_set: TileSet, cut: Cut = Cut.ANY) -> None:
         """Before the first event (ALH-F1 to ALH-F4). Raise ``SetupError``."""
         self.options = options.for_seats(seats)
         self.tile_set = tile_set
         self.seats = seats
+        self.cut = cut
+        """ALH-F3: how the money cards may be cut into piles, as the version has it."""
         self.phase = Phase.NEUTRAL_START if seats == 2 else Phase.MARKET
         self.seat = self.options.age_order[0]
         self.start = self.seat
@@ -83,6 +87,19 @@ class Position:
         """Money cards turned before the scoring card; -1: not yet turned."""
         self.ending = Ending.RULES
         """How the game ended, once it is over."""
+
+    def comments(self) -> tuple[str, ...]:
+        """Return what a referee says of piles that cannot have been equal (ALH-F3)."""
+        if not self.stack or not is_uneven(self.stack, self.turned, self.a_at, self.b_at):
+            return ()
+        came = " and ".join(
+            f"scoring card {card} came after {at} of them"
+            for card, at in (("A", self.a_at), ("B", self.b_at))
+            if at >= 0
+        )
+        missing = f"{self.turned} of them are turned" if not came or self.b_at < 0 else ""
+        what = "; ".join(filter(None, (came, missing)))
+        return (f"the {self.stack} money cards were not cut into five equal piles (ALH-F3): {what}",)
 
     def tiles_in_hand(self) -> int:
         """Bought or won tiles that the seat on turn has to dispose of."""
@@ -128,6 +145,7 @@ class Position:
         new.b_at = self.b_at
         new.bag = self.bag
         new.bought = self.bought
+        new.cut = self.cut
         new.deck = self.deck.copy()
         new.discard = self.discard.copy()
         new.ending = self.ending

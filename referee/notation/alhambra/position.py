@@ -124,7 +124,7 @@ def _piles(tree: Any, state: State) -> None:
         setattr(state, name, _up_to(one.children[0], state.turned))
     came = max(state.a_at, state.b_at) >= 0
     if came > bool(state.stack) or (
-        state.stack and not scoring_cards_fit(state.stack, state.turned, state.a_at, state.b_at)
+        state.stack and not scoring_cards_fit(state.cut, state.stack, state.turned, state.a_at, state.b_at)
     ):
         _refuse(tree, "scoring cards where they cannot lie", "A in the second of five piles, B in the fourth")
 

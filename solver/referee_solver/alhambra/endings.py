@@ -85,7 +85,7 @@ def rounds_to_come(state: State) -> list[tuple[int, ...]]:
             for round_, at in ((1, state.a_at), (2, state.b_at))
         ]
         came = any(at >= 0 and round_ in rounds for round_, at in ((1, state.a_at), (2, state.b_at)))
-        if not came and any(scoring_cards_fit(state.stack, turned, *at) for at in product(*windows)):
+        if not came and any(scoring_cards_fit(state.cut, state.stack, turned, *at) for at in product(*windows)):
             found.append(rounds)
     return found
 

@@ -17,7 +17,7 @@ from tests.clients.referee_process import Referee
 from tests.notation.setups import PLAIN, name_of, play, text_of
 from tests.waiting import until
 
-GAMES = [Setup("alhambra", 1, 2, alhambra.Options(max_turns=10)), *PLAIN[1:]]
+GAMES = [Setup("alhambra", 2, 2, alhambra.Options(max_turns=10)), *PLAIN[1:]]
 
 
 async def take_back(desk: Desk, to_seq: int) -> None:
