@@ -177,8 +177,8 @@ def test_what_adjudicate_is_not_asked_rightly(folder: Path, tmp_path: Path) -> N
         (("--out", out, *scribe), 2, "--out needs --referee-key"),
         ((*skip, "--out", out, *both), 2, "--out needs --arbiter-key (skipping and accepting are rulings)"),
         (tuple(scribe), 2, "--key: keys sign the game file; expected --out"),
-        (("--out", out, *twice), 2, "--key and --referee-key: the same key; expected two"),
-        (("--report", tmp_path / "x.pdf"), 2, "expected a name that ends in .html or .txt"),
+        (("--out", out, *twice), 2, "--key and --referee-key: the same key twice; expected two different keys"),
+        (("--report", tmp_path / "x.pdf"), 2, "expected a file name that ends in .html or .txt"),
         (("--report", there), 1, f"{there}: File exists"),
     ):
         done = referee("adjudicate", foul, *options)
@@ -255,4 +255,4 @@ def test_the_report_of_a_damaged_file_is_of_what_is_before_the_damage(tmp_path: 
     text.write_text(START, encoding="ascii")
     other = referee("report", text)
     assert (other.returncode, other.stdout) == (2, "")
-    assert "not a game file; of a record referee adjudicate makes a report" in other.stderr
+    assert "not a game file; expected one, or referee adjudicate for the record of a game" in other.stderr

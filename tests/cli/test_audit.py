@@ -186,6 +186,6 @@ def test_a_directory_without_games_and_keys_of_one_game(files: tuple[Path, Path]
     empty = tmp_path / "empty"
     empty.mkdir()
     done = referee("audit", empty, "--key", files[1])
-    assert (done.returncode, done.stderr) == (1, f"referee: {empty}: no .gamelog file in it\n")
+    assert (done.returncode, done.stderr) == (1, f"referee: {empty}: this directory has no .gamelog file\n")
     done = referee("audit", tmp_path, "--key", files[1], "--seat-key", f"0={seat_key(0).public.raw.hex()}")
     assert (done.returncode, "; expected one file" in done.stderr) == (2, True)

@@ -108,7 +108,7 @@ async def test_games_are_listed_with_the_reason(tmp_path: Path) -> None:
 async def test_the_entries_come_back_from_a_copy(tmp_path: Path) -> None:
     case = await set_back(tmp_path)
     lost = case.lost
-    assert "came back: nothing is lost" in case.recover(lost.id, "--from", case.files[lost.id])
+    assert "restored: nothing is lost" in case.recover(lost.id, "--from", case.files[lost.id])
     assert lost.id not in case.recover(code=1)
     async with running(case.data) as (_, client):
         moved(lost, client)
@@ -124,7 +124,7 @@ async def test_on_without_what_is_lost_and_openly(tmp_path: Path) -> None:
     case = await set_back(tmp_path)
     lost, count = case.lost, case.lost.record.size - case.before
     told = case.recover(lost.id, "--continue")
-    assert f"goes on without {count} entries that it had signed for" in told
+    assert f"goes on without {count} entries that the referee had signed" in told
     assert lost.id not in case.recover(code=1)
     with closing(sqlite3.connect(case.data / MARKS_FILE)) as marks:
         kept = marks.execute("SELECT game, size, root FROM lost").fetchall()
@@ -299,7 +299,7 @@ async def test_another_history_can_be_given_up(tmp_path: Path) -> None:
     assert "nothing is wrong with this game" in case.recover(well.id, "--give-up", code=1)
     assert "nothing is wrong with this game" in case.recover(well.id, "--continue", code=1)
     assert "given up" in case.recover(play.id, "--give-up")
-    assert case.recover() == "every game can be gone on with\n"
+    assert case.recover() == "every game can go on\n"
     with closing(sqlite3.connect(data / MARKS_FILE)) as marks:
         kept = marks.execute("SELECT game, size, root FROM lost").fetchall()
     assert kept == [(bytes.fromhex(play.id), play.record.size, play.record.root())]
@@ -326,7 +326,7 @@ async def test_the_key_of_the_secrets_is_lost(tmp_path: Path) -> None:
     (data / SEAL_FILE).unlink()
     assert "if it is lost, see referee recover --new-seal" in case.recover(code=1)
     told = case.recover("--new-seal", code=1)
-    assert f"{SEAL_FILE}: made; what was sealed with the one before cannot be opened any more" in told
+    assert f"{SEAL_FILE}: made; secrets sealed with the old key can no longer be opened" in told
     for play in (dealt, other):
         assert f"game {play.id}: the secret that it deals from is lost" in told
     assert told.count("\n") == 3
@@ -337,10 +337,10 @@ async def test_the_key_of_the_secrets_is_lost(tmp_path: Path) -> None:
         new = await client.play(seed=9)
         await new.until_play()
     assert "the secret that it deals from is lost" in case.recover(dealt.id, "--continue", code=1)
-    assert "ended for the referee's fault, with all its entries" in case.recover(dealt.id, "--end")
+    assert "ended through the referee's fault, with all its entries" in case.recover(dealt.id, "--end")
     assert "nothing is wrong with this game" in case.recover(dealt.id, "--end", code=1)
     assert "given up" in case.recover(other.id, "--give-up")
-    assert case.recover() == "every game can be gone on with\n"
+    assert case.recover() == "every game can go on\n"
     async with running(data) as (server, client):
         game = (await client.games.GetGame(pb.GetGameRequest(game_id=dealt.id))).game
         assert (game.state, game.result.ending) == (game_pb2.GAME_STATE_OVER, log_pb2.ENDING_REFEREE_FAULT)
@@ -358,7 +358,7 @@ async def test_only_a_stopped_referee(tmp_path: Path) -> None:
         assert (done.returncode, done.stdout) == (1, "")
         assert "another referee is running on this directory" in done.stderr
     done = referee("recover", "--data", tmp_path / "data")
-    assert (done.returncode, done.stdout) == (0, "every game can be gone on with\n")
+    assert (done.returncode, done.stdout) == (0, "every game can go on\n")
     assert referee("recover", "--data", tmp_path / "none").returncode == 1
     assert not (tmp_path / "none").exists()
 
@@ -372,7 +372,7 @@ async def test_marks_that_are_lost_for_good(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "recover --new-marks" in done.stderr
     assert done.stderr.count("\n") == 1
-    assert "made again" in referee("recover", "--data", tmp_path / "data", "--new-marks").stdout
+    assert "rebuilt" in referee("recover", "--data", tmp_path / "data", "--new-marks").stdout
     assert "is there" in referee("recover", "--data", tmp_path / "data", "--new-marks").stderr
     async with running(tmp_path / "data") as (_, client):
         moved(play, client)
