@@ -77,7 +77,7 @@ def desk(  # noqa: PLR0917 - typer reads options from the signature
     """
     if not (sys.stdin.isatty() and sys.stderr.isatty()):  # it is drawn on standard error
         raise Failure(
-            "the desk needs a terminal; expected one, or `referee record`, which makes a log from the text of a game",
+            "the desk needs a terminal; expected one, or `referee record` for the text of a game",
             EXIT_USAGE,
         )
     if server is None and (token_file or tls_cert):

@@ -181,7 +181,7 @@ def test_every_ruling_by_command(club: Club) -> None:
     assert "(KDO-1); open: another arbiter has to rule on it\n" in docket()
     code, _, error = here("rule", "dismiss", game.id, "--decides", appeal, *on, *arbiter)
     assert code == 1
-    assert "a ruling on an appeal by arbiter 0; expected another one" in error
+    assert "the appeal is against arbiter 0 (TBL-31); expected another arbiter" in error
     other = [*game.by("arbiter", "arbiter1"), "--arbiter", 1, "--yes"]
     told = rule("restore", "--to", before, "--decides", appeal, *on, by=other)
     assert f"again that after entry {before} (TBL-2), on entry {appeal}\ntaken back:\n" in told
@@ -250,8 +250,12 @@ def test_what_is_wrong_is_told_in_a_line(club: Club, tmp_path: Path) -> None:
         ),
         (("rule", "pause", game.id, *arbiter, "--arbiter", 1), 1, "not the key of arbiter 1, but that of arbiter 0"),
         (("rule", "pause", game.id, *arbiter, "--arbiter", 5), 1, "this game has no arbiter 5"),
-        (("rule", "void", game.id, *arbiter), 1, "rule id ''; expected a rule of the game, or of the table"),
-        (("rule", "void", game.id, *arbiter, "--rule", "X-1"), 1, "rule id 'X-1'"),
+        (
+            ("rule", "void", game.id, *arbiter),
+            1,
+            "there is no rule '' (TBL-30); expected a rule of the game, or of the table",
+        ),
+        (("rule", "void", game.id, *arbiter, "--rule", "X-1"), 1, "there is no rule 'X-1'"),
         (("rule", "pause", game.id, *arbiter, "--reason", "\x1b"), 2, "expected at most 4000 printable characters"),
         (("rule", "pause", game.id, *game.by("arbiter", "arbiter0")[:4], "--key", tmp_path / "no"), 2, "No such file"),
         (("rule", "set-clock", game.id, *arbiter, "--seat", 0, "--left", "5"), 2, "--left '5': expected a time"),

@@ -70,7 +70,7 @@ def test_nobody_writes_it_where_it_cannot_stand() -> None:
     played = start()
     with pytest.raises(LogError) as caught:
         played.record.write(log_pb2.Recovered(lost_size=1, lost_root=ROOT), played.clock())
-    assert (caught.value.code, caught.value.what) == (Code.NOT_AWAITED, "a lost head of 1 entries")
+    assert (caught.value.code, caught.value.what) == (Code.NOT_AWAITED, "the lost head has 1 entries")
     assert played.record.size == 1
 
 

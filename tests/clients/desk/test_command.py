@@ -26,8 +26,7 @@ def test_the_desk_has_a_referee_of_its_own_and_goes_on_where_it_was_stopped(tmp_
         second = referee("desk", "--folder", folder)
         assert (second.returncode, second.stderr) == (
             2,
-            "referee: the desk needs a terminal; expected one, or `referee record`, which makes a log from the text of a "
-            "game\n",
+            "referee: the desk needs a terminal; expected one, or `referee record` for the text of a game\n",
         )
         with at_a_terminal("desk", "--folder", folder) as other:
             other.wait_for("another referee")
