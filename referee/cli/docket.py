@@ -106,7 +106,7 @@ def told(found: pb.Docket) -> list[str]:
     lines += [entered[seq] for seq in sorted(entered)]
     if found.HasField("proposal"):
         missing = ", ".join(f"seat {seat}" for seat in found.proposal.missing)
-        what = f"entry {found.proposal.seq} proposes to take back what followed entry {found.proposal.to_seq}"
+        what = f"entry {found.proposal.seq} proposes to take back everything after entry {found.proposal.to_seq}"
         lines.append(f"{what}; {missing} yet to agree")
     if found.HasField("waiting"):
         when = f"entered at {moment_utc(found.until_ms)}, if nobody acts before" if found.until_ms else _held(found)

@@ -59,7 +59,7 @@ def prove_fork(
         known = "all of them known" if side.is_whole else f"{len(side.entries) or 'none'} of them known"
         print(f"{path}: signed for {side.checkpoint.size} entries, {known}, root {side.checkpoint.root.hex()}")
         if side.remark:
-            print(f"  looked at as far as it is signed for: {side.remark}")
+            print(f"  checked only as far as it is signed: {side.remark}")
     if fork is None:
         print("NO FORK: the two do not contradict each other")
         raise typer.Exit(EXIT_FAILED)

@@ -280,7 +280,7 @@ def _is_given_up(game: LoggedGame, result: Result) -> bool:
 
 
 def _described(result: Result) -> str:
-    return f"{result.ending.log_name}, scores {list(result.scores)}, places {list(result.places)}"
+    return f"ending {result.ending.words}, scores {list(result.scores)}, places {list(result.places)}"
 
 
 # --- the rules of the table ------------------------------------------------------------------------------------------

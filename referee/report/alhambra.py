@@ -51,7 +51,7 @@ def sheet(state: State, scored: Sequence[State], *, final: bool) -> Sheet:
         Reason(f"{upper(seats(group))} have {counted(totals[group[0]], 'point')} each: a draw.", ("ALH-E10", "ALH-F12"))
         for group in tied(totals)
     ]
-    remarks = ["A position does not say how the points of earlier rounds came about: they are taken over."]
+    remarks = ["A position does not show how the points of earlier rounds arose, so they are taken over."]
     return Sheet(tuple(players), tuple(ties), tuple(remarks if before else ()))
 
 

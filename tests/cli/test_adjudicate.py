@@ -71,7 +71,7 @@ def test_rulings_are_in_the_log_and_in_the_report(policy: str, entries: int, rul
     assert f"wrote {page}\nwrote {plain}\nwrote {log}\n" in done.stdout
     audit = referee("audit", log, "--key", fact("verifier key", told))
     assert (audit.returncode, audit.stdout.split("\n")[0]) == (3, f"PREFIX({entries})")
-    assert f"game {fact('game', told.partition('What holds')[2])}," in audit.stdout
+    assert f"game {fact('game', told.partition('Evidence in the log')[2])}," in audit.stdout
     assert ruling in referee("show", log, "--moves").stdout
 
     names = ("Weiß & <b>Söhne</b>", "Rot")
@@ -211,10 +211,10 @@ def test_the_report_of_a_dealt_game_with_refused_attempts(tmp_path: Path) -> Non
     done = referee("report", file, "--key", str(SIGNER.verifier), "--html", "--out", page)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     told = referee("report", file, "--key", str(SIGNER.verifier)).stdout
-    assert told.split("\n")[3:5] == ["COMPLETE.", "A whole game, and everything in it holds."]
+    assert told.split("\n")[3:5] == ["COMPLETE.", "The game is whole, and everything in it holds."]
     moves = referee("show", file, "--moves").stdout
     assert f"refused attempts  {moves.count('refused (')}\n" in told
-    assert told.count("-> refused: it changes nothing") == moves.count("refused (") > 1
+    assert told.count("-> refused, without effect") == moves.count("refused (") > 1
     assert "<strong>COMPLETE</strong>" in page.read_text(encoding="utf-8")
     unknown = referee("report", file)
     assert (unknown.returncode, unknown.stdout.split("\n")[3]) == (5, "UNTRUSTED_KEY.")

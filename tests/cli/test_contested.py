@@ -100,7 +100,7 @@ def test_a_result_that_waits_is_told(tmp_path: Path) -> None:
     told = ""
     for at in range(entries - 2, 0, -1):
         told = referee("show", log, "--at", str(at)).stdout
-        if "; its result waits\n" in told:
+        if "; the result is not final yet\n" in told:
             break
     assert result_in(told).endswith("; this waits for protests")
 

@@ -117,7 +117,7 @@ async def test_the_entries_come_back_from_a_copy(tmp_path: Path) -> None:
             assert again.accepted.seq == answer.accepted.seq
         await lost.to_the_end()
     report = case.audit(await fetched(case, lost), "--receipt", case.receipt)
-    assert (report["verdict"], report["remarks"]) == ("COMPLETE", [])
+    assert (report["verdict"], report["comments"]) == ("COMPLETE", [])
 
 
 async def test_on_without_what_is_lost_and_openly(tmp_path: Path) -> None:
@@ -138,11 +138,11 @@ async def test_on_without_what_is_lost_and_openly(tmp_path: Path) -> None:
         await other.to_the_end()
     file = await fetched(case, lost)
     report = case.audit(file)
-    remark = f"entry {case.before}: the referee lost {count} entries that it had signed for and went on"
-    assert (report["verdict"], report["remarks"]) == ("COMPLETE", [remark])
+    remark = f"entry {case.before}: the referee lost {count} entries that it had signed, and went on"
+    assert (report["verdict"], report["comments"]) == ("COMPLETE", [remark])
     assert case.audit(file, "--receipt", case.receipt)["verdict"] == "FORK", "that is the evidence"
     shown = referee("show", file, "--moves").stdout
-    assert f"{case.before}  the referee lost {count} entries that it had signed for and goes on" in shown
+    assert f"{case.before}  the referee lost {count} entries that it had signed, and goes on" in shown
 
 
 @pytest.mark.parametrize(("steps", "first", "then"), [(1, "--continue", "--continue"), (3, "--continue", "--end")])
@@ -165,7 +165,7 @@ async def test_stopped_between_the_entry_and_the_mark(tmp_path: Path, steps: int
             await other.catch_up(case.before + 1)
             await other.to_the_end()
     report = case.audit(await fetched(case, lost))
-    remarks = report["remarks"]
+    remarks = report["comments"]
     assert isinstance(remarks, list)
     assert (report["verdict"], len(remarks)) == ("COMPLETE", 1)
 

@@ -184,7 +184,7 @@ def test_every_ruling_by_command(club: Club) -> None:
     assert "the appeal is against arbiter 0 (TBL-31); expected another arbiter" in error
     other = [*game.by("arbiter", "arbiter1"), "--arbiter", 1, "--yes"]
     told = rule("restore", "--to", before, "--decides", appeal, *on, by=other)
-    assert f"again that after entry {before} (TBL-2), on entry {appeal}\ntaken back:\n" in told
+    assert f"the game goes back to entry {before} (TBL-2), on entry {appeal}\ntaken back:\n" in told
     assert f"\n  {before + 1}  " not in told, "a pause is not taken back"
     assert f"ruled on in entry {entry(told)}" in docket()
     told = rule("adjudicate", "--places", "2,1,2", "--scores", "5,9,5", *on)
@@ -291,7 +291,7 @@ def test_seats_act_with_their_join_strings(club: Club, tmp_path: Path) -> None:
         return told
 
     told = act("take-back", 0, "--to", last)
-    assert f"seat 0: proposes to take back what followed entry {last}\nthis would take back:\n  {last + 1}  " in told
+    assert f"seat 0: proposes to take back everything after entry {last}\nthis would take back:\n  {last + 1}  " in told
     proposal = int(told.rpartition(" ")[2])
     assert "; seat 1 yet to agree" in here("docket", game.id, "--server", club.address)[1]
     assert f"seat 1: agrees to the take-back that entry {proposal} proposes" in act("consent", 1, "--entry", proposal)
