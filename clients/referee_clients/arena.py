@@ -178,17 +178,17 @@ def table(played: Sequence[Group], game: str, seats: int, seed: int) -> Table:
 
 def arena(  # noqa: PLR0917 - typer reads options from the signature
     game: Annotated[str, typer.Option(help=f"One of {', '.join(registry.names())}.")] = "alhambra",
-    games: Annotated[int, typer.Option(min=1, help="Games of each group.")] = 200,
+    games: Annotated[int, typer.Option(min=1, help="Number of games for each group of bots.")] = 200,
     bots: Annotated[
         str | None,
         typer.Option(
-            help="Names, or module:attribute of your own, separated by commas.",
-            show_default="all of the game, the best first",
+            help="Bots, separated by commas: names, or module:attribute for your own.",
+            show_default="all bots of the game, best first",
         ),
     ] = None,
-    seats: Annotated[int, typer.Option(min=1, help="Seats at a table.")] = 2,
-    seed: Annotated[int, typer.Option(min=0, help="Of the deals and of what bots leave to chance.")] = 1,
-    processes: Annotated[int, typer.Option(min=1, help="Processes that play.")] = os.cpu_count() or 1,
+    seats: Annotated[int, typer.Option(min=1, help="Number of seats at a table.")] = 2,
+    seed: Annotated[int, typer.Option(min=0, help="Seed for the deals and for bots that choose at random.")] = 1,
+    processes: Annotated[int, typer.Option(min=1, help="Number of processes to play in.")] = os.cpu_count() or 1,
 ) -> None:
     """Lets bots play each other and prints who won how often.
 

@@ -283,7 +283,7 @@ class Audit {
     const wentOn = this.entries.some((entry) => entry && !entry.intent?.join && !BEFORE_ALL_JOINED.has(entry.event));
     for (const seat of Object.keys(this.seatKeys)) {
       if (joined.has(Number(seat)) || !open.seats[seat] || open.seats[seat].scribed) continue;
-      const message = `seat ${seat}, whose key is pinned, never joined`;
+      const message = `seat ${seat}, whose key you gave, never joined`;
       if (wentOn) this.fail("UNTRUSTED_KEY", message, null, null, "authors");
       else this.remarks.push(message);
     }

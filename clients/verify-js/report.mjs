@@ -22,7 +22,7 @@ export function describe(name, report) {
     `${verdict}${verdict === "COMPLETE" ? " (below the rules)" : ""} ${name}`,
     `  ${code ? `${code}: ` : ""}${message}${where && ` (${where})`}`,
     `  ${rules ?? "rules unknown"}, ${entries} entries, a signed checkpoint covers ${covered}`,
-    ...report.remarks.map((remark) => `  remark: ${remark}`),
+    ...report.remarks.map((remark) => `  comment: ${remark}`),
     "",
   ].join("\n");
 }

@@ -64,13 +64,13 @@ def _version(wanted: bool) -> None:
 
 def referee(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it and exit.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """A referee for tile-laying games: it deals, rules on every move and keeps a log that anyone can verify.
 
-    Exit codes of every command: 0 done; 1 it failed, for a reason told in one line; 2 wrong usage. `audit`, `show`,
-    `bot` and `prove-decided` have codes of their own, told by their help.
+    Exit codes of every command: 0 done; 1 failed, with the reason in one line; 2 wrong usage. `audit`, `show`, `bot`
+    and `prove-decided` have further codes, which their help lists.
     """
 
 

@@ -22,32 +22,33 @@ _TIMEOUT_S = 15
 
 def abort(  # noqa: PLR0917 - typer reads options from the signature
     game: Annotated[str, typer.Argument(help="The game's id.", show_default=False)],
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
     server: Server = DEFAULT_SERVER,
     data: Annotated[
-        Path, typer.Option(metavar="DIR", help="The referee's data directory; its organiser token is used.")
+        Path, typer.Option(metavar="DIR", help="The referee's data directory, whose organiser token is used.")
     ] = Path("referee-data"),
     token_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A token for organising, where it is not in DIR.")
+        Path | None, typer.Option(metavar="FILE", help="The organiser's token, if it is not in DIR.")
     ] = None,
     tls_ca: TlsCa = None,
     tls_cert: TlsCert = None,
     tls_key: TlsKey = None,
     insecure: SendInClear = False,
 ) -> None:
-    """Ends a game without a result, as its organiser. Its log is closed, and a deck that was dealt is opened.
+    """End a game without a result, as its organiser. This closes the log, and discloses the deck of a dealt game.
 
-    A game that has come to its end is not aborted, unless a protest or an appeal is open. An arbiter's `referee rule
-    void` also ends a game that does not count, with a reason.
+    A game that has come to its end cannot be aborted, unless a protest or an appeal is open. An arbiter can end a game
+    without a result too, and give a reason: `referee rule void`.
 
-    Exit codes: 0 ended; 1 it is over, the referee cannot be reached or refuses, or it was not confirmed; 2 wrong usage.
+    Exit codes: 0 ended; 1 the game is over, the referee cannot be reached or refuses, or you did not confirm; 2 wrong
+    usage.
 
     Example: `referee abort 0197a1cb1db4c9da428632ae52ec26d7 --data club`
     """
     game_id(game)
     token = token_of(token_file or data / TOKEN_FILE, needed=tls_cert is None or token_file is not None)
     secured = security(server, tls_ca, tls_cert, tls_key, insecure, token)
-    confirm([f"game {game} ends without a result, for good"], sure=yes)
+    confirm([f"this ends game {game} without a result, and cannot be undone"], sure=yes)
 
     async def call() -> pb.AbortGameResponse:
         async with open_channel(server, token, secured) as channel:
@@ -61,4 +62,4 @@ def abort(  # noqa: PLR0917 - typer reads options from the signature
         ended = asyncio.run(call())
     except grpc.aio.AioRpcError as error:
         raise refused(server, error) from None
-    print(f"game {game} is aborted, with {ended.game.size} entries")
+    print(f"game {game} is aborted after {ended.game.size} entries")

@@ -42,7 +42,7 @@ class Remote:
     game: GameId
     server: Server = DEFAULT_SERVER
     token_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The token, as referee new printed it.", show_default=False)
+        Path | None, typer.Option(metavar="FILE", help="The token that referee new printed.", show_default=False)
     ] = None
     tls_ca: TlsCa = None
     tls_cert: TlsCert = None
@@ -54,7 +54,7 @@ class Remote:
         if self.token_file is not None:
             return token_of(self.token_file)
         if self.tls_cert is None:
-            raise Failure("--token-file FILE: expected, with the token that came with the game", EXIT_USAGE)
+            raise Failure("no token; expected --token-file FILE, with the token that came with the game", EXIT_USAGE)
         return ""
 
     def secured(self, token: str = "") -> Security:
@@ -82,24 +82,24 @@ class Floor:
         try:
             return GameFile.read(BytesIO(data))
         except LogError as error:
-            raise Failure(f"the file that the referee sent does not hold: {error}") from None
+            raise Failure(f"the file that the referee sent is not valid: {error}") from None
 
     def check(self, record: Record, author: Author, key: Path, act: TableAct) -> Act:
         """Check that the referee will take it, as far as it is known here. Return what it says."""
         private = texts.private_key("--key", key)
         known = record.keyring.key_of(author)
         if known is None:
-            raise Failure(f"there is no {author} in this game, or it has not joined; expected another number")
+            raise Failure(f"this game has no {author}, or {author} has not joined; expected another number")
         if known.raw != private.public.raw:
             arbiters = [other.raw for other in record.keyring.arbiters] if author.role is Role.ARBITER else []
             whose = arbiters.index(private.public.raw) if private.public.raw in arbiters else None
-            hint = "" if whose is None else f", but of arbiter {whose}; expected --arbiter {whose}"
-            raise Failure(f"--key {key}: not the key of {author}{hint}")
+            hint = "" if whose is None else f", but that of arbiter {whose}; expected --arbiter {whose}"
+            raise Failure(f"--key {key}: this is not the key of {author}{hint}")
         try:
             return record.check(intent.act(record.place, author, private, act))
         except LogError as error:
             expected = f"; expected {error.expected}" if error.expected else ""
-            raise Failure(f"this is not allowed now: {error.what}{expected}") from None
+            raise Failure(f"not allowed now: {error.what}{expected}") from None
 
     def enter(self, record: Record, author: Author, key: Path, act: TableAct, text: str, *, anywhere: bool) -> int:
         """Sends it; the entry that it became. ``anywhere``: it is meant wherever the game stands."""
@@ -129,7 +129,7 @@ def called(server: str, call: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
 def reason_of(text: str) -> str:
     """The words of an act, which the referee takes as they are. Raises ``Failure``."""
     if len(text) > MAX_CHARACTERS or not text.replace("\n", "").isprintable():
-        raise Failure(f"--reason: expected at most {MAX_CHARACTERS} characters that can be seen", EXIT_USAGE)
+        raise Failure(f"--reason: expected at most {MAX_CHARACTERS} printable characters", EXIT_USAGE)
     return text
 
 
@@ -138,11 +138,11 @@ def confirm(lines: Iterable[str], *, sure: bool) -> None:
     output.write("".join(f"{line}\n" for line in lines))
     if sure:
         return
-    output.write("Enter this? [y/N] ")
+    output.write("Send this? [y/N] ")
     answer = sys.stdin.readline() if sys.stdin is not None else ""
     if not answer:
         output.write("\n")
-        raise Failure("nobody answered, and nothing was sent; expected y, or --yes")
+        raise Failure("no answer, so nothing was sent; expected y, or --yes")
     if answer.strip().lower() not in ("y", "yes"):
         raise Failure("nothing was sent")
 

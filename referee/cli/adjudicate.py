@@ -29,53 +29,54 @@ _WRITERS = {".html": html, ".txt": text}
 
 
 def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
-    record: Annotated[Path, typer.Argument(metavar="RECORD", help="The game, as docs/notation.md has it.")],
+    record: Annotated[Path, typer.Argument(metavar="RECORD", help="The game, in the notation of docs/notation.md.")],
     on_illegal: Annotated[
-        Policy, typer.Option("--on-illegal", help="What becomes of a move that the rules forbid.")
+        Policy, typer.Option("--on-illegal", help="What to do about a move that the rules forbid.")
     ] = Policy.STOP,
     report: Annotated[
         list[Path] | None,
-        typer.Option("--report", metavar="FILE", help="Write the report: a new .html or .txt file. Repeatable."),
+        typer.Option("--report", metavar="FILE", help="Write a report to this new .html or .txt file. Repeatable."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write the signed game file; a new one.")
+        Path | None, typer.Option("--out", metavar="FILE", help="Write the signed log to this new game file.")
     ] = None,
     key: Annotated[
         Path | None, typer.Option("--key", metavar="FILE", help="For --out: the scribe's private key.")
     ] = None,
     referee_key: Annotated[
-        Path | None, typer.Option("--referee-key", metavar="FILE", help="For --out: the referee's.")
+        Path | None, typer.Option("--referee-key", metavar="FILE", help="For --out: the referee's private key.")
     ] = None,
     arbiter_key: Annotated[
         Path | None,
-        typer.Option("--arbiter-key", metavar="FILE", help="For --out: the arbiter's, who signs every ruling."),
+        typer.Option(
+            "--arbiter-key", metavar="FILE", help="For --out: the private key of the arbiter, who signs every ruling."
+        ),
     ] = None,
     origin: Annotated[
-        str, typer.Option("--origin", metavar="NAME", help="The name that the referee signs under.")
+        str, typer.Option("--origin", metavar="NAME", help="The name under which the referee signs.")
     ] = DEFAULT_ORIGIN,
 ) -> None:
-    """Judges the record of a game that was played over the board: every move, every draw, the score.
+    """Judge the record of a game that was played over the board: every move, every draw, the score.
 
-    What the rules forbid is listed with its line, the rule and its words. How the game then goes on is the arbiter's
-    choice:
+    The command lists what the rules forbid, with the line, the rule and its text. The arbiter chooses how the game then
+    goes on:
 
     - stop: the adjudication ends before the first illegal line
-    - skip: the move does not count. If the seat moves again in the record, that counts; if the record goes on without
-      it, the stand-in's move is entered for it (TBL-2)
-    - accept-as-played: the move stands, if all rules that it breaks allow that (TBL-7); otherwise the adjudication ends
-      before it. Nothing that is drawn or rolled can be skipped or left standing
+    - skip: the move does not count. If the seat moves again in the record, that move counts; if the record goes on
+      without one, the stand-in moves for the seat (TBL-2)
+    - accept-as-played: the move stands if every rule that it breaks allows that (TBL-7); otherwise the adjudication
+      ends before it. Draws and rolls can be neither skipped nor accepted
 
-    A record can say itself what an arbiter ruled: a move that is marked with the rules that it breaks stands, whatever
-    is chosen here, and headers have forfeits, penalties and a given result.
+    A record can contain the arbiter's rulings: a move that is marked with the rules that it breaks stands, whatever you
+    choose here, and headers give forfeits, penalties and a ruled result.
 
-    With --out the game is written as a signed log, as `referee record` does, up to where the adjudication ends; with
-    skip and accept-as-played it needs --arbiter-key, as each of them is a ruling, and so it does for rulings that the
-    record has. The names of players, headers Player0 and so on, are in the report alone: the log has a hash for each,
-    and the report the salts that prove it.
+    --out writes the game as a signed log, as `referee record` does, up to the point where the adjudication ends. It
+    needs --arbiter-key with skip and accept-as-played, since each of these is a ruling, and for rulings in the record.
+    Players' names (headers Player0 and so on) appear only in the report: the log has a hash of each, and the report has
+    the salts that prove it.
 
-    Exit codes: 0 adjudicated to the end of the record; 8 stopped, or the record states a wrong result and nobody was to
-    rule on anything; 2 the record is not in the notation, or can mean several moves, or wrong usage; 1 a file cannot be
-    written.
+    Exit codes: 0 adjudicated to the end of the record; 8 stopped at an illegal line, or the record states a wrong
+    result; 2 the record is not in the notation or is ambiguous, or wrong usage; 1 a file cannot be written.
 
     Example: `referee adjudicate final.txt --on-illegal skip --report final.html --out final.gamelog --key scribe.pem
     --referee-key referee.pem --arbiter-key arbiter.pem`
@@ -83,7 +84,7 @@ def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
     reports = report or []
     for path in reports:
         if path.suffix not in _WRITERS:
-            raise Failure(f"--report {path}: expected a name that ends in .html or .txt", EXIT_USAGE)
+            raise Failure(f"--report {path}: expected a file name that ends in .html or .txt", EXIT_USAGE)
     signers = _signers(out, key, referee_key, arbiter_key, on_illegal)
     signer = checkpoint_signer(origin, signers[1]) if signers else None
     found = texts.read(record, lambda words: adjudication.adjudicate(words, on_illegal))

@@ -11,12 +11,13 @@ from referee.log.v1 import log_pb2
 
 
 def _appeal(
-    entry: Annotated[int, typer.Option(metavar="ENTRY", min=0, help="The ruling.", show_default=False)], rule: RuleId
+    entry: Annotated[int, typer.Option(metavar="ENTRY", min=0, help="The entry of the ruling.", show_default=False)],
+    rule: RuleId,
 ) -> log_pb2.Appeal:
-    """A seat disputes a ruling: another arbiter of the game has to rule once more before the game can end.
+    """Dispute a ruling, as a seat: another arbiter of the game must rule on it before the game can end.
 
-    Exit codes: 0 entered; 1 it is not allowed now, the referee cannot be reached or refuses, or it was not confirmed; 2
-    wrong usage.
+    Exit codes: 0 entered; 1 not allowed now, the referee cannot be reached or refuses, or you did not confirm; 2 wrong
+    usage.
 
     Example: `referee appeal @join.txt --key seat.pem --entry 45 --rule TBL-7`
     """

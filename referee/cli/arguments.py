@@ -20,7 +20,7 @@ Key = Annotated[
     typer.Option(
         "--key",
         metavar="VKEY",
-        help="The referee's verifier key: a .vkey file or its text, had from the referee.",
+        help="The referee's verifier key, as you have it from the referee: a .vkey file or its text.",
         show_default=False,
     ),
 ]
@@ -53,7 +53,7 @@ def public_key(word: str, text: str) -> bytes:
 def verifier_key(option: str, text: str) -> VerifierKey:
     """From a .vkey file, or the text itself."""
     if "PRIVATE KEY" in text:
-        raise Failure(f"{option}: a private key; expected a .vkey file or its text", EXIT_USAGE)
+        raise Failure(f"{option}: this is a private key; expected a .vkey file or its text", EXIT_USAGE)
     word = f"{option} {cut(text)}"
     is_key = _is_verifier(text)
     try:

@@ -17,50 +17,50 @@ from referee.log.errors import LogError
 def audit(  # noqa: PLR0917 - typer reads options from the signature
     file: Annotated[
         Path,
-        typer.Argument(help="The game file (.gamelog), or a directory of some.", show_default=False),
+        typer.Argument(help="A game file (.gamelog), or a directory of game files.", show_default=False),
     ],
     key: Key,
     seat_key: Annotated[
         list[str] | None,
         typer.Option(
             metavar="SEAT=KEY",
-            help="A seat's public key, where you know it: 64 hexadecimal digits or a key file. Repeatable.",
+            help="A seat's public key, if you know it: 64 hexadecimal digits or a key file. Repeatable.",
         ),
     ] = None,
     scribe_key: Annotated[
-        list[str] | None, typer.Option(metavar="SCRIBE=KEY", help="The same for a scribe, by its number.")
+        list[str] | None, typer.Option(metavar="SCRIBE=KEY", help="A scribe's public key, if you know it. Repeatable.")
     ] = None,
     receipt: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", help="A signed checkpoint that somebody was given in this game. Repeatable."),
+        typer.Option(metavar="FILE", help="A signed checkpoint that a player received in this game. Repeatable."),
     ] = None,
     json: Annotated[
-        bool, typer.Option("--json", help="Every layer as one JSON document; of a directory, one a line.")
+        bool, typer.Option("--json", help="Print every layer as one JSON document; for a directory, one per line.")
     ] = False,
 ) -> None:
-    """Checks a game file offline and says what it proves.
+    """Check a game file offline and report what it proves.
 
-    Frames, encoding, hash chain, tree, the referee's signature, every author's signature, the committed deck and the
-    rules, entry by entry. Nothing is fetched and nobody is trusted but the keys that you give.
+    The audit covers frames, encoding, hash chain, tree, the referee's signature, every author's signature, the
+    committed deck and the rules, entry by entry. It fetches nothing, and trusts only the keys that you give.
 
     Exit codes:
 
-    - 0 COMPLETE: a whole game, and everything in it holds
-    - 3 PREFIX: the game goes on, or the file was cut
+    - 0 COMPLETE: the game is whole, and everything in it holds
+    - 3 PREFIX: the game is not over, or the file was cut
     - 4 CORRUPT: altered, or never written by a referee
     - 5 UNTRUSTED_KEY: signed by another referee than yours
     - 6 STALE: a receipt is newer than the file
     - 7 FORK: a receipt contradicts the file
     - 8 RULES: an entry breaks the rules, or was not dealt from the deck
-    - 9 UNSUPPORTED: rules, format or acts of another version
-    - 10 UNDISCLOSED: the referee did not open its deck
-    - 1 the file cannot be read; 2 a key or an option is not one
+    - 9 UNSUPPORTED: another version of the rules, the format or the acts
+    - 10 UNDISCLOSED: the referee did not disclose its deck
+    - 1 the file cannot be read; 2 a key or an option is invalid
 
-    Of a directory every file gets a line, and the code is that of the gravest verdict (FORK, RULES, CORRUPT,
+    For a directory, every file gets a line, and the exit code is that of the gravest verdict (FORK, RULES, CORRUPT,
     UNTRUSTED_KEY, STALE, UNDISCLOSED, UNSUPPORTED, PREFIX).
 
-    Examples: `referee audit demo/3f0c….gamelog --key demo/3f0c….vkey --seat-key 0=alice.pub`,
-    `referee audit tournament/ --key referee.vkey`
+    Examples: `referee audit demo/3f0c….gamelog --key demo/3f0c….vkey --seat-key 0=alice.pub`, `referee audit
+    tournament/ --key referee.vkey`
     """
     policy = auditor.Policy(
         verifier=verifier_key("--key", key),
@@ -70,9 +70,12 @@ def audit(  # noqa: PLR0917 - typer reads options from the signature
     )
     if file.is_dir():
         if seat_key or scribe_key or receipt:
-            raise Failure("keys of seats and scribes, and receipts, are one game's; expected one file", EXIT_USAGE)
+            raise Failure(
+                "--seat-key, --scribe-key and --receipt belong to one game; expected one file, not a directory",
+                EXIT_USAGE,
+            )
         if not (paths := audits.files_below(file)):
-            raise Failure(f"{file}: no {audits.SUFFIX} file in it")
+            raise Failure(f"{file}: this directory has no {audits.SUFFIX} file")
         raise typer.Exit(audits.tell(file, paths, policy, as_json=json))
     try:
         with file.open("rb") as stream:
@@ -100,6 +103,6 @@ def _numbered(option: str, words: list[str]) -> dict[int, bytes]:
         if not (equals and number.isascii() and number.isdigit()):
             raise Failure(f"{option} {word!r}: expected NUMBER=KEY, such as 2=key.pem", EXIT_USAGE)
         if int(number) in keys:
-            raise Failure(f"{option}: number {number} is given twice", EXIT_USAGE)
+            raise Failure(f"{option}: number {number} was given twice", EXIT_USAGE)
         keys[int(number)] = public_key(f"{option} {word}", text)
     return keys

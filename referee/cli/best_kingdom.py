@@ -30,36 +30,41 @@ Answer: TypeAlias = pb.FindBestKingdomResponse
 
 def best_kingdom(  # noqa: PLR0917 - typer reads options from the signature
     dominoes: Annotated[
-        str | None, typer.Option(metavar="NUMBERS", help="Dominoes to build of: 3,12,48", show_default=False)
+        str | None,
+        typer.Option(metavar="NUMBERS", help="The dominoes to build with, such as 3,12,48.", show_default=False),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="All 48 dominoes.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Build with all 48 dominoes.")] = False,
     frame: Annotated[
-        str, typer.Option(metavar="FRAME", help="5 or 7 cells; with the castle in a fixed frame, 5:fixed:COLUMN,ROW.")
+        str,
+        typer.Option(
+            metavar="FRAME", help="5 or 7 cells wide; 5:fixed:COLUMN,ROW for a fixed frame with the castle there."
+        ),
     ] = "5",
     budget: Seconds = 60.0,
     rlimit: Rlimit = None,
     seed: Seed = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
     svg: Annotated[
-        Path | None, typer.Option("--svg", metavar="OUT", help="Write the kingdom as a picture, too.")
+        Path | None, typer.Option("--svg", metavar="OUT", help="Also write the kingdom as a picture.")
     ] = None,
 ) -> None:
-    """Find the kingdom with most points that some dominoes can make, and prove it if the time allows.
+    """Find the kingdom with the most points that the given dominoes can make, and prove it if time allows.
 
     Dominoes may be left out. Bonuses do not count.
 
     `referee best-kingdom --dominoes 3,12,19,41,48 --frame 5:fixed:2,2 --svg kingdom.svg`
 
-    What is known on the way is shown on standard error: the best kingdom so far, and a bound that none exceeds. Ctrl-C
-    stops the search and keeps the best. With --json:
+    Standard error shows the progress: the best kingdom so far, and a bound that no kingdom exceeds. Ctrl-C stops the
+    search and keeps the best. With --json:
 
         {"best":10,"bound":10,"proven":true,"kingdom":[[47,1,0,2,0],[48,2,2,2,1]]}
 
-    A domino of the kingdom is its number, then x and y of its left and of its right half, the castle at 0,0; they are
-    in an order in which they may be placed. Proven true: no kingdom of these dominoes in this frame has more points.
+    Each domino of the kingdom is its number, then x and y of its left half and of its right half, with the castle at
+    0,0. The dominoes are in an order in which they may be placed. "proven" is true if no kingdom of these dominoes in
+    this frame has more points.
     """
     if (dominoes is None) != every:
-        raise Failure("dominoes: expected either --dominoes NUMBERS or --all", EXIT_USAGE)
+        raise Failure("expected either --dominoes NUMBERS or --all", EXIT_USAGE)
     square, chosen = _frame(frame), DOMINOES if every else _dominoes(building.listed(dominoes) or [])
     request = pb.FindBestKingdomRequest(
         dominoes=map(domino_message, chosen),
@@ -77,7 +82,7 @@ def best_kingdom(  # noqa: PLR0917 - typer reads options from the signature
     if svg is not None:
         building.write_text(svg, drawn(board(square, placed), domino_set(), f"Best kingdom: {found.best}"))
     if lost:
-        raise Failure(f"{lost}; the answer is what was found by then")
+        raise Failure(f"{lost}; the answer is the best found so far")
 
 
 def _frame(text: str) -> Frame:
@@ -100,7 +105,7 @@ def _dominoes(names: Iterable[str]) -> list[Domino]:
         if not (name.isascii() and name.isdecimal() and len(name) < 4 and 1 <= int(name) <= COUNT):
             raise Failure(f"--dominoes: {name}; expected numbers from 1 to {COUNT}, such as 3,12,48", EXIT_USAGE)
         if (domino := DOMINOES[int(name) - 1]) in found:
-            raise Failure(f"--dominoes: {name} twice; expected each domino once", EXIT_USAGE)
+            raise Failure(f"--dominoes: {name} is given twice; expected each domino once", EXIT_USAGE)
         found.append(domino)
     return found
 

@@ -23,26 +23,26 @@ _FIELDS = frozenset(("layout", "reserve", "bought"))
 
 def best_turn(  # noqa: PLR0917 - typer reads options from the signature
     file: building.Position = None,
-    layout: Annotated[str | None, typer.Option(metavar="JSON", help="The layout; then no FILE is needed.")] = None,
+    layout: Annotated[str | None, typer.Option(metavar="JSON", help="The layout, instead of a FILE.")] = None,
     reserve: Annotated[
-        str | None, typer.Option(metavar="TILES", help="Tiles in the reserve: tower-12,garden-10")
+        str | None, typer.Option(metavar="TILES", help="Tiles in the reserve, such as tower-12,garden-10.")
     ] = None,
-    bought: Annotated[str | None, typer.Option(metavar="TILES", help="Tiles that were bought in this turn.")] = None,
+    bought: Annotated[str | None, typer.Option(metavar="TILES", help="Tiles bought in this turn.")] = None,
     rlimit: Rlimit = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
     svg: building.Svg = None,
 ) -> None:
     """Find the best legal end of a turn: at most one rebuild, then every bought tile is placed or reserved.
 
-    Best is the longest wall afterwards and, of those, the most tiles in the Alhambra. A position, with a layout as for
-    `referee inspect`:
+    The best turn leaves the longest wall and, among equals, the most tiles in the Alhambra. A position, with a layout
+    as for `referee inspect`:
 
         {"game":"alhambra","layout":{"0,-1":"pavilion-2-NEW"},"reserve":[],"bought":["tower-8-NES"]}
 
-    Options replace what stands there: `referee best-turn --layout '{}' --bought tower-12,garden-10-N`
+    Options replace fields of the file: `referee best-turn --layout '{}' --bought tower-12,garden-10-N`
 
-    The turn is proven best if Z3 refuted that a better one exists; otherwise the budget ran out, and the answer is the
-    best that was found and a bound.
+    The turn is proven best if Z3 refuted that a better one exists. Otherwise the budget ran out, and the answer is the
+    best turn found and a bound.
     """
     with building.telling():
         options = {

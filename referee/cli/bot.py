@@ -30,7 +30,7 @@ def bot(  # noqa: PLR0917 - typer reads options from the signature
     name: Annotated[
         str,
         typer.Argument(
-            help=f"{_THERE_ARE}; or module:attribute of your own, found from the current directory.",
+            help=f"{_THERE_ARE}; or module:attribute for your own, imported from the current directory.",
             show_default=False,
         ),
     ],
@@ -39,8 +39,8 @@ def bot(  # noqa: PLR0917 - typer reads options from the signature
         typer.Option(
             envvar="REFEREE_JOIN",
             metavar="STRING",
-            help="The join string: address/game/seat#token. '-' reads it from standard input, '@FILE' from a file, "
-            "so that the token need not stand in the process list.",
+            help="The join string: address/game/seat#token. '-' reads it from standard input and "
+            "'@FILE' from a file, which keeps the token out of the process list.",
             show_default=False,
         ),
     ],
@@ -48,33 +48,38 @@ def bot(  # noqa: PLR0917 - typer reads options from the signature
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Keep the seat's private key here (made if it is not there, mode 0600): with it a bot that was "
-            "stopped goes on with its game. Without it the key is never written.",
+            help="Keep the seat's private key in this file (created with mode 0600 if missing), so "
+            "that a bot that was stopped can go on with its game. By default the key is never "
+            "written.",
         ),
     ] = None,
     verifier: Annotated[
         str | None,
-        typer.Option(metavar="VKEY", help="The referee's verifier key, a .vkey file or its text: checks its receipts."),
+        typer.Option(
+            metavar="VKEY",
+            help="The referee's verifier key, a .vkey file or its text, to check the referee's receipts.",
+        ),
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="For bots that leave something to chance.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed for bots that choose at random.")] = None,
     patience: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0, help="Give up when the referee is away for so long.")
+        float,
+        typer.Option(metavar="SECONDS", min=0, help="Give up when the referee has been unreachable for this long."),
     ] = 300.0,
     tls_ca: TlsCa = None,
     tls_cert: TlsCert = None,
     tls_key: TlsKey = None,
     insecure: SendInClear = False,
 ) -> None:
-    """Lets a bot take a seat and play the game to its end.
+    """Let a bot take a seat and play the game to its end.
 
-    Every entry that the referee sends is replayed and checked: signatures, chain and rules.
+    The bot replays and checks every entry that the referee sends: signatures, chain and rules.
 
     Exit codes:
 
     - 0 the game is over, whoever won
-    - 1 the referee was away too long, or does not admit this seat
-    - 2 the words are wrong: no such bot of this game, not a join string
-    - 3 the bot failed: an illegal move, or an exception, which is shown
+    - 1 the referee was unreachable for too long, or does not admit this seat
+    - 2 wrong usage: no such bot for this game, or not a join string
+    - 3 the bot failed: it made an illegal move or raised an exception, which is shown
     - 4 the referee's log contradicts its signatures, the rules or itself
     """
     seat = _join(join)
@@ -106,7 +111,7 @@ def bot(  # noqa: PLR0917 - typer reads options from the signature
         traceback.print_exception(error.with_traceback(_of_the_bot(error.__traceback__)))
         raise Failure(f"the bot {name} failed: {type(error).__name__}: {error}", EXIT_BOT) from error
     except KeyboardInterrupt:
-        raise Failure("stopped; the seat is still taken", EXIT_FAILED) from None
+        raise Failure("stopped; the seat stays taken", EXIT_FAILED) from None
     print(_summary(result))
 
 
@@ -127,7 +132,7 @@ def _only_line(file: Path) -> str:
     """What ``referee new --out`` writes has a line for every seat."""
     lines = [line for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
     if len(lines) > 1:
-        raise JoinError(f"--join @{file}: {len(lines)} lines, expected one join string")
+        raise JoinError(f"--join @{file}: the file has {len(lines)} lines; expected one join string")
     return lines[0] if lines else ""
 
 

@@ -24,11 +24,9 @@ from referee.render.alhambra import svg, text
 
 Position = Annotated[
     Path | None,
-    typer.Argument(
-        metavar="[FILE]", help="Where the position is, a JSON object; without it, or for -, standard input."
-    ),
+    typer.Argument(metavar="[FILE]", help="File with the position, a JSON object; standard input if omitted or -."),
 ]
-Svg = Annotated[Path | None, typer.Option("--svg", metavar="OUT", help="Write the layout as a picture, too.")]
+Svg = Annotated[Path | None, typer.Option("--svg", metavar="OUT", help="Also write the layout as a picture.")]
 
 
 def engine_layout(layout: Mapping[Cell, str]) -> Layout:

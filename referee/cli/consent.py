@@ -11,12 +11,12 @@ from referee.log.v1 import log_pb2
 
 
 def _consent(
-    entry: Annotated[int, typer.Option(metavar="ENTRY", min=0, help="The proposal.", show_default=False)],
+    entry: Annotated[int, typer.Option(metavar="ENTRY", min=0, help="The entry of the proposal.", show_default=False)],
 ) -> log_pb2.Consent:
-    """A seat agrees to take moves back, as another seat proposes.
+    """Agree, as a seat, to a take-back that another seat proposed.
 
-    Exit codes: 0 entered; 1 it is not allowed now, the referee cannot be reached or refuses, or it was not confirmed; 2
-    wrong usage.
+    Exit codes: 0 entered; 1 not allowed now, the referee cannot be reached or refuses, or you did not confirm; 2 wrong
+    usage.
 
     Example: `referee consent @join.txt --key seat.pem --entry 42`
     """

@@ -30,16 +30,16 @@ def desk(  # noqa: PLR0917 - typer reads options from the signature
         Path,
         typer.Option(
             metavar="DIR",
-            help="Where the scribe's key, the names, the games' files and the desk's own referee are kept; made if it "
-            "is not there.",
+            help="Folder for the scribe's key, the names, the game files and the desk's own referee; "
+            "created if missing.",
         ),
     ] = Path("desk"),
     server: Annotated[
         str | None,
         typer.Option(
             metavar="ADDRESS",
-            help="Enter games at this referee; grpcs://HOST:PORT for TLS. Without it the desk runs a referee of its "
-            "own, for this machine only, which ends with it.",
+            help="Enter games at this referee; grpcs://HOST:PORT for TLS. By default the desk runs "
+            "its own referee, for this machine only, and stops it when you leave.",
             show_default=False,
         ),
     ] = None,
@@ -47,7 +47,7 @@ def desk(  # noqa: PLR0917 - typer reads options from the signature
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="With --server: the organiser's token, with which games are opened.",
+            help="With --server: the organiser's token, which opens games.",
             show_default=False,
         ),
     ] = None,
@@ -55,8 +55,8 @@ def desk(  # noqa: PLR0917 - typer reads options from the signature
         str | None,
         typer.Option(
             metavar="NAME",
-            help="The name that the desk's own referee signs under. A new folder takes it (referee.local if not given) "
-            "and keeps it for ever.",
+            help="The name under which the desk's own referee signs. A new folder takes it (by "
+            "default referee.local) and keeps it for ever.",
             show_default=False,
         ),
     ] = None,
@@ -65,22 +65,25 @@ def desk(  # noqa: PLR0917 - typer reads options from the signature
     tls_key: TlsKey = None,
     insecure: SendInClear = False,
 ) -> None:
-    """A desk for the scribe of a game at a physical table: every draw and every move is typed as it happens.
+    """Run a desk for the scribe of a game at a physical table, who types every draw and move as it happens.
 
-    Moves are written as docs/notation.md has them, one line each, with help and completion. Each is judged by the rules
-    and signed; what was accepted is on disk before the desk says so. A desk that is started again on its folder goes on
-    where it stood. docs/desk.md is for scribes.
+    Type moves in the notation of docs/notation.md, one per line; the desk helps and completes. It judges each by the
+    rules and signs it; when it shows a line as accepted, the line is on disk. A desk that is started again on its
+    folder goes on where it stopped. docs/desk.md is the guide for scribes.
 
     Exit codes: 0 left with Ctrl+Q; 1 the folder or the referee cannot be used; 2 wrong usage.
 
     Examples: `referee desk --folder club-night`, `referee desk --server 192.0.2.7:50051 --token-file club.token`
     """
     if not (sys.stdin.isatty() and sys.stderr.isatty()):  # it is drawn on standard error
-        raise Failure("the desk needs a terminal; `referee record` makes the log of a game from its text", EXIT_USAGE)
+        raise Failure(
+            "the desk needs a terminal; expected one, or `referee record` for the text of a game",
+            EXIT_USAGE,
+        )
     if server is None and (token_file or tls_cert):
-        raise Failure("--token-file and --tls-cert: expected --server, whose they are", EXIT_USAGE)
+        raise Failure("--token-file and --tls-cert are for another referee; expected --server with them", EXIT_USAGE)
     if server is not None and origin is not None:
-        raise Failure("--origin: the referee at --server has a name of its own", EXIT_USAGE)
+        raise Failure("--origin: the referee at --server already has a name; expected no --origin", EXIT_USAGE)
     try:
         files = Folder(folder)
         if server is None:

@@ -37,20 +37,20 @@ def docket(  # noqa: PLR0917 - typer reads options from the signature
     ],
     server: Server = DEFAULT_SERVER,
     key: Annotated[
-        str | None, typer.Option(metavar="VKEY", help="Of a file: the referee's verifier key, to audit it with.")
+        str | None, typer.Option(metavar="VKEY", help="With a FILE: audit it with the referee's verifier key.")
     ] = None,
     tls_ca: TlsCa = None,
     tls_cert: TlsCert = None,
     tls_key: TlsKey = None,
     insecure: SendInClear = False,
 ) -> None:
-    """Tells how a game's table stands: who is out, strikes, protests, rulings, and what the game waits for.
+    """Show the state of a game's table: who has forfeited, strikes, protests, rulings, and what the game waits for.
 
-    Of a running game the referee is asked, which everybody may. A game file is read offline; it is replayed, with
-    signatures of seats and arbiters, and with --key it is audited as `referee audit` does.
+    For a running game the command asks the referee, which needs no token. A game file is read and replayed offline,
+    with the signatures of seats and arbiters; with --key it is also audited, as by `referee audit`.
 
-    Exit codes: 0 told; 1 the referee cannot be reached or does not have the game; 2 wrong usage; of a file those of
-    `referee audit`, but 0 also where the game goes on.
+    Exit codes: 0 shown; 1 the referee cannot be reached or does not have the game; 2 wrong usage; for a file those of
+    `referee audit`, but 0 also if the game is not over.
 
     Examples: `referee docket 0197a1cb1db4c9da428632ae52ec26d7`, `referee docket final.gamelog --key referee.vkey`
     """
@@ -60,7 +60,9 @@ def docket(  # noqa: PLR0917 - typer reads options from the signature
         output.write("".join(f"{line}\n" for line in (*checked, *told(found))))
         return
     if key is not None:
-        raise Failure("--key: is for files; a referee's word for a running game cannot be audited", EXIT_USAGE)
+        raise Failure(
+            "--key is only for files: a running game cannot be audited; expected a game file, or no --key", EXIT_USAGE
+        )
     game_id(game)
     secured = security(server, tls_ca, tls_cert, tls_key, insecure)
 
@@ -97,7 +99,7 @@ def told(found: pb.Docket) -> list[str]:
         lines.append(f"the game is over: {found.outcome}")
         lines.append(f"  {result_words(read_end(found.result))}")
     if not found.table_rules:
-        return [*lines, "played without rules of the table: nobody can protest, and no arbiter rules"]
+        return [*lines, "this game has no rules of the table, and so no protests and no rulings"]
     if found.suspension:
         lines.append(f"the game is {word(pb.Docket.Suspension, found.suspension)}")
     lines += [f"seat {seat}: {words}" for seat, of in enumerate(found.seats) if (words := _seat(of))]
@@ -105,14 +107,14 @@ def told(found: pb.Docket) -> list[str]:
     lines += [entered[seq] for seq in sorted(entered)]
     if found.HasField("proposal"):
         missing = ", ".join(f"seat {seat}" for seat in found.proposal.missing)
-        what = f"entry {found.proposal.seq} proposes to take back what followed entry {found.proposal.to_seq}"
+        what = f"entry {found.proposal.seq} proposes to take back everything after entry {found.proposal.to_seq}"
         lines.append(f"{what}; {missing} yet to agree")
     if found.HasField("waiting"):
         when = f"entered at {moment_utc(found.until_ms)}, if nobody acts before" if found.until_ms else _held(found)
         lines.append(f"the game has come to its end: {found.outcome}")
         lines.append(f"  {when}")
         lines.append(f"  {result_words(read_end(found.waiting))}")
-    return lines if len(lines) > 1 else [*lines, "nobody is out, nothing is disputed or ruled"]
+    return lines if len(lines) > 1 else [*lines, "no forfeits, no disputes, no rulings"]
 
 
 def _seat(of: pb.Docket.Seat) -> str:

@@ -29,20 +29,20 @@ RULES: Final = "kingdomino"
 
 def dynasty(
     first: Annotated[Path, typer.Argument(help="The file of the first game.", show_default=False)],
-    second: Annotated[Path, typer.Argument(help="Of the second.", show_default=False)],
-    third: Annotated[Path, typer.Argument(help="Of the third.", show_default=False)],
+    second: Annotated[Path, typer.Argument(help="The file of the second game.", show_default=False)],
+    third: Annotated[Path, typer.Argument(help="The file of the third game.", show_default=False)],
     key: Key,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Adds up a dynasty: audits its three games, checks that they belong together, and tells points and places.
+    """Add up a dynasty: audit its three games, check that they belong together, and show points and places.
 
-    They belong together if they are games 1, 2 and 3 of one series, each naming the last entry of the one before; if
-    seats and options are the same, dynasty among them; and if the first order moves on by one seat each time (KDO-26).
-    Equal sums share the place. Whether there were other games of the series, files cannot show: whoever opens games can
-    open a second one after the same game.
+    They belong together if they are games 1, 2 and 3 of one series, each naming the last entry of the game before; if
+    they have the same seats and options, with dynasty set; and if the first order moves on by one seat each time
+    (KDO-26). Equal sums share a place. The files cannot show whether the series has other games: an organiser can open
+    a second game after the same one.
 
-    The exit code is that of the gravest verdict, as `referee audit` has them: 0 COMPLETE; 8 RULES also for games that
-    do not belong together. 1 a file cannot be read; 2 the key is not one.
+    The exit code is that of the gravest verdict, as in `referee audit`: 0 COMPLETE; 8 RULES, also for games that do not
+    belong together. 1 a file cannot be read; 2 the key is invalid.
 
     Example: `referee dynasty one.gamelog two.gamelog three.gamelog --key referee.vkey`
     """
@@ -114,7 +114,7 @@ def _of_none(record: Record) -> list[str]:
     if not options.dynasty:
         found.append("the option dynasty is not set (KDO-26)")
     if not opened.HasField("series"):
-        found.append("the game is of no series")
+        found.append("the game is not part of a series")
     if record.game.end is not None and not record.game.end.scores:
         found.append("the game ended without a result")
     return found
@@ -137,15 +137,15 @@ def _misplaced(record: Record, index: int, before: Record | None) -> Iterator[st
         yield f"{len(seats)} seats; expected {len(expected_seats)}, as in the game before"
         return
     if [seat.player for seat in seats] != [seat.player for seat in expected_seats]:
-        yield "the seats are other players' than in the game before"
+        yield "the players are not those of the game before"
     state, expected = cast("State", record.game.position.state), next_options(cast("State", before.game.position.state))
     if _but_for_the_order(state.options) != _but_for_the_order(expected):
-        yield "the options are others than in the game before"
+        yield "the options are not those of the game before"
     if state.order and expected.declared_order and state.order != expected.declared_order:
         found, due = (" ".join(map(str, order)) for order in (state.order, expected.declared_order))
         yield f"the kings chose first in the order {found}; expected {due}, a seat on from the game before (KDO-26)"
     if record.opened.tables != before.opened.tables:
-        yield "the dominoes are others than in the game before"
+        yield "the dominoes are not those of the game before"
 
 
 def _but_for_the_order(options: Options) -> Options:

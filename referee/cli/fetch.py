@@ -20,18 +20,20 @@ _TIMEOUT_S = 60
 
 
 def fetch(  # noqa: PLR0917 - typer reads options from the signature
-    game: Annotated[str, typer.Argument(help="The game's id, 32 hexadecimal digits.", show_default=False)],
+    game: Annotated[str, typer.Argument(help="The game's id: 32 hexadecimal digits.", show_default=False)],
     server: Server = DEFAULT_SERVER,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="GAME.gamelog if not given.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Where to write the file; by default GAME.gamelog.")
+    ] = None,
     tls_ca: TlsCa = None,
     tls_cert: TlsCert = None,
     tls_key: TlsKey = None,
     insecure: SendInClear = False,
 ) -> None:
-    """Fetches a game's file; of a running game, as far as it has come.
+    """Fetch a game's file; for a running game, everything so far.
 
-    Everybody may; what to make of the file, `referee show` and `referee audit` tell. A file that is there already is
-    replaced when the new one is whole.
+    No token is needed. Use `referee show` to read the file and `referee audit` to check it. An existing file is
+    replaced once the new one is complete.
 
     Exit codes: 0 fetched; 1 the referee cannot be reached or does not have the game; 2 wrong usage.
 

@@ -11,7 +11,7 @@ from referee.notation.lines import encode
 
 
 def inspect(file: Questions = None, strict: Strict = False) -> None:
-    """Answer questions about boards and scores: a JSON object a line in, one a line out, in the same order.
+    """Answer questions about boards and scores: one JSON object per line in, one per line out, in order.
 
     A layout: tiles by cell, "x,y" with x to the east and y to the south; the fountain at 0,0 is implied.
 
@@ -20,13 +20,13 @@ def inspect(file: Questions = None, strict: Strict = False) -> None:
         {"valid":true,"violations":[],"wall":3,"counts":{"pavilion":1},
         "placements":[[1,0]],"removable":[[0,-1]],"swappable":[]}
 
-    "tile" is optional: a tile in hand, to be placed or to replace a tile of the layout (another one, if it lies there
-    itself); without it the answer has neither placements nor swappable. "options":{"loop_rule":"one_less"} counts a
-    wall that closes on itself one less. A layout against the rules is answered with valid false, its violations and
-    counts.
+    "tile" is optional: a tile in hand, to be placed or to replace a tile of the layout (another one, if it is in the
+    layout itself). Without it the answer has neither placements nor swappable. "options":{"loop_rule":"one_less"}
+    counts a wall that closes on itself as one shorter. If the layout breaks the rules, the answer has valid false, the
+    violations and the counts.
 
-    A score: what each of 2 to 6 players has in the Alhambra; with two, the neutral player may be there,
-    which is "neutral" among the players of a line. Points include the wall.
+    A score: what each of 2 to 6 players has in the Alhambra. With two players the neutral player may take part, as
+    "neutral" among the players of a line. Points include the wall.
 
         {"game":"alhambra","score":{"round":2,"players":[
         {"counts":{"tower":4},"wall":7},{"counts":{},"wall":3}]}}
@@ -34,9 +34,9 @@ def inspect(file: Questions = None, strict: Strict = False) -> None:
         {"points":[20,3],
         "lines":[{"type":"tower","place":1,"players":[0],"each":13}]}
 
-    A kingdom: its dominoes in the order in which they were placed, each [number,ax,ay,bx,by] with the cells of its left
-    and its right half; x to the east, y to the south, the castle at 0,0. The frame's size is 5 or 7; "castle" is the
-    castle's [column,row] in a fixed frame, counted from 0 in the north-west, or null for a relative frame.
+    A kingdom: its dominoes in the order of placement, each [number,ax,ay,bx,by] with the cells of its left and right
+    half; x to the east, y to the south, the castle at 0,0. The size of the frame is 5 or 7; "castle" is the castle's
+    [column,row] in a fixed frame, counted from 0 in the north-west, or null for a relative frame.
 
         {"game":"kingdomino","frame":{"size":5,"castle":[0,0]},
         "kingdom":[[48,1,0,1,1]],"domino":44}
@@ -46,14 +46,14 @@ def inspect(file: Questions = None, strict: Strict = False) -> None:
         {"terrain":"mine","squares":1,"crowns":3}],
         "largest_area":1,"crowns":3,"placements":[[0,1,0,2],[0,2,0,1]]}
 
-    "domino" is optional: one that is to be placed; without it the answer has no placements. A domino with equal halves
-    has one name for each placement, the smaller one. The dominoes are those of a game, 1 to 48. A kingdom against the
-    rules is answered with valid false and what its first bad placement breaks: "placement" is its place in the array,
-    from 0. The score has no bonuses in it.
+    "domino" is optional: the domino to be placed. Without it the answer has no placements. A domino with equal halves
+    has one name for each placement, the smaller one. The dominoes are the game's own, 1 to 48. If the kingdom breaks
+    the rules, the answer has valid false and what its first bad placement breaks; "placement" is the position of that
+    placement in the array, from 0. The score does not include bonuses.
 
     A turn of Roll & Write: the seat's buildings, each [blue,yellow] by the dice that meet there, its four dice, and its
-    coins, those not spent. What it can do, in the order of the game's own list of moves; "second": with the three coins
-    that are left, a second building is then possible.
+    unspent coins. The answer lists what the seat can do, in the order of the game's own list of moves; "second" says
+    that a second building is then possible, for three of the coins that are left.
 
         {"game":"rollwrite","built":[[1,1]],
         "dice":{"blue":[1,1],"yellow":[1,6]},"coins":1}
@@ -68,13 +68,13 @@ def inspect(file: Questions = None, strict: Strict = False) -> None:
         {"action":"build","blue":1,"yellow":6,"type":"tower","second":false},
         {"action":"get_coins","coins":2}]}
 
-    Optional: "circled", the coins circled in all, which the track limits (without it those that there are, at least 3);
-    and in this and the next question "sheet", "rw-default-1" or {"grid":…,"boxes":…,"coin_track":…,"rows_are":…}: the
-    grid six rows of six types, as printed, whose rows are the "blue" or the "yellow" dice; the boxes by type. A sheet
-    that breaks a constraint is refused with the constraint's name. The types are pavilion, seraglio, arcades, chambers,
-    garden, tower.
+    Optional: "circled", the number of coins circled so far, which the track limits (by default the unspent coins, at
+    least 3); and, in this and the next question, "sheet": "rw-default-1" or
+    {"grid":…,"boxes":…,"coin_track":…,"rows_are":…}. The grid has six rows of six types, as printed; its rows are the
+    "blue" or the "yellow" dice; the boxes are given by type. A sheet that breaks a constraint is refused with the name
+    of the constraint. The types are pavilion, seraglio, arcades, chambers, garden, tower.
 
-    Points of Roll & Write, when the game is over: the buildings of 1 to 5 players, whatever their names, by type.
+    Points of Roll & Write, when the game is over: the buildings of 1 to 5 players, with any names, by type.
 
         {"game":"rollwrite","score":{
         "counts":{"Ani":{"tower":7},"Eva":{"tower":5},"Dirk":{"tower":4}},
@@ -97,12 +97,12 @@ def inspect(file: Questions = None, strict: Strict = False) -> None:
         "tower: Ani has it already: 21; Eva 2nd: 13; Dirk 3rd: 6, not given",
         "lines: nobody","coins: Eva 3 left: 1"]}
 
-    Optional: "virtual", the players who take places and get no points; "awarded", by type, who completed it in the game
-    and got how much for it then (a virtual player 0), whose count of the type then does not matter; "built", a player's
-    buildings, each [blue,yellow], which give the points for lines; "coins", a player's coins that are not spent.
-    With "options":{"solo":"against"} in the question, and 2 to 4 virtual players and one other, virtual players get
-    points, and a bonus, which the answer has, too. What the sheet cannot have, such as more of a type than boxes, is
-    scored as it stands and told in "remarks".
+    Optional: "virtual", the players who take places but get no points; "awarded", by type, the players who completed it
+    during the game and the points that each got for it then (0 for a virtual player), whose count of the type no longer
+    matters; "built", a player's buildings, each [blue,yellow], which give the points for lines; "coins", a player's
+    unspent coins. With "options":{"solo":"against"} in the question, 2 to 4 virtual players and one other, virtual
+    players get points and a bonus, and the answer has both. What the sheet cannot hold, such as more buildings of a
+    type than boxes, is scored as given and reported in "remarks".
 
     An "id" (a string, number, true, false or null) comes back with the answer. A line that cannot be answered gets
     {"error":"…"}, and the rest goes on; the exit code is 0 all the same, unless --strict is given.

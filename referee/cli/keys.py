@@ -22,19 +22,19 @@ def keys(
             help="A private key file (PEM), or a referee's data directory for its verifier key.", show_default=False
         ),
     ],
-    new: Annotated[bool, typer.Option("--new", help="Make the file, with a new key, readable by you only.")] = False,
-    pem: Annotated[bool, typer.Option("--pem", help="The public key as PEM instead, as OpenSSL reads it.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    new: Annotated[bool, typer.Option("--new", help="Create the file with a new key, readable only by you.")] = False,
+    pem: Annotated[bool, typer.Option("--pem", help="Print the public key as PEM, for OpenSSL.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Makes a player's or scribe's key, and shows the public half of a key: what may be given to anybody.
+    """Make a player's or scribe's key, or show the public half of a key, which you may give to anyone.
 
-    Exit codes: 0 done; 1 no such file, not a key, or `--new` and the file is there already; 2 wrong usage.
+    Exit codes: 0 done; 1 the file is missing, is not a key or, with `--new`, already exists; 2 wrong usage.
 
     Examples: `referee keys alice.pem --new`, `referee keys alice.pem`, `referee keys ./referee-data`
     """
     if path.is_dir():
         if new or pem:
-            raise Failure(f"{path}: --new and --pem are for a key file, this is a directory", EXIT_USAGE)
+            raise Failure(f"{path}: this is a directory; expected a key file for --new and --pem", EXIT_USAGE)
         verifier = _verifier(path / VERIFIER_FILE)
         print(json.dumps({"verifier_key": str(verifier)}) if as_json else verifier)
         return
@@ -54,9 +54,11 @@ def _private(path: Path, *, new: bool) -> PrivateKey:
         key = PrivateKey.generate()
         key.save(path)
     except FileExistsError:
-        raise Failure(f"{path}: is there already, and a key is never replaced") from None
+        raise Failure(
+            f"{path}: the file exists, and a key is never replaced; expected the name of a new file"
+        ) from None
     except FileNotFoundError:
-        raise Failure(f"{path}: no such file; --new makes it") from None
+        raise Failure(f"{path}: no such file; expected --new, to make it") from None
     except OSError as error:
         raise Failure(f"{path}: {error.strerror}") from None
     except LogError as error:

@@ -18,7 +18,7 @@ _PIECE = 1 << 16
 """Bytes read at once; what came together is given together, so a program that waits gets its answers at once."""
 
 Questions = Annotated[
-    Path | None, typer.Argument(metavar="[FILE]", help="Where the questions are; without it, standard input.")
+    Path | None, typer.Argument(metavar="[FILE]", help="File with the questions; standard input if omitted.")
 ]
 Strict = Annotated[bool, typer.Option("--strict", help="Exit with 1 if any answer was an error.")]
 
@@ -31,7 +31,7 @@ def opened(file: Path | None) -> BinaryIO:
         except OSError as error:
             raise Failure(f"{file}: {error.strerror}", EXIT_USAGE) from None
     if sys.stdin is None:
-        raise Failure("standard input is closed; expected questions there, or a FILE", EXIT_USAGE)
+        raise Failure("standard input is closed; expected questions on it, or a FILE", EXIT_USAGE)
     return sys.stdin.buffer
 
 

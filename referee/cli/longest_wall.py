@@ -20,29 +20,32 @@ Wall: TypeAlias = pb.FindLongestWallResponse
 
 def longest_wall(  # noqa: PLR0917 - typer reads options from the signature
     tiles: Annotated[
-        str | None, typer.Option(metavar="TILES", help="Tiles to build of: garden-10-N,tower-12", show_default=False)
+        str | None,
+        typer.Option(
+            metavar="TILES", help="The tiles to build with, such as garden-10-N,tower-12.", show_default=False
+        ),
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="All 54 tiles.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Build with all 54 tiles.")] = False,
     budget: Seconds = 60.0,
     rlimit: Rlimit = None,
     seed: Seed = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
     svg: building.Svg = None,
 ) -> None:
-    """Find the longest wall that some tiles can make, and prove it if the time allows. Not all tiles have to be used.
+    """Find the longest wall that the given tiles can make, and prove it if time allows. Tiles may be left out.
 
     `referee longest-wall --tiles garden-10-N,tower-8-NES,pavilion-2-NEW --svg wall.svg`
 
-    What is known on the way is shown on standard error: the best wall so far, a bound that no layout exceeds, and the
-    region that the bound is limited to, if it is. Ctrl-C stops the search and keeps the best. With --json:
+    Standard error shows the progress: the best wall so far, a bound that no layout exceeds, and the region for which
+    the bound holds, if it is limited to one. Ctrl-C stops the search and keeps the best. With --json:
 
         {"best":7,"bound":7,"proven":true,"region":null,"layout":{…}}
 
-    Proven true with region null: no layout of these tiles has a longer wall. With a region: no layout within so many
-    steps of the fountain has.
+    "proven" is true with region null if no layout of these tiles has a longer wall; with a region, if no layout within
+    that many steps of the fountain has one.
     """
     if (tiles is None) != every:
-        raise Failure("tiles: expected either --tiles TILES or --all", EXIT_USAGE)
+        raise Failure("expected either --tiles TILES or --all", EXIT_USAGE)
     with building.telling():
         chosen = TILE_SET.names if every else tile_names(building.listed(tiles), "--tiles")
     request = pb.FindLongestWallRequest(tiles=chosen, budget=pb.Budget(rlimit=rlimit or NO_LIMIT), seed=seed)
@@ -64,7 +67,7 @@ def longest_wall(  # noqa: PLR0917 - typer reads options from the signature
     if svg is not None:
         building.write_svg(svg, layout, f"Longest wall: {found.best}")
     if lost:
-        raise Failure(f"{lost}; the answer is what was found by then")
+        raise Failure(f"{lost}; the answer is the best found so far")
 
 
 def _walls_on(tiles: Sequence[str]) -> int:

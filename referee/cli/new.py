@@ -48,31 +48,32 @@ class Proofs(StrEnum):
 
 def new(  # noqa: PLR0917 - typer reads options from the signature
     seats: Annotated[
-        int | None, typer.Option(min=1, help="How many play.", show_default="as few as the game allows")
+        int | None, typer.Option(min=1, help="Number of seats.", show_default="the game's minimum")
     ] = None,
     rules: Annotated[
         str | None, typer.Option(help=f"Which game: {', '.join(registry.names())}.", show_default=_RULES)
     ] = None,
     server: Server = DEFAULT_SERVER,
     data: Annotated[
-        Path, typer.Option(metavar="DIR", help="The referee's data directory; its organiser token is used.")
+        Path, typer.Option(metavar="DIR", help="The referee's data directory, whose organiser token is used.")
     ] = Path("referee-data"),
     token_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The organiser's token, where it is not in DIR.")
+        Path | None, typer.Option(metavar="FILE", help="The organiser's token, if it is not in DIR.")
     ] = None,
     age_order: Annotated[
         str | None,
         typer.Option(
             metavar="SEATS",
-            help="Of a game that asks for it: from the youngest to the oldest, such as 2,0,1; 0,1,2,… if not given.",
+            help="Seats from the youngest player to the oldest, such as 2,0,1, in a game that asks "
+            "for it; by default 0,1,2,…",
         ),
     ] = None,
     principal: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Who plays, in order of the seats: principals with tokens of their own (`referee token`); - for a "
-            "seat that gets a join string. Once for each seat.",
+            help="Principal with its own token (`referee token`) who takes the seat, or - for a seat "
+            "that gets a join string. Give it once for each seat, in order.",
         ),
     ] = None,
     options: Annotated[
@@ -86,42 +87,45 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Dominoes or a sheet of your own, as JSON in the form that --show-components prints. A sheet's grid "
-            "begins with blue 1 and yellow 1 to 6, whichever dice give the rows where it is printed.",
+            help="Your own dominoes or sheet, as JSON in the form that --show-components prints. The "
+            "grid of a sheet begins with blue 1 and yellow 1 to 6, whichever dice stand for the "
+            "rows on the printed sheet.",
         ),
     ] = None,
     show_components: Annotated[
-        bool, typer.Option("--show-components", help="Print the game's default components as JSON, and open nothing.")
+        bool,
+        typer.Option("--show-components", help="Print the game's default components as JSON, without opening a game."),
     ] = False,
     series: Annotated[
-        bool, typer.Option("--series", help="The game is the first of a series, such as a dynasty.")
+        bool, typer.Option("--series", help="Make this game the first of a series, such as a dynasty.")
     ] = False,
     series_of: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="The game goes on with a series: the file of the game before. Rules, seats, options and components are"
-            " as there.",
+            help="Continue the series of a previous game, given by its file. Rules, seats, options "
+            "and components stay the same.",
         ),
     ] = None,
     declare: Annotated[
         str | None,
-        typer.Option(metavar="KEY", help="Public key (hex or key file) of the scribe who declares what is drawn."),
+        typer.Option(metavar="KEY", help="Public key (hex or key file) of the scribe who declares draws and rolls."),
     ] = None,
     scribed: Annotated[
-        list[int] | None, typer.Option(metavar="SEAT", help="A seat whose moves the scribe enters. Repeatable.")
+        list[int] | None, typer.Option(metavar="SEAT", help="Seat whose moves the scribe enters. Repeatable.")
     ] = None,
     scribe: Annotated[
-        list[str] | None, typer.Option(metavar="KEY", help="A further scribe for such seats. Repeatable.")
+        list[str] | None,
+        typer.Option(metavar="KEY", help="Public key of a further scribe for scribed seats. Repeatable."),
     ] = None,
     record_attempts: Annotated[
-        bool, typer.Option("--record-attempts", help="Refused moves become entries of the log.")
+        bool, typer.Option("--record-attempts", help="Record refused moves as entries of the log.")
     ] = False,
     proofs: Annotated[
         Proofs,
         typer.Option(
-            help="Certificates that prove verdicts, in the game's file: for refused moves that are recorded, or for "
-            "all that the rules of building decide."
+            help="Put certificates into the game's file: for recorded refusals, or for every verdict "
+            "that the rules of building decide."
         ),
     ] = Proofs.NONE,
     clock: Clock = None,
@@ -139,28 +143,30 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write the join strings to this new file, readable by you only."),
+        typer.Option(metavar="FILE", help="Write the join strings to this new file, readable only by you."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     tls_ca: TlsCa = None,
     tls_cert: TlsCert = None,
     tls_key: TlsKey = None,
     insecure: SendInClear = False,
 ) -> None:
-    """Opens a game: prints its id, then one join string a seat. Hand each to its player: whoever has it takes the seat.
+    """Open a game: print its id and one join string per seat. Give each to its player: whoever has it takes the seat.
 
     Exit codes: 0 opened; 1 the referee cannot be reached, or refuses; 2 wrong usage.
 
-    Examples: `referee new --seats 3 --age-order 2,0,1`,
-    `referee new --rules kingdomino --options '{"dynasty": true}' --series`, `referee new --series-of first.gamelog`,
-    `referee new --seats 4 --declare scribe.pem --scribed 1 --scribed 3 --out joins.txt`,
-    `referee new --clock "10m+5s" --illegal strikes:3 --absence 2m --arbiter-key arbiter.pem --protest-time 10m`
+    Examples: `referee new --seats 3 --age-order 2,0,1`, `referee new --rules kingdomino --options '{"dynasty": true}'
+    --series`, `referee new --series-of first.gamelog`, `referee new --seats 4 --declare scribe.pem --scribed 1
+    --scribed 3 --out joins.txt`, `referee new --clock "10m+5s" --illegal strikes:3 --absence 2m --arbiter-key
+    arbiter.pem --protest-time 10m`
     """
     if show_components:
         print(default_components(_game(rules, seats, None)[0]))
         return
     if series_of is not None and (options or age_order or components):
-        raise Failure("--series-of: options and components are as in the game before; expected no others", EXIT_USAGE)
+        raise Failure(
+            "--series-of: options and components are those of the previous game; expected none here", EXIT_USAGE
+        )
     previous = None if series_of is None else game_before(series_of)
     rules, seats = _game(rules, seats, previous)
     chosen = game_options(rules, b"" if previous is None else next_options(previous), options, age_order)
@@ -173,7 +179,7 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
     request.seats.extend(log_pb2.Seat(scribed=seat in scribed) for seat in range(seats))
     if principal:
         if len(principal) != seats:
-            raise Failure(f"--principal: {len(principal)} of them; expected {seats}, one for each seat", EXIT_USAGE)
+            raise Failure(f"--principal: {len(principal)} given; expected {seats}, one for each seat", EXIT_USAGE)
         request.principals.extend("" if name == "-" else name for name in principal)
     if declare is not None:
         request.declaring_scribe_key = public_key(f"--declare {declare}", declare)
@@ -182,7 +188,9 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
     illegal = [*(illegal or []), *(["record"] if record_attempts else [])]
     request.terms.CopyFrom(terms(clock, lag, illegal, absence, take_backs, protest_time))
     if proofs is Proofs.REFUSALS and not request.terms.illegal_moves:
-        raise Failure("--proofs refusals: expected --record-attempts, as only recorded refusals are proved", EXIT_USAGE)
+        raise Failure(
+            "--proofs refusals: only recorded refusals are proved; expected --record-attempts with it", EXIT_USAGE
+        )
     if proofs is not Proofs.NONE:
         request.terms.proofs = log_pb2.ProofPolicy.Value(f"PROOF_POLICY_{proofs.name}")
     token = token_of(token_file or data / TOKEN_FILE, needed=tls_cert is None or token_file is not None)
@@ -202,7 +210,7 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
     for seat, name in enumerate(request.principals):
         if name:
             print(
-                f"seat {seat}: {format_join(server, created.game.id, seat, 'TOKEN')} with a token of {name}",
+                f"seat {seat}: {format_join(server, created.game.id, seat, 'TOKEN')} with the token of {name}",
                 file=sys.stderr,
             )
 
@@ -221,7 +229,9 @@ def _game(rules: str | None, seats: int | None, previous: Record | None) -> tupl
     if previous is not None:
         known = previous.opened.rules_id, len(previous.opened.seats)
         if (rules or known[0], seats or known[1]) != known:
-            raise Failure(f"--series-of: the game before is one of {known[0]} with {known[1]} seats", EXIT_USAGE)
+            raise Failure(
+                f"--series-of: the previous game is {known[0]} with {known[1]} seats; expected the same", EXIT_USAGE
+            )
         return known
     rules = rules or _RULES
     try:
@@ -251,7 +261,7 @@ def _new_file(path: Path | None) -> Iterator[TextIO | None]:
         with os.fdopen(descriptor, "w", encoding="ascii") as file:
             yield file
     except OSError as error:
-        raise Failure(f"--out {path}: {error.strerror}; the game is open, its seats are lost") from None
+        raise Failure(f"--out {path}: {error.strerror}; the game is open, but its join strings are lost") from None
     except BaseException:
         path.unlink()
         raise

@@ -16,9 +16,9 @@ from referee.cli import building
 from referee.cli.solving import NoAnswer, OutOfTime, Solver
 
 Seconds = Annotated[
-    float, typer.Option("--budget", metavar="SECONDS", min=0.1, max=1e6, help="Search no longer than this.")
+    float, typer.Option("--budget", metavar="SECONDS", min=0.1, max=1e6, help="Search for at most this long.")
 ]
-Seed = Annotated[int, typer.Option(metavar="N", min=0, max=(1 << 31) - 1, help="Of the search.")]
+Seed = Annotated[int, typer.Option(metavar="N", min=0, max=(1 << 31) - 1, help="Seed of the search.")]
 
 NO_LIMIT: Final = (1 << 63) - 1
 """Of work: the time limits it."""

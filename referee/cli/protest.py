@@ -11,13 +11,13 @@ from referee.log.v1 import log_pb2
 
 
 def _protest(
-    entry: Annotated[int, typer.Option(metavar="ENTRY", min=0, help="What it is against.", show_default=False)],
+    entry: Annotated[int, typer.Option(metavar="ENTRY", min=0, help="The entry that you dispute.", show_default=False)],
     rule: RuleId,
 ) -> log_pb2.Protest:
-    """A seat disputes an entry: an arbiter has to rule on it before the game can end.
+    """Dispute an entry, as a seat: an arbiter must rule on it before the game can end.
 
-    Exit codes: 0 entered; 1 it is not allowed now, the referee cannot be reached or refuses, or it was not confirmed; 2
-    wrong usage.
+    Exit codes: 0 entered; 1 not allowed now, the referee cannot be reached or refuses, or you did not confirm; 2 wrong
+    usage.
 
     Example: `referee protest @join.txt --key seat.pem --entry 41 --rule ALH-A2 --reason "that side has a wall"`
     """

@@ -40,19 +40,23 @@ def prove(  # noqa: PLR0917 - typer reads options from the signature
         bool,
         typer.Option(
             "--check",
-            help="Check certificates instead, without a solver: answers of this command, or one certificate as bytes "
-            "or base64.",
+            help="Check certificates without a solver: the answers of this command, or one "
+            "certificate as bytes or base64.",
         ),
     ] = False,
-    text: Annotated[bool, typer.Option("--text", help="Answers for people, with pictures.")] = False,
+    text: Annotated[bool, typer.Option("--text", help="Print answers as text, with pictures.")] = False,
     rlimit: Rlimit = None,
     smt_lib: Annotated[
-        Path | None, typer.Option("--smt-lib", metavar="DIR", help="Write the questions put to Z3 there, as SMT-LIB 2.")
+        Path | None,
+        typer.Option(
+            "--smt-lib", metavar="DIR", help="Write the questions put to Z3 into this directory, as SMT-LIB 2."
+        ),
     ] = None,
 ) -> None:
-    """Prove or refute claims about the rules of games: a JSON object a line in, one a line out, in the same order.
+    """Prove or refute claims about the rules of games: one JSON object per line in, one per line out, in order.
 
-    A layout or kingdom is as for `referee inspect`. That a tile may be placed, removed or swapped, or a domino placed:
+    Layouts and kingdoms are written as for `referee inspect`. To claim that a tile may be placed, removed or swapped,
+    or a domino placed:
 
         {"game":"alhambra","layout":{},"action":{"place":"tower-12","at":[1,0]}}
         {"game":"alhambra","layout":{"1,0":"tower-12"},
@@ -64,7 +68,7 @@ def prove(  # noqa: PLR0917 - typer reads options from the signature
 
     The answer has "verdict" (legal, illegal, or undecided if the budget ran out), "rules" (every rule that is broken),
     "reasons" (the same in words, with the cells), "core" (one minimal set of facts that contradict the claim),
-    "certificate" (base64; whoever has it needs no solver) and "ms".
+    "certificate" (base64, to be checked without a solver) and "ms".
 
     Other claims, with the verdicts holds, fails and undecided, or for a turn as above:
 
@@ -78,16 +82,16 @@ def prove(  # noqa: PLR0917 - typer reads options from the signature
         {"game":"kingdomino","frame":{"size":5,"castle":null},
         "kingdom":[],"discard":48}
 
-    Moves of a turn: add, remove, swap, place, reserve, give. An "id" comes back with the answer; a line that cannot be
+    Moves of a turn: add, remove, swap, place, reserve, give. An "id" comes back with the answer. A line that cannot be
     answered gets {"error":"…","line":N}, and the rest goes on; the exit code is 0 all the same, unless --strict is
     given.
 
-    `referee prove questions.jsonl | referee prove --check` checks every certificate and tells in "claim" what it is
-    about. It exits with 1 if one was refused.
+    `referee prove questions.jsonl | referee prove --check` checks every certificate and shows its claim in "claim". It
+    exits with 1 if a certificate was refused.
     """
     if check:
         if smt_lib is not None or rlimit is not None:
-            raise Failure("--check: no solver is asked; expected neither --rlimit nor --smt-lib with it", EXIT_USAGE)
+            raise Failure("--check asks no solver; expected neither --rlimit nor --smt-lib with it", EXIT_USAGE)
         errors = _check_all(file, text=text)
     else:
         with Solver() as solver:
@@ -126,7 +130,9 @@ class _Prover:
             # What is passed on was looked at here, too.
             found = _provables()[game].check(proof.certificate)
             if found.claim != about or found.holds != (proof.finding == pb.FINDING_HOLDS):
-                raise Failure(f"line {self.line}: proof and certificate differ; that is a defect of this program")
+                raise Failure(
+                    f"line {self.line}: the answer and its certificate differ; this is a bug, please report it"
+                )
         files = self._written(proof.smt_lib)
         if self._text:
             more = [f"one core: {' '.join(proof.core)}"] if proof.core else []

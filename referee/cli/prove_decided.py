@@ -31,29 +31,33 @@ EXIT_OPEN: Final = 11
 def prove_decided(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A game file.", show_default=False)],
     at: Annotated[
-        int | None, typer.Option("--at", metavar="N", min=0, help="The position after entry N; the rest is not read.")
+        int | None,
+        typer.Option(
+            "--at", metavar="N", min=0, help="Look at the position after entry N; later entries are not read."
+        ),
     ] = None,
     timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0.1, max=1e6, help="Search no longer than this.")
+        float, typer.Option(metavar="SECONDS", min=0.1, max=1e6, help="Search for at most this long.")
     ] = 60.0,
     rlimit: Rlimit = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
 ) -> None:
     """Prove that a game of Alhambra or Kingdomino is decided: that only one seat can still win.
 
     `referee prove-decided adjourned.gamelog`, `referee prove-decided game.gamelog --at 120 --json`
 
-    DECIDED: whatever is still drawn, and however all seats play, the winner as badly as the rules allow, that seat ends
-    alone on the first place. Otherwise OPEN, which says no more than that this was not proven, and for each other seat
-    the most that it can end ahead of the leader, in points, with the reasons for it. The game is taken to go on to its
-    end by its rules: no seat resigns, no clock runs out, no arbiter rules.
+    DECIDED: one seat takes first place alone, whatever is still drawn and however the seats play, even if that seat
+    plays as badly as the rules allow. OPEN: this was not proven, which does not mean that it is false. The answer then
+    shows, for each other seat, how far it can at most end ahead of the leader, in points and with reasons. The game is
+    assumed to go on to its end by its rules: no seat resigns, no clock runs out, no arbiter rules.
 
-    Of a game that has come to its end, also where the end still waits for protests, only the result is told: who won
-    and why, or that there is none. `--at` looks at the game before its end.
+    For a game that has come to its end, even if the result still waits for protests, only the result is shown: who won
+    and why, or that there is no winner. `--at` looks at the game before its end.
 
     Exit codes: 0 decided, or ended with one winner; 11 open, or ended without one; 1 no answer in time; 2 wrong usage,
-    or a game of which this is not proved. A file that is not whole, or wrong, ends with one line and the exit code that
-    `referee audit` gives: 3 cut off (what is there is answered for), 4 damaged, 8 against the rules, 9 not supported.
+    or a game for which this cannot be proved. A file that is incomplete or wrong ends with one line and the exit code
+    that `referee audit` gives: 3 cut off (the entries before are still used), 4 damaged, 8 against the rules, 9 not
+    supported.
     """
     game_file = _read(file, at)
     record = game_file.record
@@ -104,7 +108,7 @@ def _ask(file: Path, request: pb.ProveDecidedRequest, timeout: float) -> tuple[p
             raise Failure(f"{file}: {error}", EXIT_USAGE) from None
         except OutOfTime:
             raise Failure(
-                f"--timeout {timeout:g}: no answer by then; allow more time, or give a smaller --rlimit"
+                f"--timeout {timeout:g}: no answer in time; expected a longer --timeout or a smaller --rlimit"
             ) from None
         return found, round(1000 * (perf_counter() - start), 2)
 

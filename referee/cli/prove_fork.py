@@ -20,20 +20,20 @@ def prove_fork(
     first: Annotated[
         Path, typer.Argument(metavar="A", help="A game file, a proof of one entry, or a receipt.", show_default=False)
     ],
-    second: Annotated[Path, typer.Argument(metavar="B", help="Another of the same game.", show_default=False)],
+    second: Annotated[Path, typer.Argument(metavar="B", help="Another one of the same game.", show_default=False)],
     key: Key,
     out: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Write what proves it into this directory, as short as it can be: two files that prove-fork takes.",
+            help="Write the shortest evidence into this directory: two files that prove-fork accepts.",
         ),
     ] = None,
 ) -> None:
-    """Proves that a referee signed two histories of one game: nobody but the holder of its key can make such a pair.
+    """Prove that a referee signed two histories of one game. Only the holder of its key can make such a pair.
 
-    A and B are what two people were given: files of the game, receipts, or proofs that `referee prove-inclusion` wrote.
-    Anybody who has both, and the referee's verifier key, can repeat this; the proof does not depend on who shows it.
+    A and B are what two people received: game files, receipts, or proofs that `referee prove-inclusion` wrote. Anyone
+    who has both and the referee's verifier key can repeat the check; the proof does not depend on who presents it.
 
     Exit codes: 0 FORK, proven; 1 NO FORK: nothing contradicts, or a file cannot be read; 4 a file is corrupt; 5 signed
     by another referee than yours; 2 wrong usage.
@@ -59,9 +59,9 @@ def prove_fork(
         known = "all of them known" if side.is_whole else f"{len(side.entries) or 'none'} of them known"
         print(f"{path}: signed for {side.checkpoint.size} entries, {known}, root {side.checkpoint.root.hex()}")
         if side.remark:
-            print(f"  looked at as far as it is signed for: {side.remark}")
+            print(f"  checked only as far as it is signed: {side.remark}")
     if fork is None:
-        print("NO FORK: nothing in them contradicts")
+        print("NO FORK: the two do not contradict each other")
         raise typer.Exit(EXIT_FAILED)
     print(f"FORK: {fork.what}")
     print(f"game {a.checkpoint.game_id.hex()}, both signed by {verifier}")
@@ -75,7 +75,10 @@ def _write(out: Path, a: Side, b: Side, fork: Fork) -> None:
     elif fork.notes is not None:
         suffix, parts = "checkpoint", fork.notes
     else:
-        raise Failure("--out: an older head and the entries prove it only together; keep both files as they are")
+        raise Failure(
+            "--out: the proof needs both an older head and the entries, and cannot be "
+            "shortened; keep both files as they are"
+        )
     try:
         out.mkdir(parents=True, exist_ok=True)
         for name, part in zip(_OUT, parts, strict=True):

@@ -28,36 +28,35 @@ from referee.notation.times import moment_utc
 
 
 def prove_inclusion(
-    file: Annotated[
-        Path, typer.Argument(help="The game file (.gamelog), or with --check the proof.", show_default=False)
-    ],
+    file: Annotated[Path, typer.Argument(help="A game file (.gamelog); with --check, a proof.", show_default=False)],
     key: Key,
-    entry: Annotated[int | None, typer.Option(min=0, metavar="N", help="The entry that is to be proved.")] = None,
-    check: Annotated[bool, typer.Option("--check", help="Check a proof and say what the entry is.")] = False,
+    entry: Annotated[int | None, typer.Option(min=0, metavar="N", help="The entry to prove.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Check a proof and show the entry.")] = False,
     author_key: Annotated[
         str | None,
         typer.Option(
             metavar="KEY",
-            help="With --check, the public key of who acted in the entry: 64 hexadecimal digits or a key file.",
+            help="With --check: the public key of the author of the entry, 64 hexadecimal digits or a key file.",
         ),
     ] = None,
 ) -> None:
-    """Writes a proof of one entry to standard output: a C2SP tlog-proof, a text that needs nothing else to be checked.
+    """Write a proof of one entry to standard output: a C2SP tlog-proof, a text that can be checked on its own.
 
-    It holds the entry, its way up the tree and the head that the referee signed, so one move can be shown without the
-    rest of the game. What came before is bound by it but not in it: whether the move was legal, only the file tells.
+    The proof holds the entry, its path up the tree and the head that the referee signed, so you can show one move
+    without the rest of the game. It fixes what came before, but does not contain it: only the game file shows whether
+    the move was legal.
 
     Exit codes: 0 written, or with --check: it holds; 4 the file or the proof is corrupt; 5 signed by another referee
     than yours, or by another author than --author-key; 1 the file cannot be read; 2 wrong usage.
 
-    Examples: `referee prove-inclusion GAME.gamelog --key referee.vkey --entry 12 > move.tlog-proof`,
-    `referee prove-inclusion --check move.tlog-proof --key referee.vkey --author-key alice.pub`
+    Examples: `referee prove-inclusion GAME.gamelog --key referee.vkey --entry 12 > move.tlog-proof`, `referee
+    prove-inclusion --check move.tlog-proof --key referee.vkey --author-key alice.pub`
     """
     verifier = verifier_key("--key", key)
     if check == (entry is not None):
-        raise Failure("expected either --entry N, of a game file, or --check, of a proof", EXIT_USAGE)
+        raise Failure("expected either --entry N for a game file, or --check for a proof", EXIT_USAGE)
     if author_key is not None and not check:
-        raise Failure("--author-key: expected with --check", EXIT_USAGE)
+        raise Failure("--author-key: expected only with --check", EXIT_USAGE)
     author = None if author_key is None else public_key(f"--author-key {author_key}", author_key)
     try:
         data = file.read_bytes()
@@ -78,7 +77,7 @@ def prove_inclusion(
 def _of_entry(side: Side, entry: int) -> bytes:
     size = side.checkpoint.size
     if entry >= size:
-        raise Failure(f"--entry {entry}: the referee signed for entries 0 to {size - 1} of this file", EXIT_USAGE)
+        raise Failure(f"--entry {entry}: the referee signed only entries 0 to {size - 1} of this file", EXIT_USAGE)
     return side.evidence(entry)
 
 
@@ -89,7 +88,7 @@ def _told(proved: TlogProof, head: Checkpoint, author_key: bytes | None) -> Iter
         raise LogError(Code.WRONG_GAME, f"entry of game {entry.game_id.hex()}", head.game_id.hex())
     if entry.seq != proved.index:
         raise LogError(Code.STALE_HEAD, f"an entry with seq {entry.seq}", str(proved.index), entry=proved.index)
-    yield f"entry {proved.index} of {head.size} that are signed for, game {entry.game_id.hex()}"
+    yield f"entry {proved.index} of {head.size} signed entries, game {entry.game_id.hex()}"
     yield f"at {moment_utc(entry.referee_ms)} by the referee's clock"
     signed = signed_part(entry)
     if signed is None:

@@ -22,26 +22,26 @@ _FIELDS = frozenset(("start", "reserve", "goal"))
 
 def rebuild_distance(  # noqa: PLR0917 - typer reads options from the signature
     file: building.Position = None,
-    start: Annotated[str | None, typer.Option(metavar="JSON", help="The layout to begin with.")] = None,
+    start: Annotated[str | None, typer.Option(metavar="JSON", help="The layout to start from.")] = None,
     reserve: Annotated[
-        str | None, typer.Option(metavar="TILES", help="Tiles in the reserve: tower-12,garden-10")
+        str | None, typer.Option(metavar="TILES", help="Tiles in the reserve, such as tower-12,garden-10.")
     ] = None,
     goal: Annotated[
-        str | None, typer.Option(metavar="JSON", help="The layout to reach; with --start no FILE is needed.")
+        str | None, typer.Option(metavar="JSON", help="The layout to reach; with --start, instead of a FILE.")
     ] = None,
     limit: Annotated[
-        int, typer.Option(metavar="N", min=1, max=MOST_TURNS, help="Look at no more turns than this.")
+        int, typer.Option(metavar="N", min=1, max=MOST_TURNS, help="Give up beyond this many turns.")
     ] = 30,
     rlimit: Rlimit = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")] = False,
 ) -> None:
     """Find the fewest rebuild turns from one layout to another; a turn adds, removes or swaps one tile.
 
-    Layouts are as for `referee inspect`:
+    Layouts are written as for `referee inspect`:
 
         {"game":"alhambra","start":{"0,-1":"tower-12"},"reserve":["garden-10"],"goal":{"0,-1":"garden-10"}}
 
-    Options replace what stands there: `referee rebuild-distance --start '{"0,-1":"tower-12"}' --goal '{}'`
+    Options replace fields of the file: `referee rebuild-distance --start '{"0,-1":"tower-12"}' --goal '{}'`
     """
     with building.telling():
         options = {

@@ -19,34 +19,38 @@ from referee.service.files import DEFAULT_ORIGIN
 
 
 def record(  # noqa: PLR0917 - typer reads options from the signature
-    text: Annotated[Path, typer.Argument(metavar="TEXT", help="The game, as docs/notation.md has it.")],
+    text: Annotated[Path, typer.Argument(metavar="TEXT", help="The game, in the notation of docs/notation.md.")],
     key: Annotated[
         Path, typer.Option("--key", metavar="FILE", help="The scribe's private key, which signs every act.")
     ],
     referee_key: Annotated[
-        Path, typer.Option("--referee-key", metavar="FILE", help="The referee's, which signs the log's head.")
+        Path,
+        typer.Option(
+            "--referee-key", metavar="FILE", help="The referee's private key, which signs the head of the log."
+        ),
     ],
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The game file; a new one.")],
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The game file to create.")],
     origin: Annotated[
-        str, typer.Option("--origin", metavar="NAME", help="The name that the referee signs under.")
+        str, typer.Option("--origin", metavar="NAME", help="The name under which the referee signs.")
     ] = DEFAULT_ORIGIN,
     text_key: Annotated[
-        str | None, typer.Option("--text-key", metavar="VKEY", help="The verifier key that has to have signed TEXT.")
+        str | None, typer.Option("--text-key", metavar="VKEY", help="The verifier key that must have signed TEXT.")
     ] = None,
 ) -> None:
-    """Makes a game file from the text of a game that was played at a physical table.
+    """Make a game file from the text of a game that was played at a physical table.
 
-    It is a declared game: the scribe enters every seat's moves and all that was drawn or rolled, each act signed with
-    the scribe's key; the referee's key signs the head. Whoever records is both, with two keys that `referee keys --new`
-    makes. A text that breaks off becomes the log of a game that goes on, which `referee audit` calls a PREFIX. The time
-    of every entry is that of the recording.
+    The file is a declared game: the scribe enters every seat's moves and every draw and roll, each signed with the
+    scribe's key, and the referee's key signs the head. You act as both, with two keys that `referee keys --new` makes.
+    A text that breaks off becomes the log of an unfinished game, for which `referee audit` says PREFIX. All entries
+    carry the time of the recording.
 
-    What is wrong in the text is told with its line, and no file is written. Nor is one of a text that rests on an
-    arbiter: with moves that stand against the rules, forfeits, penalties, a given result. `referee adjudicate` has the
-    arbiter's key for these.
+    If the text is wrong, the command names the line and writes no file. It also writes none if the text needs an
+    arbiter: for moves that stand against the rules, forfeits, penalties or a ruled result. Use `referee adjudicate` for
+    these, which takes the arbiter's key.
 
-    Exit codes: 0 recorded; 2 the text is not in the notation, or can mean several moves, or wrong usage; 8 the rules
-    forbid what it says; 4 it is not signed as `--text-key` demands, 5 by another; 1 the file cannot be written.
+    Exit codes: 0 recorded; 2 the text is not in the notation or is ambiguous, or wrong usage; 8 the text breaks the
+    rules; 4 the text lacks the signature that `--text-key` demands, 5 another key signed it; 1 the file cannot be
+    written.
 
     Example: `referee record final.txt --key scribe.pem --referee-key referee.pem --out final.gamelog`
     """
@@ -59,7 +63,9 @@ def record(  # noqa: PLR0917 - typer reads options from the signature
         raise Failure(f"{text}: {why}", EXIT_USAGE)
     if ruled := _ruled(reading):
         how = "expected referee adjudicate, which makes the log with --out and --arbiter-key"
-        raise Failure(f"{text}: nothing recorded, as it takes an arbiter's rulings: {ruled}; {how}", EXIT_USAGE)
+        raise Failure(
+            f"{text}: nothing recorded, because this text needs an arbiter's rulings: {ruled}; {how}", EXIT_USAGE
+        )
     try:
         recorder = Recorder(game.setup, scribe)
         for event in game.events:
@@ -78,6 +84,6 @@ def record(  # noqa: PLR0917 - typer reads options from the signature
 def _ruled(reading: Reading) -> str:
     """What of the game rests on an arbiter, or on seats that left it; empty if nothing does."""
     if reading.accepted:
-        return f"in line {reading.accepted[0]} a move stands that is against the rules"
+        return f"line {reading.accepted[0]} has a move that stands against the rules"
     contest = reading.game.contest
     return outcome(reading.result, contest) if has_rulings(contest) else ""

@@ -170,9 +170,9 @@ def obstacle(contest: Contest, seats: int, pending: Sequence[Pending]) -> str:
         return ""
     told = f'[Result "{contest_text.value(ruled)}"]'
     if ruled.ending not in (Ending.ABORTED, Ending.REFEREE_FAULT):
-        return f"{told}: what brought that about is not in the text"
+        return f"{told}: the text does not show what led to it"
     if replace(contest, ruled=None).result(seats, pending) is not None:
-        return f"{told}: the game had come to its end, and only a protest that was still open lets it end so"
+        return f"{told}: the game had come to its end; only an open protest can lead to this ending"
     return ""
 
 
@@ -199,7 +199,7 @@ def different_keys(paths: dict[str, Path]) -> list[PrivateKey]:
     taken: dict[bytes, str] = {}
     for option, key in zip(paths, keys, strict=True):
         if (other := taken.setdefault(key.public.raw, option)) != option:
-            raise Failure(f"{other} and {option}: the same key; expected two", EXIT_USAGE)
+            raise Failure(f"{other} and {option}: the same key twice; expected two different keys", EXIT_USAGE)
     return keys
 
 

@@ -21,18 +21,22 @@ from referee.store.errors import StoreFailed
 
 def recover(  # noqa: PLR0917 - typer reads options from the signature
     game: Annotated[
-        str | None, typer.Argument(help="The game's id, 32 hexadecimal digits. Without it: lists games.")
+        str | None, typer.Argument(help="The game's id: 32 hexadecimal digits. Without it, list the games.")
     ] = None,
-    data: Annotated[Path, typer.Option(metavar="DIR", help="The referee's directory.")] = Path("referee-data"),
+    data: Annotated[Path, typer.Option(metavar="DIR", help="The referee's data directory.")] = Path("referee-data"),
     copy: Annotated[
         Path | None,
-        typer.Option("--from", metavar="FILE", help="Take the lost entries from this game file.", show_default=False),
+        typer.Option(
+            "--from", metavar="FILE", help="Restore the lost entries from this game file.", show_default=False
+        ),
     ] = None,
-    go_on: Annotated[bool, typer.Option("--continue", help="Go on without them, with an entry that says so.")] = False,
-    end: Annotated[bool, typer.Option("--end", help="The same, and end the game for the referee's fault.")] = False,
-    give_up: Annotated[
-        bool, typer.Option("--give-up", help="Expect nothing more of a game with which nothing else can be done.")
+    go_on: Annotated[
+        bool, typer.Option("--continue", help="Go on without the lost entries; a new entry says so.")
     ] = False,
+    end: Annotated[
+        bool, typer.Option("--end", help="End the game without the lost entries, through the referee's fault.")
+    ] = False,
+    give_up: Annotated[bool, typer.Option("--give-up", help="Give up a game that cannot be saved otherwise.")] = False,
     marks: Annotated[
         Path | None, typer.Option(metavar="FILE", help="As `referee serve` takes it.", show_default=False)
     ] = None,
@@ -43,33 +47,35 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
         bool,
         typer.Option(
             "--new-marks",
-            help="The file of marks is lost: make it again from what the database has. That the database was set back "
-            "before cannot be noticed any more.",
+            help="Rebuild the lost marks file from the database. An earlier rollback of the database "
+            "can then no longer be detected.",
         ),
     ] = False,
     new_seal: Annotated[
         bool,
         typer.Option(
             "--new-seal",
-            help="The key of the secrets is lost: make a new one. Dealt games in play can then only be ended, with "
-            "--end, and their decks are not disclosed; the others go on.",
+            help="Make a new seal key in place of the lost one. Dealt games in play can then only be "
+            "ended (--end) without disclosing their decks; the others go on.",
         ),
     ] = False,
 ) -> None:
-    """Says which games a stopped referee cannot go on with and why; and helps it to go on.
+    """List the games that a stopped referee cannot go on with and why, or repair one of them.
 
-    A referee keeps the newest head of every game that it has signed apart from its database. If the database was set
-    back, to a backup say, entries are missing that players hold receipts for. Best is `--from` a player's copy or one
-    of `referee fetch`: then nothing is lost. With `--continue` the log says how many entries are lost, and whoever has
-    a receipt for them can show it: an audit with that receipt says FORK.
+    A referee keeps the newest head that it signed for every game apart from its database. If the database is rolled
+    back, to a backup for example, entries are missing for which players hold receipts. The best repair is `--from` with
+    a player's copy, or one that `referee fetch` made: nothing is lost. With `--continue` the log says how many entries
+    are lost, and anyone who has a receipt for them can show it: an audit with that receipt says FORK.
 
-    Exit codes: 0 done, or no such games; 1 there are such games, or it cannot be done; 2 wrong usage.
+    Exit codes: 0 done, or no such games; 1 there are such games, or the repair failed; 2 wrong usage.
 
     Examples: `referee recover`, `referee recover 0197a1cb1db4c9da428632ae52ec26d7 --from alice.gamelog`
     """
     chosen = [copy is not None, go_on, end, give_up].count(True)
     if (game is not None) != (chosen == 1) or chosen > 1:
-        raise Failure("expected a game with one of --from, --continue, --end and --give-up; or neither", EXIT_USAGE)
+        raise Failure(
+            "expected a game with one of --from, --continue, --end and --give-up, or none of them", EXIT_USAGE
+        )
     identity = None if game is None else game_id(game)
     if not (data / STORE_FILE).exists():
         raise Failure(f"{data / STORE_FILE}: No such file; expected --data with a referee's directory")
@@ -81,9 +87,9 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
     except DataError as error:
         raise Failure(str(error)) from None
     if new_marks:
-        print(f"{opened.marks_path}: made again")
+        print(f"{opened.marks_path}: rebuilt")
     if new_seal:
-        print(f"{opened.seal_path}: made; what was sealed with the one before cannot be opened any more")
+        print(f"{opened.seal_path}: made; secrets sealed with the old key can no longer be opened")
 
     async def run() -> list[str]:
         context = Context(opened.store, opened.signer, installed())
@@ -102,7 +108,7 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
         raise Failure(str(error)) from None
     except OSError as error:
         raise Failure(f"{copy}: {error.strerror}") from None
-    print("\n".join(lines) or "every game can be gone on with")
+    print("\n".join(lines) or "every game can go on")
     if game is None and lines:
         raise typer.Exit(EXIT_FAILED)
 
@@ -111,17 +117,17 @@ async def _recover(context: Context, game_id: bytes, copy: Path | None, *, end: 
     """What was done, in words."""
     if give_up:
         mark = await recovery.give_up(context, game_id)
-        return [f"game {game_id.hex()}: given up; a head of {mark.size} entries was signed, and is kept as lost"]
+        return [f"game {game_id.hex()}: given up; the signed head of {mark.size} entries is on record as lost"]
     if copy is not None:
         with copy.open("rb") as stream:
             done = await recovery.restore(context, game_id, stream)
-        what = f"{_entries(done.entries)} came back: nothing is lost"
+        what = f"{_entries(done.entries)} restored: nothing is lost"
     else:
         done = await recovery.go_on(context, game_id, end=end)
-        what = f"goes on without {_entries(done.entries)} that it had signed for; the log says so"
+        what = f"goes on without {_entries(done.entries)} that the referee had signed; the log says so"
         if not done.entries:
-            what = "ended for the referee's fault, with all its entries; its deck is not disclosed"
-    state = "is over" if done.ended else "can be gone on with"
+            what = "ended through the referee's fault, with all its entries; its deck is not disclosed"
+    state = "is over" if done.ended else "can go on"
     lines = [f"game {game_id.hex()}: {what}", f"it has {done.size} entries and {state}"]
     return lines + [f"a new token for {whose}: {token}" for whose, token in done.tokens]
 

@@ -14,7 +14,7 @@ from referee_clients.sdk.channel import ADDRESS_EXPECTED, BadAddress, Insecure, 
 from referee_clients.sdk.errors import answer_of
 
 Server = Annotated[
-    str, typer.Option("--server", metavar="ADDRESS", help="Where the referee listens; grpcs://HOST:PORT for TLS.")
+    str, typer.Option("--server", metavar="ADDRESS", help="The referee's address; grpcs://HOST:PORT for TLS.")
 ]
 _TOKEN = re.compile("[A-Za-z0-9_-]{20,200}", re.ASCII)
 DEFAULT_SERVER = "127.0.0.1:50051"
@@ -24,21 +24,27 @@ TlsCa = Annotated[
         "--tls-ca",
         envvar="REFEREE_TLS_CA",
         metavar="FILE",
-        help="Certificates (PEM) of those who may vouch for the referee; otherwise the well-known ones.",
+        help="Certificate authorities (PEM) to trust for the referee; by default the well-known ones.",
     ),
 ]
 TlsCert = Annotated[
     Path | None,
     typer.Option(
-        "--tls-cert", envvar="REFEREE_TLS_CERT", metavar="FILE", help="A certificate (PEM) that the referee admits."
+        "--tls-cert",
+        envvar="REFEREE_TLS_CERT",
+        metavar="FILE",
+        help="Client certificate (PEM) that the referee admits.",
     ),
 ]
 TlsKey = Annotated[
-    Path | None, typer.Option("--tls-key", envvar="REFEREE_TLS_KEY", metavar="FILE", help="Its private key (PEM).")
+    Path | None,
+    typer.Option(
+        "--tls-key", envvar="REFEREE_TLS_KEY", metavar="FILE", help="Private key (PEM) of the client certificate."
+    ),
 ]
 SendInClear = Annotated[
     bool,
-    typer.Option("--insecure", envvar="REFEREE_INSECURE", help="Send tokens to other machines without TLS, too."),
+    typer.Option("--insecure", envvar="REFEREE_INSECURE", help="Send tokens to other machines even without TLS."),
 ]
 
 
@@ -63,9 +69,11 @@ def token_of(path: Path, *, needed: bool = True) -> str:
     except FileNotFoundError:
         if not needed:
             return ""
-        raise Failure(f"{path}: No such file or directory; expected a token, such as referee serve makes") from None
+        raise Failure(
+            f"{path}: No such file or directory; expected a token file, such as referee serve makes"
+        ) from None
     except OSError as error:
-        raise Failure(f"{path}: {error.strerror}; expected a token, such as referee serve makes") from None
+        raise Failure(f"{path}: {error.strerror}; expected a token file, such as referee serve makes") from None
     except UnicodeDecodeError:
         found = ""
     if not _TOKEN.fullmatch(found):
@@ -85,12 +93,12 @@ def refused(server: str, error: grpc.aio.AioRpcError) -> Failure:
 
 
 _SIGNS = {
-    "CERTIFICATE_VERIFY_FAILED": "nobody that is trusted vouches for its certificate; expected --tls-ca FILE",
+    "CERTIFICATE_VERIFY_FAILED": "no trusted authority signed its certificate; expected --tls-ca FILE",
     "Hostname Verification": "its certificate is for another name",
-    "WRONG_VERSION_NUMBER": "it does not speak TLS; expected the address without grpcs://",
-    "Connection refused": "nothing listens there; expected the address that referee serve has printed",
-    "Socket closed": "something listens there that does not answer; expected grpcs://HOST:PORT, if it speaks TLS",
-    "Failed parsing HTTP/2": "what listens there is no referee; expected the address that referee serve has printed",
-    "errors resolving": "no machine of this name is known",
+    "WRONG_VERSION_NUMBER": "the server does not speak TLS; expected the address without grpcs://",
+    "Connection refused": "nothing listens there; expected the address that referee serve printed",
+    "Socket closed": "the server there does not answer; expected grpcs://HOST:PORT if it speaks TLS",
+    "Failed parsing HTTP/2": "the server there is not a referee; expected the address that referee serve printed",
+    "errors resolving": "no machine has this name; expected the name or address of one",
 }
 """In gRPC's words, why there is no connection."""

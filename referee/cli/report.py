@@ -22,28 +22,35 @@ from referee.transcript import report as game_report
 def report(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A game file (.gamelog).")],
     key: Annotated[
-        str | None, typer.Option("--key", metavar="VKEY", help="The referee's verifier key; without it nobody vouches.")
+        str | None,
+        typer.Option(
+            "--key", metavar="VKEY", help="The referee's verifier key; without it the signature is not checked."
+        ),
     ] = None,
-    as_html: Annotated[bool, typer.Option("--html/--text", help="A page with pictures, or plain text.")] = False,
+    as_html: Annotated[bool, typer.Option("--html/--text", help="Write a page with pictures, or plain text.")] = False,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Where to; a new file. Without it standard output.")
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="Write to this new file; by default to standard output."),
     ] = None,
 ) -> None:
-    """The report of a game: the audit's verdict, then rules, seats, score sheet, refused attempts, every entry, hashes.
+    """Write the report of a game: the audit's verdict, then rules, seats, score sheet, refused attempts, entries and
+    hashes.
 
-    It is one file without scripts or references to others, to be printed, sent or kept. The file is audited first, as
-    `referee audit` does it; of a file that is damaged or wrong the report has what is before the damage.
+    The report is one file without scripts or links to other files, to print, send or keep. The game file is audited
+    first, as by `referee audit`; if it is damaged or wrong, the report covers what comes before the damage.
 
     Exit codes: those of `referee audit`; 2 wrong usage; 1 the report cannot be written.
 
-    Examples: `referee report game.gamelog --key referee.vkey`,
-    `referee report game.gamelog --key referee.vkey --html --out game.html`
+    Examples: `referee report game.gamelog --key referee.vkey`, `referee report game.gamelog --key referee.vkey --html
+    --out game.html`
     """
     verifier = None if key is None else verifier_key("--key", key)
     try:
         with file.open("rb") as stream:
             if not stream.read(len(MAGIC)).startswith(MAGIC[:4]):
-                raise Failure(f"{file}: not a game file; of a record referee adjudicate makes a report", EXIT_USAGE)
+                raise Failure(
+                    f"{file}: not a game file; expected one, or referee adjudicate for the record of a game", EXIT_USAGE
+                )
             stream.seek(0)
             audit, made = game_report.report(stream, verifier)
     except OSError as error:

@@ -40,26 +40,26 @@ _GIVEN_UP: Final = "given up"
 def reprove(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A game file.", show_default=False)],
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write a new file; the default is to replace FILE.")
+        Path | None, typer.Option("--out", metavar="FILE", help="Write to this new file; by default FILE is replaced.")
     ] = None,
     rlimit: Rlimit = None,
 ) -> None:
-    """Make the certificates of a game file anew: keep those that hold, replace the others, add those that lack.
+    """Renew the certificates of a game file: keep those that hold, replace the others, add missing ones.
 
     `referee reprove final.gamelog`
 
-    Certificates are neither signed nor hashed, so anyone may replace them: entries, checkpoints and texts stay byte
-    for byte as they are. Use this where `referee audit` says PROOF, or remarks that certificates lack. A game whose
-    terms ask for no certificates gets one for every verdict that can have one.
+    Certificates are neither signed nor hashed, so anyone may replace them: entries, checkpoints and texts stay the same
+    byte for byte. Use this if `referee audit` says PROOF, or comments that certificates are missing. A game whose terms
+    ask for no certificates gets one for every verdict that can have one.
 
-    A certificate that proves the opposite of what the referee said is kept, as it is evidence, and is reported.
+    A certificate that proves the opposite of the referee's verdict is evidence: it is kept and reported.
 
     Exit codes: 0 every verdict that can have a certificate has one; 1 some were not proved within --rlimit, or FILE
-    cannot be written; 2 wrong usage; 8 a certificate proves the opposite of what the referee said.
+    cannot be written; 2 wrong usage; 8 a certificate proves the opposite of the referee's verdict.
 
-    A file that is torn, or whose header, entries, authors' signatures or rules do not hold, is left alone, and ends
-    with one line and the exit code that `referee audit` gives. The referee's own signature and the deck are not looked
-    at.
+    A file that is torn, or whose header, entries, authors' signatures or rules are wrong, is left unchanged and ends
+    with one line and the exit code that `referee audit` gives. The referee's own signature and the deck are not
+    checked.
     """
     try:
         with file.open("rb") as stream:
@@ -142,7 +142,7 @@ class Reproved:
         opened = record.opened
         provable = self._engines.provable(opened.rules_id, opened.rules_version)
         if provable is None:
-            raise NothingToProve(f"nothing can be proved of a game of {opened.rules_id}")
+            raise NothingToProve(f"a game of {opened.rules_id} cannot have certificates")
         refusals_only = opened.terms.proofs == log_pb2.PROOF_POLICY_REFUSALS
         seq, leaf = record.size - 1, leaf_hash(entry)
         for claim in provable.claims(verdict.before, verdict.event):
@@ -191,7 +191,7 @@ def _replace(path: Path, data: bytes) -> None:
         path = path.resolve()
         before = path.stat()
         if not stat.S_ISREG(before.st_mode):
-            raise Failure(f"{path}: not an ordinary file, and so not replaced; expected --out FILE", EXIT_USAGE)
+            raise Failure(f"{path}: not an ordinary file, so it was not replaced; expected --out FILE", EXIT_USAGE)
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as stream:
             name = stream.name
             stream.write(data)

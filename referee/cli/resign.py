@@ -7,10 +7,10 @@ from referee.log.v1 import log_pb2
 
 
 def _resign() -> log_pb2.Resign:
-    """A seat leaves the game: it forfeits, and the stand-in moves for it until the others have played on.
+    """Leave a game, as a seat: the seat forfeits, and the stand-in makes its moves while the others play on.
 
-    Exit codes: 0 entered; 1 it is not allowed now, the referee cannot be reached or refuses, or it was not confirmed; 2
-    wrong usage.
+    Exit codes: 0 entered; 1 not allowed now, the referee cannot be reached or refuses, or you did not confirm; 2 wrong
+    usage.
 
     Example: `referee resign @join.txt --key seat.pem`
     """

@@ -28,7 +28,7 @@ from referee.transcript.game_file import GameFile
 from referee.transcript.words import in_words, quoted, ruling_words
 
 rule = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
-_Seat = Annotated[int, typer.Option("--seat", metavar="N", min=0, help="Which seat.", show_default=False)]
+_Seat = Annotated[int, typer.Option("--seat", metavar="N", min=0, help="The seat.", show_default=False)]
 
 
 class Forfeits(StrEnum):
@@ -49,27 +49,32 @@ class _Words(Remote):
 
     key: Annotated[Path, typer.Option("--key", metavar="FILE", help="The arbiter's private key.", show_default=False)]
     arbiter: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Which of the game's arbiters, from 0 on, as the keys were given.")
+        int,
+        typer.Option(
+            metavar="N", min=0, help="Which of the game's arbiters, counted from 0 in the order of their keys."
+        ),
     ] = 0
     rule: Annotated[
-        str, typer.Option("--rule", metavar="ID", help="The rule that it rests on: of the game, or TBL-n.")
+        str, typer.Option("--rule", metavar="ID", help="The rule that the ruling applies: one of the game, or TBL-n.")
     ] = ""
-    reason: Annotated[str, typer.Option(metavar="TEXT", help="In words, kept beside the log: they can be erased.")] = ""
+    reason: Annotated[
+        str, typer.Option(metavar="TEXT", help="The reason in words. It is kept beside the log, and can be erased.")
+    ] = ""
     decides: Annotated[
-        int | None, typer.Option(metavar="ENTRY", min=0, help="The protest or appeal that it decides.")
+        int | None, typer.Option(metavar="ENTRY", min=0, help="The protest or appeal that the ruling decides.")
     ] = None
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False
 
 
 @rule.callback()
 def rulings() -> None:
-    """Rules on a game, as one of its arbiters: `referee rule pause GAME --key arbiter.pem --token-file arbiter.token`.
+    """Rule on a game, as one of its arbiters: `referee rule pause GAME --key arbiter.pem --token-file arbiter.token`.
 
-    The game's log has the ruling, signed with the arbiter's key. Before it is sent it is told what will happen, and
-    asked. `referee docket GAME` shows protests, rulings and what the game waits for.
+    The ruling becomes an entry of the log, signed with the arbiter's key. Before sending it, the command shows what
+    will happen and asks. `referee docket GAME` shows protests, rulings and what the game waits for.
 
-    Exit codes: 0 entered; 1 it is not allowed now, the referee cannot be reached or refuses, or it was not confirmed; 2
-    wrong usage.
+    Exit codes: 0 entered; 1 not allowed now, the referee cannot be reached or refuses, or you did not confirm; 2 wrong
+    usage.
     """
 
 
@@ -113,49 +118,53 @@ def _rule(words: _Words, make: Callable[..., log_pb2.Rule], own: dict[str, Any],
 
 @_kind(anywhere=True)
 def pause() -> log_pb2.Rule:
-    """All clocks stop, and nobody is awaited."""
+    """Stop all clocks; no seat has to act."""
     return log_pb2.Rule(pause=log_pb2.Pause())
 
 
 @_kind(anywhere=True)
 def adjourn() -> log_pb2.Rule:
-    """As pause, for longer: the players leave the table."""
+    """Like pause, for longer: the players leave the table."""
     return log_pb2.Rule(adjourn=log_pb2.Adjourn())
 
 
 @_kind(anywhere=True)
 def resume() -> log_pb2.Rule:
-    """The game goes on after pause or adjourn."""
+    """Go on with a game after pause or adjourn."""
     return log_pb2.Rule(resume=log_pb2.Resume())
 
 
 @_kind(anywhere=False)
 def restore(
     to: Annotated[
-        int, typer.Option("--to", metavar="ENTRY", min=0, help="The last entry that counts.", show_default=False)
+        int, typer.Option("--to", metavar="ENTRY", min=0, help="The last entry that still counts.", show_default=False)
     ],
 ) -> log_pb2.Rule:
-    """The position is again that after an earlier entry; in a dealt game never past what was drawn."""
+    """Go back to the position after an earlier entry; in a dealt game never past a draw."""
     return log_pb2.Rule(restore=log_pb2.Restore(to_seq=to))
 
 
 @_kind(anywhere=True)
 def set_clock(
     seat: _Seat,
-    left: Annotated[str, typer.Option("--left", metavar="TIME", help="Such as 5m or 1m30s.", show_default=False)],
+    left: Annotated[
+        str, typer.Option("--left", metavar="TIME", help="The time left, such as 5m or 1m30s.", show_default=False)
+    ],
 ) -> log_pb2.Rule:
-    """A seat's clock shows so much from now on."""
+    """Set the time that is left on a seat's clock."""
     return log_pb2.Rule(set_clock=log_pb2.SetClock(seat=seat, left_ms=milliseconds("--left", left)))
 
 
 @_kind(anywhere=True)
 def penalty(
     seat: _Seat,
-    time: Annotated[str, typer.Option("--time", metavar="TIME", help="Off its clock, such as 30s.")] = "0s",
-    points: Annotated[int, typer.Option(metavar="N", min=0, help="Off its final score.")] = 0,
-    strikes: Annotated[int, typer.Option(metavar="N", min=0, help="As if so many moves had been refused.")] = 0,
+    time: Annotated[
+        str, typer.Option("--time", metavar="TIME", help="Time to take off its clock, such as 30s.")
+    ] = "0s",
+    points: Annotated[int, typer.Option(metavar="N", min=0, help="Points to take off its final score.")] = 0,
+    strikes: Annotated[int, typer.Option(metavar="N", min=0, help="Strikes to add, as for refused moves.")] = 0,
 ) -> log_pb2.Rule:
-    """A seat loses time, points, or gets strikes; nothing of that is a warning."""
+    """Take time or points off a seat, or give it strikes; without any of these it is a warning."""
     ms = milliseconds("--time", time)
     return log_pb2.Rule(penalty=log_pb2.Penalty(seat=seat, time_ms=ms, points=points, strikes=strikes))
 
@@ -163,21 +172,21 @@ def penalty(
 @_kind(anywhere=True)
 def forfeit(
     seat: _Seat,
-    ending: Annotated[Forfeits, typer.Option(help="How it is told.")] = Forfeits.ADJUDICATED,
+    ending: Annotated[Forfeits, typer.Option(help="How the log names the ending.")] = Forfeits.ADJUDICATED,
 ) -> log_pb2.Rule:
-    """A seat is out; the stand-in moves for it."""
+    """Put a seat out of the game; the stand-in moves for it."""
     return log_pb2.Rule(forfeit=log_pb2.Forfeit(seat=seat, ending=log_pb2.Ending.Value(f"ENDING_{ending.name}")))
 
 
 @_kind(anywhere=True)
 def reinstate(seat: _Seat) -> log_pb2.Rule:
-    """A seat that has forfeited plays again from now on."""
+    """Let a seat that has forfeited play again from now on."""
     return log_pb2.Rule(reinstate=log_pb2.Reinstate(seat=seat))
 
 
 @_kind(anywhere=False)
 def skip(seat: _Seat) -> log_pb2.Rule:
-    """The seat on turn loses this decision: the stand-in's move is entered for it."""
+    """Take this decision away from the seat on turn: the stand-in's move is entered for it."""
     return log_pb2.Rule(skip=log_pb2.Skip(seat=seat))
 
 
@@ -186,11 +195,13 @@ def accept(
     game_file: GameFile,
     move: Annotated[
         str,
-        typer.Argument(metavar="MOVE", help="As docs/notation.md has it, such as '0: 20 bank'.", show_default=False),
+        typer.Argument(
+            metavar="MOVE", help="In the notation of docs/notation.md, such as '0: 20 bank'.", show_default=False
+        ),
     ],
     seat: _Seat,
 ) -> log_pb2.Rule:
-    """The move of the seat on turn stands as it was played, though it breaks rules: such as allow that (TBL-7)."""
+    """Let the move of the seat on turn stand as played, although it breaks rules: only rules that allow it (TBL-7)."""
     game = game_file.record.game
     event = _meant(game_file, seat, move)
     data = game.position.encoded_move(event)
@@ -201,11 +212,16 @@ def accept(
 @_kind(anywhere=False)
 def adjudicate(
     places: Annotated[
-        str, typer.Option(metavar="PLACES", help="Of every seat, such as 1,2,2: 1 is the winner.", show_default=False)
+        str,
+        typer.Option(
+            metavar="PLACES", help="The place of every seat, such as 1,2,2; 1 is the winner.", show_default=False
+        ),
     ],
-    scores: Annotated[str, typer.Option(metavar="POINTS", help="Of every seat; places alone if not given.")] = "",
+    scores: Annotated[
+        str, typer.Option(metavar="POINTS", help="The score of every seat; by default the result has only places.")
+    ] = "",
 ) -> log_pb2.Rule:
-    """The game is over with this result."""
+    """End the game with this result."""
     given = log_pb2.Adjudicate(places=_numbers("--places", places))
     given.scores.extend(_numbers("--scores", scores) if scores else [])
     return log_pb2.Rule(adjudicate=given)
@@ -213,13 +229,13 @@ def adjudicate(
 
 @_kind(anywhere=True)
 def void() -> log_pb2.Rule:
-    """The game is over and does not count."""
+    """End the game; it does not count."""
     return log_pb2.Rule(void=log_pb2.Void())
 
 
 @_kind(anywhere=True)
 def dismiss() -> log_pb2.Rule:
-    """The protest or appeal that --decides names has no consequence."""
+    """Dismiss the protest or appeal that --decides names."""
     return log_pb2.Rule(dismiss=log_pb2.Dismiss())
 
 
@@ -239,7 +255,7 @@ def _consequences(game_file: GameFile, ruling: Ruling) -> list[str]:
         case Skip(seat):
             return [f"the stand-in's move: {_described(game_file.record, game.position.stand_in(seat))}"]
         case SetClock(seat) if game.clocks is not None:
-            return [f"it showed {in_words(game.clocks.seat(seat).left_ms)} after the last entry"]
+            return [f"the clock showed {in_words(game.clocks.seat(seat).left_ms)} after the last entry"]
         case _:
             return []
 

@@ -28,27 +28,30 @@ _NAME_BYTES = 4
 
 def score(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A position or a game, as docs/notation.md has it; or a game file.")
+        Path,
+        typer.Argument(
+            metavar="FILE", help="A position or a game in the notation of docs/notation.md, or a game file."
+        ),
     ],
-    as_json: Annotated[bool, typer.Option("--json", help="The sheet as one JSON document.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the sheet as one JSON document.")] = False,
     key: Annotated[
-        str | None, typer.Option(metavar="VKEY", help="Of a text: the verifier key that has to have signed it.")
+        str | None, typer.Option(metavar="VKEY", help="With a text: the verifier key that must have signed it.")
     ] = None,
 ) -> None:
-    """The score sheet of a final position, item by item: every seat's points, each with its rule, and its place.
+    """Show the score sheet of a final position, item by item: every seat's points, each with its rule, and its place.
 
-    Of a position that is not over it is the score if the game ended there, with a last scoring of the boards as they
-    are. A position cannot say how the points of earlier scoring rounds of Alhambra came about: they are taken over, and
-    the sheet says so. A game, as text or as a file, has them item by item. A game file is replayed, with signatures of
-    seats and rules; the referee's own signature and the deck are for referee audit.
+    If the position is not final, the sheet shows the score if the game ended there, with a last scoring of the boards
+    as they are. A position does not show how the points of earlier scoring rounds of Alhambra arose: the sheet takes
+    them over and says so. A game, as text or as a file, has them item by item. A game file is replayed, with the
+    signatures of seats and the rules; use `referee audit` for the referee's own signature and the deck.
 
-    Where seats forfeited, points were taken off or an arbiter gave a result, the sheet says first who won and why, and
-    has the places of that result.
+    If seats forfeited, lost points or got a result from an arbiter, the sheet first says who won and why, and has the
+    places of that result.
 
-    Where only the boards are known, a position is short to write; docs/notation.md has one of each game.
+    If only the boards are known, a position is short to write; docs/notation.md has an example for each game.
 
-    Exit codes: 0 scored; 2 the text is not in the notation, or wrong usage; 8 the rules forbid what it says, or its
-    points cannot be; of a game file those of `referee audit`.
+    Exit codes: 0 scored; 2 the text is not in the notation, or wrong usage; 8 the text breaks the rules, or its points
+    are impossible; for a game file those of `referee audit`.
 
     Examples: `referee score final.txt`, `referee score game.gamelog --json`
     """
@@ -67,7 +70,7 @@ def _read(file: Path, key: str | None) -> Told:
             if not MAGIC.startswith(stream.peek(_NAME_BYTES)[:_NAME_BYTES]):
                 return texts.read(file, read, None if key is None else verifier_key("--key", key))
             if key is not None:
-                raise Failure(f"{file}: --key is for texts; game files are for referee audit", EXIT_USAGE)
+                raise Failure(f"{file}: --key is only for texts; expected referee audit for a game file", EXIT_USAGE)
             game_file = GameFile.read(stream)
     except OSError as error:
         raise Failure(f"{file}: {error.strerror}", EXIT_USAGE) from None

@@ -20,7 +20,7 @@ from referee.transcript.words import act_words, quoted
 from referee_clients.join import JoinError, parse_join
 
 RuleId = Annotated[
-    str, typer.Option("--rule", metavar="ID", help="The rule, by its id: of the game, or TBL-n.", show_default=False)
+    str, typer.Option("--rule", metavar="ID", help="The id of the rule: one of the game, or TBL-n.", show_default=False)
 ]
 
 
@@ -32,29 +32,32 @@ class SeatWords(Remote):
         str,
         typer.Argument(
             metavar="GAME",
-            help="The seat's join string, which says where, which game, which seat, and has the token; '@FILE' reads "
+            help="The seat's join string, which has the address, game, seat and token; '@FILE' reads "
             "it from a file. Or the game's id, with --server, --seat and --token-file.",
             show_default=False,
         ),
     ]
     key: Annotated[
-        Path, typer.Option("--key", metavar="FILE", help="The private key of the seat, or scribe.", show_default=False)
+        Path,
+        typer.Option("--key", metavar="FILE", help="The private key of the seat or of its scribe.", show_default=False),
     ]
-    seat: Annotated[int | None, typer.Option(metavar="N", min=0, help="Whose act it is.", show_default=False)] = None
+    seat: Annotated[int | None, typer.Option(metavar="N", min=0, help="The seat that acts.", show_default=False)] = None
     scribe: Annotated[
         int | None,
         typer.Option(
-            metavar="N", min=0, help="Entered by this scribe for --seat, which is scribed.", show_default=False
+            metavar="N", min=0, help="The scribe who enters it for --seat, a scribed seat.", show_default=False
         ),
     ] = None
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SpokenWords(SeatWords):
     """Of an act that words can go with."""
 
-    reason: Annotated[str, typer.Option(metavar="TEXT", help="In words, kept beside the log: they can be erased.")] = ""
+    reason: Annotated[
+        str, typer.Option(metavar="TEXT", help="The reason in words. It is kept beside the log, and can be erased.")
+    ] = ""
 
 
 _W = TypeVar("_W", bound=SeatWords)
@@ -105,7 +108,7 @@ def _admitted(words: SeatWords) -> tuple[SeatWords, str]:
 def _author(words: SeatWords, act: TableAct) -> Author:
     """Who signs; an act by a scribe says whose it is. Raises ``Failure``."""
     if words.seat is None:
-        raise Failure("--seat N: expected, as GAME is no join string", EXIT_USAGE)
+        raise Failure("no seat; expected --seat N, or a join string as GAME", EXIT_USAGE)
     if words.scribe is None:
         return Author(Role.SEAT, words.seat)
     assert not isinstance(act, log_pb2.Correct | log_pb2.Rule)  # noqa: S101 - no command of these
@@ -130,4 +133,4 @@ def _entry(game_file: GameFile, seq: int) -> list[str]:
 
 def _taken_back(game_file: GameFile, to_seq: int) -> list[str]:
     gone = game_file.transcript.counting_after(to_seq)
-    return ["would be taken back:", *(line for seq in gone for line in _entry(game_file, seq))]
+    return ["this would take back:", *(line for seq in gone for line in _entry(game_file, seq))]

@@ -30,7 +30,9 @@ def game_before(file: Path) -> Record:
     if not game_file.ended or record.game.end is None:
         raise Failure(f"--series-of {file}: expected the file of a game that is over", EXIT_USAGE)
     if not record.opened.HasField("series"):
-        raise Failure(f"--series-of {file}: this game is of no series; expected one opened with --series", EXIT_USAGE)
+        raise Failure(
+            f"--series-of {file}: this game is not part of a series; expected one opened with --series", EXIT_USAGE
+        )
     return record
 
 
@@ -58,8 +60,8 @@ def place(record: Record | None, *, first: bool) -> log_pb2.Series | None:
     if record is None:
         return log_pb2.Series(id=secrets.token_bytes(_ID_BYTES), index=0) if first else None
     if first:
-        raise Failure("--series and --series-of: expected one of them", EXIT_USAGE)
+        raise Failure("--series and --series-of: expected only one of them", EXIT_USAGE)
     before = record.opened.series
     if (rules := _rules(record)) is not None and rules.is_last(record.game.position.state, before.index):
-        raise Failure("--series-of: the series ends with this game", EXIT_USAGE)
+        raise Failure("--series-of: this game was the last of its series; expected an earlier one", EXIT_USAGE)
     return log_pb2.Series(id=before.id, index=before.index + 1, previous_head=record.head)

@@ -50,44 +50,47 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
     data: Annotated[
         Path,
         typer.Option(
-            metavar="DIR", readable=False, help="Where games, the signing key and the organiser's token are kept."
+            metavar="DIR", readable=False, help="Directory for games, the signing key and the organiser's token."
         ),
     ] = Path("referee-data"),
-    listen: Annotated[str, typer.Option(metavar="HOST:PORT", help="Port 0 takes a free one.")] = "127.0.0.1:50051",
+    listen: Annotated[
+        str, typer.Option(metavar="HOST:PORT", help="Address to listen on; port 0 picks a free port.")
+    ] = "127.0.0.1:50051",
     origin: Annotated[
         str | None,
         typer.Option(
             metavar="NAME",
-            help="The referee's name in what it signs. A new directory takes it (referee.local if not given) and "
-            "keeps it for ever.",
+            help="The name under which the referee signs. A new directory takes it (by default "
+            "referee.local) and keeps it for ever.",
             show_default=False,
         ),
     ] = None,
     insecure: Annotated[
         bool,
-        typer.Option("--insecure", help="Listen on other addresses than loopback, without TLS: tokens can be read."),
+        typer.Option(
+            "--insecure",
+            help="Allow addresses other than loopback without TLS, although tokens can then be read on the network.",
+        ),
     ] = False,
     tls_cert: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="Speak TLS, with this certificate and its chain (PEM). SIGHUP reads it again."
-        ),
+        typer.Option(metavar="FILE", help="Speak TLS with this certificate and its chain (PEM). SIGHUP reloads it."),
     ] = None,
     tls_key: Annotated[Path | None, typer.Option(metavar="FILE", help="The certificate's private key (PEM).")] = None,
     tls_client_ca: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Clients, too, have to show a certificate that one of these (PEM) vouches for; `referee token issue "
-            "--cert` says whose it is.",
+            help="Require client certificates signed by one of these authorities (PEM); `referee "
+            "token issue --cert` assigns a certificate to a principal.",
         ),
     ] = None,
     marks: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Where it keeps what it has signed, apart from the games; marks.db in the directory if not given. On "
-            "another disk it notices a database that was set back together with its own.",
+            help="Record of what the referee signed, apart from the games; by default marks.db in "
+            "DIR. On another disk it also detects that the whole directory was rolled back.",
             show_default=False,
         ),
     ] = None,
@@ -95,24 +98,27 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="The key of the secrets in the database (made if there is none); seal.key in the directory if not "
-            "given. Elsewhere, a copy of the directory opens no deck.",
+            help="Key of the secrets in the database, created if missing; by default seal.key in DIR. "
+            "Keep it elsewhere so that a copy of the directory reveals no deck.",
             show_default=False,
         ),
     ] = None,
     requests_per_s: Annotated[
-        float, typer.Option(metavar="N", min=0.01, help="Of one caller, beside acts; for ten seconds at once.")
+        float,
+        typer.Option(
+            metavar="N", min=0.01, help="Rate limit per caller, not counting acts; bursts may use ten seconds' worth."
+        ),
     ] = REQUESTS_PER_S,
-    max_streams: Annotated[int, typer.Option(metavar="N", min=1, help="Of one caller at a time.")] = STREAMS,
+    max_streams: Annotated[int, typer.Option(metavar="N", min=1, help="Limit of open streams per caller.")] = STREAMS,
     call_timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0.01, help="For any call that is no stream.")
+        float, typer.Option(metavar="SECONDS", min=0.01, help="Time limit for every call that is not a stream.")
     ] = CALL_S,
     metrics: Annotated[
         str | None,
         typer.Option(
             metavar="HOST:PORT",
-            help="Answer GET /metrics, for Prometheus, there: plain HTTP, without tokens; on loopback only, unless "
-            "--insecure.",
+            help="Serve GET /metrics for Prometheus at this address: plain HTTP, without tokens, and "
+            "only on loopback unless --insecure.",
             show_default=False,
         ),
     ] = None,
@@ -121,29 +127,35 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
         typer.Option(
             metavar="N",
             min=0,
-            help="Processes that prove and search for SolverService at one time, beside the games; 0: it is not "
-            "offered. They are started when they are needed.",
+            help="Number of processes that prove and search for SolverService, started when needed; 0 "
+            "disables the service.",
         ),
     ] = SOLVER_WORKERS,
     solver_memory: Annotated[
-        int, typer.Option(metavar="MIB", min=256, help="Of address space, for each of them.")
+        int, typer.Option(metavar="MIB", min=256, help="Address space for each of these processes.")
     ] = MEMORY_MIB,
-    log_format: Annotated[LogFormat, typer.Option(help="auto: text on a terminal, else JSON.")] = LogFormat.AUTO,
-    log_level: Annotated[LogLevel, typer.Option(help="On standard error.")] = LogLevel.INFO,
+    log_format: Annotated[
+        LogFormat,
+        typer.Option(help="Format of the messages on standard error; auto is text on a terminal and JSON elsewhere."),
+    ] = LogFormat.AUTO,
+    log_level: Annotated[
+        LogLevel, typer.Option(help="Least severe messages to show on standard error.")
+    ] = LogLevel.INFO,
     heartbeat: Annotated[
-        float, typer.Option(metavar="SECONDS", min=0.01, help="Of silence, before watchers get a sign of life.")
+        float, typer.Option(metavar="SECONDS", min=0.01, help="Silence after which watchers get a heartbeat.")
     ] = 10.0,
     as_json: Annotated[
         bool, typer.Option("--json", help="What is printed when it is ready as one line of JSON, for programs.")
     ] = False,
 ) -> None:
-    """Runs a referee until it is stopped with Ctrl-C or SIGTERM; nothing that it acknowledged is lost, however it ends.
+    """Run a referee until Ctrl-C or SIGTERM. However it stops, it loses nothing that it acknowledged.
 
-    A signal closes every stream with the place to go on from, and what is under way is written; a second one ends it at
-    once, as a power cut does.
+    A signal finishes what is under way and closes every stream with the place to resume from; a second signal stops at
+    once, like a power cut.
 
-    Prints three lines when it is ready: where it listens, the file with the organiser's token (made at the first start,
-    readable by you only; remove it to get another) and the file with the verifier key, which auditors and players need.
+    When the referee is ready, it prints three lines: the address; the file with the organiser's token, which the first
+    start makes readable only by you (remove it to get a new one); and the file with the verifier key, which auditors
+    and players need.
 
     Exit codes: 0 stopped; 1 the directory or the address cannot be used; 2 wrong usage.
 
@@ -152,9 +164,12 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
     host, _ = address("--listen", listen)
     certificates = _certificates(tls_cert, tls_key, tls_client_ca)
     if certificates is None and not insecure and not is_loopback(host):
-        raise Failure(f"--listen {listen}: not a loopback address; without TLS that needs --insecure", EXIT_USAGE)
+        raise Failure(
+            f"--listen {listen}: not a loopback address; expected TLS (--tls-cert, --tls-key), or --insecure",
+            EXIT_USAGE,
+        )
     if metrics is not None and not insecure and not is_loopback(address("--metrics", metrics)[0]):
-        raise Failure(f"--metrics {metrics}: not a loopback address; that needs --insecure", EXIT_USAGE)
+        raise Failure(f"--metrics {metrics}: not a loopback address; expected one, or --insecure", EXIT_USAGE)
     logs.configure(log_format, log_level)
     is_new, made = False, list[Path]()
     try:
@@ -231,7 +246,7 @@ def _certificates(certificate: Path | None, key: Path | None, client_ca: Path | 
     if certificate is None or key is None:
         if certificate is key is client_ca is None:
             return None
-        raise Failure("TLS needs both --tls-cert and --tls-key", EXIT_USAGE)
+        raise Failure("TLS: expected both --tls-cert and --tls-key", EXIT_USAGE)
     try:
         return Certificates(Tls(certificate, key, client_ca))
     except TlsError as error:
@@ -243,6 +258,6 @@ def _reload(certificates: Certificates) -> None:
     try:
         certificates.reload()
     except TlsError as error:
-        log.error("certificates not read again", error=str(error))  # noqa: TRY400 - its line says it all
+        log.error("reloading the certificates failed", error=str(error))  # noqa: TRY400 - its line says it all
     else:
-        log.info("certificates read again")
+        log.info("certificates reloaded")

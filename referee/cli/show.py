@@ -35,43 +35,49 @@ _NAME_BYTES = 4
 
 
 def show(  # noqa: PLR0917 - typer reads options from the signature
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A game file, or a text as docs/notation.md has it.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A game file, or a text in the notation of docs/notation.md.")
+    ],
     at: Annotated[
-        int | None, typer.Option("--at", metavar="N", min=0, help="The position after entry N; the rest is not read.")
+        int | None,
+        typer.Option("--at", metavar="N", min=0, help="Show the position after entry N; later entries are not read."),
     ] = None,
-    moves: Annotated[bool, typer.Option("--moves", help="List every entry in words, too.")] = False,
-    seat: Annotated[int | None, typer.Option("--seat", metavar="S", min=0, help="Only this seat's board.")] = None,
+    moves: Annotated[bool, typer.Option("--moves", help="Also list every entry in words.")] = False,
+    seat: Annotated[int | None, typer.Option("--seat", metavar="S", min=0, help="Show only this seat's board.")] = None,
     svg: Annotated[
         str | None,
         typer.Option("--svg", metavar="OUT", help="Write the boards as SVG: a directory, or a name with {seat} in it."),
     ] = None,
     as_text: Annotated[
         bool,
-        typer.Option("--notation", help="Only the game as text: referee record, or adjudicate, makes a log of it."),
+        typer.Option(
+            "--notation", help="Print only the game as text, from which referee record or adjudicate makes a log."
+        ),
     ] = False,
-    as_position: Annotated[bool, typer.Option("--position", help="Only the last position as text.")] = False,
+    as_position: Annotated[bool, typer.Option("--position", help="Print only the last position as text.")] = False,
     sign: Annotated[
-        Path | None, typer.Option("--sign", metavar="KEY", help="Such a text as a note signed with this key.")
+        Path | None, typer.Option("--sign", metavar="KEY", help="Sign that text as a note with this key.")
     ] = None,
-    name: Annotated[str | None, typer.Option("--name", help="The name under which it is signed.")] = None,
+    name: Annotated[str | None, typer.Option("--name", help="The name to sign it under.")] = None,
     key: Annotated[
-        str | None, typer.Option(metavar="VKEY", help="Of a text: the verifier key that has to have signed it.")
+        str | None, typer.Option(metavar="VKEY", help="With a text: the verifier key that must have signed it.")
     ] = None,
 ) -> None:
-    """Show what a game file tells: who plays under which rules, and the position after its last entry.
+    """Show what a game file contains: who plays under which rules, and the position after the last entry.
 
     Examples: `referee show game.gamelog --moves`, `referee show game.gamelog --at 120 --seat 1 --svg board.svg`,
     `referee show game.gamelog --svg pictures/`, `referee show game.gamelog --notation --sign club.pem --name club`
 
-    A text is played from its first line on, and ends with 2 for what is not in the notation and 8 for what is against
-    the rules; `--key` checks its signature: 4 it is wrong or not there, 5 it is another's.
+    A text is played from its first line. It ends with 2 if it is not in the notation and with 8 if it breaks the rules.
+    `--key` checks its signature: 4 the signature is wrong or missing, 5 another key signed it.
 
-    Every entry shown was replayed, with signatures of seats, rules and positions; the referee's own signature and the
-    deck are for referee audit. A file that is not whole, or wrong, ends with one line and the exit code that referee
-    audit gives: 3 cut off (what is there is shown), 4 damaged, 8 against the rules, 9 not supported.
+    Every entry shown was replayed, with the signatures of seats, the rules and the positions; use `referee audit` for
+    the referee's own signature and the deck. A file that is incomplete or wrong ends with one line and the exit code
+    that `referee audit` gives: 3 cut off (the entries before are shown), 4 damaged, 8 against the rules, 9 not
+    supported.
     """
     if as_text and as_position:
-        raise Failure("--notation and --position: expected one of them", EXIT_USAGE)
+        raise Failure("--notation and --position: expected only one of them", EXIT_USAGE)
     if (sign is None) != (name is None) or (sign is not None and not (as_text or as_position)):
         raise Failure("--sign and --name: expected both, with --notation or --position", EXIT_USAGE)
     shown, torn = _read(file, at, None if key is None else verifier_key("--key", key))
@@ -113,13 +119,15 @@ def _read(file: Path, at: int | None, verifier: VerifierKey | None) -> tuple[_Sh
         with file.open("rb") as stream:
             if _is_game_file(stream):
                 if verifier is not None:
-                    raise Failure(f"{file}: --key is for texts; game files are for referee audit", EXIT_USAGE)
+                    raise Failure(
+                        f"{file}: --key is only for texts; expected referee audit for a game file", EXIT_USAGE
+                    )
                 game_file = GameFile.read(stream, at)
             elif not _TEXT.match(stream.peek()):
                 raise Failure(f"{file}: not a game file", int(Verdict.CORRUPT))
             else:
                 if at is not None:
-                    raise Failure(f"{file}: --at is for game files", EXIT_USAGE)
+                    raise Failure(f"{file}: --at is only for game files; expected a game file, or no --at", EXIT_USAGE)
                 return _of_text(texts.read(file, _either, verifier)), None
     except OSError as error:
         raise Failure(f"{file}: {error.strerror}", EXIT_USAGE) from None

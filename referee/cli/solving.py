@@ -24,7 +24,7 @@ Rlimit = Annotated[
         metavar="N",
         min=1,
         max=(1 << 32) - 1,
-        help="How much work may be done, in Z3's unit: the same everywhere for the same question and build.",
+        help="Limit on work, in Z3's unit: the same question and build take the same amount on every machine.",
         show_default=False,
     ),
 ]
@@ -113,4 +113,4 @@ def _told() -> Iterator[None]:
         raise (OutOfTime if error.why == "hung" else NoAnswer)(str(error)) from None
     except WorkerFault as error:
         print(error, file=sys.stderr)
-        raise NoAnswer("the solver failed, as standard error tells; that is a defect of this program") from None
+        raise NoAnswer("the solver failed, see standard error; this is a bug, please report it") from None

@@ -43,23 +43,23 @@ _LONG_MS = 60_000
 def status(  # noqa: PLR0917 - typer reads options from the signature
     server: Server = DEFAULT_SERVER,
     data: Annotated[
-        Path, typer.Option(metavar="DIR", help="The referee's data directory; its organiser token is used.")
+        Path, typer.Option(metavar="DIR", help="The referee's data directory, whose organiser token is used.")
     ] = Path("referee-data"),
     token_file: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="A token for audit, organise or admin, where it is not in DIR."),
+        typer.Option(metavar="FILE", help="A token with scope audit, organise or admin, if it is not in DIR."),
     ] = None,
-    once: Annotated[bool, typer.Option("--once", help="Print all games and exit; so without a terminal.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Likewise, as JSON.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Print all games once and exit, as without a terminal.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print all games once as JSON and exit.")] = False,
     tls_ca: TlsCa = None,
     tls_cert: TlsCert = None,
     tls_key: TlsKey = None,
     insecure: SendInClear = False,
 ) -> None:
-    """Shows the games that are not over, those first that have waited longest: for whom, since when, who is connected.
+    """Show the open games, longest waiting first: who is awaited, since when, and who is connected.
 
-    On a terminal until Ctrl-C, told anew every second; a referee that does not answer is said to, and asked again.
-    Seats are shown by their number, scribes by `s`; who is not connected by a dot.
+    On a terminal the list is updated every second until Ctrl-C; if the referee does not answer, the list says so and
+    tries again. Seats are shown by number and scribes by `s`; a dot marks who is not connected.
 
     Exit codes: 0 shown; 1 the referee cannot be reached, or refuses; 2 wrong usage.
 
@@ -159,7 +159,7 @@ def picture(
     shown = found.games if height is None else found.games[: max(1, height - _AROUND - len(found.set_aside))]
     parts.append(_games(shown, found.server.now_ms + late_ms, width) if shown else Text("no open games"))
     if (more := found.server.open_games - len(shown)) > 0:
-        parts.append(Text(f"and {more} more, which have waited less long", "dim"))
+        parts.append(Text(f"and {more} more, which have waited less", "dim"))
     parts += [
         Text(f"set aside: {game.id}: {printable(game.why)}", "red", overflow="ellipsis", no_wrap=True)
         for game in found.set_aside

@@ -12,15 +12,15 @@ from referee.log.v1 import log_pb2
 
 def _take_back(
     to: Annotated[
-        int, typer.Option("--to", metavar="ENTRY", min=0, help="The last entry to count.", show_default=False)
+        int, typer.Option("--to", metavar="ENTRY", min=0, help="The last entry that still counts.", show_default=False)
     ],
 ) -> log_pb2.TakeBack:
-    """A seat proposes to take back what followed an entry. It happens when every other seat consents.
+    """Propose, as a seat, to take back everything after an entry. It happens once every other seat consents.
 
-    Only where the terms of the game allow it, and never past what was drawn or rolled.
+    The terms of the game must allow it, and it never goes back past a draw or a roll.
 
-    Exit codes: 0 entered; 1 it is not allowed now, the referee cannot be reached or refuses, or it was not confirmed; 2
-    wrong usage.
+    Exit codes: 0 entered; 1 not allowed now, the referee cannot be reached or refuses, or you did not confirm; 2 wrong
+    usage.
 
     Example: `referee take-back @join.txt --key seat.pem --to 40`
     """

@@ -17,33 +17,34 @@ Clock = Annotated[
     typer.Option(
         "--clock",
         metavar="CLOCK",
-        help=f"Time for moves: {CLOCK_EXPECTED}. A seat whose time has run out forfeits. No clock if not given.",
+        help=f"Time for moves: {CLOCK_EXPECTED}. A seat that runs out of time forfeits. By default there is no clock.",
     ),
 ]
 Lag = Annotated[
     str | None,
-    typer.Option("--lag", metavar="TIME", help="Of each move so much is the network's and free, such as 500ms."),
+    typer.Option("--lag", metavar="TIME", help="Network allowance per move, not charged to the clock, such as 500ms."),
 ]
 Illegal = Annotated[
     list[str] | None,
     typer.Option(
         "--illegal",
         metavar="WHAT",
-        help="What a move against the rules brings: retry (nothing, the default), record (it stands in the log), "
-        "strikes:N (the seat forfeits with the Nth), penalty:TIME (off its clock), forfeit (at once). Repeatable.",
+        help="What happens after an illegal move: retry (the seat moves again, the default), record "
+        "(the log also records the attempt), strikes:N (the seat forfeits on its Nth), "
+        "penalty:TIME (comes off its clock), forfeit (at once). Repeatable.",
     ),
 ]
 Absence = Annotated[
     str | None,
-    typer.Option("--absence", metavar="TIME", help="A seat that is awaited and away for so long forfeits."),
+    typer.Option("--absence", metavar="TIME", help="Forfeit a seat that is on turn and disconnected for this long."),
 ]
-TakeBacks = Annotated[bool, typer.Option("--take-backs", help="Seats may agree to take moves back.")]
+TakeBacks = Annotated[bool, typer.Option("--take-backs", help="Let seats agree to take moves back.")]
 ProtestTime = Annotated[
     str | None,
     typer.Option(
         "--protest-time",
         metavar="TIME",
-        help="The result is entered when nobody has acted for so long since, so that there is time to protest.",
+        help="Delay before the result is recorded, to allow protests; each further act restarts it.",
     ),
 ]
 _ILLEGAL_EXPECTED = "retry, record, strikes:N, penalty:TIME or forfeit"
@@ -63,7 +64,7 @@ def terms(  # noqa: PLR0917 - as they stand in the command
         made.clock.CopyFrom(clock("--clock", clock_text))
     if lag is not None:
         if clock_text is None:
-            raise Failure("--lag: expected --clock, whose time it is free of", EXIT_USAGE)
+            raise Failure("--lag is an allowance on the clock; expected --clock with it", EXIT_USAGE)
         made.clock.lag_ms = milliseconds("--lag", lag)
     for word in illegal:
         _illegal(made, word)
@@ -91,5 +92,5 @@ def _illegal(made: log_pb2.Terms, word: str) -> None:
 
 def _more_than_none(option: str, text: str) -> int:
     if not (found := milliseconds(option, text)):
-        raise Failure(f"{option} {text}: expected more than no time", EXIT_USAGE)
+        raise Failure(f"{option} {text}: expected more than zero", EXIT_USAGE)
     return found

@@ -52,13 +52,13 @@ def _text(path: Path, data: bytes, verifier: VerifierKey | None) -> str:
             raise LogError(Code.NOTE, "the text is not signed", f"a signature by {verifier.name}")
         return data.decode()
     if unix != data:
-        raise LogError(Code.NOTE, "a signed text whose lines end with CR LF", "LF, as they were signed")
+        raise LogError(Code.NOTE, "the lines of this signed text end with CR LF", "LF, as when it was signed")
     note = Note.parse(data, _MOST_BYTES)
     if verifier is not None:
         verifier.check(note)
     else:
         names = ", ".join(signature.name for signature in note.signatures)
-        print(f"{path}: signed by {names}; not checked", file=sys.stderr)
+        print(f"{path}: signed by {names}; signature not checked", file=sys.stderr)
     return note.text
 
 

@@ -48,7 +48,7 @@ def clock(option: str, text: str) -> log_pb2.ClockTerms:
 
 def _part(option: str, text: str, part: str) -> int:
     if (found := _parsed(part)) is None or found > MAX_BUDGET_MS:
-        raise Failure(f"{option} {text!r}: {part!r} is no time; expected {CLOCK_EXPECTED}", EXIT_USAGE)
+        raise Failure(f"{option} {text!r}: {part!r} is not a time; expected {CLOCK_EXPECTED}", EXIT_USAGE)
     return found
 
 

@@ -38,43 +38,52 @@ _PAGE = 500
 
 token = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
 Data = Annotated[
-    Path, typer.Option("--data", metavar="DIR", help="The referee's data directory; its organiser token is used.")
+    Path, typer.Option("--data", metavar="DIR", help="The referee's data directory, whose organiser token is used.")
 ]
 DATA = Path("referee-data")
 TokenFile = Annotated[
-    Path | None, typer.Option("--token-file", metavar="FILE", help="A token for admin, where it is not in DIR.")
+    Path | None, typer.Option("--token-file", metavar="FILE", help="A token with scope admin, if it is not in DIR.")
 ]
 
 
 @token.callback()
 def access() -> None:
-    """Gives, shows and takes the rights to use a referee.
+    """Issue, list and revoke the tokens and certificates that admit callers to a referee.
 
-    Everybody may read games; a token, or a client certificate, is for more. Exit codes: 0 done; 1 the referee cannot be
-    reached, or refuses; 2 wrong usage.
+    Reading games needs none; everything else needs a token or a client certificate. Exit codes: 0 done; 1 the referee
+    cannot be reached, or refuses; 2 wrong usage.
     """
 
 
 @token.command()
 def issue(  # noqa: PLR0917 - typer reads options from the signature
     principal: Annotated[
-        str, typer.Argument(help="Whose it is, such as ani.bot: a-z, 0-9, dot, hyphen, underscore.", show_default=False)
+        str,
+        typer.Argument(
+            help="The owner of the token, such as ani.bot: a-z, 0-9, dot, hyphen, underscore.", show_default=False
+        ),
     ],
     scope: Annotated[
         list[Scope],
         typer.Option(
-            help="What it is for: organise games; play the seats that are the principal's; enter as scribe; rule as "
-            "arbiter; audit how the referee is doing; admin of tokens. Repeatable.",
+            help="What the token allows: organise games; play the principal's seats; scribe: enter "
+            "moves as a scribe; arbiter: rule on games; audit the state of the referee; admin: "
+            "manage tokens. Repeatable.",
             show_default=False,
         ),
     ],
-    game: Annotated[str, typer.Option(metavar="ID", help="Only for this game.")] = "",
-    seat: Annotated[int | None, typer.Option(min=0, help="Only for this seat of the game, whosever it was.")] = None,
+    game: Annotated[str, typer.Option(metavar="ID", help="Limit the token to this game.")] = "",
+    seat: Annotated[
+        int | None, typer.Option(min=0, help="Limit the token to this seat of the game, which becomes the principal's.")
+    ] = None,
     lifetime: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Such as 90m, 12h or 30d; until it is revoked if not given.")
+        str | None,
+        typer.Option(
+            metavar="TIME", help="How long the token is valid, such as 90m, 12h or 30d; by default until it is revoked."
+        ),
     ] = None,
     cert: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Admit this client certificate (PEM), and make no token.")
+        Path | None, typer.Option(metavar="FILE", help="Admit this client certificate (PEM) instead of making a token.")
     ] = None,
     server: Server = DEFAULT_SERVER,
     data: Data = DATA,
@@ -84,7 +93,7 @@ def issue(  # noqa: PLR0917 - typer reads options from the signature
     tls_key: TlsKey = None,
     insecure: SendInClear = False,
 ) -> None:
-    """Makes a token for a principal and prints it, once: nobody can show it again. What is said of it goes to stderr.
+    """Make a token for a principal and print it once; it cannot be shown again. Its description goes to standard error.
 
     Examples: `referee token issue ani.bot --scope play > ani.token`, `referee token issue club --scope organise
     --lifetime 12h`, `referee token issue ani.bot --scope play --cert ani.pem`
@@ -109,11 +118,11 @@ def issue(  # noqa: PLR0917 - typer reads options from the signature
 
 @token.command("list")
 def list_tokens(  # noqa: PLR0917 - typer reads options from the signature
-    principal: Annotated[str, typer.Option(metavar="NAME", help="Only of this principal.")] = "",
+    principal: Annotated[str, typer.Option(metavar="NAME", help="List only the tokens of this principal.")] = "",
     every: Annotated[
-        bool, typer.Option("--all", help="Also revoked and expired ones, and those that came with games.")
+        bool, typer.Option("--all", help="Also list revoked and expired tokens, and those that were issued with games.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     server: Server = DEFAULT_SERVER,
     data: Data = DATA,
     token_file: TokenFile = None,
@@ -122,7 +131,7 @@ def list_tokens(  # noqa: PLR0917 - typer reads options from the signature
     tls_key: TlsKey = None,
     insecure: SendInClear = False,
 ) -> None:
-    """Lists tokens and certificates, the newest first; never the secrets.
+    """List tokens and certificates, newest first, without their secrets.
 
     Example: `referee token list --principal ani.bot --all`
     """
@@ -152,7 +161,9 @@ def list_tokens(  # noqa: PLR0917 - typer reads options from the signature
 
 @token.command()
 def revoke(  # noqa: PLR0917 - typer reads options from the signature
-    id_: Annotated[str, typer.Argument(metavar="ID", help="As list shows it.", show_default=False)],
+    id_: Annotated[
+        str, typer.Argument(metavar="ID", help="The token's id, as `referee token list` shows it.", show_default=False)
+    ],
     server: Server = DEFAULT_SERVER,
     data: Data = DATA,
     token_file: TokenFile = None,
@@ -161,7 +172,7 @@ def revoke(  # noqa: PLR0917 - typer reads options from the signature
     tls_key: TlsKey = None,
     insecure: SendInClear = False,
 ) -> None:
-    """Takes a token or certificate back. At once: calls under way and open streams end.
+    """Revoke a token or certificate at once: its calls and open streams end.
 
     Example: `referee token revoke 3b1f0c77a5d2e914`
     """

@@ -172,16 +172,16 @@ class Arbitration:
             raise LogError(Code.UNSUPPORTED, f"{act.name} is not offered in a game without rules of the table")
         # Their signatures tell as well; but an auditor follows a game beyond an author who does not exist.
         rule_id, there = ("TBL-30" if isinstance(act, Ruled) else "TBL-20"), self._authors[act.author.role]
-        demand(rule_id, act.author.index < there, f"{act.name} by {act.author}", f"one of {there}")
+        demand(rule_id, act.author.index < there, f"this game has no {act.author}", f"one of the {there} that it has")
         match act:
             case Ruled():
-                demand("TBL-30", act.author.role is Role.ARBITER, f"a ruling by {act.author}", "an arbiter")
+                demand("TBL-30", act.author.role is Role.ARBITER, f"{act.author} cannot rule", "an arbiter")
                 self._check_ruling(act, now)
                 return None
             case Corrected():
                 by_scribe = act.author.role is Role.SCRIBE and self.declared
-                demand("TBL-25", by_scribe, f"a correction by {act.author}", "a scribe of a declared game")
-                demand("TBL-25", now.playing, "a correction", "a game in play")
+                demand("TBL-25", by_scribe, f"{act.author} cannot correct entries", "a scribe of a declared game")
+                demand("TBL-25", now.playing, "the game is not in play", "a correction during play")
                 now.may_go_back(act.to_seq, others=False, idle=False)
                 return None
             case _:
@@ -189,24 +189,29 @@ class Arbitration:
 
     def _check_of_seat(self, act: SeatAct, seq: int, now: Now) -> int:
         seat = self._seat(act)
-        demand("TBL-20", now.playing, f"{act.name} of seat {seat}", "a game in play")
+        demand("TBL-20", now.playing, "the game is not in play", "an act during play")
         if isinstance(act, Protested | Appealed):
             self._check_dispute(act, seat, seq)
             return seat
-        demand("TBL-20", seat not in self.out, f"{act.name} of seat {seat}", "a seat that has not forfeited")
-        demand("TBL-21", not now.is_over, f"{act.name} of seat {seat}", "a game that is not over")
+        demand("TBL-20", seat not in self.out, f"seat {seat} has forfeited", "a seat that still plays")
+        demand("TBL-21", not now.is_over, "the game has come to its end", "only protests and appeals")
         match act:
             case TakeBackProposed():
-                demand("TBL-24", self.terms.take_backs, "a take-back", "terms that allow it")
-                demand("TBL-24", self.proposed[seat] < MAX_PROPOSALS, "one proposal more", f"at most {MAX_PROPOSALS}")
+                demand("TBL-24", self.terms.take_backs, "this game has no take-backs", "terms that allow them")
+                demand(
+                    "TBL-24",
+                    self.proposed[seat] < MAX_PROPOSALS,
+                    f"seat {seat} has made too many proposals",
+                    f"at most {MAX_PROPOSALS}",
+                )
                 now.may_go_back(act.to_seq, drawn=False, idle=False)
             case Consented():
                 proposal = self.proposal
                 if proposal is None or proposal.seq != act.to_seq:
-                    what = f"TBL-24: consent to entry {act.to_seq}"
-                    raise LogError(Code.NOT_AWAITED, what, "the newest proposal that stands")
+                    what = f"entry {act.to_seq} is not an open proposal (TBL-24)"
+                    raise LogError(Code.NOT_AWAITED, what, "the newest proposal")
                 agreed = seat in proposal.agreed
-                demand("TBL-24", not agreed, f"consent of seat {seat}", "a seat that has not agreed yet")
+                demand("TBL-24", not agreed, f"seat {seat} has already agreed", "a seat that has not")
             case Resigned():
                 pass
             case _:
@@ -215,46 +220,53 @@ class Arbitration:
 
     def _seat(self, act: SeatAct) -> int:
         if act.author.role is Role.SEAT:
-            demand("TBL-20", act.seat == UNNAMED, f"{act.name} by {act.author} for seat {act.seat}", "its own")
+            demand("TBL-20", act.seat == UNNAMED, f"{act.author} acts for seat {act.seat}", "acts of its own")
             return act.author.index
-        demand("TBL-20", act.author.role is Role.SCRIBE, f"{act.name} by {act.author}", "a seat, or a scribe for one")
+        demand("TBL-20", act.author.role is Role.SCRIBE, f"{act.author} cannot act for a seat", "a seat, or its scribe")
         named = 0 <= act.seat < len(self._scribed) and self._scribed[act.seat]
-        demand("TBL-20", named, f"{act.name} by {act.author}", "the scribed seat whose act it is")
+        demand("TBL-20", named, f"{act.author} names no scribed seat", "the scribed seat that acts")
         return act.seat
 
     def _check_dispute(self, act: Protested | Appealed, seat: int, seq: int) -> None:
-        demand("TBL-27", self._arbiters > 0, f"a {act.name}", "an arbiter in GameOpen")
+        demand("TBL-27", self._arbiters > 0, "this game has no arbiter", "one, to rule on it")
         self._check_rule_id(act.rule_id, needed=True)
-        demand("TBL-27", act.against_seq < seq, f"a {act.name} against entry {act.against_seq}", "an earlier entry")
+        demand("TBL-27", act.against_seq < seq, f"entry {act.against_seq} does not exist yet", "an earlier entry")
         filed = sum(dispute.seat == seat for dispute in self.disputes.values())
-        demand("TBL-27", filed < MAX_DISPUTES, f"dispute {filed + 1} of seat {seat}", f"at most {MAX_DISPUTES}")
+        demand("TBL-27", filed < MAX_DISPUTES, f"seat {seat} has filed {filed} disputes", f"at most {MAX_DISPUTES}")
         if isinstance(act, Appealed):
             ruling = self.rulings.get(act.against_seq)
-            demand("TBL-28", ruling is not None, f"an appeal against entry {act.against_seq}", "a ruling")
-            demand("TBL-28", ruling is not None and not ruling.is_last, "an appeal", "a ruling that did not decide one")
-            demand("TBL-28", self._arbiters > 1, "an appeal", "another arbiter who can rule on it")
+            demand("TBL-28", ruling is not None, f"entry {act.against_seq} is not a ruling", "a ruling")
+            demand(
+                "TBL-28",
+                ruling is not None and not ruling.is_last,
+                "the ruling decided an appeal",
+                "one that can be appealed",
+            )
+            demand("TBL-28", self._arbiters > 1, "this game has no other arbiter", "one, to rule on the appeal")
             same = (d for d in self.disputes.values() if d.appealed is not None and d.against == act.against_seq)
             again = any(d.seat == seat for d in same)
-            demand("TBL-28", not again, f"an appeal of seat {seat} once more", "one for a ruling")
+            demand("TBL-28", not again, f"seat {seat} has already appealed", "one appeal against a ruling")
 
     def _check_ruling(self, ruled: Ruled, now: Now) -> None:
         ruling = ruled.ruling
         self._check_rule_id(ruled.rule_id, needed=not isinstance(ruling, Pause | Resume | Adjourn))
         if ruled.decides is not None:
             dispute = self.disputes.get(ruled.decides)
-            demand("TBL-31", dispute is not None, f"a ruling on entry {ruled.decides}", "a protest or an appeal")
+            demand("TBL-31", dispute is not None, f"entry {ruled.decides} is not a dispute", "a protest or an appeal")
             is_open = dispute is not None and dispute.ruled is None
-            demand("TBL-31", is_open, "a ruling on it once more", "one that is open")
+            demand("TBL-31", is_open, f"entry {ruled.decides} has already been decided", "an open dispute")
             own = dispute is not None and dispute.appealed == ruled.author.index
-            demand("TBL-31", not own, f"a ruling on an appeal by {ruled.author}", "another one")
+            demand("TBL-31", not own, f"the appeal is against {ruled.author}", "another arbiter")
         before_play = isinstance(ruling, Void | Adjudicate)
-        demand("TBL-30", now.playing or before_play, f"the ruling {ruling.name}", "a game in play")
+        demand("TBL-30", now.playing or before_play, "the game is not in play", "this ruling during play")
         if isinstance(ruling, SetClock | Penalty | Forfeit | Reinstate | Skip | Accept):
             last = len(self._scribed) - 1
-            demand("TBL-30", 0 <= ruling.seat <= last, f"the ruling {ruling.name}", f"a seat, 0 to {last}")
+            demand(
+                "TBL-30", 0 <= ruling.seat <= last, f"this game has no seat {ruling.seat}", f"a seat from 0 to {last}"
+            )
         if isinstance(ruling, Dismiss):
             named = ruled.decides is not None
-            demand("TBL-31", named, "to dismiss nothing", "the protest or appeal that it decides")
+            demand("TBL-31", named, "the ruling dismisses nothing", "the protest or appeal that it decides")
         self._check_kind(ruling, now)
 
     def _check_kind(self, ruling: events.Ruling, now: Now) -> None:
@@ -266,31 +278,38 @@ class Arbitration:
                 self._check_result(result)
             case Pause():
                 state = self.suspended and self.suspended.value
-                demand("TBL-32", self.suspended is None, "a pause", f"a game that is not {state}")
+                demand("TBL-32", self.suspended is None, f"the game is already {state}", "a game that is not")
             case Adjourn():
                 adjourned = self.suspended is Suspension.ADJOURNED
-                demand("TBL-32", not adjourned, "an adjournment", "a game that is not adjourned")
+                demand("TBL-32", not adjourned, "the game is already adjourned", "a game that is not")
             case Resume():
-                demand("TBL-32", self.suspended is not None, "to resume", "a game that is paused or adjourned")
+                demand("TBL-32", self.suspended is not None, "the game is not suspended", "a paused or adjourned game")
             case SetClock(_, left_ms):
-                demand("TBL-33", now.has_clock, "a clock that is set", "terms with a clock")
-                demand("TBL-33", left_ms <= MAX_BUDGET_MS, f"{left_ms} ms", f"at most {MAX_BUDGET_MS}")
+                demand("TBL-33", now.has_clock, "this game has no clock to set", "terms with one")
+                demand(
+                    "TBL-33",
+                    left_ms <= MAX_BUDGET_MS,
+                    f"the clock is set to {left_ms} ms",
+                    f"at most {MAX_BUDGET_MS} ms",
+                )
             case Penalty(_, time_ms, points, strikes):
-                demand("TBL-33", now.has_clock or not time_ms, "a penalty in time", "terms with a clock")
-                demand("TBL-33", points <= _MOST_OFF, f"{points} points", f"at most {_MOST_OFF}")
-                demand("TBL-33", strikes <= _MOST_OFF, f"{strikes} strikes", f"at most {_MOST_OFF}")
+                demand(
+                    "TBL-33", now.has_clock or not time_ms, "this game has no clock", "terms with one, to take time off"
+                )
+                demand("TBL-33", points <= _MOST_OFF, f"the penalty is {points} points", f"at most {_MOST_OFF}")
+                demand("TBL-33", strikes <= _MOST_OFF, f"the penalty is {strikes} strikes", f"at most {_MOST_OFF}")
             case Forfeit(seat, ending):
-                demand("TBL-34", seat not in self.out, f"to put out seat {seat}", "a seat that has not forfeited")
-                name = ending.words if ending is not None else "an ending that is not named"
-                demand("TBL-34", ending in forfeits.ENDINGS, f"to forfeit by {name}", "an ending of a seat's")
+                demand("TBL-34", seat not in self.out, f"seat {seat} has already forfeited", "a seat that still plays")
+                name = ending.words if ending is not None else "an unknown ending"
+                demand("TBL-34", ending in forfeits.ENDINGS, f"a seat cannot forfeit by {name}", "the ending of a seat")
             case Reinstate(seat):
-                demand("TBL-34", seat in self.out, f"to reinstate seat {seat}", "a seat that has forfeited")
+                demand("TBL-34", seat in self.out, f"seat {seat} has not forfeited", "a seat that has")
             case Skip(seat):
-                demand("TBL-35", self.suspended is None, "to skip a decision", "a game that is not suspended")
-                demand("TBL-35", seat in now.deciding, f"to skip seat {seat}", "the seat on turn")
+                demand("TBL-35", self.suspended is None, "the game is suspended", "a game that goes on")
+                demand("TBL-35", seat in now.deciding, f"seat {seat} is not on turn", "the seat on turn")
             case Accept(seat):
-                demand("TBL-35", self.suspended is None, "to accept a move", "a game that is not suspended")
-                demand("TBL-35", seat in now.deciding, f"to accept a move of seat {seat}", "the seat on turn")
+                demand("TBL-35", self.suspended is None, "the game is suspended", "a game that goes on")
+                demand("TBL-35", seat in now.deciding, f"seat {seat} is not on turn", "the seat on turn")
             case Dismiss() | Void():
                 pass
             case _:
@@ -298,15 +317,17 @@ class Arbitration:
 
     def _check_result(self, result: Result) -> None:
         seats, scores, places = len(self._scribed), result.scores, result.places
-        demand("TBL-36", len(scores) in (0, seats), f"{len(scores)} scores", f"{seats} or none")
-        demand("TBL-36", len(places) == seats, f"{len(places)} places", f"{seats}")
+        demand("TBL-36", len(scores) in (0, seats), f"the ruling gives {len(scores)} scores", f"{seats} or none")
+        demand("TBL-36", len(places) == seats, f"the ruling gives {len(places)} places", f"{seats}")
         well = all(place == 1 + sum(other < place for other in places) for place in places)
-        demand("TBL-36", well, f"places {list(places)}", "one more than the seats that are before it")
+        demand(
+            "TBL-36", well, f"the places {list(places)} are no ranking", "for each seat 1 more than the seats before it"
+        )
 
     def _check_rule_id(self, rule_id: str, *, needed: bool) -> None:
         if rule_id or needed:
             known = rule_id in self._rule_ids or rule_id in _TABLE_RULES
-            demand("TBL-30", known, f"rule id {rule_id[:32]!r}", "a rule of the game, or of the table")
+            demand("TBL-30", known, f"there is no rule {rule_id[:32]!r}", "a rule of the game, or of the table")
 
     # --- what it does ----------------------------------------------------------------------------------------
 

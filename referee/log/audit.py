@@ -182,12 +182,12 @@ class _Auditor:
         self._link("entry", entry)
         if entry.HasField("recovered"):
             lost = entry.recovered.lost_size - self.tree.size
-            what = f"the referee lost {counted(lost, 'entry', 'entries')} that it had signed for and went on"
+            what = f"the referee lost {counted(lost, 'entry', 'entries')} that it had signed, and went on"
             self.recoveries.append(f"entry {self.tree.size}: {what}")
         if entry.referee_ms < self.latest_ms and not self.dated_back:
             # A clock may have been set back: odd, not wrong.
             self.dated_back = True
-            self.remarks.append(f"entry {self.tree.size} is dated before the one before")
+            self.remarks.append(f"entry {self.tree.size} is dated earlier than the entry before it")
         self.latest_ms = entry.referee_ms
         if self.tree.size > 0:
             self._event(entry)
@@ -199,7 +199,7 @@ class _Auditor:
         """Raise ``LogError``."""
         self.identity = game_id(entry.open)
         if not entry.HasField("open"):
-            raise LogError(Code.NOT_AWAITED, "an event in entry 0", "GameOpen")
+            raise LogError(Code.NOT_AWAITED, "entry 0 does not open the game", "GameOpen")
         opened = decode_open(entry.open)
         self.opened = opened
         self._check_header(opened)
@@ -207,10 +207,12 @@ class _Auditor:
         self._check_pinned(Role.SCRIBE, self.policy.scribe_keys)
         for seat, expected in self.policy.seat_keys.items():
             if seat >= len(opened.seats):
-                self.note(LogError(Code.UNTRUSTED_KEY, f"no seat {seat}, whose key is pinned"), Layer.AUTHORS)
+                self.note(
+                    LogError(Code.UNTRUSTED_KEY, f"the game has no seat {seat}, whose key you gave"), Layer.AUTHORS
+                )
             elif opened.seats[seat].scribed:
                 # A pinned player signs its own moves; here any scribe could.
-                what = f"seat {seat}, whose key is pinned, is scribed"
+                what = f"seat {seat}, whose key you gave, is scribed"
                 self.note(LogError(Code.UNTRUSTED_KEY, what, expected.hex()), Layer.AUTHORS)
         game = LoggedGame(opened, self.identity, self.engines, secret=self.secret)
         take(game, Opened(entry.open), 0, clock_of(entry))
@@ -236,9 +238,9 @@ class _Auditor:
             self.note(error.at(offset=self.header.offset))
             return
         if not same:
-            self.remarks.append("the file describes the signed messages in other words than this installation")
+            self.remarks.append("the file describes the signed messages differently from this installation")
         if header.rules_hash != rules_hash(game.catalogue):
-            self.remarks.append("the rule catalogue of this installation has another text than the one the game names")
+            self.remarks.append("the rule catalogue of this installation differs from the one that the game names")
 
     def _link(self, thing: str, found: log_pb2.Entry | log_pb2.Intent) -> None:
         try:
@@ -355,7 +357,7 @@ class _Auditor:
     def _recoveries(self) -> list[str]:
         # A referee that is not one can write any number of them.
         more = len(self.recoveries) - _MAX_REMARKS
-        return [*self.recoveries[:_MAX_REMARKS], *([f"and {more} more times"] if more > 0 else [])]
+        return [*self.recoveries[:_MAX_REMARKS], *([f"and {more} more losses"] if more > 0 else [])]
 
     def _closing(self) -> None:
         if not self.ended:
@@ -385,7 +387,7 @@ class _Auditor:
                 or self.keyring.seats[seat] is not None
             ):
                 continue
-            what = f"seat {seat}, whose key is pinned, never joined"
+            what = f"seat {seat}, whose key you gave, never joined"
             if self.past_joining:
                 self.note(LogError(Code.UNTRUSTED_KEY, what, expected.hex()), Layer.AUTHORS)
             else:
@@ -394,7 +396,7 @@ class _Auditor:
     def _checkpoints(self) -> None:
         if self.final is None:
             if self.heads.signed < self.tree.size:
-                what = f"signed checkpoints cover {self.heads.signed} of {self.tree.size} entries"
+                what = f"signed checkpoints cover only {self.heads.signed} of {self.tree.size} entries"
                 self.note(LogError(Code.INCOMPLETE, what, "a checkpoint of all"), Layer.TREE)
             if self.policy.verifier is None:
                 self.note(LogError(Code.UNTRUSTED_KEY, "no verifier key was given"))

@@ -186,8 +186,10 @@ class Proofs:
 
 def contradicts(checked: Checked, rule_ids: tuple[str, ...] | None) -> str:
     """Return what is proved and what the referee said, if they differ; ``rule_ids``: a verdict's ``against``."""
-    judged = "legal" if rule_ids is None else f"against {', '.join(rule_ids)}"
+    judged = "legal" if rule_ids is None else f"illegal ({', '.join(rule_ids)})"
     proved = tuple(sorted({violation.rule_id for violation in checked.violations}))
     if checked.holds == (rule_ids is None) and (checked.holds or proved == rule_ids):
         return ""
-    return f"judged to be {judged}, and proved to be " + ("legal" if checked.holds else f"against {', '.join(proved)}")
+    return f"the referee judged it {judged}, but it is proved " + (
+        "legal" if checked.holds else f"illegal ({', '.join(proved)})"
+    )

@@ -65,25 +65,32 @@ class Clocks:
         """Check that an act of the seat is charged what has passed, and was in time. Raise ``LogError``."""
         self._check_sum(seat, clock)
         available = self.available(seat)
-        left = f"at most {available} ms, the time that seat {seat} has left"
-        demand("TBL-12", clock.charged_ms <= available, f"a move after {clock.charged_ms} ms", left)
+        left = f"at most {available} ms, its time left"
+        demand("TBL-12", clock.charged_ms <= available, f"seat {seat} moves after {clock.charged_ms} ms", left)
 
     def check_flag(self, seat: int, clock: Clock) -> None:
         """Check that the seat's time has run out, however the network was. Raise ``LogError``."""
         self._check_sum(seat, clock)
         passed = clock.charged_ms + clock.lag_ms
         lag, available = min(self.control.lag_ms, passed), self.available(seat)
-        demand("TBL-11", clock.lag_ms == lag, f"a flag with {clock.lag_ms} ms for the network", f"{lag} ms")
-        what = f"the flag of seat {seat} after {clock.charged_ms} ms"
+        demand("TBL-11", clock.lag_ms == lag, f"the flag allows {clock.lag_ms} ms for the network", f"{lag} ms")
+        what = f"the flag of seat {seat} falls after {clock.charged_ms} ms"
         demand("TBL-13", clock.charged_ms > available, what, f"more than {available} ms")
 
     def _check_sum(self, seat: int, clock: Clock) -> None:
         since = self._seats[seat].since_ms
         elapsed = 0 if since is None else clock.referee_ms - since
         told = clock.charged_ms + clock.lag_ms + clock.overhead_ms
-        demand("TBL-10", told == elapsed, f"{told} ms of seat {seat} accounted for", f"the {elapsed} ms that passed")
+        demand(
+            "TBL-10",
+            told == elapsed,
+            f"the entry accounts for {told} ms of seat {seat}",
+            f"the {elapsed} ms that passed",
+        )
         most = self.control.lag_ms
-        demand("TBL-11", clock.lag_ms <= most, f"{clock.lag_ms} ms for the network", f"at most {most} ms")
+        demand(
+            "TBL-11", clock.lag_ms <= most, f"the entry allows {clock.lag_ms} ms for the network", f"at most {most} ms"
+        )
 
     def available(self, seat: int) -> int:
         """Return what the seat may use for the decision at hand, counted from its last charge."""

@@ -122,7 +122,9 @@ class RulesError(LogError):
 
     def __init__(self, violations: Sequence[Violation], *, entry: int | None = None) -> None:
         self.violations = tuple(violations)
-        super().__init__(Code.RULES, f"against {', '.join(self.rule_ids)}", "a legal event", entry=entry)
+        super().__init__(
+            Code.RULES, f"the rules forbid this ({', '.join(self.rule_ids)})", "a legal event", entry=entry
+        )
 
     @property
     def rule_ids(self) -> tuple[str, ...]:
@@ -131,9 +133,9 @@ class RulesError(LogError):
 
 
 def demand(rule_id: str, condition: bool, what: str, expected: str) -> None:
-    """Of a rule of the table, whose id the failure names. Raise ``LogError`` (``NOT_AWAITED``)."""
+    """Check a rule of the table, whose id the failure names. Raise ``LogError`` (``NOT_AWAITED``)."""
     if not condition:
-        raise LogError(Code.NOT_AWAITED, f"{rule_id}: {what}", expected)
+        raise LogError(Code.NOT_AWAITED, f"{what} ({rule_id})", expected)
 
 
 def printable(text: str) -> str:

@@ -132,7 +132,7 @@ def find_fork(a: Side, b: Side) -> Fork | None:
         for head in heads if side.is_whole else ():
             size = head.checkpoint.size
             if size <= side.checkpoint.size and _root(side, size) != head.checkpoint.root:
-                return Fork(f"the first {size} of {side.checkpoint.size} entries have another root than was signed for")
+                return Fork(f"the first {size} of {side.checkpoint.size} entries do not have the signed root")
     return None
 
 

@@ -56,7 +56,7 @@ class Heads:
         except LogError as error:
             return f"checkpoint frame at byte {frame.offset} was not used: {error}"
         if checkpoint.size < tree.size:
-            return f"checkpoint frame at byte {frame.offset} comes late and was not compared"
+            return f"checkpoint frame at byte {frame.offset} comes too late to be compared"
         self._waiting.setdefault(checkpoint.size, []).append(("checkpoint", checkpoint))
         self.grown(tree)
         return ""

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple, assert_never
 
@@ -107,14 +108,14 @@ def judge_act(game: LoggedGame, event: Event, seq: int) -> Judged:
             return Judged()
         case Refused():
             recorded = game.opened.terms.illegal_moves == log_pb2.ILLEGAL_MOVE_POLICY_RECORDED
-            demand("TBL-18", recorded, "a refused move", "terms that record attempts")
+            demand("TBL-18", recorded, "this game does not record refused moves", "terms that do")
             _check_room(game, seq)
             return _check_refused(game, event)
         case Ended(result):
             _check_end(game, result, seq)
             return Judged()
         case Disclosed(seed):
-            _demand(game.phase is Phase.ENDED, "a disclosed seed", "the end of a dealt game")
+            _demand(game.phase is Phase.ENDED, "the seed is disclosed too early", "the end of a dealt game")
             game.deal.check_disclosed(seed)
             return Judged()
         case Opened() if seq == 0:
@@ -124,11 +125,11 @@ def judge_act(game: LoggedGame, event: Event, seq: int) -> Judged:
         case Declared(author, outcome):
             declares = not game.deal.is_dealt and author.role is Role.SCRIBE
             by = declares and author.index == game.opened.declared.scribe
-            _demand(by, f"chance declared by {author}", "the declaring scribe of a declared game")
+            _demand(by, f"{author} cannot declare chance", "the declaring scribe of a declared game")
             _check_chance(game, outcome, dealt=False)
         case Passed(seat):
             due = game.goes_on and Forced(seat) in game.position.pending()
-            _demand(due, f"a forced pass of seat {seat}", "a pass only where the rules leave no action")
+            _demand(due, f"seat {seat} is not forced to pass", "a pass only where the rules leave no action")
             _check_rules(game, ForcedPass(seat))
             return Judged(seat)
         case StoodIn():
@@ -141,15 +142,15 @@ def judge_act(game: LoggedGame, event: Event, seq: int) -> Judged:
             return Judged(_check_overdue(game, event))
         case Interrupted():
             _check_offered(game, "interrupted")
-            demand("TBL-16", game.phase is Phase.PLAYING, "an interruption", "a game in play")
+            demand("TBL-16", game.phase is Phase.PLAYING, "the game is not in play", "an interruption during play")
         case Recovered(lost_size):
             # At any time before the end: what was lost may be anything.
-            what = f"a lost head of {lost_size} entries"
-            _demand(lost_size > seq, what, f"one that this log does not reach, of more than {seq}")
+            what = f"the lost head has {lost_size} entries"
+            _demand(lost_size > seq, what, f"more than the {seq} of this log")
         case Resigned() | TakeBackProposed() | Consented() | Protested() | Appealed() | Corrected() | Ruled():
             return _check_table_act(game, event, seq)
         case Opened():
-            raise LogError(Code.NOT_AWAITED, "an entry with open", "GameOpen in entry 0 and nowhere else")
+            raise LogError(Code.NOT_AWAITED, "the entry opens the game again", "GameOpen in entry 0 and nowhere else")
         case _:
             assert_never(event)
     return Judged()
@@ -165,30 +166,32 @@ def _demand(condition: bool, what: str, expected: str) -> None:
 
 def _check_room(game: LoggedGame, seq: int) -> None:
     if seq >= game.last:
-        raise LogError(Code.LIMIT, f"an entry {seq} that goes on", f"GameEnd at {game.last}")
+        raise LogError(Code.LIMIT, f"entry {seq} is past the entry limit", f"GameEnd at entry {game.last}")
     if game.is_over:
-        raise LogError(Code.NOT_AWAITED, "an act after the end of the game")
+        raise LogError(Code.NOT_AWAITED, "the game is over", "no further entry")
 
 
 def _check_join(game: LoggedGame, join: Joined) -> int:
     dealt, author = game.deal.is_dealt, join.author
     if bool(join.commitment) != dealt:
-        expected = "a commitment, in a dealt game" if dealt else "no commitment, in a declared game"
-        raise LogError(Code.MALFORMED, f"Join of {author}", expected)
-    _demand(game.phase is Phase.JOINING, f"{author} joins", "Joins before everything else")
+        expected = "one, in a dealt game" if dealt else "none, in a declared game"
+        raise LogError(Code.MALFORMED, f"{author} joins {'without' if dealt else 'with'} a commitment", expected)
+    _demand(game.phase is Phase.JOINING, f"{author} joins too late", "Joins before everything else")
     seat = author.index
-    _demand(author.role is Role.SEAT and seat < len(game.scribed), f"{author} joins", "a seat")
-    _demand(not game.scribed[seat], f"{author} joins", "no Join: a scribe enters its moves")
-    _demand(seat not in game.joins, f"{author} joins again", "one Join for each seat")
-    taken = [number for number, other in game.joins.items() if other.key == join.key]
-    _demand(not taken, f"{author} joins with the key of seat {taken}", "a key of its own")
+    _demand(author.role is Role.SEAT and seat < len(game.scribed), f"{author} cannot join", "a seat of the game")
+    _demand(not game.scribed[seat], f"{author} is scribed and cannot join", "no Join: a scribe enters its moves")
+    _demand(seat not in game.joins, f"{author} has already joined", "one Join for each seat")
+    taken = [str(number) for number, other in game.joins.items() if other.key == join.key]
+    _demand(not taken, f"{author} joins with the key of seat {', '.join(taken)}", "a key of its own")
     return seat
 
 
 def _check_reveal(game: LoggedGame, author: Author, seed: bytes) -> int:
-    _demand(game.phase is Phase.REVEALING, f"{author} reveals", "Reveals after every Join")
-    _demand(author.role is Role.SEAT and author.index in game.joins, f"{author} reveals", "a seat")
-    _demand(author.index not in game.deal.seeds, f"{author} reveals again", "one Reveal for each seat")
+    _demand(game.phase is Phase.REVEALING, f"{author} cannot reveal a seed now", "Reveals after every Join")
+    _demand(
+        author.role is Role.SEAT and author.index in game.joins, f"{author} cannot reveal a seed", "a seat that joined"
+    )
+    _demand(author.index not in game.deal.seeds, f"{author} has already revealed its seed", "one Reveal for each seat")
     game.deal.check_reveal(author.index, seed, game.joins[author.index].commitment)
     return author.index
 
@@ -197,20 +200,28 @@ def mover(game: LoggedGame, author: Author) -> int:
     """Return whose move the author may make. Raise ``LogError``."""
     # Asked for every move, so words are made only where they are said.
     if game.phase is not Phase.PLAYING:
-        raise LogError(Code.NOT_AWAITED, f"a move by {author}", "moves in play")
+        raise LogError(Code.NOT_AWAITED, "the game is not in play", "moves during play")
     if (suspended := game.arbitration.suspended) is not None:
-        what = f"TBL-32: a move while the game is {suspended.value}"
-        raise LogError(Code.NOT_AWAITED, what, "an arbiter who lets it go on")
+        what = f"the game is {suspended.value} (TBL-32)"
+        raise LogError(Code.NOT_AWAITED, what, "an arbiter's ruling to resume")
     seats = game.awaited()
     if author.role is Role.SCRIBE:
         # The move does not say whose it is, so only one seat can be meant.
         if len(seats) != 1 or not game.scribed[seats[0]]:
-            raise LogError(Code.NOT_AWAITED, f"a move by {author}", "a scribed seat on turn")
+            raise LogError(Code.NOT_AWAITED, f"{author} cannot move: {_on_turn(seats)}", "one scribed seat on turn")
         return seats[0]
-    if author.role is not Role.SEAT or author.index not in seats or game.scribed[author.index]:
-        expected = f"seat {' or '.join(map(str, seats))}" if seats else "no move"
-        raise LogError(Code.NOT_AWAITED, f"a move by {author}", expected)
+    if author.role is not Role.SEAT or author.index not in seats:
+        expected = f"an act of seat {' or '.join(map(str, seats))}" if seats else "no move"
+        raise LogError(Code.NOT_AWAITED, _on_turn(seats), expected)
+    if game.scribed[author.index]:
+        raise LogError(Code.NOT_AWAITED, f"{author} is scribed and cannot move", "a move that its scribe enters")
     return author.index
+
+
+def _on_turn(seats: Sequence[int]) -> str:
+    if len(seats) > 1:
+        return f"seats {' and '.join(map(str, seats))} are on turn"
+    return f"seat {seats[0]} is on turn" if seats else "no seat is on turn"
 
 
 # --- the rules of the game -------------------------------------------------------------------------------------------
@@ -223,9 +234,11 @@ def _check_rules(game: LoggedGame, event: object) -> None:
 
 def _check_chance(game: LoggedGame, outcome: object, *, dealt: bool) -> None:
     in_play = game.phase is Phase.PLAYING and game.deal.is_dealt == dealt
-    _demand(in_play, "chance", "chance in play, as GameOpen says")
-    _demand(game.goes_on, "chance", "a game that goes on")
-    _demand(any(isinstance(each, Chance) for each in game.position.pending()), "chance", "another's act")
+    _demand(in_play, f"chance is not {'dealt' if dealt else 'declared'} now", "chance in play, as GameOpen says")
+    _demand(game.goes_on, "the game has come to its end", "no more chance")
+    _demand(
+        any(isinstance(each, Chance) for each in game.position.pending()), "no draw or roll is due", "another's act"
+    )
     _check_rules(game, outcome)
 
 
@@ -233,30 +246,30 @@ def _check_refused(game: LoggedGame, refused: Refused) -> Judged:
     seat = mover(game, refused.author)
     broken = game.position.violations(refused.move)
     if not broken:
-        raise LogError(Code.RULES, "a move was refused that the rules allow")
+        raise LogError(Code.RULES, "the referee refused a move that the rules allow")
     expected = RulesError(broken).rule_ids
     if refused.rule_ids != expected:
-        raise LogError(Code.RULES, f"refused by {', '.join(refused.rule_ids)}", ", ".join(expected))
+        raise LogError(Code.RULES, f"the move was refused under {', '.join(refused.rule_ids)}", ", ".join(expected))
     return Judged(seat, broken)
 
 
 def _check_end(game: LoggedGame, result: Result, seq: int) -> None:
-    _demand(not game.is_over, "GameEnd", "one end")
+    _demand(not game.is_over, "the game is already over", "one GameEnd")
     if seq > game.last:
-        raise LogError(Code.LIMIT, f"GameEnd at {seq}", f"{game.last} at the latest")
+        raise LogError(Code.LIMIT, f"the game ends at entry {seq}", f"entry {game.last} at the latest")
     expected = game.reached()
     if expected is not None and not _is_given_up(game, result):
         if result != expected:
             raise LogError(Code.RESULT, _described(result), _described(expected))
         held = game.arbitration.is_disputed and seq < game.last
-        demand("TBL-29", not held, "a result", "a ruling on every protest and appeal before it")
+        demand("TBL-29", not held, "a protest or appeal is still open", "a ruling on it before the result")
         return
     if result.ending is Ending.RULES:
         raise LogError(Code.RESULT, _described(result), "no end: the game goes on by its rules")
     if result.ending is Ending.STALLED:
-        _demand(seq == game.last, "a stalled game", f"the entry limit, entry {game.last}")
+        _demand(seq == game.last, "the game ends as stalled", f"the entry limit, entry {game.last}")
     elif result.ending not in AT_ANY_TIME:
-        raise LogError(Code.RESULT, f"TBL-37: {_described(result)}", "no end: nobody has brought it about")
+        raise LogError(Code.RESULT, f"{_described(result)} (TBL-37)", "no end: nothing led to this one")
     if result.scores or result.places:
         raise LogError(Code.RESULT, _described(result), "no scores and no places")
 
@@ -267,7 +280,7 @@ def _is_given_up(game: LoggedGame, result: Result) -> bool:
 
 
 def _described(result: Result) -> str:
-    return f"{result.ending.log_name}, scores {list(result.scores)}, places {list(result.places)}"
+    return f"ending {result.ending.words}, scores {list(result.scores)}, places {list(result.places)}"
 
 
 # --- the rules of the table ------------------------------------------------------------------------------------------
@@ -292,11 +305,11 @@ def _check_accepted(game: LoggedGame, accept: Accept) -> tuple[Violation, ...]:
     """Return what the move breaks that an arbiter lets stand (TBL-7)."""
     violations = game.position.violations(accept.move)
     broken = tuple(sorted({violation.rule_id for violation in violations}))
-    what = f"a move accepted against {', '.join(accept.rule_ids) or 'nothing'}"
+    what = f"the ruling accepts a move against {', '.join(accept.rule_ids) or 'no rule'}"
     told = broken != () and accept.rule_ids == broken
     demand("TBL-7", told, what, ", ".join(broken) or "a move that breaks a rule")
     never = ", ".join(sorted(set(broken) - game.position.rules.waivable))
-    demand("TBL-7", not never, f"a move accepted against {never}", "rules that a move can stand against")
+    demand("TBL-7", not never, f"a move against {never} cannot stand", "only rules that allow it")
     return violations
 
 
@@ -309,7 +322,7 @@ def _check_stand_in(game: LoggedGame, event: StoodIn) -> int:
         text = "no stand-in"
         if expected is not None:
             text = f"seat {expected.seat} with the move {game.position.encoded_move(expected.move).hex()}"
-        raise LogError(Code.NOT_AWAITED, f"TBL-2: this move of a stand-in for seat {event.seat}", text)
+        raise LogError(Code.NOT_AWAITED, f"this is not the stand-in's move for seat {event.seat} (TBL-2)", text)
     return event.seat
 
 
@@ -317,13 +330,18 @@ def _check_overdue(game: LoggedGame, event: TimedOut | WasAbsent) -> int:
     _check_offered(game, event.name)
     seat = event.seat
     rule_id = "TBL-13" if isinstance(event, TimedOut) else "TBL-17"
-    demand(rule_id, seat in game.awaited(), f"{event.name} of seat {seat}", "a seat that is awaited")
+    demand(rule_id, seat in game.awaited(), f"seat {seat} is not on turn", "a seat that has to act")
     if isinstance(event, TimedOut):
-        demand(rule_id, game.clocks is not None, "a flag", "terms with a clock")
+        demand(rule_id, game.clocks is not None, "this game has no clock", "terms with one")
     else:
         limited = game.arbitration.terms.absence_ms > 0
-        demand(rule_id, limited, "an absent seat", "terms that limit absence")
-        demand(rule_id, not game.scribed[seat], f"scribed seat {seat} is absent", "a seat that connects itself")
+        demand(rule_id, limited, "this game does not limit absence", "terms that do")
+        demand(
+            rule_id,
+            not game.scribed[seat],
+            f"seat {seat} is scribed and cannot be absent",
+            "a seat that connects itself",
+        )
     return seat
 
 
@@ -336,25 +354,25 @@ def _check_times(game: LoggedGame, event: Event, seat: int | None, seq: int, clo
         return
     at_ms, last_ms = clock.referee_ms, game.last_ms
     if at_ms < last_ms:
-        raise LogError(Code.NOT_AWAITED, f"TBL-15: an entry at {at_ms} ms", f"{last_ms} ms at the earliest")
+        raise LogError(Code.NOT_AWAITED, f"the entry is dated {at_ms} ms (TBL-15)", f"{last_ms} ms at the earliest")
     if game.clocks is not None and seat is not None and isinstance(event, TimedOut):
         game.clocks.check_flag(seat, clock)
     elif game.clocks is not None and seat is not None and isinstance(event, Moved | Refused):
         game.clocks.check(seat, clock)
         network = isinstance(event, Refused) and clock.lag_ms > 0
-        demand("TBL-11", not network, "time for the network of a refused move", "none")
+        demand("TBL-11", not network, "the entry allows network time for a refused move", "none")
     elif told := clock.charged_ms + clock.lag_ms + clock.overhead_ms:
-        raise LogError(Code.NOT_AWAITED, f"TBL-10: {told} ms accounted for", "none, as no clock is charged")
+        raise LogError(Code.NOT_AWAITED, f"the entry accounts for {told} ms (TBL-10)", "none, as no clock is charged")
     match event:
         case Ended(result) if seq < game.last and game.reached() is not None and not _is_given_up(game, result):
             from_ms = game.result_from_ms
-            expected = f"{from_ms} ms at the earliest, as there is time to protest"
-            demand("TBL-29", at_ms >= from_ms, f"a result at {at_ms} ms", expected)
+            expected = f"{from_ms} ms at the earliest, to allow protests"
+            demand("TBL-29", at_ms >= from_ms, f"the result is dated {at_ms} ms", expected)
         case Interrupted(alive_ms):
             seen = last_ms <= alive_ms <= at_ms
-            what = f"a referee that was last seen at {alive_ms} ms"
+            what = f"the referee was last seen at {alive_ms} ms"
             demand("TBL-16", seen, what, f"{last_ms} to {at_ms} ms")
         case WasAbsent(_, since_ms):
             most = game.arbitration.terms.absence_ms
-            what = f"a seat that was absent for {at_ms - since_ms} ms"
-            demand("TBL-17", at_ms - since_ms >= most, what, f"{most} ms at least")
+            what = f"the seat was absent for {at_ms - since_ms} ms"
+            demand("TBL-17", at_ms - since_ms >= most, what, f"at least {most} ms")

@@ -155,7 +155,9 @@ class Record:
         """Enter an attempt that ``admit`` just refused with ``error``, where the terms record attempts."""
         attempt = read_act(decode_intent(signed.intent), self.game.position)
         if not self.counts_attempts or not isinstance(attempt, Moved):
-            raise LogError(Code.NOT_AWAITED, "a refused act", "a move, and terms that record attempts")
+            raise LogError(
+                Code.NOT_AWAITED, "the entry refuses an act that is no move", "a move, and terms that record attempts"
+            )
         message = log_pb2.Refused(
             intent=signed.intent,
             signature=signed.signature,

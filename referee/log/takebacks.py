@@ -59,8 +59,8 @@ class Takebacks:
         Raise ``LogError`` (``NOT_AWAITED``).
         """
         first = self._moments[0].seq
-        what = f"going back to entry {seq}"
-        demand("TBL-22", first <= seq < now, what, f"{first}, when play had begun, to {now - 1}")
+        what = f"the game cannot go back to entry {seq}"
+        demand("TBL-22", first <= seq < now, what, f"an entry from {first}, where play began, to {now - 1}")
         demand("TBL-22", not self.is_gone(seq), what, "an entry that was not taken back")
         is_idle = True
         for moment in reversed(self._moments):
@@ -68,12 +68,12 @@ class Takebacks:
                 break
             is_idle &= moment.event is None
             if moment.is_draw and not drawn:
-                past_draw = f"TBL-23: {what} past what was drawn in entry {moment.seq}"
-                raise LogError(Code.NOT_AWAITED, past_draw, f"{moment.seq} or later")
+                past_draw = f"{what}, past the draw in entry {moment.seq} (TBL-23)"
+                raise LogError(Code.NOT_AWAITED, past_draw, f"entry {moment.seq} or later")
             if not (moment.is_scribes or others):
-                corrected = f"TBL-25: a scribe's correction of entry {moment.seq}"
-                raise LogError(Code.NOT_AWAITED, corrected, "only what scribes entered")
-        demand("TBL-22", idle or not is_idle, what, "one with a move, a draw or a pass after it")
+                corrected = f"a scribe cannot correct entry {moment.seq} (TBL-25)"
+                raise LogError(Code.NOT_AWAITED, corrected, "entries that scribes entered")
+        demand("TBL-22", idle or not is_idle, what, "an entry with a move, a draw or a pass after it")
 
     def is_gone(self, seq: int) -> bool:
         """Return whether what this entry did was taken back."""

@@ -43,7 +43,7 @@ class Layer(StrEnum):
     DECK = "deck"
     RULES = "rules"
     RESULT = "result"
-    PROOFS = "proofs"
+    PROOFS = "certificates"
 
 
 _MEANING: dict[Code, tuple[Layer, Verdict]] = {
@@ -157,24 +157,22 @@ class CertificateReport:
             "lacking": list(self.lacking),
         }
 
-    @property
-    def words(self) -> str:
-        """``5 certificates hold; the terms ask for all: 5 in all``."""
-        holds = "1 certificate holds" if self.checked == 1 else f"{self.checked} certificates hold"
+    def as_text(self) -> str:
+        holds = "1 holds" if self.checked == 1 else f"{self.checked} hold"
         failed = f", {self.failed} {'does' if self.failed == 1 else 'do'} not" if self.failed else ""
         asked = f"{self.policy}: {self.wanted} in all" if self.wanted else self.policy
-        return f"{holds}{failed}; the terms ask for {asked}"
+        return f"certificates: {holds}{failed}; the terms ask for {asked}"
 
     def remarks(self) -> Iterator[str]:
         """Yield what is odd, and not wrong, and what helps."""
         if self.failed:
-            yield "certificates are not signed, and no entry rests on them: `referee reprove FILE` makes them anew"
+            yield "certificates are not signed, and no entry depends on them: `referee reprove FILE` renews them"
         if self.lacking:
             shown = ", ".join(map(str, self.lacking[:_MOST_NAMED]))
             more = f" and {len(self.lacking) - _MOST_NAMED} more" if len(self.lacking) > _MOST_NAMED else ""
-            yield f"the terms ask for certificates, and there is none for entry {shown}{more}"
+            yield f"the terms ask for certificates; missing for entry {shown}{more}"
         if self.not_compared:
-            yield f"{self.not_compared} certificates are of entries whose position is not known"
+            yield f"{self.not_compared} certificates belong to entries whose position is not known"
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,9 +273,9 @@ class Report:
             "ending": self.ending,
             "scores": list(self.scores),
             "places": list(self.places),
-            "proofs": self.proofs.as_json(),
+            "certificates": self.proofs.as_json(),
             "layers": layers,
-            "remarks": list(self.remarks),
+            "comments": list(self.remarks),
         }
         return json.dumps(value, indent=2, default=str)
 
@@ -296,13 +294,13 @@ class Report:
             lines.append(f"seat {seat.seat}: {seat.standing}{key}")
         if self.result is not None:
             lines.append(f"result: {self.outcome}")
-        if self.ending:
+        if self.result is not None and self.is_over:
             scores = f", scores {list(self.scores)}" if self.scores else ""
             places = f", places {list(self.places)}" if self.places else ""
-            lines.append(f"ending: {self.ending}{scores}{places}")
+            lines.append(f"ending: {self.result.ending.words}{scores}{places}")
         if self.proofs != CertificateReport():
-            lines.append(f"proofs: {self.proofs.words}")
-        lines += [f"remark: {remark}" for remark in self.remarks]
+            lines.append(self.proofs.as_text())
+        lines += [f"comment: {remark}" for remark in self.remarks]
         return "".join(f"{printable(line)}\n" for line in lines)
 
     def _result(self) -> dict[str, Any] | None:

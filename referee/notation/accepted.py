@@ -36,6 +36,6 @@ def check(mark: Any, words: str, violations: Sequence[Violation], waivable: froz
             Kind.ILLEGAL, place_of(mark), f"{words}: against {' '.join(told)}", expected, violations=violations
         )
     if fixed := sorted({*broken} - waivable):
-        what = f"{words}: what breaks {', '.join(fixed)} cannot stand (TBL-7)"
-        expected = f"{', '.join(sorted(waivable))} alone"
+        what = f"{words}: a move that breaks {', '.join(fixed)} cannot stand (TBL-7)"
+        expected = f"only {', '.join(sorted(waivable))}"
         raise NotationError(Kind.ILLEGAL, place_of(mark), what, expected, violations=violations)

@@ -47,7 +47,7 @@ def _who(result: Result | None) -> str:
         return "the game goes on"
     if not result.places:
         told = result.ending in _RULED and result.ending is not Ending.ADJUDICATED
-        return "no result" if told else "the places are not told"
+        return "no result" if told else "the places are not known"
     winners = result.winners
     if not winners:
         return "no seat wins"
@@ -57,7 +57,7 @@ def _who(result: Result | None) -> str:
 def _reasons(result: Result | None, contest: Contest) -> Iterator[str]:
     if contest.ruled is not None:
         ending = contest.ruled.ending
-        yield _RULED.get(ending, f"a seat forfeited ({ending.words}), and which is not told")
+        yield _RULED.get(ending, f"a seat forfeited ({ending.words}), but not which one")
         return
     if result is not None and result.scores and result.ending is Ending.STALLED:
         yield "the game reached the limit of turns"

@@ -218,7 +218,7 @@ class _Judge:
         if mark is not None:
             outcome, reason = f"stands as it was played ({STANDS}), as the record says", ""
             if not violations:
-                outcome = "is played: nothing had to be ruled on it"
+                outcome = "is played: it needed no ruling"
                 reason = f"the record says that it breaks {', '.join(mark.children)}; it breaks no rule"
             words = self._lines[line - 1].strip()
             ruled = bool(violations)
@@ -292,17 +292,17 @@ class _Judge:
         if is_over(self.outcome.state):
             return "the adjudication ends here: the game is over"
         if seat is None:
-            return "the adjudication ends here: of what is drawn or rolled nothing can be skipped or left standing"
+            return "the adjudication ends here: a draw or a roll can be neither skipped nor accepted"
         if policy is Policy.SKIP:
             if not on_turn and self._lost:
-                return "the adjudication ends here: the record cannot be followed any more"
+                return "the adjudication ends here: the rest of the record does not follow"
             return ""
         if event is None:
-            return "the adjudication ends here: it is no move that could stand"
+            return "the adjudication ends here: this is not a move that can stand"
         waivable = self.outcome.setup.game.waivable
         fixed = sorted({violation.rule_id for violation in wrong.violations} - waivable)
         if fixed:
-            return f"the adjudication ends here: what breaks {', '.join(fixed)} cannot stand ({STANDS})"
+            return f"the adjudication ends here: a move that breaks {', '.join(fixed)} cannot stand ({STANDS})"
         return ""
 
     def _enter(

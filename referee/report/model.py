@@ -23,8 +23,8 @@ Facts = tuple[tuple[str, str], ...]
 
 _POLICIES = {
     Policy.STOP: "stop: the adjudication ends before the first of them",
-    Policy.SKIP: "skip: they do not count; for a seat that does not move again the stand-in's move is entered (TBL-2)",
-    Policy.ACCEPT: "accept as played: they stand, if all that they break allows that (TBL-7)",
+    Policy.SKIP: "skip: they do not count; the stand-in moves for a seat that does not move again (TBL-2)",
+    Policy.ACCEPT: "accept as played: they stand if every rule that they break allows that (TBL-7)",
 }
 _REFERENCE = re.compile(r'(\bid="|\bhref="#|\burl\(#)')
 """To or of a part of a picture; in a page every picture has names of its own for them."""
@@ -230,7 +230,7 @@ def _headline(found: Adjudication) -> tuple[str, Tone]:
     if stopped := found.stopped:
         return f"Stopped at line {stopped.line}", Tone.BAD
     if found.is_clean:
-        return ("Nothing illegal" + (", but for what the record says was ruled" if found.illegal else "")), Tone.GOOD
+        return ("Nothing illegal" + (", apart from rulings in the record" if found.illegal else "")), Tone.GOOD
     count = sum(not illegal.ruled for illegal in found.illegal)
     if not count:
         return "A wrong result", Tone.OPEN
@@ -244,7 +244,7 @@ def _verdict(found: Adjudication) -> tuple[str, ...]:
         ruled = sum(entered.step in (Step.STOOD_IN, Step.ACCEPTED) for entered in found.entered)
         lines.append(f"{ruled} of them {'rests' if ruled == 1 else 'rest'} on a ruling of the arbiter.")
     if found.stopped:
-        lines.append("The rest of the record was not looked at.")
+        lines.append("The rest of the record was not checked.")
     if not found.told.contest.is_plain:
         lines.append(f"{upper(found.told.outcome)}.")
     return tuple(lines)

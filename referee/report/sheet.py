@@ -146,7 +146,7 @@ def sheet(
         remarks.append(f"{upper(outcome(result, contest, waits=waits))}.")
     if result is not None and result.ending is Ending.ADJUDICATED and result.scores:
         points = " ".join(map(str, result.scores))
-        remarks.append(f"The arbiter gave the points {points}; those below are of the boards.")
+        remarks.append(f"The arbiter gave the points {points}; those below come from the boards.")
     if not is_over(state):
         so_far = "the points if it ended here" if final else "the points so far"
         goes_on = "The game is not over" if result is None else "The moves did not end the game"

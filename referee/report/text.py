@@ -35,7 +35,7 @@ def _joined(lines: Iterable[str]) -> str:
 
 
 def _holding(report: Report) -> list[str]:
-    return [*_headed("What holds it to the log"), *_facts(report.hashes)] if report.hashes else []
+    return [*_headed("Evidence in the log"), *_facts(report.hashes)] if report.hashes else []
 
 
 def _summary(report: Report) -> list[str]:
@@ -48,7 +48,7 @@ def _summary(report: Report) -> list[str]:
     for seat in report.seats:
         lines += [upper(str(seat)), *(f"  {line}" for line in _facts(seat.facts))]
     if report.wrong:
-        lines += _headed("What is illegal")
+        lines += _headed("Illegal moves")
         for wrong in report.wrong:
             lines += _wrapped(f"{wrong.where}: {wrong.words}")
             lines += [line for why in wrong.broken for line in _wrapped(why, 4)]

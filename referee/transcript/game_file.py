@@ -123,7 +123,7 @@ def _standing(game: LoggedGame) -> str:
     if game.is_over:
         return game.phase.value
     if game.reached() is not None:
-        return "its result waits" if game.result_waits else "come to its end"
+        return "the result is not final yet" if game.result_waits else "come to its end"
     suspended = game.arbitration.suspended
     return game.phase.value if suspended is None else suspended.value
 

@@ -19,9 +19,9 @@ from referee.transcript.transcript import Line
 from referee.transcript.words import quoted
 
 _MEANINGS = {
-    Verdict.COMPLETE: "A whole game, and everything in it holds.",
-    Verdict.PREFIX: "The game goes on, or the file was cut: what is there holds.",
-    Verdict.UNTRUSTED_KEY: "Nobody whom you trust vouches for it.",
+    Verdict.COMPLETE: "The game is whole, and everything in it holds.",
+    Verdict.PREFIX: "The game is not over, or the file was cut. What is there holds.",
+    Verdict.UNTRUSTED_KEY: "Not signed by a key you trust.",
 }
 _TONES = {Verdict.COMPLETE: Tone.GOOD, Verdict.PREFIX: Tone.OPEN}
 
@@ -57,7 +57,7 @@ def _of_log(audit: Audit, game_file: GameFile, verifier: VerifierKey | None) -> 
     try:
         scores, no_sheet = told.sheet(final=False), ""
     except sheet.SheetError as error:
-        scores, no_sheet = None, f"The points cannot be told item by item: {error}."
+        scores, no_sheet = None, f"The points cannot be shown item by item: {error}."
     wrong = [
         Wrong(f"entry {told.seq}", _row(game_file, told).words, model.broken(*rules, told.broken), _outcome(told))
         for told in game_file.transcript.entries
@@ -103,7 +103,7 @@ def _about(setup: Setup, audit: Audit, game_file: GameFile) -> Facts:
     more.append(("refused attempts", str(sum(bool(told.refusal) for told in entries))))
     more.append(("rulings", str(sum(told.is_ruling for told in entries))))
     asked = audit.proofs != CertificateReport()
-    more.append(("certificates", audit.proofs.words if asked else "none are asked for"))
+    more.append(("certificates", audit.proofs.as_text().removeprefix("certificates: ") if asked else "not asked for"))
     return model.about(setup, more)
 
 
@@ -130,7 +130,7 @@ def _row(game_file: GameFile, told: Line) -> Row:
 
 
 def _outcome(told: Line) -> str:
-    return "refused: it changes nothing" if told.refusal else "stands as it was played (TBL-7)"
+    return "refused, without effect" if told.refusal else "stands as it was played (TBL-7)"
 
 
 def hashes(record: Record, verifier: VerifierKey | None) -> Facts:

@@ -67,9 +67,9 @@ def act_words(act: SeatAct | Corrected) -> str:
         case Consented(_, to_seq, seat):
             return _for(seat, f"agrees to the take-back that entry {to_seq} proposes")
         case TakeBackProposed(_, to_seq, seat):
-            return _for(seat, f"proposes to take back what followed entry {to_seq}")
+            return _for(seat, f"proposes to take back everything after entry {to_seq}")
         case Corrected(_, to_seq):
-            return f"corrects what followed entry {to_seq}: it is taken back"
+            return f"corrects and takes back everything after entry {to_seq}"
         case Resigned(_, seat):
             return _for(seat, "resigns")
         case _:
@@ -90,7 +90,7 @@ def ruling_words(ruled: Ruled, move: str = "") -> str:
 def _ruling(ruling: Ruling, move: str) -> str:
     match ruling:
         case Restore(to_seq):
-            return f"the position is again that after entry {to_seq}"
+            return f"the game goes back to entry {to_seq}"
         case Adjudicate(result):
             return f"the game is over: {result_words(result)}"
         case SetClock(seat, left_ms):
@@ -160,12 +160,12 @@ def entry_words(happened: Happened, notation: Notation) -> str:
             return f"seat {late}: its time has run out"
         case WasAbsent(absent, since_ms):
             away = max(0, happened.clock.referee_ms - since_ms)
-            return f"seat {absent}: was awaited, and not there for {in_words(away)}"
+            return f"seat {absent}: was on turn, but disconnected for {in_words(away)}"
         case Interrupted(alive_ms):
-            return f"the referee was not running from {moment_utc(alive_ms)} on, and no clock with it"
+            return f"the referee was down from {moment_utc(alive_ms)}, and all clocks stood still"
         case Recovered(lost_size):
             lost = counted(lost_size - happened.seq, "entry", "entries")
-            return f"the referee lost {lost} that it had signed for and goes on"
+            return f"the referee lost {lost} that it had signed, and goes on"
         case Ended(result):
             return told_end(result)
         case Opened():

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 REFEREE = Path(sys.executable).parent / "referee"
-NOBODY = "nothing listens there; expected the address that referee serve has printed"
+NOBODY = "nothing listens there; expected the address that referee serve printed"
 
 
 def referee(*words: str | Path, stdin: str | None = None) -> subprocess.CompletedProcess[str]:

@@ -71,7 +71,7 @@ def test_rulings_are_in_the_log_and_in_the_report(policy: str, entries: int, rul
     assert f"wrote {page}\nwrote {plain}\nwrote {log}\n" in done.stdout
     audit = referee("audit", log, "--key", fact("verifier key", told))
     assert (audit.returncode, audit.stdout.split("\n")[0]) == (3, f"PREFIX({entries})")
-    assert f"game {fact('game', told.partition('What holds')[2])}," in audit.stdout
+    assert f"game {fact('game', told.partition('Evidence in the log')[2])}," in audit.stdout
     assert ruling in referee("show", log, "--moves").stdout
 
     names = ("Weiß & <b>Söhne</b>", "Rot")
@@ -177,8 +177,8 @@ def test_what_adjudicate_is_not_asked_rightly(folder: Path, tmp_path: Path) -> N
         (("--out", out, *scribe), 2, "--out needs --referee-key"),
         ((*skip, "--out", out, *both), 2, "--out needs --arbiter-key (skipping and accepting are rulings)"),
         (tuple(scribe), 2, "--key: keys sign the game file; expected --out"),
-        (("--out", out, *twice), 2, "--key and --referee-key: the same key; expected two"),
-        (("--report", tmp_path / "x.pdf"), 2, "expected a name that ends in .html or .txt"),
+        (("--out", out, *twice), 2, "--key and --referee-key: the same key twice; expected two different keys"),
+        (("--report", tmp_path / "x.pdf"), 2, "expected a file name that ends in .html or .txt"),
         (("--report", there), 1, f"{there}: File exists"),
     ):
         done = referee("adjudicate", foul, *options)
@@ -211,10 +211,10 @@ def test_the_report_of_a_dealt_game_with_refused_attempts(tmp_path: Path) -> Non
     done = referee("report", file, "--key", str(SIGNER.verifier), "--html", "--out", page)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     told = referee("report", file, "--key", str(SIGNER.verifier)).stdout
-    assert told.split("\n")[3:5] == ["COMPLETE.", "A whole game, and everything in it holds."]
+    assert told.split("\n")[3:5] == ["COMPLETE.", "The game is whole, and everything in it holds."]
     moves = referee("show", file, "--moves").stdout
     assert f"refused attempts  {moves.count('refused (')}\n" in told
-    assert told.count("-> refused: it changes nothing") == moves.count("refused (") > 1
+    assert told.count("-> refused, without effect") == moves.count("refused (") > 1
     assert "<strong>COMPLETE</strong>" in page.read_text(encoding="utf-8")
     unknown = referee("report", file)
     assert (unknown.returncode, unknown.stdout.split("\n")[3]) == (5, "UNTRUSTED_KEY.")
@@ -255,4 +255,4 @@ def test_the_report_of_a_damaged_file_is_of_what_is_before_the_damage(tmp_path: 
     text.write_text(START, encoding="ascii")
     other = referee("report", text)
     assert (other.returncode, other.stdout) == (2, "")
-    assert "not a game file; of a record referee adjudicate makes a report" in other.stderr
+    assert "not a game file; expected one, or referee adjudicate for the record of a game" in other.stderr

@@ -85,7 +85,7 @@ def test_certificates_are_checked_without_a_solver(tmp_path: Path) -> None:
     report = json.loads(done.stdout)
     count = sum(map(len, frames.values()))
     assert (done.returncode, report["verdict"], done.stderr) == (0, "COMPLETE", "")
-    assert report["proofs"] == {
+    assert report["certificates"] == {
         "terms": "ALL",
         "checked": count,
         "failed": 0,
@@ -106,8 +106,8 @@ def test_bad_certificates_are_told(tmp_path: Path) -> None:
     log.write_bytes(with_frames(proved, {**frames, seq: [bytes(wrong)]}))
     done = referee("audit", log, "--key", str(SIGNER.verifier))
     assert done.returncode == 4
-    assert done.stdout.startswith(f"CORRUPT at entry {seq}\n  proofs: PROOF at entry {seq}, byte ")
-    assert f"remark: the terms ask for certificates, and there is none for entry {seq}\n" in done.stdout
+    assert done.stdout.startswith(f"CORRUPT at entry {seq}\n  certificates: PROOF at entry {seq}, byte ")
+    assert f"comment: the terms ask for certificates; missing for entry {seq}\n" in done.stdout
     # It is a failure of the copy, and what is missing is none.
     log.write_bytes(with_frames(proved, {**frames, seq: []}))
     assert referee("audit", log, "--key", str(SIGNER.verifier)).returncode == 0
@@ -186,6 +186,6 @@ def test_a_directory_without_games_and_keys_of_one_game(files: tuple[Path, Path]
     empty = tmp_path / "empty"
     empty.mkdir()
     done = referee("audit", empty, "--key", files[1])
-    assert (done.returncode, done.stderr) == (1, f"referee: {empty}: no .gamelog file in it\n")
+    assert (done.returncode, done.stderr) == (1, f"referee: {empty}: this directory has no .gamelog file\n")
     done = referee("audit", tmp_path, "--key", files[1], "--seat-key", f"0={seat_key(0).public.raw.hex()}")
     assert (done.returncode, "; expected one file" in done.stderr) == (2, True)

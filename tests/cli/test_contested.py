@@ -69,7 +69,7 @@ def test_every_reader_says_the_same_of_a_contested_game(name: str, keys: Path, t
     out = tmp_path / "again.gamelog"
     refused = referee("record", text, *made(keys, "scribe", "referee"), "--out", out)
     assert (refused.returncode, refused.stdout) == (2, "")
-    assert "nothing recorded, as it takes an arbiter's rulings: " in refused.stderr
+    assert "nothing recorded, because this text needs an arbiter's rulings: " in refused.stderr
     assert "expected referee adjudicate, which makes the log with --out and --arbiter-key\n" in refused.stderr
     refused = referee("adjudicate", text, *made(keys, "scribe", "referee"), "--out", out)
     assert (refused.returncode, refused.stdout, out.exists()) == (2, "", False)
@@ -100,7 +100,7 @@ def test_a_result_that_waits_is_told(tmp_path: Path) -> None:
     told = ""
     for at in range(entries - 2, 0, -1):
         told = referee("show", log, "--at", str(at)).stdout
-        if "; its result waits\n" in told:
+        if "; the result is not final yet\n" in told:
             break
     assert result_in(told).endswith("; this waits for protests")
 
@@ -111,7 +111,7 @@ def test_a_text_with_an_accepted_move_is_recorded_by_an_arbiter_alone(keys: Path
     text.write_text(write(GameText(setup, events)), encoding="utf-8")
     refused = referee("record", text, *made(keys, "scribe", "referee"), "--out", out)
     assert (refused.returncode, out.exists()) == (2, False)
-    assert re.search(r"in line \d+ a move stands that is against the rules; expected referee adj", refused.stderr)
+    assert re.search(r"line \d+ has a move that stands against the rules; expected referee adj", refused.stderr)
     done = referee("adjudicate", text, *made(keys, "scribe", "referee", "arbiter"), "--out", out)
     assert (done.returncode, done.stderr) == (0, "")
     assert " stands against KDO-1" in referee("show", out, "--moves").stdout

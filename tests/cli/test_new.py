@@ -171,19 +171,19 @@ async def test_a_dynasty(running: Referee, tmp_path: Path) -> None:
     assert [state.order for state in states] == [tuple((seat + turn) % 3 for seat in first) for turn in range(3)]
 
     for more, said in (
-        (("--rules", "alhambra"), "the game before is one of kingdomino with 3 seats"),
-        (("--seats", "2"), "the game before is one of kingdomino with 3 seats"),
-        (("--series",), "--series and --series-of: expected one of them"),
+        (("--rules", "alhambra"), "the previous game is kingdomino with 3 seats"),
+        (("--seats", "2"), "the previous game is kingdomino with 3 seats"),
+        (("--series",), "--series and --series-of: expected only one of them"),
         (
             ("--options", '{"harmony": false}'),
-            "options and components are as in the game before; expected no others",
+            "options and components are those of the previous game; expected none here",
         ),
     ):
         done = referee("new", "--series-of", files[0], *more)
         assert (done.returncode, done.stdout) == (2, "")
         assert said in done.stderr
     done = referee("new", "--series-of", files[2])
-    assert (done.returncode, "the series ends with this game" in done.stderr) == (2, True)
+    assert (done.returncode, "this game was the last of its series" in done.stderr) == (2, True)
     done = referee("show", files[1])
     assert f"game 2 of series {series[0].id.hex()}, after entry {records[0].head.hex()}\n" in done.stdout
 
@@ -192,7 +192,7 @@ async def test_only_a_game_of_a_series_that_is_over_is_followed(running: Referee
     alone = await play_new(running, tmp_path, "--rules", "rollwrite")
     done = referee("new", "--series-of", alone)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "this game is of no series; expected one opened with --series" in done.stderr
+    assert "this game is not part of a series; expected one opened with --series" in done.stderr
     (tmp_path / "begun").write_bytes(alone.read_bytes()[:-40])
     for file, said in ((tmp_path / "begun", "of a game that is over"), (Path(__file__), ""), (tmp_path, "directory")):
         done = referee("new", "--series-of", file)

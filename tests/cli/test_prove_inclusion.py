@@ -52,7 +52,7 @@ def test_a_move_is_proved_and_told(played: Played, log: Path, tmp_path: Path) ->
     assert (done.returncode, done.stderr) == (0, "")
     first, entry, _, act, author = done.stdout.splitlines()
     assert first == "HOLDS"
-    assert entry.startswith(f"entry {number} of {len(played.entries)} that are signed for, game ")
+    assert entry.startswith(f"entry {number} of {len(played.entries)} signed entries, game ")
     assert act.startswith("move by seat 1: ")
     assert author.endswith("not checked: no --author-key was given")
     pem = tmp_path / "seat.pem"
@@ -102,11 +102,11 @@ def test_what_was_signed_for_elsewhere_is_not_proved(played: Played, tmp_path: P
 @pytest.mark.parametrize(
     ("words", "code", "expected"),
     [
-        (["--entry", "9999"], 2, "--entry 9999: the referee signed for entries 0 to "),
-        ([], 2, "expected either --entry N, of a game file, or --check, of a proof"),
+        (["--entry", "9999"], 2, "--entry 9999: the referee signed only entries 0 to "),
+        ([], 2, "expected either --entry N for a game file, or --check for a proof"),
         (["--check", "--entry", "1"], 2, "expected either --entry N"),
         (["--check"], 4, "NOTE: "),
-        (["--entry", "1", "--author-key", "x"], 2, "--author-key: expected with --check"),
+        (["--entry", "1", "--author-key", "x"], 2, "--author-key: expected only with --check"),
     ],
 )
 def test_wrong_words(log: Path, words: list[str], code: int, expected: str) -> None:
@@ -149,4 +149,4 @@ def test_no_fork(played: Played, log: Path, tmp_path: Path) -> None:
     receipt = tmp_path / "receipt"
     receipt.write_bytes(played.notes[3])
     done = referee("prove-fork", log, receipt, "--key", str(SIGNER.verifier))
-    assert (done.returncode, done.stdout.splitlines()[-1]) == (1, "NO FORK: nothing in them contradicts")
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (1, "NO FORK: the two do not contradict each other")

@@ -130,8 +130,8 @@ def test_the_first_thing_that_is_wrong_stops_it_and_nothing_is_written(keys: Pat
             8,
             "line 7, column 1: illegal: 0: choose 4 forest/forest: KDO-5",
         ),
-        ("stalled", f'{head}[Result "stalled"]\n', 2, "what brought that about is not in the text"),
-        ("resigned", f'{head}[Result "resigned"]\n', 2, "what brought that about is not in the text"),
+        ("stalled", f'{head}[Result "stalled"]\n', 2, "the text does not show what led to it"),
+        ("resigned", f'{head}[Result "resigned"]\n', 2, "the text does not show what led to it"),
         (
             "penalties",
             f'{head}[Penalties "100001 0"]\n',
@@ -154,7 +154,10 @@ def test_one_key_for_both_and_a_file_that_is_there(keys: Path, tmp_path: Path) -
     text.write_text(write(GameText(PLAIN[2], ())), encoding="utf-8")
     key = keys / "scribe.pem"
     done = referee("record", text, "--key", key, "--referee-key", key, "--out", tmp_path / "one")
-    assert (done.returncode, done.stderr) == (2, "referee: --key and --referee-key: the same key; expected two\n")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "referee: --key and --referee-key: the same key twice; expected two different keys\n",
+    )
     made = ("--key", key, "--referee-key", keys / "referee.pem", "--out", tmp_path / "one")
     done = referee("record", text, *made, "--origin", "a b")
     assert (done.returncode, "--origin: name 'a b'; expected a name of printable ASCII" in done.stderr) == (2, True)
@@ -188,7 +191,10 @@ def test_a_signed_text_is_checked(keys: Path, tmp_path: Path) -> None:
     assert done.stdout.startswith(f"{plain}\n\u2014 {ORIGIN} ")
     assert done.stderr == f"verifier key {verifier(keys)}\n"
     text.write_text(done.stdout, encoding="utf-8")
-    for options, notice in (((), f"{text}: signed by {ORIGIN}; not checked\n"), (("--key", verifier(keys)), "")):
+    for options, notice in (
+        ((), f"{text}: signed by {ORIGIN}; signature not checked\n"),
+        (("--key", verifier(keys)), ""),
+    ):
         again = referee("show", text, "--notation", *options)
         assert (again.returncode, again.stdout, again.stderr) == (0, plain, notice)
     other = referee("show", text, "--key", verifier(keys, "scribe"))
@@ -215,14 +221,17 @@ def test_a_signed_text_is_recorded_if_it_is_signed_by_whom_it_should_be(keys: Pa
         assert (found, told, out.exists()) == (code, "", False)
         assert wrong.startswith(f"referee: {text}: {message}")
     text.write_text(signed, encoding="utf-8")
-    for more, notice in (((), f"{text}: signed by {ORIGIN}; not checked\n"), (("--text-key", verifier(keys)), "")):
+    for more, notice in (
+        ((), f"{text}: signed by {ORIGIN}; signature not checked\n"),
+        (("--text-key", verifier(keys)), ""),
+    ):
         found, _, wrong = recorded(keys, text, out, *more)
         assert (found, wrong) == (0, notice)
         assert referee("show", out, "--notation").stdout == plain
         out.unlink()
 
 
-CR_LF = "NOTE: a signed text whose lines end with CR LF; expected LF, as they were signed"
+CR_LF = "NOTE: the lines of this signed text end with CR LF; expected LF, as when it was signed"
 BOM = "begins with a byte order mark; expected UTF-8 without one"
 
 
@@ -268,7 +277,7 @@ def test_options_that_do_not_fit_together(keys: Path, tmp_path: Path) -> None:
     for options, message in (
         (("--sign", keys / "referee.pem"), "--sign and --name: expected both, with --notation or --position"),
         (("--notation", "--name", "x"), "--sign and --name: expected both"),
-        (("--at", "3"), "--at is for game files"),
+        (("--at", "3"), "--at is only for game files"),
         (("--notation", "--sign", keys / "referee.pem", "--name", "a b"), "--name: name 'a b'"),
         (("--notation", "--sign", keys / "none.pem", "--name", "a"), "No such file"),
     ):

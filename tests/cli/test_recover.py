@@ -106,7 +106,7 @@ async def test_games_are_listed_with_the_reason(tmp_path: Path) -> None:
 async def test_the_entries_come_back_from_a_copy(tmp_path: Path) -> None:
     case = await set_back(tmp_path)
     lost = case.lost
-    assert "came back: nothing is lost" in case.recover(lost.id, "--from", case.files[lost.id])
+    assert "restored: nothing is lost" in case.recover(lost.id, "--from", case.files[lost.id])
     assert lost.id not in case.recover(code=1)
     async with running(case.data) as (_, client):
         moved(lost, client)
@@ -115,14 +115,14 @@ async def test_the_entries_come_back_from_a_copy(tmp_path: Path) -> None:
             assert again.accepted.seq == answer.accepted.seq
         await lost.to_the_end()
     report = case.audit(await fetched(case, lost), "--receipt", case.receipt)
-    assert (report["verdict"], report["remarks"]) == ("COMPLETE", [])
+    assert (report["verdict"], report["comments"]) == ("COMPLETE", [])
 
 
 async def test_on_without_what_is_lost_and_openly(tmp_path: Path) -> None:
     case = await set_back(tmp_path)
     lost, count = case.lost, case.lost.record.size - case.before
     told = case.recover(lost.id, "--continue")
-    assert f"goes on without {count} entries that it had signed for" in told
+    assert f"goes on without {count} entries that the referee had signed" in told
     assert lost.id not in case.recover(code=1)
     with closing(sqlite3.connect(case.data / MARKS_FILE)) as marks:
         kept = marks.execute("SELECT game, size, root FROM lost").fetchall()
@@ -136,11 +136,11 @@ async def test_on_without_what_is_lost_and_openly(tmp_path: Path) -> None:
         await other.to_the_end()
     file = await fetched(case, lost)
     report = case.audit(file)
-    remark = f"entry {case.before}: the referee lost {count} entries that it had signed for and went on"
-    assert (report["verdict"], report["remarks"]) == ("COMPLETE", [remark])
+    remark = f"entry {case.before}: the referee lost {count} entries that it had signed, and went on"
+    assert (report["verdict"], report["comments"]) == ("COMPLETE", [remark])
     assert case.audit(file, "--receipt", case.receipt)["verdict"] == "FORK", "that is the evidence"
     shown = referee("show", file, "--moves").stdout
-    assert f"{case.before}  the referee lost {count} entries that it had signed for and goes on" in shown
+    assert f"{case.before}  the referee lost {count} entries that it had signed, and goes on" in shown
 
 
 @pytest.mark.parametrize(("steps", "first", "then"), [(1, "--continue", "--continue"), (3, "--continue", "--end")])
@@ -163,7 +163,7 @@ async def test_stopped_between_the_entry_and_the_mark(tmp_path: Path, steps: int
             await other.catch_up(case.before + 1)
             await other.to_the_end()
     report = case.audit(await fetched(case, lost))
-    remarks = report["remarks"]
+    remarks = report["comments"]
     assert isinstance(remarks, list)
     assert (report["verdict"], len(remarks)) == ("COMPLETE", 1)
 
@@ -263,7 +263,7 @@ async def test_a_game_that_has_no_room_for_what_must_be_added(tmp_path: Path) ->
     case = await set_back(tmp_path)
     opened = open_data(case.data, origin_of(case.data, None))
     context = Context(opened.store, opened.signer, installed(), max_entries=case.before + 2)
-    with pytest.raises(recovery.CannotRecover, match=r"nothing can be added: .*that goes on"):
+    with pytest.raises(recovery.CannotRecover, match=r"nothing can be added: .*past the entry limit"):
         await recovery.go_on(context, bytes.fromhex(case.lost.id), end=False)
     assert len(await opened.store.entries(bytes.fromhex(case.lost.id), 0, 999)) == case.before
     await opened.close()
@@ -297,7 +297,7 @@ async def test_another_history_can_be_given_up(tmp_path: Path) -> None:
     assert "nothing is wrong with this game" in case.recover(well.id, "--give-up", code=1)
     assert "nothing is wrong with this game" in case.recover(well.id, "--continue", code=1)
     assert "given up" in case.recover(play.id, "--give-up")
-    assert case.recover() == "every game can be gone on with\n"
+    assert case.recover() == "every game can go on\n"
     with closing(sqlite3.connect(data / MARKS_FILE)) as marks:
         kept = marks.execute("SELECT game, size, root FROM lost").fetchall()
     assert kept == [(bytes.fromhex(play.id), play.record.size, play.record.root())]
@@ -324,7 +324,7 @@ async def test_the_key_of_the_secrets_is_lost(tmp_path: Path) -> None:
     (data / SEAL_FILE).unlink()
     assert "if it is lost, see referee recover --new-seal" in case.recover(code=1)
     told = case.recover("--new-seal", code=1)
-    assert f"{SEAL_FILE}: made; what was sealed with the one before cannot be opened any more" in told
+    assert f"{SEAL_FILE}: made; secrets sealed with the old key can no longer be opened" in told
     for play in (dealt, other):
         assert f"game {play.id}: the secret that it deals from is lost" in told
     assert told.count("\n") == 3
@@ -335,10 +335,10 @@ async def test_the_key_of_the_secrets_is_lost(tmp_path: Path) -> None:
         new = await client.play(seed=9)
         await new.until_play()
     assert "the secret that it deals from is lost" in case.recover(dealt.id, "--continue", code=1)
-    assert "ended for the referee's fault, with all its entries" in case.recover(dealt.id, "--end")
+    assert "ended through the referee's fault, with all its entries" in case.recover(dealt.id, "--end")
     assert "nothing is wrong with this game" in case.recover(dealt.id, "--end", code=1)
     assert "given up" in case.recover(other.id, "--give-up")
-    assert case.recover() == "every game can be gone on with\n"
+    assert case.recover() == "every game can go on\n"
     async with running(data) as (server, client):
         game = (await client.games.GetGame(pb.GetGameRequest(game_id=dealt.id))).game
         assert (game.state, game.result.ending) == (game_pb2.GAME_STATE_OVER, log_pb2.ENDING_REFEREE_FAULT)
@@ -356,7 +356,7 @@ async def test_only_a_stopped_referee(tmp_path: Path) -> None:
         assert (done.returncode, done.stdout) == (1, "")
         assert "another referee is running on this directory" in done.stderr
     done = referee("recover", "--data", tmp_path / "data")
-    assert (done.returncode, done.stdout) == (0, "every game can be gone on with\n")
+    assert (done.returncode, done.stdout) == (0, "every game can go on\n")
     assert referee("recover", "--data", tmp_path / "none").returncode == 1
     assert not (tmp_path / "none").exists()
 
@@ -370,7 +370,7 @@ async def test_marks_that_are_lost_for_good(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "recover --new-marks" in done.stderr
     assert done.stderr.count("\n") == 1
-    assert "made again" in referee("recover", "--data", tmp_path / "data", "--new-marks").stdout
+    assert "rebuilt" in referee("recover", "--data", tmp_path / "data", "--new-marks").stdout
     assert "is there" in referee("recover", "--data", tmp_path / "data", "--new-marks").stderr
     async with running(tmp_path / "data") as (_, client):
         moved(play, client)

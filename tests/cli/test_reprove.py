@@ -69,7 +69,7 @@ def test_wrong_ones_are_replaced_and_lacking_ones_added(
         2,
         (first, second, third),
     )
-    assert any("`referee reprove FILE` makes them anew" in remark for remark in of(path).remarks)
+    assert any("`referee reprove FILE` renews them" in remark for remark in of(path).remarks)
 
     done = referee("reprove", path)
     kept = len(made) - 3
@@ -126,7 +126,7 @@ def test_the_opposite_is_kept_and_told() -> None:
         again = Reproved(list(file.read(BytesIO(with_frames(played, known)))), LENIENT)
         with Solver() as solver:
             data = again.data(solver, 0)
-        assert again.contradictions == [(seq, "judged to be legal, and proved to be against KDO-13")]
+        assert again.contradictions == [(seq, "the referee judged it legal, but it is proved illegal (KDO-13)")]
         assert data == with_frames(played, made)
 
 
@@ -140,7 +140,7 @@ def test_files_that_do_not_hold_are_left_alone(tmp_path: Path, proved: tuple[Pla
         ("torn", whole[:-30], 3, "TORN"),
         ("damaged", damaged, 4, "FRAME"),
         ("text", b"no game", 4, ""),
-        ("rollwrite", rollwrite.read_bytes(), 2, "nothing can be proved of a game of rollwrite"),
+        ("rollwrite", rollwrite.read_bytes(), 2, "a game of rollwrite cannot have certificates"),
     ):
         path = tmp_path / f"{name}.gamelog"
         path.write_bytes(data)

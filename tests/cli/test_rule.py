@@ -141,14 +141,14 @@ def test_every_ruling_by_command(club: Club) -> None:
         return told
 
     on = ("--rule", "TBL-2")
-    assert "nobody is out" in docket()
+    assert "no forfeits, no disputes, no rulings" in docket()
     assert "the game is paused" in rule("pause", "--reason", "the fire\nalarm")
     assert '"the fire alarm"' in docket()
     assert "the game is adjourned" in rule("adjourn")
     assert "\nthe game is adjourned\n" in docket()
     assert "the game goes on" in rule("resume")
     told = rule("set-clock", "--seat", 1, "--left", "1m30s", *on)
-    assert "seat 1 has 1m30s left (TBL-2)\nit showed " in told
+    assert "seat 1 has 1m30s left (TBL-2)\nthe clock showed " in told
     told = rule("penalty", "--seat", 1, "--time", "30s", "--points", 2, "--strikes", 1, *on)
     assert "seat 1: 30s off the clock, 2 points off the score, 1 strike (TBL-2)" in told
     assert "seat 1: a warning" in rule("penalty", "--seat", 1, *on)
@@ -179,10 +179,10 @@ def test_every_ruling_by_command(club: Club) -> None:
     assert "(KDO-1); open: another arbiter has to rule on it\n" in docket()
     code, _, error = here("rule", "dismiss", game.id, "--decides", appeal, *on, *arbiter)
     assert code == 1
-    assert "a ruling on an appeal by arbiter 0; expected another one" in error
+    assert "the appeal is against arbiter 0 (TBL-31); expected another arbiter" in error
     other = [*game.by("arbiter", "arbiter1"), "--arbiter", 1, "--yes"]
     told = rule("restore", "--to", before, "--decides", appeal, *on, by=other)
-    assert f"again that after entry {before} (TBL-2), on entry {appeal}\ntaken back:\n" in told
+    assert f"the game goes back to entry {before} (TBL-2), on entry {appeal}\ntaken back:\n" in told
     assert f"\n  {before + 1}  " not in told, "a pause is not taken back"
     assert f"ruled on in entry {entry(told)}" in docket()
     told = rule("adjudicate", "--places", "2,1,2", "--scores", "5,9,5", *on)
@@ -220,12 +220,16 @@ def shown(game: Game, protest: int) -> None:
 def test_it_tells_and_asks_before_it_sends(club: Club) -> None:
     game = declared(club)
     words = ("rule", "pause", game.id, *game.by("arbiter", "arbiter0"))
-    for typed, said in (("n\n", "nothing was sent"), ("\n", "nothing was sent"), ("", "nobody answered")):
+    for typed, said in (
+        ("n\n", "nothing was sent"),
+        ("\n", "nothing was sent"),
+        ("", "no answer, so nothing was sent"),
+    ):
         code, told, error = here(*words, typed=typed)
         assert code == 1
-        assert told.startswith("arbiter 0 rules: the game is paused\nEnter this? [y/N] ")
+        assert told.startswith("arbiter 0 rules: the game is paused\nSend this? [y/N] ")
         assert said in error
-    assert "nobody is out" in here("docket", game.id, "--server", club.address)[1]
+    assert "no forfeits, no disputes, no rulings" in here("docket", game.id, "--server", club.address)[1]
     code, told, _ = here(*words, typed="y\n")
     assert code == 0
     assert told.endswith("entered as entry 1\n")
@@ -237,12 +241,20 @@ def test_what_is_wrong_is_told_in_a_line(club: Club, tmp_path: Path) -> None:
     cases: list[tuple[tuple[object, ...], int, str]] = [
         (("rule", "pause", "abc", *arbiter), 2, "game 'abc': expected 32 lower-case hexadecimal digits"),
         (("rule", "pause", "0" * 32, *arbiter), 1, "UNKNOWN_GAME"),
-        (("rule", "pause", game.id, *arbiter[:2], "--key", club.keys["arbiter0"]), 2, "--token-file FILE: expected"),
-        (("rule", "pause", game.id, *arbiter, "--arbiter", 1), 1, "not the key of arbiter 1, but of arbiter 0"),
-        (("rule", "pause", game.id, *arbiter, "--arbiter", 5), 1, "there is no arbiter 5 in this game"),
-        (("rule", "void", game.id, *arbiter), 1, "rule id ''; expected a rule of the game, or of the table"),
-        (("rule", "void", game.id, *arbiter, "--rule", "X-1"), 1, "rule id 'X-1'"),
-        (("rule", "pause", game.id, *arbiter, "--reason", "\x1b"), 2, "--reason: expected at most 4000 characters"),
+        (
+            ("rule", "pause", game.id, *arbiter[:2], "--key", club.keys["arbiter0"]),
+            2,
+            "no token; expected --token-file FILE",
+        ),
+        (("rule", "pause", game.id, *arbiter, "--arbiter", 1), 1, "not the key of arbiter 1, but that of arbiter 0"),
+        (("rule", "pause", game.id, *arbiter, "--arbiter", 5), 1, "this game has no arbiter 5"),
+        (
+            ("rule", "void", game.id, *arbiter),
+            1,
+            "there is no rule '' (TBL-30); expected a rule of the game, or of the table",
+        ),
+        (("rule", "void", game.id, *arbiter, "--rule", "X-1"), 1, "there is no rule 'X-1'"),
+        (("rule", "pause", game.id, *arbiter, "--reason", "\x1b"), 2, "expected at most 4000 printable characters"),
         (("rule", "pause", game.id, *game.by("arbiter", "arbiter0")[:4], "--key", tmp_path / "no"), 2, "No such file"),
         (("rule", "set-clock", game.id, *arbiter, "--seat", 0, "--left", "5"), 2, "--left '5': expected a time"),
         (("rule", "adjudicate", game.id, *arbiter, "--places", "a"), 2, "--places 'a': expected a number for each"),
@@ -251,8 +263,8 @@ def test_what_is_wrong_is_told_in_a_line(club: Club, tmp_path: Path) -> None:
         (("rule", "pause", game.id, *game.by("scribe", "arbiter0"), "--yes"), 1, "PERMISSION_DENIED"),
         (("resign", "nonsense#", "--key", club.keys["seat0"]), 2, "not a join string"),
         (("resign", f"@{tmp_path / 'none'}", "--key", club.keys["seat0"]), 2, "No such file"),
-        (("resign", game.id, *game.by("scribe")), 2, "--seat N: expected"),
-        (("docket", game.id, "--key", "x"), 2, "--key: is for files"),
+        (("resign", game.id, *game.by("scribe")), 2, "no seat; expected --seat N"),
+        (("docket", game.id, "--key", "x"), 2, "--key is only for files"),
         (("docket", tmp_path / "none.gamelog"), 2, "No such file"),
         (("docket", club.keys["seat0"]), 4, "FRAME"),
     ]
@@ -277,7 +289,7 @@ def test_seats_act_with_their_join_strings(club: Club, tmp_path: Path) -> None:
         return told
 
     told = act("take-back", 0, "--to", last)
-    assert f"seat 0: proposes to take back what followed entry {last}\nwould be taken back:\n  {last + 1}  " in told
+    assert f"seat 0: proposes to take back everything after entry {last}\nthis would take back:\n  {last + 1}  " in told
     proposal = int(told.rpartition(" ")[2])
     assert "; seat 1 yet to agree" in here("docket", game.id, "--server", club.address)[1]
     assert f"seat 1: agrees to the take-back that entry {proposal} proposes" in act("consent", 1, "--entry", proposal)
@@ -331,7 +343,7 @@ def test_the_organiser_gives_up_what_nobody_rules_on(club: Club) -> None:
     assert here("abort", game.id, *data, typed="n\n")[0] == 1
     code, told, error = here("abort", game.id, *data, "--yes")
     assert (code, error) == (0, "")
-    assert f"game {game.id} is aborted, with " in told
+    assert f"game {game.id} is aborted after " in told
     code, _, error = here("abort", game.id, *data, "--yes")
     assert code == 1
     assert "over" in error

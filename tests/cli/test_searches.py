@@ -201,25 +201,25 @@ def test_a_search_that_dies_leaves_what_it_found() -> None:
         assert process.returncode == 1
     assert output.startswith("longest wall found ")
     assert errors.splitlines()[-1].startswith("referee: the worker ")
-    assert errors.splitlines()[-1].endswith("the answer is what was found by then")
+    assert errors.splitlines()[-1].endswith("the answer is the best found so far")
 
 
 @pytest.mark.parametrize(
     ("command", "words", "message"),
     [
-        ("longest-wall", "", "tiles: expected either --tiles TILES or --all"),
-        ("longest-wall", f"--all --tiles {THREE}", "tiles: expected either --tiles TILES or --all"),
+        ("longest-wall", "", "expected either --tiles TILES or --all"),
+        ("longest-wall", f"--all --tiles {THREE}", "expected either --tiles TILES or --all"),
         ("longest-wall", "--tiles tower-99", '--tiles: "tower-99"; expected the name of a tile, such as tower-8-NES'),
         ("longest-wall", "--tiles tower-12,tower-12", "--tiles: tile tower-12 twice; expected each tile once, as the"),
         ("longest-wall", "--all --budget 0", "--budget"),
         ("longest-wall", "--all --budget x", "--budget"),
         ("longest-wall", "--all --budget nan", "--budget"),
         ("longest-wall", "--all --seed -1", "--seed"),
-        ("best-kingdom", "", "dominoes: expected either --dominoes NUMBERS or --all"),
-        ("best-kingdom", f"--all --dominoes {FOUR}", "dominoes: expected either --dominoes NUMBERS or --all"),
+        ("best-kingdom", "", "expected either --dominoes NUMBERS or --all"),
+        ("best-kingdom", f"--all --dominoes {FOUR}", "expected either --dominoes NUMBERS or --all"),
         ("best-kingdom", "--dominoes 49", "--dominoes: 49; expected numbers from 1 to 48, such as 3,12,48"),
         ("best-kingdom", "--dominoes wheat", "--dominoes: wheat; expected numbers from 1 to 48"),
-        ("best-kingdom", "--dominoes 3,3", "--dominoes: 3 twice; expected each domino once"),
+        ("best-kingdom", "--dominoes 3,3", "--dominoes: 3 is given twice; expected each domino once"),
         ("best-kingdom", "--all --frame 6", "--frame 6: expected 5, 7, 5:fixed:COLUMN,ROW or 7:fixed:COLUMN,ROW"),
         ("best-kingdom", "--all --frame 5:fixed:5,0", "--frame 5:fixed:5,0: expected column and row from 0 to 4"),
         ("best-kingdom", "--all --budget 0", "--budget"),

@@ -211,7 +211,11 @@ def test_new_refuses(tmp_path: Path, here: Run) -> None:
         (("--options", '{"loop_rule": "ONE"}'), 2, 'loop_rule is "ONE"; expected full or one_less'),
         (("--options", '{"max_turns": []}'), 2, "max_turns is []; expected a number"),
         (("--proofs", "some"), 2, "--proofs"),
-        (("--proofs", "refusals"), 2, "--proofs refusals: expected --record-attempts"),
+        (
+            ("--proofs", "refusals"),
+            2,
+            "--proofs refusals: only recorded refusals are proved; expected --record-attempts",
+        ),
         (("--server", "nonsense"), 2, "--server 'nonsense': expected HOST:PORT"),
         (("--seats", "0"), 2, "--seats"),
         (("--out", token), 2, f"--out {token}: File exists"),
@@ -267,8 +271,8 @@ def test_keys_refuses(tmp_path: Path, here: Run) -> None:
     garbage = tmp_path / "garbage.pem"
     garbage.write_text("no key")
     cases: list[tuple[tuple[str | Path, ...], int, str]] = [
-        ((path, "--new"), 1, "is there already"),
-        ((tmp_path / "bob.pem",), 1, "--new makes it"),
+        ((path, "--new"), 1, "the file exists"),
+        ((tmp_path / "bob.pem",), 1, "no such file; expected --new"),
         ((garbage,), 1, "not a private key; expected PEM"),
         ((tmp_path,), 1, "No such file"),
         ((tmp_path, "--new"), 2, "this is a directory"),

@@ -163,4 +163,4 @@ def test_more_games_than_lines() -> None:
     found.server.open_games = 150
     text = rendered(found, 80, height=24)
     assert len(text.splitlines()) <= 24
-    assert "and 134 more, which have waited less long" in text
+    assert "and 134 more, which have waited less" in text

@@ -83,7 +83,7 @@ def test_no_terms(word: str) -> None:
 
 def test_times_of_nothing() -> None:
     for at, option in enumerate(("--absence", "--protest-time")):
-        with pytest.raises(Failure, match=f"{option} 0s: expected more than no time"):
+        with pytest.raises(Failure, match=f"{option} 0s: expected more than zero"):
             terms(None, None, [], "0s" if at == 0 else None, False, "0s" if at else None)
-    with pytest.raises(Failure, match="--lag: expected --clock"):
+    with pytest.raises(Failure, match="--lag is an allowance on the clock; expected --clock"):
         terms(None, "1s", [], None, False, None)

@@ -20,7 +20,7 @@ _NOBODY: Final = re.compile(
 _PLACES: Final = re.compile(r"\bseat (\d+)(?: -?\d+ points,)? place (\d+)")
 _SHEET: Final = re.compile(r"^Seat (\d+): -?\d+ points?, place (\d+)$", re.MULTILINE)
 _RANKS: Final = re.compile(r"(?:^|[:;])\s*(\d+)\.\s+seat (\d+)\b", re.MULTILINE | re.IGNORECASE)
-_OF_AUDIT: Final = re.compile(r"^ending: ENDING_\w+(?:, scores \[[^]]*\])?(?:, places \[([\d, ]*)\])?$", re.MULTILINE)
+_OF_AUDIT: Final = re.compile(r"^ending: [a-z ]+(?:, scores \[[^]]*\])?(?:, places \[([\d, ]*)\])?$", re.MULTILINE)
 _WAITS: Final = re.compile(r"\bwaits?\b|\bif nobody acts\b|\bnot final\b|\buntil\b|\bunless\b|\bonce\b", re.IGNORECASE)
 _TELLS: Final = re.compile(
     r"^(?:.*\bend \(|ending\b|.*come to its end|\[Result |The game ended|The game is over).*$", re.MULTILINE

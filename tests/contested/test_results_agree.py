@@ -216,6 +216,6 @@ def test_the_extractors() -> None:
     shared = Result(Ending.RULES, (3, 1, 3), (1, 3, 1))
     assert in_text("seats 0 and 2 share the first place").wrong(shared, is_held=False) == ""
     assert in_text("no result: an arbiter voided the game").wrong(Result(Ending.VOIDED), is_held=False) == ""
-    assert in_text("ending: ENDING_RULES, scores [3, 1, 3], places [1, 3, 1]").wrong(shared, is_held=False) == ""
+    assert in_text("ending: rules, scores [3, 1, 3], places [1, 3, 1]").wrong(shared, is_held=False) == ""
     assert in_text("Seat 0: 3 points, place 1\nSeat 1: 1 point, place 2").winners == (0,)
     assert in_text("the board").wrong(result, is_held=False) == "says nothing of the result"

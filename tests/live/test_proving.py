@@ -434,7 +434,7 @@ async def test_an_engine_that_is_wrong_is_told_at_once(
         await until(lambda: server.prover.settled["contradicts"], "a contradiction", every_s=0.02)
         (line,) = [json.loads(line) for line in logged.getvalue().splitlines() if "contradicts the referee" in line]
         assert (line["level"], line["game"], line["entry"]) == ("error", play.id, slipped)
-        assert "proved to be against ALH-A2" in line["what"]
+        assert "proved illegal (ALH-A2" in line["what"]
         await abort(play)
         await all_made(server)
         report = await audited(play, lenient)

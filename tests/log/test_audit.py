@@ -436,7 +436,7 @@ def test_pinned_seat_that_never_joined(joined: int) -> None:
     report = played.audit(policy=Policy(SIGNER.verifier, seat_keys={1: seat_key(1).public.raw}))
     assert report.verdict is Verdict.COMPLETE
     assert report.seats[1].standing == "pinned, never joined"
-    assert report.remarks == ("seat 1, whose key is pinned, never joined",)
+    assert report.remarks == ("seat 1, whose key you gave, never joined",)
     assert "pinned, never joined" in report.as_text()
 
 
@@ -558,7 +558,7 @@ def test_other_descriptors_are_remarked() -> None:
     assert games.abort(start()).audit().remarks == ()
     report = games.abort(start(header=games.small_header())).audit()
     assert report.verdict is Verdict.COMPLETE
-    assert report.remarks == ("the file describes the signed messages in other words than this installation",)
+    assert report.remarks == ("the file describes the signed messages differently from this installation",)
 
 
 def test_other_catalogue_is_remarked(dealt: Played) -> None:
@@ -629,7 +629,7 @@ def test_a_clock_that_was_set_back(dealt: Played) -> None:
 
     report = dealt.audit(evil.forged(dealt, edit, players=True))
     assert report.verdict is Verdict.COMPLETE
-    assert report.remarks == ("entry 5 is dated before the one before",)
+    assert report.remarks == ("entry 5 is dated earlier than the entry before it",)
 
 
 # --- words of the file in the report --------------------------------------------------------------------------

@@ -66,9 +66,9 @@ def test_every_verdict_of_a_game_is_proved() -> None:
     assert report.verdict is Verdict.COMPLETE, report.as_text()
     count = sum(map(len, frames.values()))
     assert (report.proofs.policy, report.proofs.checked, report.proofs.lacking) == ("ALL", count, ())
-    assert f"proofs: {count} certificates hold; the terms ask for ALL: {count} in all\n" in report.as_text()
+    assert f"certificates: {count} hold; the terms ask for ALL: {count} in all\n" in report.as_text()
     value = json.loads(report.as_json())
-    assert value["proofs"] == {
+    assert value["certificates"] == {
         "terms": "ALL",
         "checked": count,
         "failed": 0,
@@ -76,7 +76,7 @@ def test_every_verdict_of_a_game_is_proved() -> None:
         "wanted": count,
         "lacking": [],
     }
-    assert value["layers"][-1] == {"layer": "proofs", "entries_checked": None, "finding": None}
+    assert value["layers"][-1] == {"layer": "certificates", "entries_checked": None, "finding": None}
 
 
 def test_the_claims_are_those_of_the_entries() -> None:
@@ -106,7 +106,7 @@ def test_what_is_missing_is_remarked_on(policy: log_pb2.ProofPolicy.ValueType) -
     wanted = {ALL: set(frames), REFUSALS: refused(played) & set(frames), NONE: set()}[policy]
     assert report.verdict is Verdict.COMPLETE
     assert set(report.proofs.lacking) == wanted
-    assert any("there is none for entry" in remark for remark in report.remarks) == bool(wanted)
+    assert any("missing for entry" in remark for remark in report.remarks) == bool(wanted)
     full = played.audit(with_frames(played, frames))
     assert (full.verdict, full.proofs.lacking) == (Verdict.COMPLETE, ())
     assert full.proofs.checked == sum(map(len, frames.values())), "what nobody asked for is checked all the same"
@@ -283,10 +283,10 @@ def test_a_legal_move_that_was_refused() -> None:
     found = {finding.layer: (finding.code, finding.entry) for finding in report.findings}
     assert found[Layer.RULES] == (Code.RULES, seq)
     assert found[Layer.PROOFS] == (Code.DISPROVED, seq)
-    assert "judged to be against ALH-A5, and proved to be legal" in report.as_text()
+    assert "the referee judged it illegal (ALH-A5), but it is proved legal" in report.as_text()
     later = sum(len(of) for i, of in moved.items() if i > seq)
     assert report.proofs.not_compared == later > 0
-    assert any(f"{later} certificates are of entries whose position is not known" in r for r in report.remarks)
+    assert any(f"{later} certificates belong to entries whose position is not known" in r for r in report.remarks)
 
 
 class Lenient(State):
@@ -319,7 +319,7 @@ def test_an_engine_that_is_wrong_is_found_out() -> None:
         *(Verdict.RULES, Layer.PROOFS, Code.DISPROVED),
         slipped,
     )
-    assert "judged to be legal, and proved to be against ALH-A2" in report.as_text()
+    assert "the referee judged it legal, but it is proved illegal (ALH-A2)" in report.as_text()
     # A bad frame before it does not hide it.
     report = played.audit(with_frames(played, changed(frames, first, with_certificate(frames[first][0], b"x"))))
     assert report.verdict is Verdict.RULES

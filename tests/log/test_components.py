@@ -45,8 +45,8 @@ def test_declared_components_are_played_and_told(rules_id: str, told: str) -> No
     assert components != wire.encode_components(None)
     report = a_game(rules_id, components).audit(policy=Policy(SIGNER.verifier))
     assert report.verdict is Verdict.COMPLETE, report.as_text()
-    assert f"remark: {told}, SHA-256 " in report.as_text()
-    assert json.loads(report.as_json())["remarks"][0].startswith(f"{told}, SHA-256 ")
+    assert f"comment: {told}, SHA-256 " in report.as_text()
+    assert json.loads(report.as_json())["comments"][0].startswith(f"{told}, SHA-256 ")
 
 
 def test_the_default_sheet_is_told_to_be_ours() -> None:

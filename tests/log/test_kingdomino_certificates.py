@@ -162,7 +162,7 @@ def test_an_engine_that_is_wrong_is_found_out() -> None:
         *(Verdict.RULES, Layer.PROOFS, Code.DISPROVED),
         slipped,
     )
-    assert "judged to be legal, and proved to be against KDO-13" in report.as_text()
+    assert "the referee judged it legal, but it is proved illegal (KDO-13)" in report.as_text()
 
 
 def start_with(honest: Played, engines: Any) -> Played:

@@ -27,7 +27,7 @@ def recovered(played: Played, lost: int = 1) -> int:
 
 
 def remark(seq: int, lost: str) -> str:
-    return f"entry {seq}: the referee lost {lost} that it had signed for and went on"
+    return f"entry {seq}: the referee lost {lost} that it had signed, and went on"
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
@@ -58,7 +58,7 @@ def test_before_anybody_has_joined_a_pinned_seat_is_still_missing_in_peace() -> 
     games.abort(played)
     report = played.audit(policy=Policy(SIGNER.verifier, {0: key("seat 0").public.raw}))
     assert report.verdict is Verdict.COMPLETE, report.as_text()
-    assert report.remarks == (remark(seq, "4 entries"), "seat 0, whose key is pinned, never joined")
+    assert report.remarks == (remark(seq, "4 entries"), "seat 0, whose key you gave, never joined")
 
 
 def test_nobody_writes_it_where_it_cannot_stand() -> None:
@@ -70,7 +70,7 @@ def test_nobody_writes_it_where_it_cannot_stand() -> None:
     played = start()
     with pytest.raises(LogError) as caught:
         played.record.write(log_pb2.Recovered(lost_size=1, lost_root=ROOT), played.clock())
-    assert (caught.value.code, caught.value.what) == (Code.NOT_AWAITED, "a lost head of 1 entries")
+    assert (caught.value.code, caught.value.what) == (Code.NOT_AWAITED, "the lost head has 1 entries")
     assert played.record.size == 1
 
 
@@ -152,4 +152,4 @@ def test_remarks_are_not_crowded_out() -> None:
     games.play(played)
     remarks = played.audit().remarks
     assert len(remarks) == 21
-    assert remarks[-1] == "and 10 more times"
+    assert remarks[-1] == "and 10 more losses"

@@ -217,7 +217,7 @@ BROKEN: list[tuple[str, Callable[[], object]]] = [
 def test_the_refusal_names_the_rule(rule_id: str, break_it: Callable[[], object]) -> None:
     with pytest.raises(LogError) as found:
         break_it()
-    assert f"{rule_id}: " in str(found.value), found.value
+    assert found.value.what.endswith(f" ({rule_id})"), found.value
     assert found.value.expected
 
 

@@ -136,7 +136,7 @@ def test_what_may_not_stand_ends_the_adjudication_with_the_reason() -> None:
     found = judged(Policy.ACCEPT, OUTSIDE, "0: choose 23")
     (illegal,) = found.illegal
     assert illegal.stopped
-    assert illegal.outcome == "the adjudication ends here: what breaks KDO-16 cannot stand (TBL-7)"
+    assert illegal.outcome == "the adjudication ends here: a move that breaks KDO-16 cannot stand (TBL-7)"
     assert steps(found) == []
 
 
@@ -169,9 +169,9 @@ def test_an_act_out_of_turn_is_skipped_once_and_not_understood_twice() -> None:
     lost = judged(Policy.SKIP, "1: choose 4", "1: choose 6", FINE)
     assert lost.stopped is not None
     assert lost.stopped.line == NEXT + 1
-    assert lost.stopped.outcome == "the adjudication ends here: the record cannot be followed any more"
+    assert lost.stopped.outcome == "the adjudication ends here: the rest of the record does not follow"
     (alone,) = judged(Policy.ACCEPT, "1: choose 4").illegal
-    assert alone.outcome == "the adjudication ends here: it is no move that could stand"
+    assert alone.outcome == "the adjudication ends here: this is not a move that can stand"
 
 
 def test_a_result_that_the_points_do_not_give() -> None:
@@ -208,4 +208,4 @@ def test_a_tile_that_is_not_in_the_market_was_not_bought() -> None:
     assert illegal.words == buy
     assert [violation.rule_id for violation in illegal.violations] == ["ALH-C6"]
     assert [each.step for each in found.entered[5:]] == [Step.STOOD_IN]
-    assert "it is no move that could stand" in adjudicate(f"{text}{buy}\n", Policy.ACCEPT).illegal[0].outcome
+    assert "this is not a move that can stand" in adjudicate(f"{text}{buy}\n", Policy.ACCEPT).illegal[0].outcome

@@ -44,7 +44,7 @@ from tests.report.test_adjudication import AWAY, FINE, NEXT, judged
             "seat 0 wins, after an arbiter took 1 point off seat 1 and 4 points off seat 2",
         ),
         (Result(Ending.VOIDED), Contest(ruled=Result(Ending.VOIDED)), "no result: an arbiter voided the game"),
-        (Result(Ending.RESIGNED), Contest(ruled=Result(Ending.RESIGNED)), "the places are not told: a seat forfeited"),
+        (Result(Ending.RESIGNED), Contest(ruled=Result(Ending.RESIGNED)), "the places are not known: a seat forfeited"),
     ],
 )
 def test_a_result_in_words(result: Result | None, contest: Contest, words: str) -> None:
@@ -103,7 +103,7 @@ def test_a_record_that_says_what_was_accepted_is_right(rules_id: str, seats: int
     assert {each.outcome for each in found.illegal} == {"stands as it was played (TBL-7), as the record says"}
     assert [each.event for each in found.entered] == list(events)
     made = of_adjudication(found, [Seat(seat) for seat in range(seats)])
-    assert made.headline == "Nothing illegal, but for what the record says was ruled"
+    assert made.headline == "Nothing illegal, apart from rulings in the record"
 
 
 def test_a_mark_that_was_not_needed_is_told_and_the_move_is_played() -> None:
@@ -125,7 +125,7 @@ def test_a_mark_that_is_not_right_rules_nothing() -> None:
     assert [each.step for each in judged(Policy.SKIP, wrong, FINE).entered[-2:]] == [Step.REFUSED, Step.PLAYED]
     outside = judged(Policy.ACCEPT, "0: place 3 2,0 3,0 against KDO-14 KDO-16")
     assert outside.stopped is not None
-    assert "what breaks KDO-16 cannot stand" in outside.stopped.outcome
+    assert "a move that breaks KDO-16 cannot stand" in outside.stopped.outcome
 
 
 KEYS = [PrivateKey.generate() for _ in range(3)]

@@ -147,4 +147,4 @@ def test_the_summary_is_the_report_without_what_happened() -> None:
     assert "What happened" in text(made)
     assert "What happened" not in summary(made)
     assert made.rows[5].words not in summary(made)
-    assert "What holds it to the log" in summary(made)
+    assert "Evidence in the log" in summary(made)

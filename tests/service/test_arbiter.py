@@ -176,7 +176,7 @@ async def test_every_ruling_once_and_all_of_it_is_kept(tmp_path: Path) -> None:
         ruling = await table.rule(decides=protest, dismiss=log_pb2.Dismiss(), text="nobody saw it")
         appeal = await table.seat(0, log_pb2.Appeal(against_seq=ruling, rule_id="KDO-1"))
         told = await table.not_allowed(decides=appeal, dismiss=log_pb2.Dismiss())
-        assert "a ruling on an appeal by arbiter 0; expected another one" in told
+        assert "the appeal is against arbiter 0 (TBL-31); expected another arbiter" in told
         final = await table.rule(1, decides=appeal, restore=log_pb2.Restore(to_seq=before))
         docket = await table.docket()
         assert [(d.seq, d.is_appeal, d.ruled, d.text) for d in docket.disputes] == [
@@ -286,13 +286,13 @@ async def test_who_may_not_rule(client: Client) -> None:
     assert (await told(absent, own))[1] == "arbiter 5 has no key; expected one of the game's 2 arbiters"
     assert (await told(table.request(Author(Role.SEAT, 0), pause), table.token(Role.SEAT)))[0] == "NOT_AWAITED"
     assert "a rule of the game, or of the table" in await table.not_allowed(rule_id="TBL-999", void=log_pb2.Void())
-    assert "going back to entry 0" in await table.not_allowed(restore=log_pb2.Restore(to_seq=0))
+    assert "the game cannot go back to entry 0" in await table.not_allowed(restore=log_pb2.Restore(to_seq=0))
     begun = 4  # after two joins and two seeds
     await until_decision(table, "choose_domino")
     await table.play.steps(3)
-    assert "past what was drawn" in await table.not_allowed(restore=log_pb2.Restore(to_seq=begun))
+    assert "past the draw in entry" in await table.not_allowed(restore=log_pb2.Restore(to_seq=begun))
     assert "the protest or appeal" in await table.not_allowed(dismiss=log_pb2.Dismiss())
-    assert "a seat, 0 to 1" in await table.not_allowed(skip=log_pb2.Skip(seat=7))
+    assert "a seat from 0 to 1" in await table.not_allowed(skip=log_pb2.Skip(seat=7))
     assert "one more than the seats" in await table.not_allowed(adjudicate=log_pb2.Adjudicate(places=[2, 2]))
     assert (await client.log(table.play.id)).count(b"TBL-") == 0, "nothing was entered"
 
@@ -306,7 +306,7 @@ async def test_a_game_without_arbiters(client: Client) -> None:
     assert found.message == "arbiter 0 has no key; expected one of the game's 0 arbiters"
     protest = table.request(Author(Role.SEAT, 0), log_pb2.Protest(against_seq=1, rule_id="KDO-1"))
     found = await refused(table.calls.SubmitAct(protest, metadata=bearer(table.token(Role.SEAT))))
-    assert "expected an arbiter in GameOpen" in found.message
+    assert "this game has no arbiter (TBL-27)" in found.message
 
 
 async def issued(client: Client, scope: Any) -> str:

@@ -208,7 +208,7 @@ def test_where_metrics_cannot_be(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         in_use = f"127.0.0.1:{taken.getsockname()[1]}"
         for place, code, message in (
-            ("0.0.0.0:0", 2, "--metrics 0.0.0.0:0: not a loopback address; that needs --insecure"),
+            ("0.0.0.0:0", 2, "--metrics 0.0.0.0:0: not a loopback address; expected one, or --insecure"),
             ("nowhere", 2, "--metrics 'nowhere': expected HOST:PORT, such as 127.0.0.1:50051"),
             (in_use, 1, f"cannot listen on {in_use}: in use, or no address of this machine"),
         ):

@@ -232,7 +232,7 @@ async def test_a_disagreement_is_an_incident(tmp_path: Path, logged: StringIO) -
             await Solver(client.channel, client.organiser).prove("alhambra", LEGAL)
     (line,) = [line for line in lines_of(logged) if line["event"] == "engine and solver disagree"]
     assert (line["level"], line["game"], line["move"]) == ("error", play.id, move.hex())
-    assert line["what"] == "judged to be against ALH-D1, and proved to be against ALH-A2, ALH-A4"
+    assert line["what"] == "the referee judged it illegal (ALH-D1), but it is proved illegal (ALH-A2, ALH-A4)"
     assert line["claim"]
     assert "incident" in {line["event"] for line in lines_of(logged)}
 

@@ -80,7 +80,7 @@ async def test_whoever_is_not_vouched_for_gets_no_token(tmp_path: Path, authorit
         (tmp_path / "token").write_text("x" * 43)
         for words in (("fetch", "0" * 32), ("status", "--once", "--token-file", tmp_path / "token")):
             done = await asyncio.to_thread(referee, *words, *trust)
-            expected = "nobody that is trusted vouches for its certificate; expected --tls-ca FILE"
+            expected = "no trusted authority signed its certificate; expected --tls-ca FILE"
             assert (done.returncode, done.stdout) == (1, "")
             assert done.stderr == f"referee: grpcs://{secure.address}: {expected}\n"
 
@@ -169,15 +169,15 @@ async def test_serve_reads_its_certificate_again(tmp_path: Path, authority: Auth
 
     other = Authority(tmp_path, "other")
     done = await asyncio.to_thread(referee, "new", *where, "--tls-ca", other.path)
-    expected = "nobody that is trusted vouches for its certificate; expected --tls-ca FILE"
+    expected = "no trusted authority signed its certificate; expected --tls-ca FILE"
     assert (done.returncode, done.stderr) == (1, f"referee: {running_.address}: {expected}\n")
 
     bare = running_.address.removeprefix("grpcs://")
     in_clear = await asyncio.to_thread(referee, "status", "--server", bare, "--data", tmp_path / "data")
-    assert "expected grpcs://HOST:PORT, if it speaks TLS" in in_clear.stderr
+    assert "expected grpcs://HOST:PORT if it speaks TLS" in in_clear.stderr
 
     renewed = authority.issue("referee")
-    await hang_up(running_.process.pid, tmp_path / "log", "certificates read again")
+    await hang_up(running_.process.pid, tmp_path / "log", "certificates reloaded")
     assert await peer_of(running_.address) == renewed.der != pair.der
     renewed.key.write_text("nonsense")
     await hang_up(running_.process.pid, tmp_path / "log", "expected a private key in PEM")
@@ -203,7 +203,10 @@ def test_files_that_are_refused(tmp_path: Path, authority: Authority) -> None:
         (Tls(empty, good.key), f"{empty}: expected certificates in PEM"),
         (Tls(good.key, good.key), f"{good.key}: expected certificates in PEM"),
         (Tls(good.certificate, empty), f"{empty}: expected a private key in PEM"),
-        (Tls(good.certificate, other.key), f"{other.key}: not the key of the certificate in {good.certificate}"),
+        (
+            Tls(good.certificate, other.key),
+            f"{other.key}: not the key of the certificate in {good.certificate}",
+        ),
         (Tls(old.certificate, old.key), f"{old.certificate}: the certificate expired on "),
         (Tls(early.certificate, early.key), f"{early.certificate}: the certificate is not valid before "),
         (Tls(good.certificate, good.key, empty), f"{empty}: expected certificates in PEM"),
@@ -220,8 +223,8 @@ def test_serve_refuses_files_in_one_line(tmp_path: Path, authority: Authority) -
     good = authority.issue("good")
     for words, code, message in (
         (("--tls-cert", good.certificate, "--tls-key", tmp_path / "none"), 1, f"{tmp_path}/none: No such file or "),
-        (("--tls-cert", good.certificate), 2, "TLS needs both --tls-cert and --tls-key"),
-        (("--tls-client-ca", good.certificate), 2, "TLS needs both --tls-cert and --tls-key"),
+        (("--tls-cert", good.certificate), 2, "TLS: expected both --tls-cert and --tls-key"),
+        (("--tls-client-ca", good.certificate), 2, "TLS: expected both --tls-cert and --tls-key"),
     ):
         done = referee("serve", "--data", tmp_path / "data", "--listen", "127.0.0.1:0", *words)
         assert (done.returncode, done.stdout) == (code, "")

@@ -46,13 +46,15 @@ def demo(
     bots: Annotated[
         str | None,
         typer.Option(
-            help="Who plays, by seat: names, or module:attribute of your own.", show_default="all of the game"
+            help="The bot of each seat, in order: names, or module:attribute for your own.",
+            show_default="all bots of the game",
         ),
     ] = None,
     seed: Annotated[
-        int, typer.Option(min=0, help="Of what bots leave to chance. The deal is nobody's choice: it has no seed.")
+        int,
+        typer.Option(min=0, help="Seed for bots that choose at random. The deal has no seed: nobody can choose it."),
     ] = 1,
-    out: Annotated[Path, typer.Option(help="The folder for log, key and pictures.")] = Path("demo"),
+    out: Annotated[Path, typer.Option(help="Folder for the log, the key and the pictures.")] = Path("demo"),
 ) -> None:
     """Plays a game between bots over gRPC, then checks its log offline.
 
@@ -95,7 +97,7 @@ async def _demo(console: Console, game: str, bots: Sequence[str], seed: int, out
             async with organiser(address, token) as organising:
                 opened = await organising.open_game(game, len(bots))
                 console.print(f"Game {opened.game_id} at {address}.", highlight=False)
-                console.print(f"Players, each a process with a key of its own: {', '.join(bots)}.", highlight=False)
+                console.print(f"Players, each in its own process with its own key: {', '.join(bots)}.", highlight=False)
                 shown = show(game, bots)
                 with Screen(console, shown, bots) as screen:
                     record = await play(children, opened, bots, seed, screen)

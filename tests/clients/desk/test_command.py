@@ -23,7 +23,7 @@ def test_the_desk_has_a_referee_of_its_own_and_goes_on_where_it_was_stopped(tmp_
         second = referee("desk", "--folder", folder)
         assert (second.returncode, second.stderr) == (
             2,
-            "referee: the desk needs a terminal; `referee record` makes the log of a game from its text\n",
+            "referee: the desk needs a terminal; expected one, or `referee record` for the text of a game\n",
         )
         with at_a_terminal("desk", "--folder", folder) as other:
             other.wait_for("another referee")
@@ -41,8 +41,8 @@ def test_the_desk_has_a_referee_of_its_own_and_goes_on_where_it_was_stopped(tmp_
 
 def test_options_that_say_nothing_together_are_refused(tmp_path: Path) -> None:
     for words, told in (
-        (("--token-file", "t"), "expected --server, whose they are"),
-        (("--server", "127.0.0.1:1", "--origin", "club.example"), "has a name of its own"),
+        (("--token-file", "t"), "expected --server with them"),
+        (("--server", "127.0.0.1:1", "--origin", "club.example"), "already has a name"),
         (("--server", "nowhere"), "expected HOST:PORT"),
     ):
         with at_a_terminal("desk", "--folder", tmp_path, *words) as terminal:

@@ -106,7 +106,7 @@ async def test_a_wrong_entry_is_taken_back_in_the_log_and_the_game_goes_on(desk:
     assert desk.entries()[3:] == [
         "first order: 1 0 1 0  [taken back by entry 5]",
         "line: 3 4 17 22  [taken back by entry 5]",
-        "scribe 0: corrects what followed entry 2: it is taken back",
+        "scribe 0: corrects and takes back everything after entry 2",
     ]
     assert desk.line.value == "first order: "
     assert await desk.enter("first order: 0 1 0 1") == "Accepted as entry 6: first order: 0 1 0 1"
