@@ -171,7 +171,8 @@ def theorems_page() -> str:
 def pages() -> dict[Path, Callable[[], str]]:
     """Return every generated document with what makes its text."""
     rules = {
-        DOCS / "rules" / f"{game.rules_id}.md": rules_page(game.rules_id, game.version) for game in registry.newest()
+        DOCS / "rules" / f"{game.rules_id}.md": partial(rules_page, game.rules_id, game.version)
+        for game in registry.newest()
     }
     log_format = DOCS / "log-format.md"  # only its last section is made
     return {
