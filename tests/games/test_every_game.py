@@ -88,5 +88,21 @@ def test_every_option_is_varied(rules_id: str) -> None:
 def test_no_other_number_of_seats(rules_id: str) -> None:
     game = registry.get(rules_id)
     for seats in (-1, 0, game.min_seats - 1, game.max_seats + 1, 255):
-        with pytest.raises(SetupError, match="seats"):
+        with pytest.raises(SetupError, match="seats") as raised:
             game.new(seats, None, None)
+        assert raised.value.field == "seats"
+
+
+@pytest.mark.parametrize("rules_id", registry.names())
+def test_what_cannot_be_set_up_names_the_option(rules_id: str) -> None:
+    make, values_for = GAMES[rules_id]
+    fields_, refused = {field.name for field in fields(make())}, set()
+    for name, values in values_for(1).items():
+        for value in values:
+            for seats in range(1, 7):
+                try:
+                    registry.get(rules_id).new(seats, make(**{name: value}), None)
+                except SetupError as error:
+                    refused.add(error.field)
+    assert refused <= {*fields_, "seats"}
+    assert refused & fields_
