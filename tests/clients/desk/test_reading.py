@@ -89,8 +89,8 @@ def test_what_is_wrong_is_told_with_its_column_or_its_rule() -> None:
     assert wrong.error.startswith("found 'castel'; expected castle, ")
     begun = desk.read("0: castle")
     assert (begun.unfinished, begun.error) == (True, "expected a cell, such as 1,-2")
-    assert desk.read("castle 1,1").error == "the line begins otherwise; expected 0: first"
-    assert desk.read("1: castle 1,1").error == "the line begins otherwise; expected 0: first"
+    assert desk.read("castle 1,1").error == "the line must begin with 0:"
+    assert desk.read("1: castle 1,1").error == "the line must begin with 0:"
     several = next(d for d, words, _ in desks(KINGS, 4) if ": place" in words and len(list(d.state.legal_moves())) > 1)
     number = several.state.kings[0][0]
     assert f"place {number} can be " in several.read(f"{several.beginning}place {number}").error
@@ -125,7 +125,7 @@ def test_tab_goes_as_far_as_there_is_one_way() -> None:
 
 @pytest.mark.parametrize("rules_id", registry.names())
 def test_the_lines_of_the_page_for_scribes_are_in_the_notation(rules_id: str) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "desk.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "desk.md").read_text(encoding="utf-8")
     lines = re.findall(rf"^\| {rules_id} \| `([^`]+)` \|", page, re.MULTILINE)
     assert len(lines) >= 2
     for words in lines:
