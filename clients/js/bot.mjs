@@ -39,7 +39,7 @@ class Usage extends Error {}
 
 function parseJoin(text) {
   const found = /^(?<address>(grpcs:\/\/)?[^\s/]+:[0-9]+)\/(?<gameId>[0-9a-f]{32})\/(?<seat>[0-9])#(?<token>[!-~]+)$/.exec(text.trim());
-  if (!found) throw new Usage("not a join string: expected address:port/game/seat#token, as the organiser gave it");
+  if (!found) throw new Usage("not a join string: expected address:port/game/seat#token, as you got it from the organiser");
   return { ...found.groups, seat: Number(found.groups.seat) };
 }
 
@@ -94,7 +94,7 @@ function credentials(address, given) {
   }
   const here = /^(localhost|127\.[0-9.]+|\[::1\]):/.test(address);
   if (!here && !given.insecure && process.env.REFEREE_INSECURE !== "1")
-    throw new Usage(`${address}: a token is not sent there in clear; expected grpcs://${address}, or --insecure`);
+    throw new Usage(`${address}: a token must not be sent there without TLS; expected grpcs://${address}, or --insecure`);
   return grpc.credentials.createInsecure();
 }
 

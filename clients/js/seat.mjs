@@ -94,7 +94,7 @@ export class Seat {
         if (await this.#take(message, call)) return;
         silence = listen();
       }
-      throw new Cut("the stream ended without a word");
+      throw new Cut("the stream ended without a reason");
     } catch (failed) {
       if (!(failed instanceof Error) || failed.code === undefined || !failed.metadata) throw failed;
       const error = errorOf(failed);

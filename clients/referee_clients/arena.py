@@ -190,9 +190,10 @@ def arena(  # noqa: PLR0917 - typer reads options from the signature
     seed: Annotated[int, typer.Option(min=0, help="Seed for the deals and for bots that choose at random.")] = 1,
     processes: Annotated[int, typer.Option(min=1, help="Number of processes to play in.")] = os.cpu_count() or 1,
 ) -> None:
-    """Lets bots play each other and prints who won how often.
+    """Let bots play each other, and print who won how often.
 
-    A deal is played once from each seat. A draw counts half. Exit code 2: an unknown game or bot, or too many seats.
+    Every deal is played once from each seat, and a draw counts half. Exit code 2: an unknown game or bot, or too many
+    seats.
     """
     console = Console()
     try:

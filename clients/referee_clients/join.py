@@ -13,7 +13,7 @@ from referee.log.identity import GAME_ID_TEXT, parse_game_id
 
 _SEAT = re.compile(r"[0-9]\Z", re.ASCII)
 _TOKEN = re.compile(r"[!-~]+\Z")
-_EXPECTED = "address:port/game/seat#token, as the organiser gave it"
+_EXPECTED = "address:port/game/seat#token, as you got it from the organiser"
 
 
 class JoinError(ValueError):

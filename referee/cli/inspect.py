@@ -101,8 +101,8 @@ def inspect(file: Questions = None, strict: Strict = False) -> None:
     during the game and the points that each got for it then (0 for a virtual player), whose count of the type no longer
     matters; "built", a player's buildings, each [blue,yellow], which give the points for lines; "coins", a player's
     unspent coins. With "options":{"solo":"against"} in the question, 2 to 4 virtual players and one other, virtual
-    players get points and a bonus, and the answer has both. What the sheet cannot hold, such as more buildings of a
-    type than boxes, is scored as given and reported in "remarks".
+    players get points and a bonus, and the answer has both. Counts that the sheet cannot hold, such as more buildings
+    of a type than boxes, are scored as given and reported in "remarks".
 
     An "id" (a string, number, true, false or null) comes back with the answer. A line that cannot be answered gets
     {"error":"…"}, and the rest goes on; the exit code is 0 all the same, unless --strict is given.

@@ -78,7 +78,7 @@ def explain(record: Record, intent: log_pb2.Intent, error: LogError) -> NoReturn
         author = author_of(intent)
         others = [join.key for seat, join in record.game.joins.items() if seat != author.index]
         if author.role is Role.SEAT and intent.join.key in others:
-            raise WeakKey("the key is in use at another seat") from error
+            raise WeakKey("another seat already uses this key") from error
     if error.code in (Code.NOT_AWAITED, Code.AUTHOR):
         # Of acts of the table what is awaited says little: they may come at any time.
         of_table = act not in ("join", "reveal", "move", "declare") and error.expected

@@ -45,7 +45,7 @@ class Archive:
         try:
             game = pb.Game.FromString(stored.closed)
         except DecodeError:
-            raise Unsound(stored.game_id, "how it ended cannot be read") from None
+            raise Unsound(stored.game_id, "its ending cannot be read") from None
         history, tree = History(context.store, stored.game_id), Tree()
         note = head = b""
         async for row in history.rows(0, game.size):
@@ -59,7 +59,7 @@ class Archive:
             raise Unsound(stored.game_id, f"checkpoint of entry {game.size - 1}: {error}") from error
         signed = (promised.game_id, promised.size, promised.root)
         if signed != (stored.game_id, tree.size, tree.root()) or head != game.head:
-            raise Unsound(stored.game_id, "its entries are not those that were signed for")
+            raise Unsound(stored.game_id, "its entries are not those that were signed")
         return cls(history, game)
 
     @property

@@ -254,7 +254,7 @@ class LiveGame:
                 self._commit(rows, Clock(stamp_ms), reply)
         if rows:
             await reply.answer
-        return NotAwaited(f"the move came when the time of seat {seat} was up", awaited_text(self._record))
+        return NotAwaited(f"the move came too late: seat {seat} had run out of time", awaited_text(self._record))
 
     async def abort(self) -> None:
         """End the game without a result. Raise ``GameOver``, ``NotAwaited``, ``StoreFailed``."""
@@ -262,7 +262,7 @@ class LiveGame:
         if record.phase in (Phase.ENDED, Phase.CLOSED):
             raise GameOver("the game is over")
         if record.game.reached() is not None and not record.game.arbitration.is_disputed:
-            raise NotAwaited("the game has come to its end, and is not aborted", awaited_text(record))
+            raise NotAwaited("the game has come to its end and cannot be aborted", awaited_text(record))
         clock = Clock(max(self._context.time.now_ms(), record.last_ms))
         rows: list[Row] = []
         reply = AwaitedReply()

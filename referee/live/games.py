@@ -97,7 +97,7 @@ class LiveGames:
         await asyncio.gather(*writing)  # together, as they share what a commit costs
         await self._check_closed(marks)
         for game_id, mark in marks.items():
-            self._set_aside(Unsound(game_id, f"not in the database, and {mark.size} entries of it were signed for"))
+            self._set_aside(Unsound(game_id, f"not in the database, although {mark.size} entries were signed"))
         self._seat([p for p in await self.context.store.players() if p.game_id in self._open])
         return list(self._aside.values())
 

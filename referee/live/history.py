@@ -140,7 +140,7 @@ class History:
                 for row in page:
                     attempts.count(is_refused=isinstance(record.read(row.data).event, Refused))
                     if mark is not None and record.size == mark.size and record.root() != mark.root:
-                        raise self._unsound(f"its first {mark.size} entries are not those that were signed for")
+                        raise self._unsound(f"its first {mark.size} entries are not those that were signed")
                 await asyncio.sleep(monotonic() - begun_s if gently else 0)
         except LogError as error:
             at = error.at(entry=record.size if record else 0)
@@ -149,7 +149,7 @@ class History:
             raise self._unsound("has no entries")
         if mark is not None and record.size < mark.size:
             entries = f"{mark.size - record.size} entries are lost"
-            raise self._unsound(f"{entries}: {mark.size} were signed for, {record.size} are there")
+            raise self._unsound(f"{entries}: {mark.size} were signed, {record.size} are there")
         self._check_promise(record, row.note, context)
         if record.game.deal.is_dealt and secret is None and not (record.is_final or without_secret):
             raise self._unsound(lost)
@@ -167,7 +167,7 @@ class History:
             what = error if note else "it has none"
             raise self._unsound(f"checkpoint of entry {record.size - 1}: {what}") from error
         if (promised.game_id, promised.size, promised.root) != (record.game_id, record.size, record.root()):
-            raise self._unsound("its entries are not those that were signed for")
+            raise self._unsound("its entries are not those that were signed")
 
     async def _mark(self, record: Record, mark: Mark | None) -> None:
         """Raise the mark: readers may now see this head, also what became durable without being marked."""

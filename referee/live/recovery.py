@@ -65,16 +65,16 @@ async def go_on(context: Context, game_id: bytes, *, end: bool) -> Recovered:
     try:
         record, is_whole = await _replayed(context, game_id, without_secret=end)
     except Unsound as error:
-        raise CannotRecover(f"what the database has cannot be gone on with: {error.what}") from error
+        raise CannotRecover(f"the game in the database cannot go on: {error.what}") from error
     if is_whole and (not record.game.deal.is_dealt or record.is_final or record.game.deal.secret is not None):
         raise CannotRecover("nothing is wrong with this game")
     begun = None if is_whole else await _begun(context, game_id, mark)
     is_lost = not is_whole and begun is None
     if is_lost and mark.size <= record.size:
-        what = f"the database has {record.size} entries, another history than the {mark.size} that were signed for"
-        raise CannotRecover(f"{what}; nothing is lost, and a second history is not signed; see --give-up")
+        what = f"the {record.size} entries in the database contradict the {mark.size} that were signed"
+        raise CannotRecover(f"{what}; nothing is lost, but the referee signs no second history; expected --give-up")
     if is_lost and record.is_final:
-        what = f"the game is over after {record.size} entries, and {mark.size} were signed for"
+        what = f"the game is over after {record.size} entries, but {mark.size} were signed"
         raise CannotRecover(f"{what}; expected --from FILE, or --give-up")
     lost = 0 if is_whole else mark.size - (record.size if begun is None else begun)
     rows: list[Row] = []
@@ -92,7 +92,7 @@ async def go_on(context: Context, game_id: bytes, *, end: bool) -> Recovered:
         while (due := record.due(clock.referee_ms)) is not None:
             write(due)
     except LogError as error:
-        raise CannotRecover(f"nothing can be added: {error}; see --give-up") from error
+        raise CannotRecover(f"nothing can be added: {error}; expected --give-up") from error
     if rows:
         await _commit(context, record, rows)
     else:
@@ -147,22 +147,22 @@ async def restore(context: Context, game_id: bytes, stream: BinaryIO) -> Recover
         raise CannotRecover(f"{error}; {otherwise}") from None
     kept = [row.data async for row in _kept(context, game_id)] if stored is not None else []
     if stored is not None and stored.closed is not None:
-        raise CannotRecover("the database has this game as one that is over; nothing can follow")
+        raise CannotRecover("the game is over in the database; nothing can follow")
     for index, (data, other) in enumerate(zip(kept, entries, strict=False)):
         if data != other:
-            raise CannotRecover(f"entry {index} of the database is another than that of the file; {otherwise}")
+            raise CannotRecover(f"entry {index} differs between the database and the file; {otherwise}")
     if len(kept) >= mark.size:
-        raise CannotRecover(f"the database has all {mark.size} entries that were signed for")
+        raise CannotRecover(f"the database has all {mark.size} signed entries")
     try:
         secret = await _secret(context, game_id) or _disclosed(entries[-1])
         record = Record.replay(entries, engines=context.engines, secret=secret, max_entries=context.max_entries)
     except LogError as error:
-        raise CannotRecover(f"the file does not hold: {error}; {otherwise}") from error
+        raise CannotRecover(f"the file is not valid: {error}; {otherwise}") from error
     if header_hash(header) != record.opened.header_hash:
-        raise CannotRecover(f"the file's header is not the one that its entry 0 names; {otherwise}")
+        raise CannotRecover(f"the file's header does not match its entry 0; {otherwise}")
     if record.phase is not Phase.CLOSED and record.game.deal.is_dealt and secret is None:
-        what = "the game is not over, and the referee's secret, from which it deals, is in no file"
-        raise CannotRecover(f"{what}; put back a database that has the game, or give it up with --give-up")
+        what = "the game is not over, and no file has the secret from which the referee deals"
+        raise CannotRecover(f"{what}; expected a database that has the game, or --give-up")
     rows = [Row(seq, data) for seq, data in enumerate(entries[len(kept) :], start=len(kept))]
     opening, tokens = (None, []) if stored is not None else _opening(record, header)
     await _commit(context, record, rows, opening)
@@ -214,9 +214,9 @@ def _read(stream: BinaryIO, mark: Mark) -> tuple[bytes, list[bytes]]:
         if tree.size < mark.size:
             raise CannotRecover(f"the file cannot be read to its end: {error}") from error
     if tree.size < mark.size:
-        raise CannotRecover(f"the file has {tree.size} entries, and {mark.size} were signed for")
+        raise CannotRecover(f"the file has {tree.size} entries, but {mark.size} were signed")
     if tree.root() != mark.root:
-        raise CannotRecover(f"its first {mark.size} entries are not those that were signed for")
+        raise CannotRecover(f"its first {mark.size} entries are not those that were signed")
     return header, entries
 
 

@@ -92,7 +92,10 @@ def status(error: Exception, **place: object) -> status_pb2.Status:
     if reason == "INTERNAL":
         incident = secrets.token_hex(8)
         _log.error("incident", incident=incident, exc_info=error, **place)
-        message, metadata = "a fault of the referee; tell its operator the incident", {"incident": incident}
+        message, metadata = (
+            "a fault of the referee; please report the incident id to its operator",
+            {"incident": incident},
+        )
     return _status(reason, message, metadata, retry_s(error))
 
 
@@ -156,9 +159,9 @@ def _explained(error: Exception) -> tuple[str, str, dict[str, object]]:
             metadata = {"detail": error.what} if reason == "MALFORMED_INTENT" else {}
             metadata |= {"limit": error.what} if reason == "LIMIT" else {}
         case errors.Unsound():
-            return "SET_ASIDE", "the game is set aside: the referee cannot go on with it; its operator knows why", {}
+            return "SET_ASIDE", "the game is set aside: the referee cannot go on with it; ask its operator why", {}
         case StoreFailed():
-            return "STORE_FAILED", "nothing was acknowledged; send the same bytes again", {}
+            return "STORE_FAILED", "the store failed and nothing was acknowledged; send the same bytes again", {}
     return reason, str(error), metadata
 
 

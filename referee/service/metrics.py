@@ -62,7 +62,9 @@ class RefereeCollector(Collector):
         self._workers = workers
 
     def collect(self) -> Iterator[Metric]:
-        yield _gauge("referee_build_info", "Always 1; what is running.", "version", {__version__: 1})
+        yield _gauge(
+            "referee_build_info", "Always 1; the labels describe the running program.", "version", {__version__: 1}
+        )
         yield from self._acts()
         yield from self._commits()
         yield from self._games()
@@ -90,7 +92,7 @@ class RefereeCollector(Collector):
         overhead = self._counters.acts.overhead
         yield HistogramMetricFamily(
             "referee_overhead_seconds",
-            "Of acts that a clock was charged for: time that was not, as the referee took it itself.",
+            "Time per act that no clock was charged for, because the referee took it itself.",
             buckets=overhead.buckets(),
             sum_value=overhead.total,
         )
@@ -108,13 +110,13 @@ class RefereeCollector(Collector):
         commits = self._counters.commits
         yield HistogramMetricFamily(
             "referee_commit_seconds",
-            "Time of a commit in the store's thread, with its fsync; failed ones as well.",
+            "Time of a commit in the store's thread, including its fsync and failed commits.",
             buckets=commits.seconds.buckets(),
             sum_value=commits.seconds.total,
         )
         yield HistogramMetricFamily(
             "referee_commit_entries",
-            "Entries of a commit, of all games that shared it.",
+            "Entries in a commit, over all games that share it.",
             buckets=commits.rows.buckets(),
             sum_value=commits.rows.total,
         )
@@ -129,13 +131,15 @@ class RefereeCollector(Collector):
     def _games(self) -> Iterator[Metric]:
         states = Counter(_STATES[game.phase] for game in self._live_games.open_games)
         every = {state: states[state] for state in dict.fromkeys(_STATES.values())}
-        yield _gauge("referee_open_games", "Games that are not over, by how far they are.", "state", every)
+        yield _gauge("referee_open_games", "Games that are not over, by phase.", "state", every)
         ended = CounterMetricFamily("referee_games_closed", "Games that came to their end.", labels=["ending"])
         for ending in Ending:
             ended.add_metric([ending.name.lower()], self._live_games.endings[ending.name])
         yield ended
         yield GaugeMetricFamily(
-            "referee_games_set_aside", "Games whose record cannot be gone on with.", value=len(self._live_games.aside)
+            "referee_games_set_aside",
+            "Games that were set aside because their record cannot go on.",
+            value=len(self._live_games.aside),
         )
 
     def _streams(self) -> Iterator[Metric]:
@@ -179,7 +183,7 @@ class RefereeCollector(Collector):
         yield worker_queue
         seconds = HistogramMetricFamily(
             "referee_solver_seconds",
-            "From a question to SolverService to its last answer, the time that it waited for a worker included.",
+            "Time from a question to SolverService to its last answer, including the wait for a worker.",
             labels=["method"],
         )
         for method, taken in self._worker_queue.seconds.items():

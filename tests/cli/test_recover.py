@@ -98,8 +98,8 @@ async def test_games_are_listed_with_the_reason(tmp_path: Path) -> None:
     case = await set_back(tmp_path)
     size = case.lost.record.size
     told = case.recover(code=1)
-    assert f"game {case.lost.id}: {size - case.before} entries are lost: {size} were signed for" in told
-    assert f"game {case.missing.id}: not in the database, and {case.missing.record.size} entries" in told
+    assert f"game {case.lost.id}: {size - case.before} entries are lost: {size} were signed" in told
+    assert f"game {case.missing.id}: not in the database, although {case.missing.record.size} entries" in told
     assert told.count("\n") == 2
 
 
@@ -183,7 +183,7 @@ async def test_a_game_that_the_database_does_not_have(tmp_path: Path) -> None:
     case = await set_back(tmp_path)
     missing = case.missing
     told = case.recover(missing.id, "--from", case.files[missing.id], code=1)
-    assert "the referee's secret, from which it deals, is in no file" in told
+    assert "no file has the secret from which the referee deals" in told
     assert "--give-up" in told
     assert "--from FILE, or --give-up" in case.recover(missing.id, "--continue", code=1)
     assert "--continue or --end" in case.recover(case.lost.id, "--give-up", code=1)
@@ -221,7 +221,7 @@ async def test_a_copy_that_does_not_do(tmp_path: Path) -> None:
     said = case.recover(lost.id, "--from", short, code=1)
     assert "the file cannot be read to its end" in said
     assert said.endswith("; expected another copy, or --continue or --end\n")
-    assert "those that were signed for" in case.recover(lost.id, "--from", case.files[case.missing.id], code=1)
+    assert "those that were signed" in case.recover(lost.id, "--from", case.files[case.missing.id], code=1)
     said = case.recover(case.missing.id, "--from", case.files[lost.id], code=1)
     assert said.endswith("; expected another copy, or --give-up\n")
     short.write_bytes(b"no game file")
@@ -251,7 +251,7 @@ async def test_a_copy_with_another_header(tmp_path: Path) -> None:
                 writer.entry(frame.payload)
     done = referee("recover", play.id, "--from", copy, "--data", data)
     assert (done.returncode, done.stdout) == (1, "")
-    assert "the file's header is not the one that its entry 0 names" in done.stderr
+    assert "the file's header does not match its entry 0" in done.stderr
     with closing(sqlite3.connect(data / STORE_FILE)) as store:
         assert store.execute("SELECT count(*) FROM headers").fetchone() == (0,), "nothing has changed"
     copy.write_bytes(whole)
@@ -292,8 +292,8 @@ async def test_another_history_can_be_given_up(tmp_path: Path) -> None:
     case = SetBack(tmp_path, play, play, 0)
     told = case.recover(code=1)
     assert told.count("\n") == 1
-    assert f"game {play.id}: its first {play.record.size} entries are not those that were signed for" in told
-    assert "a second history is not signed; see --give-up" in case.recover(play.id, "--continue", code=1)
+    assert f"game {play.id}: its first {play.record.size} entries are not those that were signed" in told
+    assert "the referee signs no second history; expected --give-up" in case.recover(play.id, "--continue", code=1)
     assert "nothing is wrong with this game" in case.recover(well.id, "--give-up", code=1)
     assert "nothing is wrong with this game" in case.recover(well.id, "--continue", code=1)
     assert "given up" in case.recover(play.id, "--give-up")

@@ -202,7 +202,12 @@ async def test_the_example_of_the_readme(referee: Referee, node: Node) -> None:
         ({"token": "A" * 43}, [], 1, "UNAUTHENTICATED: unknown token"),
         ({"address": "127.0.0.1:1"}, ["--patience", "0"], 1, "no answer from 127.0.0.1:1"),
         ({"game_id": "?"}, [], 2, "not a join string"),
-        ({"address": "192.0.2.1:1"}, [], 2, "not sent there in clear; expected grpcs://192.0.2.1:1, or --insecure"),
+        (
+            {"address": "192.0.2.1:1"},
+            [],
+            2,
+            "must not be sent there without TLS; expected grpcs://192.0.2.1:1, or --insecure",
+        ),
         ({"address": "grpcs://localhost:1"}, ["--tls-cert", "package.json"], 2, "--tls-cert and --tls-key go together"),
         ({"address": "grpcs://127.0.0.1:1"}, ["--patience", "0"], 1, "no answer from grpcs://127.0.0.1:1"),
         ({}, ["--verifier", "referee+1+2"], 2, "--verifier: not a verifier key"),

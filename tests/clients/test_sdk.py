@@ -284,10 +284,10 @@ async def test_what_the_ledger_does_not_take(referee: Referee) -> None:
         (commits[21], "left out entries"),
         (commits[19], "repeated entries"),
         (pb.WatchGameResponse(seq=size, heartbeat=pb.Heartbeat()), "left out entries"),
-        *((changed(index, byte), "does not hold") for index in (0, last) for byte in (3, 40, -1)),
+        *((changed(index, byte), "is not valid") for index in (0, last) for byte in (3, 40, -1)),
         (
             pb.WatchGameResponse(seq=commits[20].seq, commit=pb.Commit(entries=commits[20].commit.entries)),
-            "does not hold",
+            "is not valid",
         ),
     ):
         with pytest.raises(Distrust, match=said) as distrust:
@@ -312,7 +312,7 @@ async def test_two_signed_histories_are_no_damage(referee: Referee) -> None:
         ledger.add([], signer.sign(game_id, 1, bytes(32)))
     assert not distrust.value.in_doubt
     # Also if the first of them came with entries that did not hold, and was taken for damaged.
-    with pytest.raises(Distrust, match="does not hold") as distrust:
+    with pytest.raises(Distrust, match="is not valid") as distrust:
         ledger.add([b"?"], signer.sign(game_id, 2, bytes(32)))
     assert distrust.value.in_doubt
     with pytest.raises(Distrust, match="signed two histories of 2 entries"):

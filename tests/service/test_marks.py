@@ -60,7 +60,7 @@ async def test_a_database_that_was_set_back_is_named_game_by_game(tmp_path: Path
     restore(data, old)
     async with running(data) as (server, client):
         text = logged.getvalue()
-        assert f"{size - before} entries are lost: {size} were signed for, {before} are there" in text
+        assert f"{size - before} entries are lost: {size} were signed, {before} are there" in text
         assert text.count("game set aside") == 3
         for play in (lost, closing_, new):
             assert play.id in text
@@ -101,7 +101,7 @@ async def test_another_history_of_the_same_length(tmp_path: Path, logged: String
     async with running(data) as (_, client):
         moved(play, client)
         assert (await refused(get(play))).reason == "SET_ASIDE"
-    assert "entries are not those that were signed for" in logged.getvalue()
+    assert "entries are not those that were signed" in logged.getvalue()
 
 
 async def test_nothing_is_signed_below_the_mark(tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ async def test_whoever_is_not_vouched_for_gets_no_token(tmp_path: Path, authorit
                 assert caught.value.code() is grpc.StatusCode.UNAVAILABLE
         distrusting = Security(ca=other.path)
         join = parse_join(f"grpcs://{secure.address}/{'0' * 32}/0#{'x' * 43}")
-        with pytest.raises(Denied, match="nobody that is trusted vouches"):  # and not Unreachable, much later
+        with pytest.raises(Denied, match="no trusted authority signed"):  # and not Unreachable, much later
             await play_async(join, load("random", seed=1), security=distrusting)
         trust = ("--server", f"grpcs://{secure.address}", "--tls-ca", other.path)
         (tmp_path / "token").write_text("x" * 43)
@@ -242,14 +242,14 @@ def test_no_token_goes_in_clear_to_another_machine(tmp_path: Path, authority: Au
     check("referee.example:1", Security(insecure=True), "token")
     check("grpcs://referee.example:1", plain, "token")
     for address in ("referee.example:1", "192.0.2.1:1", "localhost.example:1", "[2001:db8::1]:1"):
-        with pytest.raises(Insecure, match="a token is not sent there in clear"):
+        with pytest.raises(Insecure, match="a token must not be sent there without TLS"):
             check(address, plain, "token")
-        with pytest.raises(Insecure, match="what TLS is to protect"):
+        with pytest.raises(Insecure, match="a client certificate must not be sent"):
             check(address, Security(ca=authority.path))
     for security, message in (
         (Security(ca=tmp_path / "none"), "none: No such file or directory"),
         (Security(ca=good.key), "good.key: expected certificates in PEM"),
-        (Security(None, good.certificate), "needs its key"),
+        (Security(None, good.certificate), "both a client certificate and its key"),
         (Security(None, good.certificate, authority.issue("other").key), "of the key"),
         (Security(None, good.certificate, tmp_path / "none"), "none: No such file or directory"),
     ):
@@ -262,9 +262,9 @@ def test_commands_refuse_to_give_a_token_away(tmp_path: Path) -> None:
     done = referee("new", "--server", "referee.example:1", "--token-file", tmp_path / "token")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr == (
-        "referee: referee.example:1: a token is not sent there in clear; expected grpcs://referee.example:1, "
+        "referee: referee.example:1: a token must not be sent there without TLS; expected grpcs://referee.example:1, "
         "or --insecure\n"
     )
     done = referee("bot", "random", "--join", f"referee.example:1/{'0' * 32}/0#{'x' * 43}")
     assert done.returncode == 1
-    assert "a token is not sent there in clear" in done.stderr
+    assert "a token must not be sent there without TLS" in done.stderr

@@ -56,9 +56,9 @@ def demo(
     ] = 1,
     out: Annotated[Path, typer.Option(help="Folder for the log, the key and the pictures.")] = Path("demo"),
 ) -> None:
-    """Plays a game between bots over gRPC, then checks its log offline.
+    """Play a game between bots over gRPC, then check its log offline.
 
-    Exit codes: 0 the log is COMPLETE; 1 something failed, and it is said what; 2 wrong words; 130 stopped by Ctrl-C.
+    Exit codes: 0 the log is COMPLETE; 1 failed, with the reason in one line; 2 wrong usage; 130 stopped by Ctrl-C.
     """
     console = Console()
     sys.path.insert(0, str(Path.cwd()))

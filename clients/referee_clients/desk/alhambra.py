@@ -14,9 +14,10 @@ from referee_clients.desk.guide import left
 TITLE: Final = "Alhambra"
 OPTIONS: Final = {
     "age_order": "seats from the youngest to the oldest, such as 2 0 1; empty: 0 1 2 …",
-    "max_turns": "the game ends after so many turns of all seats together, 1 to 10000",
-    "loop_rule": "what a wall counts that closes on itself: full: its length; one_less: one less than its length",
-    "end_rule": "the game ends: market_unfilled: when the market cannot be filled; bag_empty: when the bag is empty",
+    "max_turns": "the game ends after this many turns of all seats together, 1 to 10000",
+    "loop_rule": "what a wall that closes on itself counts: full: its length; one_less: one less than its length",
+    "end_rule": "when the game ends: market_unfilled: when the market cannot be filled; bag_empty: "
+    "when the bag is empty",
     "slot_currencies": "currencies of market slots 1 to 4: denar dirham ducat guilder, in any order, each once",
 }
 COMPONENTS: Final = ""
@@ -33,8 +34,8 @@ MOVES: Final = {
     "rebuild_remove": "moves the tile on x,y to the reserve",
     "rebuild_swap": "swaps a tile of the reserve with the one on x,y",
     "place_tile": "places a tile that was bought or won, on x,y; x grows east, y south, the fountain is 0,0",
-    "reserve_tile": "puts such a tile into the reserve",
-    "give_tile": "gives such a tile to the neutral player",
+    "reserve_tile": "puts a tile that was bought or won into the reserve",
+    "give_tile": "gives a tile that was bought or won to the neutral player",
 }
 
 

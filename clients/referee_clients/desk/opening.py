@@ -34,12 +34,12 @@ from referee_clients.sdk.organiser import organiser
 _HELP = """\
 A new game
 
-Tab and Shift+Tab go from field to field; the line at the bottom tells what each is for. Enter opens the choices of a
+Tab and Shift+Tab go from field to field; the line at the bottom explains each. Enter opens the choices of a
 field that has some. F2 opens the game: from then on its rules and options stay as they are.
 
-Names are kept in {folder}/names.json and stand in no log; games are signed for by seats.
+Names are kept in {folder}/names.json and do not appear in any log: a log knows only seats.
 
-What the options change, rule by rule, is in docs/rules of Tile Referee."""
+docs/rules of Tile Referee explains the options, rule by rule."""
 _GAME, _SEATS, _NAMES, _COMPONENTS = "Game", "Seats", "names", "components"
 
 
@@ -117,13 +117,13 @@ class Opening(Screen[Known | None]):
         known = guide(self._rules_id)
         command = f"referee new --rules {self._rules_id} --show-components"
         fixed = {
-            _GAME: "Game: which rules.",
-            _SEATS: "Seats: how many play. Seats are numbered from 0, in the order of play.",
-            _NAMES: f"Names: who sits where, from seat 0 on, with commas between; up to {MOST_OF_A_NAME} letters each; "
-            "may be left empty. They stay on this machine.",
+            _GAME: "Game: the rules to play by.",
+            _SEATS: "Seats: the number of seats. They are numbered from 0, in the order of play.",
+            _NAMES: f"Names: the players from seat 0 on, separated by commas; up to {MOST_OF_A_NAME} letters each; "
+            "optional. They stay on this machine.",
             _COMPONENTS: f"Components: the {known.COMPONENTS} on your table, if not the standard one: a file in the "
             f"form that {command} prints.",
-            "open": "Enter opens the game; F2 does so from every field.",
+            "open": "Enter opens the game; so does F2 from every field.",
         }
         return fixed.get(field) or f"{field}: {known.OPTIONS.get(field, '')}."
 
@@ -141,7 +141,7 @@ class Opening(Screen[Known | None]):
             if (setup := self._setup()) is None or (names := self._names(setup.seats)) is None:
                 return
             components = self._components()
-            self._say("The game is being opened.")
+            self._say("Opening the game.")
             wire = codec(setup.rules_id, setup.version)
             async with organiser(self._place.address, self._place.token, self._place.security) as there:
                 key = self._folder.key.public.raw

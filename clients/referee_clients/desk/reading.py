@@ -80,7 +80,7 @@ class Desk:
             case Over():
                 return "The moves are over."
             case _:
-                return "The referee goes on by itself."
+                return "The referee acts next, by itself."
 
     def _draw(self, kind: str, names: Sequence[str]) -> str:
         """What is to be entered, and whose it is: any outcome tells."""
@@ -98,7 +98,7 @@ class Desk:
         if isinstance(self.pending, Chance):
             return ["For example:", f"    {self.example()}"]
         if not isinstance(self.pending, Decision):
-            return ["Nothing is awaited."]
+            return ["Nothing can be entered now."]
         # Legal moves come by kind, and of each kind the first is an example.
         events = islice(self.state.legal_moves(), MOST_MOVES)
         kinds = (next(moves) for _, moves in groupby(events, key=type))
@@ -131,9 +131,10 @@ class Desk:
             rules = {rule.id: rule for rule in registry.get(self.rules_id).catalogue}
             return Reading(error="; ".join(sentence(violation, rules) for violation in error.violations))
         if self.beginning and not text.lstrip().startswith(self.beginning.rstrip()):
-            return Reading(error=f"the line begins otherwise; expected {self.beginning.rstrip()} first", column=1)
-        what = "" if error.is_unfinished else f"{error.what}; "
-        return Reading(error=f"{what}expected {error.expected}", column=error.column, unfinished=error.is_unfinished)
+            return Reading(error=f"the line must begin with {self.beginning.rstrip()}", column=1)
+        ends = error.kind is Kind.SYNTAX and error.what in _AT_THE_END
+        what = "" if ends else f"{error.what}; "
+        return Reading(error=f"{what}expected {error.expected}", column=error.column, unfinished=ends)
 
     # --- how it can go on --------------------------------------------------------------------------------------
 

@@ -11,9 +11,9 @@ from referee.games.rollwrite.phases import Phase
 
 TITLE: Final = "Alhambra Roll & Write"
 OPTIONS: Final = {
-    "start_seat": "who starts, if that is not drawn; empty: it is drawn",
-    "virtual_players": "of a game with one seat: 2, 3 or 4; empty: 2",
-    "solo": "what one seat plays for: points, or against the virtual players, who score and get a bonus",
+    "start_seat": "the seat that starts, if it is not drawn; empty: it is drawn",
+    "virtual_players": "number of virtual players in a game with one seat: 2, 3 or 4; empty: 2",
+    "solo": "the aim of a game with one seat: points, or against the virtual players, who score and get a bonus",
 }
 COMPONENTS: Final = "sheet"
 DRAWS: Final = {
@@ -24,11 +24,11 @@ DRAWS: Final = {
     "dice": "the pairs of dice that were rolled, blue,yellow each",
 }
 MOVES: Final = {
-    "change_dice": "turns dice for coins, one for each step; what all four dice then show",
+    "change_dice": "turns dice, one coin for each step; give what all four dice then show",
     "build": "builds where a blue and a yellow die meet: blue,yellow",
     "get_coins": "takes coins in place of a building",
     "build_second": "builds with the other two dice as well, for three coins",
-    "end_building": "does without a second building",
+    "end_building": "declines a second building",
     "keep_pair": "keeps one of the pairs that were rolled: blue,yellow",
 }
 

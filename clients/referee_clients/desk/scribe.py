@@ -104,12 +104,12 @@ class Scribe:
         """Which scribe we are. Raises ``Denied``."""
         keys = list(self.ledger.record.opened.scribe_keys)
         if self._key.public.raw not in keys:
-            raise Denied("this desk's key is not among the game's scribes")
+            raise Denied("this desk's key is not a scribe's key of this game")
         return keys.index(self._key.public.raw)
 
     async def _send(self, signed: SignedIntent) -> int:
         if self._answer is not None:
-            raise NotEntered("the act before is not acknowledged yet")
+            raise NotEntered("the act before this one is not yet acknowledged")
         self._answer = asyncio.get_running_loop().create_future()
         self._sent, self._sent_on = (signed, self.ledger.size), -1
         try:
@@ -150,7 +150,7 @@ class Scribe:
                 self.ledger.receipts.append(message.commit.checkpoint)
                 self._settled(seq)
             else:
-                self._settled(NotEntered(f"somebody else made entry {seq} meanwhile"))
+                self._settled(NotEntered(f"somebody else made entry {seq} in the meantime"))
         elif message.HasField("answer") and message.answer.id == seq:
             self._missing(message.answer)
 

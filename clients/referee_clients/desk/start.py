@@ -25,11 +25,11 @@ The first screen
 
 Up and Down choose, Enter opens what is chosen.
 
-A new game asks for its rules, options and who sits where. A game of the list goes on where it stood: everything that
-was accepted is there.
+A new game asks for its rules, options and players. A game of the list goes on where it stopped: everything that
+was accepted is kept.
 
-The folder {folder} has all of it: the scribe's key (scribe.pem), which signs what is entered; games.json, which admits
-to the games; names.json with the names of those who play, which are in no log. Keep a copy of it."""
+The folder {folder} has everything: the scribe's key (scribe.pem), which signs every act; games.json, which gives access
+to the games; names.json with the players' names, which are in no log. Keep a copy of the folder."""
 
 
 class GameOption(Option):
@@ -93,7 +93,7 @@ class Start(Screen[None]):
         if self._place.token:
             options.add_option(Option("New game"))
         else:
-            self.query_one("#said", Static).update("Without an organiser's token no game can be opened here.")
+            self.query_one("#said", Static).update("No game can be opened here without an organiser's token.")
         options.add_options(games)
         # The game that goes on is what one comes back for.
         running = [i for i, game in enumerate(games) if game.is_over is False]

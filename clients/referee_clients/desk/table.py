@@ -30,13 +30,13 @@ from referee_clients.sdk.errors import ClientError
 from referee_clients.sdk.organiser import organiser
 
 _KEYS = """\
-Enter enters the line, once it means one thing that the rules allow: below the line stands what would be entered.
+Enter enters the line, once it means one thing that the rules allow: its meaning is shown below the line.
 Tab completes a word. Up and Down bring back what was typed before.
 PageUp and PageDown scroll the boards; F2 shows the entries in their place.
-F8, or :correct and an entry's number, goes back to an earlier entry, when something was entered wrongly.
-Ctrl+Q leaves. What was accepted is kept, and the game goes on from there when the desk is started again.
+F8, or :correct and an entry's number, goes back to an earlier entry, to correct a mistake.
+Ctrl+Q leaves. What was accepted is kept, and the game goes on from there when you start the desk again.
 
-docs/notation.md of Tile Referee has the whole notation."""
+docs/notation.md of Tile Referee describes the whole notation."""
 
 _SOON_S = 0.3
 """An answer that takes no longer needs no word before it."""
@@ -101,7 +101,7 @@ class TableScreen(Screen[None]):
         )
         self._commands: dict[str, tuple[Callable[[str], None], str]] = {
             "correct": (self._correct_to, "correct 12: back to the position after entry 12"),
-            "help": (lambda _: self.action_help(), "help: what may be entered now"),
+            "help": (lambda _: self.action_help(), "help: what you can enter now"),
             "games": (lambda _: self.action_leave(), "games: back to the first screen"),
             "quit": (lambda _: self.app.exit(), "quit: leave"),
         }
@@ -114,7 +114,7 @@ class TableScreen(Screen[None]):
                 yield Static("", id="position", markup=False)
             with VerticalScroll(id="entries", can_focus=False):
                 yield Static("", id="history", markup=False)
-        yield Static("The game is being read.", id="verdict", markup=False)
+        yield Static("Reading the game.", id="verdict", markup=False)
         yield Line(self._completed)
         yield Static("", id="meaning", markup=False)
         yield Static("", id="choices", markup=False)
@@ -156,7 +156,7 @@ class TableScreen(Screen[None]):
         self._way = why
         self._show_title()
         if why and self._scribe.is_waiting:
-            self._say(f"No connection to the referee ({why}). What was sent is sent again when there is one.")
+            self._say(f"No connection to the referee ({why}). The desk sends everything again once it is connected.")
 
     def _show(self) -> None:
         """The position after the last entry."""
@@ -181,7 +181,7 @@ class TableScreen(Screen[None]):
         self._show_meaning()
         if not self._said:
             entries = counted(len(self._history.entries), "entry", "entries")
-            words = f"{entries} so far. F1 tells what may be entered."
+            words = f"{entries} so far. F1 shows what you can enter."
             self.query_one("#verdict", Static).update(words)
 
     def _begin(self) -> None:
@@ -193,7 +193,7 @@ class TableScreen(Screen[None]):
         if (result := record.game.result()) is not None:
             return f"{self._ended(record, result)}."
         if (suspended := record.game.arbitration.suspended) is not None:
-            return f"The game is {suspended.value} by an arbiter."
+            return f"An arbiter has ruled that the game is {suspended.value}."
         return f"{self._desk.awaited(self._names)}." if self._desk is not None else ""
 
     def _ended(self, record: Record, result: Result) -> str:
@@ -301,14 +301,16 @@ class TableScreen(Screen[None]):
         is_final = not self._scribe.ledger.record.opened.terms.protest_ms
         if reading.event is not None and is_final and desk.is_last(reading.event) and self._asked != reading.line:
             self._asked = reading.line
-            self._say(f"{reading.line} ends the game, and nothing can be corrected after it. Enter again enters it.")
+            self._say(
+                f"{reading.line} ends the game, and nothing can be corrected after that. Press Enter again to enter it."
+            )
         elif reading.event is not None:
             line.keep(text)
             self.run_worker(self._enter(reading.line, self._scribe.enter(reading.event)), name="enter")
         elif self._typed(text).startswith(":"):
             self._say("There is no such command. Commands: " + "; ".join(words for _, words in self._commands.values()))
         elif text.strip() == desk.beginning.strip():
-            self._say("Nothing was typed, nothing was entered.")
+            self._say("Nothing was typed, so nothing was entered.")
         else:
             self._say(f"Not entered: {_where(reading)}")
             if reading.column:
@@ -361,11 +363,11 @@ class TableScreen(Screen[None]):
         known = [entry.seq for entry in self._history.places()]
         if not known:
             if self._scribe.ledger.size and self._scribe.ledger.record.game.is_over:
-                self._say("The game is over: nothing can be corrected any more.")
+                self._say("The game is over: nothing can be corrected now.")
             elif not any(entry.counts for entry in self._history.entries):
-                self._say("Nothing was entered yet that could be taken back.")
+                self._say("There is no entry yet to take back.")
             else:
-                self._say("A scribe cannot go back now: the last act is a player's own, or an arbiter's (TBL-25).")
+                self._say("A scribe cannot go back now: a player or an arbiter made the last act (TBL-25).")
             return
         if to_seq and (not to_seq.isdecimal() or int(to_seq) not in known):
             self._say(f"correct {to_seq}: there is no such entry to go back to; expected one of {_ranges(known)}")

@@ -67,7 +67,7 @@ class Security:
     def credentials(self) -> grpc.ChannelCredentials:
         """Return credentials for gRPC, which itself says nothing useful about wrong files. Raise ``Insecure``."""
         if (self.certificate is None) != (self.key is None):
-            raise Insecure("a client certificate needs its key, and a key its certificate")
+            raise Insecure("expected both a client certificate and its key, or neither")
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         if self.ca is not None:
             with _telling(self.ca, "certificates in PEM"):
@@ -133,8 +133,10 @@ def _credentials(address: str, security: Security, token: str) -> grpc.ChannelCr
         return security.credentials()
     asked = security.ca is not None or security.certificate is not None
     if (token or asked) and not security.insecure and not is_loopback(host):
-        what = "a token" if token else "what TLS is to protect"
-        raise Insecure(f"{address}: {what} is not sent there in clear; expected {TLS_SCHEME}{target}, or --insecure")
+        what = "a token" if token else "a client certificate"
+        raise Insecure(
+            f"{address}: {what} must not be sent there without TLS; expected {TLS_SCHEME}{target}, or --insecure"
+        )
     return None
 
 

@@ -194,9 +194,9 @@ class Connection:
                     raise Cut(str(answer), answer.retry_s) from None
                 raise denied(answer) from None
         if message is grpc.aio.EOF:
-            raise Cut("the stream ended without a word")
+            raise Cut("the stream ended without a reason")
         if message is None:  # as gRPC says it
-            raise Distrust("the referee sent what is no message of its protocol", in_doubt=True)
+            raise Distrust("the referee sent something that is not a message of its protocol", in_doubt=True)
         return message
 
     async def _write(self, request: pb.PlayGameRequest) -> None:
@@ -205,7 +205,7 @@ class Connection:
                 async with asyncio.timeout(self.silence_s):
                     await self._stream.write(request)
             except TimeoutError:
-                raise Cut(f"nothing can be sent for {self.silence_s:.0f} s") from None
+                raise Cut(f"nothing could be sent for {self.silence_s:.0f} s") from None
             except (grpc.aio.AioRpcError, asyncio.InvalidStateError):
                 pass  # The stream is broken; why is told by reading it.
 
@@ -241,7 +241,7 @@ class Pace:
         """Wait before the next attempt. Raise ``Unreachable`` when patience is at its end."""
         gone_s = time.monotonic() - self._since
         if gone_s > self._patience_s:
-            raise Unreachable(f"no answer from {self._address} for {gone_s:.0f} s; the last that was heard: {why}")
+            raise Unreachable(f"no answer from {self._address} for {gone_s:.0f} s; last problem: {why}")
         wait_s = self._wait_s * random.uniform(0.5, 1.0)
         await asyncio.sleep(max(wait_s, min(at_least_s, self._patience_s)))
         self._wait_s = min(LONGEST_WAIT_S, 2 * self._wait_s)

@@ -103,10 +103,10 @@ def answer_of_failure(failure: Failure) -> Answer:
 
 
 _PLAIN = {
-    "UNKNOWN_GAME": "the referee has no such game: is the join string for another referee?",
-    "UNAUTHENTICATED": "the referee does not know this token: was the join string copied whole?",
-    "PERMISSION_DENIED": "the token is for another game or seat, or was used already",
-    "WEAK_KEY": "the referee refuses this key: it is weak, or at another seat already",
+    "UNKNOWN_GAME": "the referee has no such game; check that the join string is for this referee",
+    "UNAUTHENTICATED": "the referee does not know this token; check that the join string is complete",
+    "PERMISSION_DENIED": "the token is for another game or seat, or was already used",
+    "WEAK_KEY": "the referee refuses this key: it is weak, or already in use at another seat",
     "GAME_OVER": "the game is over",
 }
 
@@ -114,10 +114,10 @@ _PLAIN = {
 def denied(answer: Answer) -> ClientError:
     """Return the error for an answer that no repetition will change, unless the question was damaged on the way."""
     if any(sign in answer.message for sign in UNTRUSTED):
-        return Denied(f"nobody that is trusted vouches for the referee's certificate ({answer.code.name})")
+        return Denied(f"no trusted authority signed the referee's certificate ({answer.code.name})")
     if answer.reason == "SEQ_OUT_OF_RANGE":
-        return Distrust(f"the referee has lost entries that it sent before: {answer}", in_doubt=True)
+        return Distrust(f"the referee has lost entries that it had sent: {answer}", in_doubt=True)
     plain = _PLAIN.get(answer.reason)
-    if answer.reason == "UNAUTHENTICATED" and "state" in answer.metadata:
-        plain = "this token is valid no more: ask the organiser for another"
+    if answer.reason == "UNAUTHENTICATED" and answer.message.endswith(("was revoked", "has expired")):
+        plain = "this token is no longer valid; ask the organiser for another"
     return Denied(f"{plain} ({answer})" if plain else f"the referee refused the call: {answer}", in_doubt=True)

@@ -67,7 +67,7 @@ class Ledger:
         except LogError as error:
             # It may have moved. To replay it is rare, and cheaper than a copy each time.
             self._record = Record.replay(self.entries) if self.entries else None
-            raise Distrust(f"what follows entry {self.size - 1} does not hold: {error}", in_doubt=True) from error
+            raise Distrust(f"the entry after entry {self.size - 1} is not valid: {error}", in_doubt=True) from error
         self._record = record
         self.happened = tuple(happened)
         self.entries += entries
@@ -92,7 +92,7 @@ class Ledger:
             head = open_checkpoint(note, self._verifier)
         except LogError as error:
             raise Distrust(
-                f"the checkpoint after entry {self.size - 1} does not hold: {error}", in_doubt=True
+                f"the checkpoint after entry {self.size - 1} is not valid: {error}", in_doubt=True
             ) from error
         # Kept also if the entries beside it will not do: a signature is no damage, and the referee is bound by it.
         if head.game_id.hex() == self._game_id and self._roots.setdefault(head.size, head.root) != head.root:

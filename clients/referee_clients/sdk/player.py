@@ -145,7 +145,7 @@ class Player:
             broken = "; ".join(violation.text or violation.rule_id for violation in told.refused.violations)
             raise ClientError(f"the referee refused a move that our rules allow: {broken}", in_doubt=True)
         if not told.HasField("failure"):
-            raise Distrust(f"the referee accepted an act, and entry {told.id} is not there", in_doubt=True)
+            raise Distrust(f"the referee accepted an act, but entry {told.id} is not in the log", in_doubt=True)
         answer = answer_of_failure(told.failure)
         if answer.passes:
             raise Cut(str(answer), answer.retry_s)
@@ -175,7 +175,7 @@ class Player:
             self._bot = self._make_bot(record.opened.rules_id)
         if joined is None and record.phase is Phase.JOINING:
             if seat >= len(record.opened.seats) or record.opened.seats[seat].scribed:
-                raise Denied(f"seat {seat} cannot be taken: there is none, or a scribe enters its moves")
+                raise Denied(f"seat {seat} cannot be taken: the game does not have it, or a scribe enters its moves")
             return intent.join(record.place, seat, self.key, self._seed if record.game.deal.is_dealt else None)
         if joined is None:
             return None

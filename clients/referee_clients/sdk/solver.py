@@ -67,7 +67,7 @@ class Solver:
             _check(game, response.proof, None)
             proved, said = ({each.rule_id for each in found.violations} for found in (response.proof, response))
             if proved != said:
-                raise Distrust("the referee proves something else of the move than it says", in_doubt=True)
+                raise Distrust("the referee's proof contradicts its verdict on the move", in_doubt=True)
         return response
 
     async def best_turn(
@@ -169,4 +169,4 @@ def _check(game: Provable, proof: pb.Proof, claim: Any) -> None:
     proved = [(each.rule_id, each.cells) for each in checked.violations]
     same = checked.holds == _FINDINGS.get(proof.finding) and said == proved
     if not same or (claim is not None and claim != checked.claim):
-        raise Distrust("the referee sent a certificate that proves something else than it says", in_doubt=True)
+        raise Distrust("the referee sent a certificate that does not prove its answer", in_doubt=True)

@@ -67,7 +67,7 @@ async def test_what_is_refused_is_told_and_stays_in_the_line(desk: Desk) -> None
     told = await desk.enter("0: castel 1,1")
     assert told.startswith("Not entered: column 4: found 'castel'; expected castle, ")
     assert (desk.line.value, desk.line.cursor_position) == ("0: castel 1,1", 3)
-    assert await desk.enter("0: ") == "Nothing was typed, nothing was entered."
+    assert await desk.enter("0: ") == "Nothing was typed, so nothing was entered."
     assert (await desk.enter("0: :undo")).startswith("There is no such command. Commands: correct 12: back to")
     assert desk.entries() == ["the game is opened"]
     await desk.enter("0: castle 2,2")
@@ -85,7 +85,7 @@ async def test_f1_tells_what_may_be_entered(desk: Desk) -> None:
 
 
 async def test_a_wrong_entry_is_taken_back_in_the_log_and_the_game_goes_on(desk: Desk, tmp_path: Path) -> None:
-    assert await desk.enter(":correct") == "Nothing was entered yet that could be taken back."
+    assert await desk.enter(":correct") == "There is no entry yet to take back."
     for words in START:
         await desk.enter(words)
     assert (await desk.enter(":correct 9")).endswith("expected one of 0 to 3")
@@ -173,7 +173,7 @@ async def test_a_game_goes_on_after_desk_and_referee_were_stopped(referee: Refer
         await desk.shows(TableScreen)
         await desk.is_at(5)
         assert (desk.entries(), desk.text("position")) == before
-        assert desk.text("verdict") == "5 entries so far. F1 tells what may be entered."
+        assert desk.text("verdict") == "5 entries so far. F1 shows what you can enter."
         assert await desk.enter("1: choose 22") == "Accepted as entry 5: 1: choose 22 wheat:1/swamp"
         await desk.pilot.press("escape")
         await desk.shows(Start)

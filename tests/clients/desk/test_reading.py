@@ -89,8 +89,8 @@ def test_what_is_wrong_is_told_with_its_column_or_its_rule() -> None:
     assert wrong.error.startswith("found 'castel'; expected castle, ")
     begun = desk.read("0: castle")
     assert (begun.unfinished, begun.error) == (True, "expected a cell, such as 1,-2")
-    assert desk.read("castle 1,1").error == "the line begins otherwise; expected 0: first"
-    assert desk.read("1: castle 1,1").error == "the line begins otherwise; expected 0: first"
+    assert desk.read("castle 1,1").error == "the line must begin with 0:"
+    assert desk.read("1: castle 1,1").error == "the line must begin with 0:"
     several = next(d for d, words, _ in desks(KINGS, 4) if ": place" in words and len(list(d.state.legal_moves())) > 1)
     number = several.state.kings[0][0]
     assert f"place {number} can be " in several.read(f"{several.beginning}place {number}").error

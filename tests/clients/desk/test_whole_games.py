@@ -43,13 +43,13 @@ async def test_a_game_that_was_entered_and_corrected_is_complete_and_says_what_w
             if words.endswith(": pass"):  # it is the referee's
                 continue
             if seq == len(lines) + 3:
-                await desk.submit(words, f"{words} ends the game, and nothing can be corrected after it.")
+                await desk.submit(words, f"{words} ends the game, and nothing can be corrected after that.")
             await desk.submit(words, f"Accepted as entry {seq}: {words}")
         await until(lambda: "referee audit" in desk.text("verdict"), "the game's file")
         assert desk.entries()[7:-1] == lines[3:]
         assert desk.text("awaited").startswith("The game is over: 1. Seat ")
         assert "Redwing" in desk.text("awaited")
-        await desk.submit(":correct 3", "The game is over: nothing can be corrected any more.")
+        await desk.submit(":correct 3", "The game is over: nothing can be corrected now.")
         folder = desk.app.folder
         known = folder.games("there")[0]
     log = folder.log_file(known.game_id)
