@@ -132,9 +132,8 @@ class Desk:
             return Reading(error="; ".join(sentence(violation, rules) for violation in error.violations))
         if self.beginning and not text.lstrip().startswith(self.beginning.rstrip()):
             return Reading(error=f"the line must begin with {self.beginning.rstrip()}", column=1)
-        ends = error.kind is Kind.SYNTAX and error.what in _AT_THE_END
-        what = "" if ends else f"{error.what}; "
-        return Reading(error=f"{what}expected {error.expected}", column=error.column, unfinished=ends)
+        what = "" if error.is_unfinished else f"{error.what}; "
+        return Reading(error=f"{what}expected {error.expected}", column=error.column, unfinished=error.is_unfinished)
 
     # --- how it can go on --------------------------------------------------------------------------------------
 
