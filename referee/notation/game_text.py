@@ -62,7 +62,7 @@ def write(game: GameText, *, waits: Wait | None = None) -> str:
     for event in game.events:
         violations = state.check(event)
         if fixed := {*accepted.rule_ids(violations)} - game.setup.game.waivable:
-            raise ValueError(f"{line(rules_id, state, event)} is against {', '.join(sorted(fixed))}")
+            raise ValueError(f"{line(rules_id, state, event)} breaks {', '.join(sorted(fixed))}")
         lines.append(line(rules_id, state, event) + accepted.write(violations))
         state.apply(event)
         scored = notation(rules_id).rounds(state, told)
@@ -114,7 +114,7 @@ def read_line(rules_id: str, state: State, text: str) -> Any:
     """The legal event of one line in this position, which stays as it is. Raises ``NotationError``."""
     act: Any = grammar(rules_id).parse(text, "act")
     if (mark := mark_of(act)) is not None:
-        raise syntax_error(mark, "a move that is marked as accepted", "a legal one: no arbiter has ruled on it")
+        raise syntax_error(mark, "a move that is marked as accepted", "a legal move, as no arbiter has ruled on it")
     return _event(rules_id, state, act, frozenset())
 
 
