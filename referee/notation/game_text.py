@@ -124,7 +124,7 @@ def read_line(rules_id: str, state: State, text: str, version: int = 0) -> Any:
     act: Any = grammar(rules_id).parse(text, "act")
     if (mark := mark_of(act)) is not None:
         raise syntax_error(mark, "a move that is marked as accepted", "a legal move, as no arbiter has ruled on it")
-    return _event(rules_id, state, act, frozenset())
+    return _event(registry.get(rules_id, version), state, act, frozenset())
 
 
 def _event(game: Game, state: State, act: Any, waivable: frozenset[str]) -> Any:
