@@ -28,7 +28,7 @@ def test_there_are_frozen_logs_of_every_version(game: Any) -> None:
 
 @pytest.mark.parametrize("log", LOGS, ids=lambda log: log.stem)
 def test_frozen_log_audits_as_it_did(log: Path) -> None:
-    """A later report may have more; what it had then it still has, options, layers and certificates by today's names."""
+    """A later report may have more; what it had then it still has, by today's names of options and layers."""
     kept = log.with_suffix(".json").read_text().replace('"proofs"', '"certificates"')
     then, now = json.loads(kept), json.loads(report_of(log))
     then["options"] = dict(old_names.option(then["rules"]["id"], *chosen) for chosen in then["options"].items())
