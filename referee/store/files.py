@@ -39,7 +39,7 @@ def connect(path: Path, busy_s: float) -> sqlite3.Connection:
 
 
 def _switch_to_wal(connection: sqlite3.Connection, busy_s: float) -> None:
-    """Switch the file to a write-ahead log. Of several that do so at once SQLite refuses all but one, without waiting."""
+    """Switch to a write-ahead log. Of several that do so at once SQLite refuses all but one, without waiting."""
     end = monotonic() + busy_s
     while True:
         try:
