@@ -25,7 +25,8 @@ from referee.log.remarks import encode_remark
 from referee.log.replay import signed_part
 from referee.log.tlog_proof import TlogProof
 from referee.log.v1 import log_pb2
-from referee.notation import position_text
+from referee.notation import boards_text, position_text
+from referee.notation.boards_text import Boards
 from referee.notation.game_text import GameText, write
 from referee.notation.headers import Setup
 from referee.notation.position_text import Position
@@ -48,6 +49,7 @@ from tests.log.games import (
 )
 from tests.log.registered import at_random
 from tests.notation import setups
+from tests.notation.page import BOARDS
 from tests.notation.test_contested import contested
 
 VERIFIER = SIGNER.verifier
@@ -231,6 +233,12 @@ def texts() -> list[bytes]:
         text = f"{head} against {lines.partition(chr(10))[0]}\n"
         found.append(re.sub(r"\[(Result|Places).*\n", "", text).encode())
     return found
+
+
+def boards() -> list[bytes]:
+    """The boards at the end of whole games, in whatever way they are set up, and those of the page."""
+    ends = [boards_text.write(Boards(setup, setups.play(setup, seed=1).state)) for setup in setups.SETUPS[::5]]
+    return [text.encode() for text in (*ends, *BOARDS.values())]
 
 
 def positions() -> list[bytes]:

@@ -38,9 +38,10 @@ from referee.log.remarks import decode_remark
 from referee.log.tlog_proof import TlogProof
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
-from referee.notation import game_text, inspect, lines, position_text
+from referee.notation import boards_text, game_text, inspect, lines, position_text
 from referee.notation.errors import NotationError
 from referee.notation.strict_json import QueryError
+from referee.report import sheet as sheets
 from referee.rollwrite.v1 import rollwrite_pb2
 from referee.wire import registry as codecs
 from referee.wire import strict
@@ -280,6 +281,20 @@ def positions(data: bytes) -> None:
         assert after.digest() != digest
 
 
+def boards(data: bytes) -> None:
+    """Boards alone as text: what is read is printed and read again as the same, and has one score."""
+    found = _refusing(lambda _: boards_text.read(data.decode(errors="replace")), data, NotationError)
+    if found is None:
+        return
+    text = boards_text.write(found)
+    again = boards_text.read(text)
+    assert (boards_text.write(again), again.state.digest()) == (text, found.state.digest())
+    assert (
+        sheets.read(text).sheet().players
+        == sheets.sheet(found.setup.rules_id, found.state, contest=found.contest).players
+    )
+
+
 TARGETS: Final[dict[str, Target]] = {
     "frames": Target(frames, seeds.files),
     "audit": Target(whole_audit, seeds.files),
@@ -297,5 +312,6 @@ TARGETS: Final[dict[str, Target]] = {
     "claims": Target(claims, seeds.claims),
     "notation": Target(notation, seeds.texts),
     "positions": Target(positions, seeds.positions),
+    "boards": Target(boards, seeds.boards),
 }
 """By the name that ``--only`` takes."""

@@ -13,7 +13,7 @@ from referee.log import file
 from tests.fuzz import seeds
 from tests.fuzz.targets import TARGETS, inputs, mended
 
-_MUTATIONS = {"audit": 60, "notation": 30, "positions": 100}
+_MUTATIONS = {"audit": 60, "notation": 30, "positions": 100, "boards": 100}
 """Of the slow ones; of the others 300."""
 
 

@@ -41,7 +41,7 @@ class Adjudicator:
             raise denied(answer_of(error)) from None
 
     async def score(self, text: str) -> pb.ScorePositionResponse:
-        """Return the score sheet of a position, or of a game as text."""
+        """Return the score sheet of boards alone, a position, or a game as text."""
         request = pb.ScorePositionRequest(text=text)
         try:
             return await self._stub.ScorePosition(request, timeout=self._call_s, metadata=self._metadata)
