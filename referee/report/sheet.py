@@ -123,7 +123,7 @@ class Told:
     def sheet(self, *, final: bool = True) -> Sheet:
         """Return the score sheet; ``final`` as in ``sheet``. Raises ``SheetError``, ``UnknownRules``."""
         found = sheet(self.setup.rules_id, self.state, self.scored, contest=self.contest, final=final, waits=self.waits)
-        return replace(found, remarks=(*self.remarks, *found.remarks))
+        return replace(found, remarks=(*found.remarks, *self.remarks))
 
 
 def sheet(

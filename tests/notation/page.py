@@ -240,7 +240,8 @@ game is over, one part for each seat, separated by `|`. They get the points and 
 command takes them, as no game or log can be made of them. `Forfeits`, `Penalties` and the other headers mean what they
 mean before a position; boards are legal or marked with `against` as there.
 
-**Kingdomino**: `castle` with its column and row in a fixed frame, or `nowhere`; then the dominoes in any order. Every
+**Kingdomino**: `castle` with its column and row in a fixed frame, or `nowhere` with `[frame "relative"]`; then the dominoes
+in any order. Every
 seat gets 12 in a game, in a mighty duel 24; those that do not lie in its kingdom count as discarded (harmony) and need
 not be named.
 
@@ -249,7 +250,7 @@ not be named.
 
 **Roll & Write**: coins that are left, and the buildings; the virtual players' buildings by type; then who completed
 which type, the awards of one type in the order in which they were given. An award has all players who completed the
-type in the same round (`seats 0 2`, `virtual 0`), and may name it (`award tower round 9 seats 1`). The award of a type
+type in the same round (`seats 0 2`, `virtual 0`), and may name the round (`award tower round 9 seats 1`). The award of a type
 that one player alone has completed may be left out.
 
 ```text

@@ -52,7 +52,7 @@ def _board(tree: Any, seat: int, each: int, state: State) -> None:
         _take(token, state)
     kingdom = empty_kingdom(castle, state)
     if kingdom.castle is None and state.options.frame is Frame.FIXED:
-        what = "the castle's column and row in its fixed frame, or a relative frame"
+        what = 'the castle\'s column and row in its frame, or a header for frames without: [frame "relative"]'
         _refuse(castle, f"seat {seat}: castle nowhere", what)
     state.kingdoms[seat] = _built(kingdom, placed, seat, state)
     unknown = each - len(placed) - len(named)
