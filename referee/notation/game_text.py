@@ -81,7 +81,7 @@ def written(game: GameText) -> tuple[list[str], list[str], State]:
             continue
         violations = table.state.check(event)
         if fixed := {*accepted.rule_ids(violations)} - game.setup.game.waivable:
-            raise ValueError(f"{line(rules_id, table.state, event)} is against {', '.join(sorted(fixed))}")
+            raise ValueError(f"{line(rules_id, table.state, event)} breaks {', '.join(sorted(fixed))}")
         lines.append(line(rules_id, table.state, event) + accepted.write(violations))
         table.play(event)
         scored = notation(rules_id).rounds(table.state, told)
@@ -156,7 +156,7 @@ def read_line(rules_id: str, state: State, text: str, version: int = 0) -> Any:
     if act.data == "by_table":
         raise syntax_error(act, "an act of the table", "a move, or what was drawn or rolled")
     if (mark := mark_of(act)) is not None:
-        raise syntax_error(mark, "a move that is marked as accepted", "a legal one: no arbiter has ruled on it")
+        raise syntax_error(mark, "a move that is marked as accepted", "a legal move, as no arbiter has ruled on it")
     return _event(registry.get(rules_id, version), state, act, frozenset())
 
 
