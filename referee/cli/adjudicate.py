@@ -17,8 +17,9 @@ from referee.log.keys import PrivateKey
 from referee.log.players import SALT_BYTES, player_hash
 from referee.log.verdict import Verdict
 from referee.notation.headers import Setup
+from referee.notation.table_acts import Kind
 from referee.report import adjudication
-from referee.report.adjudication import PASSED_OVER, STANDS, Adjudication, Policy, Step
+from referee.report.adjudication import PASSED_OVER, Adjudication, Policy, Step
 from referee.report.model import Facts, Report, Seat, of_adjudication
 from referee.report.page import html
 from referee.report.text import summary, text
@@ -47,9 +48,11 @@ def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
         Path | None, typer.Option("--referee-key", metavar="FILE", help="For --out: the referee's private key.")
     ] = None,
     arbiter_key: Annotated[
-        Path | None,
+        list[Path] | None,
         typer.Option(
-            "--arbiter-key", metavar="FILE", help="For --out: the private key of the arbiter, who signs every ruling."
+            "--arbiter-key",
+            metavar="FILE",
+            help="For --out: the private key of the arbiter, who signs every ruling. Repeat it for further arbiters.",
         ),
     ] = None,
     origin: Annotated[
@@ -85,7 +88,7 @@ def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
     for path in reports:
         if path.suffix not in _WRITERS:
             raise Failure(f"--report {path}: expected a file name that ends in .html or .txt", EXIT_USAGE)
-    signers = _signers(out, key, referee_key, arbiter_key, on_illegal)
+    signers = _signers(out, key, referee_key, arbiter_key or [], on_illegal)
     signer = checkpoint_signer(origin, signers[1]) if signers else None
     found = texts.read(record, lambda words: adjudication.adjudicate(words, on_illegal))
     if signers:
@@ -113,10 +116,11 @@ def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
 
 
 def _signers(
-    out: Path | None, key: Path | None, referee_key: Path | None, arbiter_key: Path | None, policy: Policy
+    out: Path | None, key: Path | None, referee_key: Path | None, arbiter_keys: Sequence[Path], policy: Policy
 ) -> list[PrivateKey]:
-    """Of the scribe, the referee and, if there is one, the arbiter; none without ``out``. Raises ``Failure``."""
-    given = {"--key": key, "--referee-key": referee_key, "--arbiter-key": arbiter_key}
+    """Of the scribe, the referee and the arbiters; none without ``out``. Raises ``Failure``."""
+    given = {"--key": key, "--referee-key": referee_key, "--arbiter-key": next(iter(arbiter_keys), None)}
+    given |= {f"--arbiter-key ({number})": path for number, path in enumerate(arbiter_keys) if number}
     if out is None:
         if named := [option for option, path in given.items() if path is not None]:
             raise Failure(f"{', '.join(named)}: keys sign the game file; expected --out", EXIT_USAGE)
@@ -130,9 +134,11 @@ def _signers(
 
 def _check_recordable(record: Path, found: Adjudication, signers: Sequence[PrivateKey]) -> None:
     """Raises ``Failure`` if no log can be written of what was found with these keys."""
-    if why := obstacle(found.contest, found.setup.seats, found.state.pending()):
+    is_given_up = any(act.kind is Kind.ABORT for act in found.acts)
+    if not is_given_up and (why := obstacle(found.contest, found.setup.seats, found.state.pending())):
         raise Failure(f"{record}: {why}", EXIT_USAGE)
-    if len(signers) < 3 and (found.has_rulings or has_rulings(found.contest)):
+    needs_arbiter = any(act.needs_arbiter for act in found.acts) if found.acts else has_rulings(found.contest)
+    if len(signers) < 3 and (found.has_rulings or needs_arbiter):
         raise Failure(f"{record}: the record has an arbiter's rulings: --out needs --arbiter-key", EXIT_USAGE)
 
 
@@ -153,16 +159,17 @@ def _hash_of(setup: Setup, salt: bytes, seat: int) -> bytes:
 
 def recorded(found: Adjudication, signers: Sequence[PrivateKey], players: Sequence[bytes]) -> Recorder:
     """The log of all that was entered. Raises ``LogError``."""
-    recorder = Recorder(found.setup, signers[0], signers[2] if len(signers) > 2 else None, players)
-    for entered in found.entered:
-        if entered.step is Step.PLAYED or entered.seat is None:
-            recorder.take(entered.event)
-        elif entered.step is Step.REFUSED:
+    recorder = Recorder(found.setup, signers[0], signers[2:], players, has_table_acts=bool(found.acts))
+    seqs = [0]
+    for number, entered in enumerate(found.entered):
+        recorder.name_lines([seqs[count] for count in found.entered_after if count <= number])
+        if entered.step is Step.REFUSED:
             recorder.refuse(entered.event)
-        elif entered.step is Step.STOOD_IN:
+        elif entered.step is Step.STOOD_IN and entered.seat is not None:
             recorder.skip(entered.seat, entered.event, PASSED_OVER)
         else:
-            recorder.accept(entered.seat, entered.event, entered.rule_ids, STANDS)
+            recorder.enter(entered.event)
+        seqs.append(recorder.record.size - 1)
     if not found.stopped:
         recorder.end(found.contest)
     return recorder

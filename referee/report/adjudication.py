@@ -18,6 +18,8 @@ from referee.notation.errors import Kind, NotationError
 from referee.notation.grammar import place_of
 from referee.notation.headers import Headers, Setup
 from referee.notation.scorings import Scorings
+from referee.notation.table import Table
+from referee.notation.table_acts import TableAct
 from referee.report.sheet import Told, is_over
 
 PASSED_OVER: Final = "TBL-2"
@@ -44,6 +46,8 @@ class Step(StrEnum):
     """An attempt that changes nothing."""
     STOOD_IN = "stand-in"
     ACCEPTED = "accepted"
+    TABLE = "table"
+    """An act of the table, not of the game."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,7 @@ class Entered:
     line: int | None
     """Of the record; None for what the record does not have."""
     seat: int | None
-    """Whose act it is; None for what was drawn or rolled."""
+    """Whose act it is; None for what was drawn or rolled, and of acts of the table."""
     violations: tuple[Violation, ...] = ()
     """Of what was refused or accepted."""
 
@@ -104,6 +108,8 @@ class Adjudication:
     """The positions right after each scoring."""
     contest: Contest = field(default_factory=Contest)
     """What happened beside the moves, as the record tells it."""
+    entered_after: list[int] = field(default_factory=lambda: [0])
+    """How many of ``entered`` there were after each line of the record, which acts of the table name by number."""
     claimed: str | None = None
     """The result that the record states, where it is another one."""
 
@@ -128,6 +134,11 @@ class Adjudication:
         return any(entered.step in (Step.STOOD_IN, Step.ACCEPTED) for entered in self.entered)
 
     @property
+    def acts(self) -> list[TableAct]:
+        """The acts of the table in the record."""
+        return [entered.event for entered in self.entered if entered.step is Step.TABLE]
+
+    @property
     def is_clean(self) -> bool:
         """Nothing in the record is wrong."""
         return all(illegal.ruled for illegal in self.illegal) and self.claimed is None
@@ -140,7 +151,7 @@ def adjudicate(text: str, policy: Policy = Policy.STOP) -> Adjudication:
         raise found.wrong(headers.POSITION, "a game, from its first event on")
     judge = _Judge(text, found.setup(), policy)
     for act in acts:
-        judge.take(act)
+        judge.read(act)
         if judge.outcome.stopped:
             break
     else:
@@ -152,7 +163,8 @@ class _Judge:
     """Reads one line after the other."""
 
     def __init__(self, text: str, setup: Setup, policy: Policy) -> None:
-        self.outcome = Adjudication(setup, policy, setup.start())
+        self._table = Table(setup)
+        self.outcome = Adjudication(setup, policy, self._table.state)
         self._lines = text.split("\n")
         self._scorings = Scorings(setup.rules_id)
         self._skipped: int | None = None
@@ -162,10 +174,33 @@ class _Judge:
         self._lost = False
         """The line before was skipped, as something else is awaited."""
 
-    def take(self, act: Any) -> None:
+    def read(self, act: Any) -> None:
         """The next line. Raises ``NotationError``."""
+        before = self._table.line
+        if act.data == "by_table":
+            self._done(act)
+        else:
+            self.take(act)
+        if self._table.line == before:
+            self._table.leave_out()
+        self.outcome.entered_after.append(len(self.outcome.entered))
+
+    def _done(self, act: Any) -> None:
+        """An act of the table."""
+        done = game_text.take(self._table, act)
+        self.outcome.entered.append(Entered(Step.TABLE, done, str(done), place_of(act)[0], None))
+        self._went_on()
+
+    def _went_on(self) -> None:
+        self.outcome.state = self._table.state
+        self._scorings.see(self._table.state)
+        self.outcome.scored = self._scorings.states
+
+    def take(self, act: Any) -> None:
+        """A move, a draw or a pass. Raises ``NotationError``."""
         event, wrong = self._meant(self.outcome.state, act)
         if wrong is None:
+            game_text.check_stand_in(self._table, act, event)
             self._resolve("the seat moved again")
             self._played(act, event)
         elif self._skipped is not None and (moves := self._stand_ins(self._skipped, act)):
@@ -186,7 +221,8 @@ class _Judge:
             self._stand_in(self._skipped, moves)
         try:
             pending = self.outcome.state.pending()
-            self.outcome.contest = contest_text.read(found, self.outcome.setup.seats, pending)
+            told = self._table.contest() if self.outcome.acts else None
+            self.outcome.contest = contest_text.read(found, self.outcome.setup.seats, pending, told)
         except Contradiction as error:
             self.outcome.contest = error.contest
             self.outcome.claimed = error.told
@@ -308,13 +344,11 @@ class _Judge:
     def _enter(
         self, step: Step, event: Any, seat: int | None, line: int | None, violations: tuple[Violation, ...] = ()
     ) -> None:
-        state = self.outcome.state
-        words = game_text.line(self.outcome.setup.rules_id, state, event)
+        words = game_text.line(self.outcome.setup.rules_id, self._table.state, event)
         self.outcome.entered.append(Entered(step, event, words, line, seat, violations))
         if step is not Step.REFUSED:
-            state.apply(event)
-            self._scorings.see(state)
-            self.outcome.scored = self._scorings.states
+            self._table.play(event, is_line=line is not None)
+            self._went_on()
 
 
 def _seat_on_turn(state: State) -> int | None:

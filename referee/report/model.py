@@ -238,7 +238,7 @@ def _headline(found: Adjudication) -> tuple[str, Tone]:
 
 
 def _verdict(found: Adjudication) -> tuple[str, ...]:
-    played = sum(entered.step is not Step.REFUSED for entered in found.entered)
+    played = sum(entered.step not in (Step.REFUSED, Step.TABLE) for entered in found.entered)
     lines = [f"{played} events were entered."]
     if found.has_rulings:
         ruled = sum(entered.step in (Step.STOOD_IN, Step.ACCEPTED) for entered in found.entered)
@@ -257,7 +257,7 @@ def _result(found: Adjudication) -> str:
 
 
 def _row(entered: Entered) -> Row:
-    mark = "" if entered.step is Step.PLAYED else str(entered.step)
+    mark = "" if entered.step in (Step.PLAYED, Step.TABLE) else str(entered.step)
     if entered.violations:
         mark += f" ({', '.join(entered.rule_ids)})"
     return Row(entered.line, "", entered.words, mark)

@@ -37,6 +37,7 @@ _STEPS: Final = {
     Step.REFUSED: pb.EnteredEvent.STEP_REFUSED,
     Step.STOOD_IN: pb.EnteredEvent.STEP_STAND_IN,
     Step.ACCEPTED: pb.EnteredEvent.STEP_ACCEPTED,
+    Step.TABLE: pb.EnteredEvent.STEP_PLAYED,
 }
 
 

@@ -244,7 +244,7 @@ def test_the_result_of_a_game_that_a_forfeit_ended_is_not_the_sheets(tmp_path: P
     keys = [PrivateKey.generate() for _ in range(3)]
     played = play(PLAIN[1], seed=5)
     assert played.state.scores[0] > played.state.scores[1]  # type: ignore[attr-defined]
-    recorder = Recorder(PLAIN[1], keys[0], keys[2])
+    recorder = Recorder(PLAIN[1], keys[0], keys[2:])
     for event in played.events[:-1]:
         recorder.take(event)
     forfeit = log_pb2.Forfeit(seat=0, ending=log_pb2.ENDING_ADJUDICATED)
