@@ -60,6 +60,14 @@ def desk(  # noqa: PLR0917 - typer reads options from the signature
             show_default=False,
         ),
     ] = None,
+    arbiter_key: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="The arbiter's private key, for rulings; by default arbiter.pem in DIR, which a new game makes.",
+            show_default=False,
+        ),
+    ] = None,
     tls_ca: TlsCa = None,
     tls_cert: TlsCert = None,
     tls_key: TlsKey = None,
@@ -85,7 +93,7 @@ def desk(  # noqa: PLR0917 - typer reads options from the signature
     if server is not None and origin is not None:
         raise Failure("--origin: the referee at --server already has a name; expected no --origin", EXIT_USAGE)
     try:
-        files = Folder(folder)
+        files = Folder(folder, arbiter_key)
         if server is None:
             asyncio.run(_with_own_referee(files, origin))
         else:

@@ -82,6 +82,8 @@ class _Teller:
             case Appealed(author, against, rule_id, seat):
                 return [TableAct(Kind.APPEAL, _seat(author, seat), self._first(against), rule_id, words)]
             case Corrected(_, to_seq):
+                if self._forgets(to_seq):
+                    return []
                 return [TableAct(Kind.CORRECT, line=self._line(to_seq))]
             case TimedOut(seat):
                 return [TableAct(Kind.FELL, seat, ending=Ending.FLAG)]
@@ -96,6 +98,15 @@ class _Teller:
             case _:
                 change = change_of(event)
                 return [] if change is None else [change]
+
+    def _forgets(self, to_seq: int) -> bool:
+        """Drop the lines after an entry, if they are slips of the scribe's pen and nothing happened beside them."""
+        start = self._after[to_seq][0]
+        if any(isinstance(line, TableAct) for line in self.lines[max(start - 1, 0) :]):
+            return False
+        del self.lines[start:]
+        self._after = [(min(count, start), out) for count, out in self._after]
+        return True
 
     def _ruled(self, ruled: Ruled, words: str) -> list[Any]:
         kind, own = self._ruling(ruled)

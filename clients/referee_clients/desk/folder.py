@@ -16,7 +16,13 @@ from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey
 from referee_clients.sdk.organiser import Table
 
-KEY_FILE, GAMES_FILE, NAMES_FILE, REFEREE = "scribe.pem", "games.json", "names.json", "referee"
+KEY_FILE, ARBITER_FILE, GAMES_FILE, NAMES_FILE, REFEREE = (
+    "scribe.pem",
+    "arbiter.pem",
+    "games.json",
+    "names.json",
+    "referee",
+)
 MOST_OF_A_NAME = 20
 """Characters."""
 
@@ -35,14 +41,19 @@ class Known:
     """Where its referee is; empty for the desk's own."""
     token: str = field(repr=False)
     verifier: str
+    arbiter_token: str = field(repr=False, default="")
+    """Empty for a game without an arbiter."""
 
 
 class Folder:
     """All files are readable by their owner only; each is replaced as a whole."""
 
-    def __init__(self, path: Path) -> None:
-        """Makes what is not there. Raises ``FolderError``."""
+    def __init__(self, path: Path, arbiter_key: Path | None = None) -> None:
+        """Makes what is not there. ``arbiter_key``: kept elsewhere. Raises ``FolderError``."""
         self.path = path
+        self._arbiter_path = arbiter_key or path / ARBITER_FILE
+        if arbiter_key is not None and not arbiter_key.exists():
+            raise FolderError(f"{arbiter_key}: no such file; referee keys FILE --new makes a key")
         try:
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.key = _key(path / KEY_FILE)
@@ -60,6 +71,25 @@ class Folder:
             raise FolderError(f"{path / GAMES_FILE}: not what the desk wrote") from None
         self._names: dict[str, Any] = dict(_read(path / NAMES_FILE))
 
+    def arbiter(self, *, make: bool = False) -> PrivateKey | None:
+        """Return the arbiter's key; None if there is none and it is not to be made. Raise ``FolderError``."""
+        if not make and not self._arbiter_path.exists():
+            return None
+        try:
+            key = _key(self._arbiter_path)
+        except OSError as error:
+            raise FolderError(f"{error.filename}: {error.strerror}") from None
+        except LogError as error:
+            raise FolderError(f"{error.what}; expected {error.expected}") from None
+        if key.public.raw == self.key.public.raw:
+            raise FolderError(f"{self._arbiter_path}: this is the scribe's key; expected another for the arbiter")
+        return key
+
+    @property
+    def arbiter_file(self) -> Path:
+        """Where the arbiter's key is, or would be made."""
+        return self._arbiter_path
+
     @property
     def referee(self) -> Path:
         """The data of the desk's own referee."""
@@ -71,7 +101,7 @@ class Folder:
 
     def add(self, table: Table, rules_id: str, server: str, names: Sequence[str]) -> Known:
         """A game that has just been opened; its verifier key is written as well. Raises ``FolderError``."""
-        known = Known(table.game_id, rules_id, server, table.token, table.verifier)
+        known = Known(table.game_id, rules_id, server, table.token, table.verifier, table.arbiter_token)
         self._games[known.game_id] = known
         games = {game_id: asdict(game) for game_id, game in self._games.items()}
         _write(self.path / GAMES_FILE, {game_id: _without_id(fields) for game_id, fields in games.items()})

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from textual import on
 from textual.app import ComposeResult
@@ -40,7 +40,8 @@ field that has some. F2 opens the game: from then on its rules and options stay 
 Names are kept in {folder}/names.json and do not appear in any log: a log knows only seats.
 
 docs/rules of Tile Referee explains the options, rule by rule."""
-_GAME, _SEATS, _NAMES, _COMPONENTS = "Game", "Seats", "names", "components"
+_GAME, _SEATS, _NAMES, _COMPONENTS, _ARBITER = "Game", "Seats", "names", "components", "arbiter"
+_YES: Final = "yes"
 
 
 class Opening(Screen[Known | None]):
@@ -69,6 +70,8 @@ class Opening(Screen[Known | None]):
         self._read_components = read_components
         self._rules_id = registry.names()[0]
         self._opening = False
+        self._wrong: list[str] | None = None
+        """What was filled in when something was found to be wrong."""
 
     def compose(self) -> ComposeResult:
         yield Static("A new game at the table", id="title", markup=False)
@@ -89,6 +92,8 @@ class Opening(Screen[Known | None]):
             _row(_SEATS, Select(seats, value=seats[0][1], allow_blank=False, id=_SEATS, compact=True))
         ]
         rows.append(_row(_NAMES, Input(placeholder="(such as Red, Blue)", id=_NAMES, compact=True)))
+        rulings = [("yes, with a key that this desk has", _YES), ("no", "no")]
+        rows.append(_row(_ARBITER, Select(rulings, value=_YES, allow_blank=False, id=_ARBITER, compact=True)))
         rows += [_row(option.name, _field(option)) for option in self._options()]
         if game.declares_components:
             rows.append(_row(_COMPONENTS, Input(placeholder="(the standard ones)", id=_COMPONENTS, compact=True)))
@@ -100,6 +105,13 @@ class Opening(Screen[Known | None]):
 
     def on_mount(self) -> None:
         self.query_one(f"#{_GAME}").focus()
+
+    @on(Select.Changed)
+    @on(Input.Changed)
+    def _is_changed(self) -> None:
+        """What was wrong may be right now."""
+        if self._wrong is not None and self._wrong != self._filled_in():
+            self._say("")
 
     @on(Select.Changed)
     async def _other_game(self, event: Select.Changed) -> None:
@@ -121,13 +133,23 @@ class Opening(Screen[Known | None]):
             _SEATS: "Seats: the number of seats. They are numbered from 0, in the order of play.",
             _NAMES: f"Names: the players from seat 0 on, separated by commas; up to {MOST_OF_A_NAME} letters each; "
             "optional. They stay on this machine.",
+            _ARBITER: "Arbiter: who can rule at this desk: penalties, a seat that did not come, the result. The key is "
+            f"{self._folder.arbiter_file}; it is made if it is not there. It cannot be added later.",
             _COMPONENTS: f"Components: the {known.COMPONENTS} on your table, if not the standard one: a file in the "
             f"form that {command} prints.",
             "open": "Enter opens the game; so does F2 from every field.",
         }
-        return fixed.get(field) or f"{field}: {known.OPTIONS.get(field, '')}."
+        words = fixed.get(field) or (f"{field}: {known.OPTIONS[field]}." if field in known.OPTIONS else "")
+        # The open list of a field has no name of its own.
+        return words or str(self.query_one("#about", Static).content)
+
+    def _filled_in(self) -> list[str]:
+        fields: list[Any] = [*self.query(Input), *self.query(Select)]
+        return [str(field.value) for field in fields]
 
     def _say(self, words: str) -> None:
+        """Tell it for as long as the form stays as it is."""
+        self._wrong = self._filled_in() if words else None
         self.query_one("#said", Static).update(words)
 
     @on(Button.Pressed)
@@ -144,9 +166,15 @@ class Opening(Screen[Known | None]):
             self._say("Opening the game.")
             wire = codec(setup.rules_id, setup.version)
             async with organiser(self._place.address, self._place.token, self._place.security) as there:
-                key = self._folder.key.public.raw
-                options = wire.encode_options(setup.options)
-                table = await there.open_table(setup.rules_id, setup.seats, key, options=options, components=components)
+                arbiter = self._folder.arbiter(make=True) if self._value(_ARBITER) == _YES else None
+                table = await there.open_table(
+                    setup.rules_id,
+                    setup.seats,
+                    self._folder.key.public.raw,
+                    options=wire.encode_options(setup.options),
+                    components=components,
+                    arbiters=[] if arbiter is None else [arbiter.public.raw],
+                )
             self.dismiss(self._folder.add(table, setup.rules_id, self._place.server, names))
         except (ClientError, FolderError, ValueError) as error:
             self._say(f"Not opened: {error}")

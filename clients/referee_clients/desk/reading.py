@@ -17,6 +17,7 @@ from referee.notation.errors import NotationError
 from referee.notation.game_text import line, read_line
 from referee.notation.sentences import sentence
 from referee.render.words import seat_words
+from referee_clients.desk.acts import names_author
 from referee_clients.desk.guide import guide
 
 MOST_MOVES = 5000
@@ -41,7 +42,9 @@ class Reading:
 class Desk:
     """One position, and what may be entered in it."""
 
-    def __init__(self, rules_id: str, state: Any) -> None:
+    def __init__(self, rules_id: str, state: Any, *, goes_on: bool = True) -> None:
+        """``goes_on``: moves and draws are awaited, which is not so of a game that was ended or suspended."""
+        self._goes_on = goes_on
         self.rules_id = rules_id
         self.state = state
         self.pending = state.pending()[0]
@@ -51,12 +54,14 @@ class Desk:
         """What every line that is right begins with; empty after the end of the game."""
 
     def _all_moves(self) -> list[str]:
-        if not isinstance(self.pending, Decision):
+        if not isinstance(self.pending, Decision) or not self._goes_on:
             return []
         moves = islice(self.state.legal_moves(), MOST_MOVES)
         return [line(self.rules_id, self.state, move) for move in moves]
 
     def _beginning(self) -> str:
+        if not self._goes_on:
+            return ""
         if isinstance(self.pending, Decision):
             return f"{self.pending.seat}: "
         if not isinstance(self.pending, Chance):
@@ -95,6 +100,8 @@ class Desk:
 
     def help(self) -> list[str]:
         """What may be entered now, each with an example."""
+        if not self._goes_on:
+            return ["No move and no draw is awaited now."]
         if isinstance(self.pending, Chance):
             return ["For example:", f"    {self.example()}"]
         if not isinstance(self.pending, Decision):
@@ -118,6 +125,16 @@ class Desk:
 
     # --- what is typed ---------------------------------------------------------------------------------------
 
+    def whole(self, text: str) -> str:
+        """Return the line as it is meant if what it begins with was typed once more, or another author after it."""
+        begun, rest = self.beginning.strip(), text.strip()
+        while begun and rest.startswith(begun):
+            after = rest.removeprefix(begun).lstrip()
+            if not (after.startswith(begun) or names_author(after)):
+                break
+            rest = after
+        return text if rest == text.strip() else rest
+
     def read(self, text: str) -> Reading:
         """What the line means here; the position stays as it is."""
         try:
@@ -131,6 +148,8 @@ class Desk:
             rules = {rule.id: rule for rule in registry.get(self.rules_id).catalogue}
             return Reading(error="; ".join(sentence(violation, rules) for violation in error.violations))
         if self.beginning and not text.lstrip().startswith(self.beginning.rstrip()):
+            if isinstance(self.pending, Decision) and re.match(r"\s*\d+\s*:", text, re.ASCII):
+                return Reading(error=f"seat {self.pending.seat} is on turn")
             return Reading(error=f"the line must begin with {self.beginning.rstrip()}", column=1)
         what = "" if error.is_unfinished else f"{error.what}; "
         return Reading(error=f"{what}expected {error.expected}", column=error.column, unfinished=error.is_unfinished)

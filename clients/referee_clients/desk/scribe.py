@@ -12,15 +12,20 @@ from typing import Any
 
 from referee.games.game import Chance
 from referee.log import intent
+from referee.log.errors import LogError
 from referee.log.intent import Author, Role, SignedIntent
 from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey
 from referee.log.v1 import log_pb2
+from referee.notation.table_acts import Kind
 from referee.v1 import game_service_pb2 as pb
+from referee_clients.desk.acts import NO_KEY, Meant, message
+from referee_clients.sdk.arbiter import arbiter as calls_of
 from referee_clients.sdk.channel import Security
 from referee_clients.sdk.connection import SILENCE_S, Connection, Cut
 from referee_clients.sdk.errors import ClientError, Denied, answer_of_failure, denied
 from referee_clients.sdk.ledger import Ledger
+from referee_clients.sdk.organiser import organiser
 
 
 class NotEntered(Exception):
@@ -46,6 +51,12 @@ class Scribe:
         """``on_commit`` is called when there are new entries; ``on_way`` with why there is no connection, or "" when
         there is one."""
         self.ledger = Ledger(game_id, verifier)
+        self._address = address
+        self._game_id = game_id
+        self._token = token
+        self._security = security
+        self._grown = asyncio.Event()
+        """Set with the next commit."""
         self._key = key
         self._on_commit = on_commit
         self._on_way = on_way
@@ -100,6 +111,29 @@ class Scribe:
         correct = log_pb2.Correct(to_seq=to_seq)
         return await self._send(intent.act(self.ledger.record.place, author, self._key, correct))
 
+    async def act(self, meant: Meant, arbiter: PrivateKey | None, arbiter_token: str, organiser_token: str) -> int:
+        """Enter what happened beside the moves. Return the number of its entry; raise as ``enter`` does."""
+        record, act = self.ledger.record, meant.act
+        if act.kind is Kind.ABORT:
+            async with organiser(self._address, organiser_token, self._security) as there:
+                return await there.abort(self._game_id)
+        author, key, token = Author(Role.SCRIBE, self._number()), self._key, self._token
+        if act.is_ruling:
+            if arbiter is None or arbiter.public.raw not in record.opened.arbiter_keys:
+                raise NotEntered(NO_KEY)
+            author = Author(Role.ARBITER, list(record.opened.arbiter_keys).index(arbiter.public.raw))
+            key, token = arbiter, arbiter_token
+        try:
+            made = message(record, meant)
+        except LogError as error:
+            raise NotEntered(f"{error.what}; expected {error.expected}") from None
+        async with calls_of(self._address, self._game_id, token, self._security) as there:
+            seq = (await there.act(record.place, author, key, made, act.words)).seq
+        while self.ledger.size <= seq:
+            self._grown.clear()
+            await self._grown.wait()
+        return seq
+
     def _number(self) -> int:
         """Which scribe we are. Raises ``Denied``."""
         keys = list(self.ledger.record.opened.scribe_keys)
@@ -131,28 +165,29 @@ class Scribe:
         self._connected = False
         self._on_way(why)
 
-    async def _take(self, message: pb.PlayGameResponse) -> None:
+    async def _take(self, said: pb.PlayGameResponse) -> None:
         if not self._connected:
             self._connected = True
             self._on_way("")
-        self._settle(message)
-        if message.HasField("commit"):
+        self._settle(said)
+        if said.HasField("commit"):
+            self._grown.set()
             self._on_commit()
         await self._again()
 
-    def _settle(self, message: pb.PlayGameResponse) -> None:
+    def _settle(self, said: pb.PlayGameResponse) -> None:
         """What became of our act, if the message tells."""
         if self._sent is None:
             return
         signed, seq = self._sent
         if self.ledger.size > seq:
             if self.ledger.holds(signed.intent, seq):
-                self.ledger.receipts.append(message.commit.checkpoint)
+                self.ledger.receipts.append(said.commit.checkpoint)
                 self._settled(seq)
             else:
                 self._settled(NotEntered(f"somebody else made entry {seq} in the meantime"))
-        elif message.HasField("answer") and message.answer.id == seq:
-            self._missing(message.answer)
+        elif said.HasField("answer") and said.answer.id == seq:
+            self._missing(said.answer)
 
     def _missing(self, told: pb.Answer) -> None:
         """An answer to an act that is in no entry."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, ClassVar
 
@@ -13,10 +14,15 @@ from textual.widgets import Footer, Input, Static
 
 from referee.games.game import Decision, Forced
 from referee.games.results import Result
+from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey
 from referee.log.replay import Record
 from referee.notation.outcomes import counted, outcome
+from referee.notation.table_acts import Kind
 from referee.render.registry import renderer
+from referee_clients.desk import acts
+from referee_clients.desk.acts import Meant
+from referee_clients.desk.beside import Beside
 from referee_clients.desk.correction import Correction
 from referee_clients.desk.folder import Folder, Known
 from referee_clients.desk.guide import guide
@@ -33,11 +39,15 @@ _KEYS = """\
 Enter enters the line, once it means one thing that the rules allow: its meaning is shown below the line.
 Tab completes a word. Up and Down bring back what was typed before.
 PageUp and PageDown scroll the boards; F2 shows the entries in their place.
+F7, or :table, lists what can happen beside the moves: resign, protest, take back, rulings.
 F8, or :correct and an entry's number, goes back to an earlier entry, to correct a mistake.
+F6, or :hide, hides the players' hands on the screen, and shows them again.
 Ctrl+Q leaves. What was accepted is kept, and the game goes on from there when you start the desk again.
 
 docs/notation.md of Tile Referee describes the whole notation."""
 
+_HAND = re.compile(r"^(.*\bhand\b[^:]*: ).+$|^(.*: buy \S+ with ).+$")
+"""Where a line tells what is in a hand."""
 _SOON_S = 0.3
 """An answer that takes no longer needs no word before it."""
 
@@ -48,6 +58,8 @@ class TableScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f1", "help", "Help"),
         Binding("f2", "entries", "Boards/entries"),
+        Binding("f6", "hide", "Hide hands", show=False),
+        Binding("f7", "beside", "Beside moves"),
         Binding("f8", "correct", "Correct"),
         Binding("escape", "leave", "Games", key_display="Esc"),
     ]
@@ -64,7 +76,9 @@ class TableScreen(Screen[None]):
     TableScreen.-wide #panes { layout: horizontal; }
     TableScreen.-wide #board { width: 82; }
     TableScreen.-wide #entries { width: 1fr; margin-left: 1; }
-    TableScreen #board Static, TableScreen #entries Static { width: auto; }
+    TableScreen.-wide.entries #board { display: none; }
+    TableScreen #board Static { width: auto; }
+    TableScreen #entries Static { width: 1fr; }
     TableScreen #verdict { height: auto; max-height: 6; border-top: solid; }
     TableScreen Line { margin-right: 1; }
     TableScreen #meaning { height: auto; max-height: 5; }
@@ -86,7 +100,13 @@ class TableScreen(Screen[None]):
         self._meant: tuple[Desk | None, str] = None, ""
         """The position and the line whose meaning is shown."""
         self._asked = ""
-        """The last line that was asked about, as it ends the game."""
+        """The last line that was asked about, as it cannot be corrected."""
+        self._asked_of = ""
+        """As it was typed."""
+        self._hides = False
+        """Hands are not shown."""
+        self._refused = ""
+        """The line that was refused, as long as it stands there."""
         self._begun = ""
         """What the line was begun with; as long as it stands there, nobody has typed."""
         self._scribe = Scribe(
@@ -101,6 +121,8 @@ class TableScreen(Screen[None]):
         )
         self._commands: dict[str, tuple[Callable[[str], None], str]] = {
             "correct": (self._correct_to, "correct 12: back to the position after entry 12"),
+            "table": (lambda _: self.action_beside(), "table: what happened beside the moves"),
+            "hide": (lambda _: self.action_hide(), "hide: hide or show the players' hands"),
             "help": (lambda _: self.action_help(), "help: what you can enter now"),
             "games": (lambda _: self.action_leave(), "games: back to the first screen"),
             "quit": (lambda _: self.app.exit(), "quit: leave"),
@@ -168,7 +190,7 @@ class TableScreen(Screen[None]):
         typed = self.query_one(Line)
         untouched = self._begun == typed.value
         self._names = self._folder.names(self._known.game_id, state.seats)
-        self._desk = Desk(rules_id, state)
+        self._desk = Desk(rules_id, state, goes_on=record.game.goes_on)
         self._history.read(self._scribe.ledger.entries)
         if untouched and not self._scribe.is_waiting:
             self._begin()
@@ -176,7 +198,7 @@ class TableScreen(Screen[None]):
         self.query_one("#awaited", Static).update(self._awaited())
         self.query_one("#position", Static).update(self._position(rules_id, state))
         self.query_one("#board", VerticalScroll).scroll_home(animate=False)
-        self.query_one("#history", Static).update("\n".join(self._history.lines()))
+        self.query_one("#history", Static).update(self._entries())
         self.query_one("#entries", VerticalScroll).scroll_end(animate=False)
         self._show_meaning()
         if not self._said:
@@ -186,6 +208,8 @@ class TableScreen(Screen[None]):
 
     def _begin(self) -> None:
         self._begun = self._desk.beginning if self._desk is not None else ""
+        self._refused = self._asked_of = ""
+        self.query_one(Line).password = self._hides_typing()
         self.query_one(Line).begin(self._begun)
 
     def _awaited(self) -> str:
@@ -216,7 +240,11 @@ class TableScreen(Screen[None]):
         draw = renderer(rules_id)
         # What is awaited stands above, in the desk's own words.
         text = draw.position_text(state, seats, names=self._names, awaits=False, ascii_only=self._ascii_only)
-        return text.rstrip("\n")
+        return "\n".join(map(without_hand, text.splitlines())) if self._hides else text.rstrip("\n")
+
+    def _entries(self) -> str:
+        lines = self._history.lines()
+        return "\n".join(map(without_hand, lines) if self._hides else lines)
 
     def _show_title(self) -> None:
         way = f"NO CONNECTION ({self._way})" if self._way else "connected"
@@ -237,7 +265,13 @@ class TableScreen(Screen[None]):
     def _completed(self, text: str) -> str:
         return text if self._desk is None else self._desk.completed(text)
 
-    def on_input_changed(self, _: Input.Changed) -> None:
+    def on_input_changed(self, changed: Input.Changed) -> None:
+        if self._refused and changed.value != self._refused:
+            self._refused = ""
+            self._say("")
+        if self._asked and changed.value != self._asked_of:
+            self._asked = self._asked_of = ""
+            self._say("")
         self._show_meaning()
 
     def _show_meaning(self) -> None:
@@ -247,11 +281,89 @@ class TableScreen(Screen[None]):
             return
         self._meant = self._desk, text
         meaning, choices = "", list[str]()
-        if self._desk is not None and self._command(text) is None and self._desk.beginning:
-            meaning = self._meaning(self._desk, text)
-            choices = last_words(self._desk.choices(text))
+        if self._desk is not None and self._command(text) is None:
+            meant = self._beside(self._desk, text)
+            if meant is not None:
+                meaning = self._about(meant)
+            elif self._desk.beginning:
+                meaning = self._meaning(self._desk, self._desk.whole(text))
+                choices = last_words(self._desk.choices(self._desk.whole(text)))
+            elif text.strip():
+                meaning = "Nothing is awaited that is a move or a draw. F7 shows what else can be entered."
         self.query_one("#meaning", Static).update(meaning)
-        self.query_one("#choices", Static).update(self._fitting(choices), layout=False)
+        self.query_one("#choices", Static).update("" if self._hides else self._fitting(choices), layout=False)
+
+    # --- beside the moves ----------------------------------------------------------------------------------------
+
+    def _beside(self, desk: Desk, text: str) -> Meant | None:
+        return acts.read(desk.rules_id, desk.state, desk.whole(text))
+
+    def _arbiter(self) -> PrivateKey | None:
+        """The arbiter's key, if it is one of this game. Raises ``FolderError``."""
+        key = self._folder.arbiter()
+        keys = self._scribe.ledger.record.opened.arbiter_keys
+        return key if key is not None and key.public.raw in keys else None
+
+    def _why_not(self, meant: Meant) -> str:
+        if why := acts.check(self._scribe.ledger.record, meant):
+            return why
+        if meant.act.is_ruling and self._arbiter() is None:
+            return acts.NO_KEY
+        if meant.act.kind is Kind.ABORT and not self._place.token:
+            return "only the organiser can break the game off; start the desk with the organiser's --token-file"
+        return ""
+
+    def _about(self, meant: Meant) -> str:
+        """What the act will do, or why it is not possible."""
+        if why := self._why_not(meant):
+            return f"Not possible: {why}"
+        to = meant.act.line if meant.act.kind in (Kind.CORRECT, Kind.RESTORE, Kind.TAKE_BACK) else -1
+        gone = len(self._history.taken_back(to)) if to >= 0 else 0
+        return f"{meant}: {acts.consequence(self._scribe.ledger.record, meant, gone)}."
+
+    def _submit_beside(self, meant: Meant, text: str) -> None:
+        if why := self._why_not(meant):
+            self._say(f"Not entered: {why}")
+            self._refused = text
+        elif self._asked != str(meant):
+            self._asked, self._asked_of = str(meant), text
+            self._say(f"{self._about(meant)} Press Enter again to enter it.")
+        else:
+            self._asked = self._asked_of = ""
+            self.query_one(Line).keep(text)
+            known, place = self._known, self._place
+            act = self._scribe.act(meant, self._arbiter(), known.arbiter_token, place.token)
+            self.run_worker(self._enter(str(meant), act), name="enter")
+
+    def action_beside(self) -> None:
+        """Lists what can happen beside the moves."""
+        if self._desk is None or self._scribe.is_waiting:
+            self._say("The referee has not answered yet.")
+        elif self._scribe.ledger.record.game.is_over:
+            self._say("The game is over: nothing can be entered any more.")
+        else:
+            offers = acts.offers(self._scribe.ledger.record, self._names)
+            self.app.push_screen(Beside(offers, has_arbiter=self._arbiter() is not None), self._chosen)
+
+    def _chosen(self, line: str | None) -> None:
+        if line is not None:
+            self.query_one(Line).begin(line)
+
+    def action_hide(self) -> None:
+        """Hides hands, and shows them again."""
+        self._hides = not self._hides
+        self.query_one(Line).password = self._hides_typing()
+        self._meant = None, ""
+        if self._desk is not None:
+            state = self._desk.state
+            self.query_one("#position", Static).update(self._position(self._desk.rules_id, state))
+            self.query_one("#history", Static).update(self._entries())
+        self._show_meaning()
+        self._say("Hands are hidden; F6 shows them." if self._hides else "Hands are shown.")
+
+    def _hides_typing(self) -> bool:
+        """Whether what is typed now is a hand."""
+        return self._hides and self._begun.startswith("hand")
 
     @staticmethod
     def _meaning(desk: Desk, text: str) -> str:
@@ -282,8 +394,15 @@ class TableScreen(Screen[None]):
             self._commands[name][0](argument)
         elif self._desk is None or self._scribe.is_waiting:
             self._say("The referee has not answered yet.")
+        elif (meant := self._beside(self._desk, text)) is not None:
+            self._submit_beside(meant, text)
         elif self._desk.beginning:
-            self._submit(self._desk, text)
+            self._submit(self._desk, self._desk.whole(text))
+        elif text.strip():
+            over = self._scribe.ledger.record.game.is_over
+            what = "nothing can be entered any more" if over else "no move is awaited; F7 shows what can be entered"
+            self._say(f"Not entered: {what}.")
+            self._refused = text
 
     def _command(self, text: str) -> tuple[str, str] | None:
         """``:correct 12``, also behind what the line began with; the colon may be missing."""
@@ -300,7 +419,7 @@ class TableScreen(Screen[None]):
         # With time to protest the last move can be corrected until the result is entered.
         is_final = not self._scribe.ledger.record.opened.terms.protest_ms
         if reading.event is not None and is_final and desk.is_last(reading.event) and self._asked != reading.line:
-            self._asked = reading.line
+            self._asked, self._asked_of = reading.line, line.value
             self._say(
                 f"{reading.line} ends the game, and nothing can be corrected after that. Press Enter again to enter it."
             )
@@ -313,8 +432,7 @@ class TableScreen(Screen[None]):
             self._say("Nothing was typed, so nothing was entered.")
         else:
             self._say(f"Not entered: {_where(reading)}")
-            if reading.column:
-                line.cursor_position = min(reading.column - 1, len(text))
+            self._refused = line.value
 
     async def _enter(self, words: str, act: Awaitable[int]) -> None:
         """Tells what becomes of an act. The line is left as it is until that is known."""
@@ -341,7 +459,18 @@ class TableScreen(Screen[None]):
     def action_help(self) -> None:
         """What may be entered now, then the keys."""
         if self._desk is not None:
-            self.app.push_screen(Help("\n".join([self._awaited(), "", *self._desk.help(), "", _KEYS])))
+            self.app.push_screen(
+                Help("\n".join([self._awaited(), "", *self._desk.help(), "", *self._help_beside(), _KEYS]))
+            )
+
+    def _help_beside(self) -> list[str]:
+        record = self._scribe.ledger.record
+        if record.game.is_over:
+            return []
+        has_key = self._arbiter() is not None
+        offers = [each for each in acts.offers(record, self._names) if has_key or not each.is_ruling]
+        lines = [line for each in offers for line in (f"{each.words}.", f"    {each.line}")]
+        return ["Beside the moves:", *lines, *([] if has_key else [f"Rulings: {acts.NO_KEY}."]), ""]
 
     def action_entries(self) -> None:
         self.toggle_class("entries")
@@ -381,6 +510,11 @@ class TableScreen(Screen[None]):
             return
         words = f"back to the position after entry {to_seq}"
         self.run_worker(self._enter(words, self._scribe.correct(to_seq)), name="enter")
+
+
+def without_hand(line: str) -> str:
+    """Return a line of the boards, or of the list of entries, without the cards of a hand."""
+    return _HAND.sub(lambda found: f"{found[1] or found[2]}(hidden)", line)
 
 
 def _where(reading: Reading) -> str:

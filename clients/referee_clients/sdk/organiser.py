@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,6 +37,7 @@ class Table:
     game_id: str
     token: str = field(repr=False)
     verifier: str
+    arbiter_token: str = field(repr=False, default="")
 
 
 class Organiser:
@@ -62,12 +63,20 @@ class Organiser:
         return Opened(response.game.id, tuple(joins), response.verifier_key)
 
     async def open_table(
-        self, rules_id: str, seats: int, scribe: bytes, *, options: bytes = b"", components: bytes = b""
+        self,
+        rules_id: str,
+        seats: int,
+        scribe: bytes,
+        *,
+        options: bytes = b"",
+        components: bytes = b"",
+        arbiters: Sequence[bytes] = (),
     ) -> Table:
         """Opens a game at a physical table: the scribe of this public key declares what is drawn and enters all moves.
 
         It is played by the rules of the table, so that what was entered wrongly can be corrected. ``options``,
-        ``components``: exact bytes of the game's messages; empty: defaults.
+        ``components``: exact bytes of the game's messages; empty: defaults. ``arbiters``: public keys of those who can
+        rule on the game; none can be added later.
         """
         places = [log_pb2.Seat(scribed=True) for _ in range(seats)]
         request = pb.CreateGameRequest(
@@ -75,11 +84,12 @@ class Organiser:
             options=options,
             components=components,
             seats=places,
-            terms=log_pb2.Terms(table_rules=table_rules.VERSION),
+            terms=log_pb2.Terms(table_rules=table_rules.VERSION, take_backs=True),
+            arbiter_keys=arbiters,
             declaring_scribe_key=scribe,
         )
         response = await self._create(request)
-        return Table(response.game.id, response.scribe_token, response.verifier_key)
+        return Table(response.game.id, response.scribe_token, response.verifier_key, response.arbiter_token)
 
     async def _create(self, request: pb.CreateGameRequest) -> pb.CreateGameResponse:
         try:
@@ -94,6 +104,15 @@ class Organiser:
             return (await self._stub.GetGame(request, timeout=CALL_S, wait_for_ready=True)).game
         except grpc.aio.AioRpcError as error:
             raise denied(answer_of(error)) from None
+
+    async def abort(self, game_id: str) -> int:
+        """End a game without a result. Return the number of its last entry."""
+        try:
+            request = pb.AbortGameRequest(game_id=game_id)
+            ended = await self._stub.AbortGame(request, timeout=CALL_S, metadata=self._metadata)
+        except grpc.aio.AioRpcError as error:
+            raise denied(answer_of(error)) from None
+        return int(ended.game.size) - 1
 
     async def save_log(self, game_id: str, path: Path) -> None:
         """Writes the game's file; of a running game, as far as it has come."""

@@ -66,7 +66,7 @@ async def test_what_is_refused_is_told_and_stays_in_the_line(desk: Desk) -> None
     assert desk.text("meaning").startswith("Not possible: KDO-17 (")
     told = await desk.enter("0: castel 1,1")
     assert told.startswith("Not entered: column 4: found 'castel'; expected castle, ")
-    assert (desk.line.value, desk.line.cursor_position) == ("0: castel 1,1", 3)
+    assert (desk.line.value, desk.line.cursor_position) == ("0: castel 1,1", 13)
     assert await desk.enter("0: ") == "Nothing was typed, so nothing was entered."
     assert (await desk.enter("0: :undo")).startswith("There is no such command. Commands: correct 12: back to")
     assert desk.entries() == ["the game is opened"]

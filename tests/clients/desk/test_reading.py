@@ -90,7 +90,7 @@ def test_what_is_wrong_is_told_with_its_column_or_its_rule() -> None:
     begun = desk.read("0: castle")
     assert (begun.unfinished, begun.error) == (True, "expected a cell, such as 1,-2")
     assert desk.read("castle 1,1").error == "the line must begin with 0:"
-    assert desk.read("1: castle 1,1").error == "the line must begin with 0:"
+    assert desk.read("1: castle 1,1").error == "seat 0 is on turn"
     several = next(d for d, words, _ in desks(KINGS, 4) if ": place" in words and len(list(d.state.legal_moves())) > 1)
     number = several.state.kings[0][0]
     assert f"place {number} can be " in several.read(f"{several.beginning}place {number}").error
@@ -137,3 +137,17 @@ def test_a_move_that_ends_the_game_is_known_as_the_last() -> None:
         *before, (last, _, event) = desks(setup, 4)
         assert last.is_last(event)
         assert not any(desk.is_last(earlier) for desk, _, earlier in before)
+
+
+def test_a_beginning_that_is_typed_again_is_taken_as_meant() -> None:
+    desk = at("0: castle")
+    assert desk.whole("0: 0: castle 1,1") == "0: castle 1,1"
+    assert desk.whole("0: 1: resign") == "1: resign"
+    assert desk.whole("0: arbiter: void") == "arbiter: void"
+    assert desk.whole("0: castle 1,1") == "0: castle 1,1"
+    assert at("first").whole("first order: first order: 0 1 1 0") == "first order: 0 1 1 0"
+
+
+def test_a_game_that_was_ended_offers_no_moves() -> None:
+    desk = Desk("kingdomino", KINGS.start(), goes_on=False)
+    assert (desk.beginning, desk.choices(""), desk.help()) == ("", [], ["No move and no draw is awaited now."])

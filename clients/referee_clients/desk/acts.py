@@ -1,0 +1,256 @@
+"""What happened beside the moves, as a scribe types it: what a line means, what it will do, what is possible now.
+
+Numbers are those of entries of the log. Knows no terminal and no game.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from referee.games.game import Decision, Ending
+from referee.games.results import Contest
+from referee.log import events
+from referee.log.errors import Code, LogError
+from referee.log.events import read_rule
+from referee.log.intent import Author, Role
+from referee.log.judge import judge_act
+from referee.log.replay import Record
+from referee.log.v1 import log_pb2
+from referee.notation import game_text, table_acts
+from referee.notation.errors import NotationError
+from referee.notation.grammar import grammar
+from referee.notation.outcomes import counted, outcome
+from referee.notation.table_acts import RULINGS, Kind, TableAct
+from referee.transcript import table_messages
+
+_AUTHOR: Final = re.compile(r"\s*(?:\d+|arbiter(?:\s+\d+)?|scribe|organiser|referee)\s*:", re.ASCII)
+NO_KEY: Final = (
+    "This needs the arbiter's key, and the desk has none for this game. Leave with Ctrl+Q and start it with "
+    "--arbiter-key FILE; a game that was opened without an arbiter cannot get one"
+)
+"""What the desk lacks, and how to get it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meant:
+    """A line about the table."""
+
+    act: TableAct
+    move: Any = None
+    """That stands against rules, where it does."""
+    broken: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return str(self.act)
+
+
+def names_author(text: str) -> bool:
+    """Whether the line says itself whose it is."""
+    return _AUTHOR.match(text) is not None
+
+
+def read(rules_id: str, state: Any, text: str) -> Meant | None:
+    """Return what a line says of the table; None for a move, a draw, or what is not in the notation."""
+    try:
+        tree: Any = grammar(rules_id).parse(text, "act")
+        if tree.data == "by_table":
+            return Meant(table_acts.of_tree(tree))
+        if game_text.mark_of(tree) is None:
+            return None
+        move = game_text.meant(rules_id, state, tree)
+    except NotationError:
+        return None
+    broken = tuple(map(str, game_text.mark_of(tree).children))
+    seat = game_text.seat_of(tree)
+    act = TableAct(Kind.STANDS, seat=-1 if seat is None else seat, rule_id=RULINGS[Kind.STANDS])
+    return Meant(act, move, broken)
+
+
+def message(record: Record, meant: Meant) -> Any:
+    """Return what is signed. Raise ``LogError`` for what cannot be entered at a desk."""
+    act, seqs = meant.act, range(record.size + 1)
+    if act.kind is Kind.STANDS:
+        if meant.move is None:
+            raise _refused(
+                "this line says nothing that can be entered", "the move, which ends with against and the rules"
+            )
+        data = record.game.position.encoded_move(meant.move)
+        rule = log_pb2.Rule(accept=log_pb2.Accept(seat=act.seat, move=data, rule_ids=meant.broken))
+        return table_messages.fill(rule, act, seqs)
+    if act.kind is Kind.FELL:
+        raise _refused("the referee enters this itself, by its clock", f"arbiter: {str(act).partition(': ')[2]}")
+    if act.is_ruling:
+        return table_messages.ruling(act, seqs)
+    proposal = record.game.arbitration.proposal
+    return table_messages.of_scribe(act, seqs, proposal.seq if proposal is not None else record.size)
+
+
+def check(record: Record, meant: Meant) -> str:
+    """Return why the act is not possible now; empty if it is. Who has which key is not asked."""
+    act = meant.act
+    if act.kind is Kind.ABORT:
+        return "the game is over" if record.game.is_over else ""
+    try:
+        made = message(record, meant)
+        judge_act(record.game, _event(record, meant, made), record.size)
+    except LogError as error:
+        return f"{error.what}; expected {error.expected}" if error.expected else error.what
+    return ""
+
+
+def _event(record: Record, meant: Meant, made: Any) -> events.TableAct:
+    act = meant.act
+    scribe = Author(Role.SCRIBE, 0)
+    if act.is_ruling:
+        arbiter = Author(Role.ARBITER, act.arbiter)
+        return read_rule(made, arbiter, record.game.position.decoded_move)
+    match act.kind:
+        case Kind.RESIGN:
+            return events.Resigned(scribe, act.seat)
+        case Kind.TAKE_BACK:
+            return events.TakeBackProposed(scribe, act.line, act.seat)
+        case Kind.AGREE:
+            return events.Consented(scribe, made.to_seq, act.seat)
+        case Kind.PROTEST:
+            return events.Protested(scribe, act.line, act.rule_id, act.seat)
+        case Kind.APPEAL:
+            return events.Appealed(scribe, act.line, act.rule_id, act.seat)
+        case _:
+            return events.Corrected(scribe, act.line)
+
+
+def _refused(what: str, expected: str) -> LogError:
+    return LogError(Code.NOT_AWAITED, what, expected)
+
+
+# --- what it will do -------------------------------------------------------------------------------------------------
+
+
+def consequence(record: Record, meant: Meant, taken_back: int) -> str:
+    """Return in plain words what the act does. ``taken_back``: how many entries it would take back."""
+    act, game = meant.act, record.game
+    contest = game.arbitration.contest
+    back = f"takes back {counted(taken_back, 'entry', 'entries')}, which stay in the log"
+    match act.kind:
+        case Kind.RESIGN:
+            return f"seat {act.seat} gives up; {_after(record, _out(contest, act.seat, Ending.RESIGNED))}"
+        case Kind.FORFEIT:
+            ending = act.ending or Ending.ADJUDICATED
+            return f"seat {act.seat} is out ({ending.words}); {_after(record, _out(contest, act.seat, ending))}"
+        case Kind.TAKE_BACK:
+            return f"seat {act.seat} asks to go back to entry {act.line}; when all have agreed, that {back}"
+        case Kind.AGREE:
+            return f"seat {act.seat} agrees to go back"
+        case Kind.PROTEST | Kind.APPEAL:
+            return f"seat {act.seat} {act.kind.value}s; no result is entered until an arbiter has ruled on it"
+        case Kind.CORRECT | Kind.RESTORE:
+            return f"the game goes back to entry {act.line}: that {back}"
+        case Kind.PENALTY:
+            off = counted(act.number, "point") + " fewer at the end" if act.number else "a warning"
+            return f"seat {act.seat}: {off}"
+        case Kind.REINSTATE:
+            return f"seat {act.seat} plays again"
+        case Kind.SKIP:
+            return f"seat {act.seat} loses this move; the smallest legal one is entered for it"
+        case Kind.STANDS:
+            return f"the move stands although it breaks {', '.join(meant.broken)}"
+        case Kind.RESULT:
+            return "the game ends with this result, which is final"
+        case Kind.VOID:
+            return "the game ends and does not count"
+        case Kind.ABORT:
+            return "the game ends without a result, which cannot be undone"
+        case Kind.PAUSE | Kind.ADJOURN:
+            return "nobody can move until an arbiter lets the game go on"
+        case Kind.RESUME:
+            return "the game goes on"
+        case Kind.DISMISS:
+            return "the protest is turned down"
+        case Kind.FELL:
+            return ""
+
+
+def _out(contest: Contest, seat: int, ending: Ending) -> Contest:
+    return replace(contest, out={**contest.out, seat: ending})
+
+
+def _after(record: Record, contest: Contest) -> str:
+    result = contest.result(len(record.opened.seats), record.game.position.pending())
+    if result is None:
+        return "the game goes on, and from now on the smallest legal moves are entered for it"
+    return f"the game ends: {outcome(result, contest)}"
+
+
+# --- what is possible now --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """An act that is possible now."""
+
+    words: str
+    line: str
+    """An example, to be changed before it is entered."""
+    is_ruling: bool
+
+
+def offers(record: Record, names: Sequence[str]) -> list[Offer]:
+    """Return what can be entered now beside moves and draws, with seats as they can act."""
+    seats = range(len(record.opened.seats))
+    last = max(record.size - 1, 0)
+    back = max((seq for seq in range(record.size) if not check(record, _line(f"scribe: back to {seq}"))), default=0)
+    found: list[Offer] = []
+
+    def offer(words: str, line: str, *, is_ruling: bool = False) -> None:
+        if not check(record, _line(line)):
+            found.append(Offer(words, line, is_ruling))
+
+    for seat in seats:
+        who = f"Seat {seat}, {names[seat]}" if names[seat : seat + 1] and names[seat] else f"Seat {seat}"
+        offer(f"{who} resigns", f"{seat}: resign")
+        offer(f"{who} asks to take moves back", f"{seat}: back to {back}")
+        offer(f"{who} agrees to go back", f"{seat}: agree")
+        offer(f"{who} protests (entry, rule, words)", f'{seat}: protest against {last} TBL-30 "why"')
+    for seq, ruling in record.game.arbitration.rulings.items():
+        if ruling.ruled.rule_id:
+            for seat in seats:
+                line = f'{seat}: appeal against {seq} {ruling.ruled.rule_id} "why"'
+                offer(f"Seat {seat} appeals against the ruling of entry {seq}", line)
+    for seq, dispute in record.game.arbitration.disputes.items():
+        if dispute.ruled is None:
+            offer(
+                f"Arbiter: the protest of entry {seq} is turned down", f"arbiter: dismiss decides {seq}", is_ruling=True
+            )
+    offer("The scribe mistyped: back to an entry", f"scribe: back to {back}")
+    awaited = record.game.position.pending()[0]
+    turn = awaited.seat if isinstance(awaited, Decision) else 0
+    out = next(iter(record.game.arbitration.out), 0)
+    places = " ".join(str(seat + 1) for seat in seats)
+    for words, line in (
+        ("points off", f"penalty 1 seat {turn}"),
+        ("a warning", f"penalty 0 seat {turn}"),
+        ("a seat did not come, or left", f"forfeit seat {turn} disconnected"),
+        ("a seat's time is up", f"forfeit seat {turn} flag"),
+        ("a seat loses the game", f"forfeit seat {turn} adjudicated"),
+        ("a seat that is out plays again", f"reinstate seat {out}"),
+        ("the seat on turn loses this move", f"skip seat {turn}"),
+        ("back to an earlier position", f"restore to {max(last - 1, 0)}"),
+        ("the result", f"result places {places}"),
+        ("the game does not count", "void"),
+        ("pause", "pause"),
+        ("go on another day", "adjourn"),
+        ("the game goes on", "resume"),
+    ):
+        offer(f"Arbiter: {words}", f"arbiter: {line}", is_ruling=True)
+    offer("The organiser breaks the game off", "organiser: abort")
+    return found
+
+
+def _line(text: str) -> Meant:
+    """Of a line that is the same in every game."""
+    found = table_acts.read_line("kingdomino", text)
+    assert found is not None  # noqa: S101 - only lines about the table are made here
+    return Meant(found)

@@ -1,0 +1,55 @@
+"""What happened beside the moves: the acts that are possible now, in plain words, to choose one from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import ModalScreen
+from textual.widgets import Footer, OptionList, Static
+from textual.widgets.option_list import Option
+
+from referee_clients.desk.acts import NO_KEY, Offer
+
+_ABOUT = (
+    "Enter puts the line below into the prompt, where you can change its numbers and words. "
+    "The desk then says what it will do, and asks once more."
+)
+
+
+class Beside(ModalScreen[str | None]):
+    """Dismissed with the line of the act that was chosen, or None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Nothing", key_display="Esc")]
+    CSS = """
+    Beside { background: $background; }
+    Beside OptionList { height: 1fr; border: none; }
+    Beside #question, Beside #about { height: auto; }
+    Beside #about { border-top: solid; }
+    """
+
+    def __init__(self, offers: Sequence[Offer], *, has_arbiter: bool) -> None:
+        """``has_arbiter``: the desk has the key that rulings need."""
+        super().__init__()
+        self._offers = [each for each in offers if has_arbiter or not each.is_ruling]
+        self._lacks = "" if has_arbiter else f" Rulings are not offered. {NO_KEY}."
+
+    def compose(self) -> ComposeResult:
+        yield Static("What happened beside the moves? Choose with Up and Down.", id="question", markup=False)
+        yield OptionList(*(Option(each.words, id=str(n)) for n, each in enumerate(self._offers)), markup=False)
+        yield Static("", id="about", markup=False)
+        yield Footer()
+
+    def on_mount(self) -> None:
+        self.query_one(OptionList).focus()
+        if not self._offers:
+            self.query_one("#about", Static).update(f"Nothing is possible now.{self._lacks}")
+
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        line = self._offers[event.option_index].line
+        self.query_one("#about", Static).update(f"{line}\n{_ABOUT}{self._lacks}")
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(self._offers[event.option_index].line)

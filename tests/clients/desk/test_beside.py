@@ -1,0 +1,159 @@
+"""What happened beside the moves, entered at the desk, with a real referee."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from referee.log.keys import PrivateKey
+from referee_clients.desk.beside import Beside
+from referee_clients.desk.folder import Folder, FolderError
+from referee_clients.desk.help import Help
+from referee_clients.desk.start import Start
+from referee_clients.desk.table import TableScreen, without_hand
+from tests.cli.inside import referee as command
+from tests.clients.desk.desk import Desk, running
+from tests.clients.referee_process import Referee
+from tests.notation.setups import PLAIN
+from tests.waiting import until
+
+KINGS = PLAIN[1]
+START = ["0: castle 2,2", "1: castle 1,1", "first order: 1 0 1 0", "line: 3 4 17 22"]
+
+
+@pytest.fixture
+async def desk(referee: Referee, tmp_path: Path) -> AsyncIterator[Desk]:
+    """A game of Kingdomino in which kings are to be put on dominoes."""
+    async with running(referee, tmp_path) as running_desk:
+        await running_desk.open_game(KINGS, "Redwing, Bluebell")
+        for words in START:
+            await running_desk.enter(words)
+        yield running_desk
+
+
+async def confirmed(desk: Desk, words: str) -> str:
+    """Entered twice, as the desk asks: what is said then."""
+    asked = await desk.enter(words)
+    assert asked.endswith("Press Enter again to enter it."), asked
+    await desk.pilot.press("enter")
+    await desk.answered()
+    return desk.text("verdict")
+
+
+async def test_a_resignation_is_asked_about_and_ends_the_game(desk: Desk) -> None:
+    desk.line.begin("0: resign")
+    await desk.pilot.pause()
+    told = "0: resign: seat 0 gives up; the game ends: seat 1 wins: seat 0 resigned."
+    assert desk.text("meaning") == told
+    assert await desk.enter("1: 0: resign") == f"{told} Press Enter again to enter it."
+    assert desk.entries()[-1] == "line: 3 4 17 22"
+    await desk.pilot.press("enter")
+    await until(lambda: "Its file is in" in desk.text("verdict"), "the game's file")
+    assert desk.text("awaited").startswith("The game is over: seat 1 wins: seat 0 resigned")
+    await desk.pilot.pause()
+    assert (desk.line.value, desk.text("meaning"), desk.text("choices")) == ("", "", "")
+    assert await desk.enter("1: choose 3") == "Not entered: nothing can be entered any more."
+    log = desk.app.folder.log_file(desk.app.folder.games("there")[0].game_id)
+    assert command("show", log, "--notation").stdout.endswith("\n0: resign\n")
+    assert command("audit", log, "--key", log.with_suffix(".vkey")).returncode == 0
+
+
+async def test_a_changed_line_is_asked_about_again(desk: Desk) -> None:
+    await desk.enter("0: resign")
+    assert "seat 1" in await desk.enter("1: resign")
+    assert desk.text("verdict").startswith("1: resign: seat 1 gives up")
+    assert desk.entries()[-1] == "line: 3 4 17 22"
+    desk.line.begin("1: ")
+    await desk.pilot.pause()
+    assert desk.text("verdict") == ""
+
+
+async def test_players_agree_to_take_moves_back(desk: Desk) -> None:
+    await desk.enter("1: choose 3")
+    assert (await confirmed(desk, "0: back to 4")).startswith("Accepted as entry 6: 0: back to 4")
+    assert (await confirmed(desk, "1: agree")).startswith("Accepted as entry 7: 1: agree")
+    await desk.is_at(8)
+    assert desk.entries()[5] == "1: choose 3 forest/forest  [taken back by entry 7]"
+    assert desk.text("awaited").startswith("Seat 1, Bluebell to move")
+
+
+async def test_a_protest_and_every_ruling(desk: Desk) -> None:
+    assert (await confirmed(desk, '0: protest against 4 KDO-3 "not shuffled"')).startswith("Accepted as entry 5")
+    assert (await confirmed(desk, 'arbiter: dismiss decides 5 "it was"')).startswith("Accepted as entry 6")
+    assert (await confirmed(desk, "arbiter: penalty 2 seat 1")).startswith("Accepted as entry 7")
+    assert (await confirmed(desk, "arbiter: pause")).startswith("Accepted as entry 8")
+    assert desk.text("awaited") == "An arbiter has ruled that the game is paused."
+    assert (await desk.enter("1: choose 3")).startswith("Not entered: no move is awaited; F7")
+    assert (await confirmed(desk, "arbiter: resume")).startswith("Accepted as entry 9")
+    assert (await confirmed(desk, "arbiter: skip seat 1")).startswith("Accepted as entry 10")
+    await desk.is_at(12)
+    assert (await confirmed(desk, "arbiter: restore to 4")).startswith("Accepted as entry 12")
+    refused = await desk.enter("arbiter: reinstate seat 0")
+    assert refused.startswith("Not entered: seat 0 has not forfeited")
+    assert "no ranking" in await desk.enter("arbiter: result places 2 2")
+    asked = await desk.enter("arbiter: result places 2 1 points 5 9")
+    assert "the game ends with this result" in asked
+    await desk.pilot.press("enter")
+    await until(lambda: "adjudicated" in desk.text("awaited") or "arbiter" in desk.text("awaited"), "the result")
+
+
+async def test_a_seat_that_never_came_forfeits(referee: Referee, tmp_path: Path) -> None:
+    async with running(referee, tmp_path) as desk:
+        await desk.open_game(KINGS, "Redwing, Bluebell")
+        told = await desk.enter("arbiter: forfeit seat 1 disconnected")
+        assert "seat 1 is out (disconnected); the game ends: seat 0 wins" in told
+        await desk.pilot.press("enter")
+        await until(lambda: desk.text("awaited").startswith("The game is over: seat 0 wins"), "the end")
+
+
+async def test_a_game_is_broken_off(desk: Desk) -> None:
+    assert "cannot be undone" in await desk.enter("organiser: abort")
+    await desk.pilot.press("enter")
+    await until(lambda: desk.text("awaited").startswith("The game is over"), "the end")
+
+
+async def test_f7_lists_what_is_possible_and_puts_the_line_into_the_prompt(desk: Desk) -> None:
+    await desk.pilot.press("f7")
+    await desk.shows(Beside)
+    listed = desk.listed()
+    assert listed[0] == "Seat 0, Redwing resigns"
+    assert "Arbiter: points off" in listed
+    assert "Seat 0, Redwing agrees to go back" not in listed
+    assert desk.text("about").startswith("0: resign\n")
+    await desk.pilot.press("down", "enter")
+    await desk.shows(TableScreen)
+    assert desk.line.value == '0: protest against 4 TBL-30 "why"'
+    await desk.pilot.press("f1")
+    await desk.shows(Help)
+    assert "    0: resign\n" in desk.text("help")
+
+
+async def test_without_the_arbiters_key_the_desk_says_what_is_missing(referee: Referee, tmp_path: Path) -> None:
+    async with running(referee, tmp_path) as desk:
+        await desk.open_game(KINGS)
+        (tmp_path / "arbiter.pem").rename(tmp_path / "elsewhere.pem")
+        assert "start it with --arbiter-key FILE" in await desk.enter("arbiter: void")
+        await desk.pilot.press("f7")
+        await desk.shows(Beside)
+        assert not [words for words in desk.listed() if words.startswith("Arbiter")]
+        assert "--arbiter-key FILE" in desk.text("about")
+        await desk.pilot.press("escape")
+        await desk.shows(TableScreen)
+        await desk.pilot.press("escape")
+        await desk.shows(Start)
+    given = Folder(tmp_path, tmp_path / "elsewhere.pem").arbiter()
+    assert given is not None
+    with pytest.raises(FolderError, match="no such file"):
+        Folder(tmp_path, tmp_path / "none.pem")
+    PrivateKey.load(tmp_path / "scribe.pem").save(tmp_path / "same.pem")
+    with pytest.raises(FolderError, match="the scribe's key"):
+        Folder(tmp_path, tmp_path / "same.pem").arbiter()
+
+
+def test_hands_are_hidden_line_by_line() -> None:
+    assert without_hand("  hand, 12 money: denar-3, ducat-9") == "  hand, 12 money: (hidden)"
+    assert without_hand("   3  hand 1: denar-3 ducat-9") == "   3  hand 1: (hidden)"
+    assert without_hand("  12  1: buy tower-12 with ducat-5 ducat-7") == "  12  1: buy tower-12 with (hidden)"
+    assert without_hand("   4  1: take denar-2") == "   4  1: take denar-2"
