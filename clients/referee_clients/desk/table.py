@@ -340,7 +340,7 @@ class TableScreen(Screen[None]):
         if self._desk is None or self._scribe.is_waiting:
             self._say("The referee has not answered yet.")
         elif self._scribe.ledger.record.game.is_over:
-            self._say("The game is over: nothing can be entered any more.")
+            self._say("The game is over: nothing more can be entered.")
         else:
             offers = acts.offers(self._scribe.ledger.record, self._names)
             self.app.push_screen(Beside(offers, has_arbiter=self._arbiter() is not None), self._chosen)
@@ -400,7 +400,7 @@ class TableScreen(Screen[None]):
             self._submit(self._desk, self._desk.whole(text))
         elif text.strip():
             over = self._scribe.ledger.record.game.is_over
-            what = "nothing can be entered any more" if over else "no move is awaited; F7 shows what can be entered"
+            what = "nothing more can be entered" if over else "no move is awaited; F7 shows what can be entered"
             self._say(f"Not entered: {what}.")
             self._refused = text
 
