@@ -263,7 +263,19 @@ class TableScreen(Screen[None]):
     # --- the line ------------------------------------------------------------------------------------------------
 
     def _completed(self, text: str) -> str:
-        return text if self._desk is None else self._desk.completed(text)
+        if self._desk is None:
+            return text
+        longer = self._desk.completed(text)
+        return longer if longer != text else self._completed_beside(self._desk.whole(text), text)
+
+    def _completed_beside(self, begun: str, text: str) -> str:
+        """Of an act beside the moves the next word, if there is one way to go on."""
+        record = self._scribe.ledger.record
+        if not begun.strip() or record.game.is_over:
+            return text
+        found = [each.line for each in acts.offers(record, self._names) if each.line.startswith(begun)]
+        ends = {line[: end if (end := line.find(" ", len(begun) + 1)) >= 0 else len(line)] for line in found}
+        return ends.pop() if len(ends) == 1 else text
 
     def on_input_changed(self, changed: Input.Changed) -> None:
         if self._refused and changed.value != self._refused:
@@ -340,7 +352,7 @@ class TableScreen(Screen[None]):
         if self._desk is None or self._scribe.is_waiting:
             self._say("The referee has not answered yet.")
         elif self._scribe.ledger.record.game.is_over:
-            self._say("The game is over: nothing can be entered any more.")
+            self._say("The game is over: nothing more can be entered.")
         else:
             offers = acts.offers(self._scribe.ledger.record, self._names)
             self.app.push_screen(Beside(offers, has_arbiter=self._arbiter() is not None), self._chosen)
@@ -400,7 +412,7 @@ class TableScreen(Screen[None]):
             self._submit(self._desk, self._desk.whole(text))
         elif text.strip():
             over = self._scribe.ledger.record.game.is_over
-            what = "nothing can be entered any more" if over else "no move is awaited; F7 shows what can be entered"
+            what = "nothing more can be entered" if over else "no move is awaited; F7 shows what can be entered"
             self._say(f"Not entered: {what}.")
             self._refused = text
 

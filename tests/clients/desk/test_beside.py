@@ -54,7 +54,7 @@ async def test_a_resignation_is_asked_about_and_ends_the_game(desk: Desk) -> Non
     assert desk.text("awaited").startswith("The game is over: seat 1 wins: seat 0 resigned")
     await desk.pilot.pause()
     assert (desk.line.value, desk.text("meaning"), desk.text("choices")) == ("", "", "")
-    assert await desk.enter("1: choose 3") == "Not entered: nothing can be entered any more."
+    assert await desk.enter("1: choose 3") == "Not entered: nothing more can be entered."
     log = desk.app.folder.log_file(desk.app.folder.games("there")[0].game_id)
     assert command("show", log, "--notation").stdout.endswith("\n0: resign\n")
     assert command("audit", log, "--key", log.with_suffix(".vkey")).returncode == 0
