@@ -60,7 +60,8 @@ class TlogProof:
         except UnicodeDecodeError:
             raise _bad("the lines of the proof are not ASCII") from None
         if first != FIRST_LINE:
-            raise _bad(f"first line {first[:100]!r}", FIRST_LINE)
+            # The file may be another one, with a token or a key in it: nothing of it is repeated.
+            raise _bad("another first line than that of a proof", FIRST_LINE)
         if not blank:
             raise _bad("no checkpoint", "an empty line and the signed checkpoint")
         if not lines or not lines[0].startswith("extra "):
@@ -68,7 +69,7 @@ class TlogProof:
         entry = canonical_base64(lines[0].removeprefix("extra "))
         match = _INDEX.match(lines[1]) if len(lines) > 1 else None
         if match is None:
-            raise _bad(f"line {lines[1][:100]!r}" if len(lines) > 1 else "no line index", "index and a decimal number")
+            raise _bad("no line index", "index and a decimal number")
         path = tuple(map(canonical_base64, lines[2:]))
         if len(path) > _MAX_HASHES or any(len(sibling) != HASH_BYTES for sibling in path):
             raise _bad("the inclusion proof", f"at most {_MAX_HASHES} hashes of {HASH_BYTES} bytes, a line each")

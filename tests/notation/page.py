@@ -107,7 +107,7 @@ of one colour may come in any order; hands, rows, markets and rolls keep the ord
 other short forms. A tile has its whole name: `garden-10` is a tile, and so are `garden-10-N` and `garden-10-W`.
 
 **What a text leaves out** is only in the log: keys and signatures, seats' players, the terms, a series, times, refused
-moves, protests, and which arbiter ruled. If a result still waits for protests, the text has it as the result that the
+moves, clocks and strikes, and slips of a scribe's pen that were corrected. If a result still waits for protests, the text has it as the result that the
 game has come to.
 
 ## A contested game
@@ -116,6 +116,34 @@ Games are also decided beside the moves: a seat resigns or runs out of time, an 
 illegal move stand or gives the result. A text states all of this, so that its readers find the same winner as the log.
 
 {contested}
+**What was done at the table** has lines of its own, in their place among the moves. A number is that of a line, counted
+from 1 after the headers; 0 is the beginning. At the desk it is the number of an entry, which the desk shows.
+
+| line | what happened |
+|---|---|
+| `1: resign` | seat 1 gives up |
+| `1: back to 12`, then `0: agree` | seat 1 asks to go back to what was after line 12; it happens when all who play have agreed |
+| `1: protest against 12 KDO-14 "too wide"` | seat 1 protests; the words may be missing |
+| `1: appeal against 15 TBL-33 "why"` | against the ruling of line 15, where there is another arbiter |
+| `scribe: back to 12` | the scribe mistyped, and something else happened in between |
+| `referee: forfeit seat 1 flag` | a seat is out without a ruling: {forfeits} |
+| `organiser: abort` | the game was broken off |
+| `arbiter: penalty 2 seat 1` | two points off; 0 is a warning |
+| `arbiter: forfeit seat 1 disconnected` | a seat is out; `arbiter: reinstate seat 1` brings it back |
+| `arbiter: skip seat 1` | the seat loses this move; the stand-in's move follows (TBL-2) |
+| `arbiter: restore to 12` | back to what was after line 12 |
+| `arbiter: stands "why"` | words about the next move, which stands: see below |
+| `arbiter: result places 1 2 points 27 22` | the result; the points may be missing |
+| `arbiter: void` | the game does not count |
+| `arbiter: pause`, `adjourn`, `resume` | nobody can move; the game goes on |
+| `arbiter: dismiss decides 13` | the protest of line 13 is turned down |
+
+A ruling may end with `decides 13` (a protest or an appeal), `under TBL-33` (another rule that it rests on than the usual
+one) and words in quotes, in this order; `arbiter 1:` is the second arbiter. Moves that were taken back stay in the text
+and do not count. For a seat that is out, each line has the stand-in's move (TBL-2).
+
+Headers tell the same without saying when it happened. A text may use either; where it has both they must agree.
+
 | header | value |
 |---|---|
 | `Forfeits` | the seats that have forfeited and how, in that order, separated by commas: {forfeits}. They are placed behind all others (TBL-4), and when at most one seat is left the game is over (TBL-3) |
@@ -181,8 +209,8 @@ deck: their order is not part of a position.
 act is signed with the scribe's key. The referee's key signs the head of the log. If you record a game alone you are
 scribe and referee, with two keys (`referee keys scribe.pem --new`); the log then shows what you vouch for, not what the
 players signed. The text is first played by the rules; if anything is wrong, nothing is written. `referee audit` says
-COMPLETE of a finished game, and PREFIX of one that breaks off. A contested game needs an arbiter's rulings, and so an
-arbiter's key: use `referee adjudicate`.
+COMPLETE of a finished game, and PREFIX of one that breaks off. A text with rulings or protests needs an arbiter's key,
+`--arbiter-key`. A forfeit without a ruling becomes one, as a recording has no clock.
 
 A printed text can be signed as a [C2SP signed note](https://c2sp.org/signed-note); `--sign` prints the verifier key.
 With `--key` the reader checks a text's signature; without it, it says that nothing was checked:
@@ -212,7 +240,7 @@ listed with the illegal lines, and the points count. The same holds for impossib
 
 Rulings in the record hold, whatever the policy: a move that is correctly marked with `against` stands, and forfeits,
 penalties and given results count. They do not make the record wrong. With `--out` each becomes a ruling in the log:
-moves in their places, all others at its end, as a text does not say when they came. Two kinds of ends cannot be written
+lines in their places, headers at its end, as these do not say when they came. Two kinds of ends cannot be written
 so and are refused: a forfeit whose seat the text does not name, and an abort of a game that had already come to its
 end.
 

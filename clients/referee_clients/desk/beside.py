@@ -14,7 +14,7 @@ from textual.widgets.option_list import Option
 from referee_clients.desk.acts import NO_KEY, Offer
 
 _ABOUT = (
-    "Enter puts the line below into the prompt, where you can change its numbers and words. "
+    "Enter puts this line into the prompt, where you can change its numbers and words. "
     "The desk then says what it will do, and asks once more."
 )
 

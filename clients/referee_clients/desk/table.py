@@ -263,7 +263,19 @@ class TableScreen(Screen[None]):
     # --- the line ------------------------------------------------------------------------------------------------
 
     def _completed(self, text: str) -> str:
-        return text if self._desk is None else self._desk.completed(text)
+        if self._desk is None:
+            return text
+        longer = self._desk.completed(text)
+        return longer if longer != text else self._completed_beside(self._desk.whole(text), text)
+
+    def _completed_beside(self, begun: str, text: str) -> str:
+        """Of an act beside the moves the next word, if there is one way to go on."""
+        record = self._scribe.ledger.record
+        if not begun.strip() or record.game.is_over:
+            return text
+        found = [each.line for each in acts.offers(record, self._names) if each.line.startswith(begun)]
+        ends = {line[: end if (end := line.find(" ", len(begun) + 1)) >= 0 else len(line)] for line in found}
+        return ends.pop() if len(ends) == 1 else text
 
     def on_input_changed(self, changed: Input.Changed) -> None:
         if self._refused and changed.value != self._refused:

@@ -1,0 +1,1 @@
+"""Claims about Alhambra, and the certificates that prove them."""

@@ -1,0 +1,1 @@
+"""Claims about Kingdomino, and the certificates that prove them."""

@@ -1,0 +1,1 @@
+"""Worker processes: they answer questions, and may be killed at any time."""
