@@ -40,6 +40,18 @@ def test_the_layers_are_those_of_the_contract() -> None:
     assert [re.findall(r"`(\w+)`", row) for row in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)] == layers()
 
 
+def test_what_lies_side_by_side_is_independent() -> None:
+    """In import-linter's words: a colon would let the parts of a row import each other."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]
+    rows = [row for contract in contracts["contracts"] for row in contract.get("layers", ())]
+    assert any(" | " in row for row in rows)
+    assert not [row for row in rows if ":" in row]
+    packages = [path for path in (ROOT / "referee").rglob("*") if path.is_dir() and "__pycache__" not in path.parts]
+    with_code = [path for path in packages if [*path.glob("*.py")]]
+    # import-linter does not look into what has none.
+    assert [path.name for path in with_code if not (path / "__init__.py").exists() and "v1" not in path.parts] == []
+
+
 def test_the_picture_has_them_in_the_same_order() -> None:
     drawn = PICTURE.split("a layer uses only")[1]
     places = [drawn.index(f">{name}<") for row in layers() for name in row]

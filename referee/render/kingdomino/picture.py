@@ -9,7 +9,6 @@ from referee.games.game import Cell
 from referee.games.kingdomino import State
 from referee.games.kingdomino.dominoes import TERRAINS, Domino, DominoSet, Half
 from referee.games.kingdomino.kingdom import Kingdom
-from referee.notation.outcomes import counted
 from referee.render.kingdomino.board import Board, board
 from referee.render.kingdomino.icons import definitions
 from referee.render.svg import CELL, HEAD, INK, MARGIN, PALE, PAPER, numbers, picture, shadow, words
@@ -135,7 +134,7 @@ def _foot(kingdom: Kingdom, bonus: int, width: int, y: int) -> Iterable[str]:
     x = (width - _CHIP * (len(TERRAINS) + 1)) / 2
     for terrain, own, count in zip(TERRAINS, points, squares, strict=True):
         yield (
-            f"<g><title>{terrain}: {counted(count, 'square')}, {own} points</title>"
+            f"<g><title>{terrain}: {count} {'square' if count == 1 else 'squares'}, {own} points</title>"
             f'<use href="#kdo-{terrain}" x="{x:g}" y="{y + 2}" width="{_SIDE}" height="{_SIDE}"/>'
             f'<rect x="{x:g}" y="{y + 2}" width="{_SIDE}" height="{_SIDE}" rx="5" fill="none" stroke="{INK}"/>'
             + words(x + 55, y + 27, str(own), 20, colour=INK if own else PALE)
