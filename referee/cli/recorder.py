@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,16 +25,18 @@ from referee.log.errors import LogError, RulesError
 from referee.log.intent import Author, Role
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
+from referee.log.remarks import SALT_BYTES, commitment, encode_remark
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.notation import contest_text
 from referee.notation.headers import Setup
+from referee.report.rulings import MOST_POINTS
 from referee.v1 import game_service_pb2 as pb
 from referee.wire.registry import codec
 
 _SCRIBE = _ARBITER = 0
-_MOST_POINTS, _MOST_PENALTIES = 1000, 100
-"""Of one penalty (TBL-33); and how many a seat gets here at the most."""
+_MOST_PENALTIES = 100
+"""How many penalties a seat gets from a text at the most."""
 
 
 class Recorder:
@@ -66,6 +69,9 @@ class Recorder:
         self.header = prepared.opening.header
         self.record, written = Record.start(prepared.open_data, _now())
         self._entries = [written.data]
+        self._remarks: list[log_pb2.Remark] = []
+        self._position_seq = 0
+        """The newest entry that is no attempt."""
 
     def take(self, event: Any) -> None:
         """What happened: a move, a forced pass, what was drawn."""
@@ -84,17 +90,30 @@ class Recorder:
         try:
             self.record.check(signed)
         except RulesError as error:
+            before = self._position_seq
             self._keep(self.record.refuse(signed, error, self._now()))
+            self._position_seq = before
 
-    def skip(self, seat: int, event: Any, rule_id: str) -> None:
-        """The arbiter passes the seat over, and the stand-in's move, which is ``event``, is entered for it."""
-        self.rule(log_pb2.Rule(skip=log_pb2.Skip(seat=seat), rule_id=rule_id))
+    def skip(self, seat: int, event: Any, rule_id: str, words: str = "") -> None:
+        """The arbiter passes the seat over, and the stand-in's move, which is ``event``, is entered for it.
+
+        ``words``: the arbiter's reason.
+        """
+        self.rule(log_pb2.Rule(skip=log_pb2.Skip(seat=seat), rule_id=rule_id), words)
         self._write(log_pb2.StandIn(seat=seat, move=self._encoded(event)))
 
-    def accept(self, seat: int, event: Any, broken: Sequence[str], rule_id: str) -> None:
+    def accept(self, seat: int, event: Any, broken: Sequence[str], rule_id: str, words: str = "") -> None:
         """The arbiter lets the seat's move stand, which breaks these rules."""
         accept = log_pb2.Accept(seat=seat, move=self._encoded(event), rule_ids=broken)
-        self.rule(log_pb2.Rule(accept=accept, rule_id=rule_id))
+        self.rule(log_pb2.Rule(accept=accept, rule_id=rule_id), words)
+
+    def restore(self, rule_id: str, words: str) -> None:
+        """The arbiter rules that the position is the one before the newest attempts."""
+        self.rule(log_pb2.Rule(restore=log_pb2.Restore(to_seq=self._position_seq), rule_id=rule_id), words)
+
+    def take_off(self, seat: int, points: int, words: str = "") -> None:
+        """The arbiter takes points off a seat, at most as many as a ruling may."""
+        self.rule(log_pb2.Rule(penalty=log_pb2.Penalty(seat=seat, points=points), rule_id="TBL-33"), words)
 
     def end(self, contest: Contest) -> None:
         """Enters what happened beside the moves, as rulings, and the end that the game then has; if none, it goes on.
@@ -102,9 +121,9 @@ class Recorder:
         ``obstacle`` has said that this can be, and ``has_rulings`` whether it takes an arbiter.
         """
         for seat, points in enumerate(contest.points_off):
-            for taken in (*([_MOST_POINTS] * (points // _MOST_POINTS)), points % _MOST_POINTS):
+            for taken in (*([MOST_POINTS] * (points // MOST_POINTS)), points % MOST_POINTS):
                 if taken:
-                    self.rule(log_pb2.Rule(penalty=log_pb2.Penalty(seat=seat, points=taken), rule_id="TBL-33"))
+                    self.take_off(seat, taken)
         for seat, ending in contest.out.items():
             forfeit = log_pb2.Forfeit(seat=seat, ending=_number(ending))
             self.rule(log_pb2.Rule(forfeit=forfeit, rule_id="TBL-34"))
@@ -127,6 +146,8 @@ class Recorder:
         writer.header(self.header)
         for entry in self._entries:
             writer.entry(entry)
+        for remark in self._remarks:
+            writer.remark(encode_remark(remark))
         writer.end(signer.sign(self.record.game_id, self.record.size, self.record.root()))
         return stream.getvalue()
 
@@ -136,10 +157,14 @@ class Recorder:
     def _move(self, event: Any) -> intent.SignedIntent:
         return intent.move(self.record.place, Author(Role.SCRIBE, _SCRIBE), self._scribe, self._encoded(event))
 
-    def rule(self, ruling: log_pb2.Rule) -> None:
-        """An act of the arbiter's."""
+    def rule(self, ruling: log_pb2.Rule, words: str = "") -> None:
+        """An act of the arbiter's. ``words``: its reason, which the file has and the entry commits to."""
         if self._arbiter is None:
             raise ValueError("a ruling without an arbiter")
+        if words:
+            salt = secrets.token_bytes(SALT_BYTES)
+            ruling.remark = commitment(salt, words)
+            self._remarks.append(log_pb2.Remark(seq=self.record.size, salt=salt, text=words))
         self._admit(intent.act(self.record.place, Author(Role.ARBITER, _ARBITER), self._arbiter, ruling))
 
     def _admit(self, signed: intent.SignedIntent) -> None:
@@ -150,6 +175,7 @@ class Recorder:
 
     def _keep(self, written: Written) -> None:
         self._entries.append(written.data)
+        self._position_seq = self.record.size - 1
 
     def _now(self) -> Clock:
         return _now(self.record.last_ms)
@@ -163,8 +189,8 @@ def has_rulings(contest: Contest) -> bool:
 
 def obstacle(contest: Contest, seats: int, pending: Sequence[Pending]) -> str:
     """Return why no log can be written of this contest where ``pending`` is awaited; empty if one can."""
-    if max(contest.points_off, default=0) > _MOST_POINTS * _MOST_PENALTIES:
-        return f"[Penalties]: more than {_MOST_POINTS * _MOST_PENALTIES} points off a seat"
+    if max(contest.points_off, default=0) > MOST_POINTS * _MOST_PENALTIES:
+        return f"[Penalties]: more than {MOST_POINTS * _MOST_PENALTIES} points off a seat"
     ruled = contest.ruled
     if ruled is None or ruled.ending is Ending.VOIDED or ruled.places:
         return ""

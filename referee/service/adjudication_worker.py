@@ -12,9 +12,10 @@ from referee.notation import contest_text
 from referee.notation.errors import NotationError
 from referee.notation.headers import Setup
 from referee.report import sheet as sheets
-from referee.report.adjudication import Adjudication, Policy, Step, adjudicate
+from referee.report.adjudication import Adjudication, Step, adjudicate
 from referee.report.model import Seat, of_adjudication, rules_named
 from referee.report.page import html
+from referee.report.rulings import Policy
 from referee.report.sheet import Sheet, SheetError
 from referee.report.text import text
 from referee.service.violations import rule_message, violation_message

@@ -22,7 +22,8 @@ from referee.games.results import Contest
 from referee.notation.errors import Kind, NotationError
 from referee.notation.game_text import GameText, write
 from referee.notation.headers import Setup
-from referee.report.adjudication import Adjudication, Policy, adjudicate
+from referee.report.adjudication import Adjudication, adjudicate
+from referee.report.rulings import Policy
 from referee.service import adjudication
 from referee.service.adjudication import MAX_TEXT_BYTES
 from referee.service.server import Config, Server
