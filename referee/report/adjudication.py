@@ -322,12 +322,21 @@ class _Judge:
         elif self._skipped is not None and (moves := self._stand_ins(self._skipped, act)):
             self._stand_in(self._skipped, moves)
             self.take(index)
-        elif wrong.kind is not Kind.ILLEGAL:
+        elif not self._is_judged(place_of(act)[0], wrong):
             raise wrong
         elif self._is_listing:
             self._repair(index, event, wrong)
         else:
             self._judge(index, event, wrong)
+
+    def _is_judged(self, line: int, wrong: NotationError) -> bool:
+        """Whether a line is somebody's move: what is not in the notation is nobody's, unless a ruling says what it is.
+
+        What a line says of its position, such as coins, may be wrong only because of rulings before it.
+        """
+        if wrong.kind is Kind.ILLEGAL or line in self._rulings:
+            return True
+        return wrong.kind is Kind.SYNTAX and any(each.step is not Step.PLAYED for each in self.outcome.entered)
 
     def end(self, found: Headers) -> None:
         """After the last line: who was skipped last does not move again; then the result."""

@@ -61,7 +61,7 @@ def best(setup: Setup, state: State, acts: Sequence[Any], index: int, *, words: 
         found += moves(setup, state, acts, index, words)[:1]
     left_out = _follow(setup, state.copy(), rest)
     found.append(Repair(None, "", seat, "taken as if it were not there", left_out))
-    if seat != _seat_on_turn(state) is not None:
+    if _seat_on_turn(state) is not None:
         missing = [
             Repair(
                 each.event,
