@@ -195,10 +195,11 @@ export const End = message("End", `
   1 uint32 count needed
   2 bytes frames_hash of 32 needed`);
 
-/** The messages of one game, of version 1 of its rules. */
-const game = (id, move, outcome, options, tables) => ({
-  1: { file: `referee/${id}/v1/${id}.proto`, move, outcome, options, tables },
-});
+/** The messages of one game, by version of its rules: all versions have the same. */
+const game = (id, versions, move, outcome, options, tables) => {
+  const messages = { file: `referee/${id}/v1/${id}.proto`, move, outcome, options, tables };
+  return Object.fromEntries(versions.map((version) => [version, messages]));
+};
 
 function alhambra() {
   const Cell = message("Cell", `
@@ -247,7 +248,7 @@ function alhambra() {
     3 enum loop_rule to 1
     4 enum end_rule to 1
     5 enum slot_currencies repeated to 4`);
-  return game("alhambra", Move, Outcome, Options, Tiles);
+  return game("alhambra", [1, 2], Move, Outcome, Options, Tiles);
 }
 
 function kingdomino() {
@@ -290,7 +291,7 @@ function kingdomino() {
     7 bool wider_offer
     8 bool dynasty`);
   const Tables = message("Tables", `1 Domino dominoes repeated`, { Domino });
-  return game("kingdomino", Move, Outcome, Options, Tables);
+  return game("kingdomino", [1], Move, Outcome, Options, Tables);
 }
 
 function rollwrite() {
@@ -330,7 +331,7 @@ function rollwrite() {
     3 uint32 boxes repeated
     4 uint32 coin_track
     5 enum rows_are to 2`);
-  return game("rollwrite", Move, Outcome, Options, Tables);
+  return game("rollwrite", [1], Move, Outcome, Options, Tables);
 }
 
 /** By rules id and version: the game's proto file, and its messages Move, Outcome, Options and Tables. */

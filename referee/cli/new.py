@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, TextIO
+from typing import Annotated, Final, TextIO
 
 import grpc
 import typer
@@ -32,6 +32,7 @@ from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc
 from referee_clients.join import format_join
 from referee_clients.sdk.channel import Security, bearer, open_channel
+from referee_clients.sdk.errors import answer_of
 
 _TIMEOUT_S = 15
 _RULES = "alhambra"
@@ -221,7 +222,36 @@ async def _create(server: str, secured: Security, token: str, request: pb.Create
         try:
             return await stub.CreateGame(request, timeout=_TIMEOUT_S, metadata=bearer(token))
         except grpc.aio.AioRpcError as error:
-            raise Failure(str(refused(server, error))) from None
+            raise _refused(server, error) from None
+
+
+_OPTIONS: Final = {
+    "seats": "--seats",
+    "options": "--options",
+    "age_order": "--age-order",
+    "components": "--components",
+    "principals": "--principal",
+    "arbiter_keys": "--arbiter-key",
+    "terms.clock": "--clock",
+    "terms.illegal_moves": "--illegal",
+    "terms.strikes": "--illegal",
+    "terms.penalty_ms": "--illegal penalty",
+    "terms.absence_ms": "--absence",
+    "terms.protest_ms": "--protest-time",
+    "terms.take_backs": "--take-backs",
+    "terms.proofs": "--proofs",
+}
+"""What fills the fields of the request."""
+
+
+def _refused(server: str, error: grpc.aio.AioRpcError) -> Failure:
+    """Return what the referee finds wrong, by the option that said it."""
+    found = answer_of(error)
+    field, what = (found.metadata.get(name, "") for name in ("field", "what"))
+    if not what:
+        return refused(server, error)
+    option = _OPTIONS.get(field.partition("[")[0], f"--options {field}")
+    return Failure(f"{option}: {what}")
 
 
 def _game(rules: str | None, seats: int | None, previous: Record | None) -> tuple[str, int]:

@@ -145,7 +145,7 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
         float, typer.Option(metavar="SECONDS", min=0.01, help="Silence after which watchers get a heartbeat.")
     ] = 10.0,
     as_json: Annotated[
-        bool, typer.Option("--json", help="What is printed when it is ready as one line of JSON, for programs.")
+        bool, typer.Option("--json", help="Print where the referee listens as one line of JSON.")
     ] = False,
 ) -> None:
     """Run a referee until Ctrl-C or SIGTERM. However it stops, it loses nothing that it acknowledged.

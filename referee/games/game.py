@@ -227,8 +227,7 @@ class SetupError(InputError):
 
     def __init__(self, field: str, what: str, *, beside: str = "") -> None:
         """``beside``: another option that it cannot be combined with."""
-        super().__init__(f"{field} with {beside}" if beside else field, what)
-        self.field = field
+        super().__init__(field, f"not together with {beside}: {what}" if beside else what)
 
 
 class UnknownRules(LookupError):

@@ -45,15 +45,15 @@ FORFEITS: Final = (
         4,
         _S,
         "games.forfeits.places_after",
-        "Who has forfeited is placed behind everybody who has not, whatever the points; of several, who forfeited "
-        "later is before who forfeited earlier.",
+        "A seat that has forfeited is placed behind every seat that has not, whatever the points. Of several, the "
+        "seat that forfeited later is ahead.",
         "FIDE Laws 2018, 5.1.2: who resigns has lost. Decided here: the order, as who stayed longer played more",
     ),
     _rule(
         5,
         _S,
         "games.forfeits.places_after",
-        "A game that every seat has forfeited has no winner: the places begin with 2, in a solo game, too.",
+        "A game that every seat has forfeited has no winner: its places begin with 2, in a solo game, too.",
         "Decided here: there is nobody whom the last one could be placed before",
     ),
 )
@@ -63,8 +63,9 @@ RULINGS: Final = (
         6,
         _S,
         "games.forfeits.places_by",
-        "Points that an arbiter takes off count before the places: seats are ranked by what is left, equal ones by the "
-        "game's own rules. Who has forfeited stays behind, and what plays without a seat keeps its place.",
+        "Points that an arbiter takes off count before the places: seats are ranked by the points that are left, "
+        "equal ones by the game's own rules. Seats that have forfeited stay behind, and a player that nobody "
+        "plays keeps its place.",
         "FIDE Laws 2018, 12.9.5: reducing the points scored by the offending player",
     ),
     _rule(
@@ -106,31 +107,31 @@ CLOCKS: Final = (
         11,
         _C,
         "log.clocks.Clocks.check",
-        "The network gets so much of a move as the terms allow at most, nothing of an attempt, and of a flag all that "
-        "there is of it.",
+        "Of a move, the network allowance is at most what the terms say; of an attempt there is none; of a flag "
+        "it covers all of the network's time.",
         "Decided here: nobody loses by a slow line what the terms allow, nor gains by saying so more than once",
     ),
     _rule(
         12,
         _C,
         "log.clocks.Clocks.check",
-        "A move counts if it is charged no more than the seat has left, and what is still free of it.",
+        "A move counts if it is charged no more than the seat has left, its free time included.",
         "FIDE Laws 2018, 6.9: the moves have to be completed in the allotted time",
     ),
     _rule(
         13,
         _C,
         "log.clocks.Clocks.check_flag",
-        "The flag of a seat whose move is awaited falls when it is charged more than it has left, the network allowed "
-        "for in full: not a millisecond earlier. The seat forfeits.",
+        "The flag of a seat whose move is awaited falls when the seat is charged more than it has left, after the "
+        "network's whole share: not a millisecond earlier. The seat forfeits.",
         "FIDE Laws 2018, 6.9: who does not complete the moves in the allotted time loses",
     ),
     _rule(
         14,
         _T,
         "log.clocks.Clocks.decided",
-        "A decision that is made gives what the control says: the whole time anew, an increment, or nothing. No clock "
-        "has more than 30 days. Every decision of a turn is a move of its own.",
+        "A decision that is made restores the whole time, adds an increment, or gives nothing, as the time "
+        "control says. No clock has more than 30 days. Every decision of a turn is a move of its own.",
         "Decided here: what a turn consists of differs from game to game, what is awaited does not",
     ),
     _rule(
@@ -182,15 +183,15 @@ SEATS: Final = (
         20,
         _C,
         "log.arbitration.Arbitration.check",
-        "Seats act at the table while the game is in play: each for itself, a scribe for a scribed seat that it names. "
-        "Who has forfeited can only protest and appeal.",
+        "Seats act at the table while the game is in play: each for itself, a scribe for a scribed seat that it "
+        "names. A seat that has forfeited can only protest and appeal.",
         "Decided here: who left has no say in the game, but may have been put out wrongly",
     ),
     _rule(
         21,
         _C,
         "log.arbitration.Arbitration.check",
-        "When the game has come to its end nobody resigns or takes back any more; there is time to protest.",
+        "When the game has come to its end, no seat can resign or take back; there is time to protest.",
         "FIDE Laws 2018, 5.1.2: a resignation ends the game, so there has to be one",
     ),
 )
@@ -224,8 +225,8 @@ GOING_BACK: Final = (
         25,
         _C,
         "log.takebacks.Takebacks.check",
-        "A scribe of a declared game takes back what scribes entered, draws too, and nothing that a seat signed, an "
-        "arbiter ruled or a forfeit changed.",
+        "A scribe of a declared game takes back what scribes entered, draws included, but nothing that a seat "
+        "signed, an arbiter ruled or a forfeit changed.",
         "Decided here: a slip of the pen is nobody's move; all else is not the scribe's to undo",
     ),
     _rule(
@@ -271,9 +272,9 @@ ARBITERS: Final = (
         30,
         _C,
         "log.arbitration.Arbitration.check",
-        "Arbiters of the game rule, nobody else. A ruling names the rule that it rests on, of the game or of the "
-        "table; to suspend the game or let it go on needs none. Before play only a result can be given or the "
-        "game voided.",
+        "Only the arbiters of the game rule. A ruling names the rule that it rests on, of the game or of the "
+        "table; to suspend the game or to resume it needs none. Before play, an arbiter can only give a result or "
+        "void the game.",
         "FIDE Laws 2018, 12.1: the arbiter sees that the Laws are observed",
     ),
     _rule(
@@ -303,15 +304,16 @@ ARBITERS: Final = (
         34,
         _C,
         "log.arbitration.Arbitration.check",
-        "An arbiter puts a seat out, by an ending that is a seat's, or brings one back that has forfeited. It comes "
-        "back with the time and the strikes that it had.",
+        "An arbiter makes a seat forfeit, by an ending that a single seat can have, or brings back a seat that "
+        "has forfeited. It comes back with the time and the strikes that it had.",
         "FIDE Laws 2018, 12.9.6: declaring the game lost. Decided here: the way back, as a forfeit can be an error",
     ),
     _rule(
         35,
         _C,
         "log.arbitration.Arbitration.check",
-        "A decision is skipped, or a wrong move let stand, of the seat on turn in a game that is not suspended.",
+        "An arbiter can skip a decision of the seat on turn, or let its illegal move stand, in a game that is not "
+        "suspended.",
         "Decided here: of no other seat a move is awaited",
     ),
     _rule(
@@ -326,7 +328,8 @@ ARBITERS: Final = (
         37,
         _C,
         "log.game.LoggedGame.due",
-        "A game ends as the table of endings says, by what brings such an end about; with that result and no other.",
+        "A game ends as the table of endings says: by what brings that ending about, and with the result that "
+        "follows from it.",
         "Decided here: an ending that nobody brought about is none",
     ),
 )

@@ -53,10 +53,12 @@ class MalformedIntent(LiveGameError):
 
 
 class BadField(LiveGameError):
-    """A part of a request: which, and what was expected."""
+    """A part of a request: which, and what is wrong with it."""
 
-    def __init__(self, field: str, expected: str) -> None:
-        super().__init__(f"{field}: expected {expected}")
+    def __init__(self, field: str, expected: str = "", *, what: str = "") -> None:
+        """``what``: in place of ``expected``, where that would not tell all."""
+        self.what = what or f"expected {expected}"
+        super().__init__(f"{field}: {self.what}")
         self.field = field
         self.expected = expected
 

@@ -216,9 +216,7 @@ class LiveGames:
             if error.code is Code.MALFORMED:
                 raise BadField("options", f"{error.expected} ({error.what})") from error
             if error.code is Code.RULES:
-                raise BadField(
-                    "seats and options", f"a game that can be set up ({error.found or error.what})"
-                ) from error
+                raise BadField(error.field or "options", what=error.found or error.what) from error
             raise
         # Now, not when it is durable: else somebody could find it in the store and make a second live game of it.
         self._open[game.game_id] = game

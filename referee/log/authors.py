@@ -49,12 +49,12 @@ class Keyring:
         author = author_of(intent)
         if intent.HasField("join"):
             if author.role is not Role.SEAT or author.index >= len(self.seats):
-                raise LogError(Code.AUTHOR, f"no {author} to join")
+                raise LogError(Code.AUTHOR, f"this game has no {author}")
             key = _public_key(intent.join.key)
         else:
             known = self.key_of(author)
             if known is None:
-                raise LogError(Code.AUTHOR, f"{author} has no key", "an author that was declared before")
+                raise LogError(Code.AUTHOR, f"{author} has no key", "an author that GameOpen declares")
             key = known
         if signed.key_id != key.id:
             raise LogError(Code.AUTHOR_SIGNATURE, f"{author}: key id {signed.key_id.hex()}", key.id.hex())

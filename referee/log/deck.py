@@ -85,5 +85,5 @@ def _uniform(words: Iterator[int], n: int) -> int:
 
 def _seed(seed: bytes) -> bytes:
     if len(seed) != SEED_BYTES:
-        raise ValueError(f"seed of {len(seed)} bytes; expected {SEED_BYTES}")
+        raise ValueError(f"the seed has {len(seed)} bytes; expected {SEED_BYTES}")
     return seed

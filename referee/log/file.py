@@ -114,7 +114,7 @@ def read(stream: BinaryIO) -> Iterator[Frame]:
     magic = _take(stream, len(MAGIC))
     if magic != MAGIC:
         if MAGIC.startswith(magic):
-            raise LogError(Code.TORN, f"the file ends after {len(magic)} bytes", offset=0)
+            raise LogError(Code.TORN, f"the file already ends after {len(magic)} bytes", offset=0)
         raise LogError(Code.FRAME, f"magic {magic.hex(' ')}", MAGIC.hex(" "), offset=0)
     order = Order()
     offset = len(MAGIC)

@@ -105,7 +105,7 @@ def unfinished(tail: bytes, offset: int) -> LogError:
     except LogError as error:
         return error
     altered = LogError(
-        Code.FRAME, f"frame length {length} reaches over whole frames", "a length that fits", offset=offset
+        Code.FRAME, f"frame length {length} covers other whole frames", "a length that fits", offset=offset
     )
     real = len(tail) - HEAD_BYTES - TAIL_BYTES
     if real >= 1 and _is_frame(real.to_bytes(4, "big") + tail[4:]):

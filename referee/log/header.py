@@ -70,7 +70,7 @@ def check_descriptors(header: log_pb2.Header, signed_file: Any) -> bool:
     """
     described = _described(header)
     if signed_file.name not in described:
-        raise LogError(Code.HEADER, "descriptors without the game's messages", signed_file.name, entry=0)
+        raise LogError(Code.HEADER, "the descriptors lack the game's messages", signed_file.name, entry=0)
     return all(described.get(file.name) == file for file in _ours(signed_file))
 
 
@@ -90,7 +90,7 @@ def _described(header: log_pb2.Header) -> dict[str, FileDescriptorProto]:
     if len(found) != len(described):
         raise LogError(Code.HEADER, "two descriptors of one file", "each file once", entry=0)
     if log_pb2.DESCRIPTOR.name not in found:
-        raise LogError(Code.HEADER, "descriptors without the log's messages", log_pb2.DESCRIPTOR.name, entry=0)
+        raise LogError(Code.HEADER, "the descriptors lack the log's messages", log_pb2.DESCRIPTOR.name, entry=0)
     return found
 
 

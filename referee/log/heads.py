@@ -41,7 +41,7 @@ class Heads:
         """As above, for checkpoints whose root is right."""
         for data in receipts:
             if verifier is None:
-                raise LogError(Code.UNTRUSTED_KEY, "a receipt without a verifier key")
+                raise LogError(Code.UNTRUSTED_KEY, "a receipt was given without a verifier key")
             receipt = open_checkpoint(data, verifier)
             self._waiting.setdefault(receipt.size, []).append(("receipt", receipt))
         self.grown(Tree())

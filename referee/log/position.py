@@ -39,7 +39,8 @@ class Position:
         try:
             self.state: State = self.rules.new(self.seats, self.options, self.components)
         except SetupError as error:
-            raise LogError(Code.RULES, f"no game can be set up: {error}", found=str(error), entry=0) from error
+            what = f"no game can be set up: {error}"
+            raise LogError(Code.RULES, what, field=error.field, found=error.what, entry=0) from error
         except Exception as error:
             raise engine_failed(error) from error
         self._digest = guarded(self.state.digest)

@@ -75,7 +75,7 @@ class Record:
         """Return a new game and its entry 0. Raise ``LogError``."""
         record = cls(open_data, engines=engines, secret=secret, max_entries=max_entries)
         if record.game.deal.is_dealt and secret is None:
-            raise LogError(Code.DECK, "a dealt game without the referee's secret", entry=0)
+            raise LogError(Code.DECK, "the referee's secret for this dealt game is missing", entry=0)
         return record, record._write(Opened(open_data), open_data, clock)
 
     @classmethod

@@ -71,7 +71,7 @@ def written(game: GameText) -> tuple[list[str], list[str], State]:
     for event in game.events:
         violations = state.check(event)
         if fixed := {*accepted.rule_ids(violations)} - game.setup.game.waivable:
-            raise ValueError(f"{line(rules_id, state, event)} is against {', '.join(sorted(fixed))}")
+            raise ValueError(f"{line(rules_id, state, event)} breaks {', '.join(sorted(fixed))}")
         lines.append(line(rules_id, state, event) + accepted.write(violations))
         state.apply(event)
         scored = notation(rules_id).rounds(state, told)
@@ -123,7 +123,7 @@ def read_line(rules_id: str, state: State, text: str, version: int = 0) -> Any:
     """
     act: Any = grammar(rules_id).parse(text, "act")
     if (mark := mark_of(act)) is not None:
-        raise syntax_error(mark, "a move that is marked as accepted", "a legal one: no arbiter has ruled on it")
+        raise syntax_error(mark, "a move that is marked as accepted", "a legal move, as no arbiter has ruled on it")
     return _event(registry.get(rules_id, version), state, act, frozenset())
 
 

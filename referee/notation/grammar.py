@@ -48,7 +48,7 @@ class _Apart:
         for token in stream:
             begins = token[0].isalnum() or token[0] == "-"
             if before is not None and before.end_pos == token.start_pos and before[-1].isalnum() and begins:
-                raise syntax_error(token, f"{shown(token)} right after {shown(before)}", "a blank between them")
+                raise syntax_error(token, f"{shown(token)} directly after {shown(before)}", "a blank between them")
             before = token
             yield token
 

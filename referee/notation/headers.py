@@ -70,7 +70,7 @@ def named_game(text: str) -> str:
     found = _GAME.match(text)
     if found is None or found["header"] is None:
         at = place(text, found.end() if found else 0)
-        raise NotationError(Kind.SYNTAX, at, "the text does not say of which game it is", '[Game "…"] first')
+        raise NotationError(Kind.SYNTAX, at, "the text does not name its game", '[Game "…"] first')
     if found["name"] not in registry.names():
         at = place(text, found.start("name"))
         raise NotationError(Kind.SYNTAX, at, f"game {shown(found['name'])}", either(registry.names()))
@@ -124,7 +124,7 @@ class Headers:
             if name not in known:
                 raise syntax_error(written, f"header {shown(written)}", either(known))
             if name in self.values:
-                raise syntax_error(written, f"header {name} again", "each header once")
+                raise syntax_error(written, f"header {name} is given twice", "each header once")
             self.values[name] = value
             self._written[name] = written
         self.line = trees[0].meta.line

@@ -51,8 +51,9 @@ def sheet(state: State, scored: Sequence[State], *, final: bool) -> Sheet:
         Reason(f"{upper(seats(group))} have {counted(totals[group[0]], 'point')} each: a draw.", ("ALH-E10", "ALH-F12"))
         for group in tied(totals)
     ]
-    remarks = ["A position does not show how the points of earlier rounds arose, so they are taken over."]
-    return Sheet(tuple(players), tuple(ties), tuple(remarks if before else ()))
+    taken_over = "A position does not show how the points of earlier rounds arose, so they are taken over."
+    remarks = [*([taken_over] if before else []), *(f"{upper(comment)}." for comment in state.comments())]
+    return Sheet(tuple(players), tuple(ties), tuple(remarks))
 
 
 def _held(scored: Sequence[State]) -> Iterator[_Round]:

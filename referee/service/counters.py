@@ -174,7 +174,7 @@ class Commits:
 
 
 class Counters:
-    """All that one referee counts itself; what is there to be looked at, such as open games, is not counted."""
+    """The counters of one referee. Gauges that can be read elsewhere, such as open games, are not kept here."""
 
     def __init__(self) -> None:
         self.acts = Acts()

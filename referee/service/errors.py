@@ -137,8 +137,8 @@ def _explained(error: Exception) -> tuple[str, str, dict[str, object]]:
             reason, metadata = "NOT_AWAITED", {"awaited": awaited}
         case errors.BeyondHead(size=size):
             reason, metadata = "SEQ_OUT_OF_RANGE", {"size": size}
-        case errors.BadField(field=field, expected=expected):
-            reason, metadata = "INVALID_ARGUMENT", {"field": field, "expected": expected}
+        case errors.BadField(field=field, what=what, expected=expected):
+            reason, metadata = "INVALID_ARGUMENT", {"field": field, "what": what, "expected": expected}
         case NotationError(kind=kind, line=line, column=column, what=what, expected=expected, rule_ids=rules):
             reason, metadata = "INVALID_ARGUMENT", {"field": "text", "line": line, "column": column, "kind": kind}
             metadata |= {"what": what, "expected": expected} | ({"rules": ", ".join(rules)} if rules else {})

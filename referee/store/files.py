@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from time import monotonic, sleep
 
 from referee.store.errors import StoreDamaged, StoreFailed
 
@@ -28,9 +29,26 @@ def connect(path: Path, busy_s: float) -> sqlite3.Connection:
         # SQLite would make a write-ahead log as read-only as the database, and leave it behind.
         raise PermissionError("read-only; expected a file that this user may write")
     connection = sqlite3.connect(path, timeout=busy_s, isolation_level=None, check_same_thread=False)
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = FULL")
+    try:
+        _switch_to_wal(connection, busy_s)
+        connection.execute("PRAGMA synchronous = FULL")
+    except BaseException:
+        connection.close()
+        raise
     return connection
+
+
+def _switch_to_wal(connection: sqlite3.Connection, busy_s: float) -> None:
+    """Switch to a write-ahead log. Of several that do so at once SQLite refuses all but one, without waiting."""
+    end = monotonic() + busy_s
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or monotonic() >= end:
+                raise
+        sleep(0.01)
 
 
 def make_room(connection: sqlite3.Connection, pages: int) -> None:

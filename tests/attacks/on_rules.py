@@ -39,7 +39,9 @@ attack = RULES.by("referee")
 @attack
 def rules_version_swapped(table: str, played: Played) -> Forgery:
     """GameOpen names another version than the header."""
-    return corrupt(reopened(played, lambda opened: setattr(opened, "rules_version", 2)), Code.HEADER, 0)
+    return corrupt(
+        reopened(played, lambda opened: setattr(opened, "rules_version", opened.rules_version + 1)), Code.HEADER, 0
+    )
 
 
 @attack

@@ -103,7 +103,7 @@ def test_what_is_no_answer_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_handles_signals_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def serve(_: object) -> None:
+    def serve(_: object, **how: object) -> None:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
     monkeypatch.setattr("referee.cli.serve._run", serve)

@@ -46,7 +46,7 @@ def test_the_last_position(played: Played, whole: Path) -> None:
     done = referee("show", whole)
     assert (done.returncode, done.stderr) == (0, "")
     lines = done.stdout.splitlines()
-    assert lines[0] == f"game {played.record.game_id.hex()}: alhambra, version 1"
+    assert lines[0] == f"game {played.record.game_id.hex()}: alhambra, version 2"
     assert "chance: dealt from a committed deck" in lines
     assert f"seat 2: key {games.seat_key(2).public.raw.hex()}" in lines
     assert any(line.startswith("end (rules): seat 0 ") for line in lines)

@@ -13,6 +13,7 @@ from uuid import uuid4
 
 import pytest
 
+from referee.games import registry
 from referee.log.audit import Policy, audit
 from referee.log.note import VerifierKey
 from referee.log.verdict import Verdict
@@ -83,7 +84,7 @@ def test_a_game_from_deal_to_verified_log(demo: Demo, game: str, words: Sequence
     with log.open("rb") as file:
         report = audit(file, Policy(VerifierKey.parse(key.read_text().strip())))
     assert report.verdict is Verdict.COMPLETE
-    assert f"{game} version 1" in report.as_text()
+    assert f"{game} version {registry.get(game).version}" in report.as_text()
     pictures = [path.read_text() for path in sorted(demo.out.glob("*.svg"))]
     assert [re.findall(r"<title>(Seat \d) at the end</title>", picture) for picture in pictures] == [
         [f"Seat {seat}"] for seat in range(seats)

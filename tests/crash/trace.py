@@ -131,6 +131,8 @@ def sends(events: list[Event]) -> Iterator[tuple[int, int, bytes]]:
             start, data = begun.pop(event.channel)
             if event.value > 0:
                 yield start, event.channel, data[: event.value]
+    # The kill can come when the bytes have left and before this is written down.
+    yield from ((start, channel, data) for channel, (start, data) in begun.items())
 
 
 def first_sent(events: list[Event], needles: set[bytes]) -> dict[bytes, int]:

@@ -12,9 +12,9 @@ HERE = Path(__file__).parent
 
 
 def report_of(log: Path) -> str:
-    """The report as JSON, without remarks: the words of a rule may be bettered, what it decides may not."""
+    """The report as JSON, without comments: the words of a rule may be bettered, what it decides may not."""
     verifier = VerifierKey.parse((HERE / "referee.vkey").read_text().strip())
     with log.open("rb") as stream:
         report = json.loads(audit(stream, Policy(verifier)).as_json())
-    del report["remarks"]
+    del report["comments"]
     return json.dumps(report, indent=1) + "\n"

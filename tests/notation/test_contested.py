@@ -108,7 +108,7 @@ def test_what_no_arbiter_can_waive_cannot_be_marked() -> None:
     assert "a move that breaks KDO-16 cannot stand (TBL-7); expected only KDO-13, KDO-14" in str(caught.value)
     with pytest.raises(NotationError) as caught:
         game_text.read_line("kingdomino", PLAIN[1].start(), "0: castle 2,2 against KDO-14")
-    assert "a move that is marked as accepted; expected a legal one" in str(caught.value)
+    assert "a move that is marked as accepted; expected a legal move" in str(caught.value)
     with pytest.raises(NotationError) as caught:
         game_text.read(f"{KINGS}0: castle 2,2 against")
     assert "the line ends; expected the id of a rule" in str(caught.value)
@@ -116,7 +116,7 @@ def test_what_no_arbiter_can_waive_cannot_be_marked() -> None:
 
 def test_what_could_not_stand_is_not_printed() -> None:
     game = game_text.read(CHOSEN).game
-    with pytest.raises(ValueError, match="place 3 forest/forest 2,0 3,0 is against KDO-16"):
+    with pytest.raises(ValueError, match="place 3 forest/forest 2,0 3,0 breaks KDO-16"):
         game_text.write(replace(game, events=(*game.events, PlaceDomino(3, (2, 0), (3, 0)))))
 
 

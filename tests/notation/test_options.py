@@ -220,7 +220,7 @@ def test_components_from_before_are_read(rules_id: str, header: str, components:
         ),
         (
             '[Game "alhambra"]\n[Seats "2"]\n[loop_one_less "yes"]\n[loop_rule "full"]\n',
-            "line 4, column 2: syntax: header loop_rule again; expected each header once",
+            "line 4, column 2: syntax: header loop_rule is given twice; expected each header once",
         ),
         (
             '[Game "alhambra"]\n[Seats "2"]\n[Sheet "x"]\n',

@@ -72,7 +72,7 @@ async def test_what_cannot_be_asked(tmp_path: Path) -> None:
     text = text_of(one_domino_left())
     rollwrite = Setup("rollwrite", 1, 2, Rollwrite())
     cases = [
-        (pb.ProveDecidedRequest(), "position", "the text does not say of which game it is"),
+        (pb.ProveDecidedRequest(), "position", "the text does not name its game"),
         (pb.ProveDecidedRequest(position="[Game"), "position", "syntax"),
         (pb.ProveDecidedRequest(position=text.replace("offer", "offer 9")), "position", "expected"),
         (pb.ProveDecidedRequest(position=write(Position(rollwrite, rollwrite.start()))), "position", "rollwrite"),

@@ -228,7 +228,7 @@ async def test_a_disagreement_is_an_incident(tmp_path: Path, logged: StringIO) -
         move = course.position.codec.encode_move(RebuildRemove((1, 0)), course.position.components)
         found = await refused(Asker(client).ask("ExplainMove", pb.ExplainMoveRequest(game_id=play.id, move=move)))
         assert (found.reason, set(found.metadata)) == ("INTERNAL", {"incident"})
-        with pytest.raises(Distrust, match="proves something else"):
+        with pytest.raises(Distrust, match="does not prove its answer"):
             await Solver(client.channel, client.organiser).prove("alhambra", LEGAL)
     (line,) = [line for line in lines_of(logged) if line["event"] == "engine and solver disagree"]
     assert (line["level"], line["game"], line["move"]) == ("error", play.id, move.hex())

@@ -118,6 +118,6 @@ def denied(answer: Answer) -> ClientError:
     if answer.reason == "SEQ_OUT_OF_RANGE":
         return Distrust(f"the referee has lost entries that it had sent: {answer}", in_doubt=True)
     plain = _PLAIN.get(answer.reason)
-    if answer.reason == "UNAUTHENTICATED" and answer.message.endswith(("was revoked", "has expired")):
+    if answer.reason == "UNAUTHENTICATED" and "state" in answer.metadata:
         plain = "this token is no longer valid; ask the organiser for another"
     return Denied(f"{plain} ({answer})" if plain else f"the referee refused the call: {answer}", in_doubt=True)

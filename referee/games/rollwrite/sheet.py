@@ -31,7 +31,7 @@ MIN_COIN_TRACK: Final = START_COINS + 4
 MAX_COIN_TRACK: Final = 255
 
 DEFAULT: Final = "rw-default-1"
-"""The project's own, not the printed layout, which is public in pictures only."""
+"""The project's own layout: the printed one is only published as a picture."""
 _DEFAULT_GRID: Final = tuple(
     TYPES.index(name)
     for row in (
