@@ -21,7 +21,7 @@ from referee.notation.headers import Setup
 from referee.report import adjudication
 from referee.report import rulings as line_rulings
 from referee.report.adjudication import PASSED_OVER, REINSTATED, STANDS, Adjudication, Entered, Step
-from referee.report.model import Facts, Report, Seat, of_adjudication, wrong_line
+from referee.report.model import Facts, Report, Seat, of_adjudication, wrong_line, wrong_result
 from referee.report.page import html
 from referee.report.rulings import Policy, RulingError
 from referee.report.text import listing, summary, text
@@ -158,8 +158,10 @@ def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
 def _list(record: Path) -> NoReturn:
     """Print every illegal line, and end."""
     found = texts.read(record, adjudication.list_illegal)
-    wrong = [each for each in found.illegal if not each.ruled]
-    output.write(listing(record.name, [wrong_line(found.setup, each) for each in wrong]))
+    wrong = [wrong_line(found.setup, each) for each in found.illegal if not each.ruled]
+    if found.claimed is not None and not wrong:
+        wrong.append(wrong_result(found))
+    output.write(listing(record.name, wrong))
     raise typer.Exit(int(Verdict.RULES) if wrong else 0)
 
 

@@ -243,7 +243,7 @@ def _changes(text: str, found: Adjudication, rulings: Sequence[LineRuling]) -> I
         where = "" if without is None or without.stopped is None else f" (line {without.stopped.line} does not follow)"
         yield f"Without the moves that stand, the points cannot be computed{where}."
     else:
-        yield f"Without the moves that stand {_score(points)}."
+        yield f"Without the moves that stand it would be {_score(points)}."
 
 
 def _score(result: Result) -> str:

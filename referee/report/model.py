@@ -222,8 +222,7 @@ def of_adjudication(
     scores = found.told.sheet(final=False)
     wrong = [wrong_line(setup, each) for each in found.illegal]
     if found.claimed is not None:
-        reason = f"By the rules it is {found.result}{_places(found)}."
-        wrong.append(Wrong("the result", found.claimed, (reason,), "the points of the rules count"))
+        wrong.append(wrong_result(found))
     headline, tone = _headline(found)
     return Report(
         title=f"{title(setup)}: adjudication",
@@ -248,9 +247,16 @@ def of_adjudication(
 def wrong_line(setup: Setup, found: Illegal) -> Wrong:
     """Return an illegal line of a record."""
     reasons = broken(setup.rules_id, setup.version, found.violations) or (found.reason,)
-    outcome = f"ruled: {found.ruling}: {found.outcome}" if found.ruling else found.outcome
+    ruled = "ruled" + (f" {found.ruling}" if found.stopped else "") + ": " if found.ruling else ""
+    outcome = f"{ruled}{found.outcome}"
     advice = f"; {found.advice}" if found.advice else ""
     return Wrong(f"line {found.line}", found.words, reasons, f"{outcome}{advice}")
+
+
+def wrong_result(found: Adjudication) -> Wrong:
+    """Return the result that the record states, which is another one."""
+    reason = f"By the rules it is {found.result}{_places(found)}."
+    return Wrong("the result", found.claimed or "", (reason,), "the points of the rules count")
 
 
 def _policy(found: Adjudication) -> str:

@@ -31,10 +31,10 @@ def summary(report: Report) -> str:
 
 
 def listing(name: str, wrong: Sequence[Wrong]) -> str:
-    """Return the illegal lines of a record alone."""
-    return _joined(
-        [f"{name}: {counted(len(wrong), 'illegal line') if wrong else 'nothing illegal'}", *_wrong_lines(wrong)]
-    )
+    """Return what is wrong with a record, alone."""
+    count = sum(each.where.startswith("line ") for each in wrong)
+    head = counted(count, "illegal line") if count or not wrong else "a wrong result"
+    return _joined([f"{name}: {head if wrong else 'nothing illegal'}", *_wrong_lines(wrong)])
 
 
 def _wrong_lines(wrong: Sequence[Wrong]) -> list[str]:

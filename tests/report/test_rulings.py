@@ -136,7 +136,7 @@ def test_every_line_is_ruled_on_its_own() -> None:
     assert found.illegal[0].outcome == "stands as it was played (TBL-7); 2 points off seat 0"
     assert found.illegal[1].ruling == "skip, 1 point off seat 1"
     made = as_text(of_adjudication(found, [Seat(0), Seat(1)]))
-    assert "-> ruled: stands, 2 points off seat 0: stands as it was played (TBL-7); 2 points off seat 0" in made
+    assert "-> ruled: stands as it was played (TBL-7); 2 points off seat 0" in made
     assert audited(found).verdict is Verdict.PREFIX
 
 
