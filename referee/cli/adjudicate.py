@@ -94,9 +94,9 @@ def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
     - 31: 1: take denar-2
     - 44: stop, places 2 1
 
-    --list names every illegal line, each judged on its own. After an illegal line the game goes on in the way that fits
-    the next 40 lines best: as it was played if that can stand, with another legal move, without the line, or with a
-    move that is missing before it. The list ends early where nothing fits.
+    --list names every illegal line, each judged on its own, and lines that do not fit their position. After such a line
+    the game goes on in the way that fits the next 200 lines best: as it was played if that can stand, with another
+    legal move, without the line, or with a move that is missing before it. The list ends early where nothing fits.
 
     A record can contain the arbiter's rulings: a move that is marked with the rules that it breaks stands, whatever you
     choose here, and headers give forfeits, penalties and a ruled result.

@@ -331,10 +331,11 @@ class _Judge:
 
     def _is_judged(self, line: int, wrong: NotationError) -> bool:
         """Whether a line is somebody's move: what is not in the notation is nobody's, unless a ruling says what it is.
+        A list has it all the same.
 
         What a line says of its position, such as coins, may be wrong only because of rulings before it.
         """
-        if wrong.kind is Kind.ILLEGAL or line in self._rulings:
+        if wrong.kind is Kind.ILLEGAL or line in self._rulings or self._is_listing:
             return True
         return wrong.kind is Kind.SYNTAX and any(each.step is not Step.PLAYED for each in self.outcome.entered)
 

@@ -13,7 +13,7 @@ from referee.notation import accepted, game_text
 from referee.notation.errors import NotationError
 from referee.notation.headers import Setup
 
-_AHEAD: Final = 40
+_AHEAD: Final = 200
 """Lines that are looked at behind the illegal one."""
 _MOST_MOVES: Final = 1000
 """Legal moves that are tried for one line."""

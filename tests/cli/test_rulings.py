@@ -11,6 +11,9 @@ from referee.log.keys import PrivateKey
 from referee.notation.game_text import write
 from tests.cli.inside import referee
 from tests.cli.test_adjudicate import fact, keys
+from tests.log import registered
+from tests.log.games import SIGNER
+from tests.log.games import play as play_log
 from tests.notation.setups import PLAIN, play, text_of
 from tests.report.test_adjudication import AWAY, FINE, NEXT, OUTSIDE, START
 
@@ -183,3 +186,22 @@ def test_headings_that_are_wrong_or_say_something_else(folder: Path, tmp_path: P
     roster.write_text("0: Blue\n1: Red\n", encoding="utf-8")
     same = referee("adjudicate", game, "--round", 3, "--names", roster)
     assert (same.returncode, "Seat 0, Blue\nSeat 1, Red\n" in same.stdout) == (0, True)
+
+
+def test_a_roster_names_seats_by_their_keys(tmp_path: Path) -> None:
+    game = play_log(registered.opened("kingdomino", seats=2), registered.at_random(1))
+    file, roster = tmp_path / "game.gamelog", tmp_path / "names.txt"
+    file.write_bytes(game.file())
+    key = ("--key", str(SIGNER.verifier))
+    (first, second) = re.findall(r"^  key +\S+ ([0-9a-f]{64})$", referee("report", file, *key).stdout, re.MULTILINE)
+    roster.write_text(f"{second}: Green\n{first.upper()}: Blue\n{'ab' * 32}: Nobody\n", encoding="utf-8")
+    told = referee("report", file, *key, "--names", roster)
+    assert (told.returncode, told.stderr) == (0, "")
+    assert re.findall(r"^Seat .$|^Seat ., .*$", told.stdout, re.MULTILINE)[:2] == ["Seat 0, Blue", "Seat 1, Green"]
+    assert "Nobody" not in told.stdout
+    assert "Signatures" not in told.stdout
+    page = referee("report", file, *key, "--names", roster, "--html").stdout
+    assert page.count("<figcaption>Seat 0, Blue</figcaption>") == 1
+    roster.write_text(f"{first}: Blue\n0: Red\n", encoding="utf-8")
+    other = referee("report", file, *key, "--names", roster)
+    assert (other.returncode, "expected Red" in other.stderr) == (2, True)

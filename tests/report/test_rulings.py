@@ -313,3 +313,17 @@ def test_whatever_is_ruled_the_log_audits_and_has_the_result_that_is_stated(setu
     assert seen["over"]
     assert seen[Step.PENALTY]
     assert seen[Step.REPLACED] or setup.seats == 1
+
+
+def test_the_list_has_what_does_not_fit_its_position() -> None:
+    """A line that says something else of the position than what is so is nobody's move, and ends no list."""
+    text = write(text_of(PLAIN[1], play(PLAIN[1], seed=3)))
+    lines = text.split("\n")
+    at = next(index for index, line in enumerate(lines) if ": choose" in line)
+    right = lines[at]
+    lines[at] = re.sub(r" \S+/\S+$", " mine/mine:3", right)
+    with pytest.raises(NotationError):
+        adjudicate("\n".join(lines))
+    (illegal,) = list_illegal("\n".join(lines)).illegal
+    assert (illegal.line, illegal.outcome) == (at + 1, f"taken as {right}")
+    assert illegal.reason
