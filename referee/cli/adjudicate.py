@@ -18,6 +18,7 @@ from referee.log.keys import PrivateKey
 from referee.log.players import SALT_BYTES, player_hash
 from referee.log.verdict import Verdict
 from referee.notation.headers import Setup
+from referee.notation.table_acts import Kind, TableAct
 from referee.report import adjudication
 from referee.report import rulings as line_rulings
 from referee.report.adjudication import PASSED_OVER, REINSTATED, STANDS, Adjudication, Entered, Step
@@ -59,9 +60,11 @@ def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
         Path | None, typer.Option("--referee-key", metavar="FILE", help="For --out: the referee's private key.")
     ] = None,
     arbiter_key: Annotated[
-        Path | None,
+        list[Path] | None,
         typer.Option(
-            "--arbiter-key", metavar="FILE", help="For --out: the private key of the arbiter, who signs every ruling."
+            "--arbiter-key",
+            metavar="FILE",
+            help="For --out: the private key of the arbiter, who signs every ruling. Repeat it for further arbiters.",
         ),
     ] = None,
     origin: Annotated[
@@ -123,7 +126,8 @@ def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
     for path in reports:
         if path.suffix not in _WRITERS:
             raise Failure(f"--report {path}: expected a file name that ends in .html or .txt", EXIT_USAGE)
-    signers = _signers(out, key, referee_key, arbiter_key, rules=on_illegal is not Policy.STOP or bool(rulings))
+    rules = on_illegal is not Policy.STOP or bool(rulings)
+    signers = _signers(out, key, referee_key, arbiter_key or [], rules=rules)
     signer = checkpoint_signer(origin, signers[1]) if signers else None
     try:
         ruled = () if rulings is None else texts.read(rulings, line_rulings.read)
@@ -166,10 +170,11 @@ def _list(record: Path) -> NoReturn:
 
 
 def _signers(
-    out: Path | None, key: Path | None, referee_key: Path | None, arbiter_key: Path | None, *, rules: bool
+    out: Path | None, key: Path | None, referee_key: Path | None, arbiter_keys: Sequence[Path], *, rules: bool
 ) -> list[PrivateKey]:
-    """Of the scribe, the referee and, if there is one, the arbiter; none without ``out``. Raises ``Failure``."""
-    given = {"--key": key, "--referee-key": referee_key, "--arbiter-key": arbiter_key}
+    """Of the scribe, the referee and the arbiters; none without ``out``. Raises ``Failure``."""
+    given = {"--key": key, "--referee-key": referee_key, "--arbiter-key": next(iter(arbiter_keys), None)}
+    given |= {f"--arbiter-key ({number})": path for number, path in enumerate(arbiter_keys) if number}
     if out is None:
         if named := [option for option, path in given.items() if path is not None]:
             raise Failure(f"{', '.join(named)}: keys sign the game file; expected --out", EXIT_USAGE)
@@ -183,9 +188,11 @@ def _signers(
 
 def _check_recordable(record: Path, found: Adjudication, signers: Sequence[PrivateKey]) -> None:
     """Raises ``Failure`` if no log can be written of what was found with these keys."""
-    if why := obstacle(found.recorded, found.setup.seats, found.state.pending()):
+    is_given_up = any(act.kind is Kind.ABORT for act in found.acts)
+    if not is_given_up and (why := obstacle(found.contest, found.setup.seats, found.state.pending())):
         raise Failure(f"{record}: {why}", EXIT_USAGE)
-    if len(signers) < 3 and (found.has_rulings or has_rulings(found.recorded)):
+    needs_arbiter = any(act.needs_arbiter for act in found.acts) if found.acts else has_rulings(found.recorded)
+    if len(signers) < 3 and (found.has_rulings or needs_arbiter):
         raise Failure(f"{record}: the record has an arbiter's rulings: --out needs --arbiter-key", EXIT_USAGE)
 
 
@@ -206,11 +213,14 @@ def _hash_of(setup: Setup, salt: bytes, seat: int) -> bytes:
 
 def recorded(found: Adjudication, signers: Sequence[PrivateKey], players: Sequence[bytes]) -> Recorder:
     """The log of all that was entered. Raises ``LogError``."""
-    recorder = Recorder(found.setup, signers[0], signers[2] if len(signers) > 2 else None, players)
-    for entered in found.entered:
+    recorder = Recorder(found.setup, signers[0], signers[2:], players, has_table_acts=bool(found.acts))
+    seqs = [0]
+    for number, entered in enumerate(found.entered):
+        recorder.name_lines([seqs[count] for count in found.entered_after if count <= number])
         _record(recorder, entered)
+        seqs.append(recorder.record.size - 1)
     if found.ended:
-        recorder.end(found.recorded)
+        recorder.end(found.contest)
     return recorder
 
 
@@ -219,18 +229,16 @@ def _record(recorder: Recorder, entered: Entered) -> None:
     match entered.step:
         case Step.RESTORED:
             recorder.restore(REINSTATED, words)
-        case Step.PLAYED | Step.REPLACED:
-            recorder.take(entered.event)
-        case _ if seat is None:
-            recorder.take(entered.event)
         case Step.REFUSED:
             recorder.refuse(entered.event)
-        case Step.STOOD_IN:
+        case Step.STOOD_IN if seat is not None:
             recorder.skip(seat, entered.event, PASSED_OVER, words)
-        case Step.ACCEPTED:
-            recorder.accept(seat, entered.event, entered.rule_ids, STANDS, words)
-        case Step.PENALTY:
+        case Step.PENALTY if seat is not None:
             recorder.take_off(seat, entered.points, words)
+        case _:
+            if words:
+                recorder.enter(TableAct(Kind.STANDS, rule_id=STANDS, words=words))
+            recorder.enter(entered.event)
 
 
 def _told(made: Report, files: Sequence[Path]) -> str:

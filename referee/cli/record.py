@@ -15,6 +15,7 @@ from referee.log.errors import LogError
 from referee.notation import game_text
 from referee.notation.game_text import Reading
 from referee.notation.outcomes import outcome
+from referee.notation.table_acts import Kind, TableAct
 from referee.service.files import DEFAULT_ORIGIN
 
 
@@ -36,6 +37,14 @@ def record(  # noqa: PLR0917 - typer reads options from the signature
     text_key: Annotated[
         str | None, typer.Option("--text-key", metavar="VKEY", help="The verifier key that must have signed TEXT.")
     ] = None,
+    arbiter_key: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--arbiter-key",
+            metavar="FILE",
+            help="The private key of the arbiter, who signs every ruling. Repeat it for further arbiters.",
+        ),
+    ] = None,
 ) -> None:
     """Make a game file from the text of a game that was played at a physical table.
 
@@ -44,9 +53,11 @@ def record(  # noqa: PLR0917 - typer reads options from the signature
     A text that breaks off becomes the log of an unfinished game, for which `referee audit` says PREFIX. All entries
     carry the time of the recording.
 
-    If the text is wrong, the command names the line and writes no file. It also writes none if the text needs an
-    arbiter: for moves that stand against the rules, forfeits, penalties or a ruled result. Use `referee adjudicate` for
-    these, which takes the arbiter's key.
+    Resignations, take-backs and protests are recorded in their places; so are an arbiter's rulings, which need
+    --arbiter-key. Rulings in headers are entered last. A forfeit without a ruling, such as a flag, becomes a ruling of
+    arbiter 0, as the recording has no clock.
+
+    If the text is wrong, the command names the line and writes no file.
 
     Exit codes: 0 recorded; 2 the text is not in the notation or is ambiguous, or wrong usage; 8 the text breaks the
     rules; 4 the text lacks the signature that `--text-key` demands, 5 another key signed it; 1 the file cannot be
@@ -54,36 +65,39 @@ def record(  # noqa: PLR0917 - typer reads options from the signature
 
     Example: `referee record final.txt --key scribe.pem --referee-key referee.pem --out final.gamelog`
     """
-    scribe, referee = different_keys({"--key": key, "--referee-key": referee_key})
+    given = {f"--arbiter-key ({n})" if n else "--arbiter-key": path for n, path in enumerate(arbiter_key or [])}
+    scribe, referee, *arbiters = different_keys({"--key": key, "--referee-key": referee_key, **given})
     signer = checkpoint_signer(origin, referee)
     verifier = None if text_key is None else verifier_key("--text-key", text_key)
     reading = texts.read(text, game_text.read, verifier)
     game = reading.game
-    if why := obstacle(game.contest, game.setup.seats, reading.state.pending()):
+    is_given_up = any(isinstance(each, TableAct) and each.kind is Kind.ABORT for each in game.happened)
+    if not is_given_up and (why := obstacle(game.contest, game.setup.seats, reading.state.pending())):
         raise Failure(f"{text}: {why}", EXIT_USAGE)
-    if ruled := _ruled(reading):
-        how = "expected referee adjudicate, which makes the log with --out and --arbiter-key"
+    if not arbiters and (ruled := _ruled(reading)):
         raise Failure(
-            f"{text}: nothing recorded, because this text needs an arbiter's rulings: {ruled}; {how}", EXIT_USAGE
+            f"{text}: nothing recorded, because this text needs an arbiter's rulings: {ruled}; expected --arbiter-key",
+            EXIT_USAGE,
         )
     try:
-        recorder = Recorder(game.setup, scribe)
-        for event in game.events:
-            recorder.take(event)
-        recorder.end(game.contest)
+        recorder = Recorder(game.setup, scribe, arbiters, has_table_acts=bool(game.happened))
+        recorder.lines(game)
         data = recorder.file(signer)
     except LogError as error:
         raise Failure(f"{text}: {error}", EXIT_USAGE) from None
     write_new("--out", out, data)
-    ended = outcome(reading.result, game.contest)
+    ended = outcome(reading.result, game.contest, waits=recorder.record.game.result_waits)
     print(f"{out}: game {recorder.record.game_id.hex()}, {recorder.record.size} entries, {ended}")
     print(f"verifier key {signer.verifier}")
     print(f"scribe 0: key {scribe.public.raw.hex()}")
 
 
 def _ruled(reading: Reading) -> str:
-    """What of the game rests on an arbiter, or on seats that left it; empty if nothing does."""
+    """What of the game rests on an arbiter; empty if nothing does."""
     if reading.accepted:
         return f"line {reading.accepted[0]} has a move that stands against the rules"
-    contest = reading.game.contest
-    return outcome(reading.result, contest) if has_rulings(contest) else ""
+    game = reading.game
+    acts = [each for each in game.happened if isinstance(each, TableAct)]
+    if ruling := next((act for act in acts if act.needs_arbiter), None):
+        return str(ruling)
+    return outcome(reading.result, game.contest) if not acts and has_rulings(game.contest) else ""

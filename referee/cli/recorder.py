@@ -13,7 +13,7 @@ from typing import Any
 from referee import __version__
 from referee.cli import texts
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.games.game import Chance, Ending, ForcedPass, Pending
+from referee.games.game import Chance, Decision, Ending, ForcedPass, Pending
 from referee.games.results import Contest
 from referee.games.table_rules import VERSION as TABLE_RULES
 from referee.live.opening import prepare
@@ -21,20 +21,23 @@ from referee.log import file, intent
 from referee.log.endings import end_message
 from referee.log.engines import installed
 from referee.log.entry import Clock, Written
-from referee.log.errors import LogError, RulesError
+from referee.log.errors import Code, LogError, RulesError
 from referee.log.intent import Author, Role
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
 from referee.log.remarks import SALT_BYTES, commitment, encode_remark
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
-from referee.notation import contest_text
+from referee.notation import accepted, contest_text
+from referee.notation.game_text import GameText
 from referee.notation.headers import Setup
+from referee.notation.table_acts import RULINGS, Kind, TableAct
 from referee.report.rulings import MOST_POINTS
+from referee.transcript import table_messages
 from referee.v1 import game_service_pb2 as pb
 from referee.wire.registry import codec
 
-_SCRIBE = _ARBITER = 0
+_SCRIBE = 0
 _MOST_PENALTIES = 100
 """How many penalties a seat gets from a text at the most."""
 
@@ -43,11 +46,24 @@ class Recorder:
     """Writes a declared game down: every seat is scribed. Every method raises ``LogError``."""
 
     def __init__(
-        self, setup: Setup, scribe: PrivateKey, arbiter: PrivateKey | None = None, players: Sequence[bytes] = ()
+        self,
+        setup: Setup,
+        scribe: PrivateKey,
+        arbiters: Sequence[PrivateKey] = (),
+        players: Sequence[bytes] = (),
+        *,
+        has_table_acts: bool = False,
     ) -> None:
-        """``arbiter``: who rules, in a game with rulings. ``players``: how the log calls them, by their seats."""
+        """``arbiters``: who rule, in a game with rulings. ``players``: how the log calls them, by their seats."""
         self._scribe = scribe
-        self._arbiter = arbiter
+        self._arbiters = arbiters
+        self._seqs = [0]
+        """Of each line of a text the entry that it became."""
+        self._proposal = 0
+        """The entry of the newest proposal to take moves back."""
+        self._stands: TableAct | None = None
+        """What the arbiter says of the next move, which stands."""
+        self._remarks: list[log_pb2.Remark] = []
         self._codec = codec(setup.rules_id, setup.version)
         hashes = players or [b""] * setup.seats
         request = pb.CreateGameRequest(
@@ -61,15 +77,16 @@ class Recorder:
             round=setup.round,
             table=setup.table,
         )
-        if arbiter is not None:
-            request.arbiter_keys.append(arbiter.public.raw)
-            recorded = log_pb2.ILLEGAL_MOVE_POLICY_RECORDED
-            request.terms.CopyFrom(log_pb2.Terms(illegal_moves=recorded, table_rules=TABLE_RULES))
+        request.arbiter_keys.extend(arbiter.public.raw for arbiter in arbiters)
+        if arbiters:
+            request.terms.illegal_moves = log_pb2.ILLEGAL_MOVE_POLICY_RECORDED
+        if arbiters or has_table_acts:
+            request.terms.table_rules = TABLE_RULES
+            request.terms.take_backs = has_table_acts
         prepared = prepare(request, installed(), f"tile-referee {__version__}")
         self.header = prepared.opening.header
         self.record, written = Record.start(prepared.open_data, _now())
         self._entries = [written.data]
-        self._remarks: list[log_pb2.Remark] = []
         self._position_seq = 0
         """The newest entry that is no attempt."""
 
@@ -99,45 +116,122 @@ class Recorder:
 
         ``words``: the arbiter's reason.
         """
-        self.rule(log_pb2.Rule(skip=log_pb2.Skip(seat=seat), rule_id=rule_id), words)
+        self._rule_with(log_pb2.Rule(skip=log_pb2.Skip(seat=seat), rule_id=rule_id), words)
         self._write(log_pb2.StandIn(seat=seat, move=self._encoded(event)))
 
-    def accept(self, seat: int, event: Any, broken: Sequence[str], rule_id: str, words: str = "") -> None:
+    def accept(self, seat: int, event: Any, broken: Sequence[str], rule_id: str) -> None:
         """The arbiter lets the seat's move stand, which breaks these rules."""
         accept = log_pb2.Accept(seat=seat, move=self._encoded(event), rule_ids=broken)
-        self.rule(log_pb2.Rule(accept=accept, rule_id=rule_id), words)
+        self.rule(log_pb2.Rule(accept=accept, rule_id=rule_id))
 
     def restore(self, rule_id: str, words: str) -> None:
         """The arbiter rules that the position is the one before the newest attempts."""
-        self.rule(log_pb2.Rule(restore=log_pb2.Restore(to_seq=self._position_seq), rule_id=rule_id), words)
+        self._rule_with(log_pb2.Rule(restore=log_pb2.Restore(to_seq=self._position_seq), rule_id=rule_id), words)
 
     def take_off(self, seat: int, points: int, words: str = "") -> None:
         """The arbiter takes points off a seat, at most as many as a ruling may."""
-        self.rule(log_pb2.Rule(penalty=log_pb2.Penalty(seat=seat, points=points), rule_id="TBL-33"), words)
+        penalty = log_pb2.Penalty(seat=seat, points=points)
+        self._rule_with(log_pb2.Rule(penalty=penalty, rule_id=RULINGS[Kind.PENALTY]), words)
+
+    def lines(self, game: GameText) -> None:
+        """Enter all lines of a text, one after the other, what else its headers tell, and the end."""
+        for line in game.happened or game.events:
+            self.enter(line)
+            # What is said of a move that stands is one entry with it, which comes next.
+            self._seqs.append(self.record.size - (self._stands is None))
+        self.end(game.contest)
+
+    def name_lines(self, seqs: Sequence[int]) -> None:
+        """Say which entry each line has become so far that an act of the table can name."""
+        self._seqs = list(seqs)
+
+    def enter(self, line: Any) -> None:
+        """Enter a line: an event of the game, or an act of the table."""
+        if isinstance(line, TableAct):
+            self._act(line)
+        else:
+            self._event(line)
 
     def end(self, contest: Contest) -> None:
-        """Enters what happened beside the moves, as rulings, and the end that the game then has; if none, it goes on.
+        """Enter what happened beside the moves and is not there yet, as rulings, and the end that the game then has.
 
-        ``obstacle`` has said that this can be, and ``has_rulings`` whether it takes an arbiter.
+        If there is none, or an open protest holds it, the game goes on. ``obstacle`` has said that this can be, and
+        ``has_rulings`` whether it takes an arbiter.
         """
-        for seat, points in enumerate(contest.points_off):
-            for taken in (*([MOST_POINTS] * (points // MOST_POINTS)), points % MOST_POINTS):
+        entered = self.record.game.arbitration
+        for seat, (points, off) in enumerate(zip(contest.points_off, list(entered.points_off), strict=False)):
+            missing = max(0, points - off)
+            for taken in (*([MOST_POINTS] * (missing // MOST_POINTS)), missing % MOST_POINTS):
                 if taken:
                     self.take_off(seat, taken)
         for seat, ending in contest.out.items():
-            forfeit = log_pb2.Forfeit(seat=seat, ending=_number(ending))
-            self.rule(log_pb2.Rule(forfeit=forfeit, rule_id="TBL-34"))
+            if seat not in entered.out:
+                forfeit = log_pb2.Forfeit(seat=seat, ending=_number(ending))
+                self.rule(log_pb2.Rule(forfeit=forfeit, rule_id="TBL-34"))
         ruled = contest.ruled
-        if ruled is not None and ruled.ending is Ending.ADJUDICATED:
+        if ruled is not None and ruled.ending is Ending.ADJUDICATED and entered.ruled != ruled:
             given = log_pb2.Adjudicate(scores=ruled.scores, places=ruled.places)
             self.rule(log_pb2.Rule(adjudicate=given, rule_id="TBL-36"))
-        elif ruled is not None and ruled.ending is Ending.VOIDED:
+        elif ruled is not None and ruled.ending is Ending.VOIDED and entered.ruled != ruled:
             self.rule(log_pb2.Rule(void=log_pb2.Void(), rule_id="TBL-36"))
         end = self.record.game.reached()
-        if end is not None:
+        if end is not None and not entered.is_disputed:
             self._write(end_message(end))
-        elif ruled is not None:
+        elif ruled is not None and ruled.ending in (Ending.ABORTED, Ending.REFEREE_FAULT):
             self._write(log_pb2.GameEnd(ending=_number(ruled.ending)))
+
+    def _event(self, event: Any) -> None:
+        """A move, a draw or a pass of a text; a stand-in's move where one is due, or one that stands."""
+        game = self.record.game
+        if (seat := game.due_stand_in()) is not None:
+            self._write(log_pb2.StandIn(seat=seat, move=self._encoded(event)))
+            return
+        awaited = game.position.pending()[0]
+        broken = accepted.rule_ids(game.position.violations(event)) if isinstance(awaited, Decision) else ()
+        if not broken or not isinstance(awaited, Decision):
+            self.take(event)
+            return
+        said = self._stands or TableAct(Kind.STANDS, rule_id=RULINGS[Kind.STANDS])
+        self._stands = None
+        accept = log_pb2.Accept(seat=awaited.seat, move=self._encoded(event), rule_ids=broken)
+        self._rule_by(said, log_pb2.Rule(accept=accept))
+
+    def _act(self, act: TableAct) -> None:
+        if act.kind in (Kind.STANDS, Kind.ABORT):
+            self._stands = act if act.kind is Kind.STANDS else None
+            return
+        if act.is_ruling or act.kind is Kind.FELL:
+            self._rule_by(act, table_messages.ruling(act, self._seqs))
+            return
+        message = table_messages.of_scribe(act, self._seqs, self._proposal)
+        words = self._committed(act.words, message)
+        self._admit(intent.act(self.record.place, Author(Role.SCRIBE, _SCRIBE), self._scribe, message))
+        self._keep_words(words)
+        if act.kind is Kind.TAKE_BACK:
+            self._proposal = self.record.size - 1
+
+    def _rule_with(self, message: log_pb2.Rule, text: str) -> None:
+        words = self._committed(text, message)
+        self.rule(message)
+        self._keep_words(words)
+
+    def _rule_by(self, act: TableAct, message: log_pb2.Rule) -> None:
+        table_messages.fill(message, act, self._seqs)
+        words = self._committed(act.words, message)
+        self.rule(message, act.arbiter)
+        self._keep_words(words)
+
+    def _committed(self, text: str, message: Any) -> log_pb2.Remark | None:
+        if not text:
+            return None
+        salt = secrets.token_bytes(SALT_BYTES)
+        message.remark = commitment(salt, text)
+        return log_pb2.Remark(salt=salt, text=text)
+
+    def _keep_words(self, words: log_pb2.Remark | None) -> None:
+        if words is not None:
+            words.seq = self.record.size - 1
+            self._remarks.append(words)
 
     def file(self, signer: CheckpointSigner) -> bytes:
         """The game file."""
@@ -157,15 +251,11 @@ class Recorder:
     def _move(self, event: Any) -> intent.SignedIntent:
         return intent.move(self.record.place, Author(Role.SCRIBE, _SCRIBE), self._scribe, self._encoded(event))
 
-    def rule(self, ruling: log_pb2.Rule, words: str = "") -> None:
-        """An act of the arbiter's. ``words``: its reason, which the file has and the entry commits to."""
-        if self._arbiter is None:
-            raise ValueError("a ruling without an arbiter")
-        if words:
-            salt = secrets.token_bytes(SALT_BYTES)
-            ruling.remark = commitment(salt, words)
-            self._remarks.append(log_pb2.Remark(seq=self.record.size, salt=salt, text=words))
-        self._admit(intent.act(self.record.place, Author(Role.ARBITER, _ARBITER), self._arbiter, ruling))
+    def rule(self, ruling: log_pb2.Rule, arbiter: int = 0) -> None:
+        """An act of an arbiter's."""
+        if arbiter >= len(self._arbiters):
+            raise LogError(Code.NOT_AWAITED, f"a ruling of arbiter {arbiter}", "a key of this arbiter")
+        self._admit(intent.act(self.record.place, Author(Role.ARBITER, arbiter), self._arbiters[arbiter], ruling))
 
     def _admit(self, signed: intent.SignedIntent) -> None:
         self._keep(self.record.admit(signed, self._now()))

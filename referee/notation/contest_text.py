@@ -59,12 +59,14 @@ def _written(numbers: Sequence[int]) -> str:
     return " ".join(map(str, numbers))
 
 
-def read(found: Headers, seats: int, pending: Sequence[Pending]) -> Contest:
+def read(found: Headers, seats: int, pending: Sequence[Pending], told: Contest | None = None) -> Contest:
     """Return the contest that the headers tell where ``pending`` is awaited.
+
+    ``told``: by the lines of a text that has acts of the table; its headers can add a result, and must agree otherwise.
 
     Raises ``NotationError`` for headers that are not of this form, ``Contradiction`` for those that are not so.
     """
-    return _Reader(found, seats, pending).contest()
+    return _Reader(found, seats, pending, told or Contest()).contest()
 
 
 class Contradiction(NotationError):
@@ -78,17 +80,18 @@ class Contradiction(NotationError):
 
 
 class _Reader:
-    def __init__(self, found: Headers, seats: int, pending: Sequence[Pending]) -> None:
+    def __init__(self, found: Headers, seats: int, pending: Sequence[Pending], told: Contest) -> None:
         self._found = found
         self._seats = seats
         self._pending = pending
-        self._played = Contest()
-        """Forfeits and penalties."""
+        self._told = told
+        self._played = told
+        """Forfeits and penalties, and what the lines say that was ruled."""
         self._points = self._numbers(POINTS, "points")
         self._places = self._numbers(PLACES, "places")
 
     def contest(self) -> Contest:
-        played = self._played = Contest(self._forfeits(), self._penalties())
+        played = self._played = self._agreed(Contest(self._forfeits(), self._penalties()))
         contest = self._with_result(played, played.result(self._seats, self._pending))
         result = contest.result(self._seats, self._pending)
         if self._points and (contest.ruled is None or contest.ruled.scores != self._points):
@@ -98,12 +101,21 @@ class _Reader:
             self._contradicted(PLACES, _written(places) or "none, as there are none with this result")
         return contest
 
+    def _agreed(self, headers: Contest) -> Contest:
+        """Return what headers and lines say: what both say has to be the same."""
+        told = self._told
+        if told.out and headers.out and list(told.out.items()) != list(headers.out.items()):
+            self._contradicted(FORFEITS, ", ".join(f"{seat} {ending.words}" for seat, ending in told.out.items()))
+        if told.points_off and headers.points_off and told.points_off != headers.points_off:
+            self._contradicted(PENALTIES, _written(told.points_off))
+        return replace(told, out=told.out or headers.out, points_off=told.points_off or headers.points_off)
+
     def _with_result(self, played: Contest, reached: Result | None) -> Contest:
         """``reached``: what the game has come to by moves, forfeits and penalties."""
         told = self._found.text(RESULT)
         if told is None or (told == value(reached) and not self._is_another(reached)):
             return played
-        endings = [*_RULED]
+        endings = [*_RULED] if played.ruled is None else []
         if reached is None:
             # Of an end at the table an older text, or one by hand, may not say whose it was.
             endings += [Ending.STALLED, *(forfeits.ENDINGS if not played.out else ())]
@@ -121,7 +133,7 @@ class _Reader:
 
     def _is_another(self, reached: Result | None) -> bool:
         """Whether an adjudication gave something else than the forfeits, the last of which was one as well."""
-        if reached is None or reached.ending is not Ending.ADJUDICATED:
+        if reached is None or reached.ending is not Ending.ADJUDICATED or self._played.ruled is not None:
             return False
         return bool(self._points) or self._places not in ((), reached.places)
 

@@ -12,12 +12,14 @@ from typing import Any
 from referee.games import registry
 from referee.games.game import Chance, Decision, Forced, ForcedPass, Game, Pending, State
 from referee.games.results import Contest, Result, Wait
-from referee.notation import accepted, contest_text, headers
+from referee.notation import accepted, contest_text, headers, table_acts
 from referee.notation.errors import Kind, NotationError, either, illegal
 from referee.notation.grammar import grammar, place_of, syntax_error
 from referee.notation.headers import Headers, Setup
 from referee.notation.outcomes import outcome
 from referee.notation.registry import notation
+from referee.notation.table import Table, TableError
+from referee.notation.table_acts import TableAct
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,9 @@ class GameText:
     """Of these, moves that break rules stand because an arbiter let them (TBL-7)."""
     contest: Contest = field(default_factory=Contest)
     """What happened beside the moves."""
+    happened: tuple[Any, ...] = ()
+    """All lines in their order, of a game of which acts of the table are told: events, those that were taken back too,
+    and each ``TableAct``. What they lead to are ``events`` and ``contest``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,20 +70,25 @@ def write(game: GameText, *, waits: Wait | None = None) -> str:
 def written(game: GameText) -> tuple[list[str], list[str], State]:
     """Return the headers, the lines below them, and the position after the last. Raise ``ValueError`` as ``write``."""
     rules_id = game.setup.rules_id
-    state = game.setup.start()
+    table = Table(game.setup)
     lines = []
     told = 0
-    for event in game.events:
-        violations = state.check(event)
+    for event in game.happened or game.events:
+        if isinstance(event, TableAct):
+            lines.append(str(event))
+            table.take(event)
+            told = len(notation(rules_id).rounds(table.state, 0))
+            continue
+        violations = table.state.check(event)
         if fixed := {*accepted.rule_ids(violations)} - game.setup.game.waivable:
-            raise ValueError(f"{line(rules_id, state, event)} breaks {', '.join(sorted(fixed))}")
-        lines.append(line(rules_id, state, event) + accepted.write(violations))
-        state.apply(event)
-        scored = notation(rules_id).rounds(state, told)
+            raise ValueError(f"{line(rules_id, table.state, event)} breaks {', '.join(sorted(fixed))}")
+        lines.append(line(rules_id, table.state, event) + accepted.write(violations))
+        table.play(event)
+        scored = notation(rules_id).rounds(table.state, told)
         told += len(scored)
         lines += [f"; {each}" for each in scored]
-    head = [*headers.write(game.setup), *contest_text.write(game.contest, game.setup.seats, state.pending())]
-    return head, lines, state
+    head = [*headers.write(game.setup), *contest_text.write(game.contest, game.setup.seats, table.state.pending())]
+    return head, lines, table.state
 
 
 def line(rules_id: str, state: State, event: Any) -> str:
@@ -94,26 +104,54 @@ def line(rules_id: str, state: State, event: Any) -> str:
 def read(text: str) -> Reading:
     """Raises ``NotationError`` for the first thing that is wrong."""
     found, acts = parse(text)
-    if "Position" in found.values:
-        raise found.wrong("Position", "a game, from its first event on")
+    if headers.POSITION in found.values:
+        raise found.wrong(headers.POSITION, "a game, from its first event on")
     setup = found.setup()
-    state = setup.start()
-    events = []
-    for act in acts:
-        event = _event(setup.game, state, act, setup.game.waivable)
-        state.apply(event)
-        events.append(event)
-    contest = contest_text.read(found, setup.seats, state.pending())
+    table = Table(setup)
+    happened = [take(table, act) for act in acts]
+    told = table.contest() if any(isinstance(each, TableAct) for each in happened) else None
+    contest = contest_text.read(found, setup.seats, table.state.pending(), told)
     marks = tuple(place_of(act)[0] for act in acts if mark_of(act) is not None)
-    return Reading(GameText(setup, tuple(events), contest), state, marks)
+    game = GameText(setup, table.events(), contest, () if told is None else tuple(happened))
+    return Reading(game, table.state, marks)
 
 
-def parse(text: str) -> tuple[Headers, list[Any]]:
-    """The headers, and the trees of the lines below. Raises ``NotationError``."""
+def take(table: Table, act: Any) -> Any:
+    """Take the next line, of this tree; return its event or ``TableAct``. Raise ``NotationError``."""
+    if act.data == "by_table":
+        done = table_acts.of_tree(act)
+        try:
+            table.take(done)
+        except TableError as error:
+            raise NotationError(Kind.ILLEGAL, place_of(act), f"{done}: {error.what}", error.expected) from None
+        return done
+    event = _event(table.setup.game, table.state, act, table.setup.game.waivable)
+    check_stand_in(table, act, event)
+    table.play(event)
+    return event
+
+
+def check_stand_in(table: Table, act: Any, event: Any) -> None:
+    """Check that a line has the stand-in's move where one is due (TBL-2). Raise ``NotationError``."""
+    if (move := table.stand_in()) is not None and event != move:
+        rules_id = table.setup.rules_id
+        found, expected = line(rules_id, table.state, event), line(rules_id, table.state, move)
+        raise NotationError(Kind.ILLEGAL, place_of(act), f"{found}: this seat makes no move itself (TBL-2)", expected)
+
+
+def parse(text: str, *, boards: bool = False) -> tuple[Headers, list[Any]]:
+    """The headers, and the trees of the lines below. Raises ``NotationError``.
+
+    ``boards``: whether the text may have boards alone, which nobody but a score sheet can do anything with.
+    """
     rules_id = headers.named_game(text)
     tree: Any = grammar(rules_id).parse(text if text.endswith("\n") else f"{text}\n")
     acts = [child for child in tree.children if child.data != "header"]
-    return Headers(rules_id, tree.children[: len(tree.children) - len(acts)]), acts
+    found = Headers(rules_id, tree.children[: len(tree.children) - len(acts)])
+    if headers.BOARDS in found.values and not boards:
+        what = "these are boards alone, without a game or a position: `referee score` reads them"
+        raise syntax_error(found.values[headers.BOARDS], what, "a game or a position")
+    return found, acts
 
 
 def read_line(rules_id: str, state: State, text: str, version: int = 0) -> Any:
@@ -122,6 +160,8 @@ def read_line(rules_id: str, state: State, text: str, version: int = 0) -> Any:
     ``version``: of the rules, 0 for the newest; refusals have its texts.
     """
     act: Any = grammar(rules_id).parse(text, "act")
+    if act.data == "by_table":
+        raise syntax_error(act, "an act of the table", "a move, or what was drawn or rolled")
     if (mark := mark_of(act)) is not None:
         raise syntax_error(mark, "a move that is marked as accepted", "a legal move, as no arbiter has ruled on it")
     return _event(registry.get(rules_id, version), state, act, frozenset())
@@ -145,6 +185,8 @@ def meant(rules_id: str, state: State, act: Any) -> Any:
 
     Raises ``NotationError``.
     """
+    if act.data == "by_table":
+        raise syntax_error(act, "an act of the table", "a move, or what was drawn or rolled")
     (awaited, *_) = state.pending()
     tree = act.children[-1] if act.data == "by_chance" else act.children[1]
     seat = seat_of(act)
@@ -158,12 +200,12 @@ def meant(rules_id: str, state: State, act: Any) -> Any:
 
 def seat_of(act: Any) -> int | None:
     """Whose act the line's tree is; None for what is drawn or rolled."""
-    return None if act.data == "by_chance" else int(act.children[0])
+    return int(act.children[0]) if act.data == "by_seat" else None
 
 
 def mark_of(act: Any) -> Any:
     """The mark of a move that an arbiter let stand; None where the line has none."""
-    return None if act.data == "by_chance" else act.children[2]
+    return act.children[2] if act.data == "by_seat" else None
 
 
 def _whose(awaited: Pending) -> int | None:

@@ -27,9 +27,15 @@ _TERMINALS: Final = {
     "INT": "a number",
     "CELL": "a cell, such as 1,-2",
     "RULE": "the id of a rule",
+    "HOW": "how, such as flag",
+    "NEGATIVE": "a number",
     "_NL": "the end of the line",
     "$END": "the end of the text",
 }
+_OF_THE_TABLE: Final = frozenset(
+    {"RESIGN", "AGREE", "PROTEST", "APPEAL", "SCRIBE", "REFEREE", "ORGANISER", "ARBITER", "BACK"}
+)
+"""What can begin an act of the table in place of every move: said only where nothing else is expected."""
 _WORD: Final = re.compile(r'"[^"\r\n]*"?|[^\s"\[\](){};:]+|.', re.DOTALL)
 _HIDDEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\xad\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]")
 """What does not show, or makes a line look like two, or turns it around: no reader would see what the parser reads."""
@@ -63,7 +69,7 @@ class Grammar:
         self._terminals: dict[str, str] = {**_TERMINALS, **game.TERMINALS}
         self._lark = Lark(
             f"{COMMON.read_text(encoding='utf-8')}\n{own}",
-            start=["text", "act", "position"],
+            start=["text", "act", "position", "boards"],
             parser="lalr",
             propagate_positions=True,
             postlex=_Apart(),
@@ -103,7 +109,8 @@ class Grammar:
     def _expected(self, names: Iterable[str]) -> str:
         """The words first, then what is described, each once."""
         words, described = set(), set()
-        for name in names:
+        named = set(names)
+        for name in named - _OF_THE_TABLE or named:
             if name in self._terminals:
                 described.add(self._terminals[name])
                 continue

@@ -13,13 +13,15 @@ from typing import Any, Final
 
 from referee.games.game import Decision, Forced, ForcedPass, State, Violation
 from referee.games.results import Contest, Result
-from referee.notation import accepted, contest_text, game_text
+from referee.notation import accepted, contest_text, game_text, headers
 from referee.notation.contest_text import Contradiction
 from referee.notation.errors import Kind, NotationError, cut
 from referee.notation.grammar import grammar, place_of
 from referee.notation.headers import Headers, Setup
 from referee.notation.outcomes import counted
 from referee.notation.scorings import Scorings
+from referee.notation.table import Table
+from referee.notation.table_acts import TableAct
 from referee.report import repair
 from referee.report.rulings import LineRuling, Policy, RulingError, check_once
 from referee.report.sheet import Told, is_over
@@ -42,6 +44,8 @@ class Step(StrEnum):
     """An attempt that changes nothing."""
     STOOD_IN = "stand-in"
     ACCEPTED = "accepted"
+    TABLE = "table"
+    """An act of the table, not of the game."""
     RESTORED = "restored"
     """A line does not count, as the arbiter ruled."""
     REPLACED = "as ruled"
@@ -65,7 +69,7 @@ class Entered:
     line: int | None
     """Of the record; None for what the record does not have."""
     seat: int | None
-    """Whose act it is; None for what was drawn or rolled."""
+    """Whose act it is; None for what was drawn or rolled, and of acts of the table."""
     violations: tuple[Violation, ...] = ()
     """Of what was refused or accepted."""
     points: int = 0
@@ -122,6 +126,8 @@ class Adjudication:
     """The positions right after each scoring."""
     recorded: Contest = field(default_factory=Contest)
     """What happened beside the moves, as the record tells it; or the result that a ruling gives."""
+    entered_after: list[int] = field(default_factory=lambda: [0])
+    """How many of ``entered`` there were after each line of the record, which acts of the table name by number."""
     claimed: str | None = None
     """The result that the record states, where it is another one."""
     unreached: tuple[LineRuling, ...] = ()
@@ -167,6 +173,11 @@ class Adjudication:
         return self.stopped is None or self.recorded.ruled is not None
 
     @property
+    def acts(self) -> list[TableAct]:
+        """The acts of the table in the record."""
+        return [entered.event for entered in self.entered if entered.step is Step.TABLE]
+
+    @property
     def is_clean(self) -> bool:
         """Nothing in the record is wrong."""
         return all(illegal.ruled for illegal in self.illegal) and self.claimed is None
@@ -201,11 +212,11 @@ def _run(
 ) -> Adjudication:
     """``marks_count``: a move that the record marks as accepted stands."""
     found, acts = game_text.parse(text)
-    if "Position" in found.values:
-        raise found.wrong("Position", "a game, from its first event on")
+    if headers.POSITION in found.values:
+        raise found.wrong(headers.POSITION, "a game, from its first event on")
     judge = _Judge(text, found.setup(), policy, acts, rulings, is_listing=is_listing, marks_count=marks_count)
     for index in range(len(acts)):
-        judge.take(index)
+        judge.read(index)
         if judge.outcome.stopped:
             judge.outcome.unreached = tuple(r for r in rulings if r.line > place_of(acts[index])[0])
             break
@@ -219,15 +230,18 @@ def _changes(text: str, found: Adjudication, rulings: Sequence[LineRuling]) -> I
     result = found.told.result
     if not found.has_rulings or result is None or not result.scores:
         return
-    played = _run(text, Policy.ACCEPT, ())
-    before = played.told.result if played.stopped is None else None
+    try:
+        played = _run(text, Policy.ACCEPT, ())
+    except NotationError:
+        played = None
+    before = played.told.result if played is not None and played.stopped is None else None
     if before is not None and before.scores:
         as_played = f"By the record as played {_score(before)}"
     elif found.claimed is not None:
         as_played = f"By the result that the record states {':'.join(found.claimed.split())}"
     else:
         as_played = "By the record as played the points cannot be computed"
-        if played.stopped is not None:
+        if played is not None and played.stopped is not None:
             as_played += f" (line {played.stopped.line} cannot stand)"
     yield f"{as_played}; with the rulings {_score(result)}."
     standing = {entered.line for entered in found.entered if entered.step is Step.ACCEPTED}
@@ -278,7 +292,8 @@ class _Judge:
         is_listing: bool = False,
         marks_count: bool = True,
     ) -> None:
-        self.outcome = Adjudication(setup, policy, setup.start())
+        self._table = Table(setup)
+        self.outcome = Adjudication(setup, policy, self._table.state)
         self._lines = text.split("\n")
         self._acts = acts
         self._is_listing = is_listing
@@ -296,7 +311,7 @@ class _Judge:
 
     def _checked(self, rulings: Sequence[LineRuling]) -> dict[int, LineRuling]:
         check_once(rulings)
-        lines = {place_of(act)[0] for act in self._acts}
+        lines = {place_of(act)[0] for act in self._acts if act.data != "by_table"}
         for ruling in rulings:
             if ruling.line not in lines:
                 raise RulingError(ruling.at, f"the record has no move in line {ruling.line}", "a line with a move")
@@ -309,11 +324,34 @@ class _Judge:
                 raise RulingError(ruling.at, what, f"those of {self.outcome.setup.seats} seats")
         return {ruling.line: ruling for ruling in rulings}
 
-    def take(self, index: int) -> None:
+    def read(self, index: int) -> None:
         """The next line. Raises ``NotationError``, ``RulingError``."""
+        before = self._table.line
+        if self._acts[index].data == "by_table":
+            self._done(self._acts[index])
+        else:
+            self.take(index)
+        if self._table.line == before:
+            self._table.leave_out()
+        self.outcome.entered_after.append(len(self.outcome.entered))
+
+    def _done(self, act: Any) -> None:
+        """An act of the table."""
+        done = game_text.take(self._table, act)
+        self.outcome.entered.append(Entered(Step.TABLE, done, str(done), place_of(act)[0], None))
+        self._went_on()
+
+    def _went_on(self) -> None:
+        self.outcome.state = self._table.state
+        self._scorings.see(self._table.state)
+        self.outcome.scored = self._scorings.states
+
+    def take(self, index: int) -> None:
+        """A move, a draw or a pass. Raises ``NotationError``, ``RulingError``."""
         act = self._acts[index]
         event, wrong = self._meant(self.outcome.state, act)
         if wrong is None:
+            game_text.check_stand_in(self._table, act, event)
             if (ruling := self._rulings.get(place_of(act)[0])) is not None:
                 what = f"nothing is illegal in line {ruling.line} of the record: {self._words(ruling.line)}"
                 raise RulingError(ruling.at, what, "an illegal line; --list names them")
@@ -349,7 +387,8 @@ class _Judge:
             self._stand_in(self._skipped, moves)
         try:
             pending = self.outcome.state.pending()
-            self.outcome.recorded = contest_text.read(found, self.outcome.setup.seats, pending)
+            told = self._table.contest() if self.outcome.acts else None
+            self.outcome.recorded = contest_text.read(found, self.outcome.setup.seats, pending, told)
         except Contradiction as error:
             self.outcome.recorded = error.contest
             self.outcome.claimed = error.told
@@ -496,7 +535,7 @@ class _Judge:
             self._refuse(act, event, wrong)
         self._resolve("the arbiter ruled on the next attempt", again=True)
         self._restore(found)
-        self._enter(Step.REPLACED, move, seat, None)
+        self._enter(Step.REPLACED, move, seat, found.line)
         if seat is not None:
             self._fell = _Fallen(seat, found.line, index, event, before)
         self._take_off(ruling)
@@ -649,7 +688,8 @@ class _Judge:
             return
         is_accepted = best.is_played and bool(state.check(best.event))
         step = Step.ACCEPTED if is_accepted else Step.REPLACED
-        self._enter(step, best.event, best.seat, line, wrong.violations if is_accepted else ())
+        at = None if best.is_before else line
+        self._enter(step, best.event, best.seat, at, wrong.violations if is_accepted else ())
         if not best.is_played and best.is_before:
             self.take(index)
 
@@ -663,13 +703,11 @@ class _Judge:
         *,
         ruling: str = "",
     ) -> None:
-        state = self.outcome.state
-        words = game_text.line(self.outcome.setup.rules_id, state, event)
+        words = game_text.line(self.outcome.setup.rules_id, self._table.state, event)
         self.outcome.entered.append(Entered(step, event, words, line, seat, violations, ruling=ruling))
         if step is not Step.REFUSED:
-            state.apply(event)
-            self._scorings.see(state)
-            self.outcome.scored = self._scorings.states
+            self._table.play(event, is_line=line is not None)
+            self._went_on()
 
 
 def _of_line(line: int, ruling: str) -> str:

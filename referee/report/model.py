@@ -285,7 +285,8 @@ def _headline(found: Adjudication) -> tuple[str, Tone]:
 
 
 def _verdict(found: Adjudication) -> tuple[str, ...]:
-    played = sum(entered.event is not None and entered.step is not Step.REFUSED for entered in found.entered)
+    beside = (Step.REFUSED, Step.TABLE)
+    played = sum(entered.event is not None and entered.step not in beside for entered in found.entered)
     lines = [f"{played} events were entered."]
     ruled = sum(entered.step in (Step.STOOD_IN, Step.ACCEPTED, Step.REPLACED) for entered in found.entered)
     if ruled:
@@ -307,7 +308,7 @@ def _result(found: Adjudication) -> str:
 
 
 def _row(entered: Entered) -> Row:
-    mark = "" if entered.step is Step.PLAYED else str(entered.step)
+    mark = "" if entered.step in (Step.PLAYED, Step.TABLE) else str(entered.step)
     if entered.violations:
         mark += f" ({', '.join(entered.rule_ids)})"
     return Row(entered.line, "", entered.words, mark)

@@ -40,7 +40,11 @@ def moves(setup: Setup, state: State, acts: Sequence[Any], index: int, words: st
     """Return the legal moves in place of line ``index``, those first after which most lines follow, then the nearest
     to what is written, which is ``words``.
     """
-    return _sorted(_others(setup, state, acts[index + 1 :]), words)
+    return _sorted(_others(setup, state, _moves(acts[index + 1 :])), words)
+
+
+def _moves(acts: Sequence[Any]) -> list[Any]:
+    return [act for act in acts if act.data != "by_table"]
 
 
 def best(setup: Setup, state: State, acts: Sequence[Any], index: int, *, words: str, event: Any) -> Repair | None:
@@ -49,7 +53,7 @@ def best(setup: Setup, state: State, acts: Sequence[Any], index: int, *, words: 
     ``words``: what is written; ``event``: what it would be, if it is a move. Of equal ones, in this order: the line
     stands as it was played; another move in its place; the line was not there; a move before it is missing.
     """
-    act, rest = acts[index], acts[index + 1 :]
+    act, rest = acts[index], _moves(acts[index + 1 :])
     seat = game_text.seat_of(act)
     found: list[Repair] = []
     broken = {*accepted.rule_ids(state.check(event))} if event is not None and seat is not None else set()
@@ -71,7 +75,7 @@ def best(setup: Setup, state: State, acts: Sequence[Any], index: int, *, words: 
                 each.follow - 1,
                 is_before=True,
             )
-            for each in _sorted(_others(setup, state, acts[index:]), words)
+            for each in _sorted(_others(setup, state, _moves(acts[index:])), words)
             if each.follow
         ]
         found += missing[:1]

@@ -19,6 +19,7 @@ from referee.notation.headers import Setup
 from referee.notation.options import chosen, words
 from referee.notation.times import moment
 from referee.report.sheet import Told
+from referee.transcript.table_text import happened
 from referee.transcript.transcript import Transcript
 from referee.transcript.words import quoted, told_end
 
@@ -49,10 +50,10 @@ class GameFile:
                     size = 0 if game_file is None else game_file.record.size
                     try:
                         game_file = game_file or _begun(header, frame.payload)
-                        happened = game_file.record.read(frame.payload)
+                        entered = game_file.record.read(frame.payload)
                     except LogError as error:
                         raise error.at(entry=size, offset=frame.offset)  # noqa: B904 - the same error
-                    told = game_file.transcript.see(happened)
+                    told = game_file.transcript.see(entered)
                     if isinstance(told.event, Protested | Appealed | Ruled):
                         remarks.entered(told.seq, told.event.remark)
                     if told.seq == at:
@@ -145,7 +146,9 @@ def as_text(game_file: GameFile) -> GameText:
         round=opened.round if opened.HasField("round") else None,
         table=opened.table if opened.HasField("table") else None,
     )
-    return GameText(setup, tuple(game_file.transcript.events()), game.contest())
+    entries = (told.event for told in game_file.transcript.entries)
+    lines = happened(entries, opened.terms.strikes, game_file.texts)
+    return GameText(setup, tuple(game_file.transcript.events()), game.contest(), lines)
 
 
 def told_by(game_file: GameFile) -> Told:

@@ -25,13 +25,13 @@ LOGS = [
 @pytest.fixture(scope="module")
 def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("keys")
-    for name in ("scribe", "referee", "arbiter"):
+    for name in ("scribe", "referee", "arbiter", "second"):
         PrivateKey.generate().save(folder / f"{name}.pem")
     return folder
 
 
 def made(keys: Path, *names: str) -> list[str | Path]:
-    options = {"scribe": "--key", "referee": "--referee-key", "arbiter": "--arbiter-key"}
+    options = {"scribe": "--key", "referee": "--referee-key", "arbiter": "--arbiter-key", "second": "--arbiter-key"}
     return [word for name in names for word in (options[name], keys / f"{name}.pem")]
 
 
@@ -70,13 +70,19 @@ def test_every_reader_says_the_same_of_a_contested_game(name: str, keys: Path, t
     refused = referee("record", text, *made(keys, "scribe", "referee"), "--out", out)
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "nothing recorded, because this text needs an arbiter's rulings: " in refused.stderr
-    assert "expected referee adjudicate, which makes the log with --out and --arbiter-key\n" in refused.stderr
+    assert "expected --arbiter-key\n" in refused.stderr
     refused = referee("adjudicate", text, *made(keys, "scribe", "referee"), "--out", out)
     assert (refused.returncode, refused.stdout, out.exists()) == (2, "", False)
     assert "the record has an arbiter's rulings: --out needs --arbiter-key" in refused.stderr
-    done = referee("adjudicate", text, *made(keys, "scribe", "referee", "arbiter"), "--out", out)
+    signed = made(keys, "scribe", "referee", "arbiter", "second")
+    done = referee("adjudicate", text, *signed, "--out", out)
     assert (done.returncode, done.stderr) == (0, "")
-    assert referee("show", out, "--notation").stdout == text.read_text(encoding="utf-8")
+    # Whoever records a game has no clock: a forfeit by one is then a ruling.
+    expected = text.read_text(encoding="utf-8").replace("referee: forfeit", "arbiter: forfeit")
+    assert referee("show", out, "--notation").stdout == expected
+    recorded = referee("record", text, *signed, "--out", tmp_path / "recorded.gamelog")
+    assert (recorded.returncode, recorded.stderr) == (0, "")
+    assert referee("show", tmp_path / "recorded.gamelog", "--notation").stdout == expected
     assert result_in(referee("show", out).stdout) == words
     vkey = re.findall(r"^verifier key +(\S+)$", done.stdout, re.MULTILINE)
     audit = referee("audit", out, "--key", vkey[0])
@@ -111,7 +117,7 @@ def test_a_text_with_an_accepted_move_is_recorded_by_an_arbiter_alone(keys: Path
     text.write_text(write(GameText(setup, events)), encoding="utf-8")
     refused = referee("record", text, *made(keys, "scribe", "referee"), "--out", out)
     assert (refused.returncode, out.exists()) == (2, False)
-    assert re.search(r"line \d+ has a move that stands against the rules; expected referee adj", refused.stderr)
+    assert re.search(r"line \d+ has a move that stands against the rules; expected --arbiter-key", refused.stderr)
     done = referee("adjudicate", text, *made(keys, "scribe", "referee", "arbiter"), "--out", out)
     assert (done.returncode, done.stderr) == (0, "")
     assert " stands against KDO-1" in referee("show", out, "--moves").stdout

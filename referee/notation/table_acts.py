@@ -1,0 +1,208 @@
+"""What is done at the table beside moves and draws, as lines of a text. Knows no game and no rules.
+
+    1: resign                                       arbiter: penalty 2 seat 1
+    1: back to 12                                   arbiter: forfeit seat 1 disconnected
+    0: agree                                        arbiter: result places 1 2 points 27 22
+    1: protest against 12 KDO-14 "too wide"         arbiter: dismiss decides 13
+    scribe: back to 12                              organiser: abort
+    referee: forfeit seat 1 flag                    (nobody's ruling: a clock, an absence, strikes)
+
+Numbers are those of lines of the text, from 1; 0 is the beginning of play.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from referee.games import forfeits
+from referee.games.game import Ending
+from referee.notation.grammar import grammar
+
+MAX_WORDS: Final = 4000
+"""Characters of what goes with a protest or a ruling."""
+
+
+class Kind(StrEnum):
+    """Each kind by the name that the grammar has for it."""
+
+    RESIGN = "resign"
+    TAKE_BACK = "take_back"
+    AGREE = "agree"
+    PROTEST = "protest"
+    APPEAL = "appeal"
+    CORRECT = "correct"
+    FELL = "fell"
+    """A seat forfeits without a ruling, by a clock for example."""
+    ABORT = "abort"
+    PENALTY = "penalty"
+    FORFEIT = "forfeit"
+    REINSTATE = "reinstate"
+    SKIP = "skip"
+    STANDS = "stands"
+    """Of the marked move of the next line: what the arbiter says with it."""
+    RESTORE = "restore"
+    RESULT = "result"
+    VOID = "void"
+    PAUSE = "pause"
+    ADJOURN = "adjourn"
+    RESUME = "resume"
+    DISMISS = "dismiss"
+
+
+OF_SEATS: Final = (Kind.RESIGN, Kind.TAKE_BACK, Kind.AGREE, Kind.PROTEST, Kind.APPEAL)
+RULINGS: Final[Mapping[Kind, str]] = {
+    Kind.PENALTY: "TBL-33",
+    Kind.FORFEIT: "TBL-34",
+    Kind.REINSTATE: "TBL-34",
+    Kind.SKIP: "TBL-2",
+    Kind.STANDS: "TBL-7",
+    Kind.RESTORE: "TBL-22",
+    Kind.RESULT: "TBL-36",
+    Kind.VOID: "TBL-36",
+    Kind.PAUSE: "",
+    Kind.ADJOURN: "",
+    Kind.RESUME: "",
+    Kind.DISMISS: "TBL-31",
+}
+"""The rule that a ruling rests on if the line names none."""
+ENDINGS: Final = {ending.words: ending for ending in forfeits.ENDINGS}
+
+
+@dataclass(frozen=True, slots=True)
+class TableAct:
+    """One such line. What its kind does not have is as it is by default."""
+
+    kind: Kind
+    seat: int = -1
+    line: int = -1
+    """The line that is gone back to, or protested against."""
+    rule_id: str = ""
+    words: str = ""
+    ending: Ending | None = None
+    number: int = 0
+    """Points off."""
+    places: tuple[int, ...] = ()
+    points: tuple[int, ...] = ()
+    decides: int | None = None
+    """The line of the protest or appeal."""
+    arbiter: int = 0
+
+    @property
+    def is_ruling(self) -> bool:
+        """Whether an arbiter does it."""
+        return self.kind in RULINGS
+
+    @property
+    def needs_arbiter(self) -> bool:
+        """Whether a log can have it only of a game with an arbiter, who signs it or has to rule on it."""
+        return self.is_ruling or self.kind in (Kind.FELL, Kind.PROTEST, Kind.APPEAL)
+
+    def __str__(self) -> str:
+        """Return the line."""
+        if self.kind in OF_SEATS:
+            return f"{self.seat}: {self._words()}"
+        if self.kind is Kind.CORRECT:
+            return f"scribe: back to {self.line}"
+        if self.kind is Kind.ABORT:
+            return "organiser: abort"
+        if self.kind is Kind.FELL:
+            return f"referee: forfeit seat {self.seat} {self._how()}"
+        parts = [f"arbiter{f' {self.arbiter}' if self.arbiter else ''}: {self._words()}"]
+        parts += [f"decides {self.decides}"] if self.decides is not None else []
+        parts += [f"under {self.rule_id}"] if self.rule_id not in ("", RULINGS[self.kind]) else []
+        return " ".join(parts) + self._quoted()
+
+    def _words(self) -> str:
+        match self.kind:
+            case Kind.TAKE_BACK:
+                return f"back to {self.line}"
+            case Kind.PROTEST | Kind.APPEAL:
+                return f"{self.kind.value} against {self.line} {self.rule_id}{self._quoted()}"
+            case Kind.PENALTY:
+                return f"penalty {self.number} seat {self.seat}"
+            case Kind.FORFEIT:
+                return f"forfeit seat {self.seat} {self._how()}"
+            case Kind.REINSTATE | Kind.SKIP:
+                return f"{self.kind.value} seat {self.seat}"
+            case Kind.RESTORE:
+                return f"restore to {self.line}"
+            case Kind.RESULT:
+                points = f" points {' '.join(map(str, self.points))}" if self.points else ""
+                return f"result places {' '.join(map(str, self.places))}{points}"
+            case _:
+                return self.kind.value
+
+    def _how(self) -> str:
+        return self.ending.words if self.ending is not None else ""
+
+    def _quoted(self) -> str:
+        return f' "{plain_words(self.words)}"' if self.words else ""
+
+
+def plain_words(words: str) -> str:
+    """Return words as a line can have them: without line ends and double quotes."""
+    return " ".join(words.replace('"', "'").split())
+
+
+def of_tree(act: Any) -> TableAct:
+    """Return what the tree of a line says whose ``data`` is ``by_table``."""
+    (tree,) = act.children
+    found = tree.children
+    match Kind(tree.data) if tree.data != "ruled" else None:
+        case Kind.RESIGN | Kind.AGREE:
+            return TableAct(Kind(tree.data), seat=int(found[0]))
+        case Kind.TAKE_BACK:
+            return TableAct(Kind.TAKE_BACK, seat=int(found[0]), line=int(found[1]))
+        case Kind.PROTEST | Kind.APPEAL:
+            seat, line, rule_id, words = found
+            kind = Kind(tree.data)
+            return TableAct(kind, seat=int(seat), line=int(line), rule_id=str(rule_id), words=_unquoted(words))
+        case Kind.CORRECT:
+            return TableAct(Kind.CORRECT, line=int(found[0]))
+        case Kind.FELL:
+            return TableAct(Kind.FELL, seat=int(found[0]), ending=ENDINGS[found[1]])
+        case Kind.ABORT:
+            return TableAct(Kind.ABORT)
+        case _:
+            return _ruling(*found)
+
+
+def _ruling(arbiter: Any, ruling: Any, decides: Any, rule_id: Any, words: Any) -> TableAct:
+    kind, given = Kind(ruling.data), ruling.children
+    own: dict[str, Any] = {}
+    match kind:
+        case Kind.PENALTY:
+            own = {"number": int(given[0]), "seat": int(given[1])}
+        case Kind.FORFEIT:
+            own = {"seat": int(given[0]), "ending": ENDINGS[given[1]]}
+        case Kind.REINSTATE | Kind.SKIP:
+            own = {"seat": int(given[0])}
+        case Kind.RESTORE:
+            own = {"line": int(given[0])}
+        case Kind.RESULT:
+            own = {
+                name: tuple(map(int, each.children))
+                for name, each in zip(("places", "points"), given, strict=True)
+                if each
+            }
+    return TableAct(
+        kind,
+        rule_id=str(rule_id or RULINGS[kind]),
+        words=_unquoted(words),
+        decides=None if decides is None else int(decides),
+        arbiter=int(arbiter or 0),
+        **own,
+    )
+
+
+def _unquoted(words: Any) -> str:
+    return str(words)[1:-1] if words is not None else ""
+
+
+def read_line(rules_id: str, text: str) -> TableAct | None:
+    """Return the act of a line; None for a line of another kind. Raise ``NotationError`` for one of no kind."""
+    act: Any = grammar(rules_id).parse(text, "act")
+    return of_tree(act) if act.data == "by_table" else None

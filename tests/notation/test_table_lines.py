@@ -1,0 +1,157 @@
+"""Lines of a text that tell what happened beside the moves: read, printed, recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from referee.cli.recorder import Recorder
+from referee.games import registry
+from referee.games.game import Ending
+from referee.log.keys import PrivateKey
+from referee.log.replay import Record
+from referee.notation import game_text
+from referee.notation.errors import NotationError
+from referee.notation.table_acts import TableAct, read_line
+from referee.transcript.game_file import GameFile, as_text
+from tests.cli.inside import referee
+from tests.contested.games import Contested, kept
+from tests.notation.test_game_text import CHOSEN, KINGS
+
+LINES = [
+    "1: resign",
+    "1: back to 12",
+    "0: agree",
+    '1: protest against 12 KDO-14 "too wide; {no}"',
+    "1: appeal against 15 TBL-33",
+    "scribe: back to 0",
+    "referee: forfeit seat 0 flag",
+    "organiser: abort",
+    "arbiter: penalty 2 seat 1",
+    'arbiter 1: forfeit seat 1 illegal moves decides 3 under TBL-7 "why"',
+    "arbiter: reinstate seat 1",
+    "arbiter: skip seat 0",
+    'arbiter: stands "let it be"',
+    "arbiter: restore to 9",
+    "arbiter: result places 1 2 points 27 -2",
+    "arbiter: result places 2 1",
+    "arbiter: void",
+    "arbiter: pause",
+    "arbiter: adjourn",
+    "arbiter: resume",
+    "arbiter: dismiss decides 8",
+]
+
+
+@pytest.mark.parametrize("rules_id", registry.names())
+@pytest.mark.parametrize("line", LINES)
+def test_a_line_is_printed_as_it_was_read(rules_id: str, line: str) -> None:
+    assert str(read_line(rules_id, line)) == line
+
+
+def test_a_resignation_in_its_place_decides_the_game() -> None:
+    reading = game_text.read(f"{CHOSEN}0: resign\n")
+    assert reading.game.contest.out == {0: Ending.RESIGNED}
+    assert reading.result is not None
+    assert reading.result.places == (2, 1)
+    text = game_text.write(reading.game)
+    assert text.splitlines()[-1] == "0: resign"
+    assert '[Forfeits "0 resigned"]' in text
+    assert game_text.read(text).game == reading.game
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ("7: resign", "7: resign: there is no seat 7; expected a seat from 0 to 1"),
+        ("0: resign\n1: resign", "1: resign: the game has come to its end; expected a protest"),
+        ("0: agree", "0: agree: nobody proposes to take moves back"),
+        ("0: back to 99", "line 99 is not there yet"),
+        ("scribe: back to 1\nscribe: back to 2", "line 2 was taken back"),
+        ("arbiter: result places 2 2", "a result of 2 places; expected 2 places (1 for the best"),
+        ("arbiter: dismiss decides 1", "line 1 is no open protest"),
+        ("arbiter: reinstate seat 0", "seat 0 has not forfeited"),
+        ("1: resign now", "found 'now'; expected the end of the "),
+    ],
+)
+def test_what_is_wrong_with_a_line_is_told(lines: str, told: str) -> None:
+    with pytest.raises(NotationError) as error:
+        game_text.read(f"{CHOSEN}{lines}\n")
+    assert told in str(error.value)
+
+
+def test_headers_must_agree_with_the_lines() -> None:
+    lines = CHOSEN.removeprefix(KINGS)
+    told = '[Forfeits "1 resigned"]\n'
+    with pytest.raises(NotationError, match=r"Forfeits .*expected 0 resigned"):
+        game_text.read(f"{KINGS}{told}{lines}0: resign\n")
+    reading = game_text.read(f'{KINGS}[Penalties "0 3"]\n{lines}0: resign\n')
+    assert reading.game.contest.points_off == (0, 3)
+
+
+def test_moves_that_were_taken_back_are_told_and_do_not_count() -> None:
+    reading = game_text.read(CHOSEN)
+    last = len(reading.game.events)
+    again = CHOSEN.splitlines()[-1]
+    undone = game_text.read(f"{CHOSEN}1: back to {last - 1}\n0: agree\n{again}\n")
+    assert undone.game.events == reading.game.events
+    assert undone.state.digest() == reading.state.digest()
+    assert len([each for each in undone.game.happened if isinstance(each, TableAct)]) == 2
+
+
+def games() -> Iterator[Contested]:
+    for rules_id in registry.names():
+        yield from (kept(rules_id, number) for number in range(15))
+
+
+def test_contested_games_become_texts_and_logs_again() -> None:
+    """The same positions, contest and result, whatever happened beside the moves."""
+    keys = [PrivateKey.generate() for _ in range(4)]
+    seen: set[str] = set()
+    for made in games():
+        game_file = GameFile(Record(made.opened.SerializeToString(deterministic=True)))
+        for data in made.entries:
+            game_file.transcript.see(game_file.record.read(data))
+        game = as_text(game_file)
+        if not game.happened:
+            continue
+        seen |= {line.kind.value for line in game.happened if isinstance(line, TableAct)}
+        text = game_text.write(game)
+        reading = game_text.read(text)
+        assert game_text.write(reading.game) == text, str(made)
+        assert reading.game == game, str(made)
+        recorder = Recorder(game.setup, keys[0], keys[1:], has_table_acts=True)
+        recorder.lines(reading.game)
+        again = recorder.record.game
+        assert again.position.state.digest() == made.truth[-1].digest, str(made)
+        assert again.result() == made.truth[-1].result, str(made)
+        assert list(again.contest().out.items()) == list(game.contest.out.items()), str(made)
+        assert again.contest() == game.contest, str(made)
+    assert seen >= {"resign", "take_back", "agree", "protest", "appeal", "correct", "fell", "penalty", "forfeit"}
+    assert seen >= {"reinstate", "skip", "restore", "result", "void", "abort", "dismiss", "pause", "resume"}
+
+
+def test_a_resignation_goes_through_record_and_show(tmp_path: Path) -> None:
+    """It needs no arbiter; a protest does."""
+    for name in ("scribe", "referee", "arbiter"):
+        PrivateKey.generate().save(tmp_path / f"{name}.pem")
+    keys = ["--key", tmp_path / "scribe.pem", "--referee-key", tmp_path / "referee.pem"]
+    text, log = tmp_path / "game.txt", tmp_path / "game.gamelog"
+    text.write_text(f"{CHOSEN}0: resign\n", encoding="utf-8")
+    done = referee("record", text, *keys, "--out", log)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "seat 1 wins: seat 0 resigned" in done.stdout
+    assert referee("show", log, "--notation").stdout.endswith("\n0: resign\n")
+    assert "Seat 1 wins: seat 0 resigned" in referee("score", text).stdout
+    assert "Seat 1 wins: seat 0 resigned" in referee("adjudicate", text).stdout
+    text.write_text(f'{CHOSEN}0: protest against 3 KDO-14 "not so"\n0: resign\n', encoding="utf-8")
+    refused = referee("record", text, *keys, "--out", tmp_path / "2.gamelog")
+    assert (refused.returncode, "expected --arbiter-key" in refused.stderr) == (2, True)
+    done = referee("record", text, *keys, "--arbiter-key", tmp_path / "arbiter.pem", "--out", tmp_path / "2.gamelog")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "this waits for a ruling" in done.stdout
+    assert referee("show", tmp_path / "2.gamelog", "--notation").stdout.endswith(
+        '\n0: protest against 3 KDO-14 "not so"\n0: resign\n'
+    )
