@@ -327,3 +327,20 @@ def test_the_list_has_what_does_not_fit_its_position() -> None:
     (illegal,) = list_illegal("\n".join(lines)).illegal
     assert (illegal.line, illegal.outcome) == (at + 1, f"taken as {right}")
     assert illegal.reason
+
+
+def test_rulings_go_with_acts_of_the_table_in_the_record() -> None:
+    """Points that the record has taken off count beside those of the rulings, and lines are named as before."""
+    lines = ("arbiter: penalty 2 seat 1", AWAY, '1: protest against 11 KDO-14 "too far"', "0: choose 23")
+    rulings = f"{NEXT + 1}: {FINE}, 1 point off seat 1"
+    found = ruled(rulings, *lines)
+    assert found.stopped is None
+    assert found.contest.points_off == (0, 3)
+    recorder = recorded(found, KEYS, [b""] * 2)
+    assert recorder.record.game.arbitration.points_off == [0, 3]
+    assert recorder.record.game.position.state.digest() == found.state.digest()
+    assert audited(found).verdict is Verdict.PREFIX
+    with pytest.raises(RulingError, match="the record has no move in line"):
+        ruled(f"{NEXT}: skip", *lines)
+    (illegal,) = list_illegal(START + "".join(f"{line}\n" for line in lines)).illegal
+    assert illegal.line == NEXT + 1
