@@ -5,10 +5,11 @@ from __future__ import annotations
 import secrets
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
+from referee.cli import heading as headings
 from referee.cli import output, texts
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
 from referee.cli.recorder import Recorder, checkpoint_signer, different_keys, has_rulings, obstacle, write_new
@@ -17,12 +18,14 @@ from referee.log.keys import PrivateKey
 from referee.log.players import SALT_BYTES, player_hash
 from referee.log.verdict import Verdict
 from referee.notation.headers import Setup
-from referee.notation.table_acts import Kind
+from referee.notation.table_acts import Kind, TableAct
 from referee.report import adjudication
-from referee.report.adjudication import PASSED_OVER, Adjudication, Policy, Step
-from referee.report.model import Facts, Report, Seat, of_adjudication
+from referee.report import rulings as line_rulings
+from referee.report.adjudication import PASSED_OVER, REINSTATED, STANDS, Adjudication, Entered, Step
+from referee.report.model import Facts, Report, Seat, of_adjudication, wrong_line, wrong_result
 from referee.report.page import html
-from referee.report.text import summary, text
+from referee.report.rulings import Policy, RulingError
+from referee.report.text import listing, summary, text
 from referee.service.files import DEFAULT_ORIGIN
 from referee.transcript.report import hashes as log_hashes
 
@@ -34,6 +37,15 @@ def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
     on_illegal: Annotated[
         Policy, typer.Option("--on-illegal", help="What to do about a move that the rules forbid.")
     ] = Policy.STOP,
+    rulings: Annotated[
+        Path | None,
+        typer.Option(
+            "--rulings", metavar="FILE", help="Rulings by lines of the record; --on-illegal holds for all other lines."
+        ),
+    ] = None,
+    list_illegal: Annotated[
+        bool, typer.Option("--list", help="List every illegal line, without any ruling, and write nothing.")
+    ] = False,
     report: Annotated[
         list[Path] | None,
         typer.Option("--report", metavar="FILE", help="Write a report to this new .html or .txt file. Repeatable."),
@@ -58,6 +70,12 @@ def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
     origin: Annotated[
         str, typer.Option("--origin", metavar="NAME", help="The name under which the referee signs.")
     ] = DEFAULT_ORIGIN,
+    date: headings.Date = "",
+    event: headings.Event = "",
+    round_: headings.Round = None,
+    table: headings.Table = None,
+    arbiter: headings.Arbiter = "",
+    names: headings.Names = None,
 ) -> None:
     """Judge the record of a game that was played over the board: every move, every draw, the score.
 
@@ -70,6 +88,19 @@ def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
     - accept-as-played: the move stands if every rule that it breaks allows that (TBL-7); otherwise the adjudication
       ends before it. Draws and rolls can be neither skipped nor accepted
 
+    --rulings rules on each illegal line on its own. The file has a line for each, with the number of the record's line
+    and one of skip, stands, stop, or another legal move, which then counts instead. Points off a seat can follow. After
+    stop, the arbiter can give the result. A semicolon begins a comment:
+
+    - 17: skip
+    - 19: stands, 2 points off seat 1
+    - 31: 1: take denar-2
+    - 44: stop, places 2 1
+
+    --list names every illegal line, each judged on its own, and lines that do not fit their position. After such a line
+    the game goes on in the way that fits the next 200 lines best: as it was played if that can stand, with another
+    legal move, without the line, or with a move that is missing before it. The list ends early where nothing fits.
+
     A record can contain the arbiter's rulings: a move that is marked with the rules that it breaks stands, whatever you
     choose here, and headers give forfeits, penalties and a ruled result.
 
@@ -78,19 +109,32 @@ def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
     Players' names (headers Player0 and so on) appear only in the report: the log has a hash of each, and the report has
     the salts that prove it.
 
-    Exit codes: 0 adjudicated to the end of the record; 8 stopped at an illegal line, or the record states a wrong
-    result; 2 the record is not in the notation or is ambiguous, or wrong usage; 1 a file cannot be written.
+    Exit codes: 0 adjudicated to the end of the record, or to a result that a ruling gives; 8 stopped at an illegal
+    line, the record states a wrong result, or --list found something; 2 the record or the rulings are not in their
+    notation, the record is ambiguous, a ruling cannot be applied, or wrong usage; 1 a file cannot be written.
 
     Example: `referee adjudicate final.txt --on-illegal skip --report final.html --out final.gamelog --key scribe.pem
     --referee-key referee.pem --arbiter-key arbiter.pem`
     """
+    if list_illegal:
+        others = {"--report": report, "--out": out, "--rulings": rulings}
+        if given := [option for option, value in others.items() if value]:
+            raise Failure(f"--list with {', '.join(given)}: expected --list alone, as it rules on nothing", EXIT_USAGE)
+        _list(record)
     reports = report or []
+    head, roster = headings.heading(date, event, arbiter), headings.roster(names)
     for path in reports:
         if path.suffix not in _WRITERS:
             raise Failure(f"--report {path}: expected a file name that ends in .html or .txt", EXIT_USAGE)
-    signers = _signers(out, key, referee_key, arbiter_key or [], on_illegal)
+    rules = on_illegal is not Policy.STOP or bool(rulings)
+    signers = _signers(out, key, referee_key, arbiter_key or [], rules=rules)
     signer = checkpoint_signer(origin, signers[1]) if signers else None
-    found = texts.read(record, lambda words: adjudication.adjudicate(words, on_illegal))
+    try:
+        ruled = () if rulings is None else texts.read(rulings, line_rulings.read)
+        found = texts.read(record, lambda words: adjudication.adjudicate(words, on_illegal, ruled))
+    except RulingError as error:
+        raise Failure(f"--rulings {rulings}: {error}", EXIT_USAGE) from None
+    found.setup = headings.completed(found.setup, roster, round_, table)
     if signers:
         _check_recordable(record, found, signers)
     for path in (*reports, *([out] if out else [])):
@@ -107,16 +151,26 @@ def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
             raise Failure(f"{record}: {error}", EXIT_USAGE) from None
         write_new("--out", out, data)
         hashes = log_hashes(recorder.record, signer.verifier)
-    made = of_adjudication(found, seats, hashes)
+    made = of_adjudication(found, seats, hashes, head)
     for path in reports:
         write_new("--report", path, _WRITERS[path.suffix](made).encode())
     output.write(_told(made, [*reports, *([out] if out else [])]))
-    if found.stopped or (on_illegal is Policy.STOP and not found.is_clean):
+    if not found.ended or (on_illegal is Policy.STOP and not ruled and not found.is_clean):
         raise typer.Exit(int(Verdict.RULES))
 
 
+def _list(record: Path) -> NoReturn:
+    """Print every illegal line, and end."""
+    found = texts.read(record, adjudication.list_illegal)
+    wrong = [wrong_line(found.setup, each) for each in found.illegal if not each.ruled]
+    if found.claimed is not None and not wrong:
+        wrong.append(wrong_result(found))
+    output.write(listing(record.name, wrong))
+    raise typer.Exit(int(Verdict.RULES) if wrong else 0)
+
+
 def _signers(
-    out: Path | None, key: Path | None, referee_key: Path | None, arbiter_keys: Sequence[Path], policy: Policy
+    out: Path | None, key: Path | None, referee_key: Path | None, arbiter_keys: Sequence[Path], *, rules: bool
 ) -> list[PrivateKey]:
     """Of the scribe, the referee and the arbiters; none without ``out``. Raises ``Failure``."""
     given = {"--key": key, "--referee-key": referee_key, "--arbiter-key": next(iter(arbiter_keys), None)}
@@ -125,7 +179,7 @@ def _signers(
         if named := [option for option, path in given.items() if path is not None]:
             raise Failure(f"{', '.join(named)}: keys sign the game file; expected --out", EXIT_USAGE)
         return []
-    needed = given if policy is not Policy.STOP else {"--key": key, "--referee-key": referee_key}
+    needed = given if rules else {"--key": key, "--referee-key": referee_key}
     if missing := [option for option, path in needed.items() if path is None]:
         why = " (skipping and accepting are rulings)" if "--arbiter-key" in missing else ""
         raise Failure(f"--out needs {', '.join(missing)}{why}", EXIT_USAGE)
@@ -137,7 +191,7 @@ def _check_recordable(record: Path, found: Adjudication, signers: Sequence[Priva
     is_given_up = any(act.kind is Kind.ABORT for act in found.acts)
     if not is_given_up and (why := obstacle(found.contest, found.setup.seats, found.state.pending())):
         raise Failure(f"{record}: {why}", EXIT_USAGE)
-    needs_arbiter = any(act.needs_arbiter for act in found.acts) if found.acts else has_rulings(found.contest)
+    needs_arbiter = any(act.needs_arbiter for act in found.acts) if found.acts else has_rulings(found.recorded)
     if len(signers) < 3 and (found.has_rulings or needs_arbiter):
         raise Failure(f"{record}: the record has an arbiter's rulings: --out needs --arbiter-key", EXIT_USAGE)
 
@@ -163,16 +217,28 @@ def recorded(found: Adjudication, signers: Sequence[PrivateKey], players: Sequen
     seqs = [0]
     for number, entered in enumerate(found.entered):
         recorder.name_lines([seqs[count] for count in found.entered_after if count <= number])
-        if entered.step is Step.REFUSED:
-            recorder.refuse(entered.event)
-        elif entered.step is Step.STOOD_IN and entered.seat is not None:
-            recorder.skip(entered.seat, entered.event, PASSED_OVER)
-        else:
-            recorder.enter(entered.event)
+        _record(recorder, entered)
         seqs.append(recorder.record.size - 1)
-    if not found.stopped:
+    if found.ended:
         recorder.end(found.contest)
     return recorder
+
+
+def _record(recorder: Recorder, entered: Entered) -> None:
+    words, seat = entered.ruling, entered.seat
+    match entered.step:
+        case Step.RESTORED:
+            recorder.restore(REINSTATED, words)
+        case Step.REFUSED:
+            recorder.refuse(entered.event)
+        case Step.STOOD_IN if seat is not None:
+            recorder.skip(seat, entered.event, PASSED_OVER, words)
+        case Step.PENALTY if seat is not None:
+            recorder.take_off(seat, entered.points, words)
+        case _:
+            if words:
+                recorder.enter(TableAct(Kind.STANDS, rule_id=STANDS, words=words))
+            recorder.enter(entered.event)
 
 
 def _told(made: Report, files: Sequence[Path]) -> str:

@@ -32,13 +32,14 @@ from referee.notation import accepted, contest_text
 from referee.notation.game_text import GameText
 from referee.notation.headers import Setup
 from referee.notation.table_acts import RULINGS, Kind, TableAct
+from referee.report.rulings import MOST_POINTS
 from referee.transcript import table_messages
 from referee.v1 import game_service_pb2 as pb
 from referee.wire.registry import codec
 
 _SCRIBE = 0
-_MOST_POINTS, _MOST_PENALTIES = 1000, 100
-"""Of one penalty (TBL-33); and how many a seat gets here at the most."""
+_MOST_PENALTIES = 100
+"""How many penalties a seat gets from a text at the most."""
 
 
 class Recorder:
@@ -86,6 +87,8 @@ class Recorder:
         self.header = prepared.opening.header
         self.record, written = Record.start(prepared.open_data, _now())
         self._entries = [written.data]
+        self._position_seq = 0
+        """The newest entry that is no attempt."""
 
     def take(self, event: Any) -> None:
         """What happened: a move, a forced pass, what was drawn."""
@@ -104,17 +107,31 @@ class Recorder:
         try:
             self.record.check(signed)
         except RulesError as error:
+            before = self._position_seq
             self._keep(self.record.refuse(signed, error, self._now()))
+            self._position_seq = before
 
-    def skip(self, seat: int, event: Any, rule_id: str) -> None:
-        """The arbiter passes the seat over, and the stand-in's move, which is ``event``, is entered for it."""
-        self.rule(log_pb2.Rule(skip=log_pb2.Skip(seat=seat), rule_id=rule_id))
+    def skip(self, seat: int, event: Any, rule_id: str, words: str = "") -> None:
+        """The arbiter passes the seat over, and the stand-in's move, which is ``event``, is entered for it.
+
+        ``words``: the arbiter's reason.
+        """
+        self._rule_with(log_pb2.Rule(skip=log_pb2.Skip(seat=seat), rule_id=rule_id), words)
         self._write(log_pb2.StandIn(seat=seat, move=self._encoded(event)))
 
     def accept(self, seat: int, event: Any, broken: Sequence[str], rule_id: str) -> None:
         """The arbiter lets the seat's move stand, which breaks these rules."""
         accept = log_pb2.Accept(seat=seat, move=self._encoded(event), rule_ids=broken)
         self.rule(log_pb2.Rule(accept=accept, rule_id=rule_id))
+
+    def restore(self, rule_id: str, words: str) -> None:
+        """The arbiter rules that the position is the one before the newest attempts."""
+        self._rule_with(log_pb2.Rule(restore=log_pb2.Restore(to_seq=self._position_seq), rule_id=rule_id), words)
+
+    def take_off(self, seat: int, points: int, words: str = "") -> None:
+        """The arbiter takes points off a seat, at most as many as a ruling may."""
+        penalty = log_pb2.Penalty(seat=seat, points=points)
+        self._rule_with(log_pb2.Rule(penalty=penalty, rule_id=RULINGS[Kind.PENALTY]), words)
 
     def lines(self, game: GameText) -> None:
         """Enter all lines of a text, one after the other, what else its headers tell, and the end."""
@@ -144,9 +161,9 @@ class Recorder:
         entered = self.record.game.arbitration
         for seat, (points, off) in enumerate(zip(contest.points_off, list(entered.points_off), strict=False)):
             missing = max(0, points - off)
-            for taken in (*([_MOST_POINTS] * (missing // _MOST_POINTS)), missing % _MOST_POINTS):
+            for taken in (*([MOST_POINTS] * (missing // MOST_POINTS)), missing % MOST_POINTS):
                 if taken:
-                    self.rule(log_pb2.Rule(penalty=log_pb2.Penalty(seat=seat, points=taken), rule_id="TBL-33"))
+                    self.take_off(seat, taken)
         for seat, ending in contest.out.items():
             if seat not in entered.out:
                 forfeit = log_pb2.Forfeit(seat=seat, ending=_number(ending))
@@ -192,6 +209,11 @@ class Recorder:
         self._keep_words(words)
         if act.kind is Kind.TAKE_BACK:
             self._proposal = self.record.size - 1
+
+    def _rule_with(self, message: log_pb2.Rule, text: str) -> None:
+        words = self._committed(text, message)
+        self.rule(message)
+        self._keep_words(words)
 
     def _rule_by(self, act: TableAct, message: log_pb2.Rule) -> None:
         table_messages.fill(message, act, self._seqs)
@@ -243,6 +265,7 @@ class Recorder:
 
     def _keep(self, written: Written) -> None:
         self._entries.append(written.data)
+        self._position_seq = self.record.size - 1
 
     def _now(self) -> Clock:
         return _now(self.record.last_ms)
@@ -256,8 +279,8 @@ def has_rulings(contest: Contest) -> bool:
 
 def obstacle(contest: Contest, seats: int, pending: Sequence[Pending]) -> str:
     """Return why no log can be written of this contest where ``pending`` is awaited; empty if one can."""
-    if max(contest.points_off, default=0) > _MOST_POINTS * _MOST_PENALTIES:
-        return f"[Penalties]: more than {_MOST_POINTS * _MOST_PENALTIES} points off a seat"
+    if max(contest.points_off, default=0) > MOST_POINTS * _MOST_PENALTIES:
+        return f"[Penalties]: more than {MOST_POINTS * _MOST_PENALTIES} points off a seat"
     ruled = contest.ruled
     if ruled is None or ruled.ending is Ending.VOIDED or ruled.places:
         return ""

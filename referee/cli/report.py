@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from referee.cli import heading as headings
 from referee.cli import output
 from referee.cli.arguments import verifier_key
 from referee.cli.failure import EXIT_USAGE, Failure
@@ -14,12 +16,13 @@ from referee.cli.recorder import write_new
 from referee.log.errors import LogError
 from referee.log.frames import MAGIC
 from referee.log.verdict import Finding
+from referee.report.model import signatures, with_names
 from referee.report.page import html
 from referee.report.text import text
 from referee.transcript import report as game_report
 
 
-def report(
+def report(  # noqa: PLR0917 - typer reads options from the signature
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A game file (.gamelog).")],
     key: Annotated[
         str | None,
@@ -32,6 +35,12 @@ def report(
         Path | None,
         typer.Option("--out", metavar="FILE", help="Write to this new file; by default to standard output."),
     ] = None,
+    date: headings.Date = "",
+    event: headings.Event = "",
+    round_: headings.Round = None,
+    table: headings.Table = None,
+    arbiter: headings.Arbiter = "",
+    names: headings.Names = None,
 ) -> None:
     """Write the report of a game: the audit's verdict, then rules, seats, score sheet, refused attempts, entries and
     hashes.
@@ -44,6 +53,7 @@ def report(
     Examples: `referee report game.gamelog --key referee.vkey`, `referee report game.gamelog --key referee.vkey --html
     --out game.html`
     """
+    head, roster = headings.heading(date, event, arbiter), headings.roster(names)
     verifier = None if key is None else verifier_key("--key", key)
     try:
         with file.open("rb") as stream:
@@ -52,14 +62,20 @@ def report(
                     f"{file}: not a game file; expected one, or referee adjudicate for the record of a game", EXIT_USAGE
                 )
             stream.seek(0)
-            audit, made = game_report.report(stream, verifier)
+            audit, made = game_report.report(
+                stream, verifier, head, lambda setup: headings.completed(setup, headings.Roster(), round_, table)
+            )
     except OSError as error:
         raise Failure(f"{file}: {error.strerror}", EXIT_USAGE) from None
     except LogError as error:
         raise Failure(f"{file}: {error}", int(Finding.of(error).verdict)) from None
+    made = with_names(made, headings.named(made.seats, roster))
+    if head:
+        made = replace(made, signatures=signatures(made.seats, head))
     written = html(made) if as_html else text(made)
     if out is None:
         output.write(written)
     else:
         write_new("--out", out, written.encode())
+        print(f"wrote {out}: {audit.headline}")
     raise typer.Exit(audit.exit_code)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from referee.games.game import Rule, State, Violation
@@ -15,7 +15,8 @@ from referee.notation.options import chosen, words
 from referee.notation.outcomes import counted
 from referee.notation.sentences import sentence
 from referee.render.registry import renderer
-from referee.report.adjudication import Adjudication, Entered, Policy, Step
+from referee.report.adjudication import Adjudication, Entered, Illegal, Step
+from referee.report.rulings import Policy
 from referee.report.sheet import Player, Sheet, rules_of, upper
 
 Facts = tuple[tuple[str, str], ...]
@@ -49,6 +50,19 @@ class Seat:
 
     def __str__(self) -> str:
         return f"seat {self.number}" + (f", {self.name}" if self.name else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """What the organiser says about the game; empty: nothing."""
+
+    date: str = ""
+    """When it was played, as in ``2026-11-22``."""
+    event: str = ""
+    arbiter: str = ""
+
+    def __bool__(self) -> bool:
+        return bool(self.date or self.event or self.arbiter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +125,8 @@ class Report:
     pictures: tuple[tuple[str, str], ...]
     """Titles and SVG."""
     hashes: Facts
+    signatures: tuple[str, ...] = ()
+    """Who signs the printed page; nobody where there are none."""
 
     @property
     def has_times(self) -> bool:
@@ -130,9 +146,12 @@ def title(setup: Setup) -> str:
     return f"{setup.rules_id.capitalize()}, {counted(setup.seats, 'seat')}"
 
 
-def about(setup: Setup, more: Iterable[tuple[str, str]] = ()) -> Facts:
-    """Rules, options, numbers of the tournament."""
+def about(setup: Setup, more: Iterable[tuple[str, str]] = (), heading: Heading | None = None) -> Facts:
+    """Return date, event, arbiter, rules, options, numbers of the tournament."""
+    heading = heading or Heading()
+    said = [("date", heading.date), ("name of the event", heading.event), ("arbiter", heading.arbiter)]
     facts = [
+        *(fact for fact in said if fact[1]),
         ("game", setup.rules_id),
         ("rules", f"version {setup.version}"),
         ("options", words(chosen(setup.options))),
@@ -143,6 +162,18 @@ def about(setup: Setup, more: Iterable[tuple[str, str]] = ()) -> Facts:
     if provenance := getattr(setup.components or setup.game.default_components(), "provenance", ""):
         facts.append(("components", provenance))
     return (*facts, *more)
+
+
+def with_names(report: Report, seats: Sequence[Seat]) -> Report:
+    """Return the report with these seats, of the same numbers."""
+    drawn = tuple((str(seat), svg) for seat, (_, svg) in zip(seats, report.pictures, strict=True))
+    return replace(report, seats=tuple(seats), pictures=drawn)
+
+
+def signatures(seats: Sequence[Seat], heading: Heading) -> tuple[str, ...]:
+    """Return who signs the printed report."""
+    arbiter = "arbiter" + (f", {heading.arbiter}" if heading.arbiter else "")
+    return ("scribe", arbiter, *map(str, seats))
 
 
 def pictures(rules_id: str, state: State, seats: Sequence[Seat]) -> tuple[tuple[str, str], ...]:
@@ -182,22 +213,16 @@ def standings(result: Result | None, players: Sequence[Player] = ()) -> tuple[St
 # The report of an adjudication
 
 
-def of_adjudication(found: Adjudication, seats: Sequence[Seat], hashes: Facts = ()) -> Report:
+def of_adjudication(
+    found: Adjudication, seats: Sequence[Seat], hashes: Facts = (), heading: Heading | None = None
+) -> Report:
     """``seats``: with what the log says of them, if there is one; ``hashes``: of that log."""
     setup = found.setup
+    heading = heading or Heading()
     scores = found.told.sheet(final=False)
-    wrong = [
-        Wrong(
-            f"line {each.line}",
-            each.words,
-            broken(setup.rules_id, setup.version, each.violations) or (each.reason,),
-            each.outcome,
-        )
-        for each in found.illegal
-    ]
+    wrong = [wrong_line(setup, each) for each in found.illegal]
     if found.claimed is not None:
-        reason = f"By the rules it is {found.result}{_places(found)}."
-        wrong.append(Wrong("the result", found.claimed, (reason,), "the points of the rules count"))
+        wrong.append(wrong_result(found))
     headline, tone = _headline(found)
     return Report(
         title=f"{title(setup)}: adjudication",
@@ -205,7 +230,7 @@ def of_adjudication(found: Adjudication, seats: Sequence[Seat], hashes: Facts = 
         tone=tone,
         verdict=_verdict(found),
         result=standings(found.told.result, scores.players),
-        about=about(setup, [("illegal moves", _POLICIES[found.policy]), ("result", _result(found))]),
+        about=about(setup, [("illegal moves", _policy(found)), ("result", _result(found))], heading),
         seats=tuple(seats),
         sheet=scores,
         no_sheet="",
@@ -215,7 +240,28 @@ def of_adjudication(found: Adjudication, seats: Sequence[Seat], hashes: Facts = 
         numbered="line",
         pictures=pictures(setup.rules_id, found.state, seats),
         hashes=hashes,
+        signatures=signatures(seats, heading),
     )
+
+
+def wrong_line(setup: Setup, found: Illegal) -> Wrong:
+    """Return an illegal line of a record."""
+    reasons = broken(setup.rules_id, setup.version, found.violations) or (found.reason,)
+    ruled = "ruled" + (f" {found.ruling}" if found.stopped else "") + ": " if found.ruling else ""
+    outcome = f"{ruled}{found.outcome}"
+    advice = f"; {found.advice}" if found.advice else ""
+    return Wrong(f"line {found.line}", found.words, reasons, f"{outcome}{advice}")
+
+
+def wrong_result(found: Adjudication) -> Wrong:
+    """Return the result that the record states, which is another one."""
+    reason = f"By the rules it is {found.result}{_places(found)}."
+    return Wrong("the result", found.claimed or "", (reason,), "the points of the rules count")
+
+
+def _policy(found: Adjudication) -> str:
+    by_line = any(illegal.ruling for illegal in found.illegal) or found.unreached
+    return f"{'rulings by line; others ' if by_line else ''}{_POLICIES[found.policy]}"
 
 
 def _places(found: Adjudication) -> str:
@@ -228,23 +274,28 @@ def _places(found: Adjudication) -> str:
 
 def _headline(found: Adjudication) -> tuple[str, Tone]:
     if stopped := found.stopped:
-        return f"Stopped at line {stopped.line}", Tone.BAD
+        given = ", with the result that the arbiter gives" if found.ended else ""
+        return f"Stopped at line {stopped.line}{given}", Tone.OPEN if found.ended else Tone.BAD
     if found.is_clean:
         return ("Nothing illegal" + (", apart from rulings in the record" if found.illegal else "")), Tone.GOOD
-    count = sum(not illegal.ruled for illegal in found.illegal)
+    count = sum(not illegal.ruled and illegal.follows is None for illegal in found.illegal)
     if not count:
         return "A wrong result", Tone.OPEN
     return counted(count, "illegal move"), Tone.OPEN
 
 
 def _verdict(found: Adjudication) -> tuple[str, ...]:
-    played = sum(entered.step not in (Step.REFUSED, Step.TABLE) for entered in found.entered)
+    beside = (Step.REFUSED, Step.TABLE)
+    played = sum(entered.event is not None and entered.step not in beside for entered in found.entered)
     lines = [f"{played} events were entered."]
-    if found.has_rulings:
-        ruled = sum(entered.step in (Step.STOOD_IN, Step.ACCEPTED) for entered in found.entered)
+    ruled = sum(entered.step in (Step.STOOD_IN, Step.ACCEPTED, Step.REPLACED) for entered in found.entered)
+    if ruled:
         lines.append(f"{ruled} of them {'rests' if ruled == 1 else 'rest'} on a ruling of the arbiter.")
     if found.stopped:
         lines.append("The rest of the record was not checked.")
+    if found.unreached:
+        lines.append(f"Not reached, and so not ruled: {', '.join(f'line {each.line}' for each in found.unreached)}.")
+    lines += found.changes
     if not found.told.contest.is_plain:
         lines.append(f"{upper(found.told.outcome)}.")
     return tuple(lines)

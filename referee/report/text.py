@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
 
 from referee.games.game import Rule
 from referee.notation.outcomes import counted
-from referee.report.model import Facts, Report
+from referee.report.model import Facts, Report, Wrong
 from referee.report.sheet import Sheet, upper
 
 _WIDTH = 100
@@ -22,12 +22,28 @@ def text(report: Report) -> str:
         time = f"{row.time:19}  " if report.has_times else ""
         mark = f"  [{row.mark}]" if row.mark else ""
         lines.append(f"{number:>{width}}  {time}{row.words}{mark}")
-    return _joined([*lines, *_holding(report)])
+    return _joined([*lines, *_holding(report), *_to_sign(report)])
 
 
 def summary(report: Report) -> str:
     """The same without what happened."""
     return _joined([*_summary(report), *_holding(report)])
+
+
+def listing(name: str, wrong: Sequence[Wrong]) -> str:
+    """Return what is wrong with a record, alone."""
+    count = sum(each.where.startswith("line ") for each in wrong)
+    head = counted(count, "illegal line") if count or not wrong else "a wrong result"
+    return _joined([f"{name}: {head if wrong else 'nothing illegal'}", *_wrong_lines(wrong)])
+
+
+def _wrong_lines(wrong: Sequence[Wrong]) -> list[str]:
+    lines = []
+    for each in wrong:
+        lines += _wrapped(f"{each.where}: {each.words}")
+        lines += [line for why in each.broken for line in _wrapped(why, 4)]
+        lines += _wrapped(f"-> {each.outcome}", 4)
+    return lines
 
 
 def _joined(lines: Iterable[str]) -> str:
@@ -36,6 +52,14 @@ def _joined(lines: Iterable[str]) -> str:
 
 def _holding(report: Report) -> list[str]:
     return [*_headed("Evidence in the log"), *_facts(report.hashes)] if report.hashes else []
+
+
+def _to_sign(report: Report) -> list[str]:
+    if not report.signatures:
+        return []
+    width = max(map(len, report.signatures))
+    lines = [line for name in report.signatures for line in ("", f"{upper(name):{width}}  {'_' * 40}")]
+    return [*_headed("Signatures"), *lines]
 
 
 def _summary(report: Report) -> list[str]:
@@ -49,10 +73,7 @@ def _summary(report: Report) -> list[str]:
         lines += [upper(str(seat)), *(f"  {line}" for line in _facts(seat.facts))]
     if report.wrong:
         lines += _headed("Illegal moves")
-        for wrong in report.wrong:
-            lines += _wrapped(f"{wrong.where}: {wrong.words}")
-            lines += [line for why in wrong.broken for line in _wrapped(why, 4)]
-            lines += _wrapped(f"-> {wrong.outcome}", 4)
+        lines += _wrong_lines(report.wrong)
     lines += _headed("Score sheet")
     if report.sheet is None:
         lines.append(report.no_sheet)

@@ -27,6 +27,7 @@ from referee.workers.errors import BadQuestion
 from referee.workers.pool import WorkerFailed, Workers
 
 MAX_TEXT_BYTES: Final = 256 << 10
+MAX_RULINGS: Final = 1000
 MAX_FILE_BYTES: Final = 8 << 20
 """Largest game file for a report: some 20,000 entries, which take all the time that a call has."""
 MEMORY_MIB: Final = 512
@@ -55,6 +56,11 @@ class AdjudicationService:
             raise BadField("on_illegal", "a value of OnIllegal")
         if len({*request.formats}) < len(request.formats) or not WRITERS.keys() >= {*request.formats}:
             raise BadField("formats", "HTML and TEXT, each once at the most")
+        if len(request.rulings) > MAX_RULINGS:
+            raise BadField("rulings", f"at most {MAX_RULINGS}")
+        for number, ruling in enumerate(request.rulings):
+            if ruling.on_illegal not in POLICIES:
+                raise BadField(f"rulings[{number}].on_illegal", "a value of OnIllegal")
         async with self._turn(caller) as until_s:
             answer = await self._ask("AdjudicateRecord", request.SerializeToString(), until_s)
         return pb.AdjudicateRecordResponse.FromString(answer)

@@ -12,9 +12,10 @@ from referee.notation import contest_text
 from referee.notation.errors import NotationError
 from referee.notation.headers import Setup
 from referee.report import sheet as sheets
-from referee.report.adjudication import Adjudication, Policy, Step, adjudicate
+from referee.report.adjudication import Adjudication, Step, adjudicate
 from referee.report.model import Seat, of_adjudication, rules_named
 from referee.report.page import html
+from referee.report.rulings import LineRuling, PointsOff, Policy, RulingError, check_points, given
 from referee.report.sheet import Sheet, SheetError
 from referee.report.text import text
 from referee.service.violations import rule_message, violation_message
@@ -37,6 +38,9 @@ _STEPS: Final = {
     Step.REFUSED: pb.EnteredEvent.STEP_REFUSED,
     Step.STOOD_IN: pb.EnteredEvent.STEP_STAND_IN,
     Step.ACCEPTED: pb.EnteredEvent.STEP_ACCEPTED,
+    Step.RESTORED: pb.EnteredEvent.STEP_RESTORED,
+    Step.REPLACED: pb.EnteredEvent.STEP_REPLACED,
+    Step.PENALTY: pb.EnteredEvent.STEP_PENALTY,
     Step.TABLE: pb.EnteredEvent.STEP_PLAYED,
 }
 
@@ -52,6 +56,9 @@ def answers(method: str, data: bytes, _: float) -> Iterator[bytes]:
         raise BadQuestion(
             str(error), **place, what=error.what, expected=error.expected, rule_ids=error.rule_ids
         ) from None
+    except RulingError as error:
+        told = InputError(f"rulings[{error.at - 1}]", error.what, error.expected, sep=";")
+        raise BadQuestion(str(told), field=told.field, expected=told.expected) from None
     except SheetError as error:
         told = InputError("text", error.what, error.expected)
         raise BadQuestion(str(told), field=told.field, expected=told.expected) from None
@@ -62,7 +69,8 @@ def answers(method: str, data: bytes, _: float) -> Iterator[bytes]:
 
 def _adjudicate(data: bytes) -> pb.AdjudicateRecordResponse:
     request = pb.AdjudicateRecordRequest.FromString(data)
-    found = adjudicate(request.text, POLICIES[request.on_illegal])
+    rulings = [_ruling(number, ruling) for number, ruling in enumerate(request.rulings, start=1)]
+    found = adjudicate(request.text, POLICIES[request.on_illegal], rulings)
     setup = found.setup
     made = of_adjudication(
         found, [Seat(number, name) for number, name in enumerate(setup.players or [""] * setup.seats)]
@@ -81,7 +89,25 @@ def _adjudicate(data: bytes) -> pb.AdjudicateRecordResponse:
         outcome=found.told.outcome,
         sheet=_sheet_message(setup, made.sheet),
         reports=[WRITERS[wanted](made) for wanted in request.formats],
+        changes=found.changes,
+        unreached=[ruling.line for ruling in found.unreached],
     )
+
+
+def _ruling(at: int, message: pb.LineRuling) -> LineRuling:
+    """Raises ``RulingError``."""
+    policy = POLICIES[message.on_illegal] if message.on_illegal else None
+    if (policy is None) != bool(message.move):
+        raise RulingError(at, "the ruling has on_illegal and move, or neither", "one of them")
+    points_off = tuple(PointsOff(off.seat, off.points) for off in message.points_off)
+    for off in points_off:
+        check_points(at, off)
+    result = None
+    if message.points or message.places:
+        if policy is not Policy.STOP:
+            raise RulingError(at, "points or places with a game that goes on", "them with ON_ILLEGAL_STOP")
+        result = given(at, message.points, message.places)
+    return LineRuling(message.line, policy, message.move, points_off, result, at)
 
 
 def _illegal(found: Adjudication) -> Iterator[pb.IllegalLine]:
@@ -97,6 +123,9 @@ def _illegal(found: Adjudication) -> Iterator[pb.IllegalLine]:
             outcome=each.outcome,
             stopped=each.stopped,
             ruled=each.ruled,
+            ruling=each.ruling,
+            follows=each.follows,
+            advice=each.advice,
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, BinaryIO
 
 from referee.log import audit as auditor
@@ -13,7 +14,7 @@ from referee.log.verdict import Report as Audit
 from referee.notation.headers import Setup
 from referee.notation.times import moment
 from referee.report import model, sheet
-from referee.report.model import Facts, Report, Row, Seat, Tone, Wrong
+from referee.report.model import Facts, Heading, Report, Row, Seat, Tone, Wrong
 from referee.transcript.game_file import GameFile, told_by
 from referee.transcript.transcript import Line
 from referee.transcript.words import quoted
@@ -26,14 +27,21 @@ _MEANINGS = {
 _TONES = {Verdict.COMPLETE: Tone.GOOD, Verdict.PREFIX: Tone.OPEN}
 
 
-def report(stream: BinaryIO, verifier: VerifierKey | None) -> tuple[Audit, Report]:
+def report(
+    stream: BinaryIO,
+    verifier: VerifierKey | None,
+    heading: Heading | None = None,
+    completed: Callable[[Setup], Setup] = lambda setup: setup,
+) -> tuple[Audit, Report]:
     """The audit of the file, and the report with it at the top; of a damaged file as far as before the damage.
 
-    ``verifier``: the referee's key; without it nobody vouches. Raises ``LogError`` if nothing of it is whole.
+    ``verifier``: the referee's key; without it nobody vouches. ``completed``: adds what the log does not say of the
+    tournament. Raises ``LogError`` if nothing of it is whole, and what ``completed`` raises.
     """
     audit = auditor.audit(stream, auditor.Policy(verifier=verifier))
     stream.seek(0)
-    return audit, _of_log(audit, _as_far_as_it_goes(stream, audit.entries), verifier)
+    game_file = _as_far_as_it_goes(stream, audit.entries)
+    return audit, _of_log(audit, game_file, verifier, heading or Heading(), completed)
 
 
 def _as_far_as_it_goes(stream: BinaryIO, entries: int) -> GameFile:
@@ -48,7 +56,13 @@ def _as_far_as_it_goes(stream: BinaryIO, entries: int) -> GameFile:
     return GameFile.read(stream, before - 1)
 
 
-def _of_log(audit: Audit, game_file: GameFile, verifier: VerifierKey | None) -> Report:
+def _of_log(
+    audit: Audit,
+    game_file: GameFile,
+    verifier: VerifierKey | None,
+    heading: Heading,
+    completed: Callable[[Setup], Setup],
+) -> Report:
     record = game_file.record
     told = told_by(game_file)
     setup = told.setup
@@ -75,7 +89,7 @@ def _of_log(audit: Audit, game_file: GameFile, verifier: VerifierKey | None) -> 
             *([f"{sheet.upper(told.outcome)}."] if told.waits or not told.contest.is_plain else []),
         ),
         result=model.standings(told.result),
-        about=_about(setup, audit, game_file),
+        about=_about(completed(setup), audit, game_file, heading),
         seats=seats,
         sheet=scores,
         no_sheet=no_sheet,
@@ -94,7 +108,7 @@ def _signed(audit: Audit) -> list[str]:
     return [*lines, f"Chance: {audit.chance}{deck}.", *audit.remarks]
 
 
-def _about(setup: Setup, audit: Audit, game_file: GameFile) -> Facts:
+def _about(setup: Setup, audit: Audit, game_file: GameFile, heading: Heading) -> Facts:
     entries = game_file.transcript.entries
     times = [time for told in entries if (time := moment(told.time_ms))]
     more = [("played", f"{times[0]} to {times[-1]} UTC")] if times else []
@@ -104,7 +118,7 @@ def _about(setup: Setup, audit: Audit, game_file: GameFile) -> Facts:
     more.append(("rulings", str(sum(told.is_ruling for told in entries))))
     asked = audit.proofs != CertificateReport()
     more.append(("certificates", audit.proofs.as_text().removeprefix("certificates: ") if asked else "not asked for"))
-    return model.about(setup, more)
+    return model.about(setup, more, heading)
 
 
 def _seats(audit: Audit, opened: Any) -> tuple[Seat, ...]:

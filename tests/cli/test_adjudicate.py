@@ -20,7 +20,8 @@ from referee.log.v1 import log_pb2
 from referee.notation.errors import NotationError
 from referee.notation.game_text import write
 from referee.notation.headers import Setup
-from referee.report.adjudication import Policy, adjudicate
+from referee.report.adjudication import adjudicate
+from referee.report.rulings import Policy
 from tests.cli.inside import referee
 from tests.log import registered
 from tests.log.games import SIGNER
@@ -228,7 +229,7 @@ def test_the_report_of_a_dealt_game_with_refused_attempts(tmp_path: Path) -> Non
     file, page = tmp_path / "game.gamelog", tmp_path / "game.html"
     file.write_bytes(game.file())
     done = referee("report", file, "--key", str(SIGNER.verifier), "--html", "--out", page)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"wrote {page}: COMPLETE\n", "")
     told = referee("report", file, "--key", str(SIGNER.verifier)).stdout
     assert told.split("\n")[3:5] == ["COMPLETE.", "The game is whole, and everything in it holds."]
     moves = referee("show", file, "--moves").stdout
@@ -237,6 +238,9 @@ def test_the_report_of_a_dealt_game_with_refused_attempts(tmp_path: Path) -> Non
     assert "<strong>COMPLETE</strong>" in page.read_text(encoding="utf-8")
     unknown = referee("report", file)
     assert (unknown.returncode, unknown.stdout.split("\n")[3]) == (5, "UNTRUSTED_KEY.")
+    other = tmp_path / "other.txt"
+    unknown = referee("report", file, "--out", other)
+    assert (unknown.returncode, unknown.stdout) == (5, f"wrote {other}: UNTRUSTED_KEY\n")
 
 
 def test_the_result_of_a_game_that_a_forfeit_ended_is_not_the_sheets(tmp_path: Path) -> None:

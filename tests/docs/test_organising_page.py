@@ -13,7 +13,11 @@ from tests.waiting import until
 
 DOCS = ROOT / "docs"
 PAGE = (DOCS / "organising.md").read_text(encoding="utf-8")
-FAILS = {"referee adjudicate final.txt": 8, "referee bot away:choose --join @green.join --key green.pem": 1}
+FAILS = {
+    "referee adjudicate final.txt": 8,
+    "referee adjudicate final.txt --list": 8,
+    "referee bot away:choose --join @green.join --key green.pem": 1,
+}
 """Exit codes of what does not end with 0."""
 REMOTE = re.compile(r"referee (new|status|fetch|rule \S+|docket \S+(?<!\.gamelog))(?= |$)")
 """What asks the referee where it usually listens."""

@@ -234,6 +234,10 @@ reads the same texts as `referee record`, and does not end with the first line t
 | `skip` | it does not count, like a refused attempt. If the seat moves again in the record, that move counts; if the record goes on without it, the stand-in's move is entered (TBL-2). If a later draw does not fit the game without the move, the adjudication ends there |
 | `accept-as-played` | it stands if all rules that it breaks can be waived (TBL-7); otherwise it ends the adjudication |
 
+`--rulings FILE` rules on single lines: skip, let stand, replace by another move, stop with a result, each also with
+points off a seat ([organising.md](organising.md#each-line-on-its-own)). `--list` names every illegal line without any
+ruling.
+
 Draws and rolls cannot be skipped or left standing. A line that is not in the notation, or can mean several moves, is
 nobody's move: it is reported as by `referee record`; correct the text. A `Result` that differs from the points is
 listed with the illegal lines, and the points count. The same holds for impossible `Points` and `Places`.
@@ -251,8 +255,8 @@ the report has the salt that proves whose. `referee report final.gamelog --html`
 with the audit's verdict at its top.
 
 A running referee does the same over gRPC for callers with a token: AdjudicateRecord, ScorePosition and ReportGame of
-[AdjudicationService](../proto/referee/v1/adjudication_service.proto), in Python `referee_clients.sdk.adjudication`. The
-service takes no keys and writes no log; use `--out` where you have the keys.
+[AdjudicationService](../proto/referee/v1/adjudication_service.proto), in Python `referee_clients.sdk.adjudication`.
+Rulings by line are `AdjudicateRecordRequest.rulings`. The service takes no keys and writes no log; use `--out` where you have the keys.
 
 ## Scoring a final position
 

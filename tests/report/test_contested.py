@@ -19,8 +19,9 @@ from referee.log.note import CheckpointSigner
 from referee.notation import game_text
 from referee.notation.game_text import GameText
 from referee.notation.outcomes import outcome
-from referee.report.adjudication import Policy, Step, adjudicate
+from referee.report.adjudication import Step, adjudicate
 from referee.report.model import Seat, of_adjudication
+from referee.report.rulings import Policy
 from referee.report.sheet import Player, replay, sheet, upper
 from referee.report.text import text as report_text
 from referee.transcript.game_file import GameFile, as_text, told_by

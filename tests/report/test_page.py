@@ -13,9 +13,10 @@ import pytest
 
 from referee.notation.game_text import write
 from referee.notation.headers import Setup
-from referee.report.adjudication import Policy, adjudicate
+from referee.report.adjudication import adjudicate
 from referee.report.model import Report, Seat, of_adjudication
 from referee.report.page import html
+from referee.report.rulings import Policy
 from referee.report.text import summary, text
 from tests.notation.setups import PLAIN, name_of, play, text_of
 from tests.report.test_adjudication import AWAY, OUTSIDE, START

@@ -22,7 +22,8 @@ from referee.games.results import Contest
 from referee.notation.errors import Kind, NotationError
 from referee.notation.game_text import GameText, write
 from referee.notation.headers import Setup
-from referee.report.adjudication import Adjudication, Policy, adjudicate
+from referee.report.adjudication import Adjudication, adjudicate
+from referee.report.rulings import Policy
 from referee.service import adjudication
 from referee.service.adjudication import MAX_TEXT_BYTES
 from referee.service.server import Config, Server
@@ -133,7 +134,7 @@ async def test_the_command_says_the_same_of_a_record(setup: Setup, tmp_path: Pat
 
 def check_fields(answer: pb.AdjudicateRecordResponse, told: str, report: str) -> None:
     """Every one of them is what the command printed, and in its report."""
-    rows = report.partition("\nWhat happened\n")[2].partition("\n")[2].splitlines()
+    rows = report.partition("\nWhat happened\n")[2].partition("\n\nSignatures\n")[0].partition("\n")[2].splitlines()
     entered = []
     for each in answer.entered:
         mark = MARKS[each.step] + (f" ({', '.join(each.rule_ids)})" if each.rule_ids else "")
@@ -479,3 +480,53 @@ def test_the_texts_of_this_file_are_what_they_are_said_to_be() -> None:
     with pytest.raises(NotationError) as raised:
         adjudicate("")
     assert raised.value.kind is Kind.SYNTAX
+
+
+# --- rulings by line -----------------------------------------------------------------------------------------
+
+
+async def test_rulings_by_line_are_those_of_the_command(tmp_path: Path) -> None:
+    """Line 12 stands with points off, line 14 is replaced; a result that is given where the record stops."""
+    text = f"{START}{AWAY}\n0: choose 23\n1: place 5 2,0 3,0\n1: choose 4\n"
+    off = pb.LineRuling.PointsOff(seat=0, points=2)
+    stands = pb.LineRuling(line=12, on_illegal=pb.ON_ILLEGAL_ACCEPT_AS_PLAYED, points_off=[off])
+    move = "1: place 5 0,1 0,2"
+    ends = pb.LineRuling(line=14, on_illegal=pb.ON_ILLEGAL_STOP, places=[1, 2])
+    async with judging(tmp_path) as (_, _, _, adjudicator):
+        for last, words in ((pb.LineRuling(line=14, move=move), move), (ends, "stop, places 1 2")):
+            record, rulings, report = (
+                tmp_path / f"{last.on_illegal}.{kind}.txt" for kind in ("game", "rulings", "out")
+            )
+            record.write_text(text, encoding="utf-8")
+            rulings.write_text(f"12: stands, 2 points off seat 0\n14: {words}\n", encoding="utf-8")
+            done = referee("adjudicate", record, "--rulings", rulings, "--report", report)
+            assert (done.returncode, done.stderr) == (0, "")
+            answer = await adjudicator.adjudicate(text, rulings=[stands, last], formats=[TEXT])
+            assert answer.reports == [report.read_text(encoding="utf-8")]
+            assert [each.ruling for each in answer.illegal] == ["stands, 2 points off seat 0", words]
+            assert pb.EnteredEvent.STEP_PENALTY in [each.step for each in answer.entered]
+            assert [*answer.places] == [*last.places]
+            assert not answer.unreached
+
+
+async def test_rulings_that_cannot_be_applied_are_named(tmp_path: Path) -> None:
+    skip = pb.LineRuling(line=12, on_illegal=pb.ON_ILLEGAL_SKIP)
+    far = pb.LineRuling(line=99, on_illegal=pb.ON_ILLEGAL_SKIP)
+    both = pb.LineRuling(line=12, on_illegal=pb.ON_ILLEGAL_SKIP, move="0: discard 3")
+    given = pb.LineRuling(line=12, on_illegal=pb.ON_ILLEGAL_SKIP, places=[1, 2])
+    none = pb.LineRuling.PointsOff(seat=0)
+    async with judging(tmp_path) as (_, _, asker, _):
+        for rulings, field in (
+            ([skip, far], "rulings[1]"),
+            ([skip, skip], "rulings[1]"),
+            ([both], "rulings[0]"),
+            ([pb.LineRuling(line=12)], "rulings[0]"),
+            ([given], "rulings[0]"),
+            ([pb.LineRuling(line=12, on_illegal=pb.ON_ILLEGAL_SKIP, points_off=[none])], "rulings[0]"),
+            ([pb.LineRuling(line=12, move="0: plaice 3")], "rulings[0]"),
+            ([pb.LineRuling(line=12, on_illegal=4)], "rulings[0].on_illegal"),  # type: ignore[arg-type]
+            ([skip] * 1001, "rulings"),
+        ):
+            found = await refused(asker.adjudicate(FOUL, rulings=rulings))
+            assert (found.reason, found.metadata["field"]) == ("INVALID_ARGUMENT", field), found
+            assert found.message.startswith(f"{field}: ") or field not in found.message

@@ -28,13 +28,17 @@ class Adjudicator:
         self._call_s = call_s
 
     async def adjudicate(
-        self, text: str, on_illegal: pb.OnIllegal.ValueType = STOP, formats: Sequence[pb.ReportFormat.ValueType] = ()
+        self,
+        text: str,
+        on_illegal: pb.OnIllegal.ValueType = STOP,
+        formats: Sequence[pb.ReportFormat.ValueType] = (),
+        rulings: Sequence[pb.LineRuling] = (),
     ) -> pb.AdjudicateRecordResponse:
         """Return a record, judged, with the reports that are wanted, ``HTML`` or ``TEXT``.
 
-        ``on_illegal``: ``STOP``, ``SKIP`` or ``ACCEPT_AS_PLAYED``.
+        ``on_illegal``: ``STOP``, ``SKIP`` or ``ACCEPT_AS_PLAYED``, for all lines without one of ``rulings``.
         """
-        request = pb.AdjudicateRecordRequest(text=text, on_illegal=on_illegal, formats=formats)
+        request = pb.AdjudicateRecordRequest(text=text, on_illegal=on_illegal, formats=formats, rulings=rulings)
         try:
             return await self._stub.AdjudicateRecord(request, timeout=self._call_s, metadata=self._metadata)
         except grpc.aio.AioRpcError as error:
