@@ -16,6 +16,7 @@ from typing import Final
 ROOT: Final = Path(__file__).resolve().parent.parent
 
 _SOURCES: Final = ("referee", "solver", "clients", "proto")
+_BUILD: Final = ("Makefile", "hatch_build.py", "pyproject.toml", "LICENSE", ".gitignore")
 _ALWAYS: Final = ("tests/frozen", "tests/transcripts", "tests/games/test_every_game.py")
 """What most mistakes in the rules and in the log break, in seconds: for every change of source."""
 
@@ -66,7 +67,7 @@ def _of(path: str) -> Iterator[str]:
         return
     if top not in _SOURCES and path.endswith(".md"):
         yield "tests/docs"
-    elif top not in _SOURCES and top != "docs":
+    elif path in _BUILD:
         yield from ("tests/packaging", "tests/docs")
     for source, also in _ALSO.items():
         if path.startswith(f"{source}/"):

@@ -69,8 +69,8 @@ def referee(
 ) -> None:
     """A referee for tile-laying games: it deals, rules on every move and keeps a log that anyone can verify.
 
-    Exit codes of every command: 0 done; 1 failed, with the reason in one line; 2 wrong usage. `audit`, `show`, `bot`
-    and `prove-decided` have further codes, which their help lists.
+    Exit codes of every command: 0 done; 1 failed, with the reason in one line; 2 wrong usage. Commands that judge a
+    game or a file have further codes, which their help lists.
     """
 
 
@@ -86,7 +86,7 @@ def main() -> None:
     except TyperException as error:  # words that typer does not know; the message is empty where it has shown the help
         # Choices come one a line, and what is wrong with one with the name of a Python error.
         message = " ".join(error.format_message().split()).replace(": Value error, ", ": ")
-        code = _stop(f"{message.rstrip('.')}. Try --help.", EXIT_USAGE) if message else EXIT_USAGE
+        code = _stop(f"{message.rstrip('.').removesuffix('?')}. Try --help.", EXIT_USAGE) if message else EXIT_USAGE
     except OSError as error:
         if error.errno != ENOSPC:
             raise

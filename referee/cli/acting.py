@@ -42,7 +42,12 @@ class Remote:
     game: GameId
     server: Server = DEFAULT_SERVER
     token_file: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The token that referee new printed.", show_default=False)
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A file with the token: the end of a join string, or the arbiters' token.",
+            show_default=False,
+        ),
     ] = None
     tls_ca: TlsCa = None
     tls_cert: TlsCert = None

@@ -124,7 +124,9 @@ def _join(text: str) -> Join:
         return parse_join(text)
     except JoinError as error:
         raise Failure(str(error), EXIT_USAGE) from error
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise Failure(f"--join {text}: {error.strerror}", EXIT_USAGE) from error
+    except UnicodeDecodeError as error:
         raise Failure(f"--join {text}: {error}", EXIT_USAGE) from error
 
 
@@ -174,4 +176,4 @@ def _summary(result: GameResult) -> str:
     points = f" ({scores})" if scores else ""
     place = result.places[result.seat]
     shared = "joint " if result.places.count(place) > 1 else ""
-    return f"Seat {result.seat} came {shared}number {place}{points}; {result.outcome}."
+    return f"Seat {result.seat} finished {shared}number {place}{points}; {result.outcome}."

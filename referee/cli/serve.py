@@ -153,9 +153,9 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
     A signal finishes what is under way and closes every stream with the place to resume from; a second signal stops at
     once, like a power cut.
 
-    When the referee is ready, it prints three lines: the address; the file with the organiser's token, which the first
-    start makes readable only by you (remove it to get a new one); and the file with the verifier key, which auditors
-    and players need.
+    When the referee is ready, it prints a line each for the address, for the file with the organiser's token, which
+    the first start makes readable only by you (remove it to get a new one), for the file with the verifier key, which
+    auditors and players need, and with --metrics for the address of the metrics.
 
     Exit codes: 0 stopped; 1 the directory or the address cannot be used; 2 wrong usage.
 

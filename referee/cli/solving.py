@@ -24,7 +24,7 @@ Rlimit = Annotated[
         metavar="N",
         min=1,
         max=(1 << 32) - 1,
-        help="Limit on work, in Z3's unit: the same question and build take the same amount on every machine.",
+        help="Limit on Z3's work, which does not depend on the machine's speed.",
         show_default=False,
     ),
 ]

@@ -115,7 +115,8 @@ def read(stream: BinaryIO) -> Iterator[Frame]:
     if magic != MAGIC:
         if MAGIC.startswith(magic):
             raise LogError(Code.TORN, f"the file already ends after {len(magic)} bytes", offset=0)
-        raise LogError(Code.FRAME, f"magic {magic.hex(' ')}", MAGIC.hex(" "), offset=0)
+        # What it begins with is not repeated: it may be a file with tokens or keys.
+        raise LogError(Code.FRAME, "this is not a game file", f"one that begins with {MAGIC.hex(' ')}", offset=0)
     order = Order()
     offset = len(MAGIC)
     while head := _take(stream, HEAD_BYTES):

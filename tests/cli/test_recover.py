@@ -225,7 +225,7 @@ async def test_a_copy_that_does_not_do(tmp_path: Path) -> None:
     said = case.recover(case.missing.id, "--from", case.files[lost.id], code=1)
     assert said.endswith("; expected another copy, or --give-up\n")
     short.write_bytes(b"no game file")
-    assert "magic" in case.recover(lost.id, "--from", short, code=1)
+    assert "not a game file" in case.recover(lost.id, "--from", short, code=1)
     assert "No such file" in case.recover(lost.id, "--from", tmp_path / "none", code=1)
     assert lost.id in case.recover(code=1), "nothing has changed"
 
