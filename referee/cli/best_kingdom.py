@@ -12,17 +12,20 @@ import typer
 from referee import console
 from referee.certificates.kingdomino.claims import Frame
 from referee.certificates.kingdomino.wire import domino_message, frame_message, placed_of
-from referee.cli import building, output
+from referee.cli import building, options, output
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.progress import NO_LIMIT, Seconds, Seed, search
 from referee.cli.solving import Rlimit
-from referee.games.kingdomino.dominoes import COUNT, DOMINOES, Domino, domino_set
+from referee.games import registry
+from referee.games.kingdomino.dominoes import COUNT, Domino, DominoSet, domino_set
 from referee.games.kingdomino.scoring import in_one_area
 from referee.notation.kingdomino.claims import written_placed
 from referee.render.kingdomino import svg as drawn
 from referee.render.kingdomino.claims import board, picture
 from referee.v1 import solver_service_pb2 as pb
+from referee.wire.registry import codec
 
+_GAME: Final = "kingdomino"
 _FRAME: Final = re.compile("([57])(?::fixed:([0-6]),([0-6]))?", re.ASCII)
 
 Answer: TypeAlias = pb.FindBestKingdomResponse
@@ -34,6 +37,14 @@ def best_kingdom(  # noqa: PLR0917 - typer reads options from the signature
         typer.Option(metavar="NUMBERS", help="The dominoes to build with, such as 3,12,48.", show_default=False),
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Build with all 48 dominoes.")] = False,
+    components: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Your own dominoes, as JSON in the form that `referee new --rules kingdomino --show-components` "
+            "prints.",
+        ),
+    ] = None,
     frame: Annotated[
         str,
         typer.Option(
@@ -54,6 +65,8 @@ def best_kingdom(  # noqa: PLR0917 - typer reads options from the signature
 
     `referee best-kingdom --dominoes 3,12,19,41,48 --frame 5:fixed:2,2 --svg kingdom.svg`
 
+    `referee best-kingdom --components edition.json --dominoes 1,2,3` builds with dominoes of another edition.
+
     Standard error shows the progress: the best kingdom so far, and a bound that no kingdom exceeds. Ctrl-C stops the
     search and keeps the best. With --json:
 
@@ -65,7 +78,8 @@ def best_kingdom(  # noqa: PLR0917 - typer reads options from the signature
     """
     if (dominoes is None) != every:
         raise Failure("expected either --dominoes NUMBERS or --all", EXIT_USAGE)
-    square, chosen = _frame(frame), DOMINOES if every else _dominoes(building.listed(dominoes) or [])
+    square, known = _frame(frame), domino_set() if components is None else _components(components)
+    chosen = known.dominoes if every else _dominoes(building.listed(dominoes) or [], known)
     request = pb.FindBestKingdomRequest(
         dominoes=map(domino_message, chosen),
         frame=frame_message(square),
@@ -80,7 +94,7 @@ def best_kingdom(  # noqa: PLR0917 - typer reads options from the signature
     else:
         output.write(f"{_in_words(found)}\n\n{picture(square, placed, ascii_only=not console.has_lines())}")
     if svg is not None:
-        building.write_text(svg, drawn(board(square, placed), domino_set(), f"Best kingdom: {found.best}"))
+        building.write_text(svg, drawn(board(square, placed), known, f"Best kingdom: {found.best}"))
     if lost:
         raise Failure(f"{lost}; the answer is the best found so far")
 
@@ -98,13 +112,19 @@ def _frame(text: str) -> Frame:
     return Frame(int(size), (int(column), int(row)))
 
 
-def _dominoes(names: Iterable[str]) -> list[Domino]:
-    """Of the default set. Raises ``Failure``."""
+def _components(file: Path) -> DominoSet:
+    """Raises ``Failure``."""
+    found: DominoSet = codec(_GAME, registry.get(_GAME).version).decode_components(options.components(_GAME, file))
+    return found
+
+
+def _dominoes(names: Iterable[str], known: DominoSet) -> list[Domino]:
+    """Raises ``Failure``."""
     found: list[Domino] = []
     for name in names:
         if not (name.isascii() and name.isdecimal() and len(name) < 4 and 1 <= int(name) <= COUNT):
             raise Failure(f"--dominoes: {name}; expected numbers from 1 to {COUNT}, such as 3,12,48", EXIT_USAGE)
-        if (domino := DOMINOES[int(name) - 1]) in found:
+        if (domino := known.dominoes[int(name) - 1]) in found:
             raise Failure(f"--dominoes: {name} is given twice; expected each domino once", EXIT_USAGE)
         found.append(domino)
     return found

@@ -22,8 +22,9 @@ def inspect(file: Questions = None, strict: Strict = False) -> None:
 
     "tile" is optional: a tile in hand, to be placed or to replace a tile of the layout (another one, if it is in the
     layout itself). Without it the answer has neither placements nor swappable. "options":{"loop_rule":"one_less"}
-    counts a wall that closes on itself as one shorter. If the layout breaks the rules, the answer has valid false, the
-    violations and the counts.
+    counts a wall that closes on itself as one shorter. If the layout breaks the rules, the answer has valid false and
+    all violations. The rest is answered as if an arbiter let the tiles stand, unless some of them are apart from the
+    others (ALH-A3): then the answer has only the counts.
 
     A score: what each of 2 to 6 players has in the Alhambra. With two players the neutral player may take part, as
     "neutral" among the players of a line. Points include the wall.
@@ -47,9 +48,12 @@ def inspect(file: Questions = None, strict: Strict = False) -> None:
         "largest_area":1,"crowns":3,"placements":[[0,1,0,2],[0,2,0,1]]}
 
     "domino" is optional: the domino to be placed. Without it the answer has no placements. A domino with equal halves
-    has one name for each placement, the smaller one. The dominoes are the game's own, 1 to 48. If the kingdom breaks
-    the rules, the answer has valid false and what its first bad placement breaks; "placement" is the position of that
-    placement in the array, from 0. The score does not include bonuses.
+    has one name for each placement, the smaller one. The dominoes are the game's own, 1 to 48; for those of another
+    edition, "dominoes":{"48":["lake:2","wheat"]} gives the left and the right half by number. If the kingdom breaks the
+    rules, the answer has valid false and what every bad placement breaks; "placement" is the position of that placement
+    in the array, from 0. A domino that only touches nothing that fits (KDO-14) lies there all the same, as an arbiter
+    may decide, and counts. One that cannot lie there is in "left_out": later dominoes are judged without it, and the
+    answer has neither score nor placements. The score does not include bonuses.
 
     A turn of Roll & Write: the seat's buildings, each [blue,yellow] by the dice that meet there, its four dice, and its
     unspent coins. The answer lists what the seat can do, in the order of the game's own list of moves; "second" says

@@ -53,9 +53,9 @@ def record(  # noqa: PLR0917 - typer reads options from the signature
     A text that breaks off becomes the log of an unfinished game, for which `referee audit` says PREFIX. All entries
     carry the time of the recording.
 
-    Resignations, take-backs and protests are recorded in their places, and with --arbiter-key the arbiter's rulings.
-    Headers such as Penalties do not say when something happened, so they are entered last. A forfeit without a ruling, such as a flag, becomes
-    a ruling of arbiter 0, as the recording has no clock.
+    Resignations, take-backs and protests are recorded in their places; so are an arbiter's rulings, which need
+    --arbiter-key. Rulings in headers are entered last. A forfeit without a ruling, such as a flag, becomes a ruling of
+    arbiter 0, as the recording has no clock.
 
     If the text is wrong, the command names the line and writes no file.
 

@@ -1,4 +1,4 @@
-"""``referee score``: the score sheet of a final position."""
+"""``referee score``: the score sheet of a final position, or of boards alone."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def score(
     file: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE", help="A position or a game in the notation of docs/notation.md, or a game file."
+            metavar="FILE",
+            help="A game, a position or boards alone in the notation of docs/notation.md, or a game file.",
         ),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Print the sheet as one JSON document.")] = False,
@@ -41,14 +42,15 @@ def score(
     """Show the score sheet of a final position, item by item: every seat's points, each with its rule, and its place.
 
     If the position is not final, the sheet shows the score if the game ended there, with a last scoring of the boards
-    as they are. A position does not show how the points of earlier scoring rounds of Alhambra arose: the sheet takes
-    them over and says so. A game, as text or as a file, has them item by item. A game file is replayed, with the
+    as they are. Positions and boards do not show how the points of earlier scoring rounds of Alhambra arose: the sheet
+    takes them over and says so. A game, as text or as a file, has them item by item. A game file is replayed, with the
     signatures of seats and the rules; use `referee audit` for the referee's own signature and the deck.
 
     If seats forfeited, lost points or got a result from an arbiter, the sheet first says who won and why, and has the
     places of that result.
 
-    If only the boards are known, a position is short to write; docs/notation.md has an example for each game.
+    If only the boards are known, write them under the header Boards: what lies before each seat when the game is over,
+    with bonuses, places and ties scored as usual. docs/notation.md has an example of each game ("Boards alone").
 
     Exit codes: 0 scored; 2 the text is not in the notation, or wrong usage; 8 the text breaks the rules, or its points
     are impossible; for a game file those of `referee audit`.

@@ -21,7 +21,7 @@ from referee.log.errors import LogError
 from referee.log.frames import MAGIC
 from referee.log.note import VerifierKey
 from referee.log.verdict import Finding, Verdict
-from referee.notation import game_text, position_text
+from referee.notation import game_text, headers, position_text
 from referee.notation.game_text import Reading
 from referee.notation.outcomes import outcome
 from referee.notation.position_text import Position
@@ -146,7 +146,7 @@ def _read(file: Path, at: int | None, verifier: VerifierKey | None) -> tuple[_Sh
 def _either(text: str) -> Reading | Position:
     """A game, or a position. Raises ``NotationError``."""
     found, _ = game_text.parse(text)
-    return position_text.read(text) if "Position" in found.values else game_text.read(text)
+    return position_text.read(text) if headers.POSITION in found.values else game_text.read(text)
 
 
 def _of_text(read: Reading | Position) -> _Shown:

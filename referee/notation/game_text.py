@@ -104,8 +104,8 @@ def line(rules_id: str, state: State, event: Any) -> str:
 def read(text: str) -> Reading:
     """Raises ``NotationError`` for the first thing that is wrong."""
     found, acts = parse(text)
-    if "Position" in found.values:
-        raise found.wrong("Position", "a game, from its first event on")
+    if headers.POSITION in found.values:
+        raise found.wrong(headers.POSITION, "a game, from its first event on")
     setup = found.setup()
     table = Table(setup)
     happened = [take(table, act) for act in acts]
@@ -139,12 +139,19 @@ def check_stand_in(table: Table, act: Any, event: Any) -> None:
         raise NotationError(Kind.ILLEGAL, place_of(act), f"{found}: this seat makes no move itself (TBL-2)", expected)
 
 
-def parse(text: str) -> tuple[Headers, list[Any]]:
-    """The headers, and the trees of the lines below. Raises ``NotationError``."""
+def parse(text: str, *, boards: bool = False) -> tuple[Headers, list[Any]]:
+    """The headers, and the trees of the lines below. Raises ``NotationError``.
+
+    ``boards``: whether the text may have boards alone, which nobody but a score sheet can do anything with.
+    """
     rules_id = headers.named_game(text)
     tree: Any = grammar(rules_id).parse(text if text.endswith("\n") else f"{text}\n")
     acts = [child for child in tree.children if child.data != "header"]
-    return Headers(rules_id, tree.children[: len(tree.children) - len(acts)]), acts
+    found = Headers(rules_id, tree.children[: len(tree.children) - len(acts)])
+    if headers.BOARDS in found.values and not boards:
+        what = "these are boards alone, without a game or a position: `referee score` reads them"
+        raise syntax_error(found.values[headers.BOARDS], what, "a game or a position")
+    return found, acts
 
 
 def read_line(rules_id: str, state: State, text: str, version: int = 0) -> Any:

@@ -69,7 +69,7 @@ class Grammar:
         self._terminals: dict[str, str] = {**_TERMINALS, **game.TERMINALS}
         self._lark = Lark(
             f"{COMMON.read_text(encoding='utf-8')}\n{own}",
-            start=["text", "act", "position"],
+            start=["text", "act", "position", "boards"],
             parser="lalr",
             propagate_positions=True,
             postlex=_Apart(),

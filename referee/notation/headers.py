@@ -25,6 +25,9 @@ _NUMBERS: Final = {EVENT: (1 << 64) - 1, ROUND: (1 << 32) - 1, TABLE: (1 << 32) 
 COMPONENTS = "Components"
 """What is played with, in place of the version's own: see ``write_components`` of each game that has such."""
 
+POSITION, BOARDS = "Position", "Boards"
+"""Which make a text that of a position, or of boards alone."""
+
 PLAYER, MAX_NAME = "Player", 100
 """``Player0`` has the name of who sits at seat 0, and so on; and how many characters it may have."""
 
@@ -104,7 +107,7 @@ class Headers:
     """The headers of a text by name, each with the token of its value. Raises ``NotationError``."""
 
     def __init__(self, rules_id: str, trees: Sequence[Any]) -> None:
-        self._rules_id = rules_id
+        self.rules_id = rules_id
         self._text = registry.part(__package__, rules_id, "text")
         game = registry.get(rules_id)
         plain = game.new(game.min_seats)
@@ -113,7 +116,7 @@ class Headers:
         self._options = options_of(self._options_type)
         players = [f"{PLAYER}{seat}" for seat in range(game.max_seats)]
         known = ["Game", "Version", "Seats", *_NUMBERS, *players, *self._options]
-        known += [*([COMPONENTS] if game.declares_components else []), "Position", *OF_THE_CONTEST]
+        known += [*([COMPONENTS] if game.declares_components else []), POSITION, BOARDS, *OF_THE_CONTEST]
         self.values: dict[str, Any] = {}
         """By today's names."""
         self._written: dict[str, str] = {}
@@ -139,16 +142,16 @@ class Headers:
 
     def setup(self) -> Setup:
         """Raises ``NotationError``."""
-        versions = [str(game.version) for game in registry.games() if game.rules_id == self._rules_id]
+        versions = [str(game.version) for game in registry.games() if game.rules_id == self.rules_id]
         version = self.text("Version")
         if version is not None and version not in versions:
             raise self.wrong("Version", either(versions))
-        game = registry.get(self._rules_id, int(version or 0))
+        game = registry.get(self.rules_id, int(version or 0))
         if "Seats" not in self.values:
             raise NotationError(Kind.SYNTAX, (self.line, 1), "header Seats is missing", '[Seats "…"]')
         seats = self._number("Seats", game.max_seats)
         setup = Setup(
-            rules_id=self._rules_id,
+            rules_id=self.rules_id,
             version=game.version,
             seats=seats,
             options=self._options_type(**dict(self._chosen())),
@@ -167,7 +170,7 @@ class Headers:
     def _chosen(self) -> Iterator[tuple[str, Any]]:
         for name, option in self._options.items():
             if (value := self.text(name)) is not None:
-                _, value = old_names.option(self._rules_id, self._written[name], value)
+                _, value = old_names.option(self.rules_id, self._written[name], value)
                 try:
                     yield name, option.parse(value)
                 except OptionError as error:

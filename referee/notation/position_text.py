@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any, Final
 
 from referee.games import registry
 from referee.games.game import State
@@ -11,7 +13,9 @@ from referee.notation import contest_text, headers
 from referee.notation.errors import Kind, NotationError
 from referee.notation.game_text import parse
 from referee.notation.grammar import grammar, place_of
-from referee.notation.headers import Setup
+from referee.notation.headers import Headers, Setup
+
+_THE: Final = {headers.POSITION: "a position", headers.BOARDS: "boards"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,9 @@ class Position:
 def write(position: Position) -> str:
     """Return the canonical form. Of a game that the moves alone decide it says no result: the position does."""
     of_game = registry.part(__package__, position.setup.rules_id, "position")
-    return "".join(f"{line}\n" for line in (*head(position), headers.line("Position", of_game.write(position.state))))
+    return "".join(
+        f"{line}\n" for line in (*head(position), headers.line(headers.POSITION, of_game.write(position.state)))
+    )
 
 
 def head(position: Position) -> list[str]:
@@ -46,16 +52,23 @@ def read(text: str) -> Position:
     """Raises ``NotationError``."""
     found, acts = parse(text)
     setup = found.setup()
-    line = found.text("Position")
-    if line is None:
-        raise NotationError(Kind.SYNTAX, (found.line, 1), "header Position is missing", '[Position "…"]')
-    if acts:
-        raise NotationError(Kind.SYNTAX, place_of(acts[0]), "an event after a position", "nothing more")
     state = setup.start()
-    token = found.values["Position"]
+    read_value(found, acts, headers.POSITION, state)
+    return Position(setup, state, contest_text.read(found, setup.seats, state.pending()))
+
+
+def read_value(found: Headers, acts: Sequence[Any], name: str, state: State) -> Any:
+    """Read the header that a text is made for, ``Position`` or ``Boards``, into a state before the first event.
+
+    Return what the game's reader returns. Raises ``NotationError``.
+    """
+    line, part, rules_id = found.text(name), name.lower(), found.rules_id
+    if line is None:
+        raise NotationError(Kind.SYNTAX, (found.line, 1), f"header {name} is missing", f'[{name} "…"]')
+    if acts:
+        raise NotationError(Kind.SYNTAX, place_of(acts[0]), f"an event after {_THE[name]}", "nothing more")
+    token = found.values[name]
     try:
-        tree = grammar(setup.rules_id).parse(line, "position")
-        registry.part(__package__, setup.rules_id, "position").read(tree, state)
+        return registry.part(__package__, rules_id, part).read(grammar(rules_id).parse(line, part), state)
     except NotationError as error:
         raise error.moved(token.line, token.column + 1) from None
-    return Position(setup, state, contest_text.read(found, setup.seats, state.pending()))

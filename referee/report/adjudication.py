@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from referee.games.game import Decision, Forced, ForcedPass, State, Violation
 from referee.games.results import Contest
-from referee.notation import accepted, contest_text, game_text
+from referee.notation import accepted, contest_text, game_text, headers
 from referee.notation.contest_text import Contradiction
 from referee.notation.errors import Kind, NotationError
 from referee.notation.grammar import place_of
@@ -147,8 +147,8 @@ class Adjudication:
 def adjudicate(text: str, policy: Policy = Policy.STOP) -> Adjudication:
     """Raises ``NotationError`` for a text that is not in the notation, or that can mean several moves."""
     found, acts = game_text.parse(text)
-    if "Position" in found.values:
-        raise found.wrong("Position", "a game, from its first event on")
+    if headers.POSITION in found.values:
+        raise found.wrong(headers.POSITION, "a game, from its first event on")
     judge = _Judge(text, found.setup(), policy)
     for act in acts:
         judge.read(act)

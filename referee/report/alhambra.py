@@ -44,14 +44,14 @@ def sheet(state: State, scored: Sequence[State], *, final: bool) -> Sheet:
     for seat in range(state.seats):
         items = [item for each in rounds for item in _items(seat, *each)]
         if before:
-            held = f"{counted(before, 'scoring round')}, as the position states the points"
+            held = "earlier scoring rounds, as the text states the points"
             items.insert(0, Item("taken over", "before", held, rest[seat], ("ALH-E1",)))
         players.append(Player(f"seat {seat}", tuple(items), totals[seat], ranks[seat]))
     ties = [
         Reason(f"{upper(seats(group))} have {counted(totals[group[0]], 'point')} each: a draw.", ("ALH-E10", "ALH-F12"))
         for group in tied(totals)
     ]
-    taken_over = "A position does not show how the points of earlier rounds arose, so they are taken over."
+    taken_over = "The text does not show how the points of earlier rounds arose, so they are taken over."
     remarks = [*([taken_over] if before else []), *(f"{upper(comment)}." for comment in state.comments())]
     return Sheet(tuple(players), tuple(ties), tuple(remarks))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from referee.games.kingdomino import State
-from referee.games.kingdomino.dominoes import TERRAINS
+from referee.games.kingdomino.dominoes import TERRAINS, UNKNOWN
 from referee.games.kingdomino.options import Central
 from referee.games.kingdomino.scoring import Standing, central_bonus, harmony_bonus, places
 from referee.notation.outcomes import counted, seats
@@ -35,9 +35,17 @@ def _items(state: State, seat: int) -> Iterator[Item]:
         words = f"the castle is {'' if points else 'not '}{where}"
         yield Item("bonuses", "centralised kingdom", words, points, ("KDO-24", "KDO-27"))
     if options.harmony:
-        points = harmony_bonus(discarded := state.discarded[seat], options)
-        words = f"discarded: {' '.join(map(str, discarded))}" if discarded else "nothing was discarded"
+        points = harmony_bonus(state.discarded[seat], options)
+        words = _discarded(state.discarded[seat])
         yield Item("bonuses", "harmony", words, points, ("KDO-24", "KDO-28"))
+
+
+def _discarded(discarded: Sequence[int]) -> str:
+    if not discarded:
+        return "nothing was discarded"
+    if UNKNOWN in discarded:
+        return f"{counted(len(discarded), 'domino', 'dominoes')} discarded"
+    return f"discarded: {' '.join(map(str, discarded))}"
 
 
 def _ties(standings: Sequence[Standing]) -> Iterator[Reason]:

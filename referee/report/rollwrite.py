@@ -66,7 +66,8 @@ def _type(
                 rules.append("RNW-45")
             others = [names[other] for other in members if other != player]
             shared = f" with {named(others)}, each {award.each}" if others else ""
-            return f"completed in round {award.round}{shared}", tuple(rules)
+            when = f"in round {award.round}" if award.round else "during the game"
+            return f"completed {when}{shared}", tuple(rules)
     late = ("RNW-36",) if any(award.type == type_ for award in state.awards) else ()
     for share in shares:
         if share.type == type_ and player in share.players:

@@ -14,7 +14,7 @@ from referee.games import registry
 from referee.games.game import Ending, InputError, Over, Rule, State
 from referee.games.results import Contest, Result, Wait
 from referee.games.table_rules import CATALOGUE as TABLE_RULES
-from referee.notation import game_text, position_text
+from referee.notation import boards_text, game_text, headers, position_text
 from referee.notation.game_text import GameText
 from referee.notation.headers import Setup
 from referee.notation.outcomes import ORDINALS, named, outcome
@@ -107,6 +107,8 @@ class Told:
     """The positions right after each scoring, where they are known."""
     waits: Wait | None = None
     """The game has come to its end, which is not entered yet: there is time to protest."""
+    remarks: tuple[str, ...] = ()
+    """What the sheet is to say of where it comes from."""
 
     @property
     def result(self) -> Result | None:
@@ -120,7 +122,8 @@ class Told:
 
     def sheet(self, *, final: bool = True) -> Sheet:
         """Return the score sheet; ``final`` as in ``sheet``. Raises ``SheetError``, ``UnknownRules``."""
-        return sheet(self.setup.rules_id, self.state, self.scored, contest=self.contest, final=final, waits=self.waits)
+        found = sheet(self.setup.rules_id, self.state, self.scored, contest=self.contest, final=final, waits=self.waits)
+        return replace(found, remarks=(*self.remarks, *found.remarks))
 
 
 def sheet(
@@ -180,9 +183,13 @@ def is_over(state: State) -> bool:
 
 
 def read(text: str) -> Told:
-    """Return what a position, or a game as text, tells. Raises ``NotationError``."""
-    found, _ = game_text.parse(text)
-    if "Position" in found.values:
+    """Return what boards alone, a position, or a game as text, tell. Raises ``NotationError``."""
+    found, _ = game_text.parse(text, boards=True)
+    if headers.BOARDS in found.values:
+        boards = boards_text.read(text)
+        remarks = ("Scored from the boards alone: nobody has checked how they came about.", *boards.remarks)
+        return Told(boards.setup, boards.state, boards.contest, remarks=remarks)
+    if headers.POSITION in found.values:
         position = position_text.read(text)
         return Told(position.setup, position.state, position.contest)
     game = game_text.read(text).game

@@ -25,6 +25,7 @@ from tests.cli.inside import referee
 from tests.log import registered
 from tests.log.games import SIGNER
 from tests.log.games import play as play_log
+from tests.notation.page import BOARDS
 from tests.notation.setups import PLAIN, name_of, play, text_of
 from tests.report.test_adjudication import AWAY, START
 
@@ -202,6 +203,24 @@ def test_points_that_a_position_cannot_have(tmp_path: Path) -> None:
     done = referee("score", position)
     assert (done.returncode, done.stdout) == (8, "")
     assert done.stderr == f"referee: {position}: seat 0: 5 points with 0 scoring rounds held; expected 0\n"
+
+
+def test_boards_alone_are_scored_and_nothing_else_takes_them(folder: Path) -> None:
+    file = folder / "boards.txt"
+    file.write_text(BOARDS["kingdomino"], encoding="ascii")
+    done = referee("score", file)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Seat 0: 10 points, place 1\n" in done.stdout
+    assert "Scored from the boards alone: nobody has checked how they came about." in " ".join(done.stdout.split())
+    found = json.loads(referee("score", file, "--json").stdout)
+    assert (found["over"], found["result"], found["places"]) == (True, "10 3", [1, 2])
+    keys = ("--key", folder / "scribe.pem", "--referee-key", folder / "referee.pem", "--out", folder / "no.gamelog")
+    for command in (("show",), ("adjudicate",), ("record", *keys)):
+        done = referee(command[0], file, *command[1:])
+        assert (done.returncode, done.stdout) == (2, ""), command
+        assert "these are boards alone, without a game or a position: `referee score` reads them" in done.stderr, (
+            command
+        )
 
 
 def test_the_report_of_a_dealt_game_with_refused_attempts(tmp_path: Path) -> None:

@@ -149,6 +149,30 @@ def test_a_kingdom_in_words_and_pictures(tmp_path: Path) -> None:
     assert ET.fromstring(svg.read_text()).tag.endswith("svg")
 
 
+def test_a_kingdom_of_dominoes_of_another_edition(tmp_path: Path) -> None:
+    """Lake:2/wheat and lake/lake:1 are worth nine points in one lake; with the game's own 1 and 2 there is no crown."""
+    table = json.loads(referee("new", "--rules", "kingdomino", "--seats", "2", "--show-components").stdout)
+    (first, second), rest = table["dominoes"][:2], table["dominoes"][2:]
+    lake = "TERRAIN_LAKE"
+    table["dominoes"] = [
+        {**first, "left": {"terrain": lake, "crowns": 2}},
+        {**second, "left": {"terrain": lake}, "right": {"terrain": lake, "crowns": 1}},
+        *rest,
+    ]
+    own, svg = tmp_path / "own.json", tmp_path / "own.svg"
+    own.write_text(json.dumps(table), encoding="ascii")
+    words = ("best-kingdom", "--dominoes", "1,2", "--json")
+    assert json.loads(referee(*words).stdout)["best"] == 0
+    done = referee(*words, "--components", own, "--svg", svg)
+    found = json.loads(done.stdout)
+    assert (found["best"], found["proven"], len(found["kingdom"])) == (9, True, 2)
+    assert "1 lake:2/wheat at " in svg.read_text()
+    bad = tmp_path / "bad.json"
+    bad.write_text("{}", encoding="ascii")
+    refused = referee(*words, "--components", bad)
+    assert (refused.returncode, refused.stderr.startswith(f"referee: --components {bad}: ")) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("frame", "size", "castle"), [("5:fixed:0,4", 5, (0, 4)), ("7:fixed:6,0", 7, (6, 0)), ("7", 7, None)]
 )

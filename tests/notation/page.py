@@ -24,15 +24,31 @@ from tests.notation.setups import PLAIN, play
 _SHOWN = {"alhambra": 14, "kingdomino": 18, "rollwrite": 18}
 """Events of each example: enough for the usual kinds."""
 
-BOARDS = """\
+BOARDS = {
+    "kingdomino": """\
+[Game "kingdomino"]
+[Version "1"]
+[Seats "2"]
+[frame "relative"]
+[harmony "true"]
+[Boards "castle nowhere placed 48 1,0 1,1 placed 47 2,0 2,1 placed 1 0,1 0,2 | castle nowhere placed 19 0,-1 -1,-1 \
+placed 24 -1,0 -2,0 discarded 3 7"]
+""",
+    "rollwrite": """\
+[Game "rollwrite"]
+[Version "1"]
+[Seats "2"]
+[Boards "coins 3 built 1,2 2,6 3,5 4,4 5,3 6,2 | coins 0 built 1,6 2,6 3,5 4,4 5,3 6,2 | virtual 1 0 0 2 1 0 \
+| award pavilion seats 1 | award pavilion seats 0"]
+""",
+    "alhambra": """\
 [Game "alhambra"]
 [Version "2"]
 [Seats "3"]
-[Position "action seat 0 start 0 turns 40 | scorings 2 due | piles 90 turned 0 | market free free free free | row \
-| discard | neutral | bought | score 31 hand reserve won laid tower-9-NE 1,0 garden-10-N -1,0 \
-| score 30 hand reserve won laid tower-10-W 0,1 | score 9 hand denar-1 reserve won laid"]
-"""
-"""Boards without their game, which ``tests/report`` scores."""
+[Boards "before 31 laid garden-10-N -1,0 tower-9-NE 1,0 | before 30 laid tower-10-W 0,1 | before 9 laid"]
+""",
+}
+"""Boards of each game without anything else, which ``tests/report`` scores."""
 
 PAGE = """\
 # The notation
@@ -60,6 +76,7 @@ guesses.
 | a name in lower case | an option of the game that differs from its default; blanks separate the words of a list (`[age_order "2 0 1"]`) |
 | `Components` | components other than the standard ones. Kingdomino: 48 times left and right half of a domino, as in `wheat/mine:3`, by their numbers. Roll & Write: name of the sheet, coin track, `blue` or `yellow` for the dice that give the rows, then 36 types: blue 1 with yellow 1 to 6, blue 2 and so on |
 | `Position` | makes the text that of a position: see below |
+| `Boards` | makes the text that of boards alone, to be scored: see [Boards alone](#boards-alone) |
 | `Forfeits`, `Penalties` | events beside the moves: see [A contested game](#a-contested-game) |
 | `Result` | the points of the seats in their order, less penalties; `*` for a game that goes on. If the rules did not end the game, how it ended: `resigned`, `flag`, `disconnected`, `crashed` or `illegal moves` after forfeits; `adjudicated`, `voided`, `aborted`, `referee fault` or `stalled` (the log was full). Without this header the position and the headers above give the result; with it, the result must agree with them |
 | `Points`, `Places` | a result that the moves alone do not give: see [A contested game](#a-contested-game) |
@@ -242,15 +259,39 @@ service takes no keys and writes no log; use `--out` where you have the keys.
 `referee score` makes the score sheet of a position, of a game as text, or of a game file: every item of every seat with
 its rule, the places, and what broke a tie. For a contested game it begins with the winner and the reason, lists points
 that were taken off as items, and has the places of the result. For a position that is not over it gives the score as if
-the game ended there, with a last scoring of the boards. If only the boards of Alhambra are left of a game, write them
-as below: `scorings` is the number of rounds held, `score` the scoring track, `laid` the layout. Turns and cards do not
-matter.
+the game ended there, with a last scoring of the boards.
+
+### Boards alone
+
+If nothing but the boards is known of a game, write `Boards` in place of `Position`: the boards as they lie when the
+game is over, one part for each seat, separated by `|`. They get the points and places of a final scoring. No other
+command takes them, as no game or log can be made of them. `Forfeits`, `Penalties` and the other headers mean what they
+mean before a position; boards are legal or marked with `against` as there.
+
+**Kingdomino**: `castle` with its column and row in a fixed frame, or `nowhere`; then the dominoes in any order. Every
+seat gets 12 in a game, in a mighty duel 24; those that do not lie in its kingdom count as discarded (harmony) and need
+not be named.
 
 ```text
-{boards}```
+{boards_kingdomino}```
+
+**Roll & Write**: coins that are left, and the buildings; the virtual players' buildings by type; then who completed
+which type, the awards of one type in the order in which they were given. An award has all players who completed the
+type in the same round (`seats 0 2`, `virtual 0`), and may name it (`award tower round 9 seats 1`). The award of a type
+that one player alone has completed may be left out.
+
+```text
+{boards_rollwrite}```
+
+**Alhambra**: `before` is the scoring track before the last scoring, for every seat or for none; without it the sheet
+has the points of the last round only, and says so. With two seats the last part is `neutral` with the neutral player's
+tiles. Cards and reserves do not matter.
+
+```text
+{boards_alhambra}```
 
 In Python, use `referee.notation.game_text.read` and `write`, `read_line` for one line in a position, and
-`referee.notation.position_text`. For a wrong text they raise only `NotationError`.
+`referee.notation.position_text` or `boards_text`. For a wrong text they raise only `NotationError`.
 
 ## More games
 
@@ -259,7 +300,7 @@ In Python, use `referee.notation.game_text.read` and `write`, `read_line` for on
 ## The grammar
 
 For [Lark](https://lark-parser.readthedocs.io), LALR(1). The text of a game uses the common part and its game's part. `text` is a game
-or a position, `position` the value of the header `Position`, `act` one line. Two words, or two numbers, need a blank between them.
+or a position, `position` and `boards` the values of the headers `Position` and `Boards`, `act` one line. Two words, or two numbers, need a blank between them.
 
 {grammar}"""
 
@@ -284,7 +325,9 @@ def notation_page() -> str:
     parts["options"] = "".join(map(_options, PLAIN))
     parts["old_names"] = ", ".join(f"`{old}` (today `{today}`)" for old, today in old_names.renamed())
     limits = {"characters": MAX_CHARACTERS, "line": MAX_LINE}
-    return PAGE.format(**parts, **limits, boards=BOARDS, grammar="\n".join(blocks))
+    return PAGE.format(
+        **parts, **limits, **{f"boards_{name}": text for name, text in BOARDS.items()}, grammar="\n".join(blocks)
+    )
 
 
 def _contested() -> str:

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from referee.games.alhambra.as_played import AsPlayed
 from referee.games.alhambra.layout import REACH, Layout, index_of
 from tests.games import oracle
 from tests.games.layouts import engine_layout, random_boards
@@ -63,12 +64,25 @@ def test_the_option_leaves_open_walls_alone() -> None:
     assert ask(layout={"0,-1": "pavilion-2-NEW"}, options={"loop_rule": "one_less"})["wall"] == 3
 
 
-def test_an_illegal_layout_has_reasons_and_no_lists() -> None:
-    found = ask(layout={"0,-1": "pavilion-2-NEW", "1,-1": "tower-12"}, tile="tower-8-NES")
-    assert {k: found[k] for k in found if k != "violations"} == {"valid": False, "counts": {"pavilion": 1, "tower": 1}}
+def test_an_illegal_layout_that_an_arbiter_may_let_stand_has_reasons_and_lists() -> None:
+    """TBL-7, TBL-8: the lists are those of a game in which it stands."""
+    layout = {"0,-1": "pavilion-2-NEW", "1,-1": "tower-12"}
+    found = ask(layout=layout, tile="tower-8-NES")
+    assert list(found) == ["valid", *list(ask(layout={}, tile="tower-8-NES"))[1:]]
+    assert (found["valid"], found["counts"], found["wall"]) == (False, {"pavilion": 1, "tower": 1}, 2)
+    cells = {(0, -1): TILE_SET.numbers["pavilion-2-NEW"], (1, -1): TILE_SET.numbers["tower-12"]}
+    expected = lists(AsPlayed.of_layout(Layout.of(TILE_SET, cells)), TILE_SET.numbers["tower-8-NES"])
+    assert {key: found[key] for key in expected} == expected
     first = found["violations"][0]
     assert (first["rule"], first["cells"], first["sides"]) == ("ALH-A2", [[0, -1], [1, -1]], "E")
     assert first["text"].startswith("ALH-A2 at 0,-1 and 1,-1 (sides: E): ")
+
+
+def test_tiles_that_cannot_stand_have_reasons_and_no_lists() -> None:
+    """ALH-A3 cannot be waived."""
+    found = ask(layout={"5,5": "tower-12"}, tile="tower-8-NES")
+    assert list(found) == ["valid", "violations", "counts"]
+    assert found["counts"] == {"tower": 1}
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,9 +16,19 @@ from referee.notation import position_text
 from referee.notation.headers import Setup
 from referee.notation.position_text import Position
 from referee.notation.scorings import Scorings
-from referee.report.sheet import Sheet, SheetError, replay, rules_of, sheet
+from referee.report.sheet import Sheet, SheetError, read, replay, rules_of, sheet
 from tests.notation.page import BOARDS
 from tests.notation.setups import PLAIN, SETUPS, name_of, play, text_of
+
+POSITION = """\
+[Game "alhambra"]
+[Version "2"]
+[Seats "3"]
+[Position "action seat 0 start 0 turns 40 | scorings 2 due | piles 90 turned 0 | market free free free free | row \
+| discard | neutral | bought | score 31 hand reserve won laid tower-9-NE 1,0 garden-10-N -1,0 \
+| score 30 hand reserve won laid tower-10-W 0,1 | score 9 hand denar-1 reserve won laid"]
+"""
+"""Not over."""
 
 ALHAMBRA, KINGDOMINO, ROLLWRITE = ([each for each in SETUPS if each.rules_id == setup.rules_id] for setup in PLAIN)
 SOME = [*ALHAMBRA, *KINGDOMINO[::13], *ROLLWRITE]
@@ -68,8 +79,8 @@ def test_the_rounds_of_alhambra_are_itemised_or_taken_over(setup: Setup) -> None
     assert not whole.remarks
 
 
-def test_boards_alone_get_their_last_scoring() -> None:
-    position = position_text.read(BOARDS)
+def test_a_position_gets_its_last_scoring() -> None:
+    position = position_text.read(POSITION)
     found = sheet("alhambra", position.state)
     assert [(player.total, player.place) for player in found.players] == [
         (31 + 17 + 20 + 2, 1),
@@ -77,7 +88,7 @@ def test_boards_alone_get_their_last_scoring() -> None:
         (9, 3),
     ]
     assert [(item.what, item.how, item.points, item.rules) for item in found.players[0].items] == [
-        ("before", "2 scoring rounds, as the position states the points", 31, ("ALH-E1",)),
+        ("before", "earlier scoring rounds, as the text states the points", 31, ("ALH-E1",)),
         ("garden", "1 tile, 1st place", 20, ("ALH-E1",)),
         (
             "tower",
@@ -93,6 +104,31 @@ def test_boards_alone_get_their_last_scoring() -> None:
     assert so_far.remarks[0] == "The game is not over: these are the points so far."
 
 
+def test_the_boards_on_the_page_of_the_notation_are_scored() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "notation.md").read_text(encoding="utf-8")
+    totals = {}
+    for rules_id, text in BOARDS.items():
+        assert f"```text\n{text}```\n" in page
+        found = read(text).sheet()
+        totals[rules_id] = [(player.total, player.place) for player in found.players]
+    assert totals == {
+        "kingdomino": [(2 * 5, 1), (2 + 1, 2)],
+        "rollwrite": [(8 + 17 + 1, 2), (16 + 21, 1)],
+        "alhambra": [(31 + 17 + 20 + 2, 1), (30 + 17 + 1, 2), (9, 3)],
+    }
+
+
+def test_a_kingdom_without_all_its_dominoes_has_no_harmony_and_the_sheet_says_why() -> None:
+    found = read(BOARDS["kingdomino"]).sheet()
+    harmony = [item for player in found.players for item in player.items if item.what == "harmony"]
+    assert [(item.how, item.points) for item in harmony] == [("9 dominoes discarded", 0), ("10 dominoes discarded", 0)]
+    assert found.remarks == (
+        "Scored from the boards alone: nobody has checked how they came about.",
+        "Seat 0: 3 of 12 dominoes lie in the kingdom; the others count as discarded (KDO-15).",
+        "Seat 1: 2 of 12 dominoes lie in the kingdom; the others count as discarded (KDO-15).",
+    )
+
+
 @pytest.mark.parametrize(
     ("before", "after", "message"),
     [
@@ -101,7 +137,7 @@ def test_boards_alone_get_their_last_scoring() -> None:
     ],
 )
 def test_points_that_cannot_be(before: str, after: str, message: str) -> None:
-    text = BOARDS.replace(before, after).replace("score 30", "score 9" if after.startswith("over") else "score 30")
+    text = POSITION.replace(before, after).replace("score 30", "score 9" if after.startswith("over") else "score 30")
     text = text.replace("score 31", "score 60") if after.startswith("over") else text
     with pytest.raises(SheetError) as raised:
         sheet("alhambra", position_text.read(text).state)

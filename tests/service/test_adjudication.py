@@ -37,6 +37,7 @@ from tests.notation.page import BOARDS
 from tests.notation.setups import PLAIN, name_of, play, text_of
 from tests.notation.test_contested import contested
 from tests.report.test_adjudication import AWAY, OUTSIDE, START
+from tests.report.test_sheet import POSITION
 from tests.service.conftest import running
 from tests.service.player import Client, Play, bearer, connected, refused, token_of
 from tests.waiting import until
@@ -75,7 +76,7 @@ async def judging(path: Path) -> AsyncIterator[tuple[Server, Client, Asker, Adju
     """With a worker that has answered before."""
     async with running(path / "data") as (server, client):
         asker = Asker(client)
-        await asker.score(BOARDS)
+        await asker.score(POSITION)
         yield server, client, asker, Adjudicator(client.channel, client.organiser)
         workers = server.adjudication.workers
     assert not workers.pids
@@ -240,8 +241,8 @@ async def test_the_command_says_the_same_of_a_position(setup: Setup, tmp_path: P
     begun = whole[: whole.index("\n", len(whole) // 2) + 1]
     begun = re.sub(r"\[Result .*\n", "", begun)
     async with judging(tmp_path) as (_, _, _, adjudicator):
-        more = {"alhambra": [(BOARDS, False)], "kingdomino": [(START, False)]}.get(setup.rules_id, [])
-        for text, over in ((whole, True), (begun, False), *more):
+        more = {"alhambra": [(POSITION, False)], "kingdomino": [(START, False)]}.get(setup.rules_id, [])
+        for text, over in ((whole, True), (begun, False), (BOARDS[setup.rules_id], True), *more):
             file = tmp_path / "text.txt"
             file.write_text(text, encoding="utf-8")
             told = json.loads(referee("score", file, "--json").stdout)
@@ -371,8 +372,10 @@ async def test_texts_that_cannot_be_read(tmp_path: Path) -> None:
         assert found.metadata["what"] == "found 'plaice'"
         assert found.metadata["expected"] == "castle, choose, discard, pass or place"
         # A position is no record.
-        found = await refused(asker.adjudicate(BOARDS))
+        found = await refused(asker.adjudicate(POSITION))
         assert (found.metadata["kind"], "a game, from its first event on" in found.message) == ("syntax", True)
+        found = await refused(asker.adjudicate(BOARDS["kingdomino"]))
+        assert (found.metadata["kind"], "these are boards alone" in found.message) == ("syntax", True)
         with pytest.raises(Denied, match="line 12, column 4"):
             await adjudicator.score(f"{START}0: plaice 3\n")
 
@@ -400,9 +403,9 @@ async def test_requests_that_are_none(tmp_path: Path) -> None:
         assert (await refused(asker.score("ü" * (MAX_TEXT_BYTES // 2 + 1)))).reason == "LIMIT"
         assert (await asker.adjudicate(most)).illegal
         nobody: Any = pb_grpc.AdjudicationServiceStub(client.channel)
-        found = await refused(nobody.ScorePosition(pb.ScorePositionRequest(text=BOARDS)))
+        found = await refused(nobody.ScorePosition(pb.ScorePositionRequest(text=POSITION)))
         assert found.reason == "UNAUTHENTICATED"
-        await Asker(client, (await client.create()).seat_tokens[0]).score(BOARDS)
+        await Asker(client, (await client.create()).seat_tokens[0]).score(POSITION)
         assert server.adjudication.workers.started == 1
 
 
@@ -440,7 +443,7 @@ async def test_nobody_who_plays_waits(tmp_path: Path) -> None:
         os.kill(pid, signal.SIGSTOP)
         calls = [asyncio.ensure_future(refused(asker.adjudicate(FOUL))) for _ in range(MOST_OF_ONE)]
         await until(lambda: server.adjudication.worker_queue.waiting == MOST_OF_ONE - 1, "they have all come")
-        found = await refused(asker.score(BOARDS))
+        found = await refused(asker.score(POSITION))
         limit = "questions of one caller to AdjudicationService at one time"
         assert (found.reason, found.metadata, found.retry_s) == ("LIMIT", {"limit": limit}, 1)
         game: Play = await client.play()
@@ -448,7 +451,7 @@ async def test_nobody_who_plays_waits(tmp_path: Path) -> None:
         for _ in range(5):
             await game.step()
         # Who does not wait any longer leaves no work behind; who waited for it is next.
-        other = asyncio.ensure_future(Asker(client, game.created.seat_tokens[0]).score(BOARDS))
+        other = asyncio.ensure_future(Asker(client, game.created.seat_tokens[0]).score(POSITION))
         await until(lambda: server.adjudication.worker_queue.waiting == MOST_OF_ONE, "somebody else has come")
         for call in calls:
             call.cancel()
@@ -460,10 +463,10 @@ async def test_a_referee_that_stops_says_so(tmp_path: Path) -> None:
     server = await Server.start(Config(tmp_path / "data"))
     async with connected(server.address, server.data.token_path.read_text().strip()) as client:
         asker = Asker(client)
-        await asker.score(BOARDS)
+        await asker.score(POSITION)
         (pid,) = server.adjudication.workers.pids
         os.kill(pid, signal.SIGSTOP)
-        calls = [asyncio.ensure_future(refused(asker.score(BOARDS))) for _ in range(2)]
+        calls = [asyncio.ensure_future(refused(asker.score(POSITION))) for _ in range(2)]
         await until(lambda: server.adjudication.worker_queue.waiting, "one has the worker, the other waits")
         stopping = asyncio.ensure_future(server.stop())
         assert [found.reason for found in await asyncio.gather(*calls)] == ["DRAINING"] * 2

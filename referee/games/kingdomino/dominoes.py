@@ -15,6 +15,9 @@ MOST_CROWNS: Final = 3
 COUNT: Final = 48
 """Dominoes of a set; their numbers are 1 to 48."""
 
+UNKNOWN: Final = 0
+"""In place of the number of a discarded domino that nobody wrote down."""
+
 
 class Half(NamedTuple):
     """A square of a domino. ``terrain``: its place in ``TERRAINS``; ``crowns``: 0 to 3."""

@@ -60,7 +60,7 @@ class Position:
         self.removed: list[int] = []
         """KDO-30: dominoes that were left over in their line."""
         self.discarded: list[list[int]] = [[] for _ in range(seats)]
-        """KDO-15: of each seat, in the order of the discards."""
+        """KDO-15: of each seat, in the order of the discards; ``UNKNOWN`` where only boards are known."""
 
     def line_size(self) -> int:
         """Return dominoes of a line (KDO-3, KDO-30)."""

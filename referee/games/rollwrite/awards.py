@@ -14,6 +14,7 @@ class Award:
 
     type: int
     round: int
+    """0 where it is not known, as of boards alone."""
     seats: tuple[int, ...]
     virtual: tuple[int, ...]
     place: int

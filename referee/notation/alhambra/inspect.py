@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from referee.games.alhambra import GAME
+from referee.games.alhambra.as_played import AsPlayed
 from referee.games.alhambra.catalogue import CATALOGUE
 from referee.games.alhambra.layout import Layout, index_of, wall_points
 from referee.games.alhambra.options import MAX_SEATS, MIN_SEATS, Options
@@ -45,9 +47,14 @@ def _layout(question: dict[str, Any]) -> dict[str, Any]:
     tile = tile_number(question["tile"], "tile") if "tile" in question else None
     options = options_of_question("alhambra", Options, an_object(question.get("options", {}), "options"), _OPTIONS)
     counts = _counts(layout)
-    if broken := layout_violations(layout):
-        return {"valid": False, "violations": [_violation(found) for found in broken], **counts}
-    found = {"valid": True, "violations": [], "wall": wall_points(*layout.wall(), options.loop_rule), **counts}
+    broken = layout_violations(layout)
+    violations = [_violation(found) for found in broken]
+    if not {found.rule_id for found in broken} <= GAME.waivable:
+        return {"valid": False, "violations": violations, **counts}
+    if broken:
+        layout = AsPlayed.of_layout(layout)
+    wall = wall_points(*layout.wall(), options.loop_rule)
+    found = {"valid": not broken, "violations": violations, "wall": wall, **counts}
     if tile is not None:
         found["placements"] = layout.placeable_cells(TILE_SET.walls[tile])
     found["removable"] = layout.removable_cells()

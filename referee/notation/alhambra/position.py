@@ -10,7 +10,7 @@ arbiter let a tile stand, the mark has what the whole breaks now: laid garden-8-
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 from referee.games.alhambra import GAME, State
 from referee.games.alhambra.as_played import AsPlayed
@@ -25,6 +25,9 @@ from referee.notation import accepted
 from referee.notation.alhambra.text import CARDS, RULES, tile_of
 from referee.notation.errors import Kind, NotationError, illegal
 from referee.notation.grammar import cell, numbers, place_of
+
+MOST_POINTS: Final = 0x7FFF
+"""That a text states for a seat."""
 
 
 def write(state: State) -> str:
@@ -44,17 +47,21 @@ def write(state: State) -> str:
         _words("bought", _names(state.bought, state)),
     ]
     for seat in range(state.seats):
-        layout = state.layouts[seat]
-        laid = (f"{names[tile]} {x},{y}" for (x, y), tile in layout.cells().items())
         pieces = (
             f"score {state.scores[seat]}",
             _words("hand", _cards(state.hands[seat])),
             _words("reserve", _names(state.reserves[seat], state)),
             _words("won", _names(state.won[seat], state)),
-            _words("laid", laid) + accepted.write(layout_violations(layout)),
+            write_laid(state.layouts[seat], state),
         )
         parts.append(" ".join(pieces))
     return " | ".join(parts)
+
+
+def write_laid(layout: Layout, state: State) -> str:
+    """``laid garden-8-NW 0,-1``."""
+    laid = (f"{state.tile_set.names[tile]} {x},{y}" for (x, y), tile in layout.cells().items())
+    return _words("laid", laid) + accepted.write(layout_violations(layout))
 
 
 def _words(first: str, rest: Iterable[Any]) -> str:
@@ -75,8 +82,8 @@ def read(tree: Any, state: State) -> None:
     if len(seats) != state.seats:
         _refuse(tree, f"{len(seats)} scores and hands", f"{state.seats}, one for each seat")
     state.phase = Phase[phase.upper()]
-    state.seat, state.start = (_up_to(token, state.seats - 1) for token in (seat, start))
-    state.turns = _up_to(turns, state.options.max_turns)
+    state.seat, state.start = (up_to(token, state.seats - 1) for token in (seat, start))
+    state.turns = up_to(turns, state.options.max_turns)
     state.ending = Ending.RULES if ending is None else Ending.STALLED
     _scorings(scorings, state)
     _piles(piles, state)
@@ -84,19 +91,20 @@ def read(tree: Any, state: State) -> None:
         _refuse(market, f"{len(market.children)} slots", str(SLOTS))
     for slot, token in enumerate(market.children):
         if token.type == "TILE":
-            state.market[slot] = tiles_of(_draw((token,), state))[0]
+            state.market[slot] = tiles_of(draw((token,), state))[0]
     for token in row.children:
         state.row.append(_turn(token, state))
     state.row.sort()
     _turn_all(discard, state.discard, state)
-    state.neutral = _draw(neutral.children, state)
-    state.bought = _draw(bought.children, state)
+    state.neutral = draw(neutral.children, state)
+    state.bought = draw(bought.children, state)
     for number, part in enumerate(seats):
         _seat(part, number, state)
     _check_phase(tree, state)
 
 
-def _up_to(token: Any, most: int) -> int:
+def up_to(token: Any, most: int) -> int:
+    """Return the number. Raises ``NotationError`` if it is more than ``most``."""
     if int(token) > most:
         _refuse(token, f"found {token}", f"at most {most}")
     return int(token)
@@ -105,7 +113,7 @@ def _up_to(token: Any, most: int) -> int:
 def _scorings(tree: Any, state: State) -> None:
     """ALH-E7: rounds held, and those whose card was turned."""
     held, *due = tree.children
-    state.scorings = _up_to(held, 3)
+    state.scorings = up_to(held, 3)
     state.to_score = numbers(due)
     if state.to_score not in ((), (1,), (2,), (1, 2)):
         _refuse(tree, f"rounds {_words('', state.to_score).strip()} due", "some of 1 2, ascending")
@@ -115,13 +123,13 @@ def _piles(tree: Any, state: State) -> None:
     """ALH-F3: scoring cards where they can lie."""
     stack, turned, *above = tree.children
     cards = KINDS * copies(state.seats)
-    state.stack = _up_to(stack, cards)
-    state.turned = _up_to(turned, state.stack)
+    state.stack = up_to(stack, cards)
+    state.turned = up_to(turned, state.stack)
     for one in above:
         name = "a_at" if one.data == "above_a" else "b_at"
         if getattr(state, name) >= 0:
             _refuse(one, "a scoring card twice", "each once")
-        setattr(state, name, _up_to(one.children[0], state.turned))
+        setattr(state, name, up_to(one.children[0], state.turned))
     came = max(state.a_at, state.b_at) >= 0
     if came > bool(state.stack) or (
         state.stack and not scoring_cards_fit(state.cut, state.stack, state.turned, state.a_at, state.b_at)
@@ -129,8 +137,8 @@ def _piles(tree: Any, state: State) -> None:
         _refuse(tree, "scoring cards where they cannot lie", "A in the second of five piles, B in the fourth")
 
 
-def _draw(tokens: Iterable[Any], state: State) -> int:
-    """ALH-F13: tiles that are not yet elsewhere, out of the bag."""
+def draw(tokens: Iterable[Any], state: State) -> int:
+    """ALH-F13: tiles that are not yet elsewhere, out of the bag. Raises ``NotationError``."""
     drawn = 0
     for token in tokens:
         bit = 1 << tile_of(token, state)
@@ -156,19 +164,23 @@ def _turn_all(tree: Any, counts: bytearray, state: State) -> None:
 
 
 def _seat(tree: Any, seat: int, state: State) -> None:
-    """ALH-A1 to ALH-A8: what is laid is an Alhambra, or what an arbiter let stand."""
     score, hand, reserve, won, laid = tree.children
-    state.scores[seat] = _up_to(score, 0x7FFF)
+    state.scores[seat] = up_to(score, MOST_POINTS)
     _turn_all(hand, state.hands[seat], state)
-    state.reserves[seat] = _draw(reserve.children, state)
-    state.won[seat] = _draw(won.children, state)
+    state.reserves[seat] = draw(reserve.children, state)
+    state.won[seat] = draw(won.children, state)
+    read_laid(laid, seat, state)
+
+
+def read_laid(laid: Any, seat: int, state: State) -> None:
+    """ALH-A1 to ALH-A8: what is laid is an Alhambra, or what an arbiter let stand. Raises ``NotationError``."""
     cells = {}
     *tiles, mark = laid.children
     for one in tiles:
         where = cell(one.children[1])
         if where in cells or where == (0, 0) or not on_board(where):
             _refuse(one, f"a tile on {where[0]},{where[1]}", "a free cell of the board")
-        cells[where] = tiles_of(_draw(one.children[:1], state))[0]
+        cells[where] = tiles_of(draw(one.children[:1], state))[0]
     layout = Layout.of(state.tile_set, cells)
     violations = layout_violations(layout)
     if mark is not None:

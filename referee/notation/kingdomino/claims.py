@@ -16,16 +16,12 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from referee.certificates.kingdomino.claims import Claim, DiscardClaim, Frame, Kingdom, Placed, PlacementClaim
-from referee.games.game import SetupError
-from referee.games.kingdomino.dominoes import COUNT, DOMINOES, Domino, parse_half
-from referee.notation.kingdomino.values import domino_number, frame, placed
-from referee.notation.strict_json import QueryError, an_array, an_object, only, required, shown
+from referee.games.kingdomino.dominoes import DOMINOES, Domino
+from referee.notation.kingdomino.values import domino_number, frame, placed, stated_dominoes
+from referee.notation.strict_json import QueryError, an_array, only, required
 
 _FIELDS: Final = ("frame", "kingdom", "dominoes")
 _FORMS: Final = ("place", "discard")
-_NUMBERS: Final = {str(domino.number): domino for domino in DOMINOES}
-
-_Dominoes = Mapping[int, Domino]
 
 
 def claim(question: dict[str, Any]) -> Claim:
@@ -36,7 +32,7 @@ def claim(question: dict[str, Any]) -> Claim:
         raise QueryError(f"claim: {found}; expected exactly one of {', '.join(_FORMS)}")
     (form,) = named
     only(question, frozenset((*_FIELDS, form)))
-    dominoes = _dominoes(question.get("dominoes", {}))
+    dominoes = stated_dominoes(question.get("dominoes", {}), "dominoes")
     frame_ = Frame(*frame(required(question, "frame", "line"), "frame"))
     kingdom = Kingdom(frame_, _kingdom(question.get("kingdom", []), dominoes))
     if form == "place":
@@ -49,29 +45,11 @@ def is_of_move(about: Claim) -> bool:
     return isinstance(about, PlacementClaim)
 
 
-def _dominoes(value: Any) -> _Dominoes:
-    """Return the default set by number, with other halves where they are stated."""
-    dominoes = {domino.number: domino for domino in DOMINOES}
-    for number, halves in an_object(value, "dominoes").items():
-        where = f"dominoes.{number}"
-        if number not in _NUMBERS:
-            raise QueryError(f"dominoes: {shown(number)}; expected the number of a domino, 1 to {COUNT}")
-        names = an_array(halves, where)
-        if len(names) != 2 or not all(type(name) is str for name in names):
-            raise QueryError(f'{where}: {shown(halves)}; expected two halves, such as ["wheat","mine:2"]')
-        try:
-            left, right = map(parse_half, names)
-        except SetupError as error:
-            raise QueryError(f"{where}: {error}") from None
-        dominoes[int(number)] = Domino(int(number), left, right)
-    return dominoes
-
-
-def _kingdom(value: Any, dominoes: _Dominoes) -> tuple[Placed, ...]:
+def _kingdom(value: Any, dominoes: Mapping[int, Domino]) -> tuple[Placed, ...]:
     return tuple(_placed(each, f"kingdom[{i}]", dominoes) for i, each in enumerate(an_array(value, "kingdom")))
 
 
-def _placed(value: Any, where: str, dominoes: _Dominoes) -> Placed:
+def _placed(value: Any, where: str, dominoes: Mapping[int, Domino]) -> Placed:
     number, left, right = placed(value, where)
     return Placed(dominoes[number], left, right)
 

@@ -34,9 +34,14 @@ def write(state: State) -> str:
         _words("removed", state.removed),
     ]
     for kingdom, discarded in zip(state.kingdoms, state.discarded, strict=True):
-        castle = "nowhere" if kingdom.castle is None else _cell(kingdom.castle)
-        parts.append(" ".join(("castle", castle, *_placed(kingdom, state), _words("discarded", discarded))))
+        parts.append(f"{write_kingdom(kingdom, state)} {_words('discarded', discarded)}")
     return " | ".join(parts)
+
+
+def write_kingdom(kingdom: Kingdom, state: State) -> str:
+    """``castle 2,2 placed 5 0,1 1,1``."""
+    castle = "nowhere" if kingdom.castle is None else _cell(kingdom.castle)
+    return " ".join(("castle", castle, *_placed(kingdom, state)))
 
 
 def _placed(kingdom: Kingdom, state: State) -> Iterator[str]:
@@ -97,23 +102,36 @@ def _king(tree: Any, state: State) -> tuple[int, int]:
 def _kingdom(tree: Any, seat: int, state: State) -> None:
     """KDO-14 to KDO-19: every domino where it could be placed after those before it, or where an arbiter let it lie."""
     castle, *placed, discarded = tree.children
+    kingdom = empty_kingdom(castle, state)
+    for one in placed:
+        kingdom = with_domino(kingdom, one, seat, state)
+    state.kingdoms[seat] = kingdom
+    state.discarded[seat] = list(numbers(discarded.children))
+
+
+def empty_kingdom(castle: Any, state: State) -> Kingdom:
+    """Return the castle alone (KDO-16, KDO-17). Raises ``NotationError``."""
     where = None if castle.type == "NOWHERE" else cell(castle)
     if where is not None and (state.options.frame is not Frame.FIXED or not in_frame(state.options.size(), where)):
         _refuse(castle, f"castle {castle}", "a cell of a fixed frame")
-    kingdom = Kingdom(state.options.size(), where)
-    for one in placed:
-        number, left, right = int(one.children[0]), cell(one.children[1]), cell(one.children[2])
-        domino = state.domino_set.get(number)
-        if domino is None:
-            _refuse(one, f"domino {number}", "1 to 48")
-        words, violations = f"seat {seat}: {domino} {_cell(left)}", kingdom.violations(domino, left, right)
-        if (mark := one.children[3]) is not None:
-            accepted.check(mark, words, violations, GAME.waivable)
-        elif violations:
-            raise illegal(place_of(one), words, violations, RULES)
-        kingdom = kingdom.placed(domino, left, right)
-    state.kingdoms[seat] = kingdom
-    state.discarded[seat] = list(numbers(discarded.children))
+    return Kingdom(state.options.size(), where)
+
+
+def with_domino(kingdom: Kingdom, placed: Any, seat: int, state: State) -> Kingdom:
+    """Return the kingdom with the domino, which is legal there or marked with what it breaks.
+
+    Raises ``NotationError``.
+    """
+    number, left, right = int(placed.children[0]), cell(placed.children[1]), cell(placed.children[2])
+    domino = state.domino_set.get(number)
+    if domino is None:
+        _refuse(placed, f"domino {number}", "1 to 48")
+    words, violations = f"seat {seat}: {domino} {_cell(left)}", kingdom.violations(domino, left, right)
+    if (mark := placed.children[3]) is not None:
+        accepted.check(mark, words, violations, GAME.waivable)
+    elif violations:
+        raise illegal(place_of(placed), words, violations, RULES)
+    return kingdom.placed(domino, left, right)
 
 
 def _count(tree: Any, state: State) -> None:

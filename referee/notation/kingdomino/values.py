@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from referee.games.game import Cell
-from referee.games.kingdomino.dominoes import COUNT
+from referee.games.game import Cell, SetupError
+from referee.games.kingdomino.dominoes import COUNT, DOMINOES, Domino, parse_half
 from referee.games.kingdomino.kingdom import SIZES, Placed
 from referee.notation.strict_json import QueryError, an_array, an_integer, an_object, only, required, shown
 
 _FRAME: Final = frozenset(("size", "castle"))
 _REACH: Final = 99
 """How far from the castle a cell may be named; no kingdom gets there."""
+_NUMBERS: Final = {str(domino.number): domino for domino in DOMINOES}
 
 
 def frame(value: Any, where: str) -> tuple[int, Cell | None]:
@@ -43,3 +44,24 @@ def placed(value: Any, where: str) -> Placed:
 def domino_number(value: Any, where: str) -> int:
     """Raises ``QueryError``."""
     return an_integer(value, 1, COUNT, where)
+
+
+def stated_dominoes(value: Any, where: str) -> dict[int, Domino]:
+    """Return the default set by number, with other halves where ``{"48":["wheat","mine:2"]}`` states them.
+
+    Raises ``QueryError``.
+    """
+    dominoes = {domino.number: domino for domino in DOMINOES}
+    for number, halves in an_object(value, where).items():
+        place = f"{where}.{number}"
+        if number not in _NUMBERS:
+            raise QueryError(f"{where}: {shown(number)}; expected the number of a domino, 1 to {COUNT}")
+        names = an_array(halves, place)
+        if len(names) != 2 or not all(type(name) is str for name in names):
+            raise QueryError(f'{place}: {shown(halves)}; expected two halves, such as ["wheat","mine:2"]')
+        try:
+            left, right = map(parse_half, names)
+        except SetupError as error:
+            raise QueryError(f"{place}: {error}") from None
+        dominoes[int(number)] = Domino(int(number), left, right)
+    return dominoes

@@ -27,24 +27,26 @@ def write(state: State) -> str:
     head = f"{state.phase.name.lower()} seat {state.seat} start {state.start} round {state.round} turns {state.turns}"
     head += f" roll {state.to_roll} player {state.player}" + (" changed" if state.changed else "")
     if state.first is not None:
-        head += f" first {_pair(state.first)}"
+        head += f" first {pair_words(state.first)}"
     parts = [head]
     for seat in range(state.seats):
-        dice = (_words("blue", state.blue[seat]), _words("yellow", state.yellow[seat]))
-        built = _words("built", map(_pair, cells_of(state.built[seat])))
+        dice = (words("blue", state.blue[seat]), words("yellow", state.yellow[seat]))
+        built = words("built", map(pair_words, cells_of(state.built[seat])))
         parts.append(" ".join((f"coins {state.coins[seat]} of {state.circled[seat]}", *dice, built)))
-    parts += [_words("virtual", counts) for counts in state.virtual]
+    parts += [words("virtual", counts) for counts in state.virtual]
     for award in state.awards:
-        who = (_words("seats", award.seats), _words("virtual", award.virtual))
+        who = (words("seats", award.seats), words("virtual", award.virtual))
         parts.append(" ".join((f"award {TYPES[award.type]} round {award.round}", *who)))
     return " | ".join(parts)
 
 
-def _words(first: str, rest: Iterable[Any]) -> str:
+def words(first: str, rest: Iterable[Any]) -> str:
+    """``seats 0 1``."""
     return " ".join((first, *map(str, rest)))
 
 
-def _pair(dice: tuple[int, int]) -> str:
+def pair_words(dice: tuple[int, int]) -> str:
+    """``1,6``."""
     return f"{dice[0]},{dice[1]}"
 
 
@@ -52,11 +54,11 @@ def read(tree: Any, state: State) -> None:
     """Into a state before the first event. Raises ``NotationError``."""
     phase, seat, start, round_, turns, roll, player, changed, first, *rest = tree.children
     state.phase = Phase[phase.upper()]
-    state.seat, state.start = (_below(token, state.seats) for token in (seat, start))
-    state.round = _below(round_, state.rounds + 1)
-    state.turns = _below(turns, state.rounds * state.seats + 1)
-    state.to_roll = _below(roll, 3)
-    state.player = _below(player, max(1, len(state.virtual)))
+    state.seat, state.start = (below(token, state.seats) for token in (seat, start))
+    state.round = below(round_, state.rounds + 1)
+    state.turns = below(turns, state.rounds * state.seats + 1)
+    state.to_roll = below(roll, 3)
+    state.player = below(player, max(1, len(state.virtual)))
     state.changed = changed is not None
     state.first = None if first is None else cell(first.children[0])
     parts: dict[str, list[Any]] = {"seat": [], "virtual": [], "award": []}
@@ -68,13 +70,14 @@ def read(tree: Any, state: State) -> None:
     for number, part in enumerate(parts["seat"]):
         _seat(part, number, state)
     for number, part in enumerate(parts["virtual"]):
-        state.virtual[number] = [_below(token, state.sheet.boxes[i] + 1) for i, token in enumerate(part.children)]
+        state.virtual[number] = virtual_counts(part, state)
     for part in parts["award"]:
         _award(part, state)
     _check_phase(tree, state)
 
 
-def _below(token: Any, limit: int) -> int:
+def below(token: Any, limit: int) -> int:
+    """Return the number. Raises ``NotationError`` unless it is less than the limit."""
     if int(token) >= limit:
         _refuse(token, f"found {token}", f"at most {limit - 1}")
     return int(token)
@@ -83,28 +86,40 @@ def _below(token: Any, limit: int) -> int:
 def _seat(tree: Any, seat: int, state: State) -> None:
     """RNW-4, RNW-16: coins that the track has; as many blue dice as yellow ones."""
     coins, circled, blue, yellow, built = tree.children
-    state.circled[seat] = _below(circled, state.sheet.coin_track + 1)
+    state.circled[seat] = below(circled, state.sheet.coin_track + 1)
     if state.circled[seat] < START_COINS:
         _refuse(circled, f"{circled} coins circled", f"at least {START_COINS}")
-    state.coins[seat] = _below(coins, state.circled[seat] + 1)
+    state.coins[seat] = below(coins, state.circled[seat] + 1)
     dice = numbers(blue.children), numbers(yellow.children)
     if len(dice[0]) != len(dice[1]) or len(dice[0]) > 2 or any(list(own) != sorted(own) for own in dice):
         _refuse(blue, "dice", "up to two of each colour, as many blue as yellow ones, ascending")
     state.blue[seat], state.yellow[seat] = dice
-    for pair in built.children:
+    state.built[seat] = buildings(built)
+
+
+def buildings(tree: Any) -> int:
+    """Return the set of cells of ``built …``. Raises ``NotationError``."""
+    built = 0
+    for pair in tree.children:
         bit = 1 << index_of(*cell(pair))
-        if state.built[seat] & bit:
+        if built & bit:
             _refuse(pair, f"building {pair} twice", "each building once")
-        state.built[seat] |= bit
+        built |= bit
+    return built
+
+
+def virtual_counts(tree: Any, state: State) -> list[int]:
+    """Return the buildings by type of ``virtual …``. Raises ``NotationError``."""
+    return [below(token, state.sheet.boxes[i] + 1) for i, token in enumerate(tree.children)]
 
 
 def _award(tree: Any, state: State) -> None:
     """RNW-26 to RNW-31: its place and points follow from who completed the type before."""
     name, round_, seats, virtuals = tree.children
     type_ = TYPES.index(name)
-    number = _below(round_, state.round + 1)
-    own = tuple(_below(token, state.seats) for token in seats.children)
-    virtual = tuple(_below(token, len(state.virtual)) for token in virtuals.children)
+    number = below(round_, state.round + 1)
+    own = tuple(below(token, state.seats) for token in seats.children)
+    virtual = tuple(below(token, len(state.virtual)) for token in virtuals.children)
     before = [award for award in state.awards if award.type == type_]
     taken = {("seat", each) for award in before for each in award.seats}
     taken |= {("virtual", each) for award in before for each in award.virtual}
