@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from referee.cli.adjudicate import recorded
 from referee.cli.recorder import Recorder
 from referee.games import registry
 from referee.games.game import Ending
@@ -15,6 +16,7 @@ from referee.log.replay import Record
 from referee.notation import game_text
 from referee.notation.errors import NotationError
 from referee.notation.table_acts import TableAct, read_line
+from referee.report.adjudication import Policy, adjudicate
 from referee.transcript.game_file import GameFile, as_text
 from tests.cli.inside import referee
 from tests.contested.games import Contested, kept
@@ -155,3 +157,19 @@ def test_a_resignation_goes_through_record_and_show(tmp_path: Path) -> None:
     assert referee("show", tmp_path / "2.gamelog", "--notation").stdout.endswith(
         '\n0: protest against 3 KDO-14 "not so"\n0: resign\n'
     )
+
+
+def test_an_adjudication_counts_lines_of_the_record_for_acts_of_the_table() -> None:
+    """An attempt that does not count is a line, too; a stand-in's move that is entered for it is none."""
+    keys = [PrivateKey.generate() for _ in range(3)]
+    lines = CHOSEN.splitlines()[:-1]
+    last = len([each for each in lines if not each.startswith("[")])
+    wrong = "1: choose 48"
+    again = [wrong, lines[-1], f"1: back to {last}", "0: agree", lines[-1], "0: resign"]
+    found = adjudicate("\n".join([*lines[:-1], *again, ""]), Policy.SKIP)
+    assert [each.words for each in found.illegal] == [wrong]
+    assert found.contest.out == {0: Ending.RESIGNED}
+    recorder = recorded(found, keys, [b""] * found.setup.seats)
+    assert recorder.record.game.position.state.digest() == found.state.digest()
+    assert recorder.record.game.result() == found.told.result
+    assert found.state.digest() == game_text.read("\n".join([*lines, ""])).state.digest()

@@ -46,7 +46,7 @@ Ctrl+Q leaves. What was accepted is kept, and the game goes on from there when y
 
 docs/notation.md of Tile Referee describes the whole notation."""
 
-_HAND = re.compile(r"^(.*\bhand\b[^:]*: ).+$|^(.*: buy \S+ with ).+$")
+_HAND = re.compile(r"^( *hand), .+$|^(.*\bhand \d+:) .+$")
 """Where a line tells what is in a hand."""
 _SOON_S = 0.3
 """An answer that takes no longer needs no word before it."""
@@ -253,6 +253,8 @@ class TableScreen(Screen[None]):
 
     def _say(self, words: str) -> None:
         self._said = True
+        if self._hides:
+            words = without_hand(words)
         self.query_one("#verdict", Static).update(words)
 
     def _add(self, words: str) -> None:
@@ -302,6 +304,8 @@ class TableScreen(Screen[None]):
                 choices = last_words(self._desk.choices(self._desk.whole(text)))
             elif text.strip():
                 meaning = "Nothing is awaited that is a move or a draw. F7 shows what else can be entered."
+        if self._hides and (meaning.startswith("For example") or self._hides_typing()):
+            meaning = "" if meaning.startswith("For example") else meaning.partition(":")[0] + ": (hidden)"
         self.query_one("#meaning", Static).update(meaning)
         self.query_one("#choices", Static).update("" if self._hides else self._fitting(choices), layout=False)
 
@@ -526,7 +530,7 @@ class TableScreen(Screen[None]):
 
 def without_hand(line: str) -> str:
     """Return a line of the boards, or of the list of entries, without the cards of a hand."""
-    return _HAND.sub(lambda found: f"{found[1] or found[2]}(hidden)", line)
+    return _HAND.sub(lambda found: f"{found[1] + ':' if found[1] else found[2]} (hidden)", line)
 
 
 def _where(reading: Reading) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from referee.log.keys import PrivateKey
+from referee.notation.game_text import line
 from referee_clients.desk.beside import Beside
 from referee_clients.desk.folder import Folder, FolderError
 from referee_clients.desk.help import Help
@@ -16,7 +18,7 @@ from referee_clients.desk.table import TableScreen, without_hand
 from tests.cli.inside import referee as command
 from tests.clients.desk.desk import Desk, running
 from tests.clients.referee_process import Referee
-from tests.notation.setups import PLAIN
+from tests.notation.setups import PLAIN, play
 from tests.waiting import until
 
 KINGS = PLAIN[1]
@@ -152,8 +154,56 @@ async def test_without_the_arbiters_key_the_desk_says_what_is_missing(referee: R
         Folder(tmp_path, tmp_path / "same.pem").arbiter()
 
 
+async def test_an_illegal_move_stands_if_the_arbiter_lets_it(desk: Desk) -> None:
+    for words in ("1: choose 3", "0: choose 4", "1: choose 17", "0: choose 22", "line: 8 9 10 11"):
+        await desk.enter(words)
+    assert "KDO-14" in await desk.enter("1: place 3 2,0 3,0")
+    told = await desk.enter("1: place 3 2,0 3,0 against KDO-14")
+    assert "the move stands although it breaks KDO-14" in told, told
+    await desk.pilot.press("enter")
+    await desk.answered()
+    assert desk.text("verdict").startswith("Accepted as entry 10")
+    assert desk.text("awaited").startswith("Seat 1, Bluebell to move: choose domino")
+    assert desk.entries()[10] == "1: place 3 forest/forest 2,0 3,0"
+
+
+async def test_hands_can_be_hidden_while_they_are_typed(referee: Referee, tmp_path: Path) -> None:
+    setup = PLAIN[0]
+    state: Any = setup.start()
+    async with running(referee, tmp_path, (120, 40)) as desk:
+        await desk.open_game(setup)
+        await desk.pilot.press("f6")
+        hands = []
+        for event in play(setup, 3).events:
+            words = line(setup.rules_id, state, event)
+            if state.phase.name == "ACTION":
+                break
+            if words.startswith("hand"):
+                hands.append(words)
+                assert desk.line.password
+                assert (desk.text("meaning"), desk.text("choices")) == ("", "")
+            told = await desk.enter(words)
+            assert told.startswith("Accepted as entry"), told
+            assert not words.startswith("hand") or told.endswith(f"{words.partition(':')[0]}: (hidden)")
+            state.apply(event)
+        assert len(hands) == setup.seats
+        assert not desk.line.password
+        assert desk.text("position").count("hand: (hidden)") == setup.seats
+        assert desk.text("history").count("(hidden)") == setup.seats
+        await desk.pilot.press("f6")
+        assert hands[0] in desk.text("history")
+
+
+async def test_the_whole_list_of_entries_is_shown_in_a_wide_window(referee: Referee, tmp_path: Path) -> None:
+    async with running(referee, tmp_path, (120, 40)) as desk:
+        await desk.open_game(KINGS)
+        assert desk.app.screen.query_one("#board").display
+        await desk.pilot.press("f2")
+        await until(lambda: not desk.app.screen.query_one("#board").display, "the entries alone")
+
+
 def test_hands_are_hidden_line_by_line() -> None:
-    assert without_hand("  hand, 12 money: denar-3, ducat-9") == "  hand, 12 money: (hidden)"
+    assert without_hand("  hand, 12 money: denar-3, ducat-9") == "  hand: (hidden)"
     assert without_hand("   3  hand 1: denar-3 ducat-9") == "   3  hand 1: (hidden)"
-    assert without_hand("  12  1: buy tower-12 with ducat-5 ducat-7") == "  12  1: buy tower-12 with (hidden)"
+    assert without_hand("  12  1: buy tower-12 with ducat-5") == "  12  1: buy tower-12 with ducat-5"
     assert without_hand("   4  1: take denar-2") == "   4  1: take denar-2"
