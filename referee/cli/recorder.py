@@ -110,6 +110,10 @@ class Recorder:
             before = self._position_seq
             self._keep(self.record.refuse(signed, error, self._now()))
             self._position_seq = before
+        except LogError as error:
+            # Such as a domino with a number that none has: no log has it, and the ruling about it says enough.
+            if error.code is not Code.MALFORMED:
+                raise
 
     def skip(self, seat: int, event: Any, rule_id: str, words: str = "") -> None:
         """The arbiter passes the seat over, and the stand-in's move, which is ``event``, is entered for it.

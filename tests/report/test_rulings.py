@@ -344,3 +344,10 @@ def test_rulings_go_with_acts_of_the_table_in_the_record() -> None:
         ruled(f"{NEXT}: skip", *lines)
     (illegal,) = list_illegal(START + "".join(f"{line}\n" for line in lines)).illegal
     assert illegal.line == NEXT + 1
+
+
+def test_an_attempt_that_no_log_can_have_is_left_out_of_it() -> None:
+    found = ruled(f"{NEXT + 1}: skip, 1 point off seat 0", FINE, "0: choose 0", "0: choose 23")
+    assert found.stopped is None
+    assert found.contest.points_off == (1, 0)
+    assert audited(found).verdict is Verdict.PREFIX
