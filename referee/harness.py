@@ -105,7 +105,7 @@ def check_game(
     watch: Callable[[State], None] | None = None,
     most_events: int = 10_000,
 ) -> Played:
-    """Plays one game to its end and returns it. ``watch`` is called with the state before every event, and at the end.
+    """Play one game to its end and return it. ``watch`` is called with the state before every event, and at the end.
 
     Options and components that are not given are the defaults. What is not given of codec, notation and renderer is of
     the registered game; a game that is not registered needs at least its codec, and is asked for words and pictures if
@@ -129,7 +129,7 @@ def check_game(
       in which it plays for some or all of the seats, ends;
     - where a move of that game breaks nothing but ``waivable`` rules it stands, and the game goes on from there.
 
-    That the rules are those of the game's rule book it cannot show. Raises ``ContractError``, or what the game raises;
+    That the rules are those of the game's rule book it cannot show. Raise ``ContractError``, or what the game raises;
     the notes of either say in which game and after how many events.
     """
     codec = codec or registered_codec(game.rules_id, game.version)
@@ -268,7 +268,7 @@ class _Checker:
         raise ContractError("the game with stand-ins does not end")
 
     def _stand_in(self, state: State, seat: int) -> Any:
-        """The move for a seat that makes none."""
+        """Return the move for a seat that makes none."""
         move = state.stand_in(seat)
         found = self._judged(state, move)
         _demand(not found, f"the stand-in's {move!r} is refused: {found!r}")
@@ -324,7 +324,7 @@ class _Checker:
         _demand(state.digest() == before, "looking changed the state")
 
     def _judged(self, state: State, event: Any) -> tuple[Violation, ...]:
-        """What the state says of any event."""
+        """Return what the state says of any event."""
         found = state.check(event)
         _demand(isinstance(found, tuple), f"check({event!r}) gave {found!r}; expected a tuple of violations")
         for violation in found:
@@ -332,7 +332,7 @@ class _Checker:
         return found
 
     def _event(self, state: State, choose: Choose) -> Any:
-        """An event that is awaited, after a look at everything that is listed."""
+        """Return an event that is awaited, after a look at everything that is listed."""
         awaited = self._awaited(state)
         before = state.digest()
         moves = list(state.legal_moves())
@@ -382,7 +382,7 @@ class _Checker:
             _demand(words and words.isprintable(), f"{event!r} is described as {words!r}; expected one line")
 
     def _bytes(self, state: State, event: Any) -> bytes:
-        """The event's bytes, which are read as the event and as nothing else."""
+        """Return the event's bytes, which are read as the event and as nothing else."""
         self._words(state, event)
         codec, components = self.codec, self.components
         match self._awaited(state):
@@ -400,7 +400,7 @@ class _Checker:
         return data
 
     def _one_encoding(self, encode: Callable[[Any], bytes], decode: Callable[[bytes], Any], data: bytes) -> Any:
-        """What the bytes say. Bytes that are a little wrong are refused, or say something else, and no more."""
+        """Return what the bytes say. Bytes that are a little wrong are refused, or say something else, and no more."""
         value = decode(data)
         _demand(encode(value) == data, f"{value!r} has two encodings, {data.hex()} and {encode(value).hex()}")
         for wrong in self._altered(data):
@@ -419,7 +419,7 @@ class _Checker:
     # The event
 
     def _step(self, state: State, event: Any) -> None:
-        """Applies the event; on the way copy and observation are shown to be equal and independent."""
+        """Apply the event; on the way copy and observation are shown to be equal and independent."""
         before = state.digest()
         twin, seen = state.copy(), state.observation(None)
         kept = _value(seen)
@@ -445,12 +445,12 @@ class _Checker:
 
 
 def _after(state: State, event: Any) -> bytes:
-    """The position that the event leads to."""
+    """Return the position that the event leads to."""
     twin = state.copy()
     twin.apply(event)
     return twin.digest()
 
 
 def _value(seen: Any) -> Any:
-    """What does not change if the thing does."""
+    """Return what does not change if the thing does."""
     return seen.encode() if hasattr(seen, "encode") else deepcopy(seen)

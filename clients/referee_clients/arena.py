@@ -72,7 +72,7 @@ class Group:
 
 
 def wilson(score: float, games: int, z: float = 1.96) -> tuple[float, float]:
-    """The interval in which the true share lies; unlike the plain one it is right near 0 and 1 as well."""
+    """Return the interval in which the true share lies; unlike the plain one it is right near 0 and 1 as well."""
     share, spread = score / games, z * z / games
     middle = (share + spread / 2) / (1 + spread)
     half = z * math.sqrt(share * (1 - share) / games + spread / games / 4) / (1 + spread)
@@ -80,7 +80,7 @@ def wilson(score: float, games: int, z: float = 1.96) -> tuple[float, float]:
 
 
 def groups(bots: Sequence[str], seats: int) -> Iterator[tuple[str, ...]]:
-    """Who meets whom: everybody everybody else, in groups of ``seats``; too few bots fill the table in turn."""
+    """Yield who meets whom: everybody everybody else, in groups of ``seats``; too few bots fill the table in turn."""
     if len(bots) >= seats:
         yield from combinations(bots, seats)
     else:
@@ -88,7 +88,7 @@ def groups(bots: Sequence[str], seats: int) -> Iterator[tuple[str, ...]]:
 
 
 def play(task: tuple[str, tuple[str, ...], int, int]) -> Outcome:
-    """One game of a group: its number gives the deal and who sits where. Results are by entrant, not by seat."""
+    """Return one game of a group: its number gives the deal and who sits where. Results are by entrant, not by seat."""
     game, group, seed, number = task
     seats = len(group)
     deal, turn = divmod(number, seats)
@@ -106,7 +106,7 @@ def play(task: tuple[str, tuple[str, ...], int, int]) -> Outcome:
 
 
 def mix(*numbers: int) -> int:
-    """One seed of several numbers, the same in every process and every run."""
+    """Return one seed of several numbers, the same in every process and every run."""
     mixed = 0
     for number in numbers:
         mixed = (mixed * 1_000_003 + number + 1) & (1 << 63) - 1
@@ -123,7 +123,7 @@ def tournament(
     processes: int = 1,
     progress: Progress | None = None,
 ) -> list[Group]:
-    """All groups, ``games`` games each."""
+    """Return all groups, ``games`` games each."""
     met = list(groups(bots, seats))
     played: list[Group] = []
     task = progress.add_task("", total=games * len(met)) if progress else None
@@ -145,7 +145,7 @@ def tournament(
 
 
 def table(played: Sequence[Group], game: str, seats: int, seed: int) -> Table:
-    """The results for people; fits into 80 columns."""
+    """Return the results for people; fits into 80 columns."""
     games = sum(len(group.outcomes) for group in played)
     pace = games / max(1e-9, sum(group.seconds for group in played))
     shown = Table(
@@ -213,7 +213,7 @@ def arena(  # noqa: PLR0917 - typer reads options from the signature
 
 
 def _entrants(game: str, bots: str | None, seats: int) -> Sequence[str]:
-    """Who plays. Raises ``UnknownRules``, ``UnknownBot`` and ``SetupError``."""
+    """Return who plays. Raise ``UnknownRules``, ``UnknownBot`` and ``SetupError``."""
     rules = registry.get(game)
     if not rules.min_seats <= seats <= rules.max_seats:
         raise SetupError(f"{seats} seats", f"{game} has {rules.min_seats} to {rules.max_seats}")

@@ -36,7 +36,7 @@ def format_join(address: str, game_id: str, seat: int, token: str) -> str:
 
 
 def parse_join(text: str) -> Join:
-    """Reads what ``format_join`` writes, with space around it. Raises ``JoinError``."""
+    """Read what ``format_join`` writes, with space around it. Raise ``JoinError``."""
     place, hash_sign, token = text.strip().partition("#")
     parts = place.rsplit("/", 2)
     if not hash_sign or len(parts) != 3:

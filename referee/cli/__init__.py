@@ -40,7 +40,7 @@ COMMANDS = tuple(name for names in PANELS.values() for name in names)
 
 
 def application(names: Sequence[str] = COMMANDS) -> typer.Typer:
-    """The command with these subcommands; what the others need is not imported."""
+    """Return the command with these subcommands; what the others need is not imported."""
     # Before gRPC is imported, as it looks only then: what goes wrong is told by us, in one line.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     app = typer.Typer(name="referee", no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
@@ -75,7 +75,7 @@ def referee(
 
 
 def main() -> None:
-    """Runs the command; whatever stops it is one line on standard error and an exit code."""
+    """Run the command; whatever stops it is one line on standard error and an exit code."""
     console.accept_every_character()
     try:
         code = application(_named(sys.argv[1:2]))(standalone_mode=False)

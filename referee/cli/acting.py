@@ -55,7 +55,7 @@ class Remote:
     insecure: SendInClear = False
 
     def token(self) -> str:
-        """Raises ``Failure`` if none is given and there is no certificate instead."""
+        """Raise ``Failure`` if none is given and there is no certificate instead."""
         if self.token_file is not None:
             return token_of(self.token_file)
         if self.tls_cert is None:
@@ -63,7 +63,7 @@ class Remote:
         return ""
 
     def secured(self, token: str = "") -> Security:
-        """Raises ``Failure``."""
+        """Raise ``Failure``."""
         return security(self.server, self.tls_ca, self.tls_cert, self.tls_key, self.insecure, token)
 
 
@@ -77,7 +77,7 @@ class Floor:
     secured: Security
 
     def game_file(self) -> GameFile:
-        """The game so far."""
+        """Return the game so far."""
 
         async def fetch() -> bytes:
             async with arbiter(self.server, self.game, self.token, self.secured) as calls:
@@ -107,7 +107,7 @@ class Floor:
             raise Failure(f"not allowed now: {error.what}{expected}") from None
 
     def enter(self, record: Record, author: Author, key: Path, act: TableAct, text: str, *, anywhere: bool) -> int:
-        """Sends it; the entry that it became. ``anywhere``: it is meant wherever the game stands."""
+        """Send it; the entry that it became. ``anywhere``: it is meant wherever the game stands."""
         private = texts.private_key("--key", key)
         tries = _TRIES if anywhere else 1
 
@@ -122,7 +122,7 @@ class Floor:
 
 
 def called(server: str, call: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
-    """What the call returns. Raises ``Failure``."""
+    """Make the call and return its answer. Raise ``Failure``."""
     try:
         return asyncio.run(call())
     except ClientError as error:
@@ -132,14 +132,14 @@ def called(server: str, call: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
 
 
 def reason_of(text: str) -> str:
-    """The words of an act, which the referee takes as they are. Raises ``Failure``."""
+    """Return the words of an act, which the referee takes as they are. Raise ``Failure``."""
     if len(text) > MAX_CHARACTERS or not text.replace("\n", "").isprintable():
         raise Failure(f"--reason: expected at most {MAX_CHARACTERS} printable characters", EXIT_USAGE)
     return text
 
 
 def confirm(lines: Iterable[str], *, sure: bool) -> None:
-    """Tells what will happen, and asks. Raises ``Failure`` for anything but yes."""
+    """Say what will happen, and ask. Raise ``Failure`` for anything but yes."""
     output.write("".join(f"{line}\n" for line in lines))
     if sure:
         return

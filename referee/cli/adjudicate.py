@@ -172,7 +172,7 @@ def _list(record: Path) -> NoReturn:
 def _signers(
     out: Path | None, key: Path | None, referee_key: Path | None, arbiter_keys: Sequence[Path], *, rules: bool
 ) -> list[PrivateKey]:
-    """Of the scribe, the referee and the arbiters; none without ``out``. Raises ``Failure``."""
+    """Of the scribe, the referee and the arbiters; none without ``out``. Raise ``Failure``."""
     given = {"--key": key, "--referee-key": referee_key, "--arbiter-key": next(iter(arbiter_keys), None)}
     given |= {f"--arbiter-key ({number})": path for number, path in enumerate(arbiter_keys) if number}
     if out is None:
@@ -187,7 +187,7 @@ def _signers(
 
 
 def _check_recordable(record: Path, found: Adjudication, signers: Sequence[PrivateKey]) -> None:
-    """Raises ``Failure`` if no log can be written of what was found with these keys."""
+    """Raise ``Failure`` if no log can be written of what was found with these keys."""
     is_given_up = any(act.kind is Kind.ABORT for act in found.acts)
     if not is_given_up and (why := obstacle(found.contest, found.setup.seats, found.state.pending())):
         raise Failure(f"{record}: {why}", EXIT_USAGE)
@@ -206,13 +206,13 @@ def _seats(setup: Setup, salts: Sequence[bytes]) -> list[Seat]:
 
 
 def _hash_of(setup: Setup, salt: bytes, seat: int) -> bytes:
-    """Empty for a seat without a name."""
+    """Return the hash of the name; empty for a seat without one."""
     name = setup.players[seat] if setup.players else ""
     return player_hash(salt, name) if name else b""
 
 
 def recorded(found: Adjudication, signers: Sequence[PrivateKey], players: Sequence[bytes]) -> Recorder:
-    """The log of all that was entered. Raises ``LogError``."""
+    """Return the log of all that was entered. Raise ``LogError``."""
     recorder = Recorder(found.setup, signers[0], signers[2:], players, has_table_acts=bool(found.acts))
     seqs = [0]
     for number, entered in enumerate(found.entered):

@@ -32,7 +32,7 @@ _MOST_BYTES = 4096
 
 
 def public_key(word: str, text: str) -> bytes:
-    """The public key, or the public half of a private one. ``word`` is the whole word, for the error."""
+    """Return the public key, or the public half of a private one. ``word`` is the whole word, for the error."""
     path = Path(text)
     try:
         found = text if _HEX_KEY.fullmatch(text) else _beginning(path)
@@ -86,7 +86,7 @@ def address(option: str, text: str) -> tuple[str, int]:
 
 
 def _is_verifier(text: str) -> bool:
-    """Whether it is the key itself; a file's name may have a plus sign, too."""
+    """Return whether it is the key itself; a file's name may have a plus sign, too."""
     try:
         return "+" in text and not Path(text).exists()
     except OSError:  # too long for a name

@@ -96,7 +96,7 @@ def _read(path: Path) -> bytes:
 
 
 def _numbered(option: str, words: list[str]) -> dict[int, bytes]:
-    """``2=KEY`` words by number. Raises ``Failure``."""
+    """``2=KEY`` words by number. Raise ``Failure``."""
     keys: dict[int, bytes] = {}
     for word in words:
         number, equals, text = word.partition("=")

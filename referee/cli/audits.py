@@ -54,7 +54,7 @@ class Audited:
 
 
 def files_below(folder: Path) -> list[Path]:
-    """Every game file, at any depth, in the order of their names."""
+    """Return every game file, at any depth, in the order of their names."""
     return sorted(path for path in folder.rglob(f"*{SUFFIX}") if path.is_file())
 
 
@@ -79,7 +79,7 @@ def audit_all(paths: Sequence[Path], policy: Policy) -> Iterator[Audited]:
 
 
 def tell(folder: Path, paths: Sequence[Path], policy: Policy, *, as_json: bool) -> int:
-    """Prints them, with a progress bar where somebody looks; the exit code is that of the gravest verdict."""
+    """Print them, with a progress bar where somebody looks; the exit code is that of the gravest verdict."""
     console = Console(stderr=True)
     found: Counter[str] = Counter()
     columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())

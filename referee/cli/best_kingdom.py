@@ -100,7 +100,7 @@ def best_kingdom(  # noqa: PLR0917 - typer reads options from the signature
 
 
 def _frame(text: str) -> Frame:
-    """Raises ``Failure``."""
+    """Raise ``Failure``."""
     match = _FRAME.fullmatch(text)
     if match is None:
         raise Failure(f"--frame {text}: expected 5, 7, 5:fixed:COLUMN,ROW or 7:fixed:COLUMN,ROW", EXIT_USAGE)
@@ -113,13 +113,13 @@ def _frame(text: str) -> Frame:
 
 
 def _components(file: Path) -> DominoSet:
-    """Raises ``Failure``."""
+    """Raise ``Failure``."""
     found: DominoSet = codec(_GAME, registry.get(_GAME).version).decode_components(options.components(_GAME, file))
     return found
 
 
 def _dominoes(names: Iterable[str], known: DominoSet) -> list[Domino]:
-    """Raises ``Failure``."""
+    """Raise ``Failure``."""
     found: list[Domino] = []
     for name in names:
         if not (name.isascii() and name.isdecimal() and len(name) < 4 and 1 <= int(name) <= COUNT):

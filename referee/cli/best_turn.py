@@ -93,7 +93,7 @@ def best_turn(  # noqa: PLR0917 - typer reads options from the signature
 
 
 def _after(layout: Mapping[Cell, str], moves: Iterable[TurnMove]) -> dict[Cell, str]:
-    """The layout that the moves lead to."""
+    """Return the layout that the moves lead to."""
     after = dict(layout)
     for each in moves:
         match each:

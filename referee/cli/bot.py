@@ -131,7 +131,7 @@ def _join(text: str) -> Join:
 
 
 def _only_line(file: Path) -> str:
-    """What ``referee new --out`` writes has a line for every seat."""
+    """Return the only line: what ``referee new --out`` writes has one for every seat."""
     lines = [line for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
     if len(lines) > 1:
         raise JoinError(f"--join @{file}: the file has {len(lines)} lines; expected one join string")

@@ -40,12 +40,12 @@ def picture(layout: Mapping[Cell, str]) -> str:
 
 
 def write_svg(path: Path, layout: Mapping[Cell, str], title: str) -> None:
-    """Raises ``Failure``."""
+    """Raise ``Failure``."""
     write_text(path, svg(engine_layout(layout), title))
 
 
 def write_text(path: Path, text: str) -> None:
-    """Raises ``Failure``."""
+    """Raise ``Failure``."""
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
@@ -53,9 +53,9 @@ def write_text(path: Path, text: str) -> None:
 
 
 def position(file: Path | None, options: Mapping[str, Any], *, complete: bool) -> dict[str, Any]:
-    """The fields of a position: what options give (None: not given), the others from the file or standard input.
+    """Return the fields of a position: what options give (None: not given), the others from the file or standard input.
 
-    ``complete``: the options tell enough, so nothing is read unless a file is named. Raises ``Failure`` and
+    ``complete``: the options tell enough, so nothing is read unless a file is named. Raise ``Failure`` and
     ``QueryError``.
     """
     fields = {} if complete and file is None else _read(None if file == Path("-") else file)
@@ -71,7 +71,7 @@ def _read(file: Path | None) -> dict[str, Any]:
 
 
 def json_layout(option: str, written: str | None) -> dict[str, Any] | None:
-    """Of an option: JSON text. Raises ``QueryError``."""
+    """Of an option: JSON text. Raise ``QueryError``."""
     if written is None:
         return None
     try:

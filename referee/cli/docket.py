@@ -74,7 +74,7 @@ def docket(  # noqa: PLR0917 - typer reads options from the signature
 
 
 def _of_file(path: Path, key: str | None) -> tuple[pb.Docket, list[str]]:
-    """And what an audit says, with a key. Raises ``Failure``."""
+    """And what an audit says, with a key. Raise ``Failure``."""
     verifier = None if key is None else verifier_key("--key", key)
     try:
         data = path.read_bytes()
@@ -93,7 +93,7 @@ def _of_file(path: Path, key: str | None) -> tuple[pb.Docket, list[str]]:
 
 
 def told(found: pb.Docket) -> list[str]:
-    """A line for everything."""
+    """Return a line for everything."""
     lines = [f"game {found.game_id}, {found.size} entries"]
     if found.HasField("result"):
         lines.append(f"the game is over: {found.outcome}")

@@ -62,7 +62,7 @@ class _Game:
 
 
 def _read(path: Path, policy: Policy) -> _Game:
-    """Raises ``Failure``."""
+    """Raise ``Failure``."""
     try:
         with path.open("rb") as stream:
             report = audit(stream, policy)
@@ -165,7 +165,7 @@ class _Told:
         return next((verdict for verdict in GRAVITY if verdict in found), Verdict.COMPLETE)
 
     def sums(self) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-        """Each seat's points and place; None for games that do not belong together, or are not over."""
+        """Return each seat's points and place; None for games that do not belong together, or are not over."""
         scores = [game.report.scores for game in self.games if game.record is not None]
         apart = any(fault.verdict is Verdict.RULES for fault in self.faults)
         return None if apart or len(scores) < GAMES or not all(scores) else added(scores)

@@ -24,7 +24,7 @@ Strict = Annotated[bool, typer.Option("--strict", help="Exit with 1 if any answe
 
 
 def opened(file: Path | None) -> BinaryIO:
-    """The file, or standard input. Raises ``Failure``."""
+    """Return the file, or standard input. Raise ``Failure``."""
     if file is not None:
         try:
             return file.open("rb")
@@ -36,7 +36,7 @@ def opened(file: Path | None) -> BinaryIO:
 
 
 def read(stream: BinaryIO, most: int = _PIECE) -> bytes:
-    """What is there, at least a byte; nothing at the end. Raises ``Failure``."""
+    """Return what is there, at least a byte; nothing at the end. Raise ``Failure``."""
     try:
         return stream.read1(most)  # type: ignore[attr-defined,no-any-return]
     except OSError as error:
@@ -45,7 +45,7 @@ def read(stream: BinaryIO, most: int = _PIECE) -> bytes:
 
 
 def read_all(stream: BinaryIO, most: int) -> bytes:
-    """Everything, or so many bytes of it. Raises ``Failure``."""
+    """Return everything, or so many bytes of it. Raise ``Failure``."""
     data = b""
     while len(data) < most and (piece := read(stream, most - len(data))):
         data += piece
@@ -53,7 +53,7 @@ def read_all(stream: BinaryIO, most: int) -> bytes:
 
 
 def batches(stream: BinaryIO, most: int = MAX_LINE_BYTES) -> Iterator[list[bytes]]:
-    """Its lines, as they come together; of those longer than ``most`` only so much. Raises ``Failure``."""
+    """Yield its lines, as they come together; of those longer than ``most`` only so much. Raise ``Failure``."""
     lines = Lines(most)
     while piece := read(stream):
         yield lines.feed(piece)

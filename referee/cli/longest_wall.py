@@ -71,7 +71,7 @@ def longest_wall(  # noqa: PLR0917 - typer reads options from the signature
 
 
 def _walls_on(tiles: Sequence[str]) -> int:
-    """All walls that are on the tiles: no layout has more."""
+    """Return all walls that are on the tiles: no layout has more."""
     return sum(TILE_SET.walls[TILE_SET.numbers[tile]].bit_count() for tile in tiles)
 
 

@@ -255,7 +255,7 @@ def _refused(server: str, error: grpc.aio.AioRpcError) -> Failure:
 
 
 def _game(rules: str | None, seats: int | None, previous: Record | None) -> tuple[str, int]:
-    """Rules and seats: as they are given or, of a series, as they were. Raises ``Failure``."""
+    """Rule and seats: as they are given or, of a series, as they were. Raise ``Failure``."""
     if previous is not None:
         known = previous.opened.rules_id, len(previous.opened.seats)
         if (rules or known[0], seats or known[1]) != known:
@@ -271,7 +271,7 @@ def _game(rules: str | None, seats: int | None, previous: Record | None) -> tupl
 
 
 def _components(rules: str, file: Path | None, previous: Record | None) -> bytes:
-    """Those of the file or, of a series, as they were; empty: the default. Raises ``Failure``."""
+    """Return those of the file or, of a series, as they were; empty: the default. Raise ``Failure``."""
     if file is not None:
         return game_components(rules, file)
     return b"" if previous is None else previous.opened.tables

@@ -22,7 +22,7 @@ _AGE_ORDER = "age_order"
 
 
 def options_of_games() -> str:
-    """Every game's options, for a help text."""
+    """Return every game's options, for a help text."""
     games = []
     for rules_id in registry.names():
         known = _known(_codec(rules_id)).values()
@@ -69,7 +69,7 @@ def components(rules_id: str, file: Path, word: str = "") -> bytes:
 
 
 def _cause(error: json_format.ParseError) -> str:
-    """The first thing that protobuf says of it: its error has nothing but words."""
+    """Return the first thing that protobuf says of it: its error has nothing but words."""
     return cut(" ".join(str(error).split()).partition(" Available Fields")[0])
 
 

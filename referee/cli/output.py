@@ -12,7 +12,7 @@ from referee.cli.failure import EXIT_OK
 
 
 def write(text: str) -> None:
-    """Writes it with all that was printed before, as far as anybody reads."""
+    """Write it with all that was printed before, as far as anybody reads."""
     if sys.stdout is None:
         return
     try:

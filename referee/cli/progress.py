@@ -78,9 +78,9 @@ def display(seconds: float, words: Words) -> Iterator[Lines]:
 
 
 def search(method: str, request: Message, first: _Answer, seconds: float, words: Words) -> tuple[_Answer, str]:
-    """The newest answer when the search is over, or was stopped by Ctrl-C; and, if it was lost, why.
+    """Return the newest answer when the search is over, or was stopped by Ctrl-C; and, if it was lost, why.
 
-    ``first``: what is known before. Raises ``Failure`` for a question that is wrong.
+    ``first``: what is known before. Raise ``Failure`` for a question that is wrong.
     """
     found = first
     with building.telling(), Solver() as solver, display(seconds, words) as show:

@@ -148,7 +148,7 @@ class _Prover:
         }
 
     def _written(self, files: Iterable[pb.SmtLibFile]) -> dict[str, str]:
-        """What a solver answers, by name of the file, which is in the folder then. Raises ``Failure``."""
+        """Return what a solver answers, by name of the file, which is in the folder then. Raise ``Failure``."""
         names = {}
         for each in files:
             assert self._folder is not None  # noqa: S101 - or none was asked for
@@ -163,7 +163,7 @@ class _Prover:
 
 
 def _prove_all(file: Path | None, prover: _Prover, *, text: bool) -> bool:
-    """Whether there was an error answer."""
+    """Return whether there was an error answer."""
     errors = False
     with opened(file) as questions:
         for line in chain.from_iterable(batches(questions)):
@@ -173,7 +173,7 @@ def _prove_all(file: Path | None, prover: _Prover, *, text: bool) -> bool:
 
 
 def _write(found: dict[str, Any], line: int, *, text: bool) -> bool:
-    """Whether it was an error."""
+    """Return whether it was an error."""
     is_error = "error" in found
     if is_error:
         found["line"] = line
@@ -189,7 +189,7 @@ def _write(found: dict[str, Any], line: int, *, text: bool) -> bool:
 
 
 def _check_all(file: Path | None, *, text: bool) -> bool:
-    """Whether one was refused."""
+    """Return whether one was refused."""
     errors = False
     with opened(file) as stream:
         for number, read_one in enumerate(_certificates(stream), 1):
@@ -202,7 +202,7 @@ def _check_all(file: Path | None, *, text: bool) -> bool:
 
 
 def _certificates(stream: BinaryIO) -> Iterator[Callable[[], bytes]]:
-    """How to get each; that may raise ``QueryError``."""
+    """Yield how to get each; that may raise ``QueryError``."""
     if stream.peek(1)[:1] == b"{":  # type: ignore[attr-defined] # no certificate begins so
         for line in chain.from_iterable(batches(stream, _MOST_BYTES)):
             yield partial(_in_answer, line)
@@ -233,7 +233,7 @@ def _alone(data: bytes) -> bytes:
 
 
 def _checked(data: bytes, *, text: bool) -> dict[str, Any]:
-    """A certificate does not name its game; no bytes are one of two."""
+    """Return a certificate does not name its game; no bytes are one of two."""
     faults = []
     for game, checker in _provables().items():
         try:
@@ -255,7 +255,7 @@ def _checked(data: bytes, *, text: bool) -> dict[str, Any]:
 
 @cache
 def _provables() -> dict[str, Provable]:
-    """What can be proved of the newest version of each game of which anything can."""
+    """Return what can be proved of the newest version of each game of which anything can."""
     found = {game: provable(game, registry.get(game).version) for game in registry.names()}
     return {game: part for game, part in found.items() if part is not None}
 
@@ -285,13 +285,13 @@ def _verdict(game: str, about: Any, found: Checked | None) -> str:
 
 
 def _reasons(game: str, violations: Iterable[Violation]) -> list[str]:
-    """Each rule that is broken, with the cells and the catalogue's text."""
+    """Return each rule that is broken, with the cells and the catalogue's text."""
     rules = {rule.id: rule for rule in registry.get(game).catalogue}
     return [sentence(violation, rules) for violation in violations]
 
 
 def _told(game: str, about: Any, found: Checked | None, more: list[str]) -> str:
-    """The claim and its verdict, why, and pictures."""
+    """Return the claim and its verdict, why, and pictures."""
     notation, fields = _notation(game), _fields(game, about, found)
     lines = [f"{notation.describe(about)}: {fields['verdict']}", *fields["reasons"]]
     if found and found.counterexample:

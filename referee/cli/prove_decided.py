@@ -80,7 +80,7 @@ def prove_decided(
 
 
 def _read(file: Path, at: int | None) -> GameFile:
-    """Raises ``Failure``."""
+    """Raise ``Failure``."""
     try:
         with file.open("rb") as stream:
             game_file = GameFile.read(stream, at)
@@ -98,7 +98,7 @@ def _failure(file: Path, error: LogError) -> Failure:
 
 
 def _ask(file: Path, request: pb.ProveDecidedRequest, timeout: float) -> tuple[pb.ProveDecidedResponse, float]:
-    """And how many milliseconds it took. Raises ``Failure``."""
+    """And how many milliseconds it took. Raise ``Failure``."""
     with building.telling(), Solver() as solver:
         start = perf_counter()
         try:
@@ -142,7 +142,7 @@ def _tell(found: pb.ProveDecidedResponse, spent: float, entry: int, *, as_json: 
 
 
 def _headline(found: pb.ProveDecidedResponse, entry: int) -> str:
-    """The closest seat says it for all."""
+    """Return the closest seat says it for all."""
     closest = max(found.gaps, key=lambda gap: (gap.most, not gap.loses_ties))
     if found.decided:
         return f"DECIDED seat {found.leader} wins (after entry {entry}; {_in_words(closest, found.leader)})"
@@ -160,7 +160,7 @@ def _in_words(gap: pb.Gap, leader: int) -> str:
 
 
 def _table(found: pb.ProveDecidedResponse) -> Iterator[str]:
-    """Every other seat, with the reasons."""
+    """Yield every other seat, with the reasons."""
     for gap in found.gaps:
         yield ""
         yield _in_words(gap, found.leader)

@@ -93,7 +93,7 @@ def record(  # noqa: PLR0917 - typer reads options from the signature
 
 
 def _ruled(reading: Reading) -> str:
-    """What of the game rests on an arbiter; empty if nothing does."""
+    """Return what of the game rests on an arbiter; empty if nothing does."""
     if reading.accepted:
         return f"line {reading.accepted[0]} has a move that stands against the rules"
     game = reading.game

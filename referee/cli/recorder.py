@@ -238,7 +238,7 @@ class Recorder:
             self._remarks.append(words)
 
     def file(self, signer: CheckpointSigner) -> bytes:
-        """The game file."""
+        """Return the game file."""
         stream = BytesIO()
         writer = file.Writer(stream)
         writer.header(self.header)
@@ -306,7 +306,7 @@ def _now(earliest: int = 0) -> Clock:
 
 
 def checkpoint_signer(origin: str, key: PrivateKey) -> CheckpointSigner:
-    """Raises ``Failure``."""
+    """Raise ``Failure``."""
     try:
         return CheckpointSigner(origin, key)
     except LogError as error:
@@ -314,7 +314,7 @@ def checkpoint_signer(origin: str, key: PrivateKey) -> CheckpointSigner:
 
 
 def different_keys(paths: dict[str, Path]) -> list[PrivateKey]:
-    """The private keys that these options name, which have to differ. Raises ``Failure``."""
+    """Return the private keys that these options name, which have to differ. Raise ``Failure``."""
     keys = [texts.private_key(option, path) for option, path in paths.items()]
     taken: dict[bytes, str] = {}
     for option, key in zip(paths, keys, strict=True):
@@ -324,7 +324,7 @@ def different_keys(paths: dict[str, Path]) -> list[PrivateKey]:
 
 
 def write_new(option: str, path: Path, data: bytes) -> None:
-    """A file that is not there yet. Raises ``Failure``."""
+    """A file that is not there yet. Raise ``Failure``."""
     try:
         with path.open("xb") as stream:
             stream.write(data)

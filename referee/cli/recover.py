@@ -114,7 +114,7 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
 
 
 async def _recover(context: Context, game_id: bytes, copy: Path | None, *, end: bool, give_up: bool) -> list[str]:
-    """What was done, in words."""
+    """Return what was done, in words."""
     if give_up:
         mark = await recovery.give_up(context, game_id)
         return [f"game {game_id.hex()}: given up; the signed head of {mark.size} entries is on record as lost"]

@@ -63,7 +63,7 @@ def security(  # noqa: PLR0917 - as they stand in the command
 
 
 def token_of(path: Path, *, needed: bool = True) -> str:
-    """The token in the file; empty if there is no such file and none is ``needed``."""
+    """Return the token in the file; empty if there is no such file and none is ``needed``."""
     try:
         found = path.read_text("ascii").strip()
     except FileNotFoundError:
@@ -82,7 +82,7 @@ def token_of(path: Path, *, needed: bool = True) -> str:
 
 
 def refused(server: str, error: grpc.aio.AioRpcError) -> Failure:
-    """What the referee said, or why it cannot be asked."""
+    """Return what the referee said, or why it cannot be asked."""
     answer = answer_of(error)
     if answer.reason:
         return Failure(f"the referee refused: {answer}")

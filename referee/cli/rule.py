@@ -79,7 +79,7 @@ def rulings() -> None:
 
 
 def _kind(*, anywhere: bool) -> Callable[[Callable[..., log_pb2.Rule]], Callable[..., log_pb2.Rule]]:
-    """Makes a command of what makes a ruling. ``anywhere``: it is meant wherever the game stands."""
+    """Make a command of what makes a ruling. ``anywhere``: it is meant wherever the game stands."""
 
     def register(make: Callable[..., log_pb2.Rule]) -> Callable[..., log_pb2.Rule]:
         def run(words: _Words, own: dict[str, Any]) -> None:
@@ -269,7 +269,7 @@ def _described(record: Record, move: Any) -> str:
 
 
 def _meant(game_file: GameFile, seat: int, text: str) -> Any:
-    """The move in the position now, legal or not."""
+    """Return the move in the position now, legal or not."""
     game = game_file.record.game
     rules_id = game.opened.rules_id
     line = text if re.match(r"\d+:", text, re.ASCII) else f"{seat}: {text}"

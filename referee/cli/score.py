@@ -66,7 +66,7 @@ def score(
 
 
 def _read(file: Path, key: str | None) -> Told:
-    """What the file tells of the end of its game. Raises ``Failure``."""
+    """Return what the file tells of the end of its game. Raise ``Failure``."""
     try:
         with file.open("rb") as stream:
             if not MAGIC.startswith(stream.peek(_NAME_BYTES)[:_NAME_BYTES]):

@@ -64,7 +64,7 @@ _W = TypeVar("_W", bound=SeatWords)
 
 
 def command(common: type[_W], make: Callable[..., TableAct], *, anywhere: bool) -> Any:
-    """The command that enters what ``make`` makes. ``anywhere``: it is meant wherever the game stands."""
+    """Return the command that enters what ``make`` makes. ``anywhere``: it is meant wherever the game stands."""
 
     def run(words: _W, own: dict[str, Any]) -> None:
         _enter(words, make(**own), anywhere=anywhere)
@@ -88,7 +88,7 @@ def _enter(words: SeatWords, act: TableAct, *, anywhere: bool) -> None:
 
 
 def _admitted(words: SeatWords) -> tuple[SeatWords, str]:
-    """The same with what a join string says, and the token. Raises ``Failure``."""
+    """Return the same with what a join string says, and the token. Raise ``Failure``."""
     text = words.game
     try:
         if text.startswith("@"):
@@ -106,7 +106,7 @@ def _admitted(words: SeatWords) -> tuple[SeatWords, str]:
 
 
 def _author(words: SeatWords, act: TableAct) -> Author:
-    """Who signs; an act by a scribe says whose it is. Raises ``Failure``."""
+    """Return who signs; an act by a scribe says whose it is. Raise ``Failure``."""
     if words.seat is None:
         raise Failure("no seat; expected --seat N, or a join string as GAME", EXIT_USAGE)
     if words.scribe is None:
@@ -117,7 +117,7 @@ def _author(words: SeatWords, act: TableAct) -> Author:
 
 
 def _about(game_file: GameFile, act: TableAct) -> list[str]:
-    """What the entries hold that it names."""
+    """Return what the entries hold that it names."""
     if isinstance(act, log_pb2.Protest | log_pb2.Appeal):
         return _entry(game_file, act.against_seq)
     if isinstance(act, log_pb2.Consent):

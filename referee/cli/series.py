@@ -18,7 +18,7 @@ _ID_BYTES = 16
 
 
 def game_before(file: Path) -> Record:
-    """The game that another one is to follow, read from its file to the last entry. Raises ``Failure``."""
+    """Return the game that another one is to follow, read from its file to the last entry. Raise ``Failure``."""
     try:
         with file.open("rb") as stream:
             game_file = GameFile.read(stream)
@@ -37,7 +37,7 @@ def game_before(file: Path) -> Record:
 
 
 def next_options(record: Record) -> bytes:
-    """The options of the game that follows, encoded: as they were, unless the rules say how they go on."""
+    """Return the options of the game that follows, encoded: as they were, unless the rules say how they go on."""
     if (rules := _rules(record)) is None:
         return record.opened.options
     found: bytes = record.game.position.codec.encode_options(rules.next_options(record.game.position.state))
@@ -45,7 +45,7 @@ def next_options(record: Record) -> bytes:
 
 
 def _rules(record: Record) -> Any:
-    """What the game has of series, if it has any."""
+    """Return what the game has of series, if it has any."""
     try:
         return registry.part("referee.games", record.opened.rules_id, "series")
     except UnknownRules:
@@ -53,9 +53,9 @@ def _rules(record: Record) -> Any:
 
 
 def place(record: Record | None, *, first: bool) -> log_pb2.Series | None:
-    """The place in its series of a game: after this one, or the first of a new series; None: it is of none.
+    """Return the place in its series of a game: after this one, or the first of a new series; None: it is of none.
 
-    Raises ``Failure`` for both, and where the rules end the series.
+    Raise ``Failure`` for both, and where the rules end the series.
     """
     if record is None:
         return log_pb2.Series(id=secrets.token_bytes(_ID_BYTES), index=0) if first else None

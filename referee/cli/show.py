@@ -114,7 +114,7 @@ class _Shown:
 
 
 def _read(file: Path, at: int | None, verifier: VerifierKey | None) -> tuple[_Shown, LogError | None]:
-    """And what a torn file lacks. Raises ``Failure``."""
+    """And what a torn file lacks. Raise ``Failure``."""
     try:
         with file.open("rb") as stream:
             if _is_game_file(stream):
@@ -144,7 +144,7 @@ def _read(file: Path, at: int | None, verifier: VerifierKey | None) -> tuple[_Sh
 
 
 def _either(text: str) -> Reading | Position:
-    """A game, or a position. Raises ``NotationError``."""
+    """Return a game, or a position. Raise ``NotationError``."""
     found, _ = game_text.parse(text)
     return position_text.read(text) if headers.POSITION in found.values else game_text.read(text)
 
@@ -160,13 +160,13 @@ def _of_text(read: Reading | Position) -> _Shown:
 
 
 def _outcome(position: Position) -> list[str]:
-    """Who won and why, of a game that has come to its end, or that more than its moves decides."""
+    """Return who won and why, of a game that has come to its end, or that more than its moves decides."""
     result, contest = position.result, position.contest
     return [] if result is None and contest.is_plain else [f"result: {outcome(result, contest)}"]
 
 
 def _signed(text: str, name: str, path: Path) -> str:
-    """Raises ``Failure``."""
+    """Raise ``Failure``."""
     key = texts.private_key("--sign", path)
     try:
         note = texts.signed(text, name, key)
@@ -177,7 +177,7 @@ def _signed(text: str, name: str, path: Path) -> str:
 
 
 def _is_game_file(stream: BufferedReader) -> bool:
-    """Whether it begins as one; of one that is cut off, as far as it goes."""
+    """Return whether it begins as one; of one that is cut off, as far as it goes."""
     return MAGIC.startswith(stream.peek(_NAME_BYTES)[:_NAME_BYTES])
 
 

@@ -66,7 +66,7 @@ class Solver:
             self._runner.run(self._workers.stop())
 
     def ask(self, method: str, request: Message, answer: type[_Answer]) -> _Answer:
-        """The one answer. Raises ``QueryError`` for a question that is wrong, ``NoAnswer``."""
+        """Return the one answer. Raise ``QueryError`` for a question that is wrong, ``NoAnswer``."""
         (found,) = (
             each for each in self.search(method, request, answer, _FUSE_SECONDS, beat_s=None) if each is not None
         )
@@ -81,7 +81,7 @@ class Solver:
         *,
         beat_s: float | None = _BEAT_SECONDS,
     ) -> Generator[_Answer | None]:
-        """The answers as they come, and None now and then in between. Raises what ``ask`` does.
+        """Yield the answers as they come, and None now and then in between. Raises what ``ask`` does.
 
         Ends with the last answer; without one after ``seconds`` and a moment with ``OutOfTime``.
         """
@@ -97,7 +97,7 @@ class Solver:
 
 
 async def _next(replies: AsyncGenerator[bytes | None]) -> tuple[bytes | None, ...]:
-    """The next one alone; nothing at the end."""
+    """Return the next one alone; nothing at the end."""
     async for reply in replies:
         return (reply,)
     return ()

@@ -94,7 +94,7 @@ class Asked:
         self._server = server
 
     async def page(self, size: int, token: str = "") -> pb.GetStatusResponse:
-        """Raises ``AioRpcError``; ``Failure`` for what asking again does not help."""
+        """Raise ``AioRpcError``; ``Failure`` for what asking again does not help."""
         request = pb.GetStatusRequest(page_size=size, page_token=token)
         try:
             response: pb.GetStatusResponse = await self._stub.GetStatus(
@@ -107,11 +107,11 @@ class Asked:
         return response
 
     def refused(self, error: grpc.aio.AioRpcError) -> Failure:
-        """What it said, or that there is no referee, or none just now."""
+        """Return what it said, or that there is no referee, or none just now."""
         return refused(self._server, error)
 
     async def all(self) -> pb.GetStatusResponse:
-        """Every page. Raises ``Failure``."""
+        """Return every page. Raise ``Failure``."""
         try:
             found = page = await self.page(_PAGE)
             while page.next_page_token:
@@ -217,7 +217,7 @@ def _state(game: pb.GameStatus) -> str:
 
 
 def _waits_for(game: pb.GameStatus) -> Text:
-    """Whose act is awaited; in red who is not connected."""
+    """Return whose act is awaited; in red who is not connected."""
     text = Text(overflow="ellipsis", no_wrap=True)
     for number, seat in enumerate(game.seats):
         if seat.awaited:
@@ -230,7 +230,7 @@ def _waits_for(game: pb.GameStatus) -> Text:
 
 
 def _connected(game: pb.GameStatus) -> str:
-    """Seats by their number, scribes by ``s``; a dot for whoever is not."""
+    """Seat by their number, scribes by ``s``; a dot for whoever is not."""
     seats = [str(i) if seat.connected else "·" for i, seat in enumerate(game.seats) if not seat.scribed]
     has_scribe = game.scribe_connected or game.scribe_awaited or any(seat.scribed for seat in game.seats)
     return " ".join([*seats, *(["s" if game.scribe_connected else "·"] if has_scribe else [])])
@@ -248,7 +248,7 @@ def _age(ms: float) -> str:
 
 
 def plain(message: Message) -> dict[str, Any]:
-    """Every field by its name in the API; numbers as numbers, values of enums as their names."""
+    """Return every field by its name in the API; numbers as numbers, values of enums as their names."""
     return {field.name: _plain_field(getattr(message, field.name), field) for field in message.DESCRIPTOR.fields}
 
 

@@ -58,7 +58,7 @@ def terms(  # noqa: PLR0917 - as they stand in the command
     take_backs: bool,
     protest_time: str | None,
 ) -> log_pb2.Terms:
-    """Raises ``Failure`` for what is no such term; whether they go together the referee says."""
+    """Raise ``Failure`` for what is no such term; whether they go together the referee says."""
     made = log_pb2.Terms(take_backs=take_backs)
     if clock_text is not None:
         made.clock.CopyFrom(clock("--clock", clock_text))

@@ -25,7 +25,7 @@ _BOM = b"\xef\xbb\xbf"
 def read(path: Path, reader: Callable[[str], _T], verifier: VerifierKey | None = None) -> _T:
     """What ``reader`` makes of a file. With a key, it has to be signed by it; without, who signed is told, unchecked.
 
-    Raises ``Failure``: 2 for what cannot be read, 8 for what the rules forbid, and the codes of ``referee audit``.
+    Raise ``Failure``: 2 for what cannot be read, 8 for what the rules forbid, and the codes of ``referee audit``.
     """
     try:
         with path.open("rb") as file:
@@ -43,7 +43,7 @@ def read(path: Path, reader: Callable[[str], _T], verifier: VerifierKey | None =
 
 
 def _text(path: Path, data: bytes, verifier: VerifierKey | None) -> str:
-    """Without what was signed under it. Raises ``Failure``, ``LogError``, ``UnicodeDecodeError``."""
+    """Without what was signed under it. Raise ``Failure``, ``LogError``, ``UnicodeDecodeError``."""
     if data.startswith(_BOM):
         raise Failure(f"{path}: begins with a byte order mark; expected UTF-8 without one", EXIT_USAGE)
     unix = data.replace(b"\r\n", b"\n")
@@ -63,14 +63,14 @@ def _text(path: Path, data: bytes, verifier: VerifierKey | None) -> str:
 
 
 def signed(text: str, name: str, key: PrivateKey) -> str:
-    """The text as a signed note. No text of a game can be taken for a checkpoint, which has three lines."""
+    """Return the text as a signed note. No text of a game can be taken for a checkpoint, which has three lines."""
     signer = VerifierKey.of(name, key.public)
     signature = NoteSignature(name, signer.id, key.sign(text.encode()))
     return Note(text, (signature,)).encode().decode()
 
 
 def private_key(option: str, path: Path) -> PrivateKey:
-    """Raises ``Failure``."""
+    """Raise ``Failure``."""
     try:
         return PrivateKey.load(path)
     except OSError as error:

@@ -15,7 +15,7 @@ CLOCK_EXPECTED = "BASE+MORE (10m+5s), TIME/move (30s/move), BASE dDELAY (10m d3s
 
 
 def milliseconds(option: str, text: str) -> int:
-    """Raises ``Failure``."""
+    """Raise ``Failure``."""
     if (found := _parsed(text)) is None:
         raise Failure(f"{option} {text!r}: expected {EXPECTED}", EXIT_USAGE)
     if found > MAX_BUDGET_MS:
@@ -24,7 +24,7 @@ def milliseconds(option: str, text: str) -> int:
 
 
 def clock(option: str, text: str) -> log_pb2.ClockTerms:
-    """A game's clock, without its time for the network. Raises ``Failure``."""
+    """Return a game's clock, without its time for the network. Raise ``Failure``."""
     terms = log_pb2.ClockTerms()
     base, move, _ = text.partition("/move")
     if move and text == f"{base}/move":

@@ -185,7 +185,7 @@ def revoke(  # noqa: PLR0917 - typer reads options from the signature
 
 
 def _admitted(server: str, data: Path, token_file: Path | None, asked: Security) -> tuple[str, Security]:
-    """The token, empty where a certificate is to do, and how to connect."""
+    """Return the token, empty where a certificate is to do, and how to connect."""
     secret = token_of(token_file or data / TOKEN_FILE, needed=asked.certificate is None or token_file is not None)
     return secret, security(server, asked.ca, asked.certificate, asked.key, asked.insecure, secret)
 

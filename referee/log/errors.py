@@ -146,7 +146,7 @@ def printable(text: str) -> str:
 
 
 def malformed(error: MalformedError, thing: str) -> LogError:
-    """The strict decoder's failure as one of this family."""
+    """Return the strict decoder's failure as one of this family."""
     return LogError(Code.MALFORMED, f"{thing}: {error.where}: {error.what}", error.expected, field=error.path)
 
 

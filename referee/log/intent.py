@@ -168,24 +168,24 @@ def _author(role: str, index: int) -> Author:
 
 
 def check_signed_lengths(thing: str, signed: log_pb2.Signed | log_pb2.Refused | SignedIntent) -> None:
-    """Raises ``LogError`` unless signature and key id have their lengths."""
+    """Raise ``LogError`` unless signature and key id have their lengths."""
     check_length(thing, "signature", signed.signature, SIGNATURE_BYTES)
     check_length(thing, "key_id", signed.key_id, KEY_ID_BYTES)
 
 
 def check_length(thing: str, field: str, value: bytes, expected: int) -> None:
-    """Check a field of the message ``thing``. Raises ``LogError``."""
+    """Check a field of the message ``thing``. Raise ``LogError``."""
     if len(value) != expected:
         raise misfit(thing, field, f"of {len(value)} bytes", f"{expected} bytes")
 
 
 def check_remark(thing: str, field: str, value: bytes) -> None:
-    """Check a commitment to a text; empty means none. Raises ``LogError``."""
+    """Check a commitment to a text; empty means none. Raise ``LogError``."""
     if value:
         check_length(thing, field, value, HASH_BYTES)
 
 
 def check_name(thing: str, field: str, name: str) -> None:
-    """Check a rules id or the id of a rule. Raises ``LogError``."""
+    """Check a rules id or the id of a rule. Raise ``LogError``."""
     if not _NAME.fullmatch(name):
         raise misfit(thing, field, repr(name[:64]), "1 to 64 of A-Z, a-z, 0-9, dot, hyphen and underscore")

@@ -32,7 +32,7 @@ def committed(intent: log_pb2.Intent) -> bytes:
 
 
 def check(remark: log_pb2.Remark, expected: bytes) -> None:
-    """Check that these are words, and those that an act commits to. Raises ``LogError``: ``MALFORMED``, ``REMARK``."""
+    """Check that these are words, and those that an act commits to. Raise ``LogError``: ``MALFORMED``, ``REMARK``."""
     check_length("remark", "salt", remark.salt, SALT_BYTES)
     text = remark.text
     if not 1 <= len(text) <= MAX_CHARACTERS:

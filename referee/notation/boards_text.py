@@ -37,7 +37,7 @@ def write(boards: Boards) -> str:
 
 
 def read(text: str) -> Boards:
-    """Raises ``NotationError``."""
+    """Raise ``NotationError``."""
     found, acts = parse(text, boards=True)
     setup = found.setup()
     if headers.POSITION in found.values:

@@ -64,7 +64,7 @@ def read(found: Headers, seats: int, pending: Sequence[Pending], told: Contest |
 
     ``told``: by the lines of a text that has acts of the table; its headers can add a result, and must agree otherwise.
 
-    Raises ``NotationError`` for headers that are not of this form, ``Contradiction`` for those that are not so.
+    Raise ``NotationError`` for headers that are not of this form, ``Contradiction`` for those that are not so.
     """
     return _Reader(found, seats, pending, told or Contest()).contest()
 
@@ -132,7 +132,7 @@ class _Reader:
         return replace(played, ruled=Result(ending, self._points, self._places))
 
     def _is_another(self, reached: Result | None) -> bool:
-        """Whether an adjudication gave something else than the forfeits, the last of which was one as well."""
+        """Return whether an adjudication gave something else than the forfeits, the last of which was one as well."""
         if reached is None or reached.ending is not Ending.ADJUDICATED or self._played.ruled is not None:
             return False
         return bool(self._points) or self._places not in ((), reached.places)
@@ -158,7 +158,7 @@ class _Reader:
         return points if any(points) else ()
 
     def _numbers(self, name: str, what: str) -> tuple[int, ...]:
-        """Empty where there is no such header."""
+        """Return the numbers; empty where there is no such header."""
         if name not in self._found.values:
             return ()
         words = (self._found.text(name) or "").split(" ")

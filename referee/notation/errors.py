@@ -52,7 +52,7 @@ class NotationError(Exception):
         return tuple(sorted({violation.rule_id for violation in self.violations}))
 
     def moved(self, line: int, column: int) -> NotationError:
-        """The same of a piece of a line that begins at this line and column."""
+        """Return the same of a piece of a line that begins at this line and column."""
         self.line, self.column = line, self.column + column - 1
         return self
 
@@ -69,7 +69,7 @@ def cut(text: str, most: int = 40) -> str:
 def illegal(
     where: tuple[int, int], words: str, violations: Sequence[Violation], rules: Mapping[str, Rule]
 ) -> NotationError:
-    """What these words break. ``rules``: the catalogue by id."""
+    """Return what these words break. ``rules``: the catalogue by id."""
     reasons = "; ".join(sentence(violation, rules) for violation in violations)
     return NotationError(Kind.ILLEGAL, where, f"{words}: {reasons}", violations=violations)
 

@@ -102,7 +102,7 @@ def line(rules_id: str, state: State, event: Any) -> str:
 
 
 def read(text: str) -> Reading:
-    """Raises ``NotationError`` for the first thing that is wrong."""
+    """Raise ``NotationError`` for the first thing that is wrong."""
     found, acts = parse(text)
     if headers.POSITION in found.values:
         raise found.wrong(headers.POSITION, "a game, from its first event on")
@@ -140,7 +140,7 @@ def check_stand_in(table: Table, act: Any, event: Any) -> None:
 
 
 def parse(text: str, *, boards: bool = False) -> tuple[Headers, list[Any]]:
-    """The headers, and the trees of the lines below. Raises ``NotationError``.
+    """Return the headers, and the trees of the lines below. Raise ``NotationError``.
 
     ``boards``: whether the text may have boards alone, which nobody but a score sheet can do anything with.
     """
@@ -168,7 +168,7 @@ def read_line(rules_id: str, state: State, text: str, version: int = 0) -> Any:
 
 
 def _event(game: Game, state: State, act: Any, waivable: frozenset[str]) -> Any:
-    """What a line means here: it is legal, or marked with the rules that it breaks. Raises ``NotationError``."""
+    """Return what a line means here: it is legal, or marked with the rules that it breaks. Raise ``NotationError``."""
     rules_id = game.rules_id
     event = meant(rules_id, state, act)
     violations = state.check(event)
@@ -181,9 +181,9 @@ def _event(game: Game, state: State, act: Any, waivable: frozenset[str]) -> Any:
 
 
 def meant(rules_id: str, state: State, act: Any) -> Any:
-    """The event of a line's tree in this position, by who or what is awaited; not yet judged.
+    """Return the event of a line's tree in this position, by who or what is awaited; not yet judged.
 
-    Raises ``NotationError``.
+    Raise ``NotationError``.
     """
     if act.data == "by_table":
         raise syntax_error(act, "an act of the table", "a move, or what was drawn or rolled")
@@ -199,17 +199,17 @@ def meant(rules_id: str, state: State, act: Any) -> Any:
 
 
 def seat_of(act: Any) -> int | None:
-    """Whose act the line's tree is; None for what is drawn or rolled."""
+    """Return whose act the line's tree is; None for what is drawn or rolled."""
     return int(act.children[0]) if act.data == "by_seat" else None
 
 
 def mark_of(act: Any) -> Any:
-    """The mark of a move that an arbiter let stand; None where the line has none."""
+    """Return the mark of a move that an arbiter let stand; None where the line has none."""
     return act.children[2] if act.data == "by_seat" else None
 
 
 def _whose(awaited: Pending) -> int | None:
-    """The seat that acts; None for chance, -1 for nobody."""
+    """Return the seat that acts; None for chance, -1 for nobody."""
     match awaited:
         case Decision(seat) | Forced(seat):
             return seat
@@ -220,7 +220,7 @@ def _whose(awaited: Pending) -> int | None:
 
 
 def _expected(awaited: Pending) -> str:
-    """What the game waits for."""
+    """Return what the game waits for."""
     match awaited:
         case Decision(seat, kinds):
             return f"seat {seat}: {either(kind.replace('_', ' ') for kind in kinds)}"

@@ -63,7 +63,7 @@ class Grammar:
     """The grammar of one game's texts."""
 
     def __init__(self, rules_id: str) -> None:
-        """Raises ``UnknownRules``."""
+        """Raise ``UnknownRules``."""
         game = registry.part(__package__, rules_id, "text")
         own = Path(game.__file__).with_name("text.lark").read_text(encoding="utf-8")
         self._terminals: dict[str, str] = {**_TERMINALS, **game.TERMINALS}
@@ -76,7 +76,7 @@ class Grammar:
         )
 
     def parse(self, text: str, start: str = "text") -> Tree[Token]:
-        """Raises ``NotationError``."""
+        """Raise ``NotationError``."""
         if len(text) > MAX_CHARACTERS:
             raise NotationError(Kind.SYNTAX, (1, 1), "the text is too long", f"at most {MAX_CHARACTERS} characters")
         for number, line in enumerate(text.split("\n"), start=1):
@@ -107,7 +107,7 @@ class Grammar:
         return NotationError(Kind.SYNTAX, place(text, at), what, self._expected(names), is_unfinished=ends)
 
     def _expected(self, names: Iterable[str]) -> str:
-        """The words first, then what is described, each once."""
+        """Return the words first, then what is described, each once."""
         words, described = set(), set()
         named = set(names)
         for name in named - _OF_THE_TABLE or named:
@@ -121,7 +121,7 @@ class Grammar:
 
 
 def _begin(text: str, at: int) -> int:
-    """Where the word begins that a character is in."""
+    """Return where the word begins that a character is in."""
     if _WORD_BEFORE.match(text[at]) is None:
         return at
     before = _WORD_BEFORE.search(text, max(0, at - _LONGEST_WORD), at)
@@ -130,7 +130,7 @@ def _begin(text: str, at: int) -> int:
 
 @cache
 def grammar(rules_id: str) -> Grammar:
-    """Raises ``UnknownRules``."""
+    """Raise ``UnknownRules``."""
     return Grammar(rules_id)
 
 

@@ -59,17 +59,17 @@ class Setup:
 
     @property
     def game(self) -> Any:
-        """The rules. Raises ``UnknownRules``."""
+        """The rules. Raise ``UnknownRules``."""
         return registry.get(self.rules_id, self.version)
 
     def start(self) -> State:
-        """The position before the first event. Raises ``SetupError``."""
+        """Return the position before the first event. Raise ``SetupError``."""
         state: State = self.game.new(self.seats, self.options, self.components)
         return state
 
 
 def named_game(text: str) -> str:
-    """Of which game the text is, which its first header says. Raises ``NotationError``."""
+    """Of which game the text is, which its first header says. Raise ``NotationError``."""
     found = _GAME.match(text)
     if found is None or found["header"] is None:
         at = place(text, found.end() if found else 0)
@@ -84,7 +84,7 @@ def named_game(text: str) -> str:
 
 
 def write(setup: Setup) -> list[str]:
-    """A line for each; options and components only if they are not as they are by default."""
+    """Return a line for each; options and components only if they are not as they are by default."""
     values = {"Game": setup.rules_id, "Version": str(setup.version), "Seats": str(setup.seats)}
     numbers = {EVENT: setup.event, ROUND: setup.round, TABLE: setup.table}
     values |= {name: str(number) for name, number in numbers.items() if number is not None}
@@ -133,7 +133,7 @@ class Headers:
         self.line = trees[0].meta.line
 
     def text(self, name: str) -> str | None:
-        """The value without its quotes; None if there is none."""
+        """Return the value without its quotes; None if there is none."""
         return self.values[name][1:-1] if name in self.values else None
 
     def wrong(self, name: str, expected: str) -> NotationError:
@@ -141,7 +141,7 @@ class Headers:
         return syntax_error(self.values[name], f"{name} {cut(self.values[name])}", expected)
 
     def setup(self) -> Setup:
-        """Raises ``NotationError``."""
+        """Raise ``NotationError``."""
         versions = [str(game.version) for game in registry.games() if game.rules_id == self.rules_id]
         version = self.text("Version")
         if version is not None and version not in versions:
@@ -177,7 +177,7 @@ class Headers:
                     raise self.wrong(name, error.expected) from None
 
     def _components(self) -> Any:
-        """None also for the version's own, written out."""
+        """Return none also for the version's own, written out."""
         if (value := self.text(COMPONENTS)) is None:
             return None
         try:

@@ -10,7 +10,7 @@ from referee.notation import lines
 
 
 def answer(line: bytes) -> dict[str, Any]:
-    """The answer to one line; never raises."""
+    """Return the answer to one line; never raises."""
     return lines.answer(line, _answerers())
 
 

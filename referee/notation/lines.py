@@ -19,7 +19,7 @@ _encode: Final = json.JSONEncoder(separators=(",", ":")).encode
 
 
 def answer(line: bytes, games: Answerers) -> dict[str, Any]:
-    """The answer to one line; no line makes it raise."""
+    """Return the answer to one line; no line makes it raise."""
     echoed: dict[str, Any] = {}
     try:
         found = _answer(parse_object(line), echoed, games)
@@ -29,7 +29,7 @@ def answer(line: bytes, games: Answerers) -> dict[str, Any]:
 
 
 def parse_object(line: bytes, most: int = MAX_LINE_BYTES) -> dict[str, Any]:
-    """The line's one object. Raises ``QueryError``."""
+    """Return the line's one object. Raise ``QueryError``."""
     question = parse(line, most)
     if type(question) is not dict:
         raise QueryError(f"{shown(question)}; expected an object", "line")
@@ -46,7 +46,7 @@ def _answer(question: dict[str, Any], echoed: dict[str, Any], games: Answerers) 
 
 
 def named_game(question: dict[str, Any], games: Mapping[str, object]) -> str:
-    """The game that the question names, which is taken out of it. Raises ``QueryError``."""
+    """Return the game that the question names, which is taken out of it. Raise ``QueryError``."""
     expected = " or ".join(f'"{name}"' for name in sorted(games))
     if "game" not in question:
         raise QueryError(f"game is missing; expected {expected}")
@@ -57,7 +57,7 @@ def named_game(question: dict[str, Any], games: Mapping[str, object]) -> str:
 
 
 def encode(found: dict[str, Any]) -> bytes:
-    """An answer as a line of ASCII."""
+    """Return an answer as a line of ASCII."""
     return _encode(found).encode("ascii") + b"\n"
 
 
@@ -69,7 +69,7 @@ class Lines:
         self._rest = b""
 
     def feed(self, data: bytes) -> list[bytes]:
-        """The lines that are now whole, without their ends."""
+        """Return the lines that are now whole, without their ends."""
         *lines, rest = data.split(b"\n")
         if lines:
             lines[0] = self._rest + lines[0]
@@ -80,5 +80,5 @@ class Lines:
         return lines
 
     def end(self) -> list[bytes]:
-        """A last line without an end."""
+        """Return a last line without an end."""
         return [self._rest] if self._rest else []

@@ -11,7 +11,7 @@ _YES_OR_NO: Final = {"no": "false", "yes": "true"}
 
 
 def _switch(name: str, off: str, on: str) -> tuple[str, Mapping[str, str]]:
-    """What was ``yes`` or ``no`` in a header, ``true`` or ``false`` in a question."""
+    """Return what was ``yes`` or ``no`` in a header, ``true`` or ``false`` in a question."""
     return name, {"no": off, "false": off, "yes": on, "true": on}
 
 

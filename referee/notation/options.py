@@ -77,7 +77,7 @@ class Option:
             raise OptionError(f"{error.expected}, with blanks between them") from None
 
     def _plain(self, word: str) -> Any:
-        """What JSON has for the word."""
+        """Return what JSON has for the word."""
         if self.type is bool:
             return {"false": False, "true": True}.get(word, word)
         return int(word) if self.type is int and _NUMBER.match(word) else word

@@ -65,7 +65,7 @@ def _reasons(result: Result | None, contest: Contest) -> Iterator[str]:
 
 
 def _penalties(result: Result | None, contest: Contest) -> Iterator[str]:
-    """Points off, where they count: in a game that its rules end."""
+    """Yield points off, where they count: in a game that its rules end."""
     if contest.ruled is None and (result is None or result.scores):
         taken = ((seat, points) for seat, points in enumerate(contest.points_off) if points)
         yield from (f"{counted(points, 'point')} off seat {seat}" for seat, points in taken)

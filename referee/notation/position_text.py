@@ -49,7 +49,7 @@ def head(position: Position) -> list[str]:
 
 
 def read(text: str) -> Position:
-    """Raises ``NotationError``."""
+    """Raise ``NotationError``."""
     found, acts = parse(text)
     setup = found.setup()
     state = setup.start()
@@ -60,7 +60,7 @@ def read(text: str) -> Position:
 def read_value(found: Headers, acts: Sequence[Any], name: str, state: State) -> Any:
     """Read the header that a text is made for, ``Position`` or ``Boards``, into a state before the first event.
 
-    Return what the game's reader returns. Raises ``NotationError``.
+    Return what the game's reader returns. Raise ``NotationError``.
     """
     line, part, rules_id = found.text(name), name.lower(), found.rules_id
     if line is None:

@@ -11,13 +11,13 @@ class Notation(Protocol):
     """What a game's module of this package offers."""
 
     def describe(self, event: Any, state: Any) -> str:
-        """The event on one line; ``state``: the position before it."""
+        """Return the event on one line; ``state``: the position before it."""
 
     def rounds(self, state: Any, held: int) -> list[str]:
-        """A line for each scoring round after the first ``held``, if the game has such."""
+        """Return a line for each scoring round after the first ``held``, if the game has such."""
 
 
 def notation(rules_id: str) -> Notation:
-    """``words`` of the game's package. Raises ``UnknownRules``."""
+    """``words`` of the game's package. Raise ``UnknownRules``."""
     found: Notation = registry.part(__package__, rules_id, "words")
     return found

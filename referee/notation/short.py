@@ -14,7 +14,7 @@ _MOST_NAMED: Final = 6
 
 
 def the_only(tree: Any, written: str, moves: Sequence[_T], words: Sequence[str]) -> _T:
-    """The one of the legal moves that is meant. ``words``: those of the moves. Raises ``NotationError``."""
+    """Return the one of the legal moves that is meant. ``words``: those of the moves. Raise ``NotationError``."""
     if not moves:
         raise NotationError(Kind.ILLEGAL, place_of(tree), f"{written}: no legal move begins so")
     if len(moves) > 1:

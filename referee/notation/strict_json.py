@@ -21,7 +21,7 @@ class QueryError(Exception):
 
 
 def shown(value: Any) -> str:
-    """The value as JSON, short enough for a message."""
+    """Return the value as JSON, short enough for a message."""
     try:
         written = json.dumps(value)
     except RecursionError:
@@ -30,7 +30,7 @@ def shown(value: Any) -> str:
 
 
 def parse(line: bytes, most: int = MAX_LINE_BYTES) -> Any:
-    """The line's one value. Raises ``QueryError``."""
+    """Return the line's one value. Raise ``QueryError``."""
     if len(line) > most:
         raise QueryError(f"longer than {most} bytes", "line")
     try:
@@ -80,7 +80,7 @@ _DECODER: Final = json.JSONDecoder(object_pairs_hook=_object, parse_float=_float
 
 
 def only(fields: dict[str, Any], allowed: frozenset[str], where: str = "") -> None:
-    """Raises ``QueryError`` if there are other fields."""
+    """Raise ``QueryError`` if there are other fields."""
     if not fields.keys() <= allowed:
         unknown = ", ".join(shown(name) for name in fields if name not in allowed)
         place = f"{where}: " if where else ""
@@ -88,28 +88,28 @@ def only(fields: dict[str, Any], allowed: frozenset[str], where: str = "") -> No
 
 
 def an_object(value: Any, where: str) -> dict[str, Any]:
-    """Raises ``QueryError``."""
+    """Raise ``QueryError``."""
     if type(value) is not dict:
         raise QueryError(f"{where}: {shown(value)}; expected an object")
     return value
 
 
 def an_array(value: Any, where: str) -> list[Any]:
-    """Raises ``QueryError``."""
+    """Raise ``QueryError``."""
     if type(value) is not list:
         raise QueryError(f"{where}: {shown(value)}; expected an array")
     return value
 
 
 def an_integer(value: Any, low: int, high: int, where: str) -> int:
-    """Raises ``QueryError``."""
+    """Raise ``QueryError``."""
     if type(value) is not int or not low <= value <= high:
         raise QueryError(f"{where}: {shown(value)}; expected an integer from {low} to {high}")
     return value
 
 
 def required(fields: dict[str, Any], name: str, where: str) -> Any:
-    """Raises ``QueryError``."""
+    """Raise ``QueryError``."""
     if name not in fields:
         raise QueryError(f"{where}: {name} is missing")
     return fields[name]

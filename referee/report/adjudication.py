@@ -226,7 +226,7 @@ def _run(
 
 
 def _changes(text: str, found: Adjudication, rulings: Sequence[LineRuling]) -> Iterator[str]:
-    """What the rulings made of the points, as far as that can be computed."""
+    """Yield what the rulings made of the points, as far as that can be computed."""
     result = found.told.result
     if not found.has_rulings or result is None or not result.scores:
         return
@@ -325,7 +325,7 @@ class _Judge:
         return {ruling.line: ruling for ruling in rulings}
 
     def read(self, index: int) -> None:
-        """The next line. Raises ``NotationError``, ``RulingError``."""
+        """The next line. Raise ``NotationError``, ``RulingError``."""
         before = self._table.line
         if self._acts[index].data == "by_table":
             self._done(self._acts[index])
@@ -347,7 +347,7 @@ class _Judge:
         self.outcome.scored = self._scorings.states
 
     def take(self, index: int) -> None:
-        """A move, a draw or a pass. Raises ``NotationError``, ``RulingError``."""
+        """A move, a draw or a pass. Raise ``NotationError``, ``RulingError``."""
         act = self._acts[index]
         event, wrong = self._meant(self.outcome.state, act)
         if wrong is None:
@@ -408,7 +408,7 @@ class _Judge:
         return event, NotationError(Kind.ILLEGAL, place_of(act), "", violations=violations)
 
     def _is_ruled(self, act: Any, violations: tuple[Violation, ...]) -> bool:
-        """Whether the record says that the move stands, and it can."""
+        """Return whether the record says that the move stands, and it can."""
         mark = game_text.mark_of(act)
         broken = accepted.rule_ids(violations)
         if mark is None or tuple(mark.children) != broken:
@@ -451,7 +451,7 @@ class _Judge:
         return attempt if same else moves
 
     def _is_attempt(self, state: State, act: Any) -> bool:
-        """Whether such a move is awaited of this seat, though not this one."""
+        """Return whether such a move is awaited of this seat, though not this one."""
         _, wrong = self._meant(state, act)
         return wrong is not None and not _is_out_of_place(wrong)
 
@@ -541,7 +541,7 @@ class _Judge:
         self._take_off(ruling)
 
     def _ruled_move(self, act: Any, ruling: LineRuling) -> tuple[Any, str]:
-        """The move that a ruling names, and its line. Raises ``RulingError``."""
+        """Return the move that a ruling names, and its line. Raise ``RulingError``."""
         rules_id, state = self.outcome.setup.rules_id, self.outcome.state
         expected = f"a legal move for line {ruling.line}, in the notation of the record"
         try:
@@ -652,7 +652,7 @@ class _Judge:
         return False
 
     def _advice(self, index: int) -> str:
-        """What else can be ruled, where a ruling or a policy leads no further."""
+        """Return what else can be ruled, where a ruling or a policy leads no further."""
         line, seat = place_of(self._acts[index])[0], game_text.seat_of(self._acts[index])
         if is_over(self.outcome.state) and seat is not None:
             return f"what can be ruled: {line}: skip"
@@ -711,12 +711,12 @@ class _Judge:
 
 
 def _of_line(line: int, ruling: str) -> str:
-    """What a ruling says, for the log."""
+    """Return what a ruling says, for the log."""
     return cut(f"line {line} of the record: {ruling}", _MOST_WORDS)
 
 
 def _is_out_of_place(wrong: NotationError) -> bool:
-    """Whether something else is awaited: another seat, or another kind of move."""
+    """Return whether something else is awaited: another seat, or another kind of move."""
     return all("awaited" in violation.facts for violation in wrong.violations)
 
 
@@ -726,7 +726,7 @@ def _seat_on_turn(state: State) -> int | None:
 
 
 def _stand_in(state: State, seat: int) -> Any:
-    """What is entered for the seat now; None if nothing of it is awaited."""
+    """Return what is entered for the seat now; None if nothing of it is awaited."""
     awaited = state.pending()[0]
     if awaited == Forced(seat):
         return ForcedPass(seat)

@@ -20,7 +20,7 @@ _Round = tuple[int, State]
 def sheet(state: State, scored: Sequence[State], *, final: bool) -> Sheet:
     """Round by round, as far as the boards of the rounds are known; what they do not explain is taken over.
 
-    Raises ``SheetError`` if the points are fewer than the last round gives, or come from no round at all.
+    Raise ``SheetError`` if the points are fewer than the last round gives, or come from no round at all.
     """
     rounds = list(_held(scored))
     known = len(rounds)
@@ -71,7 +71,7 @@ def _points(round_: int, state: State) -> list[int]:
 
 
 def _items(seat: int, round_: int, state: State) -> Iterator[Item]:
-    """A line for each type of which the seat has tiles, and its wall."""
+    """Yield a line for each type of which the seat has tiles, and its wall."""
     _, lines = score_position(state, round_)
     group = f"round {round_}"
     for type_, count in enumerate(state.counts(seat)):

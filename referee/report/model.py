@@ -134,7 +134,7 @@ class Report:
         return any(row.time for row in self.rows)
 
     def name_of(self, player: str) -> str:
-        """A player of the sheet with the name, if it has one."""
+        """Return a player of the sheet with the name, if it has one."""
         return next((str(seat) for seat in self.seats if player == f"seat {seat.number}"), player)
 
 
@@ -177,7 +177,7 @@ def signatures(seats: Sequence[Seat], heading: Heading) -> tuple[str, ...]:
 
 
 def pictures(rules_id: str, state: State, seats: Sequence[Seat]) -> tuple[tuple[str, str], ...]:
-    """Every seat's board. The name is not in the picture, which is the same whoever played."""
+    """Return every seat's board. The name is not in the picture, which is the same whoever played."""
     draw = renderer(rules_id)
     drawn = []
     for seat in seats:
@@ -187,13 +187,13 @@ def pictures(rules_id: str, state: State, seats: Sequence[Seat]) -> tuple[tuple[
 
 
 def rules_named(rules_id: str, version: int, found: Sheet | None) -> tuple[Rule, ...]:
-    """The rules that a sheet names, in the order of its mention."""
+    """Return the rules that a sheet names, in the order of its mention."""
     rules = rules_of(rules_id, version)
     return tuple(rules[rule_id] for rule_id in found.rule_ids()) if found else ()
 
 
 def broken(rules_id: str, version: int, violations: Sequence[Violation]) -> tuple[str, ...]:
-    """A sentence for each."""
+    """Return a sentence for each."""
     rules = rules_of(rules_id, version)
     return tuple(sentence(violation, rules) for violation in violations)
 
@@ -265,7 +265,7 @@ def _policy(found: Adjudication) -> str:
 
 
 def _places(found: Adjudication) -> str:
-    """Those of the result, where the points alone do not give them."""
+    """Return those of the result, where the points alone do not give them."""
     result = found.told.result
     if found.told.contest.is_plain or result is None or not result.places:
         return ""

@@ -16,7 +16,7 @@ from referee.report.sheet import upper
 
 
 def html(report: Report) -> str:
-    """The whole document."""
+    """Return the whole document."""
     return _environment().get_template("report.html.j2").render(report=report)
 
 

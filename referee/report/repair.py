@@ -91,7 +91,7 @@ def best(setup: Setup, state: State, acts: Sequence[Any], index: int, *, words: 
 
 
 def _others(setup: Setup, state: State, rest: Sequence[Any]) -> Iterator[Repair]:
-    """Every legal move of the seat on turn, with how many lines follow it."""
+    """Yield every legal move of the seat on turn, with how many lines follow it."""
     awaited = state.pending()[0]
     events: Iterator[Any] = iter(())
     if isinstance(awaited, Forced):
@@ -115,7 +115,7 @@ def _sorted(repairs: Iterator[Repair], words: str) -> list[Repair]:
 
 
 def _follow(setup: Setup, state: State, rest: Sequence[Any]) -> int:
-    """How many lines can follow in this position, which changes."""
+    """Return how many lines can follow in this position, which changes."""
     for number, act in enumerate(rest[:_AHEAD]):
         try:
             event = game_text.meant(setup.rules_id, state, act)

@@ -55,7 +55,7 @@ def _items(state: State, player: int, score: Score, shares: Sequence[Share], nam
 def _type(
     state: State, player: int, type_: int, shares: Sequence[Share], names: Sequence[str]
 ) -> tuple[str, tuple[str, ...]]:
-    """What the player has of a type's places, and the rules."""
+    """Return what the player has of a type's places, and the rules."""
     for award in state.awards:
         members = (*award.seats, *(state.seats + virtual for virtual in award.virtual))
         if award.type == type_ and player in members:

@@ -47,7 +47,7 @@ class Player:
     """1 is the winner; equal places are a draw; 0: the game has no places."""
 
     def groups(self) -> Iterator[tuple[str, list[Item]]]:
-        """The items by what they belong to."""
+        """Yield the items by what they belong to."""
         for name, items in groupby(self.items, lambda item: item.group):
             yield name, list(items)
 
@@ -121,7 +121,7 @@ class Told:
         return outcome(self.result, self.contest, waits=self.waits)
 
     def sheet(self, *, final: bool = True) -> Sheet:
-        """Return the score sheet; ``final`` as in ``sheet``. Raises ``SheetError``, ``UnknownRules``."""
+        """Return the score sheet; ``final`` as in ``sheet``. Raise ``SheetError``, ``UnknownRules``."""
         found = sheet(self.setup.rules_id, self.state, self.scored, contest=self.contest, final=final, waits=self.waits)
         return replace(found, remarks=(*found.remarks, *self.remarks))
 
@@ -137,7 +137,7 @@ def sheet(
 ) -> Sheet:
     """Return the score sheet of a position, with the places that the game has as it was contested.
 
-    ``final``: as in ``Scorer``; ``waits``: its result is not entered yet. Raises ``SheetError``, ``UnknownRules``.
+    ``final``: as in ``Scorer``; ``waits``: its result is not entered yet. Raise ``SheetError``, ``UnknownRules``.
     """
     contest = contest or Contest()
     scorer: Scorer = registry.part(__package__, rules_id)
@@ -166,7 +166,7 @@ def sheet(
 
 
 def _contested(seats: Sequence[Player], contest: Contest, result: Result | None) -> list[Player]:
-    """The seats less what an arbiter took off, with the places of the result."""
+    """Return the seats less what an arbiter took off, with the places of the result."""
     places = result.places if result is not None else ()
     contested = []
     for seat, player in enumerate(seats):
@@ -178,12 +178,12 @@ def _contested(seats: Sequence[Player], contest: Contest, result: Result | None)
 
 
 def is_over(state: State) -> bool:
-    """Whether the rules have ended the game."""
+    """Return whether the rules have ended the game."""
     return isinstance(state.pending()[0], Over)
 
 
 def read(text: str) -> Told:
-    """Return what boards alone, a position, or a game as text, tell. Raises ``NotationError``."""
+    """Return what boards alone, a position, or a game as text, tell. Raise ``NotationError``."""
     found, _ = game_text.parse(text, boards=True)
     if headers.BOARDS in found.values:
         boards = boards_text.read(text)
@@ -211,7 +211,7 @@ def replay(game: GameText) -> tuple[State, list[State]]:
 
 
 def tied(totals: Sequence[int]) -> list[list[int]]:
-    """The players with equal points, of those that are not alone with theirs; most points first."""
+    """Return the players with equal points, of those that are not alone with theirs; most points first."""
     equal = [[player for player, own in enumerate(totals) if own == total] for total in sorted({*totals}, reverse=True)]
     return [players for players in equal if len(players) > 1]
 
@@ -228,5 +228,5 @@ def upper(words: str) -> str:
 
 
 def rules_of(rules_id: str, version: int) -> dict[str, Rule]:
-    """Return the rules of the game and of the table by their ids. Raises ``UnknownRules``."""
+    """Return the rules of the game and of the table by their ids. Raise ``UnknownRules``."""
     return {rule.id: rule for rule in (*TABLE_RULES, *registry.get(rules_id, version).catalogue)}

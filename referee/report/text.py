@@ -14,7 +14,7 @@ _WIDTH = 100
 
 
 def text(report: Report) -> str:
-    """The whole report, but for the pictures."""
+    """Return the whole report, but for the pictures."""
     lines = [*_summary(report), *_headed("What happened")]
     width = max((len(str(row.number or "")) for row in report.rows), default=0)
     for row in report.rows:
@@ -26,7 +26,7 @@ def text(report: Report) -> str:
 
 
 def summary(report: Report) -> str:
-    """The same without what happened."""
+    """Return the same without what happened."""
     return _joined([*_summary(report), *_holding(report)])
 
 
@@ -86,7 +86,7 @@ def _summary(report: Report) -> list[str]:
 def sheet_lines(
     sheet: Sheet, rules: Iterable[Rule], names: dict[str, str] | None = None, *, places: bool = True
 ) -> Iterator[str]:
-    """A score sheet. ``names``: of the players, where they are not their seats alone."""
+    """Yield a score sheet. ``names``: of the players, where they are not their seats alone."""
     yield from (line for remark in sheet.remarks for line in _wrapped(remark))
     items = [item for player in sheet.players for item in player.items]
     widest = max((len(item.what) for item in items), default=0)

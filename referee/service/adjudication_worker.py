@@ -46,7 +46,7 @@ _STEPS: Final = {
 
 
 def answers(method: str, data: bytes, _: float) -> Iterator[bytes]:
-    """One. Raises ``BadQuestion`` with the fields of a ``NotationError``; with ``field`` and ``expected``, if a text is
+    """One. Raise ``BadQuestion`` with the fields of a ``NotationError``; with ``field`` and ``expected``, if a text is
     in order and its points are not; or with the ``bytes`` of an answer that is too large.
     """
     try:
@@ -95,7 +95,7 @@ def _adjudicate(data: bytes) -> pb.AdjudicateRecordResponse:
 
 
 def _ruling(at: int, message: pb.LineRuling) -> LineRuling:
-    """Raises ``RulingError``."""
+    """Raise ``RulingError``."""
     policy = POLICIES[message.on_illegal] if message.on_illegal else None
     if (policy is None) != bool(message.move):
         raise RulingError(at, "the ruling has on_illegal and move, or neither", "one of them")

@@ -62,7 +62,7 @@ class ArbiterService:
 
 
 def _with_words(request: pb.SubmitActRequest) -> Callable[[Act], Act]:
-    """Adds the words to the act, if there are some. What it returns raises ``BadField``."""
+    """Add the words to the act, if there are some. What it returns raises ``BadField``."""
 
     def finished(act: Act) -> Act:
         if act_name(act.intent) not in TABLE_ACTS:

@@ -125,7 +125,7 @@ class Authenticator:
     async def caller(self, context: Context) -> Caller:
         """Return the caller by its token, if it has one, else by its certificate.
 
-        Raises ``Unauthenticated`` for a token that is malformed, unknown or not the only one, for one that is not valid
+        Raise ``Unauthenticated`` for a token that is malformed, unknown or not the only one, for one that is not valid
         any more, and for a certificate likewise; ``LimitReached`` for one time too many from one address.
         """
         credential = "token"

@@ -92,7 +92,7 @@ class Acts:
             _log.warning("slow referee", overhead_ms=clock.overhead_ms, charged_ms=clock.charged_ms)
 
     async def through(self) -> None:
-        """Returns when none is under way."""
+        """Wait until none is under way."""
         await self._none_under_way.wait()
 
     def of(self, verdict: str) -> int:

@@ -44,13 +44,13 @@ class Data:
         return self.path / VERIFIER_FILE
 
     def note_alive(self, now_ms: int) -> None:
-        """Note that the referee is running; when it runs again, no clock has run since then. Raises ``OSError``."""
+        """Note that the referee is running; when it runs again, no clock has run since then. Raise ``OSError``."""
         path = self.path / ALIVE_FILE
         path.touch(mode=0o600)
         os.utime(path, ns=(now_ms * 1_000_000, now_ms * 1_000_000))
 
     def alive_ms(self) -> int:
-        """When it was noted last, in milliseconds since 1970; 0: never. Raises ``OSError``."""
+        """When it was noted last, in milliseconds since 1970; 0: never. Raise ``OSError``."""
         try:
             return (self.path / ALIVE_FILE).stat().st_mtime_ns // 1_000_000
         except FileNotFoundError:
@@ -72,7 +72,7 @@ def open_data(
     new_seal: bool = False,
     busy_s: float = BUSY_S,
 ) -> Data:
-    """Opens the directory, or makes it with all that is in it. Raises ``DataError``.
+    """Open the directory, or make it with all that is in it. Raise ``DataError``.
 
     ``origin``: the referee's name; it is the directory's own, so another than before is refused. ``marks``,
     ``seal_key``: where these files are if not in the directory. ``new_marks``, ``new_seal``: as ``SqliteStore`` takes
@@ -107,7 +107,7 @@ def open_data(
 
 
 def origin_of(path: Path, wanted: str | None) -> str:
-    """Return the name that a directory's games are signed under. Raises ``DataError`` if another is wanted."""
+    """Return the name that a directory's games are signed under. Raise ``DataError`` if another is wanted."""
     file = path / VERIFIER_FILE
     if not file.exists():
         if wanted is None and (path / STORE_FILE).exists():
@@ -125,7 +125,7 @@ def origin_of(path: Path, wanted: str | None) -> str:
 
 
 def load_or_make_key(path: Path) -> PrivateKey:
-    """Return the private key in the file; a new one if there is no file. Raises ``LogError``, ``OSError``."""
+    """Return the private key in the file; a new one if there is no file. Raise ``LogError``, ``OSError``."""
     if path.exists():
         return PrivateKey.load(path)
     key = PrivateKey.generate()
@@ -142,7 +142,7 @@ def _write(path: Path, text: str, mode: int) -> None:
 
 
 def _locked(path: Path) -> int:
-    """Two referees on one directory would both write its games."""
+    """Return two referees on one directory would both write its games."""
     lock = os.open(path / LOCK_FILE, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -25,7 +25,7 @@ def page_token(kind: str, place: int) -> str:
 
 
 def page_of(token: str, kind: str) -> int:
-    """Return where the page begins. Raises ``BadField``."""
+    """Return where the page begins. Raise ``BadField``."""
     try:
         found, _, place = urlsafe_b64decode(token.encode()).decode().rpartition(":")
         if found == kind and _PLACE.match(place) and page_token(kind, int(place)) == token:

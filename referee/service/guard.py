@@ -62,7 +62,7 @@ class ResponseStream:
         """Since when a message waits for its reader."""
 
     async def send(self, data: bytes) -> None:
-        """Send a message. Raises ``Gone`` if the client has left, or does not read."""
+        """Send a message. Raise ``Gone`` if the client has left, or does not read."""
         self._task = asyncio.current_task()
         try:
             if not self._begun:
@@ -109,7 +109,7 @@ class RequestStream:
         self._context = context
 
     async def receive(self) -> Message | None:
-        """Return the next message; None after the last. Raises ``BadField`` for bytes that are none, and ``Gone``."""
+        """Return the next message; None after the last. Raise ``BadField`` for bytes that are none, and ``Gone``."""
         try:
             data = await self._context.read()
         except Exception as error:
@@ -175,7 +175,7 @@ class Calls:
             del self._streams[task]
 
     def revoke(self, digest: bytes) -> None:
-        """Ends everything that came with this token, but for the call that asks for it."""
+        """End everything that came with this token, but for the call that asks for it."""
         for task, (caller, _, _) in list(self._unary.items()):
             if caller.digest == digest:
                 caller.is_revoked = True
@@ -235,9 +235,9 @@ class Gate:
 
 
 def handler(service: ServiceDescriptor, servicer: object, gate: Gate) -> grpc.GenericRpcHandler:
-    """Serves every method of the service by the servicer's method of the same name.
+    """Serve every method of the service by the servicer's method of the same name.
 
-    Raises ``AttributeError`` or ``KeyError`` if a method has no behaviour or no row of permissions.
+    Raise ``AttributeError`` or ``KeyError`` if a method has no behaviour or no row of permissions.
     """
     handlers = {
         method.name: _method(method, getattr(servicer, method.name), f"{service.full_name}/{method.name}", gate)
@@ -351,7 +351,7 @@ def _patience_s(context: Context) -> float:
 
 
 async def abort(context: Context, error: Exception, name: str, gate: Gate) -> NoReturn:
-    """Ends the call with the status for the error. ``name``: of the method."""
+    """End the call with the status for the error. ``name``: of the method."""
     gate.on_error(name.rpartition("/")[2], errors.reason_of(error))
     await context.abort_with_status(rpc_status.to_status(errors.status(error, method=name)))
     raise AssertionError("abort raises")

@@ -50,7 +50,7 @@ class Account:
         self.streams = 0
 
     def draw(self) -> None:
-        """Draw one request. Raises ``LimitReached``."""
+        """Draw one request. Raise ``LimitReached``."""
         if self.is_empty:
             raise self.exhausted()
         self.charge()
@@ -77,7 +77,7 @@ class Account:
 
     @contextmanager
     def stream(self) -> Iterator[None]:
-        """Count one stream while it is open. Raises ``LimitReached``."""
+        """Count one stream while it is open. Raise ``LimitReached``."""
         if self.streams >= self._most_streams:
             raise LimitReached("streams")
         self.streams += 1

@@ -224,7 +224,7 @@ class Exposition:
         self.address = ""
 
     async def start(self, host: str, port: int) -> None:
-        """Start. Raises ``OSError`` if the address cannot be listened on."""
+        """Start. Raise ``OSError`` if the address cannot be listened on."""
         bare = host.removeprefix("[").removesuffix("]")
         self._server = await asyncio.start_server(self._serve, bare, port, limit=_HEAD_BYTES)
         self.address = f"{host}:{self._server.sockets[0].getsockname()[1]}"

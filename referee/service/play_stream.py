@@ -48,7 +48,7 @@ class PlayStream:
         self._seq = -1
 
     async def run(self, after_seq: int | None, requests: RequestStream, responses: ResponseStream, take: Take) -> None:
-        """Returns after Closing; raises ``LiveGameError`` before the first message, ``BadField`` for what is no act."""
+        """Return after Closing; raises ``LiveGameError`` before the first message, ``BadField`` for what is no act."""
         reader: asyncio.Task[None] | None = None
         try:
             with present(self._game, self._author):

@@ -42,6 +42,6 @@ class RulesService:
 
 
 def _game(request: Any) -> Game:
-    """Raises ``UnknownRules``."""
+    """Raise ``UnknownRules``."""
     game: Game = registry.get(request.rules_id, request.rules_version)
     return game

@@ -110,7 +110,7 @@ class Config:
 
 
 async def _at_most(until: float, waited: Awaitable[None]) -> None:
-    """Waits for it, but not beyond that time of the loop."""
+    """Wait for it, but not beyond that time of the loop."""
     with suppress(TimeoutError):
         async with asyncio.timeout_at(until):
             await waited
@@ -168,7 +168,7 @@ class Server:
 
     @classmethod
     async def start(cls, config: Config) -> Server:
-        """Opens the directory, reads every open game back, listens. Raises ``DataError``, ``ListenError``."""
+        """Open the directory, read every open game back, listen. Raise ``DataError``, ``ListenError``."""
         data = open_data(config.data, config.origin, marks=config.marks, seal_key=config.seal_key, busy_s=config.busy_s)
         try:
             server = cls(config, data)
@@ -282,7 +282,7 @@ class Server:
         return self._exposition.address if self._exposition is not None else ""
 
     async def stop(self, grace_s: float = GRACE_S) -> None:
-        """Refuses what is new, lets acts under way be answered, closes every stream, then all the rest.
+        """Refuse what is new, lets acts under way be answered, closes every stream, then all the rest.
 
         Clients have ``grace_s`` and a second to take what they are sent; the store has all the time that it needs.
         """

@@ -119,7 +119,7 @@ class SolverService:
         caller: Caller,
         place: dict[str, object],
     ) -> pb.Proof:
-        """Prove the question. Raises ``Disagreement``."""
+        """Prove the question. Raise ``Disagreement``."""
         try:
             found = await self._answer("ExplainMove", question, pb.ProveMoveResponse(), caller)
         except BadQuestion as error:

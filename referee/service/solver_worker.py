@@ -23,7 +23,7 @@ from referee_solver.deciding import DEFAULT_BUDGET, Decided, decide, decider
 
 
 def answers(method: str, data: bytes, seconds: float) -> Iterator[bytes]:
-    """Answer as ``referee_solver.requests.answers`` does. Raises ``BadQuestion``."""
+    """Answer as ``referee_solver.requests.answers`` does. Raise ``BadQuestion``."""
     try:
         yield from requests.answers(method, data, seconds, _MORE)
     except InputError as error:
@@ -60,7 +60,7 @@ def _prove_decided(request: pb.ProveDecidedRequest, _: float) -> Iterator[Messag
 
 
 def _either(name: str, field: Sequence[int], told: Sequence[int]) -> Sequence[int]:
-    """Return what the field says, or the headers of the position. Raises ``InputError`` if they differ."""
+    """Return what the field says, or the headers of the position. Raise ``InputError`` if they differ."""
     if field and told and tuple(field) != tuple(told):
         expected = f"{' '.join(map(str, told))}, as the position says"
         raise InputError(name, " ".join(map(str, field)), expected, sep=";")

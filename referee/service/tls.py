@@ -31,7 +31,7 @@ class Certificates:
     """What is shown in the next handshake."""
 
     def __init__(self, tls: Tls) -> None:
-        """Raises ``TlsError``."""
+        """Raise ``TlsError``."""
         self._tls = tls
         self._given = self._next = self._read()
 
@@ -45,7 +45,7 @@ class Certificates:
         return credentials
 
     def reload(self) -> None:
-        """Reads the files again; connections stay. Raises ``TlsError``, and then all is as before."""
+        """Read the files again; connections stay. Raise ``TlsError``, and then all is as before."""
         self._next = self._read()
 
     @property

@@ -19,7 +19,7 @@ def rule_message(rule: Rule) -> rules_service_pb2.CatalogueRule:
 
 
 def violation_message(violation: Violation, rules_id: str, version: int) -> pb.Violation:
-    """Return the violation, in words as well. Raises ``UnknownRules``."""
+    """Return the violation, in words as well. Raise ``UnknownRules``."""
     message = pb.Violation(rule_id=violation.rule_id, text=sentence(violation, _rules(rules_id, version)))
     for x, y in violation.cells:
         message.cells.add(x=x, y=y)
@@ -29,7 +29,7 @@ def violation_message(violation: Violation, rules_id: str, version: int) -> pb.V
 
 
 def in_words(message: pb.Violation, rules_id: str) -> str:
-    """Return the sentence for a message that has none, by the newest version of the rules. Raises ``UnknownRules``."""
+    """Return the sentence for a message that has none, by the newest version of the rules. Raise ``UnknownRules``."""
     cells = tuple((cell.x, cell.y) for cell in message.cells)
     facts = {fact.key: fact.value for fact in message.facts}
     return sentence(Violation(message.rule_id, cells, facts), _rules(rules_id, 0))

@@ -47,7 +47,7 @@ class WatchLimits:
 
     @contextmanager
     def place(self, game_id: bytes) -> Iterator[None]:
-        """Taken until it is left. Raises ``LimitReached``."""
+        """Taken until it is left. Raise ``LimitReached``."""
         if self._of_game[game_id] >= self._most_of_game:
             raise LimitReached("watchers of this game")
         if self._of_game.total() >= self._most:
@@ -125,7 +125,7 @@ class Heartbeats:
             self.ended[kind, _why(watcher, responses)] += 1
 
     async def quiet(self) -> None:
-        """Returns when no stream is open."""
+        """Wait until no stream is open."""
         await self._quiet.wait()
 
     def stop(self) -> None:
@@ -150,7 +150,7 @@ def _why(watcher: Watcher, responses: ResponseStream) -> str:
 
 
 def after_seq_of(request: pb.WatchGameRequest | pb.Enter) -> int | None:
-    """Return where to begin; None: with a snapshot. Raises ``BadField``."""
+    """Return where to begin; None: with a snapshot. Raise ``BadField``."""
     if not request.HasField("after_seq"):
         return None
     if request.after_seq < -1:
@@ -181,7 +181,7 @@ async def begin(live_games: LiveGames, game: LiveGame, after_seq: int | None, wa
 async def watch(
     live_games: LiveGames, game: LiveGame, after_seq: int | None, responses: ResponseStream, watcher: Watcher
 ) -> None:
-    """Returns after Closing; raises ``LiveGameError`` before the first message, if at all."""
+    """Return after Closing; raises ``LiveGameError`` before the first message, if at all."""
     try:
         seq = await begin(live_games, game, after_seq, watcher, responses.send)
         while not isinstance(found := await watcher.next(), Ending):
@@ -198,7 +198,7 @@ async def watch(
 async def tell(
     live_games: LiveGames, game: Archive, after_seq: int, responses: ResponseStream, watcher: Watcher
 ) -> None:
-    """Send what there is of a game that is over. Raises ``LiveGameError`` before the first message, if at all."""
+    """Send what there is of a game that is over. Raise ``LiveGameError`` before the first message, if at all."""
     if live_games.is_draining():
         raise Draining("the referee is stopping")
     seq = after_seq

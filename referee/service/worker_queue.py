@@ -60,7 +60,7 @@ class WorkerQueue:
     async def turn(self, account: Account, until_s: float, *, is_search: bool = False) -> AsyncIterator[None]:
         """Wait for a worker and hold it. ``until_s``: how long to wait, by the loop's time.
 
-        Raises ``LimitReached``, ``TookTooLong`` and ``Draining``.
+        Raise ``LimitReached``, ``TookTooLong`` and ``Draining``.
         """
         if self._is_closed:
             raise _draining()

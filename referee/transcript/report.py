@@ -33,10 +33,10 @@ def report(
     heading: Heading | None = None,
     completed: Callable[[Setup], Setup] = lambda setup: setup,
 ) -> tuple[Audit, Report]:
-    """The audit of the file, and the report with it at the top; of a damaged file as far as before the damage.
+    """Return the audit of the file, and the report with it at the top; of a damaged file as far as before the damage.
 
     ``verifier``: the referee's key; without it nobody vouches. ``completed``: adds what the log does not say of the
-    tournament. Raises ``LogError`` if nothing of it is whole, and what ``completed`` raises.
+    tournament. Raise ``LogError`` if nothing of it is whole, and what ``completed`` raises.
     """
     audit = auditor.audit(stream, auditor.Policy(verifier=verifier))
     stream.seek(0)
@@ -45,7 +45,7 @@ def report(
 
 
 def _as_far_as_it_goes(stream: BinaryIO, entries: int) -> GameFile:
-    """The game_file before what is wrong; ``entries``: how many are whole. Raises ``LogError`` if there is none."""
+    """The game_file before what is wrong; ``entries``: how many are whole. Raise ``LogError`` if there is none."""
     try:
         return GameFile.read(stream)
     except LogError as error:

@@ -162,11 +162,11 @@ class _Teller:
         return [TableAct(Kind.FELL, seat, ending=Ending.ILLEGAL_MOVES)] if falls else []
 
     def _line(self, seq: int) -> int:
-        """The last line of an entry, or of those before it."""
+        """Return the last line of an entry, or of those before it."""
         return self._after[seq][0] if seq < len(self._after) else len(self.lines)
 
     def _first(self, seq: int) -> int:
-        """The first line of an entry, or the last of those before it."""
+        """Return the first line of an entry, or the last of those before it."""
         before = self._after[seq - 1][0] if 0 < seq <= len(self._after) else 0
         return min(before + 1, self._line(seq))
 

@@ -98,7 +98,7 @@ class Transcript:
         return told
 
     def events(self) -> Iterator[Any]:
-        """The engine's events that led to the position now."""
+        """Return the engine's events that led to the position now."""
         return (told.change for told in self.entries if told.counts)
 
     def counting_after(self, seq: int) -> list[int]:

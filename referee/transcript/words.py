@@ -187,7 +187,7 @@ def told_end(end: Result) -> str:
 
 
 def quoted(text: str) -> str:
-    """A text of somebody's on one line, without anything that could steer a terminal."""
+    """Return a text of somebody's on one line, without anything that could steer a terminal."""
     return f'"{printable(" ".join(text.split()))}"'
 
 

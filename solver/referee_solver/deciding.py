@@ -116,7 +116,7 @@ def decide(
     """Try every seat as the leader, those with the most points first; the budget is for each anew.
 
     ``out``: seats that have forfeited, and so end behind all others. ``points_off``: by seat, what an arbiter has taken
-    off; none: nothing. Raises ``InputError`` if fewer than two seats can win, or for points of another number of seats.
+    off; none: nothing. Raise ``InputError`` if fewer than two seats can win, or for points of another number of seats.
     """
     seats = [seat for seat in range(state.seats) if seat not in out]
     if len(seats) < 2:

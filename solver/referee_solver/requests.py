@@ -28,7 +28,7 @@ _NO_MORE: Final[Mapping[str, Method]] = {}
 
 
 def answers(method: str, data: bytes, seconds: float, more: Mapping[str, Method] = _NO_MORE) -> Iterator[bytes]:
-    """``more``: methods beside those of the solver. Raises ``InputError``."""
+    """Yield the answers. ``more``: methods beside those of the solver. Raise ``InputError``."""
     request_class, behaviour = more.get(method) or _METHODS[method]
     request = request_class()
     try:

@@ -16,7 +16,8 @@ from referee.log.replay import Record
 from referee.notation import game_text
 from referee.notation.errors import NotationError
 from referee.notation.table_acts import TableAct, read_line
-from referee.report.adjudication import Policy, adjudicate
+from referee.report.adjudication import adjudicate
+from referee.report.rulings import Policy
 from referee.transcript.game_file import GameFile, as_text
 from tests.cli.inside import referee
 from tests.contested.games import Contested, kept

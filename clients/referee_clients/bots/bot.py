@@ -42,7 +42,7 @@ class _Chooser:
 
 
 def names(rules_id: str) -> tuple[str, ...]:
-    """Our bots of the game, the weakest first. Raises ``UnknownRules``."""
+    """Return our bots of the game, the weakest first. Raise ``UnknownRules``."""
     registry.get(rules_id)
     return "random", *_of(rules_id)
 
@@ -51,7 +51,7 @@ def load(name: str, rules_id: str = "alhambra", seed: int | None = None) -> Bot:
     """Return one of our bots for this game by its name, or somebody's own as ``module:attribute``.
 
     That is a class that needs no arguments, an object with ``choose``, or a function like ``choose``. It is imported,
-    so it runs: name only code that you trust. Raises ``UnknownBot``, and ``UnknownRules`` for a game that there is not.
+    so it runs: name only code that you trust. Raise ``UnknownBot``, and ``UnknownRules`` for a game that there is not.
     """
     if ":" in name:
         return _imported(name)
@@ -64,7 +64,7 @@ def load(name: str, rules_id: str = "alhambra", seed: int | None = None) -> Bot:
 def maker(name: str, seed: int | None = None) -> MakeBot:
     """``load`` for a game that is not known yet.
 
-    Raises ``UnknownBot`` at once for a name that no game has, and for somebody's own bot that cannot be imported.
+    Raise ``UnknownBot`` at once for a name that no game has, and for somebody's own bot that cannot be imported.
     """
     if ":" in name:
         bot = _imported(name)

@@ -144,7 +144,7 @@ def _draw(files: Files, opened: Opened, record: Record) -> None:
 
 
 def _command(name: str) -> str:
-    """What one has to type: the name alone if that is found, else where it is."""
+    """Return what has to be typed: the name alone if that is found, else where it is."""
     path = Path(sys.executable).with_name(name)
     if which(name) == str(path):
         return name
@@ -152,7 +152,7 @@ def _command(name: str) -> str:
 
 
 async def _audit(console: Console, children: Children, files: Files, out: Path, game: str) -> int:
-    """Runs the auditor as anybody would; it needs the file and the key, and no referee."""
+    """Run the auditor as anybody would; it needs the file and the key, and no referee."""
     words = ["audit", str(files.log), "--key", str(files.verifier)]
     auditor = await children.start("auditor", words)
     code = await auditor.process.wait()

@@ -107,7 +107,7 @@ class Show:
 
 
 def _by_type(*headings: str) -> Table:
-    """A table of seats, with a column for each type of building and further ones."""
+    """Return a table of seats, with a column for each type of building and further ones."""
     shown = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
     shown.add_column("seat")
     for type_, colour in zip(TYPES, COLOURS, strict=True):
@@ -118,7 +118,7 @@ def _by_type(*headings: str) -> Table:
 
 
 def _market(state: State) -> Table:
-    """What lies on the table: each tile over the currency that it costs, and the money."""
+    """Return what lies on the table: each tile over the currency that it costs, and the money."""
     shown = Table.grid(padding=(0, 2, 0, 0))
     tiles, currencies = [], []
     for slot, tile in enumerate(state.market):
@@ -132,7 +132,7 @@ def _market(state: State) -> Table:
 
 
 def _round(state: State, number: int) -> Round:
-    """Nothing but the scores changes with a scoring, so the boards are still those that were scored."""
+    """Return nothing but the scores changes with a scoring, so the boards are still those that were scored."""
     counts = [state.counts(seat) for seat in range(state.seats)]
     walls = [state.wall(seat) for seat in range(state.seats)]
     points, lines = score_position(state, number)

@@ -28,7 +28,7 @@ class Child:
     output: Path
 
     async def line(self) -> str:
-        """The next line of a child that speaks. Raises ``ChildFailed`` if it ends instead."""
+        """Return the next line of a child that speaks. Raise ``ChildFailed`` if it ends instead."""
         said = await self.process.stdout.readline() if self.process.stdout is not None else b""
         if not said:
             await self.process.wait()
@@ -67,7 +67,7 @@ class Children:
                 await process.wait()
 
     async def start(self, name: str, words: Sequence[str], stdin: str = "", *, speaks: bool = False) -> Child:
-        """Starts ``referee`` with these words. ``stdin`` is where secrets go: a process list shows words.
+        """Start ``referee`` with these words. ``stdin`` is where secrets go: a process list shows words.
 
         ``speaks``: its standard output can be read with ``Child.line``; otherwise it goes with what it complains of.
         """
@@ -91,7 +91,7 @@ class Children:
         return child
 
     async def first_failure(self) -> ChildFailed:
-        """Waits until a child has failed; one that ended well is not awaited any more."""
+        """Wait until a child has failed; one that ended well is not awaited any more."""
         waiting = {asyncio.create_task(child.process.wait()): child for child in self._all}
         try:
             while waiting:

@@ -21,7 +21,7 @@ from referee_clients.sdk.organiser import Opened
 
 
 async def play(children: Children, opened: Opened, bots: Sequence[str], seed: int, screen: Screen) -> Record:
-    """Starts the bots, watches until the end and sees them out. Raises ``ChildFailed`` and ``ClientError``."""
+    """Start the bots, watch until the end and see them out. Raise ``ChildFailed`` and ``ClientError``."""
     players: list[Child] = []
     for join, bot in zip(opened.joins, bots, strict=True):
         words = ["bot", bot, "--join", "-", "--seed", str(seed + join.seat), "--verifier", opened.verifier]

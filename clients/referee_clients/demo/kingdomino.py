@@ -72,7 +72,7 @@ class Show:
         console.print(self._kingdoms(state))
 
     def _areas(self, state: State) -> Table:
-        """The points by terrain; then what is ranked, the first difference first."""
+        """Return the points by terrain; then what is ranked, the first difference first."""
         title = "points of the areas by terrain"
         shown = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
         shown.add_column("seat")
@@ -87,7 +87,7 @@ class Show:
 
 
 def _lines(state: State) -> Table:
-    """The dominoes whose kings place them next, and the line that is chosen from."""
+    """Return the dominoes whose kings place them next, and the line that is chosen from."""
     shown = Table.grid(padding=(0, 2, 0, 0))
     chosen = [(number, state.claims.get(number)) for number in state.offer]
     for heading, kings in (("to place", state.kings), ("line", chosen)):

@@ -105,12 +105,12 @@ class Show:
 
 
 def _name(state: State, player: int) -> str:
-    """Seats come first, then the virtual players."""
+    """Seat come first, then the virtual players."""
     return f"seat {player}" if player < state.seats else f"virtual {player - state.seats}"
 
 
 def _dice(state: State, seat: int) -> Text:
-    """The blue ones, then the yellow ones."""
+    """Return the blue ones, then the yellow ones."""
     shown = Text()
     for dice, colour in ((state.blue[seat], "white on blue"), (state.yellow[seat], "black on yellow")):
         shown.append(" ".join(map(str, dice)), style=colour).append(" ")
@@ -133,5 +133,5 @@ def _grid(state: State, built: int) -> Text:
 
 
 def _sheet(state: State) -> Text:
-    """The sheet by its name; of the default also what it is not."""
+    """Return the sheet by its name; of the default also what it is not."""
     return Text(state.sheet.provenance or f"sheet {state.sheet.name}", style="dim")

@@ -74,7 +74,7 @@ class Screen:
         self._console.print(line, highlight=False, soft_wrap=not self._console.is_terminal)
 
     def frame(self, record: Record) -> Panel:
-        """The live picture."""
+        """Return the live picture."""
         width = min(_WIDTH, self._console.width - _ECHO)
         return Panel(
             self._now(record, width - _FRAME),

@@ -17,22 +17,22 @@ class Show(Protocol):
     """The game's name for people."""
 
     def went_on(self, state: Any) -> list[str]:
-        """Takes note of the position after an event; lines to be said of it, such as that a round was scored."""
+        """Take note of the position after an event; lines to be said of it, such as that a round was scored."""
 
     def status(self, state: Any) -> str:
-        """How far the game is, in a few words."""
+        """Return how far the game is, in a few words."""
 
     def points(self, state: Any) -> Sequence[int]:
         """Per seat."""
 
     def position(self, state: Any) -> RenderableType:
-        """The live picture: what lies on the table and what the seats have, in 73 columns and 16 lines."""
+        """Return the live picture: what lies on the table and what the seats have, in 73 columns and 16 lines."""
 
     def result(self, console: Console, state: Any) -> None:
-        """Prints how the game ended."""
+        """Print how the game ended."""
 
 
 def show(rules_id: str, bots: Sequence[str]) -> Show:
-    """The game with these bots, by seat. Raises ``UnknownRules``."""
+    """Return the game with these bots, by seat. Raise ``UnknownRules``."""
     found: Show = registry.part(__package__, rules_id).Show(bots)
     return found

@@ -48,7 +48,7 @@ class Meant:
 
 
 def names_author(text: str) -> bool:
-    """Whether the line says itself whose it is."""
+    """Return whether the line says itself whose it is."""
     return _AUTHOR.match(text) is not None
 
 

@@ -49,7 +49,7 @@ class Folder:
     """All files are readable by their owner only; each is replaced as a whole."""
 
     def __init__(self, path: Path, arbiter_key: Path | None = None) -> None:
-        """Makes what is not there. ``arbiter_key``: kept elsewhere. Raises ``FolderError``."""
+        """Make what is not there. ``arbiter_key``: kept elsewhere. Raise ``FolderError``."""
         self.path = path
         self._arbiter_path = arbiter_key or path / ARBITER_FILE
         if arbiter_key is not None and not arbiter_key.exists():
@@ -96,11 +96,11 @@ class Folder:
         return self.path / REFEREE
 
     def games(self, server: str) -> list[Known]:
-        """Those at this referee, the newest first."""
+        """Return those at this referee, the newest first."""
         return [game for game in reversed(self._games.values()) if game.server == server]
 
     def add(self, table: Table, rules_id: str, server: str, names: Sequence[str]) -> Known:
-        """A game that has just been opened; its verifier key is written as well. Raises ``FolderError``."""
+        """Return a game that has just been opened; its verifier key is written as well. Raise ``FolderError``."""
         known = Known(table.game_id, rules_id, server, table.token, table.verifier, table.arbiter_token)
         self._games[known.game_id] = known
         games = {game_id: asdict(game) for game_id, game in self._games.items()}
@@ -125,12 +125,12 @@ class Folder:
         return self.path / f"{game_id}.gamelog"
 
     def key_file(self, game_id: str) -> Path:
-        """The referee's verifier key, beside the game's file."""
+        """Return the referee's verifier key, beside the game's file."""
         return self.path / f"{game_id}.vkey"
 
 
 def shown_name(name: str) -> str:
-    """What of a name fits and shows."""
+    """Return the part of a name that fits."""
     return "".join(letter for letter in name if letter.isprintable()).strip()[:MOST_OF_A_NAME]
 
 
@@ -147,7 +147,7 @@ def _without_id(fields: Mapping[str, str]) -> dict[str, str]:
 
 
 def _read(path: Path) -> Mapping[str, Any]:
-    """The file's object; empty if there is none. Raises ``FolderError``."""
+    """Return the file's object; empty if there is none. Raise ``FolderError``."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -162,7 +162,7 @@ def _read(path: Path) -> Mapping[str, Any]:
 
 
 def _write(path: Path, value: object) -> None:
-    """Whole or not at all. Raises ``FolderError``."""
+    """Whole or not at all. Raise ``FolderError``."""
     part = path.with_name(f"{path.name}.part")
     try:
         part.unlink(missing_ok=True)

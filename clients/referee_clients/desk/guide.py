@@ -24,17 +24,17 @@ class Guide(Protocol):
     """What a seat can do, for each kind of move."""
 
     def to_come(self, state: Any, typed: Sequence[str]) -> Sequence[str]:
-        """The words of what can be drawn or rolled after these of the same draw, each once."""
+        """Return the words of what can be drawn or rolled after these of the same draw, each once."""
 
 
 def guide(rules_id: str) -> Guide:
-    """The game's module. Raises ``UnknownRules``."""
+    """Return the game's module. Raise ``UnknownRules``."""
     found: Guide = registry.part(__package__, rules_id)
     return found
 
 
 def left(words: Iterable[str], typed: Iterable[str]) -> list[str]:
-    """Those that are there more often than they were typed, each once."""
+    """Return those that are there more often than they were typed, each once."""
     count = Counter(words)
     count.subtract(typed)
     return [word for word, times in count.items() if times > 0]

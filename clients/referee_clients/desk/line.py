@@ -28,7 +28,7 @@ class Line(Input):
         self._at = 0
 
     def begin(self, text: str) -> None:
-        """Replaces the text, with the cursor behind it."""
+        """Replace the text, with the cursor behind it."""
         self.value = text
         self.cursor_position = len(text)
 

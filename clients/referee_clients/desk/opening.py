@@ -85,7 +85,7 @@ class Opening(Screen[Known | None]):
         yield Footer()
 
     def _fields(self) -> list[Widget]:
-        """All that depend on the game."""
+        """Return all that depend on the game."""
         game = registry.get(self._rules_id)
         seats = [(str(number), str(number)) for number in range(game.min_seats, game.max_seats + 1)]
         rows: list[Widget] = [
@@ -182,7 +182,7 @@ class Opening(Screen[Known | None]):
             self._opening = False
 
     def _setup(self) -> Setup | None:
-        """What the form says, read as the headers of a text; None if that is wrong, which is told."""
+        """Return what the form says, read as the headers of a text; None if that is wrong, which is told."""
         values = {_GAME: self._rules_id, _SEATS: self._value(_SEATS)}
         values |= {option.name: value for option in self._options() if (value := self._value(option.name))}
         text = "".join(f"{headers.line(name, value)}\n" for name, value in values.items())
@@ -206,7 +206,7 @@ class Opening(Screen[Known | None]):
         return names
 
     def _components(self) -> bytes:
-        """Raises ``ValueError``."""
+        """Raise ``ValueError``."""
         path = self._value(_COMPONENTS) if registry.get(self._rules_id).declares_components else ""
         return self._read_components(self._rules_id, Path(path)) if path else b""
 
@@ -223,7 +223,7 @@ def _row(label: str, widget: Widget) -> Horizontal:
 
 
 def _field(option: Option) -> Widget:
-    """Choices where there are some; otherwise a line, empty for what is not chosen."""
+    """Return choices where there are some; otherwise a line, empty for what is not chosen."""
     default = written(plain(option.default))
     if words := option.choices:
         choices = [(word, word) for word in words]

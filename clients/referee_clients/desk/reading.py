@@ -70,7 +70,7 @@ class Desk:
         return example[: example.index(":") + 2] if ":" in example else f"{example.rpartition(' ')[0]} "
 
     def example(self) -> str:
-        """A line that may be entered: of chance, only how it looks."""
+        """Return a line that may be entered: of chance, only how it looks."""
         if isinstance(self.pending, Chance):
             return line(self.rules_id, self.state, self._outcome())
         return self._moves[0] if self._moves else ""
@@ -88,7 +88,7 @@ class Desk:
                 return "The referee acts next, by itself."
 
     def _draw(self, kind: str, names: Sequence[str]) -> str:
-        """What is to be entered, and whose it is: any outcome tells."""
+        """Return what is to be entered, and whose it is: any outcome tells."""
         outcome = self._outcome()
         seat = seat_words(getattr(outcome, "seat", 0), names)
         return self._guide.DRAWS[kind].format(seat=seat, player=getattr(outcome, "player", 0))
@@ -99,7 +99,7 @@ class Desk:
         return outcome
 
     def help(self) -> list[str]:
-        """What may be entered now, each with an example."""
+        """Return what may be entered now, each with an example."""
         if not self._goes_on:
             return ["No move and no draw is awaited now."]
         if isinstance(self.pending, Chance):
@@ -116,7 +116,7 @@ class Desk:
         return lines
 
     def is_last(self, event: Any) -> bool:
-        """Whether the game is over after it."""
+        """Return whether the game is over after it."""
         after = self.state.copy()
         after.apply(event)
         while isinstance(forced := after.pending()[0], Forced):
@@ -136,7 +136,7 @@ class Desk:
         return text if rest == text.strip() else rest
 
     def read(self, text: str) -> Reading:
-        """What the line means here; the position stays as it is."""
+        """Return what the line means here; the position stays as it is."""
         try:
             event = read_line(self.rules_id, self.state, text)
         except NotationError as error:
@@ -157,7 +157,7 @@ class Desk:
     # --- how it can go on --------------------------------------------------------------------------------------
 
     def choices(self, text: str) -> list[str]:
-        """The texts, each one word longer or with its last word whole, that lines which begin so go on with."""
+        """Return the texts, each one word longer or with its last word whole, that lines which begin so go on with."""
         typed = " ".join(text.split()) + (" " if text[-1:].isspace() and text.strip() else "")
         if isinstance(self.pending, Decision):
             return self._moves_from(typed)
@@ -166,7 +166,7 @@ class Desk:
         return []
 
     def completed(self, text: str) -> str:
-        """The text as far as there is one way to go on; itself if there are several."""
+        """Return the text as far as there is one way to go on; itself if there are several."""
         choices = self.choices(text)
         if not choices:
             return text
@@ -213,6 +213,6 @@ def _unique(texts: Iterable[str]) -> list[str]:
 
 
 def _common(texts: Sequence[str]) -> str:
-    """What all of them begin with."""
+    """Return what all of them begin with."""
     first, last = min(texts), max(texts)
     return first[: next((i for i, letter in enumerate(first) if last[i : i + 1] != letter), len(first))]

@@ -82,7 +82,7 @@ class Scribe:
         return self._answer is not None
 
     async def run(self) -> None:
-        """To the end of the game, through every break of the connection. Raises ``ClientError``."""
+        """To the end of the game, through every break of the connection. Raise ``ClientError``."""
         try:
             async with self._connection as connection:
                 await connection.play(self.ledger, self._take)
@@ -92,9 +92,9 @@ class Scribe:
         self._settled(NotEntered("the game is over"))
 
     async def enter(self, event: Any) -> int:
-        """The number of its entry, when that is durable. The event is what the rules await, and legal.
+        """Return the number of its entry, when that is durable. The event is what the rules await, and legal.
 
-        Raises ``NotEntered`` and ``ClientError``. A break of the connection raises nothing: the act is sent again.
+        Raise ``NotEntered`` and ``ClientError``. A break of the connection raises nothing: the act is sent again.
         """
         record = self.ledger.record
         game = record.game
@@ -106,7 +106,7 @@ class Scribe:
         return await self._send(intent.move(record.place, author, self._key, data))
 
     async def correct(self, to_seq: int) -> int:
-        """Goes back to the position after that entry. Returns and raises as ``enter`` does."""
+        """Go back to the position after that entry. Returns and raises as ``enter`` does."""
         author = Author(Role.SCRIBE, self._number())
         correct = log_pb2.Correct(to_seq=to_seq)
         return await self._send(intent.act(self.ledger.record.place, author, self._key, correct))
@@ -135,7 +135,7 @@ class Scribe:
         return seq
 
     def _number(self) -> int:
-        """Which scribe we are. Raises ``Denied``."""
+        """Return which scribe we are. Raise ``Denied``."""
         keys = list(self.ledger.record.opened.scribe_keys)
         if self._key.public.raw not in keys:
             raise Denied("this desk's key is not a scribe's key of this game")
@@ -156,7 +156,7 @@ class Scribe:
             self._answer = self._sent = None
 
     async def _again(self) -> None:
-        """Sends it on this stream, once."""
+        """Send it on this stream, once."""
         if self._sent is not None and self._sent_on != self._connection.reconnects:
             self._sent_on = self._connection.reconnects
             await self._connection.send(*self._sent)

@@ -233,7 +233,7 @@ class TableScreen(Screen[None]):
         return ": ".join((parts[0], "; ".join(parts[1:])))
 
     def _position(self, rules_id: str, state: Any) -> str:
-        """The table, then the boards, that of the seat on turn first."""
+        """Return the table, then the boards, that of the seat on turn first."""
         awaited = state.pending()[0]
         first = awaited.seat if isinstance(awaited, Decision | Forced) else 0
         seats = [(first + i) % state.seats for i in range(state.seats)]
@@ -315,7 +315,7 @@ class TableScreen(Screen[None]):
         return acts.read(desk.rules_id, desk.state, desk.whole(text))
 
     def _arbiter(self) -> PrivateKey | None:
-        """The arbiter's key, if it is one of this game. Raises ``FolderError``."""
+        """Return the arbiter's key, if it is one of this game. Raise ``FolderError``."""
         key = self._folder.arbiter()
         keys = self._scribe.ledger.record.opened.arbiter_keys
         return key if key is not None and key.public.raw in keys else None
@@ -330,7 +330,7 @@ class TableScreen(Screen[None]):
         return ""
 
     def _about(self, meant: Meant) -> str:
-        """What the act will do, or why it is not possible."""
+        """Return what the act will do, or why it is not possible."""
         if why := self._why_not(meant):
             return f"Not possible: {why}"
         to = meant.act.line if meant.act.kind in (Kind.CORRECT, Kind.RESTORE, Kind.TAKE_BACK) else -1
@@ -352,7 +352,7 @@ class TableScreen(Screen[None]):
             self.run_worker(self._enter(str(meant), act), name="enter")
 
     def action_beside(self) -> None:
-        """Lists what can happen beside the moves."""
+        """List what can happen beside the moves."""
         if self._desk is None or self._scribe.is_waiting:
             self._say("The referee has not answered yet.")
         elif self._scribe.ledger.record.game.is_over:
@@ -378,7 +378,7 @@ class TableScreen(Screen[None]):
         self._say("Hands are hidden; F6 shows them." if self._hides else "Hands are shown.")
 
     def _hides_typing(self) -> bool:
-        """Whether what is typed now is a hand."""
+        """Return whether what is typed now is a hand."""
         return self._hides and self._begun.startswith("hand")
 
     @staticmethod
@@ -451,7 +451,7 @@ class TableScreen(Screen[None]):
             self._refused = line.value
 
     async def _enter(self, words: str, act: Awaitable[int]) -> None:
-        """Tells what becomes of an act. The line is left as it is until that is known."""
+        """Tell what becomes of an act. The line is left as it is until that is known."""
         line = self.query_one(Line)
         typed = line.value
         later = self.set_timer(_SOON_S, lambda: self._say(f"Sent: {words}. The referee has not answered yet."))
@@ -504,7 +504,7 @@ class TableScreen(Screen[None]):
         self._correct_to("")
 
     def _correct_to(self, to_seq: str) -> None:
-        """Asks to which entry the game is to go back; with a number it is proposed."""
+        """Ask to which entry the game is to go back; with a number it is proposed."""
         known = [entry.seq for entry in self._history.places()]
         if not known:
             if self._scribe.ledger.size and self._scribe.ledger.record.game.is_over:

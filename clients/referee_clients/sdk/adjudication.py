@@ -64,6 +64,6 @@ class Adjudicator:
 
 @asynccontextmanager
 async def adjudicator(address: str, token: str, security: Security | None = None) -> AsyncIterator[Adjudicator]:
-    """Connects when the first call is made."""
+    """Connect when the first call is made."""
     async with open_channel(address, token, security) as channel:
         yield Adjudicator(channel, token)

@@ -45,7 +45,7 @@ class Arbiter:
     async def act(
         self, place: Place, author: Author, key: PrivateKey, act: TableAct, text: str = "", *, tries: int = 1
     ) -> game_service_pb2.Accepted:
-        """Signs the act for ``place`` and sends it, with its words. ``text`` is committed to in ``act``.
+        """Sign the act for ``place`` and send it, with its words. ``text`` is committed to in ``act``.
 
         ``tries``: so often in all it is signed again for the head that the referee names, if the game has gone on. Only
         for what is meant wherever the game stands.
@@ -97,6 +97,6 @@ def _head(place: Place, answer: Answer) -> Place:
 async def arbiter(
     address: str, game_id: str, token: str = "", security: Security | None = None
 ) -> AsyncIterator[Arbiter]:
-    """Connects when the first call is made."""
+    """Connect when the first call is made."""
     async with open_channel(address, token, security) as channel:
         yield Arbiter(channel, game_id, token)

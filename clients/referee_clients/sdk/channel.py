@@ -110,9 +110,9 @@ def open_channel(
     *,
     options: Sequence[tuple[str, int]] = CHANNEL_OPTIONS,
 ) -> grpc.aio.Channel:
-    """Connects when the first call is made. ``security``: as the environment says, if not given.
+    """Connect when the first call is made. ``security``: as the environment says, if not given.
 
-    ``token``: what calls will carry, see ``bearer``; it is not kept. Raises ``BadAddress`` and ``Insecure``.
+    ``token``: what calls will carry, see ``bearer``; it is not kept. Raise ``BadAddress`` and ``Insecure``.
     """
     credentials = _credentials(address, security or Security.from_environment(), token)
     target = address.removeprefix(TLS_SCHEME)
@@ -142,7 +142,7 @@ def _credentials(address: str, security: Security, token: str) -> grpc.ChannelCr
 
 @contextmanager
 def _telling(path: Path, expected: str) -> Iterator[None]:
-    """Says of a file what is wrong with it."""
+    """Say of a file what is wrong with it."""
     try:
         yield
     except (ssl.SSLError, ValueError) as error:

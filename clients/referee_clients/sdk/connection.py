@@ -79,15 +79,15 @@ class Connection:
         await self.cut()
 
     async def cut(self) -> None:
-        """Drops the connection; what was sent stays sent."""
+        """Drop the connection; what was sent stays sent."""
         channel, self._channel = self._channel, None
         if channel is not None:
             await channel.close()
 
     async def watch(self, ledger: Ledger, take: Callable[[pb.WatchGameResponse], Awaitable[None]]) -> None:
-        """Reads the game into the ledger, from where that ends, to the end of the game.
+        """Read the game into the ledger, from where that ends, to the end of the game.
 
-        ``take`` gets every message after the ledger has it. Raises ``ClientError``, and what ``take`` raises; a
+        ``take`` gets every message after the ledger has it. Raise ``ClientError``, and what ``take`` raises; a
         ``Cut`` of ``take`` begins another stream, and so does a ``ClientError`` in doubt.
         """
         await self._follow(ledger, take, self._watch)
@@ -97,7 +97,7 @@ class Connection:
         await self._follow(ledger, take, self._enter)
 
     async def send(self, act: SignedIntent, number: int, thought_ms: int | None = None) -> None:
-        """Puts an act on the stream of ``play``; the answer will have the number. Raises ``Cut``.
+        """Put an act on the stream of ``play``; the answer will have the number. Raise ``Cut``.
 
         ``thought_ms``: since the turn was there, by our own clock; what passed beyond it is the network's.
         """
@@ -144,7 +144,7 @@ class Connection:
         self, ledger: Ledger, take: Callable[[Any], Awaitable[None]], begin: Callable[[int], Awaitable[None]]
     ) -> None:
         async def attempt(pace: Pace) -> None:
-            """Returns at the end of the game, and never before it."""
+            """Return at the end of the game, and never before it."""
             await begin(ledger.size - 1)
             try:
                 while (message := await self._next()).WhichOneof("item") != "closing":

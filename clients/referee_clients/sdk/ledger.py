@@ -46,7 +46,7 @@ class Ledger:
         return len(self.entries)
 
     def read(self, message: pb.WatchGameResponse | pb.PlayGameResponse) -> None:
-        """Takes over what a stream says next: exactly what follows, or nothing. Raises ``Distrust``."""
+        """Take over what a stream says next: exactly what follows, or nothing. Raise ``Distrust``."""
         first = message.seq + 1 - len(message.commit.entries)
         if first != self.size:
             what = "left out entries" if first > self.size else "repeated entries"
@@ -55,7 +55,7 @@ class Ledger:
             self.add(message.commit.entries, message.commit.checkpoint)
 
     def add(self, entries: Sequence[bytes], checkpoint: bytes) -> None:
-        """Takes over the next commit, all of it or nothing. Raises ``Distrust``."""
+        """Take over the next commit, all of it or nothing. Raise ``Distrust``."""
         head = self._open(checkpoint)
         record, happened = self._record, list[Happened]()
         try:

@@ -51,7 +51,7 @@ class Organiser:
     async def open_game(
         self, rules_id: str, seats: int, options: bytes = b"", terms: log_pb2.Terms | None = None
     ) -> Opened:
-        """Opens a game that the referee deals.
+        """Open a game that the referee deals.
 
         ``options``: exact bytes of the game's Options; empty: defaults. ``terms``: whether refused moves are recorded,
         and for which entries the game's file is to have certificates.
@@ -72,7 +72,7 @@ class Organiser:
         components: bytes = b"",
         arbiters: Sequence[bytes] = (),
     ) -> Table:
-        """Opens a game at a physical table: the scribe of this public key declares what is drawn and enters all moves.
+        """Open a game at a physical table: the scribe of this public key declares what is drawn and enters all moves.
 
         It is played by the rules of the table, so that what was entered wrongly can be corrected. ``options``,
         ``components``: exact bytes of the game's messages; empty: defaults. ``arbiters``: public keys of those who can
@@ -115,7 +115,7 @@ class Organiser:
         return int(ended.game.size) - 1
 
     async def save_log(self, game_id: str, path: Path) -> None:
-        """Writes the game's file; of a running game, as far as it has come."""
+        """Write the game's file; of a running game, as far as it has come."""
         try:
             with path.open("wb") as file:
                 async for part in self._stub.GetLog(pb.GetLogRequest(game_id=game_id), metadata=self._metadata):
@@ -126,6 +126,6 @@ class Organiser:
 
 @asynccontextmanager
 async def organiser(address: str, token: str, security: Security | None = None) -> AsyncIterator[Organiser]:
-    """Connects when the first call is made, and waits for a referee that is still starting."""
+    """Connect when the first call is made, and wait for a referee that is still starting."""
     async with open_channel(address, token, security) as channel:
         yield Organiser(channel, address, token)

@@ -92,7 +92,7 @@ class Player:
         self._seed = sha256(self.key.sign(label)).digest()
 
     async def run(self) -> GameResult:
-        """Plays to the end. Raises ``ClientError``, and whatever the bot raises."""
+        """Play to the end. Raise ``ClientError``, and whatever the bot raises."""
         async with self.connection as connection:
             await connection.play(self.ledger, self._take)
         return self._result()
@@ -105,7 +105,7 @@ class Player:
         return clocks.seat(self.join.seat)
 
     async def resign(self) -> None:
-        """Leaves the game: at once, or as soon as what was sent before is answered. Raises ``Cut``."""
+        """Leave the game: at once, or as soon as what was sent before is answered. Raise ``Cut``."""
         self._resigns = True
         if self.ledger.size and self._sent is None and not self._is_choosing:
             await self._act()
@@ -157,7 +157,7 @@ class Player:
             raise denied(answer)
 
     async def _act(self) -> None:
-        """Signs and sends what the game awaits from this seat, if it does; for one head always the same bytes."""
+        """Sign and send what the game awaits from this seat, if it does; for one head always the same bytes."""
         if self._sent is None:
             signed = await self._due()
             if signed is None:
@@ -193,7 +193,7 @@ class Player:
         return None
 
     async def _chosen(self, bot: Bot) -> bytes:
-        """Asks the bot, in a thread, as it may think for long. Raises ``BadMove``."""
+        """Ask the bot, in a thread, as it may think for long. Raise ``BadMove``."""
         game = self.ledger.record.game
         moves: tuple[Any, ...] = tuple(game.position.state.legal_moves())
         self._is_choosing = True
@@ -260,12 +260,12 @@ def play(
     on_commit: Callable[[Ledger], None] | None = None,
     security: Security | None = None,
 ) -> GameResult:
-    """Takes the seat of a join string and plays the game to its end; the bot is asked for every move.
+    """Take the seat of a join string and plays the game to its end; the bot is asked for every move.
 
     ``bot``: itself, or what makes it once the game is known: ``referee_clients.bots.maker`` finds ours by name.
     ``key_file``: where the seat's private key is kept, so that a bot that was stopped can be started again; without
     it the key dies with the process. ``verifier``: the referee's verifier key, to check what it signs. ``security``:
-    as the environment says, if not given. Raises ``JoinError`` and ``ClientError``, and whatever the bot raises.
+    as the environment says, if not given. Raise ``JoinError`` and ``ClientError``, and whatever the bot raises.
     """
     return asyncio.run(
         play_async(

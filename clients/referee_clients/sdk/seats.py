@@ -30,7 +30,7 @@ async def play_all(
     """Play in every game that awaits the token's bearer, each with a bot of its own, until cancelled.
 
     ``on_end`` is told each game's id, with the result or with what went wrong there: the other games go on. With
-    ``key_file``, one key for all games, they are gone on with after a restart. Raises ``ClientError`` when the referee
+    ``key_file``, one key for all games, they are gone on with after a restart. Raise ``ClientError`` when the referee
     is away for too long or does not admit the token.
     """
     players: dict[str, asyncio.Task[GameResult]] = {}

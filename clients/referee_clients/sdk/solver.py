@@ -43,7 +43,7 @@ class Solver:
     async def prove(self, rules_id: str, claim: Any, *, rlimit: int = 0, smt_lib: bool = False) -> pb.Proof:
         """Prove whether the claim holds. ``claim``: one of ``referee.certificates.<game>.claims``.
 
-        Raises ``Distrust`` if the certificate does not prove what the referee says, ``UnknownRules`` for a game of
+        Raise ``Distrust`` if the certificate does not prove what the referee says, ``UnknownRules`` for a game of
         which nothing can be proved.
         """
         game = _provable(rules_id)
@@ -134,7 +134,7 @@ class Solver:
 
 @asynccontextmanager
 async def solver(address: str, token: str, security: Security | None = None) -> AsyncIterator[Solver]:
-    """Connects when the first call is made."""
+    """Connect when the first call is made."""
     async with open_channel(address, token, security) as channel:
         yield Solver(channel, token)
 

@@ -77,7 +77,7 @@ def placed_tiles(layout: Layout) -> list[pb.PlacedTile]:
 
 
 def layout_of(tiles: Iterable[pb.PlacedTile], where: str) -> dict[Cell, str]:
-    """The layout of messages. Raises ``InputError`` for a cell that is missing or has two tiles."""
+    """Return the layout of messages. Raise ``InputError`` for a cell that is missing or has two tiles."""
     layout: dict[Cell, str] = {}
     for placed in tiles:
         cell = cell_of(placed, where)

@@ -22,7 +22,7 @@ _LAST = 3
 
 
 def write(state: State) -> str:
-    """The line; ``state`` is scored."""
+    """Return the line; ``state`` is scored."""
     last, _ = score_position(state, _LAST)
     parts = []
     for layout, score, points in zip(state.layouts, state.scores, last, strict=True):
@@ -36,7 +36,7 @@ def write(state: State) -> str:
 def read(tree: Any, state: State) -> tuple[str, ...]:
     """Into a state before the first event, then hold the last scoring; return what is missing.
 
-    Raises ``NotationError``.
+    Raise ``NotationError``.
     """
     *layouts, neutral = tree.children
     if len(layouts) != state.seats:

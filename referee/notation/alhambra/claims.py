@@ -48,7 +48,7 @@ _CARDS: Final = {card_name(kind): (kind // VALUES, kind % VALUES + 1) for kind i
 
 
 def claim(question: dict[str, Any]) -> Claim:
-    """What the question claims. Raises ``QueryError``."""
+    """Return what the question claims. Raise ``QueryError``."""
     named = [form for form in _FORMS if form in question]
     if len(named) != 1:
         found = " and ".join(named) or "none"
@@ -57,7 +57,7 @@ def claim(question: dict[str, Any]) -> Claim:
 
 
 def is_of_move(about: Claim) -> bool:
-    """Whether it is that a move is legal, or a whole turn."""
+    """Return whether it is that a move is legal, or a whole turn."""
     return isinstance(about, StepClaim | TurnClaim)
 
 
@@ -129,7 +129,7 @@ _MOVES: Final = ("add", "remove", "swap", "place", "reserve", "give")
 
 
 def move(value: Any, where: str, kinds: Iterable[str] = _MOVES) -> TurnMove:
-    """A move of one of these kinds. Raises ``QueryError``."""
+    """Return a move of one of these kinds. Raise ``QueryError``."""
     fields = an_object(value, where)
     named = [kind for kind in kinds if kind in fields]
     if len(named) != 1:
@@ -172,7 +172,7 @@ def _slot(value: Any, where: str) -> Slot:
 
 
 def written(about: Claim) -> dict[str, Any]:
-    """The question that claims it."""
+    """Return the question that claims it."""
     match about:
         case StepClaim(layout, step):
             return {"layout": written_layout(layout), "action": written_move(step)}
@@ -196,7 +196,7 @@ def written(about: Claim) -> dict[str, Any]:
 
 
 def written_move(each: TurnMove) -> dict[str, Any]:
-    """The object that ``move`` reads."""
+    """Return the object that ``move`` reads."""
     match each:
         case Remove(at):
             return {"remove": [*at]}
@@ -210,7 +210,7 @@ def written_move(each: TurnMove) -> dict[str, Any]:
 
 
 def describe(about: Claim) -> str:
-    """The claim on one line: ``place garden-10-N 1,-2``, ``no cell for tower-12``, ….
+    """Return the claim on one line: ``place garden-10-N 1,-2``, ``no cell for tower-12``, ….
 
     Moves are worded as in a game's list of moves.
     """

@@ -31,7 +31,7 @@ _WALL_SIDES: Final = sum(walls.bit_count() for walls in TILE_SET.walls)
 
 
 def answer(question: dict[str, Any]) -> dict[str, Any]:
-    """The answer to a question about a layout or, with ``score``, about a round. Raises ``QueryError``."""
+    """Return the answer to a question about a layout or, with ``score``, about a round. Raise ``QueryError``."""
     if "score" in question:
         only(question, _SCORE_FIELDS)
         return _score(an_object(question["score"], "score"))
@@ -71,7 +71,7 @@ def _counts(layout: Layout) -> dict[str, Any]:
 
 
 def _others(layout: Layout, tile: int) -> list[tuple[int, int]]:
-    """Where the tile may replace another one."""
+    """Return where the tile may replace another one."""
     cells = layout.swappable_cells(TILE_SET.walls[tile])
     if tile in layout.tiles.values():
         cells = [cell for cell in cells if layout.tiles[index_of(cell)] != tile]

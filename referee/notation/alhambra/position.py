@@ -31,7 +31,7 @@ MOST_POINTS: Final = 0x7FFF
 
 
 def write(state: State) -> str:
-    """The line."""
+    """Return the line."""
     names = state.tile_set.names
     head = f"{state.phase.name.lower()} seat {state.seat} start {state.start} turns {state.turns}"
     piles = f"piles {state.stack} turned {state.turned}"
@@ -77,7 +77,7 @@ def _names(bits: int, state: State) -> list[str]:
 
 
 def read(tree: Any, state: State) -> None:
-    """Into a state before the first event. Raises ``NotationError``."""
+    """Into a state before the first event. Raise ``NotationError``."""
     phase, seat, start, turns, ending, scorings, piles, market, row, discard, neutral, bought, *seats = tree.children
     if len(seats) != state.seats:
         _refuse(tree, f"{len(seats)} scores and hands", f"{state.seats}, one for each seat")
@@ -104,7 +104,7 @@ def read(tree: Any, state: State) -> None:
 
 
 def up_to(token: Any, most: int) -> int:
-    """Return the number. Raises ``NotationError`` if it is more than ``most``."""
+    """Return the number. Raise ``NotationError`` if it is more than ``most``."""
     if int(token) > most:
         _refuse(token, f"found {token}", f"at most {most}")
     return int(token)
@@ -138,7 +138,7 @@ def _piles(tree: Any, state: State) -> None:
 
 
 def draw(tokens: Iterable[Any], state: State) -> int:
-    """ALH-F13: tiles that are not yet elsewhere, out of the bag. Raises ``NotationError``."""
+    """Return tiles that are not yet elsewhere, out of the bag (ALH-F13). Raise ``NotationError``."""
     drawn = 0
     for token in tokens:
         bit = 1 << tile_of(token, state)
@@ -150,7 +150,7 @@ def draw(tokens: Iterable[Any], state: State) -> int:
 
 
 def _turn(token: Any, state: State) -> int:
-    """ALH-F4: a card out of the deck, which has so many copies of each."""
+    """Return a card out of the deck, which has so many copies of each (ALH-F4)."""
     kind = CARDS[token]
     if not state.deck[kind]:
         _refuse(token, f"{token} once more", f"{copies(state.seats)} of each card")
@@ -173,7 +173,7 @@ def _seat(tree: Any, seat: int, state: State) -> None:
 
 
 def read_laid(laid: Any, seat: int, state: State) -> None:
-    """ALH-A1 to ALH-A8: what is laid is an Alhambra, or what an arbiter let stand. Raises ``NotationError``."""
+    """ALH-A1 to ALH-A8: what is laid is an Alhambra, or what an arbiter let stand. Raise ``NotationError``."""
     cells = {}
     *tiles, mark = laid.children
     for one in tiles:

@@ -41,7 +41,7 @@ CARDS: Final = {card_name(kind): kind for kind in range(SCORING_B + 1)}
 
 
 def event(tree: Any, state: State) -> Event:
-    """The event that is meant in this position. Raises ``NotationError``."""
+    """Return the event that is meant in this position. Raise ``NotationError``."""
     children = tree.children
     match tree.data:
         case "take":
@@ -72,7 +72,7 @@ def event(tree: Any, state: State) -> Event:
 
 
 def _buy(tree: Any, state: State) -> Buy:
-    """The tile tells the slot."""
+    """Return the tile tells the slot."""
     name, slot, *cards = tree.children
     tile = tile_of(name, state)
     if tile not in state.market:
@@ -95,22 +95,22 @@ def _place(tree: Any, state: State) -> PlaceTile:
 
 
 def _any_order(tokens: Iterable[Any]) -> tuple[int, ...]:
-    """What is taken or paid at once has no order."""
+    """Return the cards in the order of the game: what is taken or paid at once has none."""
     return tuple(sorted(cards_of(tokens)))
 
 
 def cards_of(tokens: Iterable[Any]) -> tuple[int, ...]:
-    """Kinds of money, and of scoring cards."""
+    """Return kinds of money, and of scoring cards."""
     return tuple(CARDS[token] for token in tokens)
 
 
 def tiles_of(tokens: Iterable[Any], state: State) -> tuple[int, ...]:
-    """Raises ``NotationError``."""
+    """Raise ``NotationError``."""
     return tuple(tile_of(token, state) for token in tokens)
 
 
 def tile_of(token: Any, state: State) -> int:
-    """Its whole name only: garden-10 is a tile, and so are garden-10-N and garden-10-W. Raises ``NotationError``."""
+    """Its whole name only: garden-10 is a tile, and so are garden-10-N and garden-10-W. Raise ``NotationError``."""
     tile = state.tile_set.numbers.get(token)
     if tile is None:
         kind = "-".join(token.split("-")[:2])

@@ -17,7 +17,7 @@ _COORDINATES: Final = {str(number): number for number in range(-REACH, REACH + 1
 
 
 def tile_number(name: Any, where: str) -> int:
-    """Raises ``QueryError``."""
+    """Raise ``QueryError``."""
     tile = TILE_SET.numbers.get(name) if type(name) is str else None
     if tile is None:
         raise QueryError(f"{where}: {shown(name)}; expected the name of a tile, such as tower-8-NES or garden-10")
@@ -25,12 +25,12 @@ def tile_number(name: Any, where: str) -> int:
 
 
 def tile_name(name: Any, where: str) -> str:
-    """Raises ``QueryError``."""
+    """Raise ``QueryError``."""
     return TILE_SET.names[tile_number(name, where)]
 
 
 def tile_names(value: Any, where: str) -> tuple[str, ...]:
-    """Different tiles, in the order of the array. Raises ``QueryError``."""
+    """Different tiles, in the order of the array. Raise ``QueryError``."""
     names = [tile_name(name, where) for name in an_array(value, where)]
     for i, name in enumerate(names):
         if name in names[:i]:
@@ -39,7 +39,7 @@ def tile_names(value: Any, where: str) -> tuple[str, ...]:
 
 
 def cell(value: Any, where: str) -> Cell:
-    """From ``[x,y]``. Raises ``QueryError``."""
+    """From ``[x,y]``. Raise ``QueryError``."""
     numbers = an_array(value, where)
     if len(numbers) != 2:
         raise QueryError(f"{where}: {shown(value)}; expected [x,y]")
@@ -48,7 +48,7 @@ def cell(value: Any, where: str) -> Cell:
 
 
 def layout_numbers(value: Any, where: str) -> dict[Cell, int]:
-    """Tile numbers by cell, of an object such as ``{"1,-2":"tower-12"}``. Raises ``QueryError``."""
+    """Return tile numbers by cell, of an object such as ``{"1,-2":"tower-12"}``. Raise ``QueryError``."""
     cells: dict[Cell, int] = {}
     lies_on: dict[int, str] = {}
     for written, name in an_object(value, where).items():
@@ -69,10 +69,10 @@ def layout_numbers(value: Any, where: str) -> dict[Cell, int]:
 
 
 def layout_names(value: Any, where: str) -> dict[Cell, str]:
-    """The same with the tiles' names. Raises ``QueryError``."""
+    """Return the same with the tiles' names. Raise ``QueryError``."""
     return {at: TILE_SET.names[tile] for at, tile in layout_numbers(value, where).items()}
 
 
 def written_layout(layout: Mapping[Cell, str]) -> dict[str, str]:
-    """Tile names by cell as JSON has them, by column, then row."""
+    """Return tile names by cell as JSON has them, by column, then row."""
     return {f"{x},{y}": tile for (x, y), tile in sorted(layout.items())}

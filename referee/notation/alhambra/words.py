@@ -65,7 +65,7 @@ def describe(event: Event, state: State) -> str:
 
 
 def rounds(state: State, held: int) -> list[str]:
-    """A line for each scoring round after the first ``held``: ``round 1: seat 0 2 points, seat 1 17``."""
+    """Return a line for each scoring round after the first ``held``: ``round 1: seat 0 2 points, seat 1 17``."""
     lines = []
     for number in range(held + 1, state.scorings + 1):
         # The last one is the third round, even if the card of the second never came.
@@ -78,7 +78,7 @@ def rounds(state: State, held: int) -> list[str]:
 
 
 def _wares(slot: int, state: State) -> str:
-    """The tile and where it lies; of a slot that is empty, only where."""
+    """Return the tile and where it lies; of a slot that is empty, only where."""
     tile = state.market[slot]
     return f"slot {slot + 1}" if tile == FREE else f"{state.tile_set.names[tile]} (slot {slot + 1})"
 

@@ -22,7 +22,7 @@ from referee.notation.kingdomino.position import empty_kingdom, with_domino, wri
 
 
 def write(state: State) -> str:
-    """The line."""
+    """Return the line."""
     parts = []
     for kingdom, discarded in zip(state.kingdoms, state.discarded, strict=True):
         known = [str(number) for number in discarded if number != UNKNOWN]
@@ -31,7 +31,7 @@ def write(state: State) -> str:
 
 
 def read(tree: Any, state: State) -> Iterator[str]:
-    """Into a state before the first event; return what was counted as discarded. Raises ``NotationError``."""
+    """Into a state before the first event; return what was counted as discarded. Raise ``NotationError``."""
     if len(tree.children) != state.seats:
         _refuse(tree, f"{len(tree.children)} kingdoms", f"{state.seats}, one for each seat")
     each = state.lines_in_all * kings_of(state.seats)

@@ -25,7 +25,7 @@ _FORMS: Final = ("place", "discard")
 
 
 def claim(question: dict[str, Any]) -> Claim:
-    """What the question claims. Raises ``QueryError``."""
+    """Return what the question claims. Raise ``QueryError``."""
     named = [form for form in _FORMS if form in question]
     if len(named) != 1:
         found = " and ".join(named) or "none"
@@ -41,7 +41,7 @@ def claim(question: dict[str, Any]) -> Claim:
 
 
 def is_of_move(about: Claim) -> bool:
-    """Whether it is that a move is legal."""
+    """Return whether the claim is that a move is legal."""
     return isinstance(about, PlacementClaim)
 
 
@@ -58,7 +58,7 @@ def _placed(value: Any, where: str, dominoes: Mapping[int, Domino]) -> Placed:
 
 
 def written(about: Claim) -> dict[str, Any]:
-    """The question that claims it."""
+    """Return the question that claims it."""
     kingdom = about.kingdom
     mine = about.placed.domino if isinstance(about, PlacementClaim) else about.domino
     others = {
@@ -89,7 +89,7 @@ def written_placed(placed: Placed) -> list[int]:
 
 
 def describe(about: Claim) -> str:
-    """The claim on one line: ``place 48 wheat/mine:3 1,0 2,0``, ``no place for 48 wheat/mine:3``."""
+    """Return the claim on one line: ``place 48 wheat/mine:3 1,0 2,0``, ``no place for 48 wheat/mine:3``."""
     if isinstance(about, PlacementClaim):
         return describe_move(about.placed)
     return f"no place for {about.domino}"

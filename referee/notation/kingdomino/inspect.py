@@ -19,7 +19,7 @@ _FIELDS: Final = frozenset(("frame", "kingdom", "dominoes", "domino"))
 
 
 def answer(question: dict[str, Any]) -> dict[str, Any]:
-    """The answer to a question about a kingdom. Raises ``QueryError``.
+    """Return the answer to a question about a kingdom. Raise ``QueryError``.
 
     What breaks only rules that an arbiter may waive lies all the same (TBL-7), and the rest is answered. Anything else
     cannot lie there: later dominoes are judged without it, and nothing is said of such a kingdom's worth.
@@ -49,7 +49,7 @@ def answer(question: dict[str, Any]) -> dict[str, Any]:
 
 
 def _lying(value: Any) -> list[Placed]:
-    """Different ones, in the order of the array. Raises ``QueryError``."""
+    """Different ones, in the order of the array. Raise ``QueryError``."""
     found = [placed(each, f"kingdom[{i}]") for i, each in enumerate(an_array(value, "kingdom"))]
     first: dict[int, int] = {}
     for i, (number, _, _) in enumerate(found):

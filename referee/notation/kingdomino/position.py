@@ -24,7 +24,7 @@ from referee.notation.kingdomino.text import RULES
 
 
 def write(state: State) -> str:
-    """The line."""
+    """Return the line."""
     claims = [f"{number}={state.claims[number]}" if number in state.claims else str(number) for number in state.offer]
     parts = [
         f"{state.phase.name.lower()} seat {state.seat} turns {state.turns}",
@@ -45,7 +45,7 @@ def write_kingdom(kingdom: Kingdom, state: State) -> str:
 
 
 def _placed(kingdom: Kingdom, state: State) -> Iterator[str]:
-    """The dominoes, each marked with what it broke when it came."""
+    """Yield the dominoes, each marked with what it broke when it came."""
     before = Kingdom(kingdom.frame_size, kingdom.castle)
     for number, left, right in kingdom.dominoes:
         domino = state.domino_set.dominoes[number - 1]
@@ -63,7 +63,7 @@ def _cell(where: Cell) -> str:
 
 
 def read(tree: Any, state: State) -> None:
-    """Into a state before the first event. Raises ``NotationError``."""
+    """Into a state before the first event. Raise ``NotationError``."""
     phase, seat, turns, order, kings, offer, removed, *kingdoms = tree.children
     if len(kingdoms) != state.seats:
         _refuse(tree, f"{len(kingdoms)} kingdoms", f"{state.seats}, one for each seat")
@@ -110,7 +110,7 @@ def _kingdom(tree: Any, seat: int, state: State) -> None:
 
 
 def empty_kingdom(castle: Any, state: State) -> Kingdom:
-    """Return the castle alone (KDO-16, KDO-17). Raises ``NotationError``."""
+    """Return the castle alone (KDO-16, KDO-17). Raise ``NotationError``."""
     where = None if castle.type == "NOWHERE" else cell(castle)
     if where is not None and (state.options.frame is not Frame.FIXED or not in_frame(state.options.size(), where)):
         _refuse(castle, f"castle {castle}", "a cell of a fixed frame")
@@ -120,7 +120,7 @@ def empty_kingdom(castle: Any, state: State) -> Kingdom:
 def with_domino(kingdom: Kingdom, placed: Any, seat: int, state: State) -> Kingdom:
     """Return the kingdom with the domino, which is legal there or marked with what it breaks.
 
-    Raises ``NotationError``.
+    Raise ``NotationError``.
     """
     number, left, right = int(placed.children[0]), cell(placed.children[1]), cell(placed.children[2])
     domino = state.domino_set.get(number)

@@ -34,7 +34,7 @@ def write_components(table: DominoSet) -> str:
 
 
 def read_components(text: str) -> DominoSet:
-    """Raises ``SetupError``."""
+    """Raise ``SetupError``."""
     dominoes = []
     for number, word in enumerate(text.split(" "), start=1):
         left, slash, right = word.partition("/")
@@ -45,7 +45,7 @@ def read_components(text: str) -> DominoSet:
 
 
 def event(tree: Any, state: State) -> Event:
-    """The event that is meant in this position. Raises ``NotationError``."""
+    """Return the event that is meant in this position. Raise ``NotationError``."""
     children = tree.children
     match tree.data:
         case "castle":
@@ -74,7 +74,7 @@ def _place(tree: Any, state: State) -> PlaceDomino:
 
 
 def _domino(tree: Any, state: State) -> int:
-    """Its number; what is written of its halves has to be so. Raises ``NotationError``."""
+    """Return its number; what is written of its halves has to be so. Raise ``NotationError``."""
     number, halves = int(tree.children[0]), tree.children[1]
     if halves is not None and (domino := state.domino_set.get(number)) is not None:
         there = f"{domino.left}/{domino.right}"

@@ -16,7 +16,7 @@ _NUMBERS: Final = {str(domino.number): domino for domino in DOMINOES}
 
 
 def frame(value: Any, where: str) -> tuple[int, Cell | None]:
-    """Size, and the castle's column and row or None, of ``{"size":5,"castle":[2,2]}``. Raises ``QueryError``."""
+    """Size, and the castle's column and row or None, of ``{"size":5,"castle":[2,2]}``. Raise ``QueryError``."""
     fields = an_object(value, where)
     only(fields, _FRAME, where)
     size = required(fields, "size", where)
@@ -33,7 +33,7 @@ def frame(value: Any, where: str) -> tuple[int, Cell | None]:
 
 
 def placed(value: Any, where: str) -> Placed:
-    """A domino's number and the cells of its halves, of ``[48,1,0,2,0]``. Raises ``QueryError``."""
+    """Return a domino's number and the cells of its halves, of ``[48,1,0,2,0]``. Raise ``QueryError``."""
     numbers = an_array(value, where)
     if len(numbers) != 5:
         raise QueryError(f"{where}: {shown(value)}; expected [domino,ax,ay,bx,by]")
@@ -42,14 +42,14 @@ def placed(value: Any, where: str) -> Placed:
 
 
 def domino_number(value: Any, where: str) -> int:
-    """Raises ``QueryError``."""
+    """Raise ``QueryError``."""
     return an_integer(value, 1, COUNT, where)
 
 
 def stated_dominoes(value: Any, where: str) -> dict[int, Domino]:
     """Return the default set by number, with other halves where ``{"48":["wheat","mine:2"]}`` states them.
 
-    Raises ``QueryError``.
+    Raise ``QueryError``.
     """
     dominoes = {domino.number: domino for domino in DOMINOES}
     for number, halves in an_object(value, where).items():

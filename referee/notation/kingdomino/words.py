@@ -56,7 +56,7 @@ def rounds(state: State, held: int) -> list[str]:
 
 
 def scored(state: State, seat: int) -> str:
-    """What the seat has points for, or ``nothing``."""
+    """Return what the seat has points for, or ``nothing``."""
     kingdom = state.kingdoms[seat]
     parts = [f"{TERRAINS[area.terrain]} {area.squares}x{area.crowns}" for area in kingdom.areas() if area.crowns]
     if middle := central_bonus(kingdom, state.options):

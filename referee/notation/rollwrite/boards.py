@@ -23,7 +23,7 @@ from referee.notation.rollwrite.position import below, buildings, pair_words, vi
 
 
 def write(state: State) -> str:
-    """The line."""
+    """Return the line."""
     parts = []
     for seat in range(state.seats):
         built = words("built", map(pair_words, cells_of(state.built[seat])))
@@ -37,7 +37,7 @@ def write(state: State) -> str:
 
 
 def read(tree: Any, state: State) -> tuple[str, ...]:
-    """Into a state before the first event; there are no remarks. Raises ``NotationError``."""
+    """Into a state before the first event; there are no remarks. Raise ``NotationError``."""
     parts: dict[str, list[Any]] = {"paper": [], "virtual": [], "earned": []}
     for part in tree.children:
         parts[part.data].append(part)

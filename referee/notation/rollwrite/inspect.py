@@ -26,7 +26,7 @@ _OPTIONS: Final = frozenset(("solo",))
 
 
 def answer(question: dict[str, Any]) -> dict[str, Any]:
-    """The answer to a question about a turn or, with ``score``, about points. Raises ``QueryError``."""
+    """Return the answer to a question about a turn or, with ``score``, about points. Raise ``QueryError``."""
     about: Callable[[dict[str, Any], Sheet], dict[str, Any]]
     fields, about = (_POINTS_FIELDS, _score) if "score" in question else (_MOVE_FIELDS, _moves)
     only(question, fields)
@@ -53,7 +53,7 @@ def _moves(question: dict[str, Any], sheet: Sheet) -> dict[str, Any]:
 
 
 def _action(move: Move, state: State) -> dict[str, Any]:
-    """The move, and what it costs, builds or brings."""
+    """Return the move, and what it costs, builds or brings."""
     after = state.copy()
     after.apply(move)
     match move:
@@ -138,7 +138,7 @@ def _virtual(value: Any, players: Mapping[str, Any]) -> list[str]:
 
 
 def _known(value: Any, where: str, players: list[str], who: str) -> dict[str, Any]:
-    """An object by players, these and no others."""
+    """Return an object by players, these and no others."""
     fields = an_object(value, where)
     for name in fields:
         if name not in players:
@@ -150,7 +150,7 @@ _REAL: Final = "a player of score.counts who is not virtual"
 
 
 def _built(value: Any, players: list[str]) -> list[int]:
-    """Each player's set of cells; empty for who has none in the question."""
+    """Return each player's set of cells; empty for who has none in the question."""
     fields = _known(value, "score.built", players, _REAL)
     sets = {name: cells(own, f"score.built[{shown(name)}]") for name, own in fields.items()}
     return [sets.get(name, 0) for name in players]
@@ -192,7 +192,7 @@ def _awarded(value: Any, names: list[str], losers: range | tuple[()]) -> list[di
 
 
 def _possible(type_: int, left: dict[int, int], taken: int, losers: range | tuple[()]) -> bool:
-    """Whether these players can have completed the type, in some order of rounds, for these points."""
+    """Return whether these players can have completed the type, in some order of rounds, for these points."""
     if not left:
         return True
     for size in range(1, len(left) + 1):

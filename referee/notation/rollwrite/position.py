@@ -23,7 +23,7 @@ _TO_ROLL = {Phase.START_DICE: (1, 2), Phase.DICE: (1, 2)}
 
 
 def write(state: State) -> str:
-    """The line."""
+    """Return the line."""
     head = f"{state.phase.name.lower()} seat {state.seat} start {state.start} round {state.round} turns {state.turns}"
     head += f" roll {state.to_roll} player {state.player}" + (" changed" if state.changed else "")
     if state.first is not None:
@@ -51,7 +51,7 @@ def pair_words(dice: tuple[int, int]) -> str:
 
 
 def read(tree: Any, state: State) -> None:
-    """Into a state before the first event. Raises ``NotationError``."""
+    """Into a state before the first event. Raise ``NotationError``."""
     phase, seat, start, round_, turns, roll, player, changed, first, *rest = tree.children
     state.phase = Phase[phase.upper()]
     state.seat, state.start = (below(token, state.seats) for token in (seat, start))
@@ -77,7 +77,7 @@ def read(tree: Any, state: State) -> None:
 
 
 def below(token: Any, limit: int) -> int:
-    """Return the number. Raises ``NotationError`` unless it is less than the limit."""
+    """Return the number. Raise ``NotationError`` unless it is less than the limit."""
     if int(token) >= limit:
         _refuse(token, f"found {token}", f"at most {limit - 1}")
     return int(token)
@@ -98,7 +98,7 @@ def _seat(tree: Any, seat: int, state: State) -> None:
 
 
 def buildings(tree: Any) -> int:
-    """Return the set of cells of ``built …``. Raises ``NotationError``."""
+    """Return the set of cells of ``built …``. Raise ``NotationError``."""
     built = 0
     for pair in tree.children:
         bit = 1 << index_of(*cell(pair))
@@ -109,7 +109,7 @@ def buildings(tree: Any) -> int:
 
 
 def virtual_counts(tree: Any, state: State) -> list[int]:
-    """Return the buildings by type of ``virtual …``. Raises ``NotationError``."""
+    """Return the buildings by type of ``virtual …``. Raise ``NotationError``."""
     return [below(token, state.sheet.boxes[i] + 1) for i, token in enumerate(tree.children)]
 
 
@@ -154,7 +154,7 @@ def _check_phase(tree: Any, state: State) -> None:
 
 
 def _has_second(state: State, blue: int, yellow: int) -> bool:
-    """RNW-20: the first building is there, that of the other dice is not, and there are coins for it."""
+    """Return the first building is there, that of the other dice is not, and there are coins for it (RNW-20)."""
     seat = state.seat
     blues, yellows = list(state.blue[seat]), list(state.yellow[seat])
     if blue not in blues or yellow not in yellows:

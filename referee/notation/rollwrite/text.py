@@ -42,7 +42,7 @@ def write_components(sheet: Sheet) -> str:
 
 
 def read_components(text: str) -> Sheet:
-    """Raises ``SetupError``."""
+    """Raise ``SetupError``."""
     name, track, rows_are, *types = [*text.split(" "), "", ""]
     del types[-2:]
     if not (track.isascii() and track.isdecimal() and len(track) <= 3):
@@ -54,7 +54,7 @@ def read_components(text: str) -> Sheet:
 
 
 def event(tree: Any, state: State) -> Event:
-    """The event that is meant in this position. Raises ``NotationError``."""
+    """Return the event that is meant in this position. Raise ``NotationError``."""
     children = tree.children
     match tree.data:
         case "change_dice":  # each colour in any order: dice have none
@@ -86,13 +86,13 @@ def event(tree: Any, state: State) -> Event:
 
 
 def _check_coins(coins: Any, state: State) -> None:
-    """If they are written, as many as there are to get. Raises ``NotationError``."""
+    """If they are written, as many as there are to get. Raise ``NotationError``."""
     if coins is not None and state.phase is Phase.ACTION and int(coins) != (got := gain(state)):
         raise syntax_error(coins, f"{coins} coins", str(got))
 
 
 def _check_second(tree: Any, state: State) -> None:
-    """If it is written, the building of the dice that are left. Raises ``NotationError``."""
+    """If it is written, the building of the dice that are left. Raise ``NotationError``."""
     if tree is not None and state.phase is Phase.SECOND and _building(tree, state) != (due := second(state)):
         raise syntax_error(tree, "another building", f"{due[0]},{due[1]}, where the dice meet that are left")
 
@@ -106,7 +106,7 @@ def _building(tree: Any, state: State) -> Roll:
 
 
 def _typed(type_: Any, pair: Any, state: State) -> Roll:
-    """The dice; a type that is written has to be the sheet's. Raises ``NotationError``."""
+    """Return the dice; a type that is written has to be the sheet's. Raise ``NotationError``."""
     roll = cell(pair)
     if type_ is not None and type_ != (there := TYPES[state.sheet.type_at(*roll)]):
         raise syntax_error(type_, f"{type_} {pair}", f"{there} {pair}")

@@ -16,9 +16,9 @@ _MOST_COINS: Final = 1000
 
 
 def sheet_of(value: Any, where: str) -> Sheet:
-    """The default, by its name, or the sheet that the object declares.
+    """Return the default, by its name, or the sheet that the object declares.
 
-    Raises ``QueryError``, of a sheet that breaks a constraint with the constraint's name.
+    Raise ``QueryError``, of a sheet that breaks a constraint with the constraint's name.
     """
     if value == DEFAULT:
         return sheet()
@@ -42,7 +42,7 @@ def sheet_of(value: Any, where: str) -> Sheet:
 
 
 def _rows(value: Any, where: str) -> list[list[int]]:
-    """Types, as six rows of six."""
+    """Return types, as six rows of six."""
     rows = [an_array(row, f"{where}[{i}]") for i, row in enumerate(an_array(value, where))]
     if [len(row) for row in rows] != [FACES] * FACES:
         raise QueryError(
@@ -52,14 +52,14 @@ def _rows(value: Any, where: str) -> list[list[int]]:
 
 
 def type_of(name: Any, where: str) -> int:
-    """Raises ``QueryError``."""
+    """Raise ``QueryError``."""
     if name not in TYPES:
         raise QueryError(f"{where}: {shown(name)}; expected a type: {', '.join(TYPES)}")
     return TYPES.index(name)
 
 
 def type_counts(value: Any, where: str) -> list[int]:
-    """How many of each type, in the order of the types, from ``{"tower":2}``. Raises ``QueryError``."""
+    """Return how many of each type, in the order of the types, from ``{"tower":2}``. Raise ``QueryError``."""
     counts = [0] * len(TYPES)
     for name, count in an_object(value, where).items():
         type_ = type_of(name, where)
@@ -68,7 +68,7 @@ def type_counts(value: Any, where: str) -> list[int]:
 
 
 def cells(value: Any, where: str) -> int:
-    """The set of cells, from ``[[blue,yellow],…]``. Raises ``QueryError``."""
+    """Return the set of cells, from ``[[blue,yellow],…]``. Raise ``QueryError``."""
     built = 0
     for i, pair in enumerate(an_array(value, where)):
         index = index_of(*_pair(pair, f"{where}[{i}]"))
@@ -86,7 +86,7 @@ def _pair(value: Any, where: str) -> tuple[int, int]:
 
 
 def four_dice(value: Any, where: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Two blue and two yellow ones, ascending, from ``{"blue":[3,5],"yellow":[1,1]}``. Raises ``QueryError``."""
+    """Return two blue and two yellow ones, ascending, from ``{"blue":[3,5],"yellow":[1,1]}``. Raise ``QueryError``."""
     fields = an_object(value, where)
     only(fields, frozenset(DICE), where)
     blue, yellow = (_two(required(fields, die, where), f"{where}.{die}") for die in DICE)

@@ -66,7 +66,7 @@ def describe(event: Event, state: State) -> str:
 
 
 def gain(state: State) -> int:
-    """The coins that the seat on turn can get now."""
+    """Return the coins that the seat on turn can get now."""
     after = state.copy()
     after.apply(GetCoins())
     return after.circled[state.seat] - state.circled[state.seat]
@@ -88,7 +88,7 @@ def rounds(state: State, held: int) -> list[str]:
 
 
 def scored(state: State) -> Scored:
-    """The position's points, were the game over now."""
+    """Return the position's points, were the game over now."""
     scores, shares = state.score()
     return Scored(
         names=[*_seats(range(state.seats)), *_virtual(range(len(state.virtual)))],
@@ -120,7 +120,7 @@ def _virtual(players: Iterable[int]) -> list[str]:
 
 
 def second(state: State) -> Roll:
-    """Where the seat on turn can build a second time."""
+    """Return where the seat on turn can build a second time."""
     after = state.copy()
     after.apply(BuildSecond())
     (cell,) = cells_of(after.built[state.seat] & ~state.built[state.seat])

@@ -59,7 +59,7 @@ def best_turn(
 ) -> BestTurn:
     """Return the best turn, within a budget in Z3's unit of work; the search takes at most half of it.
 
-    If the budget runs out, the best turn that was found, not proven. Raises ``InputError``, one line, for tiles that
+    If the budget runs out, the best turn that was found, not proven. Raise ``InputError``, one line, for tiles that
     cannot be and for a layout that breaks a rule of building.
     """
     claim = TurnClaim(layout, tuple(sorted(reserve)), tuple(sorted(bought)), ())

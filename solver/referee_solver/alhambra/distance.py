@@ -49,7 +49,7 @@ def distance(
 ) -> Distance:
     """Return the fewest turns, if there are at most ``limit``, within a budget in Z3's unit of work.
 
-    Raises ``InputError``, one line, for tiles that cannot be and for a start or goal that breaks a rule of building.
+    Raise ``InputError``, one line, for tiles that cannot be and for a start or goal that breaks a rule of building.
     """
     claim = DistanceClaim(start, tuple(reserve), goal, 0)
     _check(claim)

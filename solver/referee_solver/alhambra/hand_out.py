@@ -27,7 +27,7 @@ from referee_solver.z3run import DEFAULT_RLIMIT, Budget, OutOfBudget, SolverFail
 def prove(claim: HandOutClaim, *, rlimit: int = DEFAULT_RLIMIT, smt_lib: bool = False) -> Proof:
     """Prove whether the claimed allocation is the only one that ALH-F9 allows, and where it is wrong.
 
-    Raises ``InputError``, one line, for seats, cards and slots that no game has.
+    Raise ``InputError``, one line, for seats, cards and slots that no game has.
     """
     check_claim(claim)
     budget, first, second = Budget(rlimit), obeys(claim), another(claim)

@@ -54,7 +54,7 @@ def best_kingdom(
     answers are the same every time. ``seconds`` is a fuse. Without either the search goes on until the kingdom is
     proven. Closing the iterator ends the search.
 
-    Raises ``InputError`` (a domino or a frame that cannot be, a domino twice).
+    Raise ``InputError`` (a domino or a frame that cannot be, a domino twice).
     """
     check_frame(frame)
     for i, domino in enumerate(dominoes):

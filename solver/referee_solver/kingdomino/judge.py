@@ -10,7 +10,7 @@ from referee.games.game import InputError
 def points(kingdom: Kingdom) -> int:
     """Return squares times crowns, area by area; no bonuses (KDO-20).
 
-    Raises ``InputError``, one line, if a domino is there twice or broke a rule when it was placed.
+    Raise ``InputError``, one line, if a domino is there twice or broke a rule when it was placed.
     """
     numbers = [placed.domino.number for placed in kingdom.dominoes]
     if len(set(numbers)) < len(numbers):

@@ -20,7 +20,7 @@ from referee_solver.z3run import DEFAULT_RLIMIT, Answer, Budget, OutOfBudget, So
 def prove(claim: Claim, *, rlimit: int = DEFAULT_RLIMIT, smt_lib: bool = False) -> Proof:
     """Prove whether the claim holds, with every rule that it breaks, a minimal reason and a certificate.
 
-    Raises ``InputError``, one line, for a claim about what cannot be or from a kingdom that is illegal itself, and
+    Raise ``InputError``, one line, for a claim about what cannot be or from a kingdom that is illegal itself, and
     ``SolverFailed`` if Z3 gives no answer for a reason that is not the budget.
     """
     check_claim(claim)

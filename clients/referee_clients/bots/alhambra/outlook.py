@@ -69,7 +69,7 @@ class Outlook:
 
 
 def _turns_to_rounds(state: State, rounds: Sequence[int], unseen: int, bag: int) -> dict[int, float]:
-    """Turns, of all seats, until each round: by where its card can lie, and by the tiles that the bag still has."""
+    """Turn, of all seats, until each round: by where its card can lie, and by the tiles that the bag still has."""
     drawn_by_neutral = (6 if state.scorings == 0 else 0) + (bag // 4 if state.scorings < 2 else 0)
     neutral = drawn_by_neutral if state.seats == 2 else 0
     turns = {3: max(0.0, unseen - 3 - neutral) / TILES_A_TURN}
@@ -100,7 +100,7 @@ def _gained(unseen: int, chance: int) -> tuple[float, ...]:
 
 @lru_cache(maxsize=1 << 16)
 def _expected(round_: int, type_: int, own: tuple[int, int], others: tuple[tuple[int, int], ...], unseen: int) -> float:
-    """Points that a player may expect; players are (tiles now, chance to gain each unseen one)."""
+    """Return points that a player may expect; players are (tiles now, chance to gain each unseen one)."""
     count, chance = own
     return expected_points(
         place_points(round_, type_),

@@ -99,7 +99,7 @@ class _Turn:
                 yield from self._endings([self.exact[slot] for slot in slots])
 
     def _endings(self, buys: list[Buy]) -> Iterator[Plan]:
-        """Turns that begin with these purchases."""
+        """Turn that begin with these purchases."""
         state = self.state
         hand, bought, market = bytes(state.hands[state.seat]), state.bought, list(state.market)
         for buy in buys:

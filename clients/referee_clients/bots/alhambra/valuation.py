@@ -174,7 +174,7 @@ class Valuation:
     # The end
 
     def hand_out(self, hand: bytes, market: list[int]) -> float:
-        """ALH-F9: what the tiles left in the market bring, if the game ends with this turn."""
+        """Return what the tiles left in the market bring, if the game ends with this turn (ALH-F9)."""
         hands = [sums(other) for other in self.state.hands]
         hands[self.seat] = sums(hand)
         value = 0.0
@@ -221,7 +221,7 @@ _PRICES = (0, 0, 1, 2, 3, 5, 6, 7, 9, 8, 5, 4, 2, 2)
 
 @lru_cache(maxsize=1 << 16)
 def _reach(counts: bytes) -> tuple[float, float, float]:
-    """Money held (beyond one dear tile only half), and the shares of prices payable exactly and at all."""
+    """Return money held (beyond one dear tile only half), and the shares of prices payable exactly and at all."""
     total, payable = _sums(counts)
     exact = sum(tiles for cost, tiles in enumerate(_PRICES) if payable >> cost & 1)
     able = sum(tiles for cost, tiles in enumerate(_PRICES) if cost <= total)

@@ -117,7 +117,7 @@ def _line_points(count: int, chance: int) -> float:
 def _place_points(
     type_: int, boxes: int, taken: int, own: tuple[int, int], others: tuple[tuple[int, int], ...]
 ) -> float:
-    """Points that a player may expect for its place; players are (buildings, chance of each that is missing).
+    """Return points that a player may expect for its place; players are (buildings, chance of each that is missing).
 
     ``taken``: places that are gone, as others completed the type before.
     """

@@ -33,7 +33,7 @@ def refutation(
 ) -> Refutation:
     """Return the evidence that no layout of some of the tiles has a wall of ``target`` sides.
 
-    Raises ``InputError`` if the tiles are wrong or such a layout was found, ``OutOfBudget``, ``SolverFailed``.
+    Raise ``InputError`` if the tiles are wrong or such a layout was found, ``OutOfBudget``, ``SolverFailed``.
     """
     masks = masks_of(tiles)
     budget = Budget(rlimit, seconds)

@@ -68,7 +68,7 @@ def longest_wall(
     Closing the iterator ends the search; a signal is heard within about half a second.
     With a region, the answer is about layouts with all tiles within so many steps of the fountain.
 
-    Raises ``InputError`` (a name that is no tile, or twice the same; no number of steps).
+    Raise ``InputError`` (a name that is no tile, or twice the same; no number of steps).
     """
     masks = masks_of(tiles)
     if region is not None and region < 0:
