@@ -63,12 +63,12 @@ class Shuffler:
 
 
 def evenly(rng: random.Random, state: State, moves: Sequence[Any]) -> Any:  # noqa: ARG001 - as Choose has them
-    """Any move, all equally likely."""
+    """Return any move, all equally likely."""
     return rng.choice(moves)
 
 
 def by_kind(rng: random.Random, state: State, moves: Sequence[Any]) -> Any:  # noqa: ARG001 - as Choose has them
-    """First a kind of move, then a move of the kind: rare kinds come as often as those with many moves."""
+    """Return a move, by kind first: rare kinds come as often as those with many moves."""
     kind = rng.choice(sorted({type(move).__name__ for move in moves}))
     return rng.choice([move for move in moves if type(move).__name__ == kind])
 
@@ -217,7 +217,7 @@ class _Checker:
         _demand(next(state.chance_outcomes(), None) is None, "an outcome is listed though the game is over")
 
     def replay(self, played: Played) -> None:
-        """From the bytes alone to the same digests."""
+        """Replay from the bytes alone to the same digests."""
         state = self.start()
         for event, data, digest in zip(played.events, played.wire, played.digests, strict=True):
             match self._awaited(state):
@@ -238,7 +238,7 @@ class _Checker:
         return awaited[0]
 
     def play_at_a_table(self, most_events: int) -> None:
-        """TBL-2, TBL-7: to the end with stand-ins for some of the seats, and with illegal moves that stand."""
+        """Play to the end with stand-ins for some of the seats (TBL-2) and with illegal moves that stand (TBL-7)."""
         state = self.start()
         absent = self.rng.sample(range(self.seats), self.rng.randint(0, self.seats))
         try:

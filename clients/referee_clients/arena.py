@@ -58,7 +58,7 @@ class Record:
         return self.games - self.wins - self.draws
 
     def interval(self) -> tuple[float, float]:
-        """Wilson's 95 % interval of the score, as a share of all games."""
+        """Return Wilson's 95 % interval of the score, as a share of all games."""
         return wilson(self.score, self.games)
 
 

@@ -51,7 +51,7 @@ def public_key(word: str, text: str) -> bytes:
 
 
 def verifier_key(option: str, text: str) -> VerifierKey:
-    """From a .vkey file, or the text itself."""
+    """Read a .vkey file, or the text itself."""
     if "PRIVATE KEY" in text:
         raise Failure(f"{option}: this is a private key; expected a .vkey file or its text", EXIT_USAGE)
     word = f"{option} {cut(text)}"
@@ -78,7 +78,7 @@ def game_id(text: str) -> bytes:
 
 
 def address(option: str, text: str) -> tuple[str, int]:
-    """Host and port."""
+    """Return host and port."""
     host, colon, port = text.rpartition(":")
     if not (colon and host and port.isascii() and port.isdecimal() and int(port) < 1 << 16):
         raise Failure(f"{option} {text!r}: expected HOST:PORT, such as 127.0.0.1:50051", EXIT_USAGE)

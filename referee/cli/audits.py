@@ -59,7 +59,7 @@ def files_below(folder: Path) -> list[Path]:
 
 
 def audit_file(path: Path, policy: Policy) -> Audited:
-    """Never raises for what a file holds."""
+    """Audit one file; nothing that it holds raises."""
     try:
         with path.open("rb") as stream:
             report = audit(stream, policy)
@@ -69,7 +69,7 @@ def audit_file(path: Path, policy: Policy) -> Audited:
 
 
 def audit_all(paths: Sequence[Path], policy: Policy) -> Iterator[Audited]:
-    """In the order of the paths, in as many processes as there are processors."""
+    """Audit all, in the order of the paths, in as many processes as there are processors."""
     processes = min(os.cpu_count() or 1, len(paths) // _FILES_A_PROCESS)
     if processes < 2:
         yield from (audit_file(path, policy) for path in paths)

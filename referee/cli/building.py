@@ -30,12 +30,12 @@ Svg = Annotated[Path | None, typer.Option("--svg", metavar="OUT", help="Also wri
 
 
 def engine_layout(layout: Mapping[Cell, str]) -> Layout:
-    """For pictures and counts."""
+    """Return the layout for pictures and counts."""
     return Layout.of(TILE_SET, {cell: TILE_SET.numbers[tile] for cell, tile in layout.items()})
 
 
 def picture(layout: Mapping[Cell, str]) -> str:
-    """In boxes, for standard output."""
+    """Draw in boxes, for standard output."""
     return text(engine_layout(layout), ascii_only=not console.has_lines())
 
 
@@ -71,7 +71,7 @@ def _read(file: Path | None) -> dict[str, Any]:
 
 
 def json_layout(option: str, written: str | None) -> dict[str, Any] | None:
-    """Of an option: JSON text. Raise ``QueryError``."""
+    """Read the JSON text of an option. Raise ``QueryError``."""
     if written is None:
         return None
     try:
@@ -82,7 +82,7 @@ def json_layout(option: str, written: str | None) -> dict[str, Any] | None:
 
 @contextmanager
 def telling() -> Iterator[None]:
-    """What is wrong with a question is one line and the exit code of wrong usage; no answer is a failure, too."""
+    """Turn what is wrong with a question into one line and the exit code of wrong usage, no answer included."""
     try:
         yield
     except QueryError as error:
@@ -92,10 +92,10 @@ def telling() -> Iterator[None]:
 
 
 def listed(names: str | None) -> list[str] | None:
-    """Of an option: ``tower-12,garden-10`` as a list; nothing is an empty one."""
+    """Return ``tower-12,garden-10`` of an option as a list; nothing is an empty one."""
     return None if names is None else [name.strip() for name in names.split(",") if name.strip()]
 
 
 def write_json(found: dict[str, Any]) -> None:
-    """One line on standard output."""
+    """Write one line on standard output."""
     output.write(json.dumps(found, separators=(",", ":")) + "\n")

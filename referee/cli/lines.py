@@ -61,7 +61,7 @@ def batches(stream: BinaryIO, most: int = MAX_LINE_BYTES) -> Iterator[list[bytes
 
 
 def write(data: bytes) -> None:
-    """To standard output, at once, as far as anybody reads."""
+    """Write to standard output, at once, as far as anybody reads."""
     try:
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()

@@ -29,6 +29,6 @@ def leave_quietly() -> NoReturn:
 
 
 def discard() -> None:
-    """What is still buffered goes nowhere when Python ends."""
+    """Have what is still buffered go nowhere when Python ends."""
     with open(os.devnull, "wb") as nothing:  # noqa: PTH123 - os.devnull is no path
         os.dup2(nothing.fileno(), sys.stdout.fileno())

@@ -91,7 +91,7 @@ class Recorder:
         """The newest entry that is no attempt."""
 
     def take(self, event: Any) -> None:
-        """What happened: a move, a forced pass, what was drawn."""
+        """Record what happened: a move, a forced pass, what was drawn."""
         components = self.record.game.position.components
         if isinstance(event, ForcedPass):
             self._write(log_pb2.ForcedPass(seat=event.seat))
@@ -102,7 +102,7 @@ class Recorder:
             self._admit(self._move(event))
 
     def refuse(self, event: Any) -> None:
-        """A move that the rules forbid, as an attempt."""
+        """Record a move that the rules forbid, as an attempt."""
         signed = self._move(event)
         try:
             self.record.check(signed)
@@ -116,7 +116,7 @@ class Recorder:
                 raise
 
     def skip(self, seat: int, event: Any, rule_id: str, words: str = "") -> None:
-        """The arbiter passes the seat over, and the stand-in's move, which is ``event``, is entered for it.
+        """Rule that the seat is passed over; the stand-in's move, ``event``, is entered for it.
 
         ``words``: the arbiter's reason.
         """
@@ -124,16 +124,16 @@ class Recorder:
         self._write(log_pb2.StandIn(seat=seat, move=self._encoded(event)))
 
     def accept(self, seat: int, event: Any, broken: Sequence[str], rule_id: str) -> None:
-        """The arbiter lets the seat's move stand, which breaks these rules."""
+        """Rule that the seat's move stands, which breaks these rules."""
         accept = log_pb2.Accept(seat=seat, move=self._encoded(event), rule_ids=broken)
         self.rule(log_pb2.Rule(accept=accept, rule_id=rule_id))
 
     def restore(self, rule_id: str, words: str) -> None:
-        """The arbiter rules that the position is the one before the newest attempts."""
+        """Rule that the position is the one before the newest attempts."""
         self._rule_with(log_pb2.Rule(restore=log_pb2.Restore(to_seq=self._position_seq), rule_id=rule_id), words)
 
     def take_off(self, seat: int, points: int, words: str = "") -> None:
-        """The arbiter takes points off a seat, at most as many as a ruling may."""
+        """Rule that a seat loses points, at most as many as a ruling may take."""
         penalty = log_pb2.Penalty(seat=seat, points=points)
         self._rule_with(log_pb2.Rule(penalty=penalty, rule_id=RULINGS[Kind.PENALTY]), words)
 
@@ -256,7 +256,7 @@ class Recorder:
         return intent.move(self.record.place, Author(Role.SCRIBE, _SCRIBE), self._scribe, self._encoded(event))
 
     def rule(self, ruling: log_pb2.Rule, arbiter: int = 0) -> None:
-        """An act of an arbiter's."""
+        """Record an act of an arbiter."""
         if arbiter >= len(self._arbiters):
             raise LogError(Code.NOT_AWAITED, f"a ruling of arbiter {arbiter}", "a key of this arbiter")
         self._admit(intent.act(self.record.place, Author(Role.ARBITER, arbiter), self._arbiters[arbiter], ruling))
@@ -324,7 +324,7 @@ def different_keys(paths: dict[str, Path]) -> list[PrivateKey]:
 
 
 def write_new(option: str, path: Path, data: bytes) -> None:
-    """A file that is not there yet. Raise ``Failure``."""
+    """Write a file that is not there yet. Raise ``Failure``."""
     try:
         with path.open("xb") as stream:
             stream.write(data)

@@ -237,7 +237,7 @@ def _connected(game: pb.GameStatus) -> str:
 
 
 def _age(ms: float) -> str:
-    """``12 s``, ``3:07``, ``1:03:07`` or ``2 d 01:03``."""
+    """Return ``12 s``, ``3:07``, ``1:03:07`` or ``2 d 01:03``."""
     seconds = max(0, int(ms // 1000))
     if seconds < 60:
         return f"{seconds} s"

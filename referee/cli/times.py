@@ -59,7 +59,7 @@ def _parsed(text: str) -> int | None:
 
 
 def clock_in_words(terms: log_pb2.ClockTerms) -> str:
-    """As ``clock`` reads it."""
+    """Return the clock as ``clock`` reads it."""
     kind = terms.WhichOneof("control")
     if kind == "per_move":
         return f"{in_words(terms.per_move.move_ms)}/move"

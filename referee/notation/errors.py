@@ -75,6 +75,6 @@ def illegal(
 
 
 def either(words: Iterable[str]) -> str:
-    """``a, b or c``."""
+    """Return ``a, b or c``."""
     *some, last = list(words) or [""]
     return f"{', '.join(some)} or {last}" if some else last

@@ -92,7 +92,7 @@ def written(game: GameText) -> tuple[list[str], list[str], State]:
 
 
 def line(rules_id: str, state: State, event: Any) -> str:
-    """``0: choose 48 wheat/mine:3``, ``line: 3 17 22``: the event in this position, and whose it is."""
+    """Return ``0: choose 48 wheat/mine:3``, ``line: 3 17 22``: the event in this position, and whose it is."""
     (awaited, *_) = state.pending()
     words = notation(rules_id).describe(event, state)
     return f"{awaited.seat}: {words}" if isinstance(awaited, Decision | Forced) else words

@@ -135,33 +135,33 @@ def grammar(rules_id: str) -> Grammar:
 
 
 def place(text: str, at: int) -> tuple[int, int]:
-    """Line and column of a character."""
+    """Return line and column of a character."""
     before = text[:at]
     return before.count("\n") + 1, at - (before.rfind("\n") + 1) + 1
 
 
 def shown(text: str) -> str:
-    """So much of what was found as an error repeats."""
+    """Return as much of what was found as an error repeats."""
     return repr(cut(text))
 
 
 def syntax_error(token: Any, what: str, expected: str) -> NotationError:
-    """About a token, or a tree."""
+    """Return the error about a token, or a tree."""
     return NotationError(Kind.SYNTAX, place_of(token), what, expected)
 
 
 def place_of(token: Any) -> tuple[int, int]:
-    """Line and column of a token, or a tree."""
+    """Return line and column of a token, or a tree."""
     meta = token.meta if isinstance(token, Tree) else token
     return meta.line, meta.column
 
 
 def numbers(tokens: Iterable[Any]) -> tuple[int, ...]:
-    """Of INT tokens."""
+    """Return the numbers of INT tokens."""
     return tuple(map(int, tokens))
 
 
 def cell(token: str) -> tuple[int, int]:
-    """Of a CELL or a pair of dice."""
+    """Return the cell of a CELL or a pair of dice."""
     x, _, y = token.partition(",")
     return int(x), int(y)

@@ -69,7 +69,7 @@ class Setup:
 
 
 def named_game(text: str) -> str:
-    """Of which game the text is, which its first header says. Raise ``NotationError``."""
+    """Return which game the text is of: its first header. Raise ``NotationError``."""
     found = _GAME.match(text)
     if found is None or found["header"] is None:
         at = place(text, found.end() if found else 0)
@@ -96,7 +96,7 @@ def write(setup: Setup) -> list[str]:
 
 
 def line(name: str, value: str) -> str:
-    """``[Seats "2"]``."""
+    """Return ``[Seats "2"]``."""
     return f'[{name} "{value}"]'
 
 
@@ -137,7 +137,7 @@ class Headers:
         return self.values[name][1:-1] if name in self.values else None
 
     def wrong(self, name: str, expected: str) -> NotationError:
-        """About a header's value."""
+        """Return the error about a header's value."""
         return syntax_error(self.values[name], f"{name} {cut(self.values[name])}", expected)
 
     def setup(self) -> Setup:

@@ -140,5 +140,5 @@ def chosen(options: Any) -> dict[str, Plain]:
 
 
 def words(values: Mapping[str, Plain]) -> str:
-    """``max_turns 40, loop_rule one_less``."""
+    """Return ``max_turns 40, loop_rule one_less``."""
     return ", ".join(f"{name} {written(value)}" for name, value in values.items()) or "none chosen"

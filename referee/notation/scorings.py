@@ -20,7 +20,7 @@ class Scorings:
         return [state for _, state in self._found]
 
     def see(self, state: State) -> None:
-        """After every event, and wherever the game was set back."""
+        """Look at the position after every event, and wherever the game was set back."""
         lines = len(self._notation.rounds(state, 0))
         while self._found and self._found[-1][0] > lines:
             self._found.pop()

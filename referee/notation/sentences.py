@@ -8,7 +8,7 @@ from referee.games.game import Rule, Violation
 
 
 def sentence(violation: Violation, rules: Mapping[str, Rule]) -> str:
-    """``ALH-A2 at 0,0 and 0,-1 (sides: N): Where two tiles touch …``; ``rules``: the catalogue by id."""
+    """Return ``ALH-A2 at 0,0 and 0,-1 (sides: N): Where two tiles touch …``; ``rules``: the catalogue by id."""
     words = violation.rule_id
     if violation.cells:
         words += " at " + " and ".join(f"{x},{y}" for x, y in violation.cells)

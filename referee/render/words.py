@@ -29,7 +29,7 @@ def awaited(pending: Pending) -> str:
 
 
 def seat_words(seat: int, names: Sequence[str]) -> str:
-    """``seat 1``, or ``seat 1, Blue``. ``names``: by seat, empty for none."""
+    """Return ``seat 1``, or ``seat 1, Blue``. ``names``: by seat, empty for none."""
     return f"seat {seat}, {names[seat]}" if names[seat : seat + 1] and names[seat] else f"seat {seat}"
 
 

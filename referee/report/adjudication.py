@@ -325,7 +325,7 @@ class _Judge:
         return {ruling.line: ruling for ruling in rulings}
 
     def read(self, index: int) -> None:
-        """The next line. Raise ``NotationError``, ``RulingError``."""
+        """Read the next line. Raise ``NotationError``, ``RulingError``."""
         before = self._table.line
         if self._acts[index].data == "by_table":
             self._done(self._acts[index])
@@ -347,7 +347,7 @@ class _Judge:
         self.outcome.scored = self._scorings.states
 
     def take(self, index: int) -> None:
-        """A move, a draw or a pass. Raise ``NotationError``, ``RulingError``."""
+        """Judge a move, a draw or a pass. Raise ``NotationError``, ``RulingError``."""
         act = self._acts[index]
         event, wrong = self._meant(self.outcome.state, act)
         if wrong is None:
@@ -378,7 +378,7 @@ class _Judge:
         return wrong.kind is Kind.SYNTAX and any(each.step is not Step.PLAYED for each in self.outcome.entered)
 
     def end(self, found: Headers) -> None:
-        """After the last line: who was skipped last does not move again; then the result."""
+        """End after the last line: the seat skipped last does not move again; then the result."""
         if self._skipped is not None:
             ahead, moves = self.outcome.state.copy(), 0
             while (move := _stand_in(ahead, self._skipped)) is not None:

@@ -18,7 +18,7 @@ _Round = tuple[int, State]
 
 
 def sheet(state: State, scored: Sequence[State], *, final: bool) -> Sheet:
-    """Round by round, as far as the boards of the rounds are known; what they do not explain is taken over.
+    """Score round by round, as far as the boards are known; what they do not explain is taken over.
 
     Raise ``SheetError`` if the points are fewer than the last round gives, or come from no round at all.
     """

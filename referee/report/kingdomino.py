@@ -13,7 +13,7 @@ from referee.report.sheet import Item, Player, Reason, Sheet, tied, upper
 
 
 def sheet(state: State, scored: Sequence[State], *, final: bool) -> Sheet:  # noqa: ARG001 - it scores once
-    """Of the kingdoms as they are."""
+    """Score the kingdoms as they are."""
     standings = [state.standing(seat) for seat in range(state.seats)]
     ranks = places(standings)
     players = [

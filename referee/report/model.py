@@ -142,7 +142,7 @@ class Report:
 
 
 def title(setup: Setup) -> str:
-    """``Kingdomino, 2 seats``."""
+    """Return ``Kingdomino, 2 seats``."""
     return f"{setup.rules_id.capitalize()}, {counted(setup.seats, 'seat')}"
 
 

@@ -11,7 +11,7 @@ from referee.report.sheet import Item, Player, Reason, Sheet, ordinals, tied, up
 
 
 def sheet(state: State, scored: Sequence[State], *, final: bool) -> Sheet:  # noqa: ARG001 - awards are in the position
-    """Of the sheets as they are; places of types that nobody has completed are those of the end."""
+    """Score the sheets as they are; places of types that nobody has completed are those of the end."""
     scores, shares = state.score()
     names = [f"seat {seat}" for seat in range(state.seats)]
     names += [f"virtual {player}" for player in range(len(state.virtual))]

@@ -72,7 +72,7 @@ class Sheet:
     """What was taken over, what is missing."""
 
     def rule_ids(self) -> list[str]:
-        """Of all rules that the sheet names, each once, in the order of their mention."""
+        """Return the ids of all rules that the sheet names, each once, in the order of their mention."""
         items = [rules for player in self.players for item in player.items for rules in item.rules]
         return list(dict.fromkeys([*items, *(rule for tie in self.ties for rule in tie.rules)]))
 
@@ -88,7 +88,7 @@ class Scorer(Protocol):
     """What a game's module of this package offers."""
 
     def sheet(self, state: Any, scored: Sequence[Any], *, final: bool) -> Sheet:
-        """The position's sheet. ``scored``: the positions right after each scoring of the game, where they are known.
+        """Return the sheet. ``scored``: the positions right after each scoring of the game, where they are known.
 
         ``final``: of a game that is not over, as if it ended here; otherwise as far as points were given. Raises
         ``SheetError``.
@@ -217,13 +217,13 @@ def tied(totals: Sequence[int]) -> list[list[int]]:
 
 
 def ordinals(first: int, count: int) -> str:
-    """``1st and 2nd place``."""
+    """Return ``1st and 2nd place``."""
     names = [ORDINALS[place - 1] for place in range(first, first + count)]
     return f"{named(names)} place{'s' if count > 1 else ''}"
 
 
 def upper(words: str) -> str:
-    """As the beginning of a sentence."""
+    """Return the words as the beginning of a sentence."""
     return words[:1].upper() + words[1:]
 
 

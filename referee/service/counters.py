@@ -48,7 +48,7 @@ class Distribution:
         self.total += value
 
     def buckets(self) -> list[tuple[str, float]]:
-        """Cumulative counts by upper bound, as Prometheus wants them."""
+        """Return cumulative counts by upper bound, as Prometheus wants them."""
         so_far, buckets = 0, list[tuple[str, float]]()
         for bound, count in zip((*self._bounds, float("inf")), self._counts, strict=True):
             so_far += count
@@ -165,7 +165,7 @@ class Commits:
         return int(self.rows.total)
 
     def lately_us(self) -> tuple[int, int]:
-        """Median and 99th percentile of the last minute, in microseconds; of its last 4096 commits, if it had more."""
+        """Return the last minute's median and 99th percentile, in microseconds; of its last 4096 commits at most."""
         since = monotonic() - _LATELY_S
         took = sorted(seconds for when, seconds in self._lately if when >= since)
         if not took:

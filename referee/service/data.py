@@ -50,7 +50,7 @@ class Data:
         os.utime(path, ns=(now_ms * 1_000_000, now_ms * 1_000_000))
 
     def alive_ms(self) -> int:
-        """When it was noted last, in milliseconds since 1970; 0: never. Raise ``OSError``."""
+        """Return when it was noted last, in milliseconds since 1970; 0: never. Raise ``OSError``."""
         try:
             return (self.path / ALIVE_FILE).stat().st_mtime_ns // 1_000_000
         except FileNotFoundError:

@@ -20,7 +20,7 @@ def game_id_of(text: str) -> bytes:
 
 
 def page_token(kind: str, place: int) -> str:
-    """Opaque to the client; bound to what it is a page of."""
+    """Return a token that is opaque to the client and bound to what it is a page of."""
     return urlsafe_b64encode(f"{kind}:{place}".encode()).decode()
 
 

@@ -100,7 +100,7 @@ class GameService:
         caller: Caller,
         finish: Callable[[Act], Act] | None = None,
     ) -> tuple[LiveGame, Answer]:
-        """Whatever call it comes with. ``finish`` adds what goes with the act, or raises."""
+        """Submit an act, whatever call it comes with. ``finish`` adds what goes with the act, or raises."""
         receipt, arrival = self._live_games.context.time.receipt(), self._acts.received("unary")
         try:
             game, act = await self._act(game_id_of(request.game_id), request, caller, receipt)

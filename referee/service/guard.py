@@ -84,7 +84,7 @@ class ResponseStream:
                 self.last_s, self.since_s = self.since_s, None
 
     def remaining_s(self) -> float:
-        """Until the client waits no longer; infinite if it did not say."""
+        """Return how long the client waits; infinite if it did not say."""
         return _patience_s(self._context)
 
     @property
@@ -147,7 +147,7 @@ class Calls:
         del self._unary[task]
 
     def remaining_s(self) -> float:
-        """Until this task's unary call is cut off, or its client waits no longer."""
+        """Return the time until this task's unary call is cut off, or its client waits no longer."""
         task = asyncio.current_task()
         assert task is not None  # noqa: S101
         _, since_s, context = self._unary[task]
@@ -187,7 +187,7 @@ class Calls:
                 self._end_stream(task, responses)
 
     def stop(self) -> None:
-        """When no call is left."""
+        """Stop when no call is left."""
         if self._clock is not None:
             self._clock.cancel()
 

@@ -315,5 +315,5 @@ class Server:
         _log.info("stopped", entries=self._counters.commits.entries)
 
     async def wait(self) -> None:
-        """Until it is stopped."""
+        """Wait until it is stopped."""
         await self._server.wait_for_termination()

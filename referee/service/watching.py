@@ -47,7 +47,7 @@ class WatchLimits:
 
     @contextmanager
     def place(self, game_id: bytes) -> Iterator[None]:
-        """Taken until it is left. Raise ``LimitReached``."""
+        """Take a place until it is left. Raise ``LimitReached``."""
         if self._of_game[game_id] >= self._most_of_game:
             raise LimitReached("watchers of this game")
         if self._of_game.total() >= self._most:
@@ -129,7 +129,7 @@ class Heartbeats:
         await self._quiet.wait()
 
     def stop(self) -> None:
-        """When no stream is left."""
+        """Stop when no stream is left."""
         if self._task is not None:
             self._task.cancel()
 
@@ -214,10 +214,10 @@ async def tell(
 
 
 def heartbeat(seq: int, now_ms: int) -> bytes:
-    """Exact bytes of a ``WatchGameResponse``."""
+    """Return the exact bytes of a ``WatchGameResponse``."""
     return pb.WatchGameResponse(seq=seq, heartbeat=pb.Heartbeat(referee_ms=now_ms)).SerializeToString()
 
 
 def closing(seq: int, ending: Ending) -> bytes:
-    """Exact bytes of a ``WatchGameResponse``."""
+    """Return the exact bytes of a ``WatchGameResponse``."""
     return pb.WatchGameResponse(seq=seq, closing=pb.Closing(reason=REASONS[ending])).SerializeToString()

@@ -192,7 +192,7 @@ def quoted(text: str) -> str:
 
 
 def in_words(ms: int) -> str:
-    """Such as ``1h30m``."""
+    """Return the time in words, such as ``1h30m``."""
     words, left = "", ms
     for unit, size in UNITS.items():
         count, left = divmod(left, size)

@@ -68,7 +68,7 @@ async def test_a_game_to_its_end(opened: Opened, tmp_path: Path, source: str) ->
     assert (done.returncode, done.stderr) == (0, "seat 0 taken, waiting for the others\nthe game begins\n")
     result = await other
     assert f"(seat 0: {result.scores[0]}, seat 1: {result.scores[1]})" in done.stdout
-    assert done.stdout.startswith("Seat 0 came ")
+    assert done.stdout.startswith("Seat 0 finished ")
 
 
 @pytest.mark.parametrize(("game", "seats"), [("kingdomino", 3), ("rollwrite", 1), ("rollwrite", 3)])

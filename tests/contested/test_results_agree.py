@@ -128,7 +128,7 @@ def bots_last_line(made: Contested, _: Path) -> Said:
     player = Player(Join("127.0.0.1:1", made.played.record.game_id.hex(), seat, "t"), RandomBot(), key=seat_key(seat))
     player.ledger.add(made.entries, made.played.notes[-1])
     line = _summary(player._result())
-    came = re.search(r"came (?:joint )?number (\d+)", line)
+    came = re.search(r"finished (?:joint )?number (\d+)", line)
     assert last is not None
     assert (came and int(came[1])) == (last.places[seat] if last.places else None)
     return in_text(line)

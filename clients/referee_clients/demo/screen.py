@@ -53,11 +53,11 @@ class Screen:
             self._live.stop()
 
     def moved(self, words: str) -> None:
-        """What a seat just did, in words."""
+        """Show what a seat just did, in words."""
         self._moves = [*self._moves[1 - REMEMBERED :], words]
 
     def show(self, record: Record) -> None:
-        """The game after a commit."""
+        """Show the game after a commit."""
         state: Any = record.game.position.state
         if self._live is not None:
             self._live.update(self.frame(record))
@@ -112,7 +112,7 @@ class Screen:
 
 
 def show_result(console: Console, show: Show, bots: Sequence[str], record: Record) -> None:
-    """How the game ended, and who won it."""
+    """Show how the game ended, and who won it."""
     end = record.game.end
     if end is None:
         return

@@ -114,7 +114,7 @@ class Folder:
         return known
 
     def names(self, game_id: str, seats: int) -> tuple[str, ...]:
-        """By seat; empty for a seat without a name. The file may be edited, so it is believed only so far."""
+        """Return the names by seat, empty for none. The file may be edited, so it is believed only so far."""
         found = self._names.get(game_id)
         kept = [
             shown_name(name) if isinstance(name, str) else "" for name in (found if isinstance(found, list) else [])

@@ -33,7 +33,7 @@ class Line(Input):
         self.cursor_position = len(text)
 
     def keep(self, text: str) -> None:
-        """What was entered, to be brought back."""
+        """Keep what was entered, to be brought back."""
         if text.strip() and self._typed[-1:] != [text]:
             self._typed.append(text)
         self._at = len(self._typed)

@@ -76,7 +76,7 @@ class Desk:
         return self._moves[0] if self._moves else ""
 
     def awaited(self, names: Sequence[str]) -> str:
-        """In words: who, and what."""
+        """Return in words who is awaited, and for what."""
         match self.pending:
             case Decision(seat, kinds):
                 return f"{seat_name(seat, names)} to move: {', '.join(kind.replace('_', ' ') for kind in kinds)}"
@@ -193,12 +193,12 @@ class Desk:
 
 
 def seat_name(seat: int, names: Sequence[str]) -> str:
-    """``Seat 1``, or ``Seat 1, Blue``."""
+    """Return ``Seat 1``, or ``Seat 1, Blue``."""
     return f"Seat {seat}, {names[seat]}" if names[seat : seat + 1] and names[seat] else f"Seat {seat}"
 
 
 def last_words(choices: Iterable[str]) -> list[str]:
-    """Of each what it ends with: all that differs."""
+    """Return of each what it ends with: all that differs."""
     return [choice.rstrip().rpartition(" ")[2] for choice in choices]
 
 

@@ -82,7 +82,7 @@ class Scribe:
         return self._answer is not None
 
     async def run(self) -> None:
-        """To the end of the game, through every break of the connection. Raise ``ClientError``."""
+        """Follow the game to its end, through every break of the connection. Raise ``ClientError``."""
         try:
             async with self._connection as connection:
                 await connection.play(self.ledger, self._take)

@@ -366,7 +366,7 @@ class TableScreen(Screen[None]):
             self.query_one(Line).begin(line)
 
     def action_hide(self) -> None:
-        """Hides hands, and shows them again."""
+        """Hide hands, and show them again."""
         self._hides = not self._hides
         self.query_one(Line).password = self._hides_typing()
         self._meant = None, ""
@@ -473,7 +473,7 @@ class TableScreen(Screen[None]):
     # --- keys ----------------------------------------------------------------------------------------------------
 
     def action_help(self) -> None:
-        """What may be entered now, then the keys."""
+        """Show what may be entered now, then the keys."""
         if self._desk is not None:
             self.app.push_screen(
                 Help("\n".join([self._awaited(), "", *self._desk.help(), "", *self._help_beside(), _KEYS]))
@@ -495,7 +495,7 @@ class TableScreen(Screen[None]):
         self.dismiss()
 
     def action_look(self, step: int) -> None:
-        """Scrolls the boards, or the entries where they have their place."""
+        """Scroll the boards, or the entries where they have their place."""
         shown = "#entries" if self.has_class("entries") else "#board"
         pane = self.query_one(shown, VerticalScroll)
         pane.scroll_relative(y=step * max(1, pane.size.height - 1), animate=False)
@@ -538,7 +538,7 @@ def _where(reading: Reading) -> str:
 
 
 def _ranges(numbers: Sequence[int]) -> str:
-    """``1 to 4, 7``."""
+    """Return ``1 to 4, 7``."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and runs[-1][-1] == number - 1:

@@ -80,7 +80,7 @@ class Arbiter:
             raise denied(answer_of(error)) from error
 
     async def erase(self, seq: int) -> bool:
-        """Erases the text of an entry; whether there was one. For arbiters and organisers."""
+        """Erase the text of an entry; return whether there was one. For arbiters and organisers."""
         try:
             request = pb.EraseRemarkRequest(game_id=self._game_id, seq=seq)
             return (await self._stub.EraseRemark(request, timeout=CALL_S, metadata=self._metadata)).erased

@@ -58,7 +58,7 @@ class Solver:
         return proof
 
     async def explain(self, rules_id: str, game_id: str, move: bytes, *, rlimit: int = 0) -> pb.ExplainMoveResponse:
-        """Why a move would be refused now. ``move``: as in an intent of this game. Raises what ``prove`` does."""
+        """Explain why a move would be refused now. ``move``: as in an intent of the game. Raise what ``prove`` does."""
         game = _provable(rules_id)
         request = pb.ExplainMoveRequest(game_id=game_id, move=move, budget=_budget(rlimit))
         with _told():

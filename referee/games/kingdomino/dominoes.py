@@ -26,7 +26,7 @@ class Half(NamedTuple):
     crowns: int
 
     def __str__(self) -> str:
-        """``wheat``, ``mine:2``."""
+        """Return ``wheat``, ``mine:2``."""
         return TERRAINS[self.terrain] + (f":{self.crowns}" if self.crowns else "")
 
 
@@ -38,7 +38,7 @@ class Domino(NamedTuple):
     right: Half
 
     def __str__(self) -> str:
-        """``48 wheat/mine:3``."""
+        """Return ``48 wheat/mine:3``."""
         return f"{self.number} {self.left}/{self.right}"
 
 

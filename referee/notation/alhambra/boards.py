@@ -34,7 +34,7 @@ def write(state: State) -> str:
 
 
 def read(tree: Any, state: State) -> tuple[str, ...]:
-    """Into a state before the first event, then hold the last scoring; return what is missing.
+    """Read into a state before the first event, then hold the last scoring; return what is missing.
 
     Raise ``NotationError``.
     """

@@ -230,7 +230,7 @@ def describe(about: Claim) -> str:
 
 
 def describe_move(each: TurnMove) -> str:
-    """``add tower-12 1,-2``, ``remove 1,-2``, ``reserve tower-12``, …."""
+    """Return ``add tower-12 1,-2``, ``remove 1,-2``, ``reserve tower-12``, …."""
     match each:
         case Remove((x, y)):
             return f"remove {x},{y}"

@@ -59,7 +59,7 @@ def write(state: State) -> str:
 
 
 def write_laid(layout: Layout, state: State) -> str:
-    """``laid garden-8-NW 0,-1``."""
+    """Return ``laid garden-8-NW 0,-1``."""
     laid = (f"{state.tile_set.names[tile]} {x},{y}" for (x, y), tile in layout.cells().items())
     return _words("laid", laid) + accepted.write(layout_violations(layout))
 
@@ -77,7 +77,7 @@ def _names(bits: int, state: State) -> list[str]:
 
 
 def read(tree: Any, state: State) -> None:
-    """Into a state before the first event. Raise ``NotationError``."""
+    """Read into a state before the first event. Raise ``NotationError``."""
     phase, seat, start, turns, ending, scorings, piles, market, row, discard, neutral, bought, *seats = tree.children
     if len(seats) != state.seats:
         _refuse(tree, f"{len(seats)} scores and hands", f"{state.seats}, one for each seat")
@@ -173,7 +173,7 @@ def _seat(tree: Any, seat: int, state: State) -> None:
 
 
 def read_laid(laid: Any, seat: int, state: State) -> None:
-    """ALH-A1 to ALH-A8: what is laid is an Alhambra, or what an arbiter let stand. Raise ``NotationError``."""
+    """Read what is laid: an Alhambra (ALH-A1 to ALH-A8), or what an arbiter let stand. Raise ``NotationError``."""
     cells = {}
     *tiles, mark = laid.children
     for one in tiles:

@@ -110,7 +110,7 @@ def tiles_of(tokens: Iterable[Any], state: State) -> tuple[int, ...]:
 
 
 def tile_of(token: Any, state: State) -> int:
-    """Its whole name only: garden-10 is a tile, and so are garden-10-N and garden-10-W. Raise ``NotationError``."""
+    """Return the tile of a whole name: garden-10, garden-10-N and garden-10-W are three. Raise ``NotationError``."""
     tile = state.tile_set.numbers.get(token)
     if tile is None:
         kind = "-".join(token.split("-")[:2])

@@ -30,7 +30,7 @@ def tile_name(name: Any, where: str) -> str:
 
 
 def tile_names(value: Any, where: str) -> tuple[str, ...]:
-    """Different tiles, in the order of the array. Raise ``QueryError``."""
+    """Return different tiles, in the order of the array. Raise ``QueryError``."""
     names = [tile_name(name, where) for name in an_array(value, where)]
     for i, name in enumerate(names):
         if name in names[:i]:
@@ -39,7 +39,7 @@ def tile_names(value: Any, where: str) -> tuple[str, ...]:
 
 
 def cell(value: Any, where: str) -> Cell:
-    """From ``[x,y]``. Raise ``QueryError``."""
+    """Read ``[x,y]``. Raise ``QueryError``."""
     numbers = an_array(value, where)
     if len(numbers) != 2:
         raise QueryError(f"{where}: {shown(value)}; expected [x,y]")

@@ -28,7 +28,7 @@ from referee.games.game import Cell, ForcedPass
 
 
 def describe(event: Event, state: State) -> str:
-    """``take denar-3 dirham-2``, ``buy tower-12 (slot 2) with ducat-4 ducat-5``, ``place garden-10-N 1,-2``, …
+    """Return ``take denar-3 dirham-2``, ``buy tower-12 (slot 2) with ducat-4 ducat-5``, ``place garden-10-N 1,-2``, …
 
     ``state``: the position before the event.
     """

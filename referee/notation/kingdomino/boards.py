@@ -31,7 +31,7 @@ def write(state: State) -> str:
 
 
 def read(tree: Any, state: State) -> Iterator[str]:
-    """Into a state before the first event; return what was counted as discarded. Raise ``NotationError``."""
+    """Read into a state before the first event; return what was counted as discarded. Raise ``NotationError``."""
     if len(tree.children) != state.seats:
         _refuse(tree, f"{len(tree.children)} kingdoms", f"{state.seats}, one for each seat")
     each = state.lines_in_all * kings_of(state.seats)

@@ -96,6 +96,6 @@ def describe(about: Claim) -> str:
 
 
 def describe_move(placed: Placed) -> str:
-    """``place 48 wheat/mine:3 1,0 2,0``."""
+    """Return ``place 48 wheat/mine:3 1,0 2,0``."""
     (ax, ay), (bx, by) = placed.left, placed.right
     return f"place {placed.domino} {ax},{ay} {bx},{by}"

@@ -39,7 +39,7 @@ def write(state: State) -> str:
 
 
 def write_kingdom(kingdom: Kingdom, state: State) -> str:
-    """``castle 2,2 placed 5 0,1 1,1``."""
+    """Return ``castle 2,2 placed 5 0,1 1,1``."""
     castle = "nowhere" if kingdom.castle is None else _cell(kingdom.castle)
     return " ".join(("castle", castle, *_placed(kingdom, state)))
 
@@ -63,7 +63,7 @@ def _cell(where: Cell) -> str:
 
 
 def read(tree: Any, state: State) -> None:
-    """Into a state before the first event. Raise ``NotationError``."""
+    """Read into a state before the first event. Raise ``NotationError``."""
     phase, seat, turns, order, kings, offer, removed, *kingdoms = tree.children
     if len(kingdoms) != state.seats:
         _refuse(tree, f"{len(kingdoms)} kingdoms", f"{state.seats}, one for each seat")

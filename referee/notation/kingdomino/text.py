@@ -29,7 +29,7 @@ TERMINALS: Final = {
 
 
 def write_components(table: DominoSet) -> str:
-    """``wheat/wheat wheat/wheat forest/forest …``: left and right half of each domino, from number 1 on."""
+    """Return ``wheat/wheat wheat/wheat forest/forest …``: left and right half of each domino, from number 1 on."""
     return " ".join(f"{domino.left}/{domino.right}" for domino in table.dominoes)
 
 

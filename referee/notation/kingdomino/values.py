@@ -16,7 +16,7 @@ _NUMBERS: Final = {str(domino.number): domino for domino in DOMINOES}
 
 
 def frame(value: Any, where: str) -> tuple[int, Cell | None]:
-    """Size, and the castle's column and row or None, of ``{"size":5,"castle":[2,2]}``. Raise ``QueryError``."""
+    """Return size, and the castle's column and row or None, of ``{"size":5,"castle":[2,2]}``. Raise ``QueryError``."""
     fields = an_object(value, where)
     only(fields, _FRAME, where)
     size = required(fields, "size", where)

@@ -21,7 +21,7 @@ from referee.games.kingdomino.scoring import central_bonus, harmony_bonus
 
 
 def describe(event: Event, state: State) -> str:
-    """``castle 2,2``, ``choose 48 wheat/mine:3``, ``place 48 wheat/mine:3 0,1 1,1``, ``line: 3 17 22``, ….
+    """Return ``castle 2,2``, ``choose 48 wheat/mine:3``, ``place 48 wheat/mine:3 0,1 1,1``, ``line: 3 17 22``, ….
 
     A domino's number comes with what is on its left and its right half; the cells after it are of the same halves.
     ``state``: the position before the event.
@@ -46,7 +46,7 @@ def describe(event: Event, state: State) -> str:
 
 
 def rounds(state: State, held: int) -> list[str]:
-    """Kingdomino scores once, at its end; a line for each seat: ``seat 0: wheat 5x2, mine 3x4, harmony 5: 27 points``.
+    """Return a line for each seat at the end: ``seat 0: wheat 5x2, mine 3x4, harmony 5: 27 points``.
 
     ``5x2``: squares and crowns of an area; those without a crown are left out.
     """

@@ -37,7 +37,7 @@ def write(state: State) -> str:
 
 
 def read(tree: Any, state: State) -> tuple[str, ...]:
-    """Into a state before the first event; there are no remarks. Raise ``NotationError``."""
+    """Read into a state before the first event; there are no remarks. Raise ``NotationError``."""
     parts: dict[str, list[Any]] = {"paper": [], "virtual": [], "earned": []}
     for part in tree.children:
         parts[part.data].append(part)

@@ -41,17 +41,17 @@ def write(state: State) -> str:
 
 
 def words(first: str, rest: Iterable[Any]) -> str:
-    """``seats 0 1``."""
+    """Return ``seats 0 1``."""
     return " ".join((first, *map(str, rest)))
 
 
 def pair_words(dice: tuple[int, int]) -> str:
-    """``1,6``."""
+    """Return ``1,6``."""
     return f"{dice[0]},{dice[1]}"
 
 
 def read(tree: Any, state: State) -> None:
-    """Into a state before the first event. Raise ``NotationError``."""
+    """Read into a state before the first event. Raise ``NotationError``."""
     phase, seat, start, round_, turns, roll, player, changed, first, *rest = tree.children
     state.phase = Phase[phase.upper()]
     state.seat, state.start = (below(token, state.seats) for token in (seat, start))

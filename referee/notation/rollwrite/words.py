@@ -32,7 +32,7 @@ from referee.notation.rollwrite.points import Scored
 
 
 def describe(event: Event, state: State) -> str:
-    """``change dice to blue 3 5 yellow 1 1``, ``build tower 3,5``, ``get coins (2)``, ``keep 3,5``, …
+    """Return ``change dice to blue 3 5 yellow 1 1``, ``build tower 3,5``, ``get coins (2)``, ``keep 3,5``, …
 
     ``state``: the position before the event.
     """
@@ -73,7 +73,7 @@ def gain(state: State) -> int:
 
 
 def rounds(state: State, held: int) -> list[str]:
-    """A line for each completed type, ``round 9: tower completed by seat 1, 21 points``, and the final score's lines.
+    """Return each completed type, ``round 9: tower completed by seat 1, 21 points``, and the final score's lines.
 
     Without the first ``held`` of them.
     """

@@ -85,12 +85,12 @@ class Valuation:
         return value
 
     def gain(self, tile: int, *, rival: bool = False) -> float:
-        """What one tile more would change, for the seat or (as a loss) for the next rival; its wall is left aside."""
+        """Return what a tile more changes, for the seat or (as a loss) for the next rival; its wall is left aside."""
         type_ = self.types[tile]
         return self.majority(type_, rivals=1 if rival else 0, mine=0 if rival else 1) - self.majority(type_)
 
     def tiles(self, laid: int, reserve: int, neutral: int) -> float:
-        """Majorities with these tiles laid, in reserve (in part) and with the neutral player (bit sets)."""
+        """Value majorities with these tiles laid, in reserve (in part) and with the neutral player (bit sets)."""
         key = (laid, reserve, neutral)
         value = self._tiles.get(key)
         if value is None:
@@ -152,7 +152,7 @@ class Valuation:
         return -self.weights.rival_money * max((VALUE[kind] for kind in row), default=0)
 
     def market(self, hand: bytes, market: list[int]) -> float:
-        """Chances in the market that stays: one's own in the next turn, less those of the rival before it."""
+        """Value the market that stays: one's own in the next turn, less those of the rival before it."""
         if self.last:
             return 0.0
         weights = self.weights
