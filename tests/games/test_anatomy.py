@@ -80,4 +80,4 @@ def test_their_imports_are_linted() -> None:
     settings = tomllib.loads(PYPROJECT.read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
     (contract,) = [each for each in settings if each["name"] == "Every game has the same anatomy"]
     assert contract["containers"] == [f"referee.games.{rules_id}" for rules_id in registry.names()]
-    assert sorted(module for layer in contract["layers"] for module in re.split(" : ", layer)) == sorted(ANATOMY)
+    assert sorted(module for layer in contract["layers"] for module in re.split(r" \| ", layer)) == sorted(ANATOMY)
