@@ -8,7 +8,7 @@ from referee.games.game import Rule, Violation
 
 
 def sentence(violation: Violation, rules: Mapping[str, Rule]) -> str:
-    """Return ``ALH-A2 at 0,0 and 0,-1 (sides: N): Where two tiles touch …``; ``rules``: the catalogue by id."""
+    """Return ``ALH-A2 at 0,0 and 0,-1 (sides: N): "Where two tiles touch …"``; ``rules``: the catalogue by id."""
     words = violation.rule_id
     if violation.cells:
         words += " at " + " and ".join(f"{x},{y}" for x, y in violation.cells)
@@ -16,4 +16,5 @@ def sentence(violation: Violation, rules: Mapping[str, Rule]) -> str:
         facts = ", ".join(f"{name.replace('_', ' ')}: {fact}" for name, fact in violation.facts.items())
         words += f" ({facts})"
     rule = rules.get(violation.rule_id)
-    return f"{words}: {rule.text}" if rule else words
+    # In quotes, as it says what must be, and what happened is the opposite.
+    return f'{words}: "{rule.text}"' if rule else words
