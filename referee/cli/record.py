@@ -10,7 +10,7 @@ import typer
 from referee.cli import texts
 from referee.cli.arguments import verifier_key
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.cli.recorder import Recorder, checkpoint_signer, different_keys, has_rulings, obstacle, write_new
+from referee.cli.recorder import NO_CLOCK, Recorder, checkpoint_signer, different_keys, has_rulings, obstacle, write_new
 from referee.log.errors import LogError
 from referee.notation import game_text
 from referee.notation.game_text import Reading
@@ -54,8 +54,9 @@ def record(  # noqa: PLR0917 - typer reads options from the signature
     carry the time of the recording.
 
     Resignations, take-backs and protests are recorded in their places; so are an arbiter's rulings, which need
-    --arbiter-key. Headers such as Penalties do not say when something happened, so they are entered last. A forfeit
-    without a ruling, such as a flag, becomes a ruling of arbiter 0, as the recording has no clock.
+    --arbiter-key. Headers such as Penalties do not say when something happened, so they are entered last. A recording
+    has no clock: a forfeit without a ruling, such as a flag, becomes a ruling of arbiter 0, and a text in which an
+    arbiter sets a clock, or takes time off one, is refused.
 
     If the text is wrong, the command names the line and writes no file.
 
@@ -74,6 +75,8 @@ def record(  # noqa: PLR0917 - typer reads options from the signature
     is_given_up = any(isinstance(each, TableAct) and each.kind is Kind.ABORT for each in game.happened)
     if not is_given_up and (why := obstacle(game.contest, game.setup.seats, reading.state.pending())):
         raise Failure(f"{text}: {why}", EXIT_USAGE)
+    if clocked := next((act for act in game.happened if isinstance(act, TableAct) and act.needs_clock), None):
+        raise Failure(f"{text}: nothing recorded: {clocked}: {NO_CLOCK}; expected a text without this line", EXIT_USAGE)
     if not arbiters and (ruled := _ruled(reading)):
         raise Failure(
             f"{text}: nothing recorded, because this text needs an arbiter's rulings: {ruled}; expected --arbiter-key",

@@ -38,6 +38,7 @@ from referee.v1 import game_service_pb2 as pb
 from referee.wire.registry import codec
 
 _SCRIBE = 0
+NO_CLOCK = "this needs a clock, which a game that is recorded from a text does not have"
 _MOST_PENALTIES = 100
 """How many penalties a seat gets from a text at the most."""
 
@@ -204,6 +205,8 @@ class Recorder:
         if act.kind in (Kind.STANDS, Kind.ABORT):
             self._stands = act if act.kind is Kind.STANDS else None
             return
+        if act.needs_clock:
+            raise LogError(Code.NOT_AWAITED, f"{act}: {NO_CLOCK}", "a text without this line")
         if act.is_ruling or act.kind is Kind.FELL:
             self._rule_by(act, table_messages.ruling(act, self._seqs))
             return

@@ -24,8 +24,9 @@ from referee.notation.errors import NotationError
 from referee.notation.grammar import grammar
 from referee.notation.registry import notation
 from referee.notation.sentences import sentence
+from referee.notation.times import in_words
 from referee.transcript.game_file import GameFile
-from referee.transcript.words import in_words, quoted, ruling_words
+from referee.transcript.words import quoted, ruling_words
 
 rule = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
 _Seat = Annotated[int, typer.Option("--seat", metavar="N", min=0, help="The seat.", show_default=False)]

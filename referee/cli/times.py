@@ -7,16 +7,15 @@ import re
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.log.terms import MAX_BUDGET_MS
 from referee.log.v1 import log_pb2
-from referee.transcript.words import UNITS, in_words
+from referee.notation.times import duration_ms, in_words
 
-_TIME = re.compile(r"(?:(\d{1,9})d)?(?:(\d{1,9})h)?(?:(\d{1,9})m(?!s))?(?:(\d{1,9})s)?(?:(\d{1,9})ms)?", re.ASCII)
 EXPECTED = "a time such as 90s, 5m, 1h30m or 2d"
 CLOCK_EXPECTED = "BASE+MORE (10m+5s), TIME/move (30s/move), BASE dDELAY (10m d3s) or DAYS/move (3d/move)"
 
 
 def milliseconds(option: str, text: str) -> int:
     """Raise ``Failure``."""
-    if (found := _parsed(text)) is None:
+    if (found := duration_ms(text)) is None:
         raise Failure(f"{option} {text!r}: expected {EXPECTED}", EXIT_USAGE)
     if found > MAX_BUDGET_MS:
         raise Failure(f"{option} {text}: expected at most {in_words(MAX_BUDGET_MS)}", EXIT_USAGE)
@@ -47,15 +46,9 @@ def clock(option: str, text: str) -> log_pb2.ClockTerms:
 
 
 def _part(option: str, text: str, part: str) -> int:
-    if (found := _parsed(part)) is None or found > MAX_BUDGET_MS:
+    if (found := duration_ms(part)) is None or found > MAX_BUDGET_MS:
         raise Failure(f"{option} {text!r}: {part!r} is not a time; expected {CLOCK_EXPECTED}", EXIT_USAGE)
     return found
-
-
-def _parsed(text: str) -> int | None:
-    if not text or (found := _TIME.fullmatch(text)) is None:
-        return None
-    return sum(int(count or 0) * size for count, size in zip(found.groups(), UNITS.values(), strict=True))
 
 
 def clock_in_words(terms: log_pb2.ClockTerms) -> str:

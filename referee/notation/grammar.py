@@ -29,6 +29,7 @@ _TERMINALS: Final = {
     "RULE": "the id of a rule",
     "HOW": "how, such as flag",
     "NEGATIVE": "a number",
+    "TIME": "a time, such as 1m30s",
     "_NL": "the end of the line",
     "$END": "the end of the text",
 }

@@ -1,10 +1,11 @@
 """What is done at the table beside moves and draws, as lines of a text. Knows no game and no rules.
 
-    1: resign                                       arbiter: penalty 2 seat 1
+    1: resign                                       arbiter: penalty seat 1 points 2
     1: back to 12                                   arbiter: forfeit seat 1 disconnected
-    0: agree                                        arbiter: result places 1 2 points 27 22
-    1: protest against 12 KDO-14 "too wide"         arbiter: dismiss decides 13
-    scribe: back to 12                              organiser: abort
+    0: agree                                        arbiter: clock seat 1 5m
+    1: protest against 12 KDO-14 "too wide"         arbiter: result places 1 2 points 27 22
+    scribe: back to 12                              arbiter: dismiss decides 13
+    organiser: abort
     referee: forfeit seat 1 flag                    (nobody's ruling: a clock, an absence, strikes)
 
 Numbers are those of lines of the text, from 1; 0 is the beginning of play.
@@ -19,10 +20,13 @@ from typing import Any, Final
 
 from referee.games import forfeits
 from referee.games.game import Ending
-from referee.notation.grammar import grammar
+from referee.notation.grammar import grammar, syntax_error
+from referee.notation.times import duration_ms, in_words
 
 MAX_WORDS: Final = 4000
 """Characters of what goes with a protest or a ruling."""
+MOST_MS: Final = (1 << 32) - 1
+"""The longest time that a log can have in a ruling."""
 
 
 class Kind(StrEnum):
@@ -37,7 +41,10 @@ class Kind(StrEnum):
     FELL = "fell"
     """A seat forfeits without a ruling, by a clock for example."""
     ABORT = "abort"
+    WARN = "warn"
     PENALTY = "penalty"
+    CLOCK = "clock"
+    """The time that a seat has left is set."""
     FORFEIT = "forfeit"
     REINSTATE = "reinstate"
     SKIP = "skip"
@@ -54,7 +61,9 @@ class Kind(StrEnum):
 
 OF_SEATS: Final = (Kind.RESIGN, Kind.TAKE_BACK, Kind.AGREE, Kind.PROTEST, Kind.APPEAL)
 RULINGS: Final[Mapping[Kind, str]] = {
+    Kind.WARN: "TBL-33",
     Kind.PENALTY: "TBL-33",
+    Kind.CLOCK: "TBL-33",
     Kind.FORFEIT: "TBL-34",
     Kind.REINSTATE: "TBL-34",
     Kind.SKIP: "TBL-2",
@@ -84,6 +93,9 @@ class TableAct:
     ending: Ending | None = None
     number: int = 0
     """Points off."""
+    strikes: int = 0
+    time_ms: int = 0
+    """Off a clock, or left on it."""
     places: tuple[int, ...] = ()
     points: tuple[int, ...] = ()
     decides: int | None = None
@@ -94,6 +106,11 @@ class TableAct:
     def is_ruling(self) -> bool:
         """Whether an arbiter does it."""
         return self.kind in RULINGS
+
+    @property
+    def needs_clock(self) -> bool:
+        """Whether only a game with a clock can have it."""
+        return self.kind is Kind.CLOCK or self.time_ms > 0
 
     @property
     def needs_arbiter(self) -> bool:
@@ -122,10 +139,15 @@ class TableAct:
             case Kind.PROTEST | Kind.APPEAL:
                 return f"{self.kind.value} against {self.line} {self.rule_id}{self._quoted()}"
             case Kind.PENALTY:
-                return f"penalty {self.number} seat {self.seat}"
+                off = (("points", self.number), ("strikes", self.strikes))
+                parts = [f"{what} {count}" for what, count in off if count]
+                parts += [f"time {in_words(self.time_ms)}"] if self.time_ms else []
+                return f"penalty seat {self.seat} {' '.join(parts)}"
+            case Kind.CLOCK:
+                return f"clock seat {self.seat} {in_words(self.time_ms)}"
             case Kind.FORFEIT:
                 return f"forfeit seat {self.seat} {self._how()}"
-            case Kind.REINSTATE | Kind.SKIP:
+            case Kind.WARN | Kind.REINSTATE | Kind.SKIP:
                 return f"{self.kind.value} seat {self.seat}"
             case Kind.RESTORE:
                 return f"restore to {self.line}"
@@ -148,7 +170,7 @@ def plain_words(words: str) -> str:
 
 
 def of_tree(act: Any) -> TableAct:
-    """Return what the tree of a line says whose ``data`` is ``by_table``."""
+    """Return what the tree of a line says whose ``data`` is ``by_table``. Raise ``NotationError``."""
     (tree,) = act.children
     found = tree.children
     match Kind(tree.data) if tree.data != "ruled" else None:
@@ -175,10 +197,15 @@ def _ruling(arbiter: Any, ruling: Any, decides: Any, rule_id: Any, words: Any) -
     own: dict[str, Any] = {}
     match kind:
         case Kind.PENALTY:
-            own = {"number": int(given[0]), "seat": int(given[1])}
+            seat, points, strikes, time = given
+            own = {"seat": int(seat), "number": int(points or 0), "strikes": int(strikes or 0), "time_ms": _ms(time)}
+            if not own["number"] and not own["strikes"] and not own["time_ms"]:
+                raise syntax_error(ruling, "a penalty of nothing", f"points, strikes or time; or warn seat {seat}")
+        case Kind.CLOCK:
+            own = {"seat": int(given[0]), "time_ms": _ms(given[1])}
         case Kind.FORFEIT:
             own = {"seat": int(given[0]), "ending": ENDINGS[given[1]]}
-        case Kind.REINSTATE | Kind.SKIP:
+        case Kind.WARN | Kind.REINSTATE | Kind.SKIP:
             own = {"seat": int(given[0])}
         case Kind.RESTORE:
             own = {"line": int(given[0])}
@@ -196,6 +223,13 @@ def _ruling(arbiter: Any, ruling: Any, decides: Any, rule_id: Any, words: Any) -
         arbiter=int(arbiter or 0),
         **own,
     )
+
+
+def _ms(time: Any) -> int:
+    found = duration_ms(time) if time is not None else 0
+    if found is None or found > MOST_MS:
+        raise syntax_error(time, f"the time {time}", f"at most {in_words(MOST_MS)}")
+    return found
 
 
 def _unquoted(words: Any) -> str:

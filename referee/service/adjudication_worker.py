@@ -41,7 +41,7 @@ _STEPS: Final = {
     Step.RESTORED: pb.EnteredEvent.STEP_RESTORED,
     Step.REPLACED: pb.EnteredEvent.STEP_REPLACED,
     Step.PENALTY: pb.EnteredEvent.STEP_PENALTY,
-    Step.TABLE: pb.EnteredEvent.STEP_PLAYED,
+    Step.TABLE: pb.EnteredEvent.STEP_TABLE_ACT,
 }
 
 

@@ -43,11 +43,14 @@ def ruling(act: TableAct, seqs: Sequence[int]) -> log_pb2.Rule:
     """
     rule = log_pb2.Rule()
     match act.kind:
-        case Kind.PENALTY:
-            rule.penalty.CopyFrom(log_pb2.Penalty(seat=act.seat, points=act.number))
+        case Kind.WARN | Kind.PENALTY:
+            off = log_pb2.Penalty(seat=act.seat, points=act.number, strikes=act.strikes, time_ms=act.time_ms)
+            rule.penalty.CopyFrom(off)
         case Kind.FORFEIT | Kind.FELL:
             ending = act.ending or Ending.ADJUDICATED
             rule.forfeit.CopyFrom(log_pb2.Forfeit(seat=act.seat, ending=log_pb2.Ending.ValueType(ending.value)))
+        case Kind.CLOCK:
+            rule.set_clock.CopyFrom(log_pb2.SetClock(seat=act.seat, left_ms=act.time_ms))
         case Kind.REINSTATE:
             rule.reinstate.CopyFrom(log_pb2.Reinstate(seat=act.seat))
         case Kind.SKIP:

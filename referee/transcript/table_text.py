@@ -131,8 +131,10 @@ class _Teller:
                 return Kind.RESTORE, {"line": self._line(to_seq)}
             case Adjudicate(result):
                 return Kind.RESULT, {"places": result.places, "points": result.scores}
-            case Penalty(seat, _, points):
-                return Kind.PENALTY, {"seat": seat, "number": points}
+            case Penalty(seat, 0, 0, 0):
+                return Kind.WARN, {"seat": seat}
+            case Penalty(seat, time_ms, points, strikes):
+                return Kind.PENALTY, {"seat": seat, "number": points, "strikes": strikes, "time_ms": time_ms}
             case Forfeit(seat, ending):
                 return Kind.FORFEIT, {"seat": seat, "ending": ending or Ending.ADJUDICATED}
             case Reinstate(seat):
@@ -151,8 +153,8 @@ class _Teller:
                 return Kind.RESUME, {}
             case Dismiss():
                 return Kind.DISMISS, {}
-            case SetClock(seat):  # a text has no times: it stands as a warning, which can be appealed as well
-                return Kind.PENALTY, {"seat": seat}
+            case SetClock(seat, left_ms):
+                return Kind.CLOCK, {"seat": seat, "time_ms": left_ms}
             case _:
                 assert_never(ruled.ruling)
 

@@ -48,13 +48,9 @@ from referee.log.events import (
 )
 from referee.log.intent import Author, Role
 from referee.log.judge import Happened
-from referee.log.terms import DAY_MS
 from referee.notation.outcomes import counted, standings
 from referee.notation.registry import Notation
-from referee.notation.times import moment_utc
-
-UNITS = {"d": DAY_MS, "h": 3_600_000, "m": 60_000, "s": 1000, "ms": 1}
-"""Of time, in milliseconds."""
+from referee.notation.times import in_words, moment_utc
 
 
 def act_words(act: SeatAct | Corrected) -> str:
@@ -189,12 +185,3 @@ def told_end(end: Result) -> str:
 def quoted(text: str) -> str:
     """Return a text of somebody's on one line, without anything that could steer a terminal."""
     return f'"{printable(" ".join(text.split()))}"'
-
-
-def in_words(ms: int) -> str:
-    """Return the time in words, such as ``1h30m``."""
-    words, left = "", ms
-    for unit, size in UNITS.items():
-        count, left = divmod(left, size)
-        words += f"{count}{unit}" if count else ""
-    return words or "0s"

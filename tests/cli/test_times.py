@@ -9,7 +9,7 @@ from referee.cli.terms import terms
 from referee.cli.times import clock, clock_in_words, milliseconds
 from referee.log.terms import MAX_BUDGET_MS
 from referee.log.v1 import log_pb2
-from referee.transcript.words import in_words
+from referee.notation.times import in_words
 
 
 @pytest.mark.parametrize(

@@ -107,8 +107,8 @@ of one colour may come in any order; hands, rows, markets and rolls keep the ord
 other short forms. A tile has its whole name: `garden-10` is a tile, and so are `garden-10-N` and `garden-10-W`.
 
 **What a text leaves out** is only in the log: keys and signatures, seats' players, the terms, a series, times, refused
-moves, clocks and strikes, and slips of a scribe's pen that were corrected. If a result still waits for protests, the text has it as the result that the
-game has come to.
+moves and the strikes for them, what the clocks showed, and slips of a scribe's pen that were corrected. If a result
+still waits for protests, the text has it as the result that the game has come to.
 
 ## A contested game
 
@@ -128,7 +128,11 @@ from 1 after the headers; 0 is the beginning. At the desk it is the number of an
 | `scribe: back to 12` | the scribe mistyped, and something else happened in between |
 | `referee: forfeit seat 1 flag` | a seat is out without a ruling: {forfeits} |
 | `organiser: abort` | the game was broken off |
-| `arbiter: penalty 2 seat 1` | two points off; 0 is a warning |
+| `arbiter: warn seat 1` | a warning |
+| `arbiter: penalty seat 1 points 2` | two points off |
+| `arbiter: penalty seat 1 strikes 1` | as if a move had been refused; with as many as the terms say the seat is out, which a line `referee: forfeit` says |
+| `arbiter: penalty seat 1 time 30s` | off the clock. One penalty can have all three, in this order: `points 2 strikes 1 time 1m30s` |
+| `arbiter: clock seat 1 5m` | five minutes are left on the clock from now on. Units are `d`, `h`, `m`, `s` and `ms` |
 | `arbiter: forfeit seat 1 disconnected` | a seat is out; `arbiter: reinstate seat 1` brings it back |
 | `arbiter: skip seat 1` | the seat loses this move; the stand-in's move follows (TBL-2) |
 | `arbiter: restore to 12` | back to what was after line 12 |
@@ -210,7 +214,8 @@ act is signed with the scribe's key. The referee's key signs the head of the log
 scribe and referee, with two keys (`referee keys scribe.pem --new`); the log then shows what you vouch for, not what the
 players signed. The text is first played by the rules; if anything is wrong, nothing is written. `referee audit` says
 COMPLETE of a finished game, and PREFIX of one that breaks off. A text with rulings or protests needs an arbiter's key,
-`--arbiter-key`. A forfeit without a ruling becomes one, as a recording has no clock.
+`--arbiter-key`. A forfeit without a ruling becomes one, as a recording has no clock; for the same reason a text with a
+ruling about a clock is refused.
 
 A printed text can be signed as a [C2SP signed note](https://c2sp.org/signed-note); `--sign` prints the verifier key.
 With `--key` the reader checks a text's signature; without it, it says that nothing was checked:

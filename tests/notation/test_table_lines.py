@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from referee.log.keys import PrivateKey
 from referee.log.replay import Record
 from referee.notation import game_text
 from referee.notation.errors import NotationError
-from referee.notation.table_acts import TableAct, read_line
+from referee.notation.table_acts import Kind, TableAct, read_line
 from referee.report.adjudication import adjudicate
 from referee.report.rulings import Policy
 from referee.transcript.game_file import GameFile, as_text
@@ -32,7 +33,14 @@ LINES = [
     "scribe: back to 0",
     "referee: forfeit seat 0 flag",
     "organiser: abort",
-    "arbiter: penalty 2 seat 1",
+    "arbiter: warn seat 1",
+    "arbiter: penalty seat 1 points 2",
+    "arbiter: penalty seat 1 strikes 1 under TBL-7",
+    'arbiter: penalty seat 1 points 2 strikes 3 time 1h30s decides 4 "late"',
+    "arbiter: penalty seat 0 time 49d17h2m47s295ms",
+    "arbiter: clock seat 1 5m",
+    "arbiter: clock seat 0 0s",
+    "arbiter 1: clock seat 0 1d1ms decides 2",
     'arbiter 1: forfeit seat 1 illegal moves decides 3 under TBL-7 "why"',
     "arbiter: reinstate seat 1",
     "arbiter: skip seat 0",
@@ -76,6 +84,11 @@ def test_a_resignation_in_its_place_decides_the_game() -> None:
         ("arbiter: result places 2 2", "a result of 2 places; expected 2 places (1 for the best"),
         ("arbiter: dismiss decides 1", "line 1 is no open protest"),
         ("arbiter: reinstate seat 0", "seat 0 has not forfeited"),
+        ("arbiter: penalty seat 0", "a penalty of nothing; expected points, strikes or time; or warn seat 0"),
+        ("arbiter: penalty seat 0 points 0", "a penalty of nothing"),
+        ("arbiter: penalty seat 0 time 50d", "the time 50d; expected at most 49d17h2m47s295ms"),
+        ("arbiter: clock seat 0 5", "found '5'; expected a time, such as 1m30s"),
+        ("arbiter: clock seat 0 5s1m", "expected"),
         ("1: resign now", "found 'now'; expected the end of the "),
     ],
 )
@@ -109,6 +122,14 @@ def games() -> Iterator[Contested]:
         yield from (kept(rules_id, number) for number in range(15))
 
 
+def without_time(line: object) -> object:
+    """Leave out what a recording has no clock for, as no line may be missing."""
+    if not isinstance(line, TableAct) or not line.needs_clock:
+        return line
+    kind = Kind.PENALTY if line.number or line.strikes else Kind.WARN
+    return replace(line, kind=kind, time_ms=0)
+
+
 def test_contested_games_become_texts_and_logs_again() -> None:
     """The same positions, contest and result, whatever happened beside the moves."""
     keys = [PrivateKey.generate() for _ in range(4)]
@@ -120,19 +141,22 @@ def test_contested_games_become_texts_and_logs_again() -> None:
         game = as_text(game_file)
         if not game.happened:
             continue
-        seen |= {line.kind.value for line in game.happened if isinstance(line, TableAct)}
+        acts = [line for line in game.happened if isinstance(line, TableAct)]
+        seen |= {act.kind.value for act in acts} | {"strikes" for act in acts if act.strikes}
+        seen |= {"time" for act in acts if act.kind is Kind.PENALTY and act.time_ms}
         text = game_text.write(game)
         reading = game_text.read(text)
         assert game_text.write(reading.game) == text, str(made)
         assert reading.game == game, str(made)
         recorder = Recorder(game.setup, keys[0], keys[1:], has_table_acts=True)
-        recorder.lines(reading.game)
+        recorder.lines(replace(reading.game, happened=tuple(map(without_time, reading.game.happened))))
         again = recorder.record.game
         assert again.position.state.digest() == made.truth[-1].digest, str(made)
         assert again.result() == made.truth[-1].result, str(made)
         assert list(again.contest().out.items()) == list(game.contest.out.items()), str(made)
         assert again.contest() == game.contest, str(made)
     assert seen >= {"resign", "take_back", "agree", "protest", "appeal", "correct", "fell", "penalty", "forfeit"}
+    assert seen >= {"warn", "clock", "strikes", "time"}
     assert seen >= {"reinstate", "skip", "restore", "result", "void", "abort", "dismiss", "pause", "resume"}
 
 
@@ -158,6 +182,34 @@ def test_a_resignation_goes_through_record_and_show(tmp_path: Path) -> None:
     assert referee("show", tmp_path / "2.gamelog", "--notation").stdout.endswith(
         '\n0: protest against 3 KDO-14 "not so"\n0: resign\n'
     )
+
+
+@pytest.mark.parametrize("ruling", ["clock seat 1 5m", "penalty seat 1 points 2 time 30s"])
+def test_a_ruling_about_a_clock_is_read_and_cannot_be_recorded(ruling: str, tmp_path: Path) -> None:
+    for name in ("scribe", "referee", "arbiter"):
+        PrivateKey.generate().save(tmp_path / f"{name}.pem")
+    text = tmp_path / "game.txt"
+    text.write_text(f"{CHOSEN}arbiter: {ruling}\n", encoding="utf-8")
+    assert referee("show", text).returncode == 0
+    keys = ["--key", tmp_path / "scribe.pem", "--referee-key", tmp_path / "referee.pem"]
+    for more in ([], ["--arbiter-key", tmp_path / "arbiter.pem"]):
+        done = referee("record", text, *keys, *more, "--out", tmp_path / "game.gamelog")
+        told = f"arbiter: {ruling}: this needs a clock, which a game that is recorded from a text does not have"
+        assert (done.returncode, told in done.stderr) == (2, True), done.stderr
+    assert not (tmp_path / "game.gamelog").exists()
+
+
+def test_strikes_are_recorded(tmp_path: Path) -> None:
+    """A recording has no terms that make a seat forfeit with them; the text says so where it did."""
+    for name in ("scribe", "referee", "arbiter"):
+        PrivateKey.generate().save(tmp_path / f"{name}.pem")
+    text, log = tmp_path / "game.txt", tmp_path / "game.gamelog"
+    lines = "arbiter: penalty seat 1 points 2 strikes 3\narbiter: warn seat 0\n"
+    text.write_text(f"{CHOSEN}{lines}", encoding="utf-8")
+    keys = ["--key", tmp_path / "scribe.pem", "--referee-key", tmp_path / "referee.pem"]
+    done = referee("record", text, *keys, "--arbiter-key", tmp_path / "arbiter.pem", "--out", log)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert referee("show", log, "--notation").stdout.endswith(f"\n{lines}")
 
 
 def test_an_adjudication_counts_lines_of_the_record_for_acts_of_the_table() -> None:

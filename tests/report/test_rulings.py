@@ -331,7 +331,7 @@ def test_the_list_has_what_does_not_fit_its_position() -> None:
 
 def test_rulings_go_with_acts_of_the_table_in_the_record() -> None:
     """Points that the record has taken off count beside those of the rulings, and lines are named as before."""
-    lines = ("arbiter: penalty 2 seat 1", AWAY, '1: protest against 11 KDO-14 "too far"', "0: choose 23")
+    lines = ("arbiter: penalty seat 1 points 2", AWAY, '1: protest against 11 KDO-14 "too far"', "0: choose 23")
     rulings = f"{NEXT + 1}: {FINE}, 1 point off seat 1"
     found = ruled(rulings, *lines)
     assert found.stopped is None

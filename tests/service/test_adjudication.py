@@ -211,6 +211,18 @@ async def test_fields_are_those_of_the_adjudication(setup: Setup, tmp_path: Path
     assert ends[False]
 
 
+async def test_acts_of_the_table_have_a_step_of_their_own(tmp_path: Path) -> None:
+    acts = ["arbiter: penalty seat 1 points 2 strikes 1", "1: resign"]
+    text = START + "".join(f"{act}\n" for act in acts)
+    async with judging(tmp_path) as (_, _, _, adjudicator):
+        answer = await adjudicator.adjudicate(text)
+    own = [each for each in answer.entered if each.step == pb.EnteredEvent.STEP_TABLE_ACT]
+    assert [each.words for each in own] == acts
+    assert not any(each.HasField("seat") for each in own)
+    assert {each.step for each in answer.entered} == {pb.EnteredEvent.STEP_PLAYED, pb.EnteredEvent.STEP_TABLE_ACT}
+    assert [*answer.places] == [1, 2]
+
+
 async def test_a_contested_game_has_its_winner(tmp_path: Path) -> None:
     """With a wrong move that an arbiter let stand, points off, and a seat that resigned."""
     setup, events = contested("kingdomino", 3, 0)

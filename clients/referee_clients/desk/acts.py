@@ -24,6 +24,7 @@ from referee.notation.errors import NotationError
 from referee.notation.grammar import grammar
 from referee.notation.outcomes import counted, outcome
 from referee.notation.table_acts import RULINGS, Kind, TableAct
+from referee.notation.times import in_words
 from referee.transcript import table_messages
 
 _AUTHOR: Final = re.compile(r"\s*(?:\d+|arbiter(?:\s+\d+)?|scribe|organiser|referee)\s*:", re.ASCII)
@@ -149,8 +150,11 @@ def consequence(record: Record, meant: Meant, taken_back: int) -> str:
         case Kind.CORRECT | Kind.RESTORE:
             return f"the game goes back to entry {act.line}: that {back}"
         case Kind.PENALTY:
-            off = counted(act.number, "point") + " fewer at the end" if act.number else "a warning"
-            return f"seat {act.seat}: {off}"
+            return f"seat {act.seat}: {_penalty(record, act)}"
+        case Kind.WARN:
+            return f"seat {act.seat}: a warning"
+        case Kind.CLOCK:
+            return f"the clock of seat {act.seat} is set to {in_words(act.time_ms)}"
         case Kind.REINSTATE:
             return f"seat {act.seat} plays again"
         case Kind.SKIP:
@@ -171,6 +175,18 @@ def consequence(record: Record, meant: Meant, taken_back: int) -> str:
             return "the protest is turned down"
         case Kind.FELL:
             return ""
+
+
+def _penalty(record: Record, act: TableAct) -> str:
+    most = record.opened.terms.strikes
+    falls = most and act.strikes and record.game.arbitration.strikes[act.seat] + act.strikes >= most
+    parts = [f"{counted(act.number, 'point')} fewer at the end"] if act.number else []
+    parts += [counted(act.strikes, "strike")] if act.strikes else []
+    parts += [f"{in_words(act.time_ms)} off the clock"] if act.time_ms else []
+    if falls and act.seat not in record.game.arbitration.out:
+        out = _out(record.game.arbitration.contest, act.seat, Ending.ILLEGAL_MOVES)
+        parts.append(f"with which it is out ({Ending.ILLEGAL_MOVES.words}); {_after(record, out)}")
+    return ", ".join(parts)
 
 
 def _out(contest: Contest, seat: int, ending: Ending) -> Contest:
@@ -230,8 +246,11 @@ def offers(record: Record, names: Sequence[str]) -> list[Offer]:
     out = next(iter(record.game.arbitration.out), 0)
     places = " ".join(str(seat + 1) for seat in seats)
     for words, line in (
-        ("points off", f"penalty 1 seat {turn}"),
-        ("a warning", f"penalty 0 seat {turn}"),
+        ("a warning", f"warn seat {turn}"),
+        ("points off", f"penalty seat {turn} points 1"),
+        ("strikes, as for refused moves", f"penalty seat {turn} strikes 1"),
+        ("time off a clock", f"penalty seat {turn} time 30s"),
+        ("a clock is set", f"clock seat {turn} 5m"),
         ("a seat did not come, or left", f"forfeit seat {turn} disconnected"),
         ("a seat's time is up", f"forfeit seat {turn} flag"),
         ("a seat loses the game", f"forfeit seat {turn} adjudicated"),

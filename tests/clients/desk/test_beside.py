@@ -84,7 +84,7 @@ async def test_players_agree_to_take_moves_back(desk: Desk) -> None:
 async def test_a_protest_and_every_ruling(desk: Desk) -> None:
     assert (await confirmed(desk, '0: protest against 4 KDO-3 "not shuffled"')).startswith("Accepted as entry 5")
     assert (await confirmed(desk, 'arbiter: dismiss decides 5 "it was"')).startswith("Accepted as entry 6")
-    assert (await confirmed(desk, "arbiter: penalty 2 seat 1")).startswith("Accepted as entry 7")
+    assert (await confirmed(desk, "arbiter: penalty seat 1 points 2")).startswith("Accepted as entry 7")
     assert (await confirmed(desk, "arbiter: pause")).startswith("Accepted as entry 8")
     assert desk.text("awaited") == "An arbiter has ruled that the game is paused."
     assert (await desk.enter("1: choose 3")).startswith("Not entered: no move is awaited; F7")
