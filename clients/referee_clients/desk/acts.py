@@ -70,6 +70,15 @@ def read(rules_id: str, state: Any, text: str) -> Meant | None:
     return Meant(act, move, broken)
 
 
+def unread(rules_id: str, text: str) -> str:
+    """Return what is wrong with a line that is to be about the table."""
+    try:
+        table_acts.read_line(rules_id, text)
+    except NotationError as error:
+        return f"{error.what}; expected {error.expected}"
+    return "this is no act of the table"
+
+
 def message(record: Record, meant: Meant) -> Any:
     """Return what is signed. Raise ``LogError`` for what cannot be entered at a desk."""
     act, seqs = meant.act, range(record.size + 1)

@@ -14,13 +14,13 @@ from textual.widgets.option_list import Option
 from referee_clients.desk.acts import NO_KEY, Offer
 
 _ABOUT = (
-    "Enter puts this line into the prompt, where you can change its numbers and words. "
-    "The desk then says what it will do, and asks once more."
+    "Enter asks for its seat, numbers and words, and then says what it will do. "
+    "You can also type this line into the prompt."
 )
 
 
-class Beside(ModalScreen[str | None]):
-    """Dismissed with the line of the act that was chosen, or None."""
+class Beside(ModalScreen[Offer | None]):
+    """Dismissed with the act that was chosen, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Nothing", key_display="Esc")]
     CSS = """
@@ -52,4 +52,4 @@ class Beside(ModalScreen[str | None]):
         self.query_one("#about", Static).update(f"{line}\n{_ABOUT}{self._lacks}")
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        self.dismiss(self._offers[event.option_index].line)
+        self.dismiss(self._offers[event.option_index])

@@ -17,13 +17,16 @@ from referee.games.results import Result
 from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey
 from referee.log.replay import Record
+from referee.notation import table_acts
 from referee.notation.outcomes import counted, outcome
 from referee.notation.table_acts import Kind
 from referee.render.registry import renderer
 from referee_clients.desk import acts
-from referee_clients.desk.acts import Meant
+from referee_clients.desk.acts import Meant, Offer
 from referee_clients.desk.beside import Beside
 from referee_clients.desk.correction import Correction
+from referee_clients.desk.fields import fields_of
+from referee_clients.desk.filling import Filling
 from referee_clients.desk.folder import Folder, Known
 from referee_clients.desk.guide import guide
 from referee_clients.desk.help import Help
@@ -345,11 +348,13 @@ class TableScreen(Screen[None]):
             self._asked, self._asked_of = str(meant), text
             self._say(f"{self._about(meant)} Press Enter again to enter it.")
         else:
-            self._asked = self._asked_of = ""
-            self.query_one(Line).keep(text)
-            known, place = self._known, self._place
-            act = self._scribe.act(meant, self._arbiter(), known.arbiter_token, place.token)
-            self.run_worker(self._enter(str(meant), act), name="enter")
+            self._enter_beside(meant, text)
+
+    def _enter_beside(self, meant: Meant, text: str) -> None:
+        self._asked = self._asked_of = ""
+        self.query_one(Line).keep(text)
+        act = self._scribe.act(meant, self._arbiter(), self._known.arbiter_token, self._place.token)
+        self.run_worker(self._enter(str(meant), act), name="enter")
 
     def action_beside(self) -> None:
         """List what can happen beside the moves."""
@@ -361,9 +366,30 @@ class TableScreen(Screen[None]):
             offers = acts.offers(self._scribe.ledger.record, self._names)
             self.app.push_screen(Beside(offers, has_arbiter=self._arbiter() is not None), self._chosen)
 
-    def _chosen(self, line: str | None) -> None:
-        if line is not None:
-            self.query_one(Line).begin(line)
+    def _chosen(self, offer: Offer | None) -> None:
+        act = table_acts.read_line(self._known.rules_id, offer.line) if offer is not None else None
+        if offer is not None and act is not None:
+            self.app.push_screen(Filling(offer.words, fields_of(act), self._about_line), self._filled)
+
+    def _about_line(self, text: str) -> tuple[str, bool]:
+        """Return what a line about the table will do, or why it cannot be entered, and whether it can."""
+        if self._desk is None or self._scribe.is_waiting:
+            return "The referee has not answered yet.", False
+        if (meant := self._beside(self._desk, text)) is None:
+            return f"Not possible: {acts.unread(self._desk.rules_id, text)}", False
+        return self._about(meant), not self._why_not(meant)
+
+    def _filled(self, text: str | None) -> None:
+        """Enter a line whose consequences were shown; not if something else has happened since."""
+        if text is None:
+            self._say("Nothing was entered.")
+            return
+        told, can = self._about_line(text)
+        meant = self._beside(self._desk, text) if self._desk is not None else None
+        if can and meant is not None:
+            self._enter_beside(meant, text)
+        else:
+            self._say(told)
 
     def action_hide(self) -> None:
         """Hide hands, and show them again."""

@@ -7,10 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from textual.widgets import OptionList, Static
 
 from referee.log.keys import PrivateKey
-from referee.notation.game_text import line
+from referee.notation import game_text
+from referee.notation.table_acts import read_line
 from referee_clients.desk.beside import Beside
+from referee_clients.desk.fields import fields_of, line_of
+from referee_clients.desk.filling import Filling
 from referee_clients.desk.folder import Folder, FolderError
 from referee_clients.desk.help import Help
 from referee_clients.desk.start import Start
@@ -116,7 +120,8 @@ async def test_a_game_is_broken_off(desk: Desk) -> None:
     await until(lambda: desk.text("awaited").startswith("The game is over"), "the end")
 
 
-async def test_f7_lists_what_is_possible_and_puts_the_line_into_the_prompt(desk: Desk) -> None:
+async def test_f7_lists_what_is_possible_and_asks_for_seat_and_words_in_fields(desk: Desk) -> None:
+    before = desk.app.screen.query_one("#history", Static).content
     await desk.pilot.press("f7")
     await desk.shows(Beside)
     listed = desk.listed()
@@ -125,11 +130,88 @@ async def test_f7_lists_what_is_possible_and_puts_the_line_into_the_prompt(desk:
     assert "Seat 0, Redwing agrees to go back" not in listed
     assert desk.text("about").startswith("0: resign\n")
     await desk.pilot.press("down", "enter")
+    await desk.shows(Filling)
+    assert desk.text("question") == "Seat 0, Redwing protests (entry, rule, words)"
+    assert desk.text("act") == '0: protest against 4 TBL-30 "why"'
+    await desk.pilot.press("tab", "tab", "ctrl+u", *"KDO-3", "tab", "ctrl+u", *"not shuffled")
+    assert desk.text("act") == '0: protest against 4 KDO-3 "not shuffled"'
+    await desk.pilot.press("enter")
+    told = '0: protest against 4 KDO-3 "not shuffled": seat 0 protests; no result is entered until an arbiter has ruled'
+    assert desk.text("about") == f"{told} on it. Press Enter again to enter it."
+    assert desk.app.screen_stack[-2].query_one("#history", Static).content == before
+    await desk.pilot.press("enter")
     await desk.shows(TableScreen)
-    assert desk.line.value == '0: protest against 4 TBL-30 "why"'
+    await desk.answered()
+    assert desk.text("verdict") == 'Accepted as entry 5: 0: protest against 4 KDO-3 "not shuffled"'
     await desk.pilot.press("f1")
     await desk.shows(Help)
     assert "    0: resign\n" in desk.text("help")
+
+
+async def fill(desk: Desk, what: str, **values: str) -> str:
+    """Choose an act with F7, fill in its fields, press Enter: what is said then."""
+    await desk.pilot.press("f7")
+    await desk.shows(Beside)
+    desk.app.screen.query_one(OptionList).highlighted = desk.listed().index(what)
+    await desk.pilot.press("enter")
+    await desk.shows(Filling)
+    for name, value in values.items():
+        desk.field(name).value = value
+    await desk.pilot.pause()
+    await desk.pilot.press("enter")
+    return desk.text("about")
+
+
+async def test_fields_say_what_is_wrong_and_a_change_is_asked_about_again(desk: Desk) -> None:
+    told = await fill(desk, "Arbiter: points off", seat="1", strikes="2", words='he said "no"')
+    assert desk.text("act") == "arbiter: penalty seat 1 points 1 strikes 2 \"he said 'no'\""
+    assert told.endswith("seat 1: 1 point fewer at the end, 2 strikes. Press Enter again to enter it.")
+    desk.field("seat").value = "7"
+    await desk.pilot.pause()
+    assert desk.text("about").startswith("Tab and Shift+Tab")
+    await desk.pilot.press("enter")
+    assert desk.text("about").startswith("Not possible: this game has no seat 7")
+    await desk.pilot.press("enter")
+    desk.field("seat").value = "one"
+    await desk.pilot.press("enter")
+    assert desk.text("about") == "Not possible: found 'one'; expected a number"
+    desk.field("seat").value = "0"
+    desk.field("points").value = desk.field("strikes").value = ""
+    await desk.pilot.pause()
+    await desk.pilot.press("enter")
+    assert "a penalty of nothing" in desk.text("about")
+    desk.field("time").value = "30s"
+    await desk.pilot.pause()
+    await desk.pilot.press("enter")
+    assert desk.text("about").startswith("Not possible: this game has no clock")
+    await desk.pilot.press("escape")
+    await desk.shows(TableScreen)
+    assert desk.text("verdict") == "Nothing was entered."
+    assert desk.entries()[-1] == "line: 3 4 17 22"
+
+
+async def test_a_form_without_fields_takes_enter_as_well(desk: Desk) -> None:
+    assert "cannot be undone" in await fill(desk, "The organiser breaks the game off")
+    await desk.pilot.press("enter")
+    await until(lambda: isinstance(desk.app.screen, TableScreen) and "is over" in desk.text("awaited"), "the end")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("0: resign", "1: agree", "0: back to 3", '1: appeal against 5 TBL-33 "why"', "1: protest against 5 KDO-14"),
+        *("scribe: back to 3", "organiser: abort", "arbiter: warn seat 1", "arbiter: clock seat 1 1m30s"),
+        *("arbiter: penalty seat 0 points 2 strikes 1 time 30s", "arbiter: forfeit seat 1 illegal moves under TBL-7"),
+        *("arbiter: reinstate seat 1", "arbiter: skip seat 0", "arbiter: restore to 3", "arbiter: result places 1 2"),
+        *("arbiter: result places 2 1 points -1 7", 'arbiter: void "no"', "arbiter: pause", "arbiter: resume"),
+        *("arbiter: adjourn", 'arbiter: dismiss decides 5 "it was"'),
+    ],
+)
+def test_fields_make_the_line_that_they_come_from(line: str) -> None:
+    act = read_line("kingdomino", line)
+    assert act is not None
+    fields = fields_of(act)
+    assert line_of(fields, [each.value for each in fields if each.name]) == line
 
 
 async def test_without_the_arbiters_key_the_desk_says_what_is_missing(referee: Referee, tmp_path: Path) -> None:
@@ -175,7 +257,7 @@ async def test_hands_can_be_hidden_while_they_are_typed(referee: Referee, tmp_pa
         await desk.pilot.press("f6")
         hands = []
         for event in play(setup, 3).events:
-            words = line(setup.rules_id, state, event)
+            words = game_text.line(setup.rules_id, state, event)
             if state.phase.name == "ACTION":
                 break
             if words.startswith("hand"):
