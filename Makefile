@@ -23,7 +23,7 @@ CODE := referee solver clients tests hatch_build.py
 GAME := alhambra
 
 # T: files or folders; K: names, as in `pytest -k`.
-PYTEST = $(BIN)/python -m pytest -n 2 $(if $(K),-k '$(K)') $(T)
+PYTEST = $(BIN)/python -m pytest -n 3 $(if $(K),-k '$(K)') $(T)
 
 # Two levels of installation: playing needs less than developing.
 RUNTIME := .venv/runtime.stamp

@@ -41,7 +41,7 @@ def main(base: str = "main") -> int:
         print(f"No file that tests know differs from {base}.")
         return 0
     print("make test T='" + " ".join(targets) + "'", flush=True)
-    command = [sys.executable, "-m", "pytest", "-n", "2", *targets]
+    command = [sys.executable, "-m", "pytest", "-n", "3", *targets]
     return subprocess.run(command, cwd=ROOT, check=False).returncode
 
 

@@ -102,7 +102,7 @@ def test_stop_tells_the_line_and_ends_with_the_code_of_the_rules(folder: Path) -
     done = referee("adjudicate", folder / "foul.txt", *made)
     assert (done.returncode, done.stderr) == (8, "")
     assert "Stopped at line 14." in done.stdout
-    assert "KDO-14 at 2,0 and 2,1 (left: forest, right: forest): A half touches the castle" in done.stdout
+    assert 'KDO-14 at 2,0 and 2,1 (left: forest, right: forest): "A half touches the castle' in done.stdout
     assert "The game is not over: these are the points so far." in done.stdout
     audit = referee("audit", log, "--key", fact("verifier key", done.stdout))
     assert (audit.returncode, audit.stdout.split("\n")[0]) == (3, "PREFIX(10)")
