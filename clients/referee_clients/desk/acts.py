@@ -28,6 +28,7 @@ from referee.notation.times import in_words
 from referee.transcript import table_messages
 
 _AUTHOR: Final = re.compile(r"\s*(?:\d+|arbiter(?:\s+\d+)?|scribe|organiser|referee)\s*:", re.ASCII)
+_OFFICIAL: Final = re.compile(r"\s*(?:arbiter|scribe|organiser|referee)\b", re.ASCII)
 NO_KEY: Final = (
     "This needs the arbiter's key, and the desk has none for this game. Leave with Ctrl+Q and start it with "
     "--arbiter-key FILE; a game that was opened without an arbiter cannot get one"
@@ -70,13 +71,18 @@ def read(rules_id: str, state: Any, text: str) -> Meant | None:
     return Meant(act, move, broken)
 
 
-def unread(rules_id: str, text: str) -> str:
+def fault(rules_id: str, text: str) -> NotationError | None:
     """Return what is wrong with a line that is to be about the table."""
     try:
         table_acts.read_line(rules_id, text)
     except NotationError as error:
-        return f"{error.what}; expected {error.expected}"
-    return "this is no act of the table"
+        return error
+    return None
+
+
+def begins_act(text: str) -> bool:
+    """Return whether a line can only be about the table, as neither a seat nor chance begins so."""
+    return _OFFICIAL.match(text) is not None
 
 
 def message(record: Record, meant: Meant) -> Any:

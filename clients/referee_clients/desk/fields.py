@@ -28,8 +28,8 @@ class Field:
         return self.form.format(given) if given or not self.name else ""
 
 
-def fields_of(act: TableAct) -> list[Field]:
-    """Return the fields of a line like this one, in the order of the line."""
+def fields_of(act: TableAct, *, has_clock: bool = True) -> list[Field]:
+    """Return the fields of a line like this one, in the order of the line; of time only if the game has a clock."""
     seat, entry = str(act.seat), str(act.line)
     words = Field("words", '"{}"', act.words, "none")
     match act.kind:
@@ -48,10 +48,10 @@ def fields_of(act: TableAct) -> list[Field]:
             decides = Field("decides", "decides {}", _number(act.decides), "the entry of a protest that this decides")
             other = "" if act.rule_id == RULINGS[act.kind] else act.rule_id
             rule = Field("rule", "under {}", other, RULINGS[act.kind] or "none")
-            return [*_ruling(act), decides, rule, words]
+            return [*_ruling(act, has_clock=has_clock), decides, rule, words]
 
 
-def _ruling(act: TableAct) -> list[Field]:
+def _ruling(act: TableAct, *, has_clock: bool) -> list[Field]:
     said = Field("", f"arbiter: {act.kind.value}")
     seat, time = Field("seat", "seat {}", str(act.seat)), in_words(act.time_ms)
     match act.kind:
@@ -61,7 +61,7 @@ def _ruling(act: TableAct) -> list[Field]:
             points = Field("points", "points {}", _number(act.number or None), "no points off")
             strikes = Field("strikes", "strikes {}", _number(act.strikes or None), "no strikes")
             off = Field("time", "time {}", time if act.time_ms else "", "no time off the clock; such as 30s")
-            return [said, seat, points, strikes, off]
+            return [said, seat, points, strikes, *([off] if has_clock else [])]
         case Kind.CLOCK:
             return [said, seat, Field("time", "{}", time)]
         case Kind.FORFEIT:

@@ -18,6 +18,7 @@ from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey
 from referee.log.replay import Record
 from referee.notation import table_acts
+from referee.notation.errors import NotationError
 from referee.notation.outcomes import counted, outcome
 from referee.notation.table_acts import Kind
 from referee.render.registry import renderer
@@ -302,6 +303,9 @@ class TableScreen(Screen[None]):
             meant = self._beside(self._desk, text)
             if meant is not None:
                 meaning = self._about(meant)
+            elif acts.begins_act(self._desk.whole(text)):
+                error = acts.fault(self._desk.rules_id, self._desk.whole(text))
+                meaning = f"Not {'yet' if error is not None and error.is_unfinished else 'possible'}: {_wrong(error)}"
             elif self._desk.beginning:
                 meaning = self._meaning(self._desk, self._desk.whole(text))
                 choices = last_words(self._desk.choices(self._desk.whole(text)))
@@ -369,14 +373,16 @@ class TableScreen(Screen[None]):
     def _chosen(self, offer: Offer | None) -> None:
         act = table_acts.read_line(self._known.rules_id, offer.line) if offer is not None else None
         if offer is not None and act is not None:
-            self.app.push_screen(Filling(offer.words, fields_of(act), self._about_line), self._filled)
+            has_clock = self._scribe.ledger.record.opened.terms.HasField("clock")
+            fields = fields_of(act, has_clock=has_clock)
+            self.app.push_screen(Filling(offer.words, fields, self._about_line), self._filled)
 
     def _about_line(self, text: str) -> tuple[str, bool]:
         """Return what a line about the table will do, or why it cannot be entered, and whether it can."""
         if self._desk is None or self._scribe.is_waiting:
             return "The referee has not answered yet.", False
         if (meant := self._beside(self._desk, text)) is None:
-            return f"Not possible: {acts.unread(self._desk.rules_id, text)}", False
+            return f"Not possible: {_wrong(acts.fault(self._desk.rules_id, text))}", False
         return self._about(meant), not self._why_not(meant)
 
     def _filled(self, text: str | None) -> None:
@@ -438,6 +444,9 @@ class TableScreen(Screen[None]):
             self._say("The referee has not answered yet.")
         elif (meant := self._beside(self._desk, text)) is not None:
             self._submit_beside(meant, text)
+        elif acts.begins_act(self._desk.whole(text)):
+            self._say(f"Not entered: {_wrong(acts.fault(self._desk.rules_id, self._desk.whole(text)))}")
+            self._refused = text
         elif self._desk.beginning:
             self._submit(self._desk, self._desk.whole(text))
         elif text.strip():
@@ -557,6 +566,12 @@ class TableScreen(Screen[None]):
 def without_hand(line: str) -> str:
     """Return a line of the boards, or of the list of entries, without the cards of a hand."""
     return _HAND.sub(lambda found: f"{found[1] + ':' if found[1] else found[2]} (hidden)", line)
+
+
+def _wrong(error: NotationError | None) -> str:
+    if error is None:
+        return "this is no act of the table"
+    return f"{'' if error.is_unfinished else f'{error.what}; '}expected {error.expected}"
 
 
 def _where(reading: Reading) -> str:

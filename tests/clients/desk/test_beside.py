@@ -10,8 +10,10 @@ import pytest
 from textual.widgets import OptionList, Static
 
 from referee.log.keys import PrivateKey
+from referee.log.replay import Record
 from referee.notation import game_text
 from referee.notation.table_acts import read_line
+from referee_clients.desk import acts
 from referee_clients.desk.beside import Beside
 from referee_clients.desk.fields import fields_of, line_of
 from referee_clients.desk.filling import Filling
@@ -22,6 +24,7 @@ from referee_clients.desk.table import TableScreen, without_hand
 from tests.cli.inside import referee as command
 from tests.clients.desk.desk import Desk, running
 from tests.clients.referee_process import Referee
+from tests.contested.games import kept
 from tests.notation.setups import PLAIN, play
 from tests.waiting import until
 
@@ -180,14 +183,33 @@ async def test_fields_say_what_is_wrong_and_a_change_is_asked_about_again(desk: 
     await desk.pilot.pause()
     await desk.pilot.press("enter")
     assert "a penalty of nothing" in desk.text("about")
-    desk.field("time").value = "30s"
-    await desk.pilot.pause()
-    await desk.pilot.press("enter")
-    assert desk.text("about").startswith("Not possible: this game has no clock")
+    assert not desk.app.screen.query("#time")  # the game has no clock
     await desk.pilot.press("escape")
     await desk.shows(TableScreen)
     assert desk.text("verdict") == "Nothing was entered."
     assert desk.entries()[-1] == "line: 3 4 17 22"
+
+
+async def test_a_line_of_an_arbiter_that_cannot_be_read_is_told_as_such(desk: Desk) -> None:
+    desk.line.begin("arbiter: penalty seat")
+    await desk.pilot.pause()
+    assert desk.text("meaning") == "Not yet: expected a number"
+    assert (await desk.enter("arbiter: penalty seat 0")).startswith(
+        "Not entered: a penalty of nothing; expected points"
+    )
+    assert "expected seat" in await desk.enter("arbiter: penalty 2 seat 0")
+    assert (await desk.enter("arbiter: clock seat 0 5m")).startswith("Not entered: this game has no clock to set")
+
+
+def test_strikes_that_put_a_seat_out_are_told_before_they_are_entered() -> None:
+    opened = next(made.opened for made in (kept("kingdomino", n) for n in range(40)) if made.opened.terms.strikes)
+    most, record = opened.terms.strikes, Record(opened.SerializeToString(deterministic=True))
+    one, all_of_them = (acts.read("kingdomino", None, f"arbiter: penalty seat 0 strikes {n}") for n in (1, most))
+    assert one is not None
+    assert all_of_them is not None
+    assert most > 1
+    assert acts.consequence(record, one, 0) == "seat 0: 1 strike"
+    assert "with which it is out (illegal moves); the game" in acts.consequence(record, all_of_them, 0)
 
 
 async def test_a_form_without_fields_takes_enter_as_well(desk: Desk) -> None:
