@@ -12,7 +12,16 @@ import typer
 from referee.cli import heading as headings
 from referee.cli import output, texts
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
-from referee.cli.recorder import Recorder, checkpoint_signer, different_keys, has_rulings, obstacle, write_new
+from referee.cli.recorder import (
+    Recorder,
+    about,
+    checkpoint_signer,
+    different_keys,
+    has_rulings,
+    not_recordable,
+    obstacle,
+    write_new,
+)
 from referee.log.errors import LogError
 from referee.log.keys import PrivateKey
 from referee.log.players import SALT_BYTES, player_hash
@@ -148,9 +157,18 @@ def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
             recorder = recorded(found, signers, [_hash_of(found.setup, salt, n) for n, salt in enumerate(salts)])
             data = recorder.file(signer)
         except LogError as error:
-            raise Failure(f"{record}: {error}", EXIT_USAGE) from None
+            raise not_recordable(record, error) from None
+        found.waits = recorder.record.game.result_waits if found.ended else None
         write_new("--out", out, data)
         hashes = log_hashes(recorder.record, signer.verifier)
+    elif found.acts and found.ended and not any(act.needs_clock for act in found.acts):
+        # Keys made for it: the rules of the log judge what the record has beside the moves, written or not.
+        arbiters = [PrivateKey.generate() for _ in range(2 + max(act.arbiter for act in found.acts))]
+        try:
+            recorder = recorded(found, [PrivateKey.generate(), PrivateKey.generate(), *arbiters], ())
+        except LogError as error:
+            raise not_recordable(record, error) from None
+        found.waits = recorder.record.game.result_waits
     made = of_adjudication(found, seats, hashes, head)
     for path in reports:
         write_new("--report", path, _WRITERS[path.suffix](made).encode())
@@ -217,7 +235,8 @@ def recorded(found: Adjudication, signers: Sequence[PrivateKey], players: Sequen
     seqs = [0]
     for number, entered in enumerate(found.entered):
         recorder.name_lines([seqs[count] for count in found.entered_after if count <= number])
-        _record(recorder, entered)
+        with about(entered.words):
+            _record(recorder, entered)
         seqs.append(recorder.record.size - 1)
     if found.ended:
         recorder.end(found.contest)

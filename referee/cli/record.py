@@ -10,7 +10,16 @@ import typer
 from referee.cli import texts
 from referee.cli.arguments import verifier_key
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.cli.recorder import NO_CLOCK, Recorder, checkpoint_signer, different_keys, has_rulings, obstacle, write_new
+from referee.cli.recorder import (
+    NO_CLOCK,
+    Recorder,
+    checkpoint_signer,
+    different_keys,
+    has_rulings,
+    not_recordable,
+    obstacle,
+    write_new,
+)
 from referee.log.errors import LogError
 from referee.notation import game_text
 from referee.notation.game_text import Reading
@@ -87,7 +96,7 @@ def record(  # noqa: PLR0917 - typer reads options from the signature
         recorder.lines(game)
         data = recorder.file(signer)
     except LogError as error:
-        raise Failure(f"{text}: {error}", EXIT_USAGE) from None
+        raise not_recordable(text, error) from None
     write_new("--out", out, data)
     ended = outcome(reading.result, game.contest, waits=recorder.record.game.result_waits)
     print(f"{out}: game {recorder.record.game_id.hex()}, {recorder.record.size} entries, {ended}")

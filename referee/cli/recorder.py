@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -14,7 +15,7 @@ from referee import __version__
 from referee.cli import texts
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.games.game import Chance, Decision, Ending, ForcedPass, Pending
-from referee.games.results import Contest
+from referee.games.results import Contest, Wait
 from referee.games.table_rules import VERSION as TABLE_RULES
 from referee.live.opening import prepare
 from referee.log import file, intent
@@ -28,7 +29,8 @@ from referee.log.note import CheckpointSigner
 from referee.log.remarks import SALT_BYTES, commitment, encode_remark
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
-from referee.notation import accepted, contest_text
+from referee.log.verdict import Verdict
+from referee.notation import accepted, contest_text, game_text
 from referee.notation.game_text import GameText
 from referee.notation.headers import Setup
 from referee.notation.table_acts import RULINGS, Kind, TableAct
@@ -141,10 +143,17 @@ class Recorder:
     def lines(self, game: GameText) -> None:
         """Enter all lines of a text, one after the other, what else its headers tell, and the end."""
         for line in game.happened or game.events:
-            self.enter(line)
+            with about(self._words(line)):
+                self.enter(line)
             # What is said of a move that stands is one entry with it, which comes next.
             self._seqs.append(self.record.size - (self._stands is None))
         self.end(game.contest)
+
+    def _words(self, line: Any) -> str:
+        """Return a line as the notation has it."""
+        if isinstance(line, TableAct):
+            return str(line)
+        return game_text.line(self.record.opened.rules_id, self.record.game.position.state, line)
 
     def name_lines(self, seqs: Sequence[int]) -> None:
         """Say which entry each line has become so far that an act of the table can name."""
@@ -181,6 +190,8 @@ class Recorder:
             self.rule(log_pb2.Rule(void=log_pb2.Void(), rule_id="TBL-36"))
         end = self.record.game.reached()
         if end is not None and not entered.is_disputed:
+            if ruled is not None and ruled.ending is Ending.ABORTED:
+                raise LogError(Code.NOT_AWAITED, "an abort of a game that had come to its end", "one before that")
             self._write(end_message(end))
         elif ruled is not None and ruled.ending in (Ending.ABORTED, Ending.REFEREE_FAULT):
             self._write(log_pb2.GameEnd(ending=_number(ruled.ending)))
@@ -276,6 +287,39 @@ class Recorder:
 
     def _now(self) -> Clock:
         return _now(self.record.last_ms)
+
+
+def rehearsed(path: Path, game: GameText) -> Wait | None:
+    """Judge what a text has beside its moves by the rules of the log; return what its result waits for, if it does.
+
+    The log is of keys made for it, and is not kept. Acts that need a clock are not judged, nor are texts without acts:
+    reading them has judged them. Raise ``Failure`` for a line that no log has.
+    """
+    acts = [each for each in game.happened if isinstance(each, TableAct)]
+    if not acts or any(act.needs_clock for act in acts):
+        return None
+    arbiters = [PrivateKey.generate() for _ in range(2 + max(act.arbiter for act in acts))]
+    try:
+        recorder = Recorder(game.setup, PrivateKey.generate(), arbiters, has_table_acts=True)
+        recorder.lines(game)
+    except LogError as error:
+        raise not_recordable(path, error) from None
+    return recorder.record.game.result_waits
+
+
+@contextmanager
+def about(line: str) -> Iterator[None]:
+    """Have an error begin with the line that it is about."""
+    try:
+        yield
+    except LogError as error:
+        raise LogError(error.code, f"{line}: {error.what}", error.expected) from error
+
+
+def not_recordable(path: Path, error: LogError) -> Failure:
+    """Return what a person reads of a line that no log has."""
+    expected = f"; expected {error.expected}" if error.expected else ""
+    return Failure(f"{path}: {error.what}{expected}", int(Verdict.RULES))
 
 
 def has_rulings(contest: Contest) -> bool:

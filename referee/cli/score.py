@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,6 +13,7 @@ import typer
 from referee.cli import output, texts
 from referee.cli.arguments import verifier_key
 from referee.cli.failure import EXIT_USAGE, Failure
+from referee.cli.recorder import rehearsed
 from referee.log.errors import LogError
 from referee.log.frames import MAGIC
 from referee.log.verdict import Finding, Verdict
@@ -70,7 +72,7 @@ def _read(file: Path, key: str | None) -> Told:
     try:
         with file.open("rb") as stream:
             if not MAGIC.startswith(stream.peek(_NAME_BYTES)[:_NAME_BYTES]):
-                return texts.read(file, read, None if key is None else verifier_key("--key", key))
+                return texts.read(file, partial(_told, file), None if key is None else verifier_key("--key", key))
             if key is not None:
                 raise Failure(f"{file}: --key is only for texts; expected referee audit for a game file", EXIT_USAGE)
             game_file = GameFile.read(stream)
@@ -81,6 +83,12 @@ def _read(file: Path, key: str | None) -> Told:
     if game_file.torn is not None:
         raise Failure(f"{file}: {game_file.torn}", int(Finding.of(game_file.torn).verdict))
     return told_by(game_file)
+
+
+def _told(path: Path, text: str) -> Told:
+    """Return what a text tells, once the rules of the log have judged what it has beside the moves."""
+    told = read(text)
+    return told if told.game is None else replace(told, waits=rehearsed(path, told.game))
 
 
 def _text(setup: Setup, found: Sheet) -> str:

@@ -17,6 +17,8 @@ from referee import console
 from referee.cli import output, texts
 from referee.cli.arguments import verifier_key
 from referee.cli.failure import EXIT_USAGE, Failure
+from referee.cli.recorder import rehearsed
+from referee.games.results import Wait
 from referee.log.errors import LogError
 from referee.log.frames import MAGIC
 from referee.log.note import VerifierKey
@@ -128,7 +130,7 @@ def _read(file: Path, at: int | None, verifier: VerifierKey | None) -> tuple[_Sh
             else:
                 if at is not None:
                     raise Failure(f"{file}: --at is only for game files; expected a game file, or no --at", EXIT_USAGE)
-                return _of_text(texts.read(file, _either, verifier)), None
+                return _of_text(file, texts.read(file, _either, verifier)), None
     except OSError as error:
         raise Failure(f"{file}: {error.strerror}", EXIT_USAGE) from None
     except LogError as error:
@@ -149,20 +151,22 @@ def _either(text: str) -> Reading | Position:
     return position_text.read(text) if headers.POSITION in found.values else game_text.read(text)
 
 
-def _of_text(read: Reading | Position) -> _Shown:
+def _of_text(path: Path, read: Reading | Position) -> _Shown:
     if isinstance(read, Position):
         head = [*position_text.head(read), *_outcome(read)]
         return _Shown(read, partial(position_text.write, read), head, [], "what led to it")
     head, moves, _ = game_text.written(read.game)
     position = Position(read.game.setup, read.state, read.game.contest)
+    waits = rehearsed(path, read.game)
     last = f"event {len(read.game.events)}"
-    return _Shown(position, partial(game_text.write, read.game), [*head, *_outcome(position)], moves, last)
+    text = partial(game_text.write, read.game, waits=waits)
+    return _Shown(position, text, [*head, *_outcome(position, waits)], moves, last)
 
 
-def _outcome(position: Position) -> list[str]:
+def _outcome(position: Position, waits: Wait | None = None) -> list[str]:
     """Return who won and why, of a game that has come to its end, or that more than its moves decides."""
     result, contest = position.result, position.contest
-    return [] if result is None and contest.is_plain else [f"result: {outcome(result, contest)}"]
+    return [] if result is None and contest.is_plain else [f"result: {outcome(result, contest, waits=waits)}"]
 
 
 def _signed(text: str, name: str, path: Path) -> str:

@@ -168,6 +168,8 @@ class Table:
             raise TableError(f"seat {act.seat} has already forfeited", "a seat that still plays")
         if act.kind in (Kind.RESIGN, Kind.TAKE_BACK, Kind.AGREE) and self.result() is not None:
             raise TableError("the game has come to its end", "a protest, or an act of the arbiter")
+        if act.kind is Kind.ABORT and self.result() is not None and not any(self.disputes.values()):
+            raise TableError("the game has come to its end", "an abort before that, or while a protest is open")
         if act.kind is Kind.REINSTATE and act.seat not in self.out:
             raise TableError(f"seat {act.seat} has not forfeited", "a seat that has")
         if act.kind is Kind.AGREE and self._proposal is None:

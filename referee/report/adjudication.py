@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from referee.games.game import Decision, Forced, ForcedPass, State, Violation
-from referee.games.results import Contest, Result
+from referee.games.results import Contest, Result, Wait
 from referee.notation import accepted, contest_text, game_text, headers
 from referee.notation.contest_text import Contradiction
 from referee.notation.errors import Kind, NotationError, cut
@@ -128,6 +128,8 @@ class Adjudication:
     """What happened beside the moves, as the record tells it; or the result that a ruling gives."""
     entered_after: list[int] = field(default_factory=lambda: [0])
     """How many of ``entered`` there were after each line of the record, which acts of the table name by number."""
+    waits: Wait | None = None
+    """What the result waits for, where the log would not have it yet."""
     claimed: str | None = None
     """The result that the record states, where it is another one."""
     unreached: tuple[LineRuling, ...] = ()
@@ -150,7 +152,7 @@ class Adjudication:
     @property
     def told(self) -> Told:
         """The end of the game as it was adjudicated."""
-        return Told(self.setup, self.state, self.contest, self.scored)
+        return Told(self.setup, self.state, self.contest, self.scored, self.waits)
 
     @property
     def result(self) -> str:

@@ -109,6 +109,8 @@ class Told:
     """The game has come to its end, which is not entered yet: there is time to protest."""
     remarks: tuple[str, ...] = ()
     """What the sheet is to say of where it comes from."""
+    game: GameText | None = None
+    """The text of the game, if it is one."""
 
     @property
     def result(self) -> Result | None:
@@ -194,7 +196,7 @@ def read(text: str) -> Told:
         return Told(position.setup, position.state, position.contest)
     game = game_text.read(text).game
     state, scored = replay(game)
-    return Told(game.setup, state, game.contest, scored)
+    return Told(game.setup, state, game.contest, scored, game=game)
 
 
 def replay(game: GameText) -> tuple[State, list[State]]:

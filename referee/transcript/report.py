@@ -111,7 +111,9 @@ def _signed(audit: Audit) -> list[str]:
 def _about(setup: Setup, audit: Audit, game_file: GameFile, heading: Heading) -> Facts:
     entries = game_file.transcript.entries
     times = [time for told in entries if (time := moment(told.time_ms))]
-    more = [("played", f"{times[0]} to {times[-1]} UTC")] if times else []
+    # What a scribe enters may have been played on another day.
+    done = "entered" if audit.chance.startswith("declared") else "played"
+    more = [(done, f"{times[0]} to {times[-1]} UTC")] if times else []
     if audit.result is not None and audit.is_over:
         more.append(("ending", audit.result.ending.words))
     more.append(("refused attempts", str(sum(bool(told.refusal) for told in entries))))

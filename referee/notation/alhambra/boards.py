@@ -12,13 +12,19 @@ from typing import Any, NoReturn
 
 from referee.games.alhambra import State
 from referee.games.alhambra.phases import Phase
-from referee.games.alhambra.scoring import score_position
-from referee.games.alhambra.tiles import tiles_of
-from referee.notation.alhambra.position import MOST_POINTS, draw, read_laid, up_to, write_laid
+from referee.games.alhambra.scoring import place_points, score_position
+from referee.games.alhambra.tiles import TYPES, tiles_of
+from referee.notation.alhambra.position import draw, read_laid, up_to, write_laid
 from referee.notation.errors import Kind, NotationError
 from referee.notation.grammar import place_of
 
 _LAST = 3
+
+
+def _most_before(state: State) -> int:
+    """Return a bound of two rounds: every first place (ALH-E1), every side that has a wall (ALH-B8)."""
+    firsts = sum(place_points(round_, type_)[0] for round_ in range(1, _LAST) for type_ in range(len(TYPES)))
+    return firsts + (_LAST - 1) * sum(mask.bit_count() for mask in state.tile_set.walls)
 
 
 def write(state: State) -> str:
@@ -48,10 +54,11 @@ def read(tree: Any, state: State) -> tuple[str, ...]:
     if (neutral is not None) != (state.seats == 2):
         what = "no part for the neutral player" if neutral is None else f"a neutral player with {state.seats} seats"
         _refuse(tree if neutral is None else neutral, what, "its tiles with two seats, and with two seats only")
+    most = _most_before(state)
     for seat, part in enumerate(layouts):
         before, laid = part.children
         if before is not None:
-            state.scores[seat] = up_to(before, MOST_POINTS)
+            state.scores[seat] = up_to(before, most)
         read_laid(laid, seat, state)
     if neutral is not None:
         state.neutral = draw(neutral.children, state)
