@@ -18,6 +18,7 @@ from referee.cli.recorder import (
     checkpoint_signer,
     different_keys,
     has_rulings,
+    keys_for,
     not_recordable,
     obstacle,
     write_new,
@@ -163,9 +164,8 @@ def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
         hashes = log_hashes(recorder.record, signer.verifier)
     elif found.acts and found.ended and not any(act.needs_clock for act in found.acts):
         # Keys made for it: the rules of the log judge what the record has beside the moves, written or not.
-        arbiters = [PrivateKey.generate() for _ in range(2 + max(act.arbiter for act in found.acts))]
         try:
-            recorder = recorded(found, [PrivateKey.generate(), PrivateKey.generate(), *arbiters], ())
+            recorder = recorded(found, keys_for(found.acts), ())
         except LogError as error:
             raise not_recordable(record, error) from None
         found.waits = recorder.record.game.result_waits

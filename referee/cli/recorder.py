@@ -190,8 +190,6 @@ class Recorder:
             self.rule(log_pb2.Rule(void=log_pb2.Void(), rule_id="TBL-36"))
         end = self.record.game.reached()
         if end is not None and not entered.is_disputed:
-            if ruled is not None and ruled.ending is Ending.ABORTED:
-                raise LogError(Code.NOT_AWAITED, "an abort of a game that had come to its end", "one before that")
             self._write(end_message(end))
         elif ruled is not None and ruled.ending in (Ending.ABORTED, Ending.REFEREE_FAULT):
             self._write(log_pb2.GameEnd(ending=_number(ruled.ending)))
@@ -289,6 +287,11 @@ class Recorder:
         return _now(self.record.last_ms)
 
 
+def keys_for(acts: Sequence[TableAct]) -> list[PrivateKey]:
+    """Make keys for a log that is not kept: the scribe's, the referee's, and those of the arbiters of these acts."""
+    return [PrivateKey.generate() for _ in range(4 + max(act.arbiter for act in acts))]
+
+
 def rehearsed(path: Path, game: GameText) -> Wait | None:
     """Judge what a text has beside its moves by the rules of the log; return what its result waits for, if it does.
 
@@ -298,9 +301,9 @@ def rehearsed(path: Path, game: GameText) -> Wait | None:
     acts = [each for each in game.happened if isinstance(each, TableAct)]
     if not acts or any(act.needs_clock for act in acts):
         return None
-    arbiters = [PrivateKey.generate() for _ in range(2 + max(act.arbiter for act in acts))]
+    scribe, _, *arbiters = keys_for(acts)
     try:
-        recorder = Recorder(game.setup, PrivateKey.generate(), arbiters, has_table_acts=True)
+        recorder = Recorder(game.setup, scribe, arbiters, has_table_acts=True)
         recorder.lines(game)
     except LogError as error:
         raise not_recordable(path, error) from None
