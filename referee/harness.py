@@ -319,6 +319,8 @@ class _Checker:
             _demand(text.endswith("\n"), "the position as text does not end in a newline")
             text = self.renderer.position_text(state, (0,), ascii_only=True)
             _demand(text.isascii(), "the position as ASCII text is not ASCII")
+            text = self.renderer.boards_text(state, (0,), ascii_only=True)
+            _demand(text.isascii() and text.endswith("\n"), "boards as ASCII text are not ASCII that ends in a newline")
         for event in (*self.moves.values(), *self.outcomes.values()):
             self._judged(state, event)
         _demand(state.digest() == before, "looking changed the state")

@@ -1,4 +1,4 @@
-"""What holds for every test: no deadlines, as machines are as slow as they are; slow folders come first."""
+"""What holds for every test: no deadlines, as machines are as slow as they are."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator
-from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import settings
@@ -19,10 +19,6 @@ settings.load_profile("tile-referee")
 # A shell that starts something in the background has it ignore Ctrl-C, and so would all that the tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
-
-_TESTS = Path(__file__).parent
-_SLOW = ("rig", "crash", "clients", "contested", "packaging", "service", "cli", "docs", "log", "solver")
-"""Folders with tests that take seconds."""
 
 _MEMORY = "/dev/shm"
 _ROOM_BYTES = 2 << 30
@@ -43,9 +39,9 @@ if "PYTEST_DEBUG_TEMPROOT" not in os.environ and _has_memory():
     os.environ["PYTEST_DEBUG_TEMPROOT"] = _MEMORY
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What starts processes or plays many games first: the quick ones are left for whoever is ready first."""
-    items.sort(key=lambda item: item.path.relative_to(_TESTS).parts[0] not in _SLOW)
+# Bots keep their keys in the user's folder: not in that of whoever runs the tests.
+_DATA_HOME = TemporaryDirectory(prefix="tile-referee-", dir=os.environ.get("PYTEST_DEBUG_TEMPROOT"))
+os.environ["XDG_DATA_HOME"] = _DATA_HOME.name
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 
 
 def campaign(*values: object, id: str | None = None) -> object:  # noqa: A002 - as in pytest.param
@@ -17,4 +18,10 @@ def sample_of(values: Iterable[object], count: int) -> list[object]:
     campaign.
     """
     every = list(values)
-    return [value if at * count % len(every) < count else campaign(value) for at, value in enumerate(every)]
+    return [value if at * count % len(every) < count else _later(value) for at, value in enumerate(every)]
+
+
+def _later(value: object) -> object:
+    if isinstance(value, ParameterSet):
+        return pytest.param(*value.values, id=value.id, marks=[*value.marks, pytest.mark.long])
+    return campaign(*value) if isinstance(value, tuple) and not hasattr(value, "_fields") else campaign(value)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from heapq import heappop, heappush
 from itertools import count
 
-from referee.live.timing import TICK_MS, Time
+from referee.live.timing import TICK_MS, SystemTime, Time
 
 _LONG_MS = 1000
 
@@ -30,6 +30,12 @@ class VirtualTime(Time):
 
     def now_ms(self) -> int:
         return self._now_ms
+
+    def reach(self, ms: int) -> None:
+        self._now_ms = max(self._now_ms, ms)
+
+    def ahead_ms(self) -> int:
+        return 0
 
     def call_at(self, when_ms: int, callback: Callable[[], None]) -> _Call:
         call = _Call(callback)
@@ -57,3 +63,53 @@ class VirtualTime(Time):
     def block(self, ms: int) -> None:
         """The event loop does nothing else for so long."""
         self._now_ms += ms
+
+
+class Machine:
+    """A machine's clocks, and what waits for them: one goes on when told to, the wall clock may be set."""
+
+    def __init__(self, wall_ms: int) -> None:
+        self.passed_ns = 0
+        self.wall_ahead_ns = wall_ms * 1_000_000
+        self._calls: list[tuple[int, int, _Call]] = []
+        self._order = count()
+
+    def set_wall(self, by_ms: int) -> None:
+        """Set the wall clock forward, or back, but not to before 1970."""
+        self.wall_ahead_ns = max(0, self.wall_ahead_ns + by_ms * 1_000_000)
+
+    def wall_ns(self) -> int:
+        return self.passed_ns + self.wall_ahead_ns
+
+    def call_later(self, wait_s: float, callback: Callable[[], None]) -> _Call:
+        call = _Call(callback)
+        heappush(self._calls, (self.passed_ns + int(wait_s * 1e9), next(self._order), call))
+        return call
+
+    def advance(self, ms: int) -> None:
+        """Calls all that is due until then, each at its very time."""
+        until_ns = self.passed_ns + ms * 1_000_000
+        while self._calls and self._calls[0][0] <= until_ns:
+            when_ns, _, call = heappop(self._calls)
+            self.passed_ns = max(self.passed_ns, when_ns)
+            if call.callback is not None:
+                call.callback()
+        self.passed_ns = until_ns
+
+    def end_process(self) -> None:
+        """Nobody waits any more."""
+        self._calls.clear()
+
+
+class MachineTime(SystemTime):
+    """The referee's own time, on the clocks of a machine that a test has in its hand."""
+
+    def __init__(self, machine: Machine) -> None:
+        super().__init__(wall_ns=machine.wall_ns, monotonic_ns=lambda: machine.passed_ns, call_later=machine.call_later)
+        self.machine = machine
+
+    def advance(self, ms: int) -> None:
+        self.machine.advance(ms)
+
+    def block(self, ms: int) -> None:
+        self.machine.passed_ns += ms * 1_000_000

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from referee_clients.join import Join, JoinError, format_join, parse_join
-from referee_clients.sdk.errors import BadMove, ClientError, Denied, Distrust, Unreachable
+from referee_clients.sdk.errors import BadMove, BotFailed, ClientError, Denied, Distrust, Unreachable
 from referee_clients.sdk.player import GameResult, play, play_async
 from referee_clients.sdk.seats import play_all
 
 __all__ = [
     "BadMove",
+    "BotFailed",
     "ClientError",
     "Denied",
     "Distrust",

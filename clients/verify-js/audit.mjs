@@ -50,11 +50,13 @@ const INTENT_TYPE = "application/vnd.tile-referee.intent.v1+protobuf";
 const FORMAT_VERSION = 1n;
 const MAX_SEATS = 255;
 const NO_PREV = new Uint8Array(32);
-const TABLE_RULES = 1;
+const TABLE_RULES = 2;
 const MONTH_MS = 30 * 86_400_000;
 // Events and acts by the rules of the table: not offered in games without them.
 const OF_THE_TABLE = new Set(["timeout", "absent", "interrupted", "stand_in", "resign", "consent", "protest", "appeal", "take_back", "correct", "rule"]);
-const BEFORE_ALL_JOINED = new Set(["open", "end", "disclose", "recovered"]);
+/** What may come before every seat has joined, by the version of the rules of the table. */
+const BEFORE_ALL_JOINED_1 = new Set(["open", "join", "end", "disclose", "recovered"]);
+const BEFORE_ALL_JOINED = new Set([...BEFORE_ALL_JOINED_1, "absent", "resign", "protest", "appeal", "rule"]);
 
 /** What DSSE has an author sign. */
 export const signedBytes = (body) => join(utf8(`DSSEv1 ${INTENT_TYPE.length} ${INTENT_TYPE} ${body.length} `), body);
@@ -70,6 +72,8 @@ class Audit {
     /** Decoded, with their intents; null where that failed. */
     this.entries = [];
     this.open = null;
+    /** Of a later version of the format, or of the rules of the table: what cannot be read of it is no failure. */
+    this.isLater = false;
     this.gameId = null;
     this.covered = 0;
   }
@@ -89,7 +93,8 @@ class Audit {
       return step();
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      this.failAt(n, error.code, error.message);
+      if (!this.isLater) this.failAt(n, error.code, error.message);
+      this.isLater ||= n === 0 && error.code === "UNSUPPORTED";
       return null;
     }
   }
@@ -145,6 +150,8 @@ class Audit {
     if (!entry.open) throw new Refusal("NOT_AWAITED", "entry 0 is no GameOpen");
     const version = stated(entry.open, 1) ?? FORMAT_VERSION;
     if (version !== FORMAT_VERSION) throw new Refusal("UNSUPPORTED", `format version ${version}`);
+    const table = stated(entry.open, 7, 3) ?? 0;
+    if (table > TABLE_RULES) throw new Refusal("UNSUPPORTED", `version ${table} of the rules of the table`);
     const open = decodeBody(GameOpen, entry.open);
     if (open.seats.length > MAX_SEATS) throw malformed("more than 255 seats");
     if (!distinct(open.scribe_keys) || !distinct(open.arbiter_keys)) throw malformed("a key twice");
@@ -268,42 +275,80 @@ class Audit {
     for (const seat of Object.keys(this.seatKeys)) {
       if (!open.seats[seat] || open.seats[seat].scribed) untrusted(0, `seat ${seat} brings no key of its own`);
     }
-    const joined = new Map();
+    /** By seat: the keys that can sign for it, the newest last; and those that have, from entry n to entry until. */
+    const keys = new Map();
+    const used = new Map();
     for (const [n, entry] of this.entries.entries()) {
       if (!entry?.intent) continue;
-      const failure = await this.author(entry, joined);
+      const failure = await this.author(entry, keys);
       if (failure) this.failAt(n, ...failure);
-      else if (entry.intent.join && !joined.has(entry.intent.seat)) {
-        const { seat } = entry.intent;
-        joined.set(seat, entry.intent.join.key);
-        const pinned = this.seatKeys[seat];
-        if (pinned && !equal(pinned, entry.intent.join.key)) untrusted(n, `seat ${seat} joins with another key`);
-      }
+      else await this.noteKeys(n, entry, keys, used);
     }
-    const wentOn = this.entries.some((entry) => entry && !entry.intent?.join && !BEFORE_ALL_JOINED.has(entry.event));
+    for (const [seat, pinned] of Object.entries(this.seatKeys)) {
+      const had = used.get(Number(seat));
+      const at = had?.findIndex(({ key }) => equal(key, pinned));
+      if (at === -1) untrusted(had[0].n, `seat ${seat} joins with another key`);
+      if (!(at >= 0)) continue;
+      const from = at ? ` from entry ${had[at].n}` : "";
+      const until = had[at].until === undefined ? "" : ` up to entry ${had[at].until}`;
+      if (from || until) this.remarks.push(`seat ${seat}: the key that you gave holds${from}${until}`);
+    }
+    const beforePlay = open.terms?.table_rules > 1 ? BEFORE_ALL_JOINED : BEFORE_ALL_JOINED_1;
+    const wentOn = this.entries.some((entry) => entry && !beforePlay.has(entry.intent?.act ?? entry.event));
+    const putOut = new Set(this.entries.map((entry) => entry?.absent?.seat ?? entry?.intent?.rule?.forfeit?.seat));
     for (const seat of Object.keys(this.seatKeys)) {
-      if (joined.has(Number(seat)) || !open.seats[seat] || open.seats[seat].scribed) continue;
+      if (used.has(Number(seat)) || !open.seats[seat] || open.seats[seat].scribed) continue;
       const message = `seat ${seat}, whose key you gave, never joined`;
-      if (wentOn) this.fail("UNTRUSTED_KEY", message, null, null, "authors");
+      if (wentOn && !putOut.has(Number(seat))) this.fail("UNTRUSTED_KEY", message, null, null, "authors");
       else this.remarks.push(message);
     }
   }
 
   /** What is wrong with an intent's author, [code, message], or null. */
-  async author({ intent, signed, refused }, joined) {
+  async author({ intent, signed, refused }, keys) {
     const { intent: body, signature, key_id: keyId } = signed ?? refused;
     const index = intent[intent.author];
     const who = `${intent.author} ${index}`;
-    let key = intent.author === "seat" ? joined.get(index) : this.open[`${intent.author}_keys`][index];
+    const known = intent.author === "seat" ? keys.get(index) : [this.open[`${intent.author}_keys`][index]];
+    let candidates = known?.filter(Boolean) ?? [];
     if (intent.join) {
       if (intent.author !== "seat" || !this.open.seats[index]) return ["AUTHOR", `no ${who} to join`];
-      key = intent.join.key;
-      if (!isKey(key)) return ["KEY", `${who} joins with a weak key`];
+      candidates = [intent.join.key];
+      if (!isKey(intent.join.key)) return ["KEY", `${who} joins with a weak key`];
     }
-    if (!key) return ["AUTHOR", `${who} has no key`];
-    if (!equal(keyId, (await sha256(key)).subarray(0, 8))) return ["AUTHOR_SIGNATURE", `${who}: the key id of another key`];
+    if (!candidates.length) return ["AUTHOR", `${who} has no key`];
+    const key = await withId(candidates, keyId);
+    if (!key) return ["AUTHOR_SIGNATURE", `${who}: the key id of another key`];
     if (!(await verifies(key, signedBytes(body), signature))) return ["AUTHOR_SIGNATURE", `the signature of ${who} is wrong`];
     return null;
+  }
+
+  /** What an act makes of the keys of seats (TBL-40). */
+  async noteKeys(n, { intent, signed, refused }, keys, used) {
+    const { author, seat } = intent;
+    /** From this entry on these keys of a seat count, and no others. */
+    const count = (whose, those) => {
+      keys.set(whose, those);
+      for (const each of used.get(whose)) if (!those.some((key) => equal(key, each.key))) each.until ??= n - 1;
+    };
+    if (intent.join) {
+      if (used.has(seat)) return;
+      keys.set(seat, [intent.join.key]);
+      used.set(seat, [{ n, key: intent.join.key }]);
+      return;
+    }
+    if (author === "seat") {
+      const newest = keys.get(seat).at(-1);
+      if (await withId([newest], (signed ?? refused).key_id)) {
+        count(seat, [newest]);
+        if (!equal(used.get(seat).at(-1).key, newest)) used.get(seat).push({ n, key: newest });
+      }
+    }
+    if (!intent.change_key || author === "scribe" || !(this.open.terms?.table_rules > 1)) return;
+    const whose = author === "seat" ? seat : intent.change_key.seat;
+    if (!used.has(whose)) return;
+    if (!isKey(intent.change_key.key)) this.failAt(n, "KEY", `a weak key for seat ${whose}`);
+    else count(whose, [...(author === "seat" ? keys.get(seat).slice(0, 1) : []), intent.change_key.key]);
   }
 
   async deck() {
@@ -328,7 +373,8 @@ class Audit {
   acts() {
     const { rules_id: id, rules_version: version } = this.open;
     if (!this.game) this.failAt(0, "UNSUPPORTED", `rules ${id}, version ${version}: moves are not read`);
-    const offered = (what) => what !== "change_key" && (this.open.terms?.table_rules > 0 || !OF_THE_TABLE.has(what));
+    const table = this.open.terms?.table_rules ?? 0;
+    const offered = (what) => table >= (what === "change_key" ? 2 : Number(OF_THE_TABLE.has(what)));
     const n = this.entries.findIndex((entry) => entry && !(offered(entry.event) && offered(entry.intent?.act)));
     if (n >= 0) this.failAt(n, "UNSUPPORTED", "an act or an event that is not offered in this game");
   }
@@ -360,6 +406,12 @@ class Audit {
   }
 }
 
+/** The key that has this id, or undefined. */
+async function withId(keys, id) {
+  for (const key of keys) if (equal(id, (await sha256(key)).subarray(0, 8))) return key;
+  return undefined;
+}
+
 /** Base, increment and delay of a clock, in milliseconds. */
 function control({ per_move: perMove, increment, delay, correspondence }) {
   if (perMove) return [perMove.move_ms, 0, 0];
@@ -375,7 +427,6 @@ function checkTerms({ terms, seats, arbiter_keys: arbiters }) {
     if (!condition) throw new Refusal("MALFORMED", `terms: ${message}`);
   };
   const { table_rules: version, clock, strikes, penalty_ms: penalty, absence_ms: absence, protest_ms: protest } = terms;
-  if (version > TABLE_RULES) throw new Refusal("UNSUPPORTED", `version ${version} of the rules of the table`);
   need(version || !(clock || strikes || penalty || absence || terms.take_backs || protest), "rules of the table are not named");
   if (clock) {
     need(clock.control, "a clock without a control");

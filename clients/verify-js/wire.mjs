@@ -180,10 +180,14 @@ export function* records(bytes, wanted) {
   for (const [number, value] of loose(bytes)) if (number === wanted && typeof value !== "bigint") yield value;
 }
 
-/** The number in a field of such a message; undefined if there is none, or if it is no message. */
-export function stated(bytes, wanted) {
+/** The number in a field of such a message, or of one in it; undefined if there is none, or if it is no message. */
+export function stated(bytes, wanted, ...inner) {
   try {
-    return [...loose(bytes)].findLast(([number, value]) => number === wanted && typeof value === "bigint")?.[1];
+    const values = Array.from(loose(bytes)).flatMap(([number, value]) => (number === wanted ? [value] : []));
+    const isNumber = (value) => typeof value === "bigint";
+    if (!inner.length) return values.findLast(isNumber);
+    const messages = values.filter((value) => value !== undefined && !isNumber(value));
+    return messages.map((value) => stated(value, ...inner)).findLast((value) => value !== undefined);
   } catch (error) {
     if (error instanceof Refusal) return undefined;
     throw error;

@@ -17,11 +17,12 @@ import referee as program
 from referee import console
 from referee.cli import output
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
+from referee.log.errors import printable
 
 PANELS = {
-    "The referee": ("serve", "keys", "new", "abort", "token", "status", "recover"),
-    "Playing": ("bot", "resign", "take-back", "consent", "protest", "appeal"),
-    "Arbiters": ("rule", "docket"),
+    "The referee": ("serve", "keys", "new", "abort", "games", "token", "status", "recover"),
+    "Playing": ("bot", "change-key", "resign", "take-back", "consent", "protest", "appeal", "call"),
+    "Arbiters": ("arbiter", "rule", "docket"),
     "Games and their logs": (
         "fetch",
         "show",
@@ -86,7 +87,8 @@ def main() -> None:
     except TyperException as error:  # words that typer does not know; the message is empty where it has shown the help
         # Choices come one a line, and what is wrong with one with the name of a Python error.
         message = " ".join(error.format_message().split()).replace(": Value error, ", ": ")
-        code = _stop(f"{message.rstrip('.').removesuffix('?')}. Try --help.", EXIT_USAGE) if message else EXIT_USAGE
+        sentence = message if message.endswith((".", "?")) else f"{message}."
+        code = _stop(f"{sentence} Try --help.", EXIT_USAGE) if message else EXIT_USAGE
     except OSError as error:
         if error.errno != ENOSPC:
             raise
@@ -106,5 +108,6 @@ def _named(words: Sequence[str]) -> Sequence[str]:
 
 
 def _stop(message: str, code: int) -> int:
-    print(f"referee: {message}", file=sys.stderr)
+    # It may have the name of a file, which came from somebody else: no name steers a terminal, or makes a second line.
+    print(f"referee: {printable(message)}", file=sys.stderr)
     return code

@@ -10,8 +10,20 @@ import grpc
 import typer
 
 from referee.cli.acting import confirm
-from referee.cli.arguments import game_id
-from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, refused, security, token_of
+from referee.cli.finding import whole_id
+from referee.cli.remote import (
+    DATA,
+    Data,
+    SendInClear,
+    ServerOfData,
+    TlsCa,
+    TlsCert,
+    TlsKey,
+    refused,
+    security,
+    server_of,
+    token_of,
+)
 from referee.service.files import TOKEN_FILE
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.game_service_pb2_grpc import GameServiceStub
@@ -23,10 +35,8 @@ _TIMEOUT_S = 15
 def abort(  # noqa: PLR0917 - typer reads options from the signature
     game: Annotated[str, typer.Argument(help="The game's id.", show_default=False)],
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
-    server: Server = DEFAULT_SERVER,
-    data: Annotated[
-        Path, typer.Option(metavar="DIR", help="The referee's data directory, whose organiser token is used.")
-    ] = Path("referee-data"),
+    server: ServerOfData = None,
+    data: Data = DATA,
     token_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The organiser's token, if it is not in DIR.")
     ] = None,
@@ -45,9 +55,10 @@ def abort(  # noqa: PLR0917 - typer reads options from the signature
 
     Example: `referee abort 0197a1cb1db4c9da428632ae52ec26d7 --data club`
     """
-    game_id(game)
+    server = server_of(server, data)
     token = token_of(token_file or data / TOKEN_FILE, needed=tls_cert is None or token_file is not None)
     secured = security(server, tls_ca, tls_cert, tls_key, insecure, token)
+    game = whole_id(server, secured, game)
     confirm([f"this ends game {game} without a result, and cannot be undone"], sure=yes)
 
     async def call() -> pb.AbortGameResponse:

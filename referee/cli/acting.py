@@ -16,23 +16,23 @@ import typer
 
 from referee.cli import output, texts
 from referee.cli.failure import EXIT_USAGE, Failure
+from referee.cli.finding import GameId, whole_id
 from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, refused, security, token_of
-from referee.log import intent
 from referee.log.errors import LogError
 from referee.log.events import Act
 from referee.log.intent import Author, Role, TableAct
+from referee.log.keys import PrivateKey
 from referee.log.remarks import MAX_CHARACTERS
 from referee.log.replay import Record
 from referee.transcript.game_file import GameFile
+from referee_clients.rulings import check
 from referee_clients.sdk.arbiter import arbiter
 from referee_clients.sdk.channel import Security
-from referee_clients.sdk.errors import ClientError
+from referee_clients.sdk.errors import ClientError, WentOn
 
 _TRIES = 8
 """For what is meant wherever the game stands, while others play on."""
 _T = TypeVar("_T")
-
-GameId = Annotated[str, typer.Argument(metavar="GAME", help="The game's id.", show_default=False)]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,6 +76,12 @@ class Floor:
     token: str
     secured: Security
 
+    @classmethod
+    def of(cls, words: Remote, token: str) -> Floor:
+        """Return the game that is meant, at the referee that is meant."""
+        secured = words.secured(token)
+        return cls(words.server, whole_id(words.server, secured, words.game), token, secured)
+
     def game_file(self) -> GameFile:
         """Return the game so far."""
 
@@ -91,20 +97,11 @@ class Floor:
 
     def check(self, record: Record, author: Author, key: Path, act: TableAct) -> Act:
         """Check that the referee will take it, as far as it is known here. Return what it says."""
-        private = texts.private_key("--key", key)
-        known = record.keyring.key_of(author)
-        if known is None:
-            raise Failure(f"this game has no {author}, or {author} has not joined; expected another number")
-        if known.raw != private.public.raw:
-            arbiters = [other.raw for other in record.keyring.arbiters] if author.role is Role.ARBITER else []
-            whose = arbiters.index(private.public.raw) if private.public.raw in arbiters else None
-            hint = "" if whose is None else f", but that of arbiter {whose}; expected --arbiter {whose}"
-            raise Failure(f"--key {key}: this is not the key of {author}{hint}")
+        private = signer(record, author, key)
         try:
-            return record.check(intent.act(record.place, author, private, act))
-        except LogError as error:
-            expected = f"; expected {error.expected}" if error.expected else ""
-            raise Failure(f"not allowed now: {error.what}{expected}") from None
+            return check(record, author, private, act)
+        except ClientError as error:
+            raise Failure(str(error)) from None
 
     def enter(self, record: Record, author: Author, key: Path, act: TableAct, text: str, *, anywhere: bool) -> int:
         """Send it; the entry that it became. ``anywhere``: it is meant wherever the game stands."""
@@ -113,7 +110,10 @@ class Floor:
 
         async def send() -> int:
             async with arbiter(self.server, self.game, self.token, self.secured) as calls:
-                return (await calls.act(record.place, author, private, act, text, tries=tries)).seq
+                try:
+                    return (await calls.act(record.place, author, private, act, text, tries=tries)).seq
+                except WentOn as error:
+                    raise Failure(f"{error}; expected the same command again") from None
 
         return self._called(send)
 
@@ -121,12 +121,25 @@ class Floor:
         return called(self.server, call)
 
 
+def signer(record: Record, author: Author, key: Path) -> PrivateKey:
+    """Return the author's private key, which is in the file. Raise ``Failure``."""
+    private = texts.private_key("--key", key)
+    if not record.keyring.keys_of(author):
+        raise Failure(f"this game has no {author}, or {author} has not joined; expected another number")
+    if misfit := record.keyring.misfit(author, private.public):
+        arbiters = list(record.opened.arbiter_keys) if author.role is Role.ARBITER else []
+        whose = arbiters.index(private.public.raw) if private.public.raw in arbiters else None
+        hint = "" if whose is None else f", but that of arbiter {whose}; expected --arbiter {whose}"
+        raise Failure(f"--key {key}: {misfit}{hint}")
+    return private
+
+
 def called(server: str, call: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
     """Make the call and return its answer. Raise ``Failure``."""
     try:
         return asyncio.run(call())
     except ClientError as error:
-        if isinstance(error.__cause__, grpc.aio.AioRpcError):
+        if isinstance(error.__cause__, grpc.aio.AioRpcError) and not isinstance(error, WentOn):
             raise refused(server, error.__cause__) from None
         raise Failure(str(error)) from None
 
@@ -155,10 +168,10 @@ def confirm(lines: Iterable[str], *, sure: bool) -> None:
 def composed(common: type[_T], make: Callable[..., Any], run: Callable[[_T, dict[str, Any]], None]) -> Any:
     """A command with the words of a dataclass and those of ``make``, which ``run`` is given; typer reads its signature.
 
-    ``make`` may have a parameter ``game_file`` beside.
+    ``make`` may have a parameter ``look`` beside, for the game as it stands.
     """
     shared = _parameters(common)
-    own = [parameter for parameter in _parameters(make) if parameter.name != "game_file"]
+    own = [parameter for parameter in _parameters(make) if parameter.name != "look"]
 
     def command(**words: Any) -> None:
         run(common(**{p.name: words[p.name] for p in shared}), {p.name: words[p.name] for p in own})

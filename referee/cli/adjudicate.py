@@ -12,31 +12,23 @@ import typer
 from referee.cli import heading as headings
 from referee.cli import output, texts
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
-from referee.cli.recorder import (
-    Recorder,
-    about,
-    checkpoint_signer,
-    different_keys,
-    has_rulings,
-    keys_for,
-    not_recordable,
-    obstacle,
-    write_new,
-)
+from referee.cli.recording import checkpoint_signer, different_keys, not_recordable, write_new
 from referee.log.errors import LogError
 from referee.log.keys import PrivateKey
 from referee.log.players import SALT_BYTES, player_hash
 from referee.log.verdict import Verdict
+from referee.notation.errors import NotationError
 from referee.notation.headers import Setup
-from referee.notation.table_acts import Kind, TableAct
-from referee.report import adjudication
+from referee.notation.table_acts import Kind
 from referee.report import rulings as line_rulings
-from referee.report.adjudication import PASSED_OVER, REINSTATED, STANDS, Adjudication, Entered, Step
 from referee.report.model import Facts, Report, Seat, of_adjudication, wrong_line, wrong_result
 from referee.report.page import html
+from referee.report.record import Adjudication
 from referee.report.rulings import Policy, RulingError
 from referee.report.text import listing, summary, text
 from referee.service.files import DEFAULT_ORIGIN
+from referee.transcript.recorder import has_rulings, obstacle
+from referee.transcript.rehearsal import adjudicated, listed, recorded
 from referee.transcript.report import hashes as log_hashes
 
 _WRITERS = {".html": html, ".txt": text}
@@ -100,7 +92,7 @@ def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
 
     --rulings rules on each illegal line on its own. The file has a line for each, with the number of the record's line
     and one of skip, stands, stop, or another legal move, which then counts instead. Points off a seat can follow. After
-    stop, the arbiter can give the result. A semicolon begins a comment:
+    stop, the arbiter can give the result instead, which counts as it is given. A semicolon begins a comment:
 
     - 17: skip
     - 19: stands, 2 points off seat 1
@@ -110,6 +102,10 @@ def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
     --list names every illegal line, each judged on its own, and lines that do not fit their position. After such a line
     the game goes on in the way that fits the next 200 lines best: as it was played if that can stand, with another
     legal move, without the line, or with a move that is missing before it. The list ends early where nothing fits.
+
+    A record can also have lines about what happened beside the moves, such as a resignation. A line that cannot be,
+    such as a second resignation, is listed like an illegal move and can be skipped. The record can leave out the moves
+    of a seat that is out: the stand-in makes them.
 
     A record can contain the arbiter's rulings: a move that is marked with the rules that it breaks stands, whatever you
     choose here, and headers give forfeits, penalties and a ruled result.
@@ -141,7 +137,7 @@ def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
     signer = checkpoint_signer(origin, signers[1]) if signers else None
     try:
         ruled = () if rulings is None else texts.read(rulings, line_rulings.read)
-        found = texts.read(record, lambda words: adjudication.adjudicate(words, on_illegal, ruled))
+        found = texts.read(record, lambda words: adjudicated(words, on_illegal, ruled))
     except RulingError as error:
         raise Failure(f"--rulings {rulings}: {error}", EXIT_USAGE) from None
     found.setup = headings.completed(found.setup, roster, round_, table)
@@ -155,20 +151,13 @@ def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
     hashes: Facts = ()
     if signers and signer and out:
         try:
-            recorder = recorded(found, signers, [_hash_of(found.setup, salt, n) for n, salt in enumerate(salts)])
+            players = [_hash_of(found.setup, salt, n) for n, salt in enumerate(salts)]
+            recorder = recorded(found, signers[0], signers[2:], players)
             data = recorder.file(signer)
-        except LogError as error:
+        except (LogError, NotationError) as error:
             raise not_recordable(record, error) from None
-        found.waits = recorder.record.game.result_waits if found.ended else None
         write_new("--out", out, data)
         hashes = log_hashes(recorder.record, signer.verifier)
-    elif found.acts and found.ended and not any(act.needs_clock for act in found.acts):
-        # Keys made for it: the rules of the log judge what the record has beside the moves, written or not.
-        try:
-            recorder = recorded(found, keys_for(found.acts), ())
-        except LogError as error:
-            raise not_recordable(record, error) from None
-        found.waits = recorder.record.game.result_waits
     made = of_adjudication(found, seats, hashes, head)
     for path in reports:
         write_new("--report", path, _WRITERS[path.suffix](made).encode())
@@ -179,7 +168,7 @@ def adjudicate(  # noqa: PLR0917 - typer reads options from the signature
 
 def _list(record: Path) -> NoReturn:
     """Print every illegal line, and end."""
-    found = texts.read(record, adjudication.list_illegal)
+    found = texts.read(record, listed)
     wrong = [wrong_line(found.setup, each) for each in found.illegal if not each.ruled]
     if found.claimed is not None and not wrong:
         wrong.append(wrong_result(found))
@@ -227,37 +216,6 @@ def _hash_of(setup: Setup, salt: bytes, seat: int) -> bytes:
     """Return the hash of the name; empty for a seat without one."""
     name = setup.players[seat] if setup.players else ""
     return player_hash(salt, name) if name else b""
-
-
-def recorded(found: Adjudication, signers: Sequence[PrivateKey], players: Sequence[bytes]) -> Recorder:
-    """Return the log of all that was entered. Raise ``LogError``."""
-    recorder = Recorder(found.setup, signers[0], signers[2:], players, has_table_acts=bool(found.acts))
-    seqs = [0]
-    for number, entered in enumerate(found.entered):
-        recorder.name_lines([seqs[count] for count in found.entered_after if count <= number])
-        with about(entered.words):
-            _record(recorder, entered)
-        seqs.append(recorder.record.size - 1)
-    if found.ended:
-        recorder.end(found.contest)
-    return recorder
-
-
-def _record(recorder: Recorder, entered: Entered) -> None:
-    words, seat = entered.ruling, entered.seat
-    match entered.step:
-        case Step.RESTORED:
-            recorder.restore(REINSTATED, words)
-        case Step.REFUSED:
-            recorder.refuse(entered.event)
-        case Step.STOOD_IN if seat is not None:
-            recorder.skip(seat, entered.event, PASSED_OVER, words)
-        case Step.PENALTY if seat is not None:
-            recorder.take_off(seat, entered.points, words)
-        case _:
-            if words:
-                recorder.enter(TableAct(Kind.STANDS, rule_id=STANDS, words=words))
-            recorder.enter(entered.event)
 
 
 def _told(made: Report, files: Sequence[Path]) -> str:

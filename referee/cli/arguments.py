@@ -10,7 +10,6 @@ import typer
 
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.log.errors import LogError
-from referee.log.identity import GAME_ID_TEXT, parse_game_id
 from referee.log.keys import PrivateKey, PublicKey, public_key_from_pem
 from referee.log.note import VerifierKey
 from referee.notation.errors import cut
@@ -50,6 +49,18 @@ def public_key(word: str, text: str) -> bytes:
     raise Failure(f"{word}: not a key; expected {_KEY_EXPECTED}", EXIT_USAGE)
 
 
+def new_private_key(path: Path, *, instead: str = "the name of a new file") -> PrivateKey:
+    """Make a key in a new file, for its owner alone. Raise ``Failure``; ``instead``: what to give if there is one."""
+    key = PrivateKey.generate()
+    try:
+        key.save(path)
+    except FileExistsError:
+        raise Failure(f"{path}: the file exists, and a key is never replaced; expected {instead}") from None
+    except OSError as error:
+        raise Failure(f"{path}: {error.strerror}") from None
+    return key
+
+
 def verifier_key(option: str, text: str) -> VerifierKey:
     """Read a .vkey file, or the text itself."""
     if "PRIVATE KEY" in text:
@@ -68,13 +79,6 @@ def verifier_key(option: str, text: str) -> VerifierKey:
             raise Failure(f"{word}: not a verifier key; expected a .vkey file or its text", EXIT_USAGE) from None
         expected = f"; expected {error.expected}" if error.expected else ""
         raise Failure(f"{word}: {error.what}{expected}", EXIT_USAGE) from None
-
-
-def game_id(text: str) -> bytes:
-    """Return the id of a game. Raise ``Failure``."""
-    if (found := parse_game_id(text)) is None:
-        raise Failure(f"game {text!r}: expected {GAME_ID_TEXT}", EXIT_USAGE)
-    return found
 
 
 def address(option: str, text: str) -> tuple[str, int]:

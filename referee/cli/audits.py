@@ -18,6 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemaining
 
 from referee.cli.output import write
 from referee.log.audit import Policy, audit
+from referee.log.errors import printable
 from referee.log.verdict import Report, Verdict
 from referee.notation.outcomes import counted
 
@@ -96,7 +97,7 @@ def tell(folder: Path, paths: Sequence[Path], policy: Policy, *, as_json: bool) 
 
 
 def _as_text(one: Audited, folder: Path) -> str:
-    name = one.path.relative_to(folder)
+    name = printable(str(one.path.relative_to(folder)))
     entries = f", {one.report.entries} entries" if one.report else ""
     return f"{one.verdict:<13} {name}{entries}" + (f": {one.problem}" if one.problem else "") + "\n"
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from referee.cli.seat_acts import SeatWords, command
+from referee.cli.seat_acts import EnteredWords, command
 from referee.log.v1 import log_pb2
 
 
@@ -23,4 +23,4 @@ def _consent(
     return log_pb2.Consent(to_seq=entry)
 
 
-consent = command(SeatWords, _consent, anywhere=False)
+consent = command(EnteredWords, _consent, anywhere=False)

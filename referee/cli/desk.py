@@ -83,7 +83,7 @@ def desk(  # noqa: PLR0917 - typer reads options from the signature
 
     Examples: `referee desk --folder club-night`, `referee desk --server 192.0.2.7:50051 --token-file club.token`
     """
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):  # it is drawn on standard error
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Failure(
             "the desk needs a terminal; expected one, or `referee record` for the text of a game",
             EXIT_USAGE,

@@ -10,22 +10,27 @@ import typer
 
 from referee.cli import output
 from referee.cli.acting import called
-from referee.cli.arguments import game_id, verifier_key
+from referee.cli.arguments import verifier_key
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, security
-from referee.games.game import Ending
+from referee.cli.finding import whole_id
+from referee.cli.remote import (
+    DATA,
+    DataForAddress,
+    SendInClear,
+    ServerOfData,
+    TlsCa,
+    TlsCert,
+    TlsKey,
+    security,
+    server_of,
+)
 from referee.log.audit import Policy, audit
 from referee.log.errors import LogError
-from referee.log.events import read_end, read_rule
-from referee.log.intent import Author, Role
 from referee.log.verdict import Finding, Verdict
-from referee.notation.outcomes import counted
-from referee.notation.times import moment_utc
 from referee.service.docket import docket_message
 from referee.transcript.game_file import GameFile
-from referee.transcript.words import quoted, result_words, ruling_words
 from referee.v1 import arbiter_service_pb2 as pb
-from referee.wire.enums import word
+from referee_clients.docket import told
 from referee_clients.sdk.arbiter import arbiter
 
 _FINE = (Verdict.COMPLETE, Verdict.PREFIX)
@@ -33,9 +38,13 @@ _FINE = (Verdict.COMPLETE, Verdict.PREFIX)
 
 def docket(  # noqa: PLR0917 - typer reads options from the signature
     game: Annotated[
-        str, typer.Argument(metavar="GAME|FILE", help="The game's id, or a game file.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="GAME|FILE", help="The game's id or its first 8 or more digits, or a game file.", show_default=False
+        ),
     ],
-    server: Server = DEFAULT_SERVER,
+    server: ServerOfData = None,
+    data: DataForAddress = DATA,
     key: Annotated[
         str | None, typer.Option(metavar="VKEY", help="With a FILE: audit it with the referee's verifier key.")
     ] = None,
@@ -63,8 +72,9 @@ def docket(  # noqa: PLR0917 - typer reads options from the signature
         raise Failure(
             "--key is only for files: a running game cannot be audited; expected a game file, or no --key", EXIT_USAGE
         )
-    game_id(game)
+    server = server_of(server, data)
     secured = security(server, tls_ca, tls_cert, tls_key, insecure)
+    game = whole_id(server, secured, game)
 
     async def ask() -> pb.Docket:
         async with arbiter(server, game, security=secured) as calls:
@@ -90,60 +100,3 @@ def _of_file(path: Path, key: str | None) -> tuple[pb.Docket, list[str]]:
             raise Failure(f"{path}: {report.verdict.name}: {report.decisive}", report.exit_code)
         checked.append(f"audit: {report.verdict.name}")
     return docket_message(game_file.record, game_file.texts), checked
-
-
-def told(found: pb.Docket) -> list[str]:
-    """Return a line for everything."""
-    lines = [f"game {found.game_id}, {found.size} entries"]
-    if found.HasField("result"):
-        lines.append(f"the game is over: {found.outcome}")
-        lines.append(f"  {result_words(read_end(found.result))}")
-    if not found.table_rules:
-        return [*lines, "this game has no rules of the table, and so no protests and no rulings"]
-    if found.suspension:
-        lines.append(f"the game is {word(pb.Docket.Suspension, found.suspension)}")
-    lines += [f"seat {seat}: {words}" for seat, of in enumerate(found.seats) if (words := _seat(of))]
-    entered = {**{of.seq: _dispute(of) for of in found.disputes}, **{of.seq: _ruling(of) for of in found.rulings}}
-    lines += [entered[seq] for seq in sorted(entered)]
-    if found.HasField("proposal"):
-        missing = ", ".join(f"seat {seat}" for seat in found.proposal.missing)
-        what = f"entry {found.proposal.seq} proposes to take back everything after entry {found.proposal.to_seq}"
-        lines.append(f"{what}; {missing} yet to agree")
-    if found.HasField("waiting"):
-        when = f"entered at {moment_utc(found.until_ms)}, if nobody acts before" if found.until_ms else _held(found)
-        lines.append(f"the game has come to its end: {found.outcome}")
-        lines.append(f"  {when}")
-        lines.append(f"  {result_words(read_end(found.waiting))}")
-    return lines if len(lines) > 1 else [*lines, "no forfeits, no disputes, no rulings"]
-
-
-def _seat(of: pb.Docket.Seat) -> str:
-    parts = [
-        *([f"out ({Ending(of.out).words})"] if of.out else []),
-        *([counted(of.strikes, "strike")] if of.strikes else []),
-        *([f"{counted(of.points_off, 'point')} off"] if of.points_off else []),
-    ]
-    return ", ".join(parts)
-
-
-def _dispute(dispute: pb.Docket.Dispute) -> str:
-    kind, against = ("appeal", "the ruling of entry") if dispute.is_appeal else ("protest", "entry")
-    ruler = "another arbiter" if dispute.is_appeal else "an arbiter"
-    state = f"ruled on in entry {dispute.ruled}" if dispute.HasField("ruled") else f"open: {ruler} has to rule on it"
-    what = f"entry {dispute.seq}: {kind} of seat {dispute.seat} against {against} {dispute.against} ({dispute.rule_id})"
-    return f"{what}{_words(dispute.text)}; {state}"
-
-
-def _ruling(ruling: pb.Docket.Ruling) -> str:
-    # Which move an arbiter lets stand is not put in words here: that takes the position.
-    ruled = read_rule(ruling.rule, Author(Role.ARBITER, ruling.arbiter), lambda data: data)
-    return f"entry {ruling.seq}: {ruled.author} rules: {ruling_words(ruled)}{_words(ruling.text)}"
-
-
-def _words(text: str) -> str:
-    return f": {quoted(text)}" if text else ""
-
-
-def _held(found: pb.Docket) -> str:
-    waiting = [str(dispute.seq) for dispute in found.disputes if not dispute.HasField("ruled")]
-    return f"waits for a ruling on entry {' and '.join(waiting)}" if waiting else "entered at once"

@@ -1,4 +1,4 @@
-"""``referee fetch``: a game's file from a referee."""
+"""``referee fetch``: the files of games from a referee, one or all that are over."""
 
 from __future__ import annotations
 
@@ -9,52 +9,153 @@ from typing import Annotated
 import grpc
 import typer
 
-from referee.cli.arguments import game_id
-from referee.cli.failure import Failure
-from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, refused, security
+from referee.cli import finding, output
+from referee.cli.audits import SUFFIX
+from referee.cli.failure import EXIT_USAGE, Failure
+from referee.cli.finding import Games, State, whole_id
+from referee.cli.remote import (
+    DATA,
+    Data,
+    SendInClear,
+    ServerOfData,
+    TlsCa,
+    TlsCert,
+    TlsKey,
+    refused,
+    security,
+    server_of,
+    token_of,
+)
+from referee.notation.outcomes import counted
+from referee.service.files import TOKEN_FILE
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc
-from referee_clients.sdk.channel import Security, open_channel
+from referee_clients.sdk.channel import open_channel
 
 _TIMEOUT_S = 60
 
 
 def fetch(  # noqa: PLR0917 - typer reads options from the signature
-    game: Annotated[str, typer.Argument(help="The game's id: 32 hexadecimal digits.", show_default=False)],
-    server: Server = DEFAULT_SERVER,
+    game: Annotated[
+        str | None,
+        typer.Argument(help="The game's id, or its first 8 or more hexadecimal digits.", show_default=False),
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Fetch every game that is over into a folder.")] = False,
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Where to write the file; by default GAME.gamelog.")
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            help="Where to write the file, by default GAME.gamelog; with --all the folder, by default this one.",
+        ),
+    ] = None,
+    event: finding.EventFilter = None,
+    round_: finding.RoundFilter = None,
+    table: finding.TableFilter = None,
+    principal: finding.PrincipalFilter = "",
+    from_: finding.FromFilter = "",
+    to: finding.ToFilter = "",
+    server: ServerOfData = None,
+    data: Data = DATA,
+    token_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A token for --principal, if it is not in DIR.")
     ] = None,
     tls_ca: TlsCa = None,
     tls_cert: TlsCert = None,
     tls_key: TlsKey = None,
     insecure: SendInClear = False,
 ) -> None:
-    """Fetch a game's file; for a running game, everything so far.
+    """Fetch a game's file; for a running game, everything so far. Or fetch all games that are over.
 
-    No token is needed. Use `referee show` to read the file and `referee audit` to check it. An existing file is
-    replaced once the new one is complete.
+    No token is needed, but for --principal. Use `referee show` to read a file and `referee audit` to check it. An
+    existing file is replaced once the new one is complete; but with --all, a file that is there stays: one that is
+    equal is skipped, one that differs is named.
 
-    Exit codes: 0 fetched; 1 the referee cannot be reached or does not have the game; 2 wrong usage.
+    Exit codes: 0 fetched; 1 the referee cannot be reached or does not have the game, or a file differs; 2 wrong usage.
 
-    Example: `referee fetch 0197a1cb1db4c9da428632ae52ec26d7 --out final.gamelog`
+    Examples: `referee fetch 0197a1cb --out final.gamelog`, `referee fetch --all --event 7 --out games`
     """
-    game_id(game)
-    secured = security(server, tls_ca, tls_cert, tls_key, insecure)
-    path = out or Path(f"{game}.gamelog")
+    if every == (game is not None):
+        raise Failure("expected a game, or --all", EXIT_USAGE)
+    request = finding.wanted(event, round_, table, principal, from_, to, State.OVER)
+    if not every and request != finding.wanted(None, None, None, "", "", "", State.OVER):
+        raise Failure(
+            "--event, --round, --table, --principal, --from and --to choose among all games; expected --all with them",
+            EXIT_USAGE,
+        )
+    server = server_of(server, data)
+    token = token_of(token_file or data / TOKEN_FILE, needed=tls_cert is None) if principal else ""
+    secured = security(server, tls_ca, tls_cert, tls_key, insecure, token)
+
+    async def one(found: str, path: Path) -> None:
+        async with open_channel(server, security=secured) as channel:
+            _write(path, content := await _file(channel, server, found))
+        output.write(f"{path}, {len(content)} bytes\n")
+
+    async def all_of_them(folder: Path) -> int:
+        async with open_channel(server, token, secured) as channel:
+            names = [found.id async for found in Games(server, channel, token).every(request)]
+            kept = _Kept(folder)
+            for name in reversed(names):
+                kept.take(name, await _file(channel, server, name))
+        return kept.tell()
+
+    if game is not None:
+        found = whole_id(server, secured, game)
+        asyncio.run(one(found, out or Path(f"{found}{SUFFIX}")))
+    elif differing := asyncio.run(all_of_them(out or Path())):
+        raise Failure(
+            f"{counted(differing, 'file')} left as {'it is' if differing == 1 else 'they are'}; to replace one, fetch "
+            "that game alone"
+        )
+
+
+class _Kept:
+    """Files of games in a folder. Never replaces one."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._new = self._equal = self._differing = 0
+
+    def take(self, name: str, data: bytes) -> None:
+        """Write the game's file, unless there is one. Raise ``Failure``."""
+        path = self._folder / f"{name}{SUFFIX}"
+        try:
+            there = path.read_bytes()
+        except FileNotFoundError:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            _write(path, data)
+            self._new += 1
+            output.write(f"{path}, {len(data)} bytes\n")
+        except OSError as error:
+            raise Failure(f"{path}: {error.strerror}") from None
+        else:
+            if there == data:
+                self._equal += 1
+            else:
+                self._differing += 1
+                output.write(f"{path} DIFFERS: {len(there)} bytes here, {len(data)} bytes at the referee\n")
+
+    def tell(self) -> int:
+        """Print what was done; return how many files differ."""
+        differing = f", {self._differing} differing" if self._differing else ""
+        output.write(f"{self._new} fetched, {self._equal} there already{differing}\n")
+        return self._differing
+
+
+async def _file(channel: grpc.aio.Channel, server: str, game: str) -> bytes:
+    """Return the game's file. Raise ``Failure``."""
+    call = game_service_pb2_grpc.GameServiceStub(channel).GetLog(pb.GetLogRequest(game_id=game), timeout=_TIMEOUT_S)
     try:
-        data = asyncio.run(_fetch(server, secured, game))
-        part = path.with_name(path.name + ".part")
-        part.write_bytes(data)
-        part.replace(path)
+        return b"".join([part.chunk async for part in call])
     except grpc.aio.AioRpcError as error:
         raise refused(server, error) from None
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Write the file, whole or not at all. Raise ``Failure``."""
+    part = path.with_name(path.name + ".part")
+    try:
+        part.write_bytes(data)
+        part.replace(path)
     except OSError as error:
         raise Failure(f"{path}: {error.strerror}") from None
-    print(f"{path}, {len(data)} bytes")
-
-
-async def _fetch(server: str, secured: Security, game: str) -> bytes:
-    async with open_channel(server, security=secured) as channel:
-        call = game_service_pb2_grpc.GameServiceStub(channel).GetLog(pb.GetLogRequest(game_id=game), timeout=_TIMEOUT_S)
-        return b"".join([part.chunk async for part in call])

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from referee.cli.arguments import new_private_key
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.log.errors import LogError
 from referee.log.keys import PrivateKey, PublicKey
@@ -46,24 +47,18 @@ def keys(
 
 
 def _private(path: Path, *, new: bool) -> PrivateKey:
+    if new:
+        return new_private_key(path)
     try:
-        if not new:
-            if b"PRIVATE KEY-----" not in _beginning(path):  # or the first complaint would be of its mode
-                raise Failure(f"{path}: not a private key; expected PEM, as referee keys --new writes it")
-            return PrivateKey.load(path)
-        key = PrivateKey.generate()
-        key.save(path)
-    except FileExistsError:
-        raise Failure(
-            f"{path}: the file exists, and a key is never replaced; expected the name of a new file"
-        ) from None
+        if b"PRIVATE KEY-----" not in _beginning(path):  # or the first complaint would be of its mode
+            raise Failure(f"{path}: not a private key; expected PEM, as referee keys --new writes it")
+        return PrivateKey.load(path)
     except FileNotFoundError:
         raise Failure(f"{path}: no such file; expected --new, to make it") from None
     except OSError as error:
         raise Failure(f"{path}: {error.strerror}") from None
     except LogError as error:
         raise Failure(f"{error.what}; expected {error.expected}") from None
-    return key
 
 
 def _beginning(path: Path) -> bytes:

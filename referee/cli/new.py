@@ -1,50 +1,40 @@
-"""``referee new``: an organiser opens a game."""
+"""``referee new``: an organiser opens a game, or all games of a round."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Final, TextIO
+from typing import Annotated
 
-import grpc
 import typer
 
-from referee.cli.arguments import public_key
+from referee.cli import output
+from referee.cli.addresses import is_reached_from_elsewhere
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.cli.options import components as game_components
+from referee.cli.office import UNREACHABLE, Office, joins_text, new_file, public_of, tokens_of
 from referee.cli.options import default_components, options_of_games
-from referee.cli.options import options as game_options
-from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, refused, security, token_of
-from referee.cli.series import game_before, next_options, place
-from referee.cli.terms import Absence, Clock, Illegal, Lag, ProtestTime, TakeBacks, terms
+from referee.cli.pairings import read_pairings, told
+from referee.cli.remote import (
+    DATA,
+    Data,
+    SendInClear,
+    ServerOfData,
+    TlsCa,
+    TlsCert,
+    TlsKey,
+    security,
+    server_of,
+    token_of,
+)
+from referee.cli.terms import Absence, Clock, Illegal, Lag, ProtestTime, TakeBacks
+from referee.cli.wishes import DEFAULT_RULES, Proofs, Wishes, game_of
 from referee.games import registry
-from referee.games.game import UnknownRules
-from referee.log.replay import Record
-from referee.log.v1 import log_pb2
+from referee.notation.times import in_words
 from referee.service.files import TOKEN_FILE
 from referee.v1 import game_service_pb2 as pb
-from referee.v1 import game_service_pb2_grpc
 from referee_clients.join import format_join
-from referee_clients.sdk.channel import Security, bearer, open_channel
-from referee_clients.sdk.errors import answer_of
-
-_TIMEOUT_S = 15
-_RULES = "alhambra"
-"""The game, unless another is named."""
-
-
-class Proofs(StrEnum):
-    """As ``referee.log.v1.ProofPolicy``."""
-
-    NONE = "none"
-    REFUSALS = "refusals"
-    ALL = "all"
 
 
 def new(  # noqa: PLR0917 - typer reads options from the signature
@@ -52,12 +42,26 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
         int | None, typer.Option(min=1, help="Number of seats.", show_default="the game's minimum")
     ] = None,
     rules: Annotated[
-        str | None, typer.Option(help=f"Which game: {', '.join(registry.names())}.", show_default=_RULES)
+        str | None, typer.Option(help=f"Which game: {', '.join(registry.names())}.", show_default=DEFAULT_RULES)
     ] = None,
-    server: Server = DEFAULT_SERVER,
-    data: Annotated[
-        Path, typer.Option(metavar="DIR", help="The referee's data directory, whose organiser token is used.")
-    ] = Path("referee-data"),
+    event: Annotated[
+        int | None, typer.Option(metavar="N", min=0, help="Number of the event that the game belongs to.")
+    ] = None,
+    round_: Annotated[int | None, typer.Option("--round", metavar="N", min=0, help="Its round.")] = None,
+    table: Annotated[int | None, typer.Option(metavar="N", min=0, help="Its table.")] = None,
+    pairings: Annotated[
+        Path | None,
+        typer.Option(
+            "--from",
+            metavar="FILE",
+            help="Open a game for each row of this table (CSV) of a round; the options here hold for every row.",
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="With --from: check the file and print what would be opened.")
+    ] = False,
+    server: ServerOfData = None,
+    data: Data = DATA,
     token_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The organiser's token, if it is not in DIR.")
     ] = None,
@@ -144,7 +148,11 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write the join strings to this new file, readable only by you."),
+        typer.Option(
+            metavar="PATH",
+            help="Write the join strings to this new file, readable only by you; with --from to a file for each "
+            "table in this folder.",
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     tls_ca: TlsCa = None,
@@ -154,147 +162,78 @@ def new(  # noqa: PLR0917 - typer reads options from the signature
 ) -> None:
     """Open a game: print its id and one join string per seat. Give each to its player: whoever has it takes the seat.
 
+    With --from, open a game for each row of a table: the round of a tournament. Columns are `table` and, as needed,
+    `event`, `round`, `seat 0`, `seat 1`, … with the players' names, `principal 0`, … and these options of the command:
+    `rules`, `seats`, `options`, `age-order`, `clock`, `lag`, `illegal`, `absence`, `take-backs`, `protest-time`. An
+    empty cell is as the command's option says. No game is opened unless every row is in order, and none for an event,
+    round and table that have one, unless that ended without a result. So the command can be repeated.
+
     Exit codes: 0 opened; 1 the referee cannot be reached, or refuses; 2 wrong usage.
 
     Examples: `referee new --seats 3 --age-order 2,0,1`, `referee new --rules kingdomino --options '{"dynasty": true}'
     --series`, `referee new --series-of first.gamelog`, `referee new --seats 4 --declare scribe.pem --scribed 1
-    --scribed 3 --out joins.txt`, `referee new --clock "10m+5s" --illegal strikes:3 --absence 2m --arbiter-key
-    arbiter.pem --protest-time 10m`
+    --scribed 3 --out joins.txt`, `referee new --from pairings.csv --event 7 --round 2 --clock 5m+3s --out joins`,
+    `referee new --clock "10m+5s" --illegal strikes:3 --absence 2m --arbiter-key arbiter.pem --protest-time 10m`
     """
     if show_components:
-        print(default_components(_game(rules, seats, None)[0]))
+        print(default_components(game_of(rules, seats, None)[0]))
         return
-    if series_of is not None and (options or age_order or components):
-        raise Failure(
-            "--series-of: options and components are those of the previous game; expected none here", EXIT_USAGE
-        )
-    previous = None if series_of is None else game_before(series_of)
-    rules, seats = _game(rules, seats, previous)
-    chosen = game_options(rules, b"" if previous is None else next_options(previous), options, age_order)
-    request = pb.CreateGameRequest(rules_id=rules, options=chosen, series=place(previous, first=series))
-    request.components = _components(rules, components, previous)
-    scribed = scribed or []
-    for seat in scribed:
-        if not 0 <= seat < seats:
-            raise Failure(f"--scribed {seat}: the game has seats 0 to {seats - 1}", EXIT_USAGE)
-    request.seats.extend(log_pb2.Seat(scribed=seat in scribed) for seat in range(seats))
-    if principal:
-        if len(principal) != seats:
-            raise Failure(f"--principal: {len(principal)} given; expected {seats}, one for each seat", EXIT_USAGE)
-        request.principals.extend("" if name == "-" else name for name in principal)
-    if declare is not None:
-        request.declaring_scribe_key = public_key(f"--declare {declare}", declare)
-    request.scribe_keys.extend(public_key(f"--scribe {key}", key) for key in scribe or [])
-    request.arbiter_keys.extend(public_key(f"--arbiter-key {key}", key) for key in arbiter_key or [])
-    illegal = [*(illegal or []), *(["record"] if record_attempts else [])]
-    request.terms.CopyFrom(terms(clock, lag, illegal, absence, take_backs, protest_time))
-    if proofs is Proofs.REFUSALS and not request.terms.illegal_moves:
-        raise Failure(
-            "--proofs refusals: only recorded refusals are proved; expected --record-attempts with it", EXIT_USAGE
-        )
-    if proofs is not Proofs.NONE:
-        request.terms.proofs = log_pb2.ProofPolicy.Value(f"PROOF_POLICY_{proofs.name}")
-    token = token_of(token_file or data / TOKEN_FILE, needed=tls_cert is None or token_file is not None)
-    secured = security(server, tls_ca, tls_cert, tls_key, insecure, token)
-    # Before the game is opened, as its join strings are told only once.
-    with _new_file(out) as file:
-        created = asyncio.run(_create(server, secured, token, request))
-        joins = {
-            seat: format_join(server, created.game.id, seat, token)
-            for seat, token in enumerate(created.seat_tokens)
-            if token
-        }
-        if file is not None:
-            lines = [*joins.values(), *(f"{role} {token}" for role, token in _tokens(created).items() if token)]
-            file.write("".join(f"{line}\n" for line in lines))
-    print(_as_json(created, joins) if as_json else _as_text(created, joins, out))
-    for seat, name in enumerate(request.principals):
-        if name:
-            print(
-                f"seat {seat}: {format_join(server, created.game.id, seat, 'TOKEN')} with the token of {name}",
-                file=sys.stderr,
-            )
-
-
-async def _create(server: str, secured: Security, token: str, request: pb.CreateGameRequest) -> pb.CreateGameResponse:
-    async with open_channel(server, token, secured) as channel:
-        stub = game_service_pb2_grpc.GameServiceStub(channel)
-        try:
-            return await stub.CreateGame(request, timeout=_TIMEOUT_S, metadata=bearer(token))
-        except grpc.aio.AioRpcError as error:
-            raise _refused(server, error) from None
-
-
-_OPTIONS: Final = {
-    "seats": "--seats",
-    "options": "--options",
-    "age_order": "--age-order",
-    "components": "--components",
-    "principals": "--principal",
-    "arbiter_keys": "--arbiter-key",
-    "terms.clock": "--clock",
-    "terms.illegal_moves": "--illegal",
-    "terms.strikes": "--illegal",
-    "terms.penalty_ms": "--illegal penalty",
-    "terms.absence_ms": "--absence",
-    "terms.protest_ms": "--protest-time",
-    "terms.take_backs": "--take-backs",
-    "terms.proofs": "--proofs",
-}
-"""What fills the fields of the request."""
-
-
-def _refused(server: str, error: grpc.aio.AioRpcError) -> Failure:
-    """Return what the referee finds wrong, by the option that said it."""
-    found = answer_of(error)
-    field, what = (found.metadata.get(name, "") for name in ("field", "what"))
-    if not what:
-        return refused(server, error)
-    option = _OPTIONS.get(field.partition("[")[0], f"--options {field}")
-    return Failure(f"{option}: {what}")
-
-
-def _game(rules: str | None, seats: int | None, previous: Record | None) -> tuple[str, int]:
-    """Rule and seats: as they are given or, of a series, as they were. Raise ``Failure``."""
-    if previous is not None:
-        known = previous.opened.rules_id, len(previous.opened.seats)
-        if (rules or known[0], seats or known[1]) != known:
-            raise Failure(
-                f"--series-of: the previous game is {known[0]} with {known[1]} seats; expected the same", EXIT_USAGE
-            )
-        return known
-    rules = rules or _RULES
-    try:
-        return rules, seats or registry.get(rules).min_seats
-    except UnknownRules as error:
-        raise Failure(f"--rules {rules}: {error}; expected one of {', '.join(registry.names())}", EXIT_USAGE) from None
-
-
-def _components(rules: str, file: Path | None, previous: Record | None) -> bytes:
-    """Return those of the file or, of a series, as they were; empty: the default. Raise ``Failure``."""
-    if file is not None:
-        return game_components(rules, file)
-    return b"" if previous is None else previous.opened.tables
-
-
-@contextmanager
-def _new_file(path: Path | None) -> Iterator[TextIO | None]:
-    """A new file that only its owner can read, and that is gone again if the game is not opened."""
-    if path is None:
-        yield None
-        return
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    except OSError as error:
-        raise Failure(f"--out {path}: {error.strerror}", EXIT_USAGE) from None
-    try:
-        with os.fdopen(descriptor, "w", encoding="ascii") as file:
-            yield file
-    except OSError as error:
-        raise Failure(f"--out {path}: {error.strerror}; the game is open, but its join strings are lost") from None
-    except BaseException:
-        path.unlink()
-        raise
+    wishes = Wishes(
+        rules=rules,
+        seats=seats,
+        age_order=age_order,
+        principals=principal or [],
+        options=options,
+        components=components,
+        series=series,
+        series_of=series_of,
+        declare=declare,
+        scribed=scribed or [],
+        scribes=scribe or [],
+        illegal=[*(illegal or []), *(["record"] if record_attempts else [])],
+        proofs=proofs,
+        clock=clock,
+        lag=lag,
+        absence=absence,
+        take_backs=take_backs,
+        protest_time=protest_time,
+        arbiter_keys=arbiter_key or [],
+        event=event,
+        round=round_,
+        table=table,
+    )
+    if dry_run and pairings is None:
+        raise Failure("--dry-run checks a table of pairings; expected --from FILE with it", EXIT_USAGE)
+    tables = None if pairings is None else read_pairings(pairings, wishes)
+    request = wishes.request() if tables is None else None
+    address = server_of(server, data)
+    token = token_of(
+        token_file or data / TOKEN_FILE, needed=(tls_cert is None or token_file is not None) and not dry_run
+    )
+    secured = security(address, tls_ca, tls_cert, tls_key, insecure, token)
+    public = address if server is not None else public_of(data, address)
+    office = Office(address, public, token, secured)
+    if tables is not None:
+        opened = asyncio.run(office.open_round(tables, out, dry_run=dry_run))
+        output.write(f"{json.dumps(opened, indent=2)}\n" if as_json else "".join(f"{line}\n" for line in told(opened)))
+    elif request is not None:
+        # Before the game is opened, as its join strings are told only once.
+        with new_file(out) as file:
+            created = asyncio.run(office.open_game(request))
+            joins = office.joins(created)
+            if file is not None:
+                file.write(joins_text(created, joins))
+        print(_as_json(created, joins) if as_json else _as_text(created, joins, out))
+        for seat, name in enumerate(request.principals):
+            if name:
+                print(
+                    f"seat {seat}: {format_join(public, created.game.id, seat, 'TOKEN')} with the token of {name}",
+                    file=sys.stderr,
+                )
+        if absence_ms := request.terms.absence_ms:
+            print(f"a seat that has not joined in {in_words(absence_ms)} forfeits (TBL-38)", file=sys.stderr)
+    if not dry_run and not is_reached_from_elsewhere(public):
+        print(UNREACHABLE.format(public), file=sys.stderr)
 
 
 def _as_text(created: pb.CreateGameResponse, joins: dict[int, str], out: Path | None) -> str:
@@ -303,13 +242,8 @@ def _as_text(created: pb.CreateGameResponse, joins: dict[int, str], out: Path | 
         lines.append(f"join strings in {out}")
     else:
         lines += [f"seat {seat}: {join}" for seat, join in joins.items()]
-        lines += [f"{role}: {token}" for role, token in _tokens(created).items() if token]
+        lines += [f"{role}: {token}" for role, token in tokens_of(created).items() if token]
     return "\n".join(lines)
-
-
-def _tokens(created: pb.CreateGameResponse) -> dict[str, str]:
-    """Of those who are at no seat; empty where there are none."""
-    return {"scribe": created.scribe_token, "arbiter": created.arbiter_token}
 
 
 def _as_json(created: pb.CreateGameResponse, joins: dict[int, str]) -> str:
@@ -317,6 +251,6 @@ def _as_json(created: pb.CreateGameResponse, joins: dict[int, str]) -> str:
         "game": created.game.id,
         "verifier_key": created.verifier_key,
         "joins": {str(seat): join for seat, join in joins.items()},
-        **{f"{role}_token": token for role, token in _tokens(created).items()},
+        **{f"{role}_token": token for role, token in tokens_of(created).items()},
     }
     return json.dumps(value, indent=2)

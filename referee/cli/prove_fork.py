@@ -9,7 +9,7 @@ import typer
 
 from referee.cli.arguments import Key, verifier_key
 from referee.cli.failure import EXIT_FAILED, Failure
-from referee.log.errors import Code, LogError
+from referee.log.errors import Code, LogError, printable
 from referee.log.fork import Fork, Side, find_fork, read_side
 from referee.log.verdict import Verdict
 
@@ -57,7 +57,8 @@ def prove_fork(
         raise Failure(f"{second}: {error}; {first} is of that game") from None
     for path, side in ((first, a), (second, b)):
         known = "all of them known" if side.is_whole else f"{len(side.entries) or 'none'} of them known"
-        print(f"{path}: signed for {side.checkpoint.size} entries, {known}, root {side.checkpoint.root.hex()}")
+        head = side.checkpoint
+        print(f"{printable(str(path))}: signed for {head.size} entries, {known}, root {head.root.hex()}")
         if side.remark:
             print(f"  checked only as far as it is signed: {side.remark}")
     if fork is None:
@@ -84,6 +85,6 @@ def _write(out: Path, a: Side, b: Side, fork: Fork) -> None:
         for name, part in zip(_OUT, parts, strict=True):
             path = out / f"{name}.{suffix}"
             path.write_bytes(part)
-            print(f"wrote {path}")
+            print(f"wrote {printable(str(path))}")
     except OSError as error:
         raise Failure(f"--out {out}: {error.strerror}") from None

@@ -10,22 +10,15 @@ import typer
 from referee.cli import texts
 from referee.cli.arguments import verifier_key
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.cli.recorder import (
-    NO_CLOCK,
-    Recorder,
-    checkpoint_signer,
-    different_keys,
-    has_rulings,
-    not_recordable,
-    obstacle,
-    write_new,
-)
-from referee.log.errors import LogError
+from referee.cli.recording import checkpoint_signer, different_keys, not_recordable, write_new
+from referee.log.errors import LogError, printable
 from referee.notation import game_text
+from referee.notation.errors import NotationError
 from referee.notation.game_text import Reading
 from referee.notation.outcomes import outcome
 from referee.notation.table_acts import Kind, TableAct
 from referee.service.files import DEFAULT_ORIGIN
+from referee.transcript.recorder import NO_CLOCK, Recorder, has_rulings, obstacle
 
 
 def record(  # noqa: PLR0917 - typer reads options from the signature
@@ -67,6 +60,8 @@ def record(  # noqa: PLR0917 - typer reads options from the signature
     has no clock: a forfeit without a ruling, such as a flag, becomes a ruling of arbiter 0, and a text in which an
     arbiter sets a clock, or takes time off one, is refused.
 
+    The text can leave out the moves of a seat that resigned or forfeited: the stand-in's are entered.
+
     If the text is wrong, the command names the line and writes no file.
 
     Exit codes: 0 recorded; 2 the text is not in the notation or is ambiguous, or wrong usage; 8 the text breaks the
@@ -95,11 +90,11 @@ def record(  # noqa: PLR0917 - typer reads options from the signature
         recorder = Recorder(game.setup, scribe, arbiters, has_table_acts=bool(game.happened))
         recorder.lines(game)
         data = recorder.file(signer)
-    except LogError as error:
+    except (LogError, NotationError) as error:
         raise not_recordable(text, error) from None
     write_new("--out", out, data)
     ended = outcome(reading.result, game.contest, waits=recorder.record.game.result_waits)
-    print(f"{out}: game {recorder.record.game_id.hex()}, {recorder.record.size} entries, {ended}")
+    print(f"{printable(str(out))}: game {recorder.record.game_id.hex()}, {recorder.record.size} entries, {ended}")
     print(f"verifier key {signer.verifier}")
     print(f"scribe 0: key {scribe.public.raw.hex()}")
 

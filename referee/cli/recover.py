@@ -8,20 +8,23 @@ from typing import Annotated
 
 import typer
 
-from referee.cli.arguments import game_id
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
+from referee.cli.finding import check_id, the_one
 from referee.live import recovery
 from referee.live.context import Context
 from referee.log.engines import installed
+from referee.log.identity import parse_game_id
 from referee.service import logs
 from referee.service.data import DataError, open_data, origin_of
 from referee.service.files import STORE_FILE
 from referee.store.errors import StoreFailed
+from referee.store.store import Upgrade
 
 
 def recover(  # noqa: PLR0917 - typer reads options from the signature
     game: Annotated[
-        str | None, typer.Argument(help="The game's id: 32 hexadecimal digits. Without it, list the games.")
+        str | None,
+        typer.Argument(help="The game's id, or its first 8 or more digits. Without it, list the games."),
     ] = None,
     data: Annotated[Path, typer.Option(metavar="DIR", help="The referee's data directory.")] = Path("referee-data"),
     copy: Annotated[
@@ -67,6 +70,8 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
     a player's copy, or one that `referee fetch` made: nothing is lost. With `--continue` the log says how many entries
     are lost, and anyone who has a receipt for them can show it: an audit with that receipt says FORK.
 
+    A database of an earlier program is only listed by that program; a repair copies it first, then upgrades it.
+
     Exit codes: 0 done, or no such games; 1 there are such games, or the repair failed; 2 wrong usage.
 
     Examples: `referee recover`, `referee recover 0197a1cb1db4c9da428632ae52ec26d7 --from alice.gamelog`
@@ -76,13 +81,20 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
         raise Failure(
             "expected a game with one of --from, --continue, --end and --give-up, or none of them", EXIT_USAGE
         )
-    identity = None if game is None else game_id(game)
+    if game is not None:
+        check_id(game)
     if not (data / STORE_FILE).exists():
         raise Failure(f"{data / STORE_FILE}: No such file; expected --data with a referee's directory")
     logs.configure("text", "critical")  # what it would log it prints
     try:
         opened = open_data(
-            data, origin_of(data, None), marks=marks, seal_key=seal_key, new_marks=new_marks, new_seal=new_seal
+            data,
+            origin_of(data, None),
+            marks=marks,
+            seal_key=seal_key,
+            new_marks=new_marks,
+            new_seal=new_seal,
+            on_upgrade=_say if chosen or new_marks or new_seal else _refuse,
         )
     except DataError as error:
         raise Failure(str(error)) from None
@@ -92,11 +104,14 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
         print(f"{opened.seal_path}: made; secrets sealed with the old key can no longer be opened")
 
     async def run() -> list[str]:
-        context = Context(opened.store, opened.signer, installed())
+        context = Context(opened.store, opened.signer, installed(), time=opened.time)
         try:
-            if identity is None:
+            if game is None:
                 return [str(error) for error in await recovery.find(context)]
-            return await _recover(context, identity, copy, end=end, give_up=give_up)
+            # Of every game a mark is kept, also of one that the database has lost.
+            known = [identity.hex() for identity in opened.store.marks.all()]
+            meant = game if parse_game_id(game) else the_one(game, [each for each in known if each.startswith(game)])
+            return await _recover(context, bytes.fromhex(meant), copy, end=end, give_up=give_up)
         finally:
             await opened.close()
 
@@ -113,6 +128,15 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
         raise typer.Exit(EXIT_FAILED)
 
 
+def _say(upgrade: Upgrade) -> None:
+    print(f"{upgrade.path}: of an earlier program; kept as {upgrade.copy} and brought up to date")
+
+
+def _refuse(upgrade: Upgrade) -> None:
+    what = f"an earlier program wrote it (store version {upgrade.version}), and a look changes nothing"
+    raise StoreFailed(f"{upgrade.path}: {what}; expected that program, or referee serve, which upgrades it")
+
+
 async def _recover(context: Context, game_id: bytes, copy: Path | None, *, end: bool, give_up: bool) -> list[str]:
     """Return what was done, in words."""
     if give_up:
@@ -124,7 +148,8 @@ async def _recover(context: Context, game_id: bytes, copy: Path | None, *, end: 
         what = f"{_entries(done.entries)} restored: nothing is lost"
     else:
         done = await recovery.go_on(context, game_id, end=end)
-        what = f"goes on without {_entries(done.entries)} that the referee had signed; the log says so"
+        begins = "ended" if done.ended else "goes on"
+        what = f"{begins} without {_entries(done.entries)} that the referee had signed; the log says so"
         if not done.entries:
             what = "ended through the referee's fault, with all its entries; its deck is not disclosed"
     state = "is over" if done.ended else "can go on"

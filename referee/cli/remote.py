@@ -9,15 +9,40 @@ from typing import Annotated
 import grpc
 import typer
 
+from referee.cli.addresses import Addresses
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee_clients.sdk.channel import ADDRESS_EXPECTED, BadAddress, Insecure, Security, check
-from referee_clients.sdk.errors import answer_of
+from referee_clients.sdk.errors import EXPIRED, answer_of, expired
 
-Server = Annotated[
-    str, typer.Option("--server", metavar="ADDRESS", help="The referee's address; grpcs://HOST:PORT for TLS.")
-]
-_TOKEN = re.compile("[A-Za-z0-9_-]{20,200}", re.ASCII)
 DEFAULT_SERVER = "127.0.0.1:50051"
+Server = Annotated[
+    str,
+    typer.Option(
+        "--server",
+        envvar="REFEREE_SERVER",
+        metavar="ADDRESS",
+        help="The referee's address; grpcs://HOST:PORT for TLS.",
+    ),
+]
+ServerOfData = Annotated[
+    str | None,
+    typer.Option(
+        "--server",
+        envvar="REFEREE_SERVER",
+        metavar="ADDRESS",
+        help="The referee's address; grpcs://HOST:PORT for TLS.",
+        show_default=f"the one that DIR remembers, or {DEFAULT_SERVER}",
+    ),
+]
+"""For commands with ``--data``: see ``server_of``."""
+Data = Annotated[
+    Path, typer.Option("--data", metavar="DIR", help="The referee's data directory, whose organiser token is used.")
+]
+DataForAddress = Annotated[
+    Path, typer.Option("--data", metavar="DIR", help="The referee's data directory, which remembers its address.")
+]
+DATA = Path("referee-data")
+_TOKEN = re.compile("[A-Za-z0-9_-]{20,200}", re.ASCII)
 TlsCa = Annotated[
     Path | None,
     typer.Option(
@@ -46,6 +71,14 @@ SendInClear = Annotated[
     bool,
     typer.Option("--insecure", envvar="REFEREE_INSECURE", help="Send tokens to other machines even without TLS."),
 ]
+
+
+def server_of(server: str | None, data: Path) -> str:
+    """Return the address that is given, or else the one that the directory remembers."""
+    if server is not None:
+        return server
+    addresses = Addresses.remembered(data)
+    return DEFAULT_SERVER if addresses is None else addresses.here
 
 
 def security(  # noqa: PLR0917 - as they stand in the command
@@ -93,6 +126,7 @@ def refused(server: str, error: grpc.aio.AioRpcError) -> Failure:
 
 
 _SIGNS = {
+    EXPIRED: expired(),
     "CERTIFICATE_VERIFY_FAILED": "no trusted authority signed its certificate; expected --tls-ca FILE",
     "Hostname Verification": "its certificate is for another name",
     "WRONG_VERSION_NUMBER": "the server does not speak TLS; expected the address without grpcs://",

@@ -12,8 +12,8 @@ from referee.cli import heading as headings
 from referee.cli import output
 from referee.cli.arguments import verifier_key
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.cli.recorder import write_new
-from referee.log.errors import LogError
+from referee.cli.recording import write_new
+from referee.log.errors import LogError, printable
 from referee.log.frames import MAGIC
 from referee.log.verdict import Finding
 from referee.report.model import signatures, with_names
@@ -77,5 +77,5 @@ def report(  # noqa: PLR0917 - typer reads options from the signature
         output.write(written)
     else:
         write_new("--out", out, written.encode())
-        print(f"wrote {out}: {audit.headline}")
+        print(f"wrote {printable(str(out))}: {audit.headline}")
     raise typer.Exit(audit.exit_code)

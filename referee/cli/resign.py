@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from referee.cli.seat_acts import SeatWords, command
+from referee.cli.seat_acts import EnteredWords, command
 from referee.log.v1 import log_pb2
 
 
@@ -17,4 +17,4 @@ def _resign() -> log_pb2.Resign:
     return log_pb2.Resign()
 
 
-resign = command(SeatWords, _resign, anywhere=True)
+resign = command(EnteredWords, _resign, anywhere=True)

@@ -4,29 +4,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from referee.cli.acting import Floor, Remote, composed, confirm, reason_of
-from referee.cli.arguments import game_id
+from referee.cli import texts
+from referee.cli.acting import Floor, Remote, called, composed, confirm, reason_of, signer
+from referee.cli.arguments import public_key
 from referee.cli.failure import EXIT_USAGE, Failure
+from referee.cli.finding import whole_id
 from referee.cli.times import milliseconds
-from referee.log.events import Accept, Restore, Ruled, Ruling, SetClock, Skip
+from referee.log.events import KeyChanged, needs_rule, read_rule
 from referee.log.intent import Author, Role
-from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.notation import accepted, game_text
 from referee.notation.errors import NotationError
 from referee.notation.grammar import grammar
-from referee.notation.registry import notation
-from referee.notation.sentences import sentence
-from referee.notation.times import in_words
-from referee.transcript.game_file import GameFile
-from referee.transcript.words import quoted, ruling_words
+from referee.transcript.words import act_words, quoted
+from referee_clients.rulings import OF_POSITION, Bench, Look
+from referee_clients.sdk.arbiter import arbiter
+from referee_clients.sdk.errors import ClientError, WentOn
 
 rule = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
 _Seat = Annotated[int, typer.Option("--seat", metavar="N", min=0, help="The seat.", show_default=False)]
@@ -45,8 +47,8 @@ class Forfeits(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Words(Remote):
-    """What every ruling is given."""
+class _ArbiterWords(Remote):
+    """What every act of an arbiter is given."""
 
     key: Annotated[Path, typer.Option("--key", metavar="FILE", help="The arbiter's private key.", show_default=False)]
     arbiter: Annotated[
@@ -55,6 +57,13 @@ class _Words(Remote):
             metavar="N", min=0, help="Which of the game's arbiters, counted from 0 in the order of their keys."
         ),
     ] = 0
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Words(_ArbiterWords):
+    """What every ruling is given."""
+
     rule: Annotated[
         str, typer.Option("--rule", metavar="ID", help="The rule that the ruling applies: one of the game, or TBL-n.")
     ] = ""
@@ -64,7 +73,6 @@ class _Words(Remote):
     decides: Annotated[
         int | None, typer.Option(metavar="ENTRY", min=0, help="The protest or appeal that the ruling decides.")
     ] = None
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False
 
 
 @rule.callback()
@@ -79,63 +87,101 @@ def rulings() -> None:
     """
 
 
-def _kind(*, anywhere: bool) -> Callable[[Callable[..., log_pb2.Rule]], Callable[..., log_pb2.Rule]]:
-    """Make a command of what makes a ruling. ``anywhere``: it is meant wherever the game stands."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _OfPosition(_Words):
+    """What a ruling is given that means the position in which it is made."""
 
-    def register(make: Callable[..., log_pb2.Rule]) -> Callable[..., log_pb2.Rule]:
-        def run(words: _Words, own: dict[str, Any]) -> None:
-            _rule(words, make, own, anywhere=anywhere)
-
-        rule.command(make.__name__.replace("_", "-"))(composed(_Words, make, run))
-        return make
-
-    return register
+    pause: Annotated[
+        bool,
+        typer.Option("--pause", help="Pause the game first, so that it cannot go on while you rule."),
+    ] = False
 
 
-def _rule(words: _Words, make: Callable[..., log_pb2.Rule], own: dict[str, Any], *, anywhere: bool) -> None:
+def _kind(make: Callable[..., log_pb2.Rule]) -> Callable[..., log_pb2.Rule]:
+    """Make a command of what makes a ruling."""
+    name = make.__name__
+    rule.command(name.replace("_", "-"))(
+        composed(_OfPosition if name in OF_POSITION else _Words, make, partial(_rule, make))
+    )
+    return make
+
+
+def _rule(make: Callable[..., log_pb2.Rule], words: _Words, own: dict[str, Any]) -> None:
     text = reason_of(words.reason)
     token = words.token()
-    floor = Floor(words.server, game_id(words.game).hex(), token, words.secured(token))
-    game_file = floor.game_file()
-    record = game_file.record
-    if "game_file" in make.__annotations__:
-        own["game_file"] = game_file
-    ruling = make(**own)
-    ruling.rule_id = words.rule
-    if words.decides is not None:
-        ruling.decides = words.decides
+    secured = words.secured(token)
+    game = whole_id(words.server, secured, words.game)
     author = Author(Role.ARBITER, words.arbiter)
-    ruled = floor.check(record, author, words.key, ruling)
-    assert isinstance(ruled, Ruled)  # noqa: S101 - what was asked about
-    told = f"{author} rules: {ruling_words(ruled, _move_of(record, ruled.ruling))}"
-    about = _consequences(game_file, ruled.ruling)
-    confirm([told, *([f"reason: {quoted(text)}"] if text else []), *about], sure=words.yes)
-    seq = floor.enter(record, author, words.key, ruling, text, anywhere=anywhere)
-    print(f"entered as entry {seq}")
+
+    def ruling(look: Look) -> log_pb2.Rule:
+        made = make(**own, **({"look": look} if "look" in make.__annotations__ else {}))
+        made.rule_id = words.rule
+        if words.decides is not None:
+            made.decides = words.decides
+        if not words.rule and needs_rule(read_rule(made, author, lambda move: move).ruling):
+            what = "every ruling but pause, adjourn and resume names the rule that it applies"
+            raise Failure(f"--rule is missing: {what}; expected one of the game, or TBL-n", EXIT_USAGE)
+        return made
+
+    async def run() -> None:
+        async with arbiter(words.server, game, token, secured) as calls:
+            look = await Bench(calls, author, texts.private_key("--key", words.key)).look()
+            await _enter(Bench(calls, author, signer(look.record, author, words.key)), look, ruling, words, text)
+
+    called(words.server, run)
+
+
+async def _enter(bench: Bench, look: Look, ruling: Callable[[Look], log_pb2.Rule], words: _Words, text: str) -> None:
+    """Show what will happen, ask, and send. Raise ``Failure``, ``ClientError``."""
+    pauses = isinstance(words, _OfPosition) and words.pause
+    if pauses:
+        bench.check(look, ruling(look))  # nobody is stopped for a ruling that cannot be
+        look = await _paused(bench, look)
+    try:
+        told, *about = bench.told(look, made := ruling(look))
+        confirm([told, *([f"reason: {quoted(text)}"] if text else []), *about], sure=words.yes)
+        print(f"entered as entry {await bench.enter(look, made, text)}")
+    except WentOn as error:
+        hint = "" if pauses else "; expected a game that is paused: add --pause"
+        raise Failure(f"{error}{hint}") from None
+    finally:
+        if pauses:
+            with suppress(ClientError):
+                if (await bench.look()).is_suspended:
+                    print("the game is still paused: `referee rule resume` lets it go on")
+
+
+async def _paused(bench: Bench, look: Look) -> Look:
+    """Return the game after it was paused, unless it was before."""
+    if (suspended := look.record.game.arbitration.suspended) is not None:
+        print(f"the game was already {suspended.value}")
+        return look
+    print(f"paused the game first, as entry {await bench.pause(look)}")
+    return await bench.look()
 
 
 # The rulings
 
 
-@_kind(anywhere=True)
+@_kind
 def pause() -> log_pb2.Rule:
     """Stop all clocks; no seat has to act."""
     return log_pb2.Rule(pause=log_pb2.Pause())
 
 
-@_kind(anywhere=True)
+@_kind
 def adjourn() -> log_pb2.Rule:
     """Like pause, for longer: the players leave the table."""
     return log_pb2.Rule(adjourn=log_pb2.Adjourn())
 
 
-@_kind(anywhere=True)
+@_kind
 def resume() -> log_pb2.Rule:
     """Go on with a game after pause or adjourn."""
     return log_pb2.Rule(resume=log_pb2.Resume())
 
 
-@_kind(anywhere=False)
+@_kind
 def restore(
     to: Annotated[
         int, typer.Option("--to", metavar="ENTRY", min=0, help="The last entry that still counts.", show_default=False)
@@ -145,7 +191,7 @@ def restore(
     return log_pb2.Rule(restore=log_pb2.Restore(to_seq=to))
 
 
-@_kind(anywhere=True)
+@_kind
 def set_clock(
     seat: _Seat,
     left: Annotated[
@@ -156,7 +202,7 @@ def set_clock(
     return log_pb2.Rule(set_clock=log_pb2.SetClock(seat=seat, left_ms=milliseconds("--left", left)))
 
 
-@_kind(anywhere=True)
+@_kind
 def penalty(
     seat: _Seat,
     time: Annotated[
@@ -170,7 +216,7 @@ def penalty(
     return log_pb2.Rule(penalty=log_pb2.Penalty(seat=seat, time_ms=ms, points=points, strikes=strikes))
 
 
-@_kind(anywhere=True)
+@_kind
 def forfeit(
     seat: _Seat,
     ending: Annotated[Forfeits, typer.Option(help="How the log names the ending.")] = Forfeits.ADJUDICATED,
@@ -179,21 +225,21 @@ def forfeit(
     return log_pb2.Rule(forfeit=log_pb2.Forfeit(seat=seat, ending=log_pb2.Ending.Value(f"ENDING_{ending.name}")))
 
 
-@_kind(anywhere=True)
+@_kind
 def reinstate(seat: _Seat) -> log_pb2.Rule:
     """Let a seat that has forfeited play again from now on."""
     return log_pb2.Rule(reinstate=log_pb2.Reinstate(seat=seat))
 
 
-@_kind(anywhere=False)
+@_kind
 def skip(seat: _Seat) -> log_pb2.Rule:
     """Take this decision away from the seat on turn: the stand-in's move is entered for it."""
     return log_pb2.Rule(skip=log_pb2.Skip(seat=seat))
 
 
-@_kind(anywhere=False)
+@_kind
 def accept(
-    game_file: GameFile,
+    look: Look,
     move: Annotated[
         str,
         typer.Argument(
@@ -203,14 +249,14 @@ def accept(
     seat: _Seat,
 ) -> log_pb2.Rule:
     """Let the move of the seat on turn stand as played, although it breaks rules: only rules that allow it (TBL-7)."""
-    game = game_file.record.game
-    event = _meant(game_file, seat, move)
+    game = look.record.game
+    event = _meant(look, seat, move)
     data = game.position.encoded_move(event)
     broken = sorted({violation.rule_id for violation in game.position.violations(event)})
     return log_pb2.Rule(accept=log_pb2.Accept(seat=seat, move=data, rule_ids=broken))
 
 
-@_kind(anywhere=False)
+@_kind
 def adjudicate(
     places: Annotated[
         str,
@@ -228,50 +274,58 @@ def adjudicate(
     return log_pb2.Rule(adjudicate=given)
 
 
-@_kind(anywhere=True)
+@_kind
 def void() -> log_pb2.Rule:
     """End the game; it does not count."""
     return log_pb2.Rule(void=log_pb2.Void())
 
 
-@_kind(anywhere=True)
+@_kind
 def dismiss() -> log_pb2.Rule:
     """Dismiss the protest or appeal that --decides names."""
     return log_pb2.Rule(dismiss=log_pb2.Dismiss())
 
 
-# What will happen
+# What an arbiter does beside rulings
 
 
-def _consequences(game_file: GameFile, ruling: Ruling) -> list[str]:
-    game = game_file.record.game
-    match ruling:
-        case Restore(to_seq):
-            gone = game_file.transcript.counting_after(to_seq)
-            lines = [f"  {seq}  {game_file.transcript.entries[seq]}" for seq in gone]
-            return ["taken back:", *lines] if lines else ["nothing is taken back"]
-        case Accept(_, move):
-            rules = {known.id: known for known in game.position.rules.catalogue}
-            return ["against the rules:", *(f"  {sentence(each, rules)}" for each in game.position.violations(move))]
-        case Skip(seat):
-            return [f"the stand-in's move: {_described(game_file.record, game.position.stand_in(seat))}"]
-        case SetClock(seat) if game.clocks is not None:
-            return [f"the clock showed {in_words(game.clocks.seat(seat).left_ms)} after the last entry"]
-        case _:
-            return []
+def _change_key(
+    seat: _Seat,
+    new_key: Annotated[
+        str,
+        typer.Option(
+            metavar="KEY",
+            help="The seat's new public key: hex, or a file with a public or private key.",
+            show_default=False,
+        ),
+    ],
+) -> log_pb2.ChangeKey:
+    """Give a seat another key, because its key was lost or stolen: the old one counts no more.
+
+    A ruling needs a rule and may have a reason; this has neither.
+    """
+    return log_pb2.ChangeKey(seat=seat, key=public_key(f"--new-key {new_key}", new_key))
 
 
-def _move_of(record: Record, ruling: Ruling) -> str:
-    return _described(record, ruling.move) if isinstance(ruling, Accept) else ""
+def _enter_key(words: _ArbiterWords, own: dict[str, Any]) -> None:
+    act = _change_key(**own)
+    floor = Floor.of(words, words.token())
+    record, author = floor.game_file().record, Author(Role.ARBITER, words.arbiter)
+    said = floor.check(record, author, words.key, act)
+    assert isinstance(said, KeyChanged)  # noqa: S101 - what was asked about
+    confirm([f"{author}: {act_words(said)}"], sure=words.yes)
+    print(f"entered as entry {floor.enter(record, author, words.key, act, '', anywhere=True)}")
 
 
-def _described(record: Record, move: Any) -> str:
-    return notation(record.opened.rules_id).describe(move, record.game.position.state)
+rule.command("change-key")(composed(_ArbiterWords, _change_key, _enter_key))
 
 
-def _meant(game_file: GameFile, seat: int, text: str) -> Any:
+# What the words mean
+
+
+def _meant(look: Look, seat: int, text: str) -> Any:
     """Return the move in the position now, legal or not."""
-    game = game_file.record.game
+    game = look.record.game
     rules_id = game.opened.rules_id
     line = text if re.match(r"\d+:", text, re.ASCII) else f"{seat}: {text}"
     try:

@@ -13,7 +13,7 @@ import typer
 from referee.cli import output, texts
 from referee.cli.arguments import verifier_key
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.cli.recorder import rehearsed
+from referee.cli.recording import rehearsed
 from referee.log.errors import LogError
 from referee.log.frames import MAGIC
 from referee.log.verdict import Finding, Verdict

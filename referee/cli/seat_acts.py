@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Self, TypeVar
 
 import typer
 
 from referee.cli.acting import Floor, Remote, composed, confirm, reason_of
-from referee.cli.arguments import game_id
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.log.events import Corrected, SeatAct
+from referee.log.events import KeyChanged, SeatAct
 from referee.log.intent import Author, Role, TableAct
 from referee.log.v1 import log_pb2
 from referee.transcript.game_file import GameFile
@@ -25,34 +24,66 @@ RuleId = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SeatWords(Remote):
-    """What every such act is given."""
+class Joined(Remote):
+    """Which game, of one who has a join string for it."""
 
     game: Annotated[
         str,
         typer.Argument(
             metavar="GAME",
             help="The seat's join string, which has the address, game, seat and token; '@FILE' reads "
-            "it from a file. Or the game's id, with --server, --seat and --token-file.",
+            "it from a file. Or the game's id, with --server and --token-file.",
             show_default=False,
         ),
     ]
+
+    def admitted(self) -> tuple[Self, str, int | None]:
+        """Return the same with what a join string says, the token, and the join string's seat. Raise ``Failure``."""
+        text = self.game
+        try:
+            if text.startswith("@"):
+                text = Path(text[1:]).read_text(encoding="utf-8").strip()
+            if "#" not in text:
+                return self, self.token(), None
+            join = parse_join(text)
+        except JoinError as error:
+            raise Failure(str(error), EXIT_USAGE) from None
+        except (OSError, UnicodeDecodeError) as error:
+            raise Failure(f"{self.game}: {error}", EXIT_USAGE) from None
+        return replace(self, server=join.address, game=join.game_id), join.token, join.seat
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SeatWords(Joined):
+    """What every act of a seat is given."""
+
     key: Annotated[
         Path,
-        typer.Option("--key", metavar="FILE", help="The private key of the seat or of its scribe.", show_default=False),
+        typer.Option("--key", metavar="FILE", help="The private key of who signs.", show_default=False),
     ]
-    seat: Annotated[int | None, typer.Option(metavar="N", min=0, help="The seat that acts.", show_default=False)] = None
-    scribe: Annotated[
+    seat: Annotated[
         int | None,
         typer.Option(
-            metavar="N", min=0, help="The scribe who enters it for --seat, a scribed seat.", show_default=False
+            metavar="N", min=0, help="The seat that acts, if GAME is no join string that names it.", show_default=False
         ),
     ] = None
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SpokenWords(SeatWords):
+class EnteredWords(SeatWords):
+    """Of an act that a scribe may enter for the seat."""
+
+    scribe: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=0, help="The scribe who enters it for --seat, a scribed seat.", show_default=False
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SpokenWords(EnteredWords):
     """Of an act that words can go with."""
 
     reason: Annotated[
@@ -76,40 +107,32 @@ def _enter(words: SeatWords, act: TableAct, *, anywhere: bool) -> None:
     text = reason_of(words.reason) if isinstance(words, SpokenWords) else ""
     words, token = _admitted(words)
     author = _author(words, act)
-    floor = Floor(words.server, game_id(words.game).hex(), token, words.secured(token))
+    floor = Floor.of(words, token)
     game_file = floor.game_file()
     record = game_file.record
     said = floor.check(record, author, words.key, act)
-    assert isinstance(said, SeatAct | Corrected)  # noqa: S101 - what was asked about
+    assert isinstance(said, SeatAct | KeyChanged)  # noqa: S101 - what was asked about
     told = f"{author}: {act_words(said)}"
     confirm([told, *([f"reason: {quoted(text)}"] if text else []), *_about(game_file, act)], sure=words.yes)
     seq = floor.enter(record, author, words.key, act, text, anywhere=anywhere)
     print(f"entered as entry {seq}")
 
 
-def _admitted(words: SeatWords) -> tuple[SeatWords, str]:
+def _admitted(words: _W) -> tuple[_W, str]:
     """Return the same with what a join string says, and the token. Raise ``Failure``."""
-    text = words.game
-    try:
-        if text.startswith("@"):
-            text = Path(text[1:]).read_text(encoding="utf-8").strip()
-        if "#" not in text:
-            return words, words.token()
-        join = parse_join(text)
-    except JoinError as error:
-        raise Failure(str(error), EXIT_USAGE) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise Failure(f"{words.game}: {error}", EXIT_USAGE) from None
-    if words.seat not in (None, join.seat):
-        raise Failure(f"--seat {words.seat}: the join string is for seat {join.seat}", EXIT_USAGE)
-    return replace(words, server=join.address, game=join.game_id, seat=join.seat), join.token
+    found, token, seat = words.admitted()
+    if seat is None:
+        return found, token
+    if words.seat not in (None, seat):
+        raise Failure(f"--seat {words.seat}: the join string is for seat {seat}", EXIT_USAGE)
+    return replace(found, seat=seat), token
 
 
 def _author(words: SeatWords, act: TableAct) -> Author:
     """Return who signs; an act by a scribe says whose it is. Raise ``Failure``."""
     if words.seat is None:
         raise Failure("no seat; expected --seat N, or a join string as GAME", EXIT_USAGE)
-    if words.scribe is None:
+    if not isinstance(words, EnteredWords) or words.scribe is None:
         return Author(Role.SEAT, words.seat)
     assert not isinstance(act, log_pb2.Correct | log_pb2.Rule)  # noqa: S101 - no command of these
     act.seat = words.seat

@@ -14,8 +14,10 @@ from typing import Annotated
 import structlog
 import typer
 
+from referee.cli.addresses import Addresses, problem_with
 from referee.cli.arguments import address
 from referee.cli.failure import EXIT_USAGE, Failure
+from referee.log.note import NAME_EXPECTED, is_name
 from referee.service import logs
 from referee.service.data import DataError, origin_of
 from referee.service.guard import CALL_S
@@ -27,6 +29,7 @@ from referee.workers.pool import MEMORY_MIB
 from referee_clients.sdk.channel import TLS_SCHEME, is_loopback
 
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
+_WARN_DAYS = 14
 
 
 class LogFormat(StrEnum):
@@ -56,6 +59,15 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
     listen: Annotated[
         str, typer.Option(metavar="HOST:PORT", help="Address to listen on; port 0 picks a free port.")
     ] = "127.0.0.1:50051",
+    public: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Address under which players reach the referee, such as club.example:50051; grpcs://HOST:PORT for "
+            "TLS. Join strings carry it; by default they carry the address to listen on.",
+            show_default=False,
+        ),
+    ] = "",
     origin: Annotated[
         str | None,
         typer.Option(
@@ -155,7 +167,8 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
 
     When the referee is ready, it prints a line each for the address, for the file with the organiser's token, which
     the first start makes readable only by you (remove it to get a new one), for the file with the verifier key, which
-    auditors and players need, and with --metrics for the address of the metrics.
+    auditors and players need, and with --metrics for the address of the metrics. DIR remembers the addresses: commands
+    with `--data DIR` need no `--server`.
 
     Exit codes: 0 stopped; 1 the directory or the address cannot be used; 2 wrong usage.
 
@@ -170,10 +183,16 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
         )
     if metrics is not None and not insecure and not is_loopback(address("--metrics", metrics)[0]):
         raise Failure(f"--metrics {metrics}: not a loopback address; expected one, or --insecure", EXIT_USAGE)
+    if public and (problem := problem_with(public, tls=certificates is not None)):
+        raise Failure(f"--public {public!r}: {problem}", EXIT_USAGE)
+    if origin is not None and not is_name(origin):
+        raise Failure(f"--origin {origin!r}: expected {NAME_EXPECTED}, such as club.example", EXIT_USAGE)
     logs.configure(log_format, log_level)
     is_new, made = False, list[Path]()
     try:
         is_new = not data.exists()
+        if not is_new and not data.is_dir():
+            raise Failure(f"--data {data}: this is a file; expected a directory, or the name of a new one", EXIT_USAGE)
         made = [file for file in (marks, seal_key) if file is not None and not file.exists()]
         config = Config(
             data,
@@ -190,7 +209,7 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
             solver_workers=solver_workers,
             solver_memory_mib=solver_memory,
         )
-        asyncio.run(_run(config, as_json=as_json))
+        asyncio.run(_run(config, public, as_json=as_json))
     except DataError as error:
         raise Failure(str(error)) from None
     except PermissionError as error:
@@ -204,7 +223,7 @@ def serve(  # noqa: PLR0917 - typer reads options from the signature
         raise Failure(str(error)) from None
 
 
-async def _run(config: Config, *, as_json: bool) -> None:
+async def _run(config: Config, public: str, *, as_json: bool) -> None:
     loop = asyncio.get_running_loop()
     stopping = asyncio.Event()
 
@@ -221,7 +240,9 @@ async def _run(config: Config, *, as_json: bool) -> None:
     server = await Server.start(config)
     if (shown := config.certificates) is not None:
         loop.add_signal_handler(signal.SIGHUP, _reload, shown)
+        _warn(shown)
     where = f"{TLS_SCHEME if shown is not None else ''}{server.address}"
+    _remember(config.data, Addresses.of(where, public))
     metrics = f"http://{server.metrics_address}{PATH}" if server.metrics_address else None
     token, verifier = server.data.token_path, server.data.verifier_path
     if as_json:
@@ -242,6 +263,13 @@ async def _run(config: Config, *, as_json: bool) -> None:
     await server.stop()
 
 
+def _remember(data: Path, addresses: Addresses) -> None:
+    try:
+        addresses.remember(data)
+    except OSError as error:  # games go on without
+        structlog.get_logger("referee.serve").warning("address not remembered", error=str(error))
+
+
 def _certificates(certificate: Path | None, key: Path | None, client_ca: Path | None) -> Certificates | None:
     if certificate is None or key is None:
         if certificate is key is client_ca is None:
@@ -253,6 +281,14 @@ def _certificates(certificate: Path | None, key: Path | None, client_ca: Path | 
         raise Failure(str(error)) from None
 
 
+def _warn(certificates: Certificates) -> None:
+    """Tell the operator in time that clients will soon refuse the certificate."""
+    if (left := certificates.days_left) < _WARN_DAYS:
+        expires = f"{certificates.expires:%Y-%m-%d}"
+        log = structlog.get_logger("referee.tls")
+        log.warning("certificate expires soon", expires=expires, days_left=int(left))
+
+
 def _reload(certificates: Certificates) -> None:
     log = structlog.get_logger("referee.tls")
     try:
@@ -261,3 +297,4 @@ def _reload(certificates: Certificates) -> None:
         log.error("reloading the certificates failed", error=str(error))  # noqa: TRY400 - its line says it all
     else:
         log.info("certificates reloaded")
+        _warn(certificates)

@@ -17,13 +17,14 @@ from referee import console
 from referee.cli import output, texts
 from referee.cli.arguments import verifier_key
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.cli.recorder import rehearsed
+from referee.cli.recording import rehearsed
 from referee.games.results import Wait
 from referee.log.errors import LogError
 from referee.log.frames import MAGIC
 from referee.log.note import VerifierKey
 from referee.log.verdict import Finding, Verdict
-from referee.notation import game_text, headers, position_text
+from referee.notation import boards_text, game_text, headers, position_text
+from referee.notation.boards_text import Boards
 from referee.notation.game_text import Reading
 from referee.notation.outcomes import outcome
 from referee.notation.position_text import Position
@@ -32,6 +33,7 @@ from referee.transcript.game_file import GameFile, as_text
 
 _TEXT = re.compile(rb"(\xef\xbb\xbf)?\s*[\[;{]")
 """A text begins with a header, or a comment; a byte order mark is told as such."""
+_UNCHECKED = "These are boards alone: nobody has checked how they came about."
 _NAME_BYTES = 4
 """Of MAGIC; the others tell of versions and of damage."""
 
@@ -44,7 +46,7 @@ def show(  # noqa: PLR0917 - typer reads options from the signature
         int | None,
         typer.Option("--at", metavar="N", min=0, help="Show the position after entry N; later entries are not read."),
     ] = None,
-    moves: Annotated[bool, typer.Option("--moves", help="Also list every entry in words.")] = False,
+    moves: Annotated[bool, typer.Option("--moves", help="Also list every entry, in notation if it has one.")] = False,
     seat: Annotated[int | None, typer.Option("--seat", metavar="S", min=0, help="Show only this seat's board.")] = None,
     svg: Annotated[
         str | None,
@@ -71,7 +73,8 @@ def show(  # noqa: PLR0917 - typer reads options from the signature
     `referee show game.gamelog --svg pictures/`, `referee show game.gamelog --notation --sign club.pem --name club`
 
     A text is played from its first line. It ends with 2 if it is not in the notation and with 8 if it breaks the rules.
-    `--key` checks its signature: 4 the signature is wrong or missing, 5 another key signed it.
+    `--key` checks its signature: 4 the signature is wrong or missing, 5 another key signed it. A text that has nothing
+    but the boards (the header Boards) is drawn with their points.
 
     Every entry shown was replayed, with the signatures of seats, the rules and the positions; use `referee audit` for
     the referee's own signature and the deck. A file that is incomplete or wrong ends with one line and the exit code
@@ -83,6 +86,8 @@ def show(  # noqa: PLR0917 - typer reads options from the signature
     if (sign is None) != (name is None) or (sign is not None and not (as_text or as_position)):
         raise Failure("--sign and --name: expected both, with --notation or --position", EXIT_USAGE)
     shown, torn = _read(file, at, None if key is None else verifier_key("--key", key))
+    if as_position and not shown.has_position:
+        raise Failure(f"{file}: boards alone have no position; expected --notation", EXIT_USAGE)
     if as_text or as_position:
         text = shown.text() if as_text else position_text.write(shown.position)
         if sign is not None and name is not None:
@@ -108,11 +113,15 @@ class _Shown:
     position: Position
     """The last one."""
     text: Callable[[], str]
-    """The game in notation; of a text with a position, that."""
+    """The game in notation; of a text with a position or boards, that."""
     header: list[str]
     moves: list[str]
     last: str
     """What led to the position, for the title of a picture."""
+    draw: Callable[..., str]
+    """The text of these seats' boards, and of what else is known."""
+    has_position: bool = True
+    """False of boards alone."""
 
 
 def _read(file: Path, at: int | None, verifier: VerifierKey | None) -> tuple[_Shown, LogError | None]:
@@ -130,7 +139,7 @@ def _read(file: Path, at: int | None, verifier: VerifierKey | None) -> tuple[_Sh
             else:
                 if at is not None:
                     raise Failure(f"{file}: --at is only for game files; expected a game file, or no --at", EXIT_USAGE)
-                return _of_text(file, texts.read(file, _either, verifier)), None
+                return _of_text(file, texts.read(file, _any, verifier)), None
     except OSError as error:
         raise Failure(f"{file}: {error.strerror}", EXIT_USAGE) from None
     except LogError as error:
@@ -142,25 +151,35 @@ def _read(file: Path, at: int | None, verifier: VerifierKey | None) -> tuple[_Sh
     last = f"entry {record.size - 1}"
     position = Position(game.setup, record.game.position.state, game.contest)
     text = partial(game_text.write, game, waits=record.game.result_waits)
-    return _Shown(position, text, game_file.header(), game_file.numbered_moves(), last), game_file.torn
+    draw = partial(renderer(game.setup.rules_id).position_text, position.state)
+    return _Shown(position, text, game_file.header(), game_file.numbered_moves(), last, draw), game_file.torn
 
 
-def _either(text: str) -> Reading | Position:
-    """Return a game, or a position. Raise ``NotationError``."""
-    found, _ = game_text.parse(text)
+def _any(text: str) -> Reading | Position | Boards:
+    """Return a game, a position, or boards alone. Raise ``NotationError``."""
+    found, _ = game_text.parse(text, boards=True)
+    if headers.BOARDS in found.values:
+        return boards_text.read(text)
     return position_text.read(text) if headers.POSITION in found.values else game_text.read(text)
 
 
-def _of_text(path: Path, read: Reading | Position) -> _Shown:
+def _of_text(path: Path, read: Reading | Position | Boards) -> _Shown:
+    if isinstance(read, Boards):
+        position = Position(read.setup, read.state, read.contest)
+        head = [*position_text.head(position), *_outcome(position), _UNCHECKED, *read.remarks]
+        draw = partial(renderer(read.setup.rules_id).boards_text, read.state)
+        return _Shown(position, partial(boards_text.write, read), head, [], "the game", draw, has_position=False)
     if isinstance(read, Position):
         head = [*position_text.head(read), *_outcome(read)]
-        return _Shown(read, partial(position_text.write, read), head, [], "what led to it")
+        draw = partial(renderer(read.setup.rules_id).position_text, read.state)
+        return _Shown(read, partial(position_text.write, read), head, [], "what led to it", draw)
     head, moves, _ = game_text.written(read.game)
     position = Position(read.game.setup, read.state, read.game.contest)
     waits = rehearsed(path, read.game)
     last = f"event {len(read.game.events)}"
     text = partial(game_text.write, read.game, waits=waits)
-    return _Shown(position, text, [*head, *_outcome(position, waits)], moves, last)
+    draw = partial(renderer(read.game.setup.rules_id).position_text, read.state)
+    return _Shown(position, text, [*head, *_outcome(position, waits)], moves, last, draw)
 
 
 def _outcome(position: Position, waits: Wait | None = None) -> list[str]:
@@ -190,11 +209,10 @@ def _failure(file: Path, error: LogError) -> Failure:
 
 
 def _text(shown: _Shown, seats: list[int], *, moves: bool) -> str:
-    draw = renderer(shown.position.setup.rules_id)
     parts = ["\n".join(shown.header)]
     if moves and shown.moves:
         parts.append("\n".join(shown.moves))
-    parts.append(draw.position_text(shown.position.state, seats, ascii_only=not console.has_lines()))
+    parts.append(shown.draw(seats, ascii_only=not console.has_lines()))
     return "\n\n".join(parts)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
+from io import StringIO
 from pathlib import Path
 from time import monotonic
 from typing import Annotated, Any
@@ -19,35 +20,46 @@ from rich.table import Table
 from rich.text import Text
 
 from referee.cli.failure import Failure
-from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, refused, security, token_of
+from referee.cli.finding import SHORT_ID
+from referee.cli.remote import (
+    DATA,
+    Data,
+    SendInClear,
+    ServerOfData,
+    TlsCa,
+    TlsCert,
+    TlsKey,
+    refused,
+    security,
+    server_of,
+    token_of,
+)
 from referee.log.errors import printable
 from referee.service.files import TOKEN_FILE
-from referee.v1 import game_pb2, status_service_pb2_grpc
 from referee.v1 import status_service_pb2 as pb
-from referee.wire.enums import word
+from referee.v1 import status_service_pb2_grpc
 from referee_clients.sdk.channel import bearer, open_channel
 from referee_clients.sdk.errors import answer_of
+from referee_clients.standing import how_it_stands
+from referee_clients.words import age, call_words
 
 _TIMEOUT_S = 5.0
 _EVERY_S = 1.0
 _PAGE = 1000
 _WIDE = 120
 """Columns from which on a game's whole id is shown, as commands want it."""
-_SHORT_ID = 8
-_AROUND = 8
+_AROUND = 9
 """Lines that are not games."""
 _LONG_MS = 60_000
 """A wait that an organiser may want to look into."""
 
 
 def status(  # noqa: PLR0917 - typer reads options from the signature
-    server: Server = DEFAULT_SERVER,
-    data: Annotated[
-        Path, typer.Option(metavar="DIR", help="The referee's data directory, whose organiser token is used.")
-    ] = Path("referee-data"),
+    server: ServerOfData = None,
+    data: Data = DATA,
     token_file: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="A token with scope audit, organise or admin, if it is not in DIR."),
+        typer.Option(metavar="FILE", help="A token with scope audit, organise, admin or arbiter, if it is not in DIR."),
     ] = None,
     once: Annotated[bool, typer.Option("--once", help="Print all games once and exit, as without a terminal.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print all games once as JSON and exit.")] = False,
@@ -56,7 +68,7 @@ def status(  # noqa: PLR0917 - typer reads options from the signature
     tls_key: TlsKey = None,
     insecure: SendInClear = False,
 ) -> None:
-    """Show the open games, longest waiting first: who is awaited, since when, and who is connected.
+    """Show the open games, longest waiting first: how each stands, since when, and who is connected.
 
     On a terminal the list is updated every second until Ctrl-C; if the referee does not answer, the list says so and
     tries again. Seats are shown by number and scribes by `s`; a dot marks who is not connected.
@@ -65,6 +77,7 @@ def status(  # noqa: PLR0917 - typer reads options from the signature
 
     Example: `referee status --data club --json`
     """
+    server = server_of(server, data)
     token = token_of(token_file or data / TOKEN_FILE)
     secured = security(server, tls_ca, tls_cert, tls_key, insecure, token)
     console = Console(highlight=False)
@@ -154,24 +167,46 @@ def picture(
     found: pb.GetStatusResponse, width: int, height: int | None = None, trouble: str = "", late_ms: int = 0
 ) -> RenderableType:
     """``height``: lines, if there is not room for all; ``trouble``: why it is not the newest, but ``late_ms`` old."""
+    count = len(found.games) if height is None else max(1, min(len(found.games), height - _AROUND))
+    while True:
+        drawn = _picture(found, count, width, trouble, late_ms)
+        if height is None or count <= 1 or (excess := _lines(drawn, width) - height) <= 0:
+            return drawn
+        # A game takes some lines, of which nobody knows how many before it is drawn.
+        count = max(1, count - max(1, excess // 4))
+
+
+def _lines(drawn: RenderableType, width: int) -> int:
+    console = Console(width=width, file=StringIO())
+    return len(console.render_lines(drawn, console.options, pad=False))
+
+
+def _picture(found: pb.GetStatusResponse, count: int, width: int, trouble: str, late_ms: int) -> RenderableType:
+    """Return so many games, and what is around them."""
     parts: list[RenderableType] = [_head(found.server)]
-    parts.append(Text(f"no answer ({trouble}) for {_age(late_ms)}; asking again" if trouble else "", "bold red"))
-    shown = found.games if height is None else found.games[: max(1, height - _AROUND - len(found.set_aside))]
-    parts.append(_games(shown, found.server.now_ms + late_ms, width) if shown else Text("no open games"))
+    parts.append(Text(f"no answer ({trouble}) for {age(late_ms)}; asking again" if trouble else "", "bold red"))
+    shown, now_ms = found.games[:count], found.server.now_ms + late_ms
+    parts += [Text(line, "bold yellow") for game in found.games for line in _calls(game, now_ms)]
+    parts.append(_games(shown, now_ms, width) if shown else Text("no open games"))
     if (more := found.server.open_games - len(shown)) > 0:
         parts.append(Text(f"and {more} more, which have waited less", "dim"))
-    parts += [
-        Text(f"set aside: {game.id}: {printable(game.why)}", "red", overflow="ellipsis", no_wrap=True)
-        for game in found.set_aside
-    ]
+    parts += [Text(f"set aside: {game.id}: {printable(game.why)}", "red") for game in found.set_aside]
     return Group(*parts)
+
+
+def _calls(game: pb.GameStatus, now_ms: int) -> list[str]:
+    """Return the open calls for an arbiter."""
+    return [f"game {game.id[:SHORT_ID]}: {call_words(call)} ({age(now_ms - call.since_ms)} ago)" for call in game.calls]
 
 
 def _head(server: pb.ServerStatus) -> Text:
     streams = f"PlayGame {server.players}, WatchSeat {server.seat_watchers}, WatchGame {server.watchers}"
     if server.solver_at_work or server.solver_waiting:
         streams += f"; solver: {server.solver_at_work} at work, {server.solver_waiting} waiting"
-    acts = f"{server.acts_accepted} accepted, {server.acts_refused} refused, {server.acts_failed} failed"
+    acts = f"{server.acts_accepted} accepted, {server.acts_refused} refused"
+    if server.acts_overtaken:
+        acts += f", {server.acts_overtaken} came too late because somebody was faster"
+    acts += f", {server.acts_failed - server.acts_overtaken} failed"
     commits = "no commit in the last minute"
     if server.commit_median_us:
         median, p99 = server.commit_median_us / 1000, server.commit_p99_us / 1000
@@ -179,8 +214,8 @@ def _head(server: pb.ServerStatus) -> Text:
     text = Text(f"tile-referee {printable(server.version)}", "bold")
     if server.draining:
         text.append("  STOPPING", "bold red")
-    text.append(f"  up {_age(server.now_ms - server.started_ms)}, open games {server.open_games}\n", "not bold")
-    text.append(f"streams: {streams}\nacts: {acts}; {commits}", "not bold")
+    text.append(f"  up {age(server.now_ms - server.started_ms)}, open games {server.open_games}\n", "not bold")
+    text.append(f"streams: {streams}\nacts: {acts}\n{commits}", "not bold")
     return text
 
 
@@ -190,43 +225,24 @@ def _games(games: Sequence[pb.GameStatus], now_ms: int, width: int) -> Table:
     table.add_column("game", no_wrap=True)
     if wide:
         table.add_column("rules", no_wrap=True)
-    table.add_column("state", no_wrap=True)
     table.add_column("entries", justify="right", no_wrap=True)
     table.add_column("since", justify="right", no_wrap=True)
-    table.add_column("waits for")  # the only one that gives way
     table.add_column("connected", no_wrap=True)
     table.add_column("watchers", justify="right", no_wrap=True)
+    table.add_column("how it stands", overflow="fold")  # the only one that gives way: it takes more lines
     for game in games:
         waited = max(0, now_ms - game.since_ms)
         cells: list[RenderableType] = [
-            game.id if wide else game.id[:_SHORT_ID],
+            game.id if wide else game.id[:SHORT_ID],
             *([printable(game.rules_id)] if wide else []),
-            _state(game),
             str(game.size),
-            Text(_age(waited), "yellow" if waited >= _LONG_MS else ""),
-            _waits_for(game),
+            Text(age(waited), "yellow" if waited >= _LONG_MS else ""),
             _connected(game),
             str(game.watchers or ""),
+            how_it_stands(game, now_ms),
         ]
         table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in cells))
     return table
-
-
-def _state(game: pb.GameStatus) -> str:
-    return word(game_pb2.GameState, game.state) if game.state else "…"
-
-
-def _waits_for(game: pb.GameStatus) -> Text:
-    """Return whose act is awaited; in red who is not connected."""
-    text = Text(overflow="ellipsis", no_wrap=True)
-    for number, seat in enumerate(game.seats):
-        if seat.awaited:
-            name = f"seat {number} {printable(seat.principal)}".rstrip() + (" (by a scribe)" if seat.scribed else "")
-            here = game.scribe_connected if seat.scribed else seat.connected
-            text.append(", " if text else "").append(name, "" if here else "red")
-    if game.scribe_awaited:
-        text.append(", " if text else "").append("a scribe, to declare", "" if game.scribe_connected else "red")
-    return text
 
 
 def _connected(game: pb.GameStatus) -> str:
@@ -234,17 +250,6 @@ def _connected(game: pb.GameStatus) -> str:
     seats = [str(i) if seat.connected else "·" for i, seat in enumerate(game.seats) if not seat.scribed]
     has_scribe = game.scribe_connected or game.scribe_awaited or any(seat.scribed for seat in game.seats)
     return " ".join([*seats, *(["s" if game.scribe_connected else "·"] if has_scribe else [])])
-
-
-def _age(ms: float) -> str:
-    """Return ``12 s``, ``3:07``, ``1:03:07`` or ``2 d 01:03``."""
-    seconds = max(0, int(ms // 1000))
-    if seconds < 60:
-        return f"{seconds} s"
-    minutes, hours, days = seconds // 60 % 60, seconds // 3600 % 24, seconds // 86400
-    if days:
-        return f"{days} d {hours:02}:{minutes:02}"
-    return f"{hours}:{minutes:02}:{seconds % 60:02}" if hours else f"{minutes}:{seconds % 60:02}"
 
 
 def plain(message: Message) -> dict[str, Any]:

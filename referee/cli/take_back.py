@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from referee.cli.seat_acts import SeatWords, command
+from referee.cli.seat_acts import EnteredWords, command
 from referee.log.v1 import log_pb2
 
 
@@ -27,4 +27,4 @@ def _take_back(
     return log_pb2.TakeBack(to_seq=to)
 
 
-take_back = command(SeatWords, _take_back, anywhere=False)
+take_back = command(EnteredWords, _take_back, anywhere=False)

@@ -36,7 +36,11 @@ Illegal = Annotated[
 ]
 Absence = Annotated[
     str | None,
-    typer.Option("--absence", metavar="TIME", help="Forfeit a seat that is on turn and disconnected for this long."),
+    typer.Option(
+        "--absence",
+        metavar="TIME",
+        help="Forfeit a seat that is on turn and disconnected, or does not join, for this long.",
+    ),
 ]
 TakeBacks = Annotated[bool, typer.Option("--take-backs", help="Let seats agree to take moves back.")]
 ProtestTime = Annotated[

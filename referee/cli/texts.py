@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.log.errors import Code, LogError
+from referee.log.errors import Code, LogError, printable
 from referee.log.keys import PrivateKey
 from referee.log.note import Note, NoteSignature, VerifierKey
 from referee.log.verdict import Finding, Verdict
@@ -58,7 +58,7 @@ def _text(path: Path, data: bytes, verifier: VerifierKey | None) -> str:
         verifier.check(note)
     else:
         names = ", ".join(signature.name for signature in note.signatures)
-        print(f"{path}: signed by {names}; signature not checked", file=sys.stderr)
+        print(f"{printable(str(path))}: signed by {names}; signature not checked", file=sys.stderr)
     return note.text
 
 

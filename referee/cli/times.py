@@ -10,7 +10,14 @@ from referee.log.v1 import log_pb2
 from referee.notation.times import duration_ms, in_words
 
 EXPECTED = "a time such as 90s, 5m, 1h30m or 2d"
-CLOCK_EXPECTED = "BASE+MORE (10m+5s), TIME/move (30s/move), BASE dDELAY (10m d3s) or DAYS/move (3d/move)"
+CLOCK_EXPECTED = (
+    "BASE (10m), BASE+MORE (10m+5s or 10:00+5), TIME/move (30s/move), BASE dDELAY (10m d3s) or DAYS/move (3d/move)"
+)
+_INCREMENT = re.compile(r"([^\s+]+)(?:\s*\+\s*([^\s+]+))?")
+_PER_MOVE = re.compile(r"(\S+)/move")
+_DELAY = re.compile(r"(\S+)\s+d\s*(\S+)")
+_FACE = re.compile(r"(?:([0-9]{1,3}):(?=[0-9]{2}:))?([0-9]{1,4}):([0-5][0-9])", re.ASCII)
+"""As a clock shows a time: 5:00 or 1:30:00."""
 
 
 def milliseconds(option: str, text: str) -> int:
@@ -25,28 +32,35 @@ def milliseconds(option: str, text: str) -> int:
 def clock(option: str, text: str) -> log_pb2.ClockTerms:
     """Return a game's clock, without its time for the network. Raise ``Failure``."""
     terms = log_pb2.ClockTerms()
-    base, move, _ = text.partition("/move")
-    if move and text == f"{base}/move":
-        if days := re.fullmatch(r"([0-9]{1,3})d", base, re.ASCII):
+    if found := _PER_MOVE.fullmatch(text):
+        if days := re.fullmatch(r"([0-9]{1,3})d", found[1], re.ASCII):
             terms.correspondence.days = int(days[1])
         else:
-            terms.per_move.move_ms = _part(option, text, base)
-    elif "+" in text:
-        base, _, more = text.partition("+")
-        terms.increment.CopyFrom(
-            log_pb2.Increment(base_ms=_part(option, text, base), increment_ms=_part(option, text, more))
-        )
-    elif found := re.fullmatch(r"(\S+) +d(\S+)", text):
-        terms.delay.CopyFrom(
-            log_pb2.Delay(base_ms=_part(option, text, found[1]), delay_ms=_part(option, text, found[2]))
-        )
+            terms.per_move.move_ms = _part(option, text, found[1])
+    elif found := _DELAY.fullmatch(text):
+        base_ms, delay_ms = _parts(option, text, found[1], found[2])
+        terms.delay.CopyFrom(log_pb2.Delay(base_ms=base_ms, delay_ms=delay_ms))
+    elif found := _INCREMENT.fullmatch(text):
+        base_ms, increment_ms = _parts(option, text, found[1], found[2] or "0s")
+        terms.increment.CopyFrom(log_pb2.Increment(base_ms=base_ms, increment_ms=increment_ms))
     else:
         raise Failure(f"{option} {text!r}: expected {CLOCK_EXPECTED}", EXIT_USAGE)
     return terms
 
 
+def _parts(option: str, text: str, base: str, more: str) -> tuple[int, int]:
+    """Return base time and what comes on top; after a base such as 5:00 a number alone is of seconds."""
+    if ":" in base and more.isascii() and more.isdecimal():
+        more += "s"
+    return _part(option, text, base), _part(option, text, more)
+
+
 def _part(option: str, text: str, part: str) -> int:
-    if (found := duration_ms(part)) is None or found > MAX_BUDGET_MS:
+    found = duration_ms(part)
+    if face := _FACE.fullmatch(part):
+        hours, minutes, seconds = (int(figures or 0) for figures in face.groups())
+        found = 1000 * (3600 * hours + 60 * minutes + seconds)
+    if found is None or found > MAX_BUDGET_MS:
         raise Failure(f"{option} {text!r}: {part!r} is not a time; expected {CLOCK_EXPECTED}", EXIT_USAGE)
     return found
 

@@ -20,7 +20,20 @@ from rich.console import Console
 from rich.table import Table
 
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.cli.remote import DEFAULT_SERVER, SendInClear, Server, TlsCa, TlsCert, TlsKey, refused, security, token_of
+from referee.cli.finding import whole_id
+from referee.cli.remote import (
+    DATA,
+    Data,
+    SendInClear,
+    ServerOfData,
+    TlsCa,
+    TlsCert,
+    TlsKey,
+    refused,
+    security,
+    server_of,
+    token_of,
+)
 from referee.notation.times import moment_utc
 from referee.service.files import TOKEN_FILE
 from referee.service.permissions import Scope
@@ -37,10 +50,6 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _PAGE = 500
 
 token = typer.Typer(no_args_is_help=True, rich_markup_mode="markdown")
-Data = Annotated[
-    Path, typer.Option("--data", metavar="DIR", help="The referee's data directory, whose organiser token is used.")
-]
-DATA = Path("referee-data")
 TokenFile = Annotated[
     Path | None, typer.Option("--token-file", metavar="FILE", help="A token with scope admin, if it is not in DIR.")
 ]
@@ -85,7 +94,7 @@ def issue(  # noqa: PLR0917 - typer reads options from the signature
     cert: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Admit this client certificate (PEM) instead of making a token.")
     ] = None,
-    server: Server = DEFAULT_SERVER,
+    server: ServerOfData = None,
     data: Data = DATA,
     token_file: TokenFile = None,
     tls_ca: TlsCa = None,
@@ -98,17 +107,17 @@ def issue(  # noqa: PLR0917 - typer reads options from the signature
     Examples: `referee token issue ani.bot --scope play > ani.token`, `referee token issue club --scope organise
     --lifetime 12h`, `referee token issue ani.bot --scope play --cert ani.pem`
     """
+    admitted = _admitted(server, data, token_file, Security(tls_ca, tls_cert, tls_key, insecure))
     request = pb.IssueTokenRequest(
         principal=principal,
         scopes=[pb.Scope.Value(f"SCOPE_{name.name}") for name in scope],
-        game_id=game,
+        game_id=whole_id(admitted[0], admitted[2], game) if game else "",
         seat=seat,
         lifetime_ms=_milliseconds(lifetime) if lifetime is not None else 0,
         certificate=_der(cert) if cert is not None else b"",
     )
     found: pb.IssueTokenResponse = _called(
-        server,
-        *_admitted(server, data, token_file, Security(tls_ca, tls_cert, tls_key, insecure)),
+        *admitted,
         lambda stub, metadata: stub.IssueToken(request, timeout=_TIMEOUT_S, metadata=metadata),
     )
     if found.secret:
@@ -123,7 +132,7 @@ def list_tokens(  # noqa: PLR0917 - typer reads options from the signature
         bool, typer.Option("--all", help="Also list revoked and expired tokens, and those that were issued with games.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    server: Server = DEFAULT_SERVER,
+    server: ServerOfData = None,
     data: Data = DATA,
     token_file: TokenFile = None,
     tls_ca: TlsCa = None,
@@ -147,7 +156,7 @@ def list_tokens(  # noqa: PLR0917 - typer reads options from the signature
             request.page_token = page.next_page_token
 
     admitted = _admitted(server, data, token_file, Security(tls_ca, tls_cert, tls_key, insecure))
-    tokens = _called(server, *admitted, pages)
+    tokens = _called(*admitted, pages)
     if as_json:
         print(json.dumps([_plain(found) for found in tokens], indent=2))
         return
@@ -164,7 +173,7 @@ def revoke(  # noqa: PLR0917 - typer reads options from the signature
     id_: Annotated[
         str, typer.Argument(metavar="ID", help="The token's id, as `referee token list` shows it.", show_default=False)
     ],
-    server: Server = DEFAULT_SERVER,
+    server: ServerOfData = None,
     data: Data = DATA,
     token_file: TokenFile = None,
     tls_ca: TlsCa = None,
@@ -177,17 +186,17 @@ def revoke(  # noqa: PLR0917 - typer reads options from the signature
     Example: `referee token revoke 3b1f0c77a5d2e914`
     """
     found: pb.RevokeTokenResponse = _called(
-        server,
         *_admitted(server, data, token_file, Security(tls_ca, tls_cert, tls_key, insecure)),
         lambda stub, metadata: stub.RevokeToken(pb.RevokeTokenRequest(id=id_), timeout=_TIMEOUT_S, metadata=metadata),
     )
     print(", ".join(_words(found.token)))
 
 
-def _admitted(server: str, data: Path, token_file: Path | None, asked: Security) -> tuple[str, Security]:
-    """Return the token, empty where a certificate is to do, and how to connect."""
+def _admitted(server: str | None, data: Path, token_file: Path | None, asked: Security) -> tuple[str, str, Security]:
+    """Return the address, the token, empty where a certificate is to do, and how to connect."""
+    server = server_of(server, data)
     secret = token_of(token_file or data / TOKEN_FILE, needed=asked.certificate is None or token_file is not None)
-    return secret, security(server, asked.ca, asked.certificate, asked.key, asked.insecure, secret)
+    return server, secret, security(server, asked.ca, asked.certificate, asked.key, asked.insecure, secret)
 
 
 def _called(server: str, secret: str, secured: Security, call: _Call[_T]) -> _T:

@@ -29,6 +29,12 @@ class Result:
         """The seats in first place: one, several who share it, or none."""
         return tuple(seat for seat, place in enumerate(self.places) if place == 1)
 
+    @property
+    def follows_points(self) -> bool:
+        """Whether more points are a better place, as far as there are both; equal points may be placed in any way."""
+        ranked = sorted(zip(self.scores, self.places, strict=False), reverse=True)
+        return all(place < other for score, place in ranked for points, other in ranked if score > points)
+
 
 class Wait(StrEnum):
     """For what a result waits that a game has come to."""
@@ -49,6 +55,8 @@ class Contest:
     """Penalties in points, by seat; empty: none."""
     ruled: Result | None = None
     """The result that was given without the rules of the game: an arbiter's, or an end without one."""
+    overruled: Result | None = field(default=None, compare=False)
+    """What had been ruled before that. Headers of texts do not have it, so contests are the same without it."""
 
     @property
     def is_plain(self) -> bool:

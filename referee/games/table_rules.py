@@ -184,7 +184,8 @@ SEATS: Final = (
         _C,
         "log.arbitration.Arbitration.check",
         "Seats act at the table while the game is in play: each for itself, a scribe for a scribed seat that it "
-        "names. A seat that has forfeited can only protest and appeal.",
+        "names. A seat that has forfeited can only protest and appeal. From version 2 on seats resign, protest and "
+        "appeal before play, too.",
         "Decided here: who left has no say in the game, but may have been put out wrongly",
     ),
     _rule(
@@ -274,7 +275,7 @@ ARBITERS: Final = (
         "log.arbitration.Arbitration.check",
         "Only the arbiters of the game rule. A ruling names the rule that it rests on, of the game or of the "
         "table; to suspend the game or to resume it needs none. Before play, an arbiter can only give a result or "
-        "void the game.",
+        "void the game; from version 2 on also suspend and resume it, make a seat forfeit, and bring one back.",
         "FIDE Laws 2018, 12.1: the arbiter sees that the Laws are observed",
     ),
     _rule(
@@ -334,10 +335,49 @@ ARBITERS: Final = (
     ),
 )
 
-VERSION: Final = 1
+BEFORE_PLAY: Final = (
+    _rule(
+        38,
+        _C,
+        "log.game.LoggedGame.missing",
+        "From version 2 on, a seat forfeits before play, too: when its Join or its Reveal has been awaited for as long "
+        "as the terms allow absence, connected or not; when it resigns; or when an arbiter says so. The time "
+        "counts from the opening of the game, from the entry with which Reveals are awaited, and anew when an arbiter "
+        "resumes the game or brings a seat back. Play begins without the seat. Forfeits decide the game (TBL-3) only "
+        "when all other seats have joined.",
+        "FIDE Laws 2018, 6.7.1: who comes after the default time loses. Decided here: from the opening on",
+    ),
+    _rule(
+        39,
+        _T,
+        "log.game.LoggedGame.reached",
+        "The deck is made from the referee's share and those of the seats that had joined and not forfeited when the "
+        "first Reveal was awaited. If one of these forfeits before it reveals, or there is none, no deck is made: "
+        "the game ends aborted, unless forfeits have decided it.",
+        "Decided here: whoever could leave a share out after others are open could choose between two decks",
+    ),
+    _rule(
+        40,
+        _C,
+        "log.authors.Keyring.change",
+        "From version 2 on, a seat that has joined changes its key in play: with its old one, 16 times at most, or an "
+        "arbiter names another for it. The new key is one that no seat of the game has had. It counts from the first "
+        "act that it signs. Until then the old one counts, too, unless an arbiter changed it.",
+        "Decided here: a slip in a key locks nobody out, and a stolen key ends with the ruling",
+    ),
+)
+
+VERSION: Final = 2
 """What the terms of a game name; a change of a rule is another version."""
+LAST_OF_VERSION_1: Final = 37
+"""The number of the last rule that a game of version 1 has."""
 
 CATALOGUE: Final[tuple[Rule, ...]] = (
-    *(*FORFEITS, *RULINGS, *CLOCKS, *ATTEMPTS, *SEATS, *GOING_BACK, *DISPUTES, *ARBITERS),
+    *(*FORFEITS, *RULINGS, *CLOCKS, *ATTEMPTS, *SEATS, *GOING_BACK, *DISPUTES, *ARBITERS, *BEFORE_PLAY),
 )
 """All rules, in the order of their ids."""
+
+
+def catalogue(version: int) -> tuple[Rule, ...]:
+    """Return the rules that a game has whose terms name this version, 1 or later, in the order of their ids."""
+    return CATALOGUE if version > 1 else CATALOGUE[:LAST_OF_VERSION_1]

@@ -55,12 +55,12 @@ def decode(data: bytes) -> tuple[Violation, ...]:
     )
 
 
-def key_id_for(record: Record, intent: log_pb2.Intent) -> bytes:
-    """Return the id of the key that the author signs with. Raise ``NotAwaited`` if it has none."""
+def key_id_for(record: Record, intent: log_pb2.Intent, body: bytes, signature: bytes) -> bytes:
+    """Return the id of the key with which the author signed ``body``. Raise ``NotAwaited`` if it has none."""
     if intent.HasField("join"):
         return key_id(intent.join.key)
     author = author_of(intent)
-    key = record.keyring.key_of(author)
+    key = record.keyring.signer(author, body, signature)
     if key is None:
         keys = {Role.SCRIBE: record.opened.scribe_keys, Role.ARBITER: record.opened.arbiter_keys}.get(author.role)
         expected = "a seat that has joined" if keys is None else f"one of the game's {len(keys)} {author.role}s"
@@ -76,7 +76,7 @@ def explain(record: Record, intent: log_pb2.Intent, error: LogError) -> NoReturn
         raise kind(f"{error.what}; expected {error.expected}") from error
     if error.code is Code.NOT_AWAITED and act == "join":
         author = author_of(intent)
-        others = [join.key for seat, join in record.game.joins.items() if seat != author.index]
+        others = [key for seat, keys in record.game.keys.items() if seat != author.index for key in keys]
         if author.role is Role.SEAT and intent.join.key in others:
             raise WeakKey("another seat already uses this key") from error
     if error.code in (Code.NOT_AWAITED, Code.AUTHOR):

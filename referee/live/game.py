@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, Protocol
 
@@ -17,6 +18,7 @@ from referee.games.results import Result
 from referee.live import answers
 from referee.live.act import Act, AwaitedReply, Reply
 from referee.live.answers import Accepted, Answer, Refused
+from referee.live.calls import Calls
 from referee.live.context import Context
 from referee.live.errors import BeyondHead, GameOver, NotAwaited, StaleHead, UnknownGame, Unsound
 from referee.live.history import Attempts, History
@@ -70,6 +72,7 @@ class LiveGame:
         self._watchers: set[Watcher] = set()
         self._legal: tuple[int, int | None, list[bytes]] = (-1, None, [])
         self._keeper = Timekeeper(context.time, record.opened.terms, self._rung)
+        self.calls = Calls()
 
     @classmethod
     def begin(
@@ -89,7 +92,8 @@ class LiveGame:
         rows = [_row(written)]
         game._settle(rows, clock.referee_ms)
         reply = AwaitedReply()
-        game._commit(rows, clock, reply, opening=opening)
+        listing = opening.listing._replace(opened_ms=clock.referee_ms)
+        game._commit(rows, clock, reply, opening=replace(opening, listing=listing))
         return game, reply.answer
 
     @classmethod
@@ -122,6 +126,9 @@ class LiveGame:
         """
         game = cls(context, *await History(context.store, game_id).replay(context, gently=gently), owner)
         record, rows = game._record, list[Row]()
+        if alive_ms is not None:
+            # With its own clock behind that entry the referee would charge nothing, and no flag would fall.
+            context.time.reach(record.last_ms)
         clock = Clock(max(context.time.now_ms(), record.last_ms))
         is_timed = record.phase is Phase.PLAYING and game._keeper.alarm_ms(record.game) is not None
         if alive_ms is not None and is_timed:
@@ -214,7 +221,7 @@ class LiveGame:
         clock = self._charge(seat, stamp_ms, act.late_ms, act.thought_ms)
         if seat is not None and is_up(record.game, seat, clock):
             raise await self._time_is_up(seat, stamp_ms, act.late_ms)
-        signed = SignedIntent(act.body, act.signature, answers.key_id_for(record, intent))
+        signed = SignedIntent(act.body, act.signature, answers.key_id_for(record, intent, act.body, act.signature))
         rows: list[Row] = []
         refused: RulesError | None = None
         try:

@@ -13,13 +13,15 @@ from google.protobuf.message import DecodeError
 from referee.live.answers import Answer
 from referee.live.archive import Archive, Charge, Replays
 from referee.live.context import Context
-from referee.live.errors import BadField, Draining, LimitReached, UnknownGame, Unsound
+from referee.live.errors import Draining, LimitReached, UnknownGame, Unsound
 from referee.live.game import LiveGame
-from referee.live.opening import Prepared, prepare
+from referee.live.listing import Wanted
+from referee.live.opening import Prepared, bad_field, prepare
 from referee.live.view import game_message
 from referee.live.watch import Ending, SeatWatcher, Watcher
-from referee.log.errors import Code, LogError
+from referee.log.errors import LogError
 from referee.log.note import Checkpoint
+from referee.log.v1 import log_pb2
 from referee.store.errors import StoreDamaged, StoreFailed
 from referee.store.marks import Mark
 from referee.store.store import Player, StoredGame
@@ -34,6 +36,8 @@ KEPT_CLOSED = 64
 KEPT_ARCHIVES = 1024
 """Most archives that are kept, without their positions: these are small."""
 _PAGE_GAMES = 100
+MOST_LOOKED_AT = 1000
+"""Games that one list looks at, so that its cost has a bound whatever is asked for."""
 
 _log = structlog.get_logger("referee.live_games")
 
@@ -213,11 +217,7 @@ class LiveGames:
         try:
             game, opened = LiveGame.begin(self.context, prepared.open_data, prepared.opening, self)
         except LogError as error:
-            if error.code is Code.MALFORMED:
-                raise BadField("options", f"{error.expected} ({error.what})") from error
-            if error.code is Code.RULES:
-                raise BadField(error.field or "options", what=error.found or error.what) from error
-            raise
+            raise bad_field(error) from None
         # Now, not when it is durable: else somebody could find it in the store and make a second live game of it.
         self._open[game.game_id] = game
         players = [Player(game.game_id, i, who) for i, who in enumerate(prepared.opening.principals) if who]
@@ -293,23 +293,43 @@ class LiveGames:
             self._archives.popitem(last=False)
         return archive
 
-    async def games(
-        self, before: int | None, limit: int, state: pb.GameState.ValueType
-    ) -> tuple[list[pb.Game], int | None]:
-        """Return the games, newest first, those in this state if one is given, and where the next page begins."""
-        closed = None if state == pb.GAME_STATE_UNSPECIFIED else state == pb.GAME_STATE_OVER
+    async def games(self, before: int | None, limit: int, wanted: Wanted) -> tuple[list[pb.Game], int | None]:
+        """Return the games that are wanted, newest first, and where the next page begins.
+
+        Looks at no more than ``MOST_LOOKED_AT`` games, whatever is wanted; what it has not come to is on later pages.
+        """
+        store = self.context.store
+        if before is None and wanted.opened_until_ms:
+            before = await store.first_since(wanted.opened_until_ms)
         found: list[pb.Game] = []
+        looked_at = 0
         while True:
-            page = await self.context.store.games(before, _PAGE_GAMES, closed=closed)
+            page = await self._candidates(before, wanted)
             for stored in page:
-                if len(found) == limit:
+                if stored.listing.opened_ms < wanted.opened_from_ms:
+                    return found, None  # and so are all that follow
+                if len(found) == limit or looked_at == MOST_LOOKED_AT:
                     return found, before
-                before = stored.number
+                before, looked_at = stored.number, looked_at + 1
+                if not wanted.listing_fits(stored.game_id, stored.listing, closed=stored.closed is not None):
+                    continue
                 game = await self._listed(stored)
-                if game is not None and state in (pb.GAME_STATE_UNSPECIFIED, game.state):
+                if game is not None and wanted.state in (pb.GAME_STATE_UNSPECIFIED, game.state):
                     found.append(game)
             if not page:
                 return found, None
+            await asyncio.sleep(0)  # acts do not wait for a long list
+
+    async def _candidates(self, before: int | None, wanted: Wanted) -> list[StoredGame]:
+        """Return the next games of what the store finds fastest of all that is wanted."""
+        store = self.context.store
+        if wanted.ids is not None:
+            return await store.games_between(*wanted.ids, before, _PAGE_GAMES)
+        if wanted.principal:
+            return await store.games_of_player(wanted.principal, before, _PAGE_GAMES)
+        if wanted.event_id is not None:
+            return await store.games_of_event(wanted.event_id, before, _PAGE_GAMES)
+        return await store.games(before, _PAGE_GAMES, closed=wanted.closed)
 
     async def _listed(self, stored: StoredGame) -> pb.Game | None:
         """Return the game as it is listed; None if it cannot be read: that is no reason not to list the others."""
@@ -317,13 +337,32 @@ class LiveGames:
             return None
         try:
             if stored.closed is not None:
-                return pb.Game.FromString(stored.closed)
+                return await self._as_it_ended(stored, pb.Game.FromString(stored.closed))
             return game_message(await (await self.game(stored.game_id)).record())
         except Unsound as error:
             self._set_aside(error)
         except (StoreFailed, DecodeError) as error:
             _log.error("game not listed", game=stored.game_id.hex(), error=str(error))
         return None
+
+    async def _as_it_ended(self, stored: StoredGame, game: pb.Game) -> pb.Game:
+        """Return the game with what earlier versions did not keep of it. Raise ``DecodeError``, ``StoreFailed``."""
+        if not game.opened_ms:
+            listing = stored.listing
+            game.MergeFrom(
+                pb.Game(
+                    event_id=listing.event_id, round=listing.round, table=listing.table, opened_ms=listing.opened_ms
+                )
+            )
+            for row in await self.context.store.entries(stored.game_id, game.size - 1, 1):
+                game.ended_ms = log_pb2.Entry.FromString(row.data).referee_ms
+        return game
+
+    async def players(self, game_id: bytes) -> dict[int, str]:
+        """Return the principals of a game by seat, over or not."""
+        if game_id in self._open:
+            return self.principals(game_id)
+        return {player.seat: player.principal for player in await self.context.store.players(game_id)}
 
     def refuse(self) -> None:
         """Refuse new games and acts from now on; acts under way become durable."""

@@ -13,17 +13,18 @@ from referee import dealer
 from referee.games import table_rules
 from referee.live.errors import BadField
 from referee.log.engines import Engines
-from referee.log.entry import FORMAT_VERSION, check_open
+from referee.log.entry import FORMAT_VERSION, NONCE_BYTES, Clock, check_open
 from referee.log.errors import Code, LogError
 from referee.log.header import build_header, header_hash
 from referee.log.identity import game_id
+from referee.log.replay import Record
 from referee.log.v1 import log_pb2
-from referee.store.store import Grant, Opening
+from referee.store.store import Grant, Listing, Opening
 from referee.v1.game_service_pb2 import CreateGameRequest
 from referee.wire import strict
 
-NONCE_BYTES = 16
 TOKEN_BYTES = 32
+_OCCASION = ("event_id", "round", "table")
 PRINCIPAL = re.compile(r"[a-z0-9._-]{1,64}\Z", re.ASCII)
 
 
@@ -67,7 +68,7 @@ def prepare(request: CreateGameRequest, engines: Engines, producer: str) -> Prep
             getattr(opened, name).CopyFrom(getattr(request, name))
     # Whoever leaves it open gets the newest, as of the rules of the game.
     opened.terms.table_rules = opened.terms.table_rules or table_rules.VERSION
-    for name in ("event_id", "round", "table"):
+    for name in _OCCASION:
         if request.HasField(name):  # type: ignore[arg-type]
             setattr(opened, name, getattr(request, name))
     proofs = _described_proofs(opened, engines)
@@ -95,6 +96,24 @@ def prepare(request: CreateGameRequest, engines: Engines, producer: str) -> Prep
         found = f", found {error.found}" if error.found else ""
         raise BadField(error.field or "request", f"{error.expected}{found}") from error
     return _with_tokens(open_data, opened, header, secret, _principals(request))
+
+
+def rehearse(request: CreateGameRequest, engines: Engines) -> None:
+    """Raise what a referee would raise for the request, ``BadField`` mostly, but for what is of the referee itself."""
+    prepared = prepare(request, engines, "rehearsal")
+    try:
+        Record.start(prepared.open_data, Clock(0), engines=engines, secret=prepared.opening.secret)
+    except LogError as error:
+        raise bad_field(error) from None
+
+
+def bad_field(error: LogError) -> BadField | LogError:
+    """Return the part of the request that is to blame where a game cannot be begun with it, or else the error."""
+    if error.code is Code.MALFORMED:
+        return BadField("options", f"{error.expected} ({error.what})")
+    if error.code is Code.RULES:
+        return BadField(error.field or "options", what=error.found or error.what)
+    return error
 
 
 def _described_proofs(opened: log_pb2.GameOpen, engines: Engines) -> list[Any]:
@@ -138,5 +157,7 @@ def _with_tokens(
         if token:
             grants.append(Grant(token_digest(token), "", frozenset({scope}), identity))
     wants = bool(opened.terms.proofs)
-    opening = Opening(opened.header_hash, header, secret, grants, principals, wants_certificates=wants)
+    event_id, round_, table = (getattr(opened, name) if opened.HasField(name) else None for name in _OCCASION)  # type: ignore[arg-type]
+    listing = Listing(event_id, round_, table)
+    opening = Opening(opened.header_hash, header, secret, grants, principals, wants_certificates=wants, listing=listing)
     return Prepared(open_data, opening, tokens, scribe_token, arbiter_token)

@@ -38,6 +38,8 @@ class Timekeeper:
         """The seats whose clocks ran at the last publication, and since when."""
         self._spans: list[tuple[int, int]] = []
         """When the referee kept everybody waiting while clocks ran, from and to; ascending, none within another."""
+        self._serves_from_ms = 0
+        """Since when seats could act, if the game is older than the referee's present life."""
         self._absent_ms: dict[int, int] = {}
         """By awaited seat: when it was first awaited, or its last stream ended, whichever is later."""
 
@@ -142,9 +144,9 @@ class Timekeeper:
             return None
         if game.reached() is not None:  # by an arbiter also before play
             return game.result_ms()
-        if game.phase is not Phase.PLAYING:
-            return None
         alarms = [ms + game.arbitration.terms.absence_ms for _, ms in self._absent(game)]
+        if game.phase is not Phase.PLAYING:
+            return min(alarms, default=None)
         if game.clocks is not None:
             now_ms = self._time.now_ms()
             alarms += [self._flag_ms(game.clocks, seat, now_ms) for seat, _ in _running(game)]
@@ -178,6 +180,7 @@ class Timekeeper:
         """Start serving: no author could act until now. Call before ``set_alarm``."""
         self._is_resting = False
         self._known, self._spans, self._absent_ms = [], [], {}
+        self._serves_from_ms = self._time.now_ms()
         self.published(game)
 
     def _flag_ms(self, clocks: Clocks, seat: int, until_ms: int) -> int:
@@ -185,9 +188,11 @@ class Timekeeper:
         return (clocks.flag_ms(seat) or 0) + self._taken_ms(clocks.seat(seat).since_ms or 0, until_ms)
 
     def _absent(self, game: LoggedGame) -> list[tuple[int, int]]:
-        """Awaited seats without a stream, and since when."""
+        """Awaited seats without a stream, and since when; before play those that are missing, connected or not."""
         if not game.arbitration.terms.absence_ms:
             return []
+        if no_shows := game.no_shows():
+            return [(seat, max(game.missing_from_ms, self._serves_from_ms)) for seat in no_shows]
         awaited = game.awaited()
         since = ((seat, ms) for seat, ms in self._absent_ms.items() if seat in awaited)
         return [(seat, ms) for seat, ms in since if Author(Role.SEAT, seat) not in self.present]

@@ -10,6 +10,10 @@ from typing import NamedTuple, Protocol
 
 TICK_MS = 20
 """How often the loop is looked at."""
+SLEW = 2000
+"""One part in so many is the most by which the referee's time runs faster or slower than the monotonic clock, to come
+near the wall clock: what NTP allows itself too, and in five minutes 0.15 s.
+"""
 
 
 class Handle(Protocol):
@@ -42,8 +46,16 @@ class Time(ABC):
         """Return the time, never earlier than it was before."""
 
     @abstractmethod
+    def reach(self, ms: int) -> None:
+        """Go on from ``ms`` if that is later than now: for the start, when no clock runs."""
+
+    @abstractmethod
+    def ahead_ms(self) -> int:
+        """Return by how much it is ahead of the machine's wall clock; below 0: behind it."""
+
+    @abstractmethod
     def call_at(self, when_ms: int, callback: Callable[[], None]) -> Handle:
-        """Call it then, or as soon as the loop comes to it."""
+        """Call it then, or as soon as the loop comes to it; rounding may make it a little early."""
 
     def start(self) -> None:
         """Start to measure how late the loop is."""
@@ -102,17 +114,46 @@ class Alarm:
             self._callback()
 
 
-class SystemTime(Time):
-    """The machine's clock as it was when this was made, and its monotonic one since: setting it changes nothing."""
+def _call_later(wait_s: float, callback: Callable[[], None]) -> Handle:
+    return asyncio.get_running_loop().call_later(wait_s, callback)
 
-    def __init__(self) -> None:
+
+class SystemTime(Time):
+    """The machine's wall clock as it was when this was made, and its monotonic one since; it follows the wall clock by
+    one part in ``SLEW`` and never goes back, so setting that clock changes no game.
+    """
+
+    def __init__(
+        self,
+        *,
+        wall_ns: Callable[[], int] = time.time_ns,
+        monotonic_ns: Callable[[], int] = time.monotonic_ns,
+        call_later: Callable[[float, Callable[[], None]], Handle] = _call_later,
+    ) -> None:
         super().__init__()
-        self._ahead_ns = time.time_ns() - time.monotonic_ns()
+        self._wall_ns = wall_ns
+        self._monotonic_ns = monotonic_ns
+        self._call_later = call_later
+        self._seen_ns = monotonic_ns()
+        self._now_ns = wall_ns()
 
     def now_ms(self) -> int:
-        return (time.monotonic_ns() + self._ahead_ns) // 1_000_000
+        seen_ns = self._monotonic_ns()
+        passed_ns = seen_ns - self._seen_ns
+        self._seen_ns = seen_ns
+        self._now_ns += passed_ns
+        most_ns = passed_ns // SLEW
+        self._now_ns += max(-most_ns, min(self._wall_ns() - self._now_ns, most_ns))
+        return self._now_ns // 1_000_000
+
+    def reach(self, ms: int) -> None:
+        self._now_ns = max(self._now_ns, ms * 1_000_000)
+
+    def ahead_ms(self) -> int:
+        return self.now_ms() - self._wall_ns() // 1_000_000
 
     def call_at(self, when_ms: int, callback: Callable[[], None]) -> Handle:
-        # Rounded down a call may come in the millisecond before; the loop's own clock is the monotonic one, too.
-        wait_s = (when_ms - self.now_ms()) / 1000
-        return asyncio.get_running_loop().call_later(max(0.0, wait_s), callback)
+        # Rounded down a call may come in the millisecond before. What waits goes by the monotonic clock, and this may
+        # run faster than that: rather early than late, as an alarm that finds itself early is set again.
+        wait_s = (when_ms - self.now_ms()) / 1000 * (1 - 1 / SLEW)
+        return self._call_later(max(0.0, wait_s), callback)

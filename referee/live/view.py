@@ -6,13 +6,14 @@ Nothing secret is in a state, but the live game around it holds r.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from referee.log.arbitration import Suspension
 from referee.log.endings import end_message
 from referee.log.game import Phase
+from referee.log.intent import Author, Role
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
+from referee.notation.outcomes import outcome
 from referee.v1 import game_pb2 as pb
 
 _STATES = {
@@ -31,7 +32,7 @@ _SUSPENDED = {
 def game_state(record: Record) -> pb.GameState.ValueType:
     """Return how far the game is."""
     game = record.game
-    if record.phase is Phase.PLAYING and not game.goes_on:
+    if not game.is_over:
         if game.reached() is not None:
             return pb.GAME_STATE_RESULT_OPEN
         if game.arbitration.suspended is not None:
@@ -56,21 +57,51 @@ def game_message(record: Record, open_data: bytes = b"") -> pb.Game:
         scribe_awaited=is_scribe_awaited(record),
     )
     for number, seat in enumerate(record.opened.seats):
-        joined = game.joins.get(number)
+        keys = record.keyring.keys_of(Author(Role.SEAT, number))
         message.seats.add(
-            joined=joined is not None,
+            joined=number in game.joins,
             revealed=number in game.deal.seeds,
-            key=joined.key if joined is not None else b"",
+            key=keys[0].raw if keys else b"",
+            next_key=keys[1].raw if len(keys) > 1 else b"",
             scribed=seat.scribed,
         )
-    message.clocks.extend(_clock_messages(record))
+    message.clocks.extend(clock_messages(record))
     for number, ending in game.arbitration.out.items():
         message.forfeited.add(seat=number, ending=log_pb2.Ending.ValueType(ending.value))
-    message.open_disputes.extend(seq for seq, dispute in game.arbitration.disputes.items() if dispute.ruled is None)
+    message.open_disputes.extend(open_disputes(record))
+    message.opened_ms = record.opened_ms
+    if game.is_over:
+        message.ended_ms = record.last_ms
+    message.outcome = outcome_text(record)
+    for name in ("event_id", "round", "table"):
+        if record.opened.HasField(name):
+            setattr(message, name, getattr(record.opened, name))
     return message
 
 
-def _clock_messages(record: Record) -> Iterator[pb.SeatClock]:
+def open_disputes(record: Record) -> list[int]:
+    """Return the entries of protests and appeals that an arbiter has still to rule on."""
+    return [seq for seq, dispute in record.game.arbitration.disputes.items() if dispute.ruled is None]
+
+
+def outcome_text(record: Record) -> str:
+    """Return who won and why, also while that waits to be entered; empty while the game goes on."""
+    game = record.game
+    result = game.result()
+    return "" if result is None else outcome(result, game.contest(), waits=game.result_waits)
+
+
+def asked_to_consent(record: Record) -> list[int]:
+    """Return the seats that have yet to agree to the take-back that is proposed; none without one."""
+    arbitration = record.game.arbitration
+    if (proposal := arbitration.proposal) is None:
+        return []
+    playing = set(range(len(record.opened.seats))) - set(arbitration.out)
+    return sorted(playing - proposal.agreed)
+
+
+def clock_messages(record: Record) -> Iterator[pb.SeatClock]:
+    """Yield the clock of every seat; nothing in a game without clocks."""
     clocks = record.game.clocks
     for clock in clocks.saved() if clocks is not None else ():
         free_ms = max(0, clocks.control.delay_ms - clock.used_ms) if clocks is not None else 0
@@ -84,10 +115,7 @@ def awaited_seats(record: Record) -> list[int]:
     game = record.game
     if record.phase is Phase.PLAYING:
         return list(game.awaited())
-    done: Any = {Phase.JOINING: game.joins, Phase.REVEALING: game.deal.seeds}.get(record.phase)
-    if done is None:
-        return []
-    return [i for i, seat in enumerate(record.opened.seats) if not seat.scribed and i not in done]
+    return list(game.missing())
 
 
 def is_scribe_awaited(record: Record) -> bool:
@@ -104,7 +132,7 @@ def awaited_text(record: Record) -> str:
         return "nothing"
     arbitration = record.game.arbitration
     if record.game.reached() is not None:
-        open_ones = [str(seq) for seq, dispute in arbitration.disputes.items() if dispute.ruled is None]
+        open_ones = [str(seq) for seq in open_disputes(record)]
         return f"a ruling on entry {' and '.join(open_ones)}" if open_ones else "nothing but a protest"
     if arbitration.suspended is not None:
         return f"an arbiter, as the game is {arbitration.suspended.value}"

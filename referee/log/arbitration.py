@@ -6,7 +6,7 @@ Says what an act of a seat, a scribe or an arbiter may do now, and does it; what
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Final, NamedTuple, Protocol, assert_never
@@ -26,6 +26,7 @@ from referee.log.events import (
     Corrected,
     Dismiss,
     Forfeit,
+    KeyChanged,
     Pause,
     Penalty,
     Protested,
@@ -42,6 +43,7 @@ from referee.log.events import (
     Void,
 )
 from referee.log.intent import Role
+from referee.log.keys import check_public_key
 from referee.log.terms import MAX_BUDGET_MS
 from referee.log.v1 import log_pb2
 
@@ -50,7 +52,8 @@ MAX_DISPUTES: Final = 16
 MAX_PROPOSALS: Final = 4
 """Most proposals of one seat to take moves back while the position stays: they cost no time, and entries are limited.
 """
-_TABLE_RULES: Final = frozenset(rule.id for rule in table_rules.CATALOGUE)
+MAX_KEYS: Final = 16
+"""Most keys that a seat names itself after its first."""
 _MOST_OFF: Final = 1000
 """Points, or strikes, of one penalty."""
 
@@ -101,6 +104,8 @@ class GoBack(Protocol):
 class Now(NamedTuple):
     """How the game stands, as far as acts depend on it."""
 
+    joining: bool
+    """Seats can still join."""
     playing: bool
     is_over: bool
     """It has come to its end, which may still wait for protests."""
@@ -108,6 +113,8 @@ class Now(NamedTuple):
     """Seats whose move the rules await."""
     may_go_back: GoBack
     has_clock: bool
+    keys: Mapping[int, Sequence[bytes]]
+    """By seat that has joined: every key that was ever named as its own."""
 
 
 class Arbitration:
@@ -125,7 +132,12 @@ class Arbitration:
             Role.ARBITER: self._arbiters,
         }
         """How many there are of each."""
-        self._rule_ids = rule_ids
+        version = self.terms.table_rules
+        self._rule_ids = {*rule_ids, *(rule.id for rule in table_rules.catalogue(version))}
+        self.acts_before_play = version > 1
+        """Whether seats forfeit before play, too, and change keys (TBL-38 to TBL-40)."""
+        self._named = [0] * len(opened.seats)
+        """Keys that each seat has named itself."""
         self.out: Mapping[int, Ending] = {}
         """Seats that have forfeited and how, in that order."""
         seats = len(opened.seats)
@@ -143,6 +155,8 @@ class Arbitration:
         """The seat that loses its decision."""
         self.ruled: Result | None = None
         """The result that an arbiter ruled."""
+        self._overruled: Result | None = None
+        """The one before, if an arbiter ruled twice."""
         self._contest: Contest | None = Contest()
         """None when it has to be computed again."""
 
@@ -161,7 +175,7 @@ class Arbitration:
         """What all this makes of the result."""
         if self._contest is None:
             points_off = tuple(self.points_off) if any(self.points_off) else ()
-            self._contest = Contest(self.out, points_off, self.ruled)
+            self._contest = Contest(self.out, points_off, self.ruled, self._overruled)
         return self._contest
 
     # --- what may come: this changes nothing ------------------------------------------------------------------
@@ -178,6 +192,8 @@ class Arbitration:
                 demand("TBL-30", act.author.role is Role.ARBITER, f"{act.author} cannot rule", "an arbiter")
                 self._check_ruling(act, now)
                 return None
+            case KeyChanged():
+                return self._check_key(act, now)
             case Corrected():
                 by_scribe = act.author.role is Role.SCRIBE and self.declared
                 demand("TBL-25", by_scribe, f"{act.author} cannot correct entries", "a scribe of a declared game")
@@ -189,7 +205,8 @@ class Arbitration:
 
     def _check_of_seat(self, act: SeatAct, seq: int, now: Now) -> int:
         seat = self._seat(act)
-        demand("TBL-20", now.playing, "the game is not in play", "an act during play")
+        before = self.acts_before_play and isinstance(act, Resigned | Protested | Appealed)
+        demand("TBL-20", now.playing or before, "the game is not in play", "an act during play")
         if isinstance(act, Protested | Appealed):
             self._check_dispute(act, seat, seq)
             return seat
@@ -208,7 +225,8 @@ class Arbitration:
             case Consented():
                 proposal = self.proposal
                 if proposal is None or proposal.seq != act.to_seq:
-                    what = f"entry {act.to_seq} is not an open proposal (TBL-24)"
+                    what = f"entry {act.to_seq} is not an open proposal" if proposal else "no proposal is open"
+                    what += " (TBL-24)"
                     raise LogError(Code.NOT_AWAITED, what, "the newest proposal")
                 agreed = seat in proposal.agreed
                 demand("TBL-24", not agreed, f"seat {seat} has already agreed", "a seat that has not")
@@ -217,6 +235,27 @@ class Arbitration:
             case _:
                 assert_never(act)
         return seat
+
+    def _check_key(self, act: KeyChanged, now: Now) -> int | None:
+        """Check TBL-40."""
+        if not self.acts_before_play:
+            raise LogError(Code.UNSUPPORTED, f"{act.name} is not offered by version 1 of the rules of the table")
+        demand("TBL-40", now.playing, "play has not begun", "another key only once it has")
+        is_ruled = act.author.role is Role.ARBITER
+        if is_ruled:
+            demand("TBL-40", act.seat in now.keys, f"the ruling names {_named(act.seat)}", "a seat that has joined")
+        else:
+            demand(
+                "TBL-40", act.author.role is Role.SEAT, f"{act.author} has no key to change", "a seat, or an arbiter"
+            )
+            demand("TBL-40", act.seat == UNNAMED, f"{act.author} changes the key of seat {act.seat}", "its own key")
+            demand("TBL-40", act.author.index in now.keys, f"{act.author} has not joined", "a seat that has joined")
+            named = self._named[act.author.index]
+            demand("TBL-40", named < MAX_KEYS, f"{act.author} has named {named} keys", f"at most {MAX_KEYS}")
+        check_public_key(act.key)
+        owner = next((seat for seat, keys in now.keys.items() if act.key in keys), None)
+        demand("TBL-40", owner is None, f"the key is or was that of seat {owner}", "one that no seat has had")
+        return None if is_ruled else act.author.index
 
     def _seat(self, act: SeatAct) -> int:
         if act.author.role is Role.SEAT:
@@ -249,7 +288,7 @@ class Arbitration:
 
     def _check_ruling(self, ruled: Ruled, now: Now) -> None:
         ruling = ruled.ruling
-        self._check_rule_id(ruled.rule_id, needed=not isinstance(ruling, Pause | Resume | Adjourn))
+        self._check_rule_id(ruled.rule_id, needed=events.needs_rule(ruling))
         if ruled.decides is not None:
             dispute = self.disputes.get(ruled.decides)
             demand("TBL-31", dispute is not None, f"entry {ruled.decides} is not a dispute", "a protest or an appeal")
@@ -257,7 +296,9 @@ class Arbitration:
             demand("TBL-31", is_open, f"entry {ruled.decides} has already been decided", "an open dispute")
             own = dispute is not None and dispute.appealed == ruled.author.index
             demand("TBL-31", not own, f"the appeal is against {ruled.author}", "another arbiter")
-        before_play = isinstance(ruling, Void | Adjudicate)
+        before_play = isinstance(ruling, Void | Adjudicate) or (
+            self.acts_before_play and isinstance(ruling, Pause | Adjourn | Resume | Forfeit | Reinstate | Dismiss)
+        )
         demand("TBL-30", now.playing or before_play, "the game is not in play", "this ruling during play")
         if isinstance(ruling, SetClock | Penalty | Forfeit | Reinstate | Skip | Accept):
             last = len(self._scribed) - 1
@@ -304,6 +345,8 @@ class Arbitration:
                 demand("TBL-34", ending in forfeits.ENDINGS, f"a seat cannot forfeit by {name}", "the ending of a seat")
             case Reinstate(seat):
                 demand("TBL-34", seat in self.out, f"seat {seat} has not forfeited", "a seat that has")
+                there = now.joining or self._scribed[seat] or seat in now.keys
+                demand("TBL-38", there, f"seat {seat} never joined, and play has begun", "a seat that joined")
             case Skip(seat):
                 demand("TBL-35", self.suspended is None, "the game is suspended", "a game that goes on")
                 demand("TBL-35", seat in now.deciding, f"seat {seat} is not on turn", "the seat on turn")
@@ -320,16 +363,19 @@ class Arbitration:
         demand("TBL-36", len(scores) in (0, seats), f"the ruling gives {len(scores)} scores", f"{seats} or none")
         demand("TBL-36", len(places) == seats, f"the ruling gives {len(places)} places", f"{seats}")
         well = all(place == 1 + sum(other < place for other in places) for place in places)
-        demand(
-            "TBL-36", well, f"the places {list(places)} are no ranking", "for each seat 1 more than the seats before it"
-        )
+        what = f"the places {' '.join(map(str, places))} are no ranking"
+        demand("TBL-36", well, what, "for each seat 1 more than the seats before it, such as 2 1 or 1 1")
 
     def _check_rule_id(self, rule_id: str, *, needed: bool) -> None:
         if rule_id or needed:
-            known = rule_id in self._rule_ids or rule_id in _TABLE_RULES
+            known = rule_id in self._rule_ids
             demand("TBL-30", known, f"there is no rule {rule_id[:32]!r}", "a rule of the game, or of the table")
 
     # --- what it does ----------------------------------------------------------------------------------------
+
+    def name_key(self, seat: int) -> None:
+        """Count a key that the seat names itself."""
+        self._named[seat] += 1
 
     def propose(self, seq: int, seat: int, to_seq: int) -> None:
         """Propose a take-back; an older proposal lapses."""
@@ -378,11 +424,11 @@ class Arbitration:
             case Skip(seat):
                 self.skipped = seat
             case Restore():
-                self.ruled = None
+                self.ruled = self._overruled = None
             case Void():
-                self.ruled = Result(Ending.VOIDED)
+                self.ruled, self._overruled = Result(Ending.VOIDED), self.ruled
             case Adjudicate(result):
-                self.ruled = result
+                self.ruled, self._overruled = result, self.ruled
             case SetClock() | Accept() | Dismiss() | Forfeit():
                 pass
             case _:
@@ -409,3 +455,7 @@ class Arbitration:
         self.proposal = None
         self.proposed = [0] * len(self.proposed)
         self.skipped = None
+
+
+def _named(seat: int) -> str:
+    return "no seat" if seat == UNNAMED else f"seat {seat}"

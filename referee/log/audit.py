@@ -17,7 +17,7 @@ from referee.log.deck import SEED_BYTES
 from referee.log.engines import Engines, installed
 from referee.log.entry import NO_ENTRY, clock_of, decode_entry, decode_open
 from referee.log.errors import Code, LogError
-from referee.log.events import Opened, read_entry
+from referee.log.events import Opened, act_name, read_entry
 from referee.log.frames import Frame, FrameType
 from referee.log.game import LoggedGame, Phase
 from referee.log.header import check_descriptors, check_header, decode_header, rules_hash
@@ -91,6 +91,11 @@ def _look_ahead(stream: BinaryIO) -> tuple[bytes | None, bool]:
     return secret, has_proofs
 
 
+_BEFORE_PLAY_1 = frozenset({"join", "end", "disclose", "recovered"})
+_BEFORE_PLAY = _BEFORE_PLAY_1 | {"absent", "resign", "protest", "appeal", "rule"}
+"""What may come before every seat has joined, by the version of the rules of the table."""
+
+
 class _Auditor:
     def __init__(self, policy: Policy, engines: Engines) -> None:
         self.policy = policy
@@ -109,12 +114,18 @@ class _Auditor:
         self.opened: log_pb2.GameOpen | None = None
         self.keyring: Keyring | None = None
         self.game: LoggedGame | None = None
+        self.is_later = False
+        """Of a later version of the format, or of the rules of the table: what cannot be read of it is no failure."""
         self.following = False
         """The game is still being followed; otherwise it stands where it could not go on."""
         self.latest_ms = 0
         self.dated_back = False
         self.past_joining = False
         """Something was entered that may only follow when every seat has joined."""
+        self.joined_at: dict[int, tuple[int | None, int | None]] = {}
+        """Entry and offset of the Join of each seat."""
+        self.put_out: set[int] = set()
+        """Seats that were absent, or that an arbiter had forfeit."""
         self.header: Frame | None = None
         self.final: Frame | None = None
         self.ended = False
@@ -168,7 +179,8 @@ class _Auditor:
             entry = decode_entry(data)
         except LogError as error:
             self.following = False
-            self.note(error)
+            if not self.is_later:
+                self.note(error)
             return
         self.checked[Layer.DECODE] = self.tree.size + 1
         if self.tree.size == 0:
@@ -200,11 +212,15 @@ class _Auditor:
         self.identity = game_id(entry.open)
         if not entry.HasField("open"):
             raise LogError(Code.NOT_AWAITED, "entry 0 does not open the game", "GameOpen")
-        opened = decode_open(entry.open)
+        try:
+            opened = decode_open(entry.open)
+        except LogError as error:
+            self.is_later = error.code is Code.UNSUPPORTED
+            raise
         self.opened = opened
         self._check_header(opened)
         self.keyring = Keyring(opened)
-        self._check_pinned(Role.SCRIBE, self.policy.scribe_keys)
+        self._check_scribes(self.keyring)
         for seat, expected in self.policy.seat_keys.items():
             if seat >= len(opened.seats):
                 self.note(
@@ -253,16 +269,20 @@ class _Auditor:
             self.checked[Layer.AUTHORS] = self.tree.size + 1
         intent = None
         if (signed := signed_part(entry)) is None:
-            may_come_before = entry.HasField("end") or entry.HasField("disclose") or entry.HasField("recovered")
-            self.past_joining = self.past_joining or not may_come_before
+            self._past_joining(entry.WhichOneof("event") or "")
+            if entry.HasField("absent"):
+                self.put_out.add(entry.absent.seat)
         else:
             try:
                 intent = decode_intent(signed.intent)
             except LogError as error:
                 self.following = False
-                self.note(error)
+                if not self.is_later:
+                    self.note(error)
                 return
-            self.past_joining = self.past_joining or not intent.HasField("join")
+            self._past_joining(act_name(intent))
+            if intent.HasField("rule") and intent.rule.HasField("forfeit"):
+                self.put_out.add(intent.rule.forfeit.seat)
             if entry.HasField("signed"):
                 self.words.entered(self.tree.size, committed(intent))
             self._link("intent", intent)
@@ -271,23 +291,52 @@ class _Auditor:
         if self.following and self.game is not None:
             self._rules(self.game, entry, intent)
 
+    def _past_joining(self, kind: str) -> None:
+        """Note what the field says that an entry or an intent has."""
+        version = self.opened.terms.table_rules if self.opened is not None else 0
+        self.past_joining = self.past_joining or kind not in (_BEFORE_PLAY if version > 1 else _BEFORE_PLAY_1)
+
     def _author(self, keyring: Keyring, signed: log_pb2.Signed | log_pb2.Refused, intent: log_pb2.Intent) -> None:
         try:
             keyring.check(signed, intent)
-            if intent.HasField("join") and keyring.seats[seat := author_of(intent).index] is None:
-                keyring.join(seat, intent.join.key)
-                self._check_pinned(Role.SEAT, self.policy.seat_keys)
+            author, seq = author_of(intent), self.tree.size
+            if intent.HasField("join"):
+                if not keyring.keys_of(author):
+                    keyring.join(author.index, intent.join.key, seq)
+                    self.joined_at[author.index] = self.at
+                return
+            keyring.signed(author, signed.key_id, seq)
+            if intent.HasField("change_key"):
+                self._change_key(keyring, author, intent.change_key, seq)
         except LogError as error:
             self.note(error)
 
-    def _check_pinned(self, role: Role, pinned: Mapping[int, bytes]) -> None:
-        for index, expected in pinned.items():
-            key = self.keyring.key_of(Author(role, index)) if self.keyring is not None else None
-            if key is None and role is Role.SEAT:
-                continue  # has not joined yet
-            if key is None or key.raw != expected:
-                found = f"key {key.raw.hex()}" if key else "no key"
-                self.note(LogError(Code.UNTRUSTED_KEY, f"{role} {index} with {found}", expected.hex()), Layer.AUTHORS)
+    def _change_key(self, keyring: Keyring, author: Author, change: log_pb2.ChangeKey, seq: int) -> None:
+        """Whether it may be so is for the rules to judge, which are followed less far than signatures."""
+        is_ruled = author.role is Role.ARBITER
+        seat = change.seat if is_ruled else author.index
+        offered = self.opened is not None and self.opened.terms.table_rules > 1
+        if offered and author.role is not Role.SCRIBE and keyring.keys_of(Author(Role.SEAT, seat)):
+            keyring.change(seat, change.key, seq, is_ruled=is_ruled)
+
+    def _check_scribes(self, keyring: Keyring) -> None:
+        for index, expected in self.policy.scribe_keys.items():
+            keys = keyring.keys_of(Author(Role.SCRIBE, index))
+            if not keys or keys[0].raw != expected:
+                found = f"key {keys[0].raw.hex()}" if keys else "no key"
+                self.note(LogError(Code.UNTRUSTED_KEY, f"scribe {index} with {found}", expected.hex()), Layer.AUTHORS)
+
+    def _pinned_seats(self) -> None:
+        """A pinned key has to be one that the seat had; where it was changed, what it holds for is said."""
+        if self.keyring is None:
+            return
+        for seat, expected in self.policy.seat_keys.items():
+            used = self.keyring.used[seat] if seat < len(self.keyring.used) else []
+            if used and all(key.raw != expected for _, key in used):
+                self.at = self.joined_at[seat]
+                what = f"seat {seat} with key {used[0][1].raw.hex()}"
+                self.note(LogError(Code.UNTRUSTED_KEY, what, expected.hex()), Layer.AUTHORS)
+        self.at = (None, None)
 
     def _rules(self, game: LoggedGame, entry: log_pb2.Entry, intent: log_pb2.Intent | None) -> None:
         # By the place, not by what the entry says of it: that is the chain's to judge.
@@ -317,6 +366,7 @@ class _Auditor:
     def report(self) -> Report:
         """Return the report, after the last frame."""
         self._closing()
+        self._pinned_seats()
         self._never_joined()
         self._checkpoints()
         game = self.game
@@ -382,13 +432,13 @@ class _Auditor:
             return
         for seat, expected in sorted(self.policy.seat_keys.items()):
             if (
-                seat >= len(self.keyring.seats)
+                seat >= len(self.opened.seats)
                 or self.opened.seats[seat].scribed
-                or self.keyring.seats[seat] is not None
+                or self.keyring.keys_of(Author(Role.SEAT, seat))
             ):
                 continue
             what = f"seat {seat}, whose key you gave, never joined"
-            if self.past_joining:
+            if self.past_joining and seat not in self.put_out:
                 self.note(LogError(Code.UNTRUSTED_KEY, what, expected.hex()), Layer.AUTHORS)
             else:
                 self.remarks.append(what)
@@ -431,13 +481,26 @@ class _Auditor:
             return ()
         standings = []
         for number, seat in enumerate(self.opened.seats):
-            key = self.keyring.seats[number]
+            used, pinned = self.keyring.used[number], self.policy.seat_keys.get(number)
             if seat.scribed:
                 standings.append(SeatStanding(number, "scribed", None))
-            elif key is None:
-                pinned = number in self.policy.seat_keys
+            elif not used:
                 standings.append(SeatStanding(number, "pinned, never joined" if pinned else "not joined", None))
             else:
-                pinned = self.policy.seat_keys.get(number) == key.raw
-                standings.append(SeatStanding(number, "pinned" if pinned else "self-declared", key.raw))
+                raw = next((key.raw for _, key in used if key.raw == pinned), used[-1][1].raw)
+                standings.append(SeatStanding(number, _standing(self.keyring, number, pinned), raw))
         return tuple(standings)
+
+
+def _standing(keyring: Keyring, seat: int, pinned: bytes | None) -> str:
+    """Return how the keys of a seat that joined are known, and for which entries the one that was given holds."""
+    used = keyring.used[seat]
+    number = next((number for number, (_, key) in enumerate(used) if key.raw == pinned), None)
+    if number is None:
+        changed = ", ".join(str(entry) for entry, _ in used[1:])
+        return f"self-declared, changed in entry {changed}" if changed else "self-declared"
+    entry, key = used[number]
+    ended = keyring.ended[seat].get(key)
+    first = f" from entry {entry}" if number else ""
+    last = f" up to entry {ended - 1}" if ended is not None else ""
+    return f"pinned{first}{last}"

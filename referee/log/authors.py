@@ -1,4 +1,5 @@
-"""The keys of one game: who may sign as whom. Scribes and arbiters are named by GameOpen, seats by their Joins.
+"""The keys of one game: who may sign as whom. Scribes and arbiters are named by GameOpen, seats by
+their Joins and whoever changes their keys.
 
 Knows keys and signatures, not what an author may do when.
 """
@@ -22,41 +23,86 @@ def _public_key(raw: bytes) -> PublicKey:
 
 
 class Keyring:
-    """The keys of a game."""
+    """The keys of a game. A seat whose key was changed may have two for a while (TBL-40)."""
 
     def __init__(self, opened: log_pb2.GameOpen) -> None:
         """``opened``: a GameOpen that ``decode_open`` accepted."""
-        self.seats: list[PublicKey | None] = [None] * len(opened.seats)
-        self.scribes = [PublicKey(raw) for raw in opened.scribe_keys]
-        self.arbiters = [PublicKey(raw) for raw in opened.arbiter_keys]
+        self._seats: list[tuple[PublicKey, ...]] = [()] * len(opened.seats)
+        self._scribes = [(PublicKey(raw),) for raw in opened.scribe_keys]
+        self._arbiters = [(PublicKey(raw),) for raw in opened.arbiter_keys]
+        self.used: list[list[tuple[int, PublicKey]]] = [[] for _ in opened.seats]
+        """By seat: the keys that have signed for it, each with the entry of its first act."""
+        self.ended: list[dict[PublicKey, int]] = [{} for _ in opened.seats]
+        """By seat: its keys that count no more, each with the entry that ended it."""
 
-    def join(self, seat: int, raw: bytes) -> None:
-        """Give the seat its key. Raise ``LogError`` for a weak key."""
-        self.seats[seat] = _public_key(raw)
+    def join(self, seat: int, raw: bytes, seq: int) -> None:
+        """Give the seat its key, with its Join in entry ``seq``. Raise ``LogError`` for a weak key."""
+        key = _public_key(raw)
+        self._seats[seat] = (key,)
+        self.used[seat].append((seq, key))
 
-    def key_of(self, author: Author) -> PublicKey | None:
-        """Return the author's key; None if there is no such author, or the seat has no key yet."""
-        keys: Sequence[PublicKey | None] = self.seats
+    def change(self, seat: int, raw: bytes, seq: int, *, is_ruled: bool) -> None:
+        """Name another key of the seat, in entry ``seq``.
+
+        What it replaces counts until the new one has signed, or ends by a ruling.
+        """
+        kept = () if is_ruled else self._seats[seat][:1]
+        self._count(seat, (*kept, _public_key(raw)), seq)
+
+    def signed(self, author: Author, key_id: bytes, seq: int) -> None:
+        """Note that an act of entry ``seq`` counts, which this key signed: older keys of the seat end with it."""
+        keys = self.keys_of(author)
+        if author.role is Role.SEAT and keys and (key := keys[-1]).id == key_id:
+            self._count(author.index, (key,), seq)
+            if self.used[author.index][-1][1] != key:
+                self.used[author.index].append((seq, key))
+
+    def _count(self, seat: int, keys: tuple[PublicKey, ...], seq: int) -> None:
+        """Have these keys of the seat count from entry ``seq`` on, and no others."""
+        self.ended[seat].update({key: seq for key in self._seats[seat] if key not in keys})
+        self._seats[seat] = keys
+
+    def keys_of(self, author: Author) -> Sequence[PublicKey]:
+        """Return the keys that can sign for the author, the newest last; none if nobody can, or not yet."""
+        keys: Sequence[Sequence[PublicKey]] = self._seats
         if author.role is not Role.SEAT:
-            keys = self.scribes if author.role is Role.SCRIBE else self.arbiters
-        return keys[author.index] if author.index < len(keys) else None
+            keys = self._scribes if author.role is Role.SCRIBE else self._arbiters
+        return keys[author.index] if author.index < len(keys) else ()
+
+    def misfit(self, author: Author, key: PublicKey) -> str:
+        """Return in words why the key does not sign for the author, who has one; empty if it does."""
+        if key in self.keys_of(author):
+            return ""
+        ended = self.ended[author.index].get(key) if author.role is Role.SEAT else None
+        if ended is not None:
+            return f"{author} plays with another key since entry {ended}"
+        return (
+            f"{author} was taken with another key" if author.role is Role.SEAT else f"this is not the key of {author}"
+        )
+
+    def signer(self, author: Author, intent: bytes, signature: bytes) -> PublicKey | None:
+        """Return which of the author's keys made the signature; the oldest if none did, None if it has no key."""
+        keys = self.keys_of(author)
+        made = (key for key in keys[1:] if key.is_signed(intent_encoding(intent), signature))
+        return next(made, keys[0] if keys else None)
 
     def check(self, signed: SignedIntent | log_pb2.Signed | log_pb2.Refused, intent: log_pb2.Intent) -> None:
-        """Raise ``LogError`` unless the author's key signed these bytes.
+        """Raise ``LogError`` unless a key of the author signed these bytes.
 
         A Join is signed with the key that it brings: that proves possession.
         """
         author = author_of(intent)
         if intent.HasField("join"):
-            if author.role is not Role.SEAT or author.index >= len(self.seats):
+            if author.role is not Role.SEAT or author.index >= len(self._seats):
                 raise LogError(Code.AUTHOR, f"this game has no {author}")
-            key = _public_key(intent.join.key)
+            keys: Sequence[PublicKey] = (_public_key(intent.join.key),)
         else:
-            known = self.key_of(author)
-            if known is None:
+            keys = self.keys_of(author)
+            if not keys:
                 raise LogError(Code.AUTHOR, f"{author} has no key", "an author that GameOpen declares")
-            key = known
-        if signed.key_id != key.id:
-            raise LogError(Code.AUTHOR_SIGNATURE, f"{author}: key id {signed.key_id.hex()}", key.id.hex())
+        key = next((key for key in keys if key.id == signed.key_id), None)
+        if key is None:
+            expected = " or ".join(key.id.hex() for key in keys)
+            raise LogError(Code.AUTHOR_SIGNATURE, f"{author}: key id {signed.key_id.hex()}", expected)
         if not key.is_signed(intent_encoding(signed.intent), signed.signature):
             raise LogError(Code.AUTHOR_SIGNATURE, f"the signature of {author} is wrong")

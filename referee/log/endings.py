@@ -50,7 +50,7 @@ CONSEQUENCES: Final[Mapping[Ending, Consequence]] = {
     Ending.CRASHED: Consequence("an arbiter, or who runs the bots: the seat's program ended", Worth.PLACES),
     Ending.ILLEGAL_MOVES: Consequence("the referee: the seat reached the strikes of the terms", Worth.PLACES),
     Ending.ADJUDICATED: Consequence("an arbiter, who gives the result or puts a seat out", Worth.RULED),
-    Ending.ABORTED: Consequence("the organiser", Worth.NOTHING),
+    Ending.ABORTED: Consequence("the organiser; or the referee, where no deck can be made (TBL-39)", Worth.NOTHING),
     Ending.VOIDED: Consequence("an arbiter: the game does not count", Worth.NOTHING),
     Ending.REFEREE_FAULT: Consequence("the referee: it cannot go on with the game", Worth.NOTHING),
 }

@@ -15,11 +15,12 @@ from referee.log.identity import GAME_ID_BYTES
 from referee.log.intent import Place, check_length, check_name, check_signed_lengths
 from referee.log.keys import check_public_key
 from referee.log.merkle import HASH_BYTES, leaf_hash
-from referee.log.terms import check_terms
+from referee.log.terms import check_table_rules, check_terms
 from referee.log.v1 import log_pb2
 from referee.wire import strict
 
 FORMAT_VERSION = 1
+NONCE_BYTES = 16
 MAX_ENTRIES = 65_536
 MAX_SEATS = 255
 """A seat's number is one byte in its commitment."""
@@ -137,18 +138,20 @@ def decode_open(data: bytes) -> log_pb2.GameOpen:
     try:
         opened = strict.decode(log_pb2.GameOpen, data)
     except strict.MalformedError as error:
-        _check_version(_stated_version(data))
+        _check_stated_versions(data)
         raise malformed(error, "game_open") from error
     check_open(opened)
     return opened
 
 
-def _stated_version(data: bytes) -> int:
-    # A later format may have fields that this one does not know: that is not malformed.
+def _check_stated_versions(data: bytes) -> None:
+    # What is of a later version may have fields that this one does not know: that is not malformed.
     try:
-        return log_pb2.GameOpen.FromString(data[: strict.MAX_BODY_BYTES]).format_version or FORMAT_VERSION
+        stated = log_pb2.GameOpen.FromString(data[: strict.MAX_BODY_BYTES])
     except DecodeError:
-        return FORMAT_VERSION
+        return
+    _check_version(stated.format_version or FORMAT_VERSION)
+    check_table_rules(stated.terms.table_rules)
 
 
 def _check_version(version: int) -> None:
@@ -159,6 +162,7 @@ def _check_version(version: int) -> None:
 def check_open(opened: log_pb2.GameOpen) -> None:
     """Raise ``LogError``: ``UNSUPPORTED`` for another format version, ``MALFORMED`` for the rest."""
     _check_version(opened.format_version)
+    check_table_rules(opened.terms.table_rules)
     check_name("game_open", "rules_id", opened.rules_id)
     _demand(opened.rules_version > 0, "rules_version", "a version from 1 on")
     _demand(opened.tables != b"", "tables", "the game's tables")
@@ -171,7 +175,7 @@ def check_open(opened: log_pb2.GameOpen) -> None:
             check_length("game_open", f"{name}[{i}]", key, 32)
             check_public_key(key)
     check_length("game_open", "header_hash", opened.header_hash, HASH_BYTES)
-    check_length("game_open", "nonce", opened.nonce, 16)
+    check_length("game_open", "nonce", opened.nonce, NONCE_BYTES)
     _check_chance(opened)
     check_terms(opened)
     if opened.HasField("series"):

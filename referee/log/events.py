@@ -135,6 +135,17 @@ class Revealed:
 
 
 @dataclass(frozen=True, slots=True)
+class KeyChanged:
+    """A seat's acts are to be signed with another key (TBL-40): by the seat itself, or by an arbiter."""
+
+    name: ClassVar[str] = "change_key"
+    author: Author
+    seat: int
+    """Named by an arbiter alone."""
+    key: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Moved:
     """A move, signed by its seat or by the scribe who enters it."""
 
@@ -369,7 +380,7 @@ class Ruled:
 
 
 SeatAct = Resigned | TakeBackProposed | Consented | Protested | Appealed
-TableAct = SeatAct | Corrected | Ruled
+TableAct = SeatAct | Corrected | Ruled | KeyChanged
 """What is done at the table beside moves; each has the ``name`` of its field in ``Intent``."""
 Act = Joined | Revealed | Moved | Declared | TableAct
 """What somebody signs."""
@@ -392,7 +403,9 @@ def change_of(event: Event) -> Any:
             return None
         case Refused() | TimedOut() | WasAbsent() | Interrupted():
             return None
-        case Resigned() | TakeBackProposed() | Consented() | Protested() | Appealed() | Corrected() | Ruled():
+        case Resigned() | TakeBackProposed() | Consented() | Protested() | Appealed():
+            return None
+        case Corrected() | Ruled() | KeyChanged():
             return None
         case _:
             assert_never(event)
@@ -452,6 +465,11 @@ def read_rule(rule: log_pb2.Rule, author: Author, decode_move: Callable[[bytes],
     return Ruled(author, ruling, rule.rule_id, decides, rule.remark, rule)
 
 
+def needs_rule(ruling: Ruling) -> bool:
+    """Return whether a ruling of this kind names the rule that it applies (TBL-30)."""
+    return not isinstance(ruling, Pause | Resume | Adjourn)
+
+
 def read_end(end: log_pb2.GameEnd) -> Result:
     """Return what a GameEnd says. Raise ``LogError`` (``MALFORMED``) for one that does not say how the game ended."""
     if end.ending == log_pb2.ENDING_UNSPECIFIED:
@@ -502,6 +520,7 @@ _ACTS: Final[Mapping[str, Callable[[log_pb2.Intent, Author, Decoder], Act]]] = {
     "appeal": lambda i, author, _: Appealed(author, *_dispute(i.appeal)),
     "correct": lambda i, author, _: Corrected(author, i.correct.to_seq),
     "rule": lambda i, author, d: read_rule(i.rule, author, d.decoded_move),
+    "change_key": lambda i, author, _: KeyChanged(author, _seat(i.change_key), i.change_key.key),
 }
 _RULINGS: Final[Mapping[str, Callable[[log_pb2.Rule], Ruling]]] = {
     "restore": lambda rule: Restore(rule.restore.to_seq),
@@ -518,6 +537,6 @@ _RULINGS: Final[Mapping[str, Callable[[log_pb2.Rule], Ruling]]] = {
     "dismiss": lambda _: Dismiss(),
 }
 TABLE_ACTS: Final = tuple(
-    kind.name for kind in (Resigned, Consented, Protested, Appealed, TakeBackProposed, Corrected, Ruled)
+    kind.name for kind in (Resigned, Consented, Protested, Appealed, TakeBackProposed, Corrected, Ruled, KeyChanged)
 )
 """Fields of ``Intent`` that are acts by the rules of the table."""

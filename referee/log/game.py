@@ -34,6 +34,7 @@ from referee.log.events import (
     Event,
     Interrupted,
     Joined,
+    KeyChanged,
     Moved,
     Opened,
     Passed,
@@ -45,6 +46,7 @@ from referee.log.events import (
     Reinstate,
     Resigned,
     Restore,
+    Resume,
     Revealed,
     Ruled,
     SetClock,
@@ -101,6 +103,12 @@ class LoggedGame:
         self.scribed = [seat.scribed for seat in opened.seats]
         self.joins: dict[int, Joined] = {}
         """Joins by seat."""
+        self.keys: dict[int, list[bytes]] = {}
+        """By seat that has joined: every key that was ever named as its own."""
+        self.dealing: tuple[int, ...] = ()
+        """The seats whose shares make the deck: as soon as every seat that plays has joined a dealt game (TBL-39)."""
+        self.missing_from_ms = 0
+        """Since when Joins, or Reveals, are awaited; milliseconds since 1970."""
         self.end: Result | None = None
         """The end as it was entered."""
         self.last = max_entries - 2
@@ -133,18 +141,47 @@ class LoggedGame:
 
     def _result(self) -> Result | None:
         if self.phase is not Phase.PLAYING:
-            return self.arbitration.ruled
+            decided = self.arbitration.contest.result(len(self.scribed), ())
+            if self.arbitration.ruled is None and self.phase is Phase.JOINING and self.missing():
+                return None  # who is left has to come: nobody wins by being missed last
+            return Result(Ending.ABORTED) if decided is None and self._is_undealt() else decided
         return self.arbitration.contest.result(len(self.scribed), self.position.pending())
+
+    def _is_undealt(self) -> bool:
+        """Whether no deck can be made any more (TBL-39)."""
+        if self.phase is not Phase.REVEALING:
+            return False
+        lost = [seat for seat in self.dealing if seat in self.arbitration.out and seat not in self.deal.seeds]
+        return not self.dealing or bool(lost)
+
+    def missing(self) -> tuple[int, ...]:
+        """Return the seats that have to join, or to reveal their seeds, before play can begin."""
+        if self.phase is Phase.JOINING:
+            there = (seat for seat, scribed in enumerate(self.scribed) if not scribed and seat not in self.joins)
+        elif self.phase is Phase.REVEALING:
+            there = (seat for seat in self.dealing if seat not in self.deal.seeds)
+        else:
+            return ()
+        return tuple([seat for seat in there if seat not in self.arbitration.out])
+
+    def no_shows(self) -> tuple[int, ...]:
+        """Return the seats that forfeit if they stay missing for as long as the terms allow absence (TBL-38)."""
+        arbitration = self.arbitration
+        limited = arbitration.acts_before_play and arbitration.terms.absence_ms > 0
+        if not limited or arbitration.suspended is not None or self.reached() is not None:
+            return ()
+        return self.missing()
 
     def result(self) -> Result | None:
         """Return what the game has come to, entered or not: the one answer of every tool; None: it goes on."""
         return self.end if self.is_over else self.reached()
 
     def contest(self) -> Contest:
-        """Return what happened beside the moves, with an end that was entered for no reason of the game."""
+        """Return what happened beside the moves, with an end that neither the rules nor this accounts for."""
         contest, seats, pending = self.arbitration.contest, len(self.scribed), self.position.pending()
-        if self.end is not None and contest.result(seats, pending) != self.end:
-            contest = replace(contest, ruled=self.end)
+        end = self.result()
+        if end is not None and contest.result(seats, pending) != end:
+            contest = replace(contest, ruled=end)
         return contest.settled(seats, pending)
 
     @property
@@ -196,8 +233,7 @@ class LoggedGame:
     @property
     def deck_unknown(self) -> bool:
         """Whether every Reveal has fixed the deck, and chance was not compared with it."""
-        waiting = self.scribed.count(False)
-        return self.deal.is_dealt and len(self.deal.seeds) == waiting and self.deal.dealer is None
+        return bool(self.dealing) and len(self.deal.seeds) == len(self.dealing) and self.deal.dealer is None
 
     def due(self, seq: int, now_ms: int) -> Message | None:
         """Return what the referee has to enter now, as entry ``seq``, unasked; None: others act."""
@@ -242,7 +278,7 @@ class LoggedGame:
 
         Return the entries whose moves, draws and passes it takes back.
         """
-        out = len(self.arbitration.out)
+        out, phase = len(self.arbitration.out), self.phase
         self._reached = None
         taken_back = self._change(event, seat, seq, clock)
         if len(self.arbitration.out) > out and not (isinstance(event, Ruled) and isinstance(event.ruling, Restore)):
@@ -250,6 +286,11 @@ class LoggedGame:
             if (back := self.arbitration.agreed()) is not None:
                 taken_back = self._go_back(back, seq, reinstates=False)
             self._remember(seq)
+        if self.phase in (Phase.JOINING, Phase.REVEALING):
+            self._go_on(seq)
+        anew = isinstance(event, Opened) or (isinstance(event, Ruled) and isinstance(event.ruling, Resume | Reinstate))
+        if anew or self.phase is not phase:
+            self.missing_from_ms = clock.referee_ms
         self._reached = None
         self.last_ms = clock.referee_ms
         if self.clocks is not None:
@@ -272,10 +313,9 @@ class LoggedGame:
                 self._hold_against(event, seat, seq)
             case Joined():
                 self.joins[event.author.index] = event
-                self._go_on(seq)
+                self.keys[event.author.index] = [event.key]
             case Revealed(author, seed):
                 self.deal.seeds[author.index] = seed
-                self._go_on(seq)
             case Ended(result):
                 self.end = result
                 self.phase = Phase.ENDED if self.deal.is_dealt else Phase.CLOSED
@@ -288,6 +328,10 @@ class LoggedGame:
             case Ruled():
                 self.arbitration.rule(seq, event)
                 return self._rule(event, seq, clock.referee_ms)
+            case KeyChanged(author, named, key):
+                if author.role is Role.SEAT:
+                    self.arbitration.name_key(author.index)
+                self.keys[named if author.role is Role.ARBITER else author.index].append(key)
             case Corrected(_, to_seq):
                 return self._go_back(to_seq, seq, reinstates=False)
             case Resigned() | Protested() | Appealed() | TakeBackProposed() | Consented():
@@ -299,11 +343,14 @@ class LoggedGame:
         return ()
 
     def _go_on(self, seq: int) -> None:
-        """Join and Reveals: when the last is there, the next phase begins with this entry."""
-        waiting = self.scribed.count(False)
-        if self.phase is Phase.JOINING and len(self.joins) == waiting:
+        """Joins and Reveals: when the last is there, the next phase begins with this entry."""
+        if self.missing() or (self.arbitration.acts_before_play and self._result() is not None):
+            return
+        if self.phase is Phase.JOINING:
             self.phase = Phase.REVEALING if self.deal.is_dealt else Phase.PLAYING
-        elif self.phase is Phase.REVEALING and len(self.deal.seeds) == waiting:
+            if self.deal.is_dealt:
+                self.dealing = tuple(seat for seat in sorted(self.joins) if seat not in self.arbitration.out)
+        elif self.phase is Phase.REVEALING and not self._is_undealt():
             self.phase = Phase.PLAYING
             self.deal.shuffle(self.position)
         if self.phase is Phase.PLAYING and self.arbitration.is_offered:

@@ -39,6 +39,7 @@ TableAct = (
     | log_pb2.TakeBack
     | log_pb2.Correct
     | log_pb2.Rule
+    | log_pb2.ChangeKey
 )
 """What is done at the table beside moves."""
 _FIELD_OF: dict[type[TableAct], str] = {
@@ -49,6 +50,7 @@ _FIELD_OF: dict[type[TableAct], str] = {
     log_pb2.TakeBack: "take_back",
     log_pb2.Correct: "correct",
     log_pb2.Rule: "rule",
+    log_pb2.ChangeKey: "change_key",
 }
 
 _ROLES = {role.value: role for role in Role}

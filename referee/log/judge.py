@@ -27,6 +27,7 @@ from referee.log.events import (
     Event,
     Interrupted,
     Joined,
+    KeyChanged,
     Moved,
     Opened,
     Passed,
@@ -71,14 +72,17 @@ class Happened(NamedTuple):
     """What a refused move breaks, or one that an arbiter lets stand."""
     taken_back: tuple[int, ...]
     """Entries whose moves, draws and passes stood until now."""
+    in_play: bool
+    """Play had begun before it."""
 
 
 def take(game: LoggedGame, event: Event, seq: int, clock: Clock) -> Happened:
     """Judge the event as entry ``seq`` and apply it. Raise ``LogError``; the game is then as it was."""
     judged = judge(game, event, seq, clock)
-    before = game.position.state
+    before, in_play = game.position.state, game.phase is Phase.PLAYING
     taken_back = game.apply(event, judged.seat, seq, clock)
-    return Happened(seq, clock, event, judged.seat, before, game.position.state, judged.broken, taken_back)
+    after = game.position.state
+    return Happened(seq, clock, event, judged.seat, before, after, judged.broken, taken_back, in_play)
 
 
 def judge(game: LoggedGame, event: Event, seq: int, clock: Clock) -> Judged:
@@ -147,7 +151,9 @@ def judge_act(game: LoggedGame, event: Event, seq: int) -> Judged:
             # At any time before the end: what was lost may be anything.
             what = f"the lost head has {lost_size} entries"
             _demand(lost_size > seq, what, f"more than the {seq} of this log")
-        case Resigned() | TakeBackProposed() | Consented() | Protested() | Appealed() | Corrected() | Ruled():
+        case Resigned() | TakeBackProposed() | Consented() | Protested() | Appealed():
+            return _check_table_act(game, event, seq)
+        case Corrected() | Ruled() | KeyChanged():
             return _check_table_act(game, event, seq)
         case Opened():
             raise LogError(Code.NOT_AWAITED, "the entry opens the game again", "GameOpen in entry 0 and nowhere else")
@@ -181,7 +187,8 @@ def _check_join(game: LoggedGame, join: Joined) -> int:
     _demand(author.role is Role.SEAT and seat < len(game.scribed), f"{author} cannot join", "a seat of the game")
     _demand(not game.scribed[seat], f"{author} is scribed and cannot join", "no Join: a scribe enters its moves")
     _demand(seat not in game.joins, f"{author} has already joined", "one Join for each seat")
-    taken = [str(number) for number, other in game.joins.items() if other.key == join.key]
+    demand("TBL-38", seat not in game.arbitration.out, f"{author} has forfeited", "a seat that has not")
+    taken = [str(number) for number, keys in game.keys.items() if join.key in keys]
     _demand(not taken, f"{author} joins with the key of seat {', '.join(taken)}", "a key of its own")
     return seat
 
@@ -189,8 +196,11 @@ def _check_join(game: LoggedGame, join: Joined) -> int:
 def _check_reveal(game: LoggedGame, author: Author, seed: bytes) -> int:
     _demand(game.phase is Phase.REVEALING, f"{author} cannot reveal a seed now", "Reveals after every Join")
     _demand(
-        author.role is Role.SEAT and author.index in game.joins, f"{author} cannot reveal a seed", "a seat that joined"
+        author.role is Role.SEAT and author.index in game.dealing,
+        f"{author} cannot reveal a seed",
+        "a seat that joined",
     )
+    demand("TBL-38", author.index not in game.arbitration.out, f"{author} has forfeited", "a seat that has not")
     _demand(author.index not in game.deal.seeds, f"{author} has already revealed its seed", "one Reveal for each seat")
     game.deal.check_reveal(author.index, seed, game.joins[author.index].commitment)
     return author.index
@@ -201,27 +211,40 @@ def mover(game: LoggedGame, author: Author) -> int:
     # Asked for every move, so words are made only where they are said.
     if game.phase is not Phase.PLAYING:
         raise LogError(Code.NOT_AWAITED, "the game is not in play", "moves during play")
-    if (suspended := game.arbitration.suspended) is not None:
-        what = f"the game is {suspended.value} (TBL-32)"
-        raise LogError(Code.NOT_AWAITED, what, "an arbiter's ruling to resume")
+    check_goes_on(game)
     seats = game.awaited()
     if author.role is Role.SCRIBE:
         # The move does not say whose it is, so only one seat can be meant.
         if len(seats) != 1 or not game.scribed[seats[0]]:
-            raise LogError(Code.NOT_AWAITED, f"{author} cannot move: {_on_turn(seats)}", "one scribed seat on turn")
+            what = f"{author} cannot enter a move: {_on_turn(game, seats)}"
+            raise LogError(Code.NOT_AWAITED, what, "one scribed seat on turn")
         return seats[0]
     if author.role is not Role.SEAT or author.index not in seats:
         expected = f"an act of seat {' or '.join(map(str, seats))}" if seats else "no move"
-        raise LogError(Code.NOT_AWAITED, _on_turn(seats), expected)
+        raise LogError(Code.NOT_AWAITED, _on_turn(game, seats), expected)
     if game.scribed[author.index]:
         raise LogError(Code.NOT_AWAITED, f"{author} is scribed and cannot move", "a move that its scribe enters")
     return author.index
 
 
-def _on_turn(seats: Sequence[int]) -> str:
+def check_goes_on(game: LoggedGame) -> None:
+    """Raise ``LogError`` if a game in play is suspended, or has come to its end: no move and no chance counts then."""
+    if (suspended := game.arbitration.suspended) is not None:
+        what = f"the game is {suspended.value} (TBL-32)"
+        raise LogError(Code.NOT_AWAITED, what, "an arbiter's ruling to resume")
+    if game.is_over or game.reached() is not None:
+        raise LogError(Code.NOT_AWAITED, "the game has come to its end", "no further move, draw or roll")
+
+
+def _on_turn(game: LoggedGame, seats: Sequence[int]) -> str:
     if len(seats) > 1:
         return f"seats {' and '.join(map(str, seats))} are on turn"
-    return f"seat {seats[0]} is on turn" if seats else "no seat is on turn"
+    if seats:
+        return f"seat {seats[0]} is on turn"
+    if (seat := game.due_stand_in()) is not None:
+        return f"no seat is on turn, as the stand-in moves for seat {seat} (TBL-2)"
+    first = "a draw or a roll" if game.awaits_chance() else "a pass"
+    return f"no seat is on turn: {first} comes first"
 
 
 # --- the rules of the game -------------------------------------------------------------------------------------------
@@ -235,7 +258,7 @@ def _check_rules(game: LoggedGame, event: object) -> None:
 def _check_chance(game: LoggedGame, outcome: object, *, dealt: bool) -> None:
     in_play = game.phase is Phase.PLAYING and game.deal.is_dealt == dealt
     _demand(in_play, f"chance is not {'dealt' if dealt else 'declared'} now", "chance in play, as GameOpen says")
-    _demand(game.goes_on, "the game has come to its end", "no more chance")
+    check_goes_on(game)
     _demand(
         any(isinstance(each, Chance) for each in game.position.pending()), "no draw or roll is due", "another's act"
     )
@@ -295,7 +318,9 @@ def _check_table_act(game: LoggedGame, act: TableAct, seq: int) -> Judged:
     playing = game.phase is Phase.PLAYING and game.takebacks is not None
     may_go_back = partial(game.check_back, now=seq)
     over, has_clock = game.reached() is not None, game.clocks is not None
-    seat = game.arbitration.check(act, seq, Now(playing, over, game.awaited(), may_go_back, has_clock))
+    joining = game.phase is Phase.JOINING
+    now = Now(joining, playing, over, game.awaited(), may_go_back, has_clock, game.keys)
+    seat = game.arbitration.check(act, seq, now)
     if isinstance(act, Ruled) and isinstance(act.ruling, Accept):
         return Judged(act.ruling.seat, _check_accepted(game, act.ruling))
     return Judged(seat)
@@ -329,6 +354,9 @@ def _check_stand_in(game: LoggedGame, event: StoodIn) -> int:
 def _check_overdue(game: LoggedGame, event: TimedOut | WasAbsent) -> int:
     _check_offered(game, event.name)
     seat = event.seat
+    if isinstance(event, WasAbsent) and game.phase is not Phase.PLAYING:
+        demand("TBL-38", seat in game.no_shows(), f"seat {seat} is not missing", "a seat that has to join or reveal")
+        return seat
     rule_id = "TBL-13" if isinstance(event, TimedOut) else "TBL-17"
     demand(rule_id, seat in game.awaited(), f"seat {seat} is not on turn", "a seat that has to act")
     if isinstance(event, TimedOut):
@@ -376,3 +404,6 @@ def _check_times(game: LoggedGame, event: Event, seat: int | None, seq: int, clo
             most = game.arbitration.terms.absence_ms
             what = f"the seat was absent for {at_ms - since_ms} ms"
             demand("TBL-17", at_ms - since_ms >= most, what, f"at least {most} ms")
+            if game.phase is not Phase.PLAYING:
+                what = f"the seat was missing from {since_ms} ms on"
+                demand("TBL-38", since_ms >= game.missing_from_ms, what, f"{game.missing_from_ms} ms at the earliest")

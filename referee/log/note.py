@@ -13,6 +13,7 @@ from binascii import a2b_base64
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
+from typing import Final
 
 from referee.log.errors import Code, LogError
 from referee.log.identity import GAME_ID_TEXT, parse_game_id
@@ -199,10 +200,18 @@ def _public_key(raw: bytes) -> PublicKey:
     return PublicKey(raw)
 
 
-def _check_name(name: str) -> None:
+NAME_EXPECTED: Final = "a name of printable ASCII without spaces and plus signs"
+
+
+def is_name(name: str) -> bool:
+    """Return whether a referee can sign under this name."""
     # Go's note package takes any script; which characters are printable there differs with the version of Unicode.
-    if not name or "+" in name or any(not "!" <= c <= "~" for c in name):
-        raise _bad(f"name {name[:40]!r}", "a name of printable ASCII without spaces and plus signs")
+    return bool(name) and "+" not in name and all("!" <= c <= "~" for c in name)
+
+
+def _check_name(name: str) -> None:
+    if not is_name(name):
+        raise _bad(f"name {name[:40]!r}", NAME_EXPECTED)
 
 
 def canonical_base64(text: str) -> bytes:

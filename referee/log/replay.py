@@ -24,10 +24,10 @@ from referee.log.entry import (
 )
 from referee.log.entry import Event as Message
 from referee.log.errors import Code, LogError, RulesError
-from referee.log.events import Act, Event, Joined, Moved, Opened, Refused, read_act, read_entry
+from referee.log.events import Act, Event, Joined, KeyChanged, Moved, Opened, Refused, read_act, read_entry
 from referee.log.game import LoggedGame, Phase
 from referee.log.identity import game_id
-from referee.log.intent import Place, SignedIntent, check_signed_lengths, decode_intent
+from referee.log.intent import Place, Role, SignedIntent, check_signed_lengths, decode_intent
 from referee.log.judge import Happened, judge_act, take
 from referee.log.merkle import Tree, leaf_hash
 from referee.log.v1 import log_pb2
@@ -51,8 +51,8 @@ class Record:
         self.opened = decode_open(open_data)
         self.game_id = game_id(open_data)
         self.head = NO_ENTRY
-        self.last_ms = 0
-        """When the last entry was written, by the referee's clock; milliseconds since 1970."""
+        self.opened_ms = self.last_ms = 0
+        """When the first and the last entry were written, by the referee's clock; milliseconds since 1970."""
         self.tree = Tree()
         self.keyring = Keyring(self.opened)
         engines = engines or installed()
@@ -185,7 +185,7 @@ class Record:
 
     def _write(self, event: Event, message: Message | bytes, clock: Clock) -> Written:
         """``message``: the event as it is encoded; ``bytes`` are those of GameOpen."""
-        self._take(event, clock)
+        self._take(event, clock, b"" if isinstance(message, bytes) else getattr(message, "key_id", b""))
         written = build_entry(self.place, clock, self.game.position.digest(), message)
         self._advance(written.leaf, clock.referee_ms)
         return written
@@ -211,23 +211,37 @@ class Record:
             check_link("intent", intent, self.place)
             if is_signed:
                 self.keyring.check(signed, intent)
-        happened = self._take(read_entry(entry, intent, self.game.position), clock_of(entry))
+        event = read_entry(entry, intent, self.game.position)
+        happened = self._take(event, clock_of(entry), b"" if signed is None else signed.key_id)
         digest = self.game.position.digest()
         if entry.state_digest != digest:
             raise digest_differs(entry.state_digest, digest)
         self._advance(leaf_hash(data), entry.referee_ms)
         return happened
 
-    def _take(self, event: Event, clock: Clock) -> Happened:
+    def _take(self, event: Event, clock: Clock, key_id: bytes) -> Happened:
+        """``key_id``: of the key that signed it; empty for the referee's own."""
         happened = take(self.game, event, self.size, clock)
-        if isinstance(event, Joined):
-            self.keyring.join(event.author.index, event.key)
+        _note_keys(self.keyring, event, key_id, self.size)
         return happened
 
     def _advance(self, leaf: bytes, referee_ms: int) -> None:
+        if self.size == 0:
+            self.opened_ms = referee_ms
         self.tree.append(leaf)
         self.head = leaf
         self.last_ms = referee_ms
+
+
+def _note_keys(keyring: Keyring, event: Event, key_id: bytes, seq: int) -> None:
+    """Note what an event that counts as entry ``seq`` makes of the keys; ``key_id``: of the one that signed it."""
+    if isinstance(event, Joined):
+        keyring.join(event.author.index, event.key, seq)
+    elif isinstance(event, Act | Refused):
+        keyring.signed(event.author, key_id, seq)
+        if isinstance(event, KeyChanged):
+            is_ruled = event.author.role is Role.ARBITER
+            keyring.change(event.seat if is_ruled else event.author.index, event.key, seq, is_ruled=is_ruled)
 
 
 def signed_part(entry: log_pb2.Entry) -> log_pb2.Signed | log_pb2.Refused | None:

@@ -56,12 +56,17 @@ class Control:
         return control
 
 
+def check_table_rules(version: int) -> None:
+    """Raise ``LogError`` (``UNSUPPORTED``) for later rules of the table."""
+    if version > table_rules.VERSION:
+        raise LogError(
+            Code.UNSUPPORTED, f"version {version} of the rules of the table", f"at most {table_rules.VERSION}"
+        )
+
+
 def check_terms(opened: log_pb2.GameOpen) -> None:
-    """Raise ``LogError``: ``UNSUPPORTED`` for later rules of the table, ``MALFORMED`` for terms that contradict."""
+    """Raise ``LogError`` (``MALFORMED``) for terms that contradict each other."""
     terms = opened.terms
-    if terms.table_rules > table_rules.VERSION:
-        what = f"version {terms.table_rules} of the rules of the table"
-        raise LogError(Code.UNSUPPORTED, what, f"at most {table_rules.VERSION}")
     recorded = terms.illegal_moves == log_pb2.ILLEGAL_MOVE_POLICY_RECORDED
     of_table = (
         ("clock", terms.HasField("clock")),

@@ -128,6 +128,7 @@ class SeatStanding:
     seat: int
     standing: str
     key: bytes | None
+    """The one that the caller knows from elsewhere, or else the newest."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,9 +105,9 @@ class _Reader:
         """Return what headers and lines say: what both say has to be the same."""
         told = self._told
         if told.out and headers.out and list(told.out.items()) != list(headers.out.items()):
-            self._contradicted(FORFEITS, ", ".join(f"{seat} {ending.words}" for seat, ending in told.out.items()))
+            self._unlike(FORFEITS, ", ".join(f"{seat} {ending.words}" for seat, ending in told.out.items()))
         if told.points_off and headers.points_off and told.points_off != headers.points_off:
-            self._contradicted(PENALTIES, _written(told.points_off))
+            self._unlike(PENALTIES, _written(told.points_off))
         return replace(told, out=told.out or headers.out, points_off=told.points_off or headers.points_off)
 
     def _with_result(self, played: Contest, reached: Result | None) -> Contest:
@@ -165,6 +165,11 @@ class _Reader:
         if len(words) != self._seats or not all(map(_NUMBER.match, words)):
             raise self._found.wrong(name, f"the {what} of {self._seats} seats, such as {_written(range(self._seats))}")
         return tuple(map(int, words))
+
+    def _unlike(self, name: str, expected: str) -> NoReturn:
+        token: Any = self._found.values[name]
+        what = f"{name} {cut(token)}, which is not what the lines below say"
+        raise NotationError(Kind.ILLEGAL, place_of(token), what, expected)
 
     def _contradicted(self, name: str, expected: str) -> NoReturn:
         raise Contradiction(self._found, name, expected, self._played)

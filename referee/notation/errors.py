@@ -35,13 +35,16 @@ class NotationError(Exception):
         expected: str = "",
         violations: Sequence[Violation] = (),
         *,
+        words: str = "",
         is_unfinished: bool = False,
     ) -> None:
-        """``is_unfinished``: nothing is wrong but that the text, or the line, does not go on."""
+        """``words``: of the text, which it is about. ``is_unfinished``: only that the text does not go on is wrong."""
         super().__init__(kind, where, what, expected)
         self.kind = kind
         self.line, self.column = where
-        self.what = cut(what, _MOST_CHARACTERS)
+        self.reason = cut(what, _MOST_CHARACTERS)
+        """Without the words that it is about."""
+        self.what = cut(f"{words}: {what}", _MOST_CHARACTERS) if words else self.reason
         self.expected = cut(expected, _MOST_CHARACTERS)
         self.violations = tuple(violations)
         self.is_unfinished = is_unfinished

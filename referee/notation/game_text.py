@@ -6,7 +6,8 @@ that every other way to write the same game is brought to.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from referee.games import registry
@@ -18,7 +19,7 @@ from referee.notation.grammar import grammar, place_of, syntax_error
 from referee.notation.headers import Headers, Setup
 from referee.notation.outcomes import outcome
 from referee.notation.registry import notation
-from referee.notation.table import Table, TableError
+from referee.notation.table import Due, Table, TableError
 from referee.notation.table_acts import TableAct
 
 
@@ -34,6 +35,8 @@ class GameText:
     happened: tuple[Any, ...] = ()
     """All lines in their order, of a game of which acts of the table are told: events, those that were taken back too,
     and each ``TableAct``. What they lead to are ``events`` and ``contest``."""
+    lines: tuple[int, ...] = field(default=(), compare=False)
+    """Where each of ``happened`` stands in the text that it was read from, from 1; 0: the text leaves it out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,50 +109,141 @@ def read(text: str) -> Reading:
     found, acts = parse(text)
     if headers.POSITION in found.values:
         raise found.wrong(headers.POSITION, "a game, from its first event on")
-    setup = found.setup()
-    table = Table(setup)
-    happened = [take(table, act) for act in acts]
-    told = table.contest() if any(isinstance(each, TableAct) for each in happened) else None
+    reader = _Reader(found.setup())
+    for number, act in enumerate(acts):
+        check_words(act, acts[number + 1 :])
+        reader.take(act)
+    setup, table = reader.table.setup, reader.table
+    if found.text(headers.RESULT) != headers.RUNNING:
+        reader.end()
+    told = table.contest() if any(isinstance(each, TableAct) for each in reader.happened) else None
     contest = contest_text.read(found, setup.seats, table.state.pending(), told)
     marks = tuple(place_of(act)[0] for act in acts if mark_of(act) is not None)
-    game = GameText(setup, table.events(), contest, () if told is None else tuple(happened))
-    return Reading(game, table.state, marks)
+    happened, lines = ((), ()) if told is None else (tuple(reader.happened), tuple(reader.lines))
+    return Reading(GameText(setup, table.events(), contest, happened, lines), table.state, marks)
 
 
-def take(table: Table, act: Any) -> Any:
-    """Take the next line, of this tree; return its event or ``TableAct``. Raise ``NotationError``."""
-    if act.data == "by_table":
-        done = table_acts.of_tree(act)
+def allowed_by(setup: Setup, events: Iterable[Any], event: Any) -> str:
+    """Return the header of the newest rules if they allow the event after these, and the text has older ones."""
+    newest = registry.get(setup.rules_id)
+    if newest.version == setup.game.version:
+        return ""
+    state = replace(setup, version=newest.version).start()
+    for each in (*events, event):
+        if state.check(each):
+            return ""
+        state.apply(each)
+    return headers.line("Version", str(newest.version))
+
+
+class _Reader:
+    """Takes one line after the other, and has those that the text leaves out (TBL-2) as if it had them."""
+
+    def __init__(self, setup: Setup) -> None:
+        self.table = Table(setup)
+        self.happened: list[Any] = []
+        self.lines: list[int] = []
+        """As in ``GameText``."""
+        self._numbers = [0]
+        """Of each line of the text the number that it has among those that happened."""
+
+    def take(self, act: Any) -> None:
+        """Take the next line, of this tree. Raise ``NotationError``."""
+        for event in left_out(self.table, act):
+            self._stand_in(event)
+        if act.data == "by_table":
+            done = table_act(self.table, act)
+            self.table.take(done)
+            self._happened(self._renumbered(done), act)
+        else:
+            event = self._event(act)
+            if (due := self.table.due()) is not None and event != due.event:
+                raise no_stand_in(self.table, act, event, due)
+            self.table.play(event)
+            self._happened(event, act)
+        self._numbers.append(len(self.happened))
+
+    def _event(self, act: Any) -> Any:
+        table = self.table
         try:
-            table.take(done)
-        except TableError as error:
-            raise NotationError(Kind.ILLEGAL, place_of(act), f"{done}: {error.what}", error.expected) from None
-        return done
-    event = _event(table.setup.game, table.state, act, table.setup.game.waivable)
-    check_stand_in(table, act, event)
-    table.play(event)
-    return event
+            return _event(table.setup.game, table.state, act, table.setup.game.waivable)
+        except NotationError as error:
+            if error.violations and not error.expected and mark_of(act) is None:
+                refused = meant(table.setup.rules_id, table.state, act)
+                if header := allowed_by(table.setup, table.events(), refused):
+                    error.expected = f"the header {header}: by its rules this line is legal"
+            raise
+
+    def end(self) -> None:
+        """End as the rules do, if all that is missing are moves of seats that make none."""
+        for event in self.table.to_the_end():
+            self._stand_in(event)
+
+    def _stand_in(self, event: Any) -> None:
+        self.table.play(event, is_line=False)
+        self.happened.append(event)
+        self.lines.append(0)
+
+    def _happened(self, line: Any, act: Any) -> None:
+        self.happened.append(line)
+        self.lines.append(place_of(act)[0])
+
+    def _renumbered(self, act: TableAct) -> TableAct:
+        """Return it with the numbers that lines have when none is left out."""
+        line, decides = act.line, act.decides
+        if line >= 0:
+            line = self._numbers[line]
+        if decides is not None:
+            decides = self._numbers[decides] if decides < len(self._numbers) else len(self.happened) + 1
+        return replace(act, line=line, decides=decides)
 
 
-def check_stand_in(table: Table, act: Any, event: Any) -> None:
-    """Check that a line has the stand-in's move where one is due (TBL-2). Raise ``NotationError``."""
-    if (move := table.stand_in()) is not None and event != move:
-        rules_id = table.setup.rules_id
-        found, expected = line(rules_id, table.state, event), line(rules_id, table.state, move)
-        raise NotationError(Kind.ILLEGAL, place_of(act), f"{found}: this seat makes no move itself (TBL-2)", expected)
+def left_out(table: Table, act: Any) -> Iterator[Any]:
+    """Yield what comes before the line of this tree and has no line: moves of seats that make none (TBL-2).
+
+    Each has to be played before the next is asked for.
+    """
+    while act.data != "by_table" and (due := table.due()) is not None and due.seat != seat_of(act):
+        yield due.event
+
+
+def table_act(table: Table, act: Any) -> TableAct:
+    """Return the act of a line's tree that can be taken next. Raise ``NotationError``."""
+    done = table_acts.of_tree(act)
+    try:
+        table.check(done)
+    except TableError as error:
+        raise NotationError(Kind.ILLEGAL, place_of(act), f"{done}: {error.what}", error.expected) from None
+    return done
+
+
+def check_words(act: Any, rest: Sequence[Any]) -> None:
+    """Check that what an arbiter says of a move that stands is followed by one. Raise ``NotationError``."""
+    if act.data != "by_table" or table_acts.of_tree(act).kind is not table_acts.Kind.STANDS:
+        return
+    if not rest or mark_of(rest[0]) is None:
+        what = f"{table_acts.of_tree(act)}: no move that stands follows"
+        raise NotationError(Kind.ILLEGAL, place_of(act), what, "a move in the next line, marked with against")
+
+
+def no_stand_in(table: Table, act: Any, event: Any, due: Due) -> NotationError:
+    """Return the error about a line that has another move than the stand-in's (TBL-2)."""
+    rules_id = table.setup.rules_id
+    found, expected = line(rules_id, table.state, event), line(rules_id, table.state, due.event)
+    return NotationError(Kind.ILLEGAL, place_of(act), f"{found}: this seat makes no move itself (TBL-2)", expected)
 
 
 def parse(text: str, *, boards: bool = False) -> tuple[Headers, list[Any]]:
     """Return the headers, and the trees of the lines below. Raise ``NotationError``.
 
-    ``boards``: whether the text may have boards alone, which nobody but a score sheet can do anything with.
+    ``boards``: whether the text may have boards alone, which can be drawn and scored, and nothing else.
     """
     rules_id = headers.named_game(text)
     tree: Any = grammar(rules_id).parse(text if text.endswith("\n") else f"{text}\n")
     acts = [child for child in tree.children if child.data != "header"]
     found = Headers(rules_id, tree.children[: len(tree.children) - len(acts)])
     if headers.BOARDS in found.values and not boards:
-        what = "these are boards alone, without a game or a position: `referee score` reads them"
+        what = "these are boards alone, without a game or a position: only `referee score` and `referee show` read them"
         raise syntax_error(found.values[headers.BOARDS], what, "a game or a position")
     return found, acts
 

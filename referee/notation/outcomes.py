@@ -37,8 +37,10 @@ def outcome(result: Result | None, contest: Contest, *, waits: Wait | None = Non
     words = _who(result)
     if why := ", ".join(_reasons(result, contest)):
         words += f"{':' if result is not None else ';'} {why}"
-    if taken := " and ".join(_penalties(result, contest)):
+    taken = " and ".join(_penalties(contest))
+    if taken and contest.ruled is None and (result is None or result.scores):
         words += f", after an arbiter took {taken}"
+    words += "".join(f"; {remark}" for remark in _about_ruled(contest, taken))
     return f"{words}; this waits for {waits}" if waits is not None else words
 
 
@@ -57,18 +59,32 @@ def _who(result: Result | None) -> str:
 def _reasons(result: Result | None, contest: Contest) -> Iterator[str]:
     if contest.ruled is not None:
         ending = contest.ruled.ending
-        yield _RULED.get(ending, f"a seat forfeited ({ending.words}), but not which one")
-        return
+        if ending is not Ending.ABORTED or not contest.out:
+            yield _RULED.get(ending, f"a seat forfeited ({ending.words}), but not which one")
+            return
+        yield "the game was aborted"  # by whom is not known: it may be that no deck could be made (TBL-39)
     if result is not None and result.scores and result.ending is Ending.STALLED:
         yield "the game reached the limit of turns"
     yield from (_LEFT[ending].format(seat) for seat, ending in contest.out.items())
 
 
-def _penalties(result: Result | None, contest: Contest) -> Iterator[str]:
-    """Yield points off, where they count: in a game that its rules end."""
-    if contest.ruled is None and (result is None or result.scores):
-        taken = ((seat, points) for seat, points in enumerate(contest.points_off) if points)
-        yield from (f"{counted(points, 'point')} off seat {seat}" for seat, points in taken)
+def _penalties(contest: Contest) -> Iterator[str]:
+    """Yield points off, which count in a game that its rules end."""
+    taken = ((seat, points) for seat, points in enumerate(contest.points_off) if points)
+    yield from (f"{counted(points, 'point')} off seat {seat}" for seat, points in taken)
+
+
+def _about_ruled(contest: Contest, taken: str) -> Iterator[str]:
+    """Yield what somebody could stumble over in a result that an arbiter gave. ``taken``: points off."""
+    ruled, before = contest.ruled, contest.overruled
+    if ruled is None or ruled.ending not in (Ending.ADJUDICATED, Ending.VOIDED):
+        return
+    if before is not None and before != ruled:
+        yield f"before that, {_RULED[before.ending]}"
+    if taken and ruled.places:
+        yield f"the result counts as it was given, without {taken}"
+    if not ruled.follows_points:
+        yield "its places are not those of its points"
 
 
 def standings(scores: Sequence[int], places: Sequence[int]) -> str:

@@ -5,14 +5,18 @@ What a text needs to be read, and no more: who may do what and when is the log's
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final, NamedTuple
 
-from referee.games.game import Decision, Ending, State
+from referee.games.game import Decision, Ending, Forced, ForcedPass, Over, State
 from referee.games.results import Contest, Result
 from referee.notation.headers import Setup
 from referee.notation.table_acts import Kind, TableAct
+
+_EVERY: Final = 16
+"""Events between two positions that are kept, so that going back costs little."""
 
 
 class TableError(Exception):
@@ -24,112 +28,142 @@ class TableError(Exception):
         self.expected = expected
 
 
+class Due(NamedTuple):
+    """What has to come next, as a seat makes no move itself (TBL-2)."""
+
+    seat: int
+    event: Any
+    """The stand-in's move, or a pass."""
+
+
+def due_of(state: State, out: Collection[int]) -> Due | None:
+    """Return what is entered in this position, if one of the seats ``out`` is on turn, which make no moves."""
+    awaited = state.pending()[0]
+    if not isinstance(awaited, Decision | Forced) or awaited.seat not in out:
+        return None
+    is_forced = isinstance(awaited, Forced)
+    return Due(awaited.seat, ForcedPass(awaited.seat) if is_forced else state.stand_in(awaited.seat))
+
+
 @dataclass(slots=True)
 class _Proposal:
-    line: int
     to: int
     agreed: set[int]
 
 
 @dataclass(slots=True)
-class _Moment:
-    """After one line."""
-
-    events: tuple[Any, ...]
-    """None of an act of the table; more than one where a stand-in moved as well."""
-    out: Mapping[int, Ending]
-    counts: bool = True
-
-
-@dataclass(slots=True)
 class Table:
-    """One game from its beginning."""
+    """One game from its beginning. Lines count from 1; 0 is the beginning."""
 
     setup: Setup
     state: State = field(init=False)
     out: Mapping[int, Ending] = field(default_factory=dict)
     points_off: list[int] = field(init=False)
     ruled: Result | None = None
-    disputes: dict[int, bool] = field(default_factory=dict)
-    """By their lines: whether a protest or an appeal is open."""
+    overruled: Result | None = None
     _proposal: _Proposal | None = None
     _skipped: int | None = None
-    _moments: list[_Moment] = field(init=False)
+    _is_suspended: bool = False
+    _played: list[tuple[int, Any]] = field(default_factory=list)
+    """What led to the position: each event with its line, or with the line that it came before."""
+    _kept: list[tuple[int, State]] = field(init=False)
+    """Positions, each with the number of events before it."""
+    _out: list[Mapping[int, Ending]] = field(default_factory=lambda: [{}])
+    """Who was out after each line."""
+    _gone: list[tuple[int, int]] = field(default_factory=list)
+    """First and last line of what was taken back, ascending."""
 
     def __post_init__(self) -> None:
         self.state = self.setup.start()
         self.points_off = [0] * self.setup.seats
-        self._moments = [_Moment((), {})]
+        self._kept = [(0, self.state.copy())]
 
     @property
     def line(self) -> int:
         """The number of the last line; 0: there is none yet."""
-        return len(self._moments) - 1
-
-    @property
-    def proposal(self) -> int | None:
-        """The line of the proposal that seats can agree to."""
-        return self._proposal.line if self._proposal is not None else None
+        return len(self._out) - 1
 
     def events(self) -> tuple[Any, ...]:
         """Return what led to the position, without what was taken back."""
-        return tuple(event for moment in self._moments if moment.counts for event in moment.events)
+        return tuple(event for _, event in self._played)
 
     def contest(self) -> Contest:
         """Return what all this makes of the result."""
-        contest = Contest(self.out, tuple(self.points_off) if any(self.points_off) else (), self.ruled)
+        contest = Contest(self.out, tuple(self.points_off) if any(self.points_off) else (), self.ruled, self.overruled)
         return contest.settled(self.setup.seats, self.state.pending())
 
-    def result(self) -> Result | None:
-        """Return what the game has come to."""
-        contest = Contest(self.out, tuple(self.points_off) if any(self.points_off) else (), self.ruled)
-        return contest.result(self.setup.seats, self.state.pending())
+    def due(self) -> Due | None:
+        """Return what is entered now for a seat that makes no move (TBL-2); None: the next line says what happened."""
+        return self._due(self.state, self._skipped)
 
-    def stand_in(self) -> Any:
-        """Return the move that has to come now for a seat that makes none (TBL-2); None: its own move is awaited."""
-        awaited = self.state.pending()[0]
-        if isinstance(awaited, Decision) and (awaited.seat in self.out or awaited.seat == self._skipped):
-            return self.state.stand_in(awaited.seat)
-        return None
+    def to_the_end(self) -> list[Any]:
+        """Return what is due until the rules end the game; nothing if it does not come to that without more lines."""
+        ahead, skipped, events = self.state.copy(), self._skipped, []
+        while (due := self._due(ahead, skipped)) is not None:
+            ahead.apply(due.event)
+            events.append(due.event)
+            skipped = None
+        return events if isinstance(ahead.pending()[0], Over) else []
+
+    def _due(self, state: State, skipped: int | None) -> Due | None:
+        due = due_of(state, self.out if skipped is None else {*self.out, skipped})
+        if (
+            due is None
+            or self._is_suspended
+            or Contest(self.out, ruled=self.ruled).result(self.setup.seats, state.pending()) is not None
+        ):
+            return None
+        return due
 
     def play(self, event: Any, *, is_line: bool = True) -> None:
         """Take an event of the game, which can happen or which an arbiter let stand.
 
-        ``is_line``: it has a line of its own; otherwise it belongs to the last.
+        ``is_line``: it has a line of its own; otherwise it comes before the next.
         """
         self.state.apply(event)
         self._proposal = self._skipped = None
+        self._played.append((self.line + 1, event))
+        if len(self._played) - self._kept[-1][0] >= _EVERY:
+            self._kept.append((len(self._played), self.state.copy()))
         if is_line:
-            self._moments.append(_Moment((event,), self.out))
-        else:
-            self._moments[-1].events += (event,)
+            self.leave_out()
 
     def leave_out(self) -> None:
         """Take a line that does not count."""
-        self._moments.append(_Moment((), self.out))
+        self._out.append(self.out)
+
+    def check(self, act: TableAct) -> None:
+        """Raise ``TableError`` if there is no such seat, or no such line to go back to."""
+        seats, line = self.setup.seats, act.line
+        if act.seat >= seats:
+            raise TableError(f"there is no seat {act.seat}", f"a seat from 0 to {seats - 1}")
+        if line > self.line:
+            raise TableError(f"line {line} is not there yet", f"a line from 0 to {self.line}")
+        at = bisect_right(self._gone, (line, self.line)) - 1
+        if act.kind in (Kind.TAKE_BACK, Kind.CORRECT, Kind.RESTORE) and at >= 0 and line <= self._gone[at][1]:
+            raise TableError(f"line {line} was taken back", "a line that counts")
 
     def take(self, act: TableAct) -> None:
-        """Take an act of the table. Raise ``TableError``."""
-        self._check(act)
-        number, out = self.line + 1, self.out
+        """Take an act of the table. Raise ``TableError`` as ``check``."""
+        self.check(act)
+        out = self.out
+        if act.kind in (Kind.RESULT, Kind.VOID):
+            self.overruled = self.ruled
         match act.kind:
-            case Kind.RESIGN:
-                self._forfeit(act.seat, Ending.RESIGNED)
-            case Kind.FELL | Kind.FORFEIT:
-                self._forfeit(act.seat, act.ending or Ending.ADJUDICATED)
+            case Kind.RESIGN | Kind.FELL | Kind.FORFEIT:
+                ending = Ending.RESIGNED if act.kind is Kind.RESIGN else act.ending or Ending.ADJUDICATED
+                self.out = {**self.out, act.seat: ending}
             case Kind.REINSTATE:
                 self.out = {seat: ending for seat, ending in self.out.items() if seat != act.seat}
             case Kind.TAKE_BACK:
-                self._proposal = _Proposal(number, act.line, {act.seat})
+                self._proposal = _Proposal(act.line, {act.seat})
             case Kind.AGREE if self._proposal is not None:
                 self._proposal.agreed.add(act.seat)
-            case Kind.PROTEST | Kind.APPEAL:
-                self.disputes[number] = True
             case Kind.CORRECT:
                 self._go_back(act.line)
             case Kind.RESTORE:
                 self._go_back(act.line)
-                self.out, self.ruled = self._moments[act.line].out, None
+                self.out, self.ruled, self.overruled = self._out[act.line], None, None
             case Kind.PENALTY:
                 self.points_off[act.seat] += act.number
             case Kind.SKIP:
@@ -138,65 +172,30 @@ class Table:
                 self.ruled = Result(Ending.ADJUDICATED, act.points, act.places)
             case Kind.VOID:
                 self.ruled = Result(Ending.VOIDED)
+            case Kind.PAUSE | Kind.ADJOURN | Kind.RESUME:
+                self._is_suspended = act.kind is not Kind.RESUME
             case Kind.ABORT:
                 self.ruled = Result(Ending.ABORTED)
-        if act.decides is not None:
-            self.disputes[act.decides] = False
-        proposal = self._proposal
         changed = act.kind in (Kind.TAKE_BACK, Kind.AGREE) or len(self.out) > len(out)
-        agreed = proposal is not None and proposal.agreed >= set(range(self.setup.seats)) - set(self.out)
-        if proposal is not None and agreed and changed and act.kind is not Kind.RESTORE:
-            self._go_back(proposal.to)
-        self._moments.append(_Moment((), self.out))
-
-    def _forfeit(self, seat: int, ending: Ending) -> None:
-        self.out = {**self.out, seat: ending}
+        if self._proposal is not None and changed and act.kind is not Kind.RESTORE:
+            # Whoever had not agreed may have left with this line.
+            still = set(range(self.setup.seats)) - set(self.out)
+            if self._proposal.agreed >= still:
+                self._go_back(self._proposal.to)
+        self.leave_out()
 
     def _go_back(self, to: int) -> None:
-        for moment in self._moments[to + 1 :]:
-            moment.counts = False
-        self.state = self.setup.start()
-        for event in self.events():
+        """Back to what was after line ``to``, from the line that comes now."""
+        while self._played and self._played[-1][0] > to:
+            self._played.pop()
+        while self._kept[-1][0] > len(self._played):
+            self._kept.pop()
+        count, state = self._kept[-1]
+        self.state = state.copy()
+        for _, event in self._played[count:]:
             self.state.apply(event)
+        while self._gone and self._gone[-1][0] > to:
+            self._gone.pop()
+        if to < self.line:
+            self._gone.append((to + 1, self.line))
         self._proposal = self._skipped = None
-
-    def _check(self, act: TableAct) -> None:
-        seats = self.setup.seats
-        if act.seat >= seats:
-            raise TableError(f"there is no seat {act.seat}", f"a seat from 0 to {seats - 1}")
-        if act.kind in (Kind.RESIGN, Kind.TAKE_BACK, Kind.AGREE, Kind.FELL, Kind.FORFEIT) and act.seat in self.out:
-            raise TableError(f"seat {act.seat} has already forfeited", "a seat that still plays")
-        if act.kind in (Kind.RESIGN, Kind.TAKE_BACK, Kind.AGREE) and self.result() is not None:
-            raise TableError("the game has come to its end", "a protest, or an act of the arbiter")
-        if act.kind is Kind.ABORT and self.result() is not None and not any(self.disputes.values()):
-            raise TableError("the game has come to its end", "an abort before that, or while a protest is open")
-        if act.kind is Kind.REINSTATE and act.seat not in self.out:
-            raise TableError(f"seat {act.seat} has not forfeited", "a seat that has")
-        if act.kind is Kind.AGREE and self._proposal is None:
-            raise TableError("nobody proposes to take moves back", f"{act.seat}: back to …")
-        if act.kind in (Kind.TAKE_BACK, Kind.CORRECT, Kind.RESTORE):
-            self._check_line(act.line)
-        if act.kind in (Kind.PROTEST, Kind.APPEAL) and act.line > self.line:
-            raise TableError(f"line {act.line} is not there yet", f"a line from 0 to {self.line}")
-        if act.decides is not None and not self.disputes.get(act.decides):
-            raise TableError(f"line {act.decides} is no open protest", "the line of one that is open")
-        if act.kind is Kind.RESULT:
-            self._check_result(act)
-        if act.kind is Kind.SKIP:
-            awaited = self.state.pending()[0]
-            if not isinstance(awaited, Decision) or awaited.seat != act.seat:
-                raise TableError(f"seat {act.seat} is not on turn", "the seat on turn")
-
-    def _check_line(self, line: int) -> None:
-        if line > self.line:
-            raise TableError(f"line {line} is not there yet", f"a line from 0 to {self.line}")
-        gone = any(not moment.counts for moment in self._moments[line : line + 1])
-        if gone:
-            raise TableError(f"line {line} was taken back", "a line that counts")
-
-    def _check_result(self, act: TableAct) -> None:
-        seats, places = self.setup.seats, act.places
-        well = all(place == 1 + sum(other < place for other in places) for place in places)
-        if len(places) != seats or len(act.points) not in (0, seats) or not well:
-            expected = f"{seats} places (1 for the best, for others one more than the seats before them)"
-            raise TableError(f"a result of {len(places)} places", f"{expected}, and {seats} points or none")

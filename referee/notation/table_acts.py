@@ -127,7 +127,7 @@ class TableAct:
             return "organiser: abort"
         if self.kind is Kind.FELL:
             return f"referee: forfeit seat {self.seat} {self._how()}"
-        parts = [f"arbiter{f' {self.arbiter}' if self.arbiter else ''}: {self._words()}"]
+        parts = [f"{arbiter_name(self.arbiter)}: {self._words()}"]
         parts += [f"decides {self.decides}"] if self.decides is not None else []
         parts += [f"under {self.rule_id}"] if self.rule_id not in ("", RULINGS[self.kind]) else []
         return " ".join(parts) + self._quoted()
@@ -164,9 +164,15 @@ class TableAct:
         return f' "{plain_words(self.words)}"' if self.words else ""
 
 
+def arbiter_name(number: int) -> str:
+    """Return what a ruling of this arbiter begins with: ``arbiter`` of the first, ``arbiter 1`` of the second."""
+    return f"arbiter {number}" if number else "arbiter"
+
+
 def plain_words(words: str) -> str:
-    """Return words as a line can have them: without line ends and double quotes."""
-    return " ".join(words.replace('"', "'").split())
+    """Return words as a line can have them: without line ends, double quotes and what could steer a terminal."""
+    shown = (letter if letter.isprintable() else " " for letter in words.replace('"', "'"))
+    return " ".join("".join(shown).split())
 
 
 def of_tree(act: Any) -> TableAct:

@@ -25,6 +25,9 @@ class Renderer(Protocol):
         ``names``: of those who sit there, by seat, empty for none. ``awaits``: say first what is awaited.
         """
 
+    def boards_text(self, state: Any, seats: Sequence[int] | None = None, *, ascii_only: bool = False) -> str:
+        """Write what these seats (None: all) have at the end of a game of which nothing but the boards is known."""
+
     def seat_svg(self, state: Any, seat: int, title: str) -> str:
         """Draw the seat's board."""
 

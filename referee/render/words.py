@@ -14,7 +14,7 @@ _WRAPPER: Final = TextWrapper(79, subsequent_indent="    ", break_on_hyphens=Fal
 def awaited(pending: Pending) -> str:
     """Return what is awaited: ``seat 0 to move: take money``, ``awaiting chance: hand``, ``over (rules): …``.
 
-    Places are no part of a position: forfeits, penalties and rulings count for them, too.
+    What a position is worth is that of its moves alone: forfeits, penalties and rulings are no part of it.
     """
     match pending:
         case Decision(seat, kinds):
@@ -25,7 +25,7 @@ def awaited(pending: Pending) -> str:
             return f"seat {seat} has no legal action"
         case Over(ending, scores):
             first, *others = (f"seat {seat} {score}" for seat, score in enumerate(scores))
-            return f"over ({ending.words}): {', '.join([f'{first} points', *others])}"
+            return f"over ({ending.words}), by the moves alone: {', '.join([f'{first} points', *others])}"
 
 
 def seat_words(seat: int, names: Sequence[str]) -> str:

@@ -6,217 +6,83 @@ the rules forbid: what becomes of it is the arbiter's policy. It signs and write
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from referee.games.game import Decision, Forced, ForcedPass, State, Violation
-from referee.games.results import Contest, Result, Wait
-from referee.notation import accepted, contest_text, game_text, headers
+from referee.games.results import Result
+from referee.notation import accepted, contest_text, game_text, headers, table_acts
 from referee.notation.contest_text import Contradiction
 from referee.notation.errors import Kind, NotationError, cut
 from referee.notation.grammar import grammar, place_of
 from referee.notation.headers import Headers, Setup
 from referee.notation.outcomes import counted
 from referee.notation.scorings import Scorings
-from referee.notation.table import Table
-from referee.notation.table_acts import TableAct
+from referee.notation.table import Due, Table
 from referee.report import repair
-from referee.report.rulings import LineRuling, Policy, RulingError, check_once
-from referee.report.sheet import Told, is_over
+from referee.report.record import PASSED_OVER, STANDS, Adjudication, Entered, Illegal, Log, LogOf, Step
+from referee.report.rulings import LineRuling, Policy, RulingError, by_line, can_be_ruled, in_the_log
+from referee.report.sheet import is_over
 
-PASSED_OVER: Final = "TBL-2"
-STANDS: Final = "TBL-7"
-REINSTATED: Final = "TBL-18"
-"""Rules of the table that rulings rest on."""
 _MOST_ADVICE: Final = 3
 """Moves that are proposed for a line that cannot stand."""
-_MOST_WORDS: Final = 1000
-"""Characters of a ruling that the log has."""
 
 
-class Step(StrEnum):
-    """What became of a line of the record, or was entered beside it."""
-
-    PLAYED = "played"
-    REFUSED = "refused"
-    """An attempt that changes nothing."""
-    STOOD_IN = "stand-in"
-    ACCEPTED = "accepted"
-    TABLE = "table"
-    """An act of the table, not of the game."""
-    RESTORED = "restored"
-    """A line does not count, as the arbiter ruled."""
-    REPLACED = "as ruled"
-    """The move that the arbiter put in the place of a line."""
-    PENALTY = "penalty"
-    """Points off a seat."""
-
-
-_RULINGS: Final = (Step.STOOD_IN, Step.ACCEPTED, Step.RESTORED, Step.REPLACED, Step.PENALTY)
-
-
-@dataclass(frozen=True, slots=True)
-class Entered:
-    """One thing that happened."""
-
-    step: Step
-    event: Any
-    """None for what is no event of the game."""
-    words: str
-    """The event as a line of notation, in its position; or what the arbiter ruled."""
-    line: int | None
-    """Of the record; None for what the record does not have."""
-    seat: int | None
-    """Whose act it is; None for what was drawn or rolled, and of acts of the table."""
-    violations: tuple[Violation, ...] = ()
-    """Of what was refused or accepted."""
-    points: int = 0
-    """Of a penalty."""
-    ruling: str = ""
-    """What the arbiter ruled about the line, for the log."""
-
-    @property
-    def rule_ids(self) -> tuple[str, ...]:
-        """The rules that it breaks, ascending, without repeats."""
-        return accepted.rule_ids(self.violations)
-
-
-@dataclass(frozen=True, slots=True)
-class Illegal:
-    """A line of the record that cannot be so."""
-
-    line: int
-    column: int
-    """Both from 1."""
-    seat: int | None
-    """None: what was drawn or rolled."""
-    words: str
-    """As the record has it."""
-    violations: tuple[Violation, ...]
-    """Empty where no rule of the game is broken, but what is awaited is something else: ``reason`` tells what."""
-    reason: str
-    outcome: str
-    """What became of it, and by which rule of the table."""
-    stopped: bool
-    """The adjudication ends before it."""
-    ruled: bool = False
-    """The record itself says that an arbiter let it stand, which is as it should be."""
-    ruling: str = ""
-    """What the arbiter ruled about this line alone."""
-    follows: int | None = None
-    """The line that does not count, to which this one belongs: it is no further illegal move."""
-    advice: str = ""
-    """What can be ruled, where the adjudication ends as it cannot do what was ruled."""
-
-
-@dataclass(slots=True)
-class Adjudication:
-    """The outcome."""
-
-    setup: Setup
-    policy: Policy
-    state: State
-    """After all that was entered."""
-    entered: list[Entered] = field(default_factory=list)
-    illegal: list[Illegal] = field(default_factory=list)
-    """In the order of the record."""
-    scored: list[State] = field(default_factory=list)
-    """The positions right after each scoring."""
-    recorded: Contest = field(default_factory=Contest)
-    """What happened beside the moves, as the record tells it; or the result that a ruling gives."""
-    entered_after: list[int] = field(default_factory=lambda: [0])
-    """How many of ``entered`` there were after each line of the record, which acts of the table name by number."""
-    waits: Wait | None = None
-    """What the result waits for, where the log would not have it yet."""
-    claimed: str | None = None
-    """The result that the record states, where it is another one."""
-    unreached: tuple[LineRuling, ...] = ()
-    """Rulings about lines behind the end of the adjudication."""
-    changes: tuple[str, ...] = ()
-    """What the rulings made of the result, a sentence each."""
-
-    @property
-    def contest(self) -> Contest:
-        """What happened beside the moves, with the points that rulings about lines take off."""
-        taken = [0] * self.setup.seats
-        for entered in self.entered:
-            if entered.step is Step.PENALTY and entered.seat is not None:
-                taken[entered.seat] += entered.points
-        if not any(taken):
-            return self.recorded
-        before = self.recorded.points_off or (0,) * self.setup.seats
-        return replace(self.recorded, points_off=tuple(map(sum, zip(before, taken, strict=True))))
-
-    @property
-    def told(self) -> Told:
-        """The end of the game as it was adjudicated."""
-        return Told(self.setup, self.state, self.contest, self.scored, self.waits)
-
-    @property
-    def result(self) -> str:
-        """As the header Result has it: the points by the rules, or how the game ended without any."""
-        return contest_text.value(self.told.result)
-
-    @property
-    def stopped(self) -> Illegal | None:
-        """What the adjudication ended before; None: the whole record was read."""
-        return next((found for found in self.illegal if found.stopped), None)
-
-    @property
-    def has_rulings(self) -> bool:
-        """Whether anything in the game rests on an arbiter's ruling."""
-        return any(entered.step in _RULINGS for entered in self.entered)
-
-    @property
-    def ended(self) -> bool:
-        """Whether the whole record was read, or a ruling gave the result."""
-        return self.stopped is None or self.recorded.ruled is not None
-
-    @property
-    def acts(self) -> list[TableAct]:
-        """The acts of the table in the record."""
-        return [entered.event for entered in self.entered if entered.step is Step.TABLE]
-
-    @property
-    def is_clean(self) -> bool:
-        """Nothing in the record is wrong."""
-        return all(illegal.ruled for illegal in self.illegal) and self.claimed is None
-
-
-def adjudicate(text: str, policy: Policy = Policy.STOP, rulings: Sequence[LineRuling] = ()) -> Adjudication:
+def adjudicate(
+    text: str, policy: Policy = Policy.STOP, rulings: Sequence[LineRuling] = (), log_of: LogOf | None = None
+) -> Adjudication:
     """Return the record, judged: ``rulings`` decide about their lines, ``policy`` about all others.
 
-    Raise ``NotationError`` for a text that is not in the notation, or that can mean several moves; ``RulingError`` for
-    a ruling that cannot be applied.
+    ``log_of``: by which acts of the table are judged; without, each is as the record has it. Raise ``NotationError``
+    for a text that is not in the notation, or that can mean several moves; ``RulingError`` for a ruling that cannot be
+    applied.
     """
-    found = _run(text, policy, rulings)
-    found.changes = tuple(_changes(text, found, rulings))
+    found = _run(text, policy, rulings, log_of, advises=True)
+    found.changes = tuple(_changes(text, found, rulings, log_of))
     return found
 
 
-def list_illegal(text: str) -> Adjudication:
+def list_illegal(text: str, log_of: LogOf | None = None) -> Adjudication:
     """Return the record with every illegal line judged on its own, as if those before it had been repaired.
 
     Raise ``NotationError`` as ``adjudicate`` does.
     """
-    return _run(text, Policy.SKIP, (), is_listing=True)
+    return _run(text, Policy.SKIP, (), log_of, is_listing=True)
 
 
 def _run(
     text: str,
     policy: Policy,
     rulings: Sequence[LineRuling],
+    log_of: LogOf | None,
     *,
     is_listing: bool = False,
     marks_count: bool = True,
+    advises: bool = False,
 ) -> Adjudication:
-    """``marks_count``: a move that the record marks as accepted stands."""
+    """``marks_count``: a move that the record marks as accepted stands. ``advises``: say what else can be ruled."""
     found, acts = game_text.parse(text)
     if headers.POSITION in found.values:
         raise found.wrong(headers.POSITION, "a game, from its first event on")
-    judge = _Judge(text, found.setup(), policy, acts, rulings, is_listing=is_listing, marks_count=marks_count)
+    setup, done = found.setup(), [table_acts.of_tree(act) for act in acts if act.data == "by_table"]
+    log = log_of(setup, done) if log_of is not None and done else None
+
+    def tried(line: int) -> Adjudication:
+        others = [ruling for ruling in rulings if ruling.line != line]
+        return _run(text, policy, [*others, LineRuling(line, Policy.SKIP)], log_of, marks_count=marks_count)
+
+    judge = _Judge(
+        text,
+        setup,
+        policy,
+        acts,
+        rulings,
+        log=log,
+        is_listing=is_listing,
+        marks_count=marks_count,
+        tried=tried if advises else None,
+    )
     for index in range(len(acts)):
         judge.read(index)
         if judge.outcome.stopped:
@@ -224,16 +90,18 @@ def _run(
             break
     else:
         judge.end(found)
+    if log is not None and judge.outcome.ended and not is_listing:
+        judge.outcome.waits = log.end(judge.outcome)
     return judge.outcome
 
 
-def _changes(text: str, found: Adjudication, rulings: Sequence[LineRuling]) -> Iterator[str]:
+def _changes(text: str, found: Adjudication, rulings: Sequence[LineRuling], log_of: LogOf | None) -> Iterator[str]:
     """Yield what the rulings made of the points, as far as that can be computed."""
     result = found.told.result
     if not found.has_rulings or result is None or not result.scores:
         return
     try:
-        played = _run(text, Policy.ACCEPT, ())
+        played = _run(text, Policy.ACCEPT, (), log_of)
     except NotationError:
         played = None
     before = played.told.result if played is not None and played.stopped is None else None
@@ -252,7 +120,7 @@ def _changes(text: str, found: Adjudication, rulings: Sequence[LineRuling]) -> I
     others = [ruling for ruling in rulings if ruling.line not in standing]
     skipped = [LineRuling(line, Policy.SKIP) for line in standing if line is not None]
     try:
-        without = _run(text, found.policy, [*others, *skipped], marks_count=False)
+        without = _run(text, found.policy, [*others, *skipped], log_of, marks_count=False)
     except (NotationError, RulingError):
         without = None
     if without is None or not without.ended or (points := without.told.result) is None or not points.scores:
@@ -289,17 +157,22 @@ class _Judge:
         setup: Setup,
         policy: Policy,
         acts: Sequence[Any],
-        rulings: Sequence[LineRuling] = (),
+        rulings: Sequence[LineRuling],
         *,
-        is_listing: bool = False,
-        marks_count: bool = True,
+        log: Log | None,
+        is_listing: bool,
+        marks_count: bool,
+        tried: Callable[[int], Adjudication] | None,
     ) -> None:
+        """``tried``: what comes of skipping a line; None: nobody wants advice."""
         self._table = Table(setup)
+        self._log = log
         self.outcome = Adjudication(setup, policy, self._table.state)
         self._lines = text.split("\n")
         self._acts = acts
         self._is_listing = is_listing
         self._marks_count = marks_count
+        self._tried = tried
         self._scorings = Scorings(setup.rules_id)
         self._skipped: int | None = None
         """The seat whose last move does not count, and that has not moved again."""
@@ -309,39 +182,54 @@ class _Judge:
         """The line before was skipped, as something else is awaited."""
         self._fell: _Fallen | None = None
         """The move that does not count, until another seat plays: what belongs to it falls with it."""
-        self._rulings = self._checked(rulings)
-
-    def _checked(self, rulings: Sequence[LineRuling]) -> dict[int, LineRuling]:
-        check_once(rulings)
-        lines = {place_of(act)[0] for act in self._acts if act.data != "by_table"}
-        for ruling in rulings:
-            if ruling.line not in lines:
-                raise RulingError(ruling.at, f"the record has no move in line {ruling.line}", "a line with a move")
-            for off in ruling.points_off:
-                if off.seat >= self.outcome.setup.seats:
-                    expected = f"a seat from 0 to {self.outcome.setup.seats - 1}"
-                    raise RulingError(ruling.at, f"this game has no seat {off.seat}", expected)
-            if ruling.result is not None and len(ruling.result.places) != self.outcome.setup.seats:
-                what = f"points or places of {len(ruling.result.places)} seats"
-                raise RulingError(ruling.at, what, f"those of {self.outcome.setup.seats} seats")
-        return {ruling.line: ruling for ruling in rulings}
+        self._rulings = by_line(rulings, {place_of(act)[0] for act in acts}, setup.seats)
 
     def read(self, index: int) -> None:
         """Read the next line. Raise ``NotationError``, ``RulingError``."""
-        before = self._table.line
-        if self._acts[index].data == "by_table":
-            self._done(self._acts[index])
+        before, act = self._table.line, self._acts[index]
+        if act.data == "by_table":
+            self._done(index)
+        elif (wrong := self._refused(place_of(act)[0])) is not None:
+            self._judge_beside(index, wrong)
         else:
             self.take(index)
         if self._table.line == before:
             self._table.leave_out()
         self.outcome.entered_after.append(len(self.outcome.entered))
+        if self._log is not None:
+            self._log.end_line()
 
-    def _done(self, act: Any) -> None:
+    def _done(self, index: int) -> None:
         """An act of the table."""
-        done = game_text.take(self._table, act)
-        self.outcome.entered.append(Entered(Step.TABLE, done, str(done), place_of(act)[0], None))
+        act = self._acts[index]
+        line = place_of(act)[0]
+        try:
+            game_text.check_words(act, self._acts[index + 1 :])
+            done = game_text.table_act(self._table, act)
+            self._add(Entered(Step.TABLE, done, str(done), line, None))
+        except NotationError as wrong:
+            if wrong.kind is not Kind.ILLEGAL:
+                raise
+            self._judge_beside(index, wrong)
+            return
+        self._check_unruled(line)
+        self._table.take(done)
         self._went_on()
+
+    def _refused(self, line: int) -> NotationError | None:
+        """Why no move and no draw counts now, whichever it is: the game is paused, or has come to its end."""
+        try:
+            if self._log is not None:
+                self._log.check_goes_on(self._words(line), line)
+        except NotationError as wrong:
+            return wrong
+        return None
+
+    def _add(self, entered: Entered) -> None:
+        """Have it in the log and in the outcome. Raise ``NotationError`` for what no log has."""
+        if self._log is not None:
+            self._log.enter(entered)
+        self.outcome.entered.append(entered)
 
     def _went_on(self) -> None:
         self.outcome.state = self._table.state
@@ -351,42 +239,55 @@ class _Judge:
     def take(self, index: int) -> None:
         """Judge a move, a draw or a pass. Raise ``NotationError``, ``RulingError``."""
         act = self._acts[index]
+        line = place_of(act)[0]
+        for move in game_text.left_out(self._table, act):
+            self._enter(Step.DUE, move, _seat_on_turn(self.outcome.state), None)
         event, wrong = self._meant(self.outcome.state, act)
-        if wrong is None:
-            game_text.check_stand_in(self._table, act, event)
-            if (ruling := self._rulings.get(place_of(act)[0])) is not None:
-                what = f"nothing is illegal in line {ruling.line} of the record: {self._words(ruling.line)}"
-                raise RulingError(ruling.at, what, "an illegal line; --list names them")
+        due = self._table.due()
+        if due is not None and event != due.event and self._is_judged(line, wrong):
+            self._judge_beside(index, wrong or game_text.no_stand_in(self._table, act, event, due), due)
+        elif wrong is None:
+            self._check_unruled(line)
             self._resolve("the seat moved again", again=True)
             self._played(act, event)
         elif self._skipped is not None and (moves := self._stand_ins(self._skipped, act)):
             self._stand_in(self._skipped, moves)
             self.take(index)
-        elif not self._is_judged(place_of(act)[0], wrong):
+        elif not self._is_judged(line, wrong):
             raise wrong
         elif self._is_listing:
             self._repair(index, event, wrong)
         else:
             self._judge(index, event, wrong)
 
-    def _is_judged(self, line: int, wrong: NotationError) -> bool:
+    def _check_unruled(self, line: int) -> None:
+        if (ruling := self._rulings.get(line)) is not None:
+            what = f"nothing is illegal in line {line} of the record: {self._words(line)}"
+            raise RulingError(ruling.at, what, "an illegal line; --list names them")
+
+    def _is_judged(self, line: int, wrong: NotationError | None) -> bool:
         """Whether a line is somebody's move: what is not in the notation is nobody's, unless a ruling says what it is.
         A list has it all the same.
 
         What a line says of its position, such as coins, may be wrong only because of rulings before it.
         """
-        if wrong.kind is Kind.ILLEGAL or line in self._rulings or self._is_listing:
+        if wrong is None or wrong.kind is Kind.ILLEGAL or line in self._rulings or self._is_listing:
             return True
         return wrong.kind is Kind.SYNTAX and any(each.step is not Step.PLAYED for each in self.outcome.entered)
 
     def end(self, found: Headers) -> None:
         """End after the last line: the seat skipped last does not move again; then the result."""
+        if self._skipped is not None and self._refused(place_of(self._acts[-1])[0]) is not None:
+            self._resolve("no move is missing, as the game does not go on")
         if self._skipped is not None:
             ahead, moves = self.outcome.state.copy(), 0
             while (move := _stand_in(ahead, self._skipped)) is not None:
                 ahead.apply(move)
                 moves += 1
             self._stand_in(self._skipped, moves)
+        if found.text(headers.RESULT) != headers.RUNNING:
+            for event in self._table.to_the_end():
+                self._enter(Step.DUE, event, _seat_on_turn(self.outcome.state), None)
         try:
             pending = self.outcome.state.pending()
             told = self._table.contest() if self.outcome.acts else None
@@ -461,7 +362,7 @@ class _Judge:
         said = []
         ruling = next((found.ruling for index in self._open if (found := self.outcome.illegal[index]).ruling), "")
         line = next((found.line for index in self._open if (found := self.outcome.illegal[index]).ruling), 0)
-        told = _of_line(line, ruling) if ruling else ""
+        told = in_the_log(line, ruling) if ruling else ""
         for _ in range(moves):
             move = _stand_in(self.outcome.state, seat)
             said.append(game_text.line(self.outcome.setup.rules_id, self.outcome.state, move))
@@ -484,8 +385,8 @@ class _Judge:
     def _restore(self, found: Illegal) -> None:
         """The arbiter's ruling that a line does not count, where no stand-in's move says so."""
         words = f"line {found.line} does not count"
-        told = _of_line(found.line, found.ruling)
-        self.outcome.entered.append(Entered(Step.RESTORED, None, words, found.line, found.seat, ruling=told))
+        told = in_the_log(found.line, found.ruling)
+        self._add(Entered(Step.RESTORED, None, words, found.line, found.seat, ruling=told))
 
     # What becomes of what is illegal
 
@@ -503,17 +404,16 @@ class _Judge:
             self._replace(index, event, wrong, ruling, on_turn=on_turn)
             return
         ends = self._why_it_ends(policy, seat, event, wrong, on_turn=on_turn, is_ruled=ruling is not None)
-        advice = self._advice(index) if ends and policy is not Policy.STOP else ""
+        is_cut_off = seat is None and ruling is None and self._fell is not None
+        advice = self._advice(index) if ends and (policy is not Policy.STOP or is_cut_off) else ""
         skips = policy is Policy.SKIP
         goes_on = "does not count" if skips else f"stands as it was played ({STANDS})"
         found = self._illegal(act, wrong, ends or goes_on, ruling, stopped=bool(ends), advice=advice)
         if ends:
-            self._take_off(ruling)
-            if policy is Policy.STOP and ruling is not None and ruling.result is not None:
-                self.outcome.recorded = Contest(ruled=ruling.result)
+            self._stop(ruling)
             return
         if not skips:
-            told = _of_line(line, found.ruling) if found.ruling else ""
+            told = in_the_log(line, found.ruling) if found.ruling else ""
             self._enter(Step.ACCEPTED, event, seat, line, wrong.violations, ruling=told)
         elif on_turn:
             self._open.append(len(self.outcome.illegal) - 1)
@@ -525,6 +425,47 @@ class _Judge:
         else:
             self._restore(found)
         self._take_off(ruling)
+
+    def _stop(self, ruling: LineRuling | None) -> None:
+        """End before a line, with the result that the arbiter gives, if it is one."""
+        self._take_off(ruling)
+        told = self._table.contest()
+        given = ruling.result if ruling is not None else None
+        self.outcome.recorded = replace(told, ruled=given or told.ruled)
+
+    def _judge_beside(self, index: int, wrong: NotationError, due: Due | None = None) -> None:
+        """A line that cannot be, whatever the rules of the game say: nobody's move is missing without it.
+
+        ``due``: the stand-in's move in its place, as the seat makes none.
+        """
+        act, line = self._acts[index], place_of(self._acts[index])[0]
+        ruling = self._rulings.get(line)
+        policy = self.outcome.policy if ruling is None else ruling.policy
+        entered = "" if due is None else game_text.line(self.outcome.setup.rules_id, self._table.state, due.event)
+        if policy is None and ruling is not None:
+            what = f"line {line} cannot be replaced by {cut(ruling.move)!r}: {wrong.what}"
+            raise RulingError(ruling.at, what, f"{line}: skip, or {line}: stop")
+        if policy is not Policy.SKIP:
+            stands = policy is Policy.ACCEPT
+            ends = "the adjudication ends here" + (": this is nothing that can stand" if stands else "")
+            advice = can_be_ruled(line, [f"{line}: skip"] if self._can_skip(line) else []) if stands else ""
+            self._illegal(act, wrong, ends, ruling, stopped=True, advice=advice)
+            self._stop(ruling)
+            return
+        if self._is_listing:
+            self._illegal(act, wrong, f"taken as {entered}" if entered else "taken as if it were not there")
+        else:
+            instead = f"; entered instead ({PASSED_OVER}): {entered}" if entered else ""
+            found = self._illegal(act, wrong, f"does not count{instead}", ruling)
+            if ruling is not None:
+                try:
+                    self._restore(found)
+                    self._take_off(ruling)
+                except NotationError:
+                    what = f"line {line} comes after the end of the game, when an arbiter no longer rules"
+                    raise RulingError(ruling.at, what, "no ruling about it") from None
+        if due is not None:
+            self._enter(Step.DUE, due.event, due.seat, None)
 
     def _replace(self, index: int, event: Any, wrong: NotationError, ruling: LineRuling, *, on_turn: bool) -> None:
         """Another move counts, which the arbiter names."""
@@ -548,6 +489,9 @@ class _Judge:
         expected = f"a legal move for line {ruling.line}, in the notation of the record"
         try:
             tree: Any = grammar(rules_id).parse(ruling.move, "act")
+            if tree.data == "by_table":
+                what = f"{ruling.move!r} is no move, and a line is replaced by another move"
+                raise RulingError(ruling.at, what, f"{expected}; what else happened goes into the record itself")
             if game_text.seat_of(act) is None or game_text.seat_of(tree) is None:
                 what = f"line {ruling.line} cannot be replaced: what was drawn or rolled is not ruled on"
                 raise RulingError(ruling.at, what, "a ruling on a seat's move")
@@ -574,7 +518,7 @@ class _Judge:
         follows: int | None = None,
         advice: str = "",
     ) -> Illegal:
-        reason = "" if wrong.violations else wrong.what
+        reason = "" if wrong.violations else wrong.reason
         if reason and wrong.expected:
             reason += f"; expected {wrong.expected}"
         off = "".join(
@@ -591,10 +535,19 @@ class _Judge:
             stopped=stopped,
             ruling="" if ruling is None else str(ruling),
             follows=follows,
-            advice=advice,
+            advice=advice or self._newer_rules(act, wrong),
         )
         self.outcome.illegal.append(found)
         return found
+
+    def _newer_rules(self, act: Any, wrong: NotationError) -> str:
+        """Return that the newest rules allow the first illegal line; where more happened, nothing is known of them."""
+        if not wrong.violations or self.outcome.illegal or self.outcome.acts or game_text.mark_of(act) is not None:
+            return ""
+        event, _ = self._meant(self.outcome.state, act)
+        events = (entered.event for entered in self.outcome.entered)
+        header = game_text.allowed_by(self.outcome.setup, events, event)
+        return f"with the header {header} it is legal" if header else ""
 
     def _refuse(self, act: Any, event: Any, wrong: NotationError) -> None:
         if event is not None and not isinstance(event, ForcedPass):
@@ -603,11 +556,9 @@ class _Judge:
     def _take_off(self, ruling: LineRuling | None) -> None:
         for off in ruling.points_off if ruling is not None else ():
             words = f"{counted(off.points, 'point')} off seat {off.seat}"
-            told = _of_line(ruling.line, str(ruling)) if ruling is not None else ""
+            told = in_the_log(ruling.line, str(ruling)) if ruling is not None else ""
             line = None if ruling is None else ruling.line
-            self.outcome.entered.append(
-                Entered(Step.PENALTY, None, words, line, off.seat, points=off.points, ruling=told)
-            )
+            self._add(Entered(Step.PENALTY, None, words, line, off.seat, points=off.points, ruling=told))
 
     def _why_it_ends(
         self,
@@ -655,23 +606,31 @@ class _Judge:
 
     def _advice(self, index: int) -> str:
         """Return what else can be ruled, where a ruling or a policy leads no further."""
+        if self._tried is None:
+            return ""
         line, seat = place_of(self._acts[index])[0], game_text.seat_of(self._acts[index])
-        if is_over(self.outcome.state) and seat is not None:
-            return f"what can be ruled: {line}: skip"
         if seat is not None:
-            others = self._others(self.outcome.state, index)
-            return f"what can be ruled: {' or '.join([f'{line}: skip', *others])}; each also with points off"
+            others = [] if is_over(self.outcome.state) else self._others(self.outcome.state, index)
+            return can_be_ruled(line, [f"{line}: skip", *others] if self._can_skip(line) else others)
         if self._fell is None:
             return ""
         first = self._fell.line
-        others = [*self._others(self._fell.before, self._fell.index), f"{first}: stop, places …"]
         what = f"line {first} does not count, and what was drawn after it does not fit"
-        return f"{what}; what can be ruled: {' or '.join(others)}; each also with points off"
+        return f"{what}; {can_be_ruled(first, self._others(self._fell.before, self._fell.index))}"
+
+    def _can_skip(self, line: int) -> bool:
+        """Return whether the record goes on without the line: it does not come to a draw that does not fit."""
+        try:
+            stopped = self._tried(line).stopped if self._tried is not None else None
+        except (NotationError, RulingError):
+            return False
+        draws = {place_of(act)[0] for act in self._acts if act.data == "by_chance"}
+        return stopped is None or stopped.line not in draws
 
     def _others(self, state: State, index: int) -> list[str]:
         """Rulings that replace a line by another move, after which the record goes on."""
         line, seat = place_of(self._acts[index])[0], game_text.seat_of(self._acts[index])
-        repairs = repair.moves(self.outcome.setup, state, self._acts, index, self._words(line))
+        repairs = repair.moves(self._table, state, self._acts, index, self._words(line))
         found = [each for each in repairs if each.seat == seat and each.follow]
         return [f"{line}: {each.words}" for each in found if each.follow == found[0].follow][:_MOST_ADVICE]
 
@@ -681,7 +640,7 @@ class _Judge:
         line = place_of(act)[0]
         best = None
         if not is_over(state):
-            best = repair.best(self.outcome.setup, state, self._acts, index, words=self._words(line), event=event)
+            best = repair.best(self._table, self._acts, index, words=self._words(line), event=event)
         if best is None and not is_over(state):
             self._illegal(act, wrong, "the list ends here: the rest of the record does not follow", stopped=True)
             return
@@ -706,15 +665,10 @@ class _Judge:
         ruling: str = "",
     ) -> None:
         words = game_text.line(self.outcome.setup.rules_id, self._table.state, event)
-        self.outcome.entered.append(Entered(step, event, words, line, seat, violations, ruling=ruling))
+        self._add(Entered(step, event, words, line, seat, violations, ruling=ruling))
         if step is not Step.REFUSED:
             self._table.play(event, is_line=line is not None)
             self._went_on()
-
-
-def _of_line(line: int, ruling: str) -> str:
-    """Return what a ruling says, for the log."""
-    return cut(f"line {line} of the record: {ruling}", _MOST_WORDS)
 
 
 def _is_out_of_place(wrong: NotationError) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -12,10 +13,10 @@ from referee.games.results import Result
 from referee.notation import contest_text
 from referee.notation.headers import Setup
 from referee.notation.options import chosen, words
-from referee.notation.outcomes import counted
+from referee.notation.outcomes import counted, named
 from referee.notation.sentences import sentence
 from referee.render.registry import renderer
-from referee.report.adjudication import Adjudication, Entered, Illegal, Step
+from referee.report.record import Adjudication, Entered, Illegal, Step
 from referee.report.rulings import Policy
 from referee.report.sheet import Player, Sheet, rules_of, upper
 
@@ -288,9 +289,23 @@ def _verdict(found: Adjudication) -> tuple[str, ...]:
     beside = (Step.REFUSED, Step.TABLE)
     played = sum(entered.event is not None and entered.step not in beside for entered in found.entered)
     lines = [f"{played} events were entered."]
-    ruled = sum(entered.step in (Step.STOOD_IN, Step.ACCEPTED, Step.REPLACED) for entered in found.entered)
-    if ruled:
-        lines.append(f"{ruled} of them {'rests' if ruled == 1 else 'rest'} on a ruling of the arbiter.")
+    steps = Counter(entered.step for entered in found.entered)
+    rest = {
+        Step.ACCEPTED: "against the rules",
+        Step.REPLACED: "in the place of a line",
+        Step.STOOD_IN: "by the stand-in",
+    }
+    if ruled := sum(steps[step] for step in rest):
+        told = named([f"{steps[step]} {how}" for step, how in rest.items() if steps[step]])
+        lines.append(f"{ruled} of them {'rests' if ruled == 1 else 'rest'} on a ruling of the arbiter: {told}.")
+    if due := steps[Step.DUE]:
+        what = "is the stand-in's move" if due == 1 else "are the stand-in's moves"
+        lines.append(f"{due} of them {what}, which the record does not have (TBL-2).")
+    wrong = [illegal for illegal in found.illegal if not illegal.ruled]
+    fallen = sum(illegal.follows is not None for illegal in wrong)
+    if wrong and (found.stopped or fallen):
+        more = f"; {fallen} of them only because of a line that does not count" if fallen else ""
+        lines.append(f"{counted(len(wrong), 'line is', 'lines are')} illegal{more}.")
     if found.stopped:
         lines.append("The rest of the record was not checked.")
     if found.unreached:

@@ -11,7 +11,7 @@ from typing import Any, Final
 from referee.games.game import Decision, Forced, ForcedPass, State
 from referee.notation import accepted, game_text
 from referee.notation.errors import NotationError
-from referee.notation.headers import Setup
+from referee.notation.table import Table, due_of
 
 _AHEAD: Final = 200
 """Lines that are looked at behind the illegal one."""
@@ -36,34 +36,35 @@ class Repair:
     """The move goes before the line, which then follows."""
 
 
-def moves(setup: Setup, state: State, acts: Sequence[Any], index: int, words: str) -> list[Repair]:
-    """Return the legal moves in place of line ``index``, those first after which most lines follow, then the nearest
-    to what is written, which is ``words``.
+def moves(table: Table, state: State, acts: Sequence[Any], index: int, words: str) -> list[Repair]:
+    """Return the legal moves in place of line ``index`` in this position of ``table``, those first after which most
+    lines follow, then the nearest to what is written, which is ``words``.
     """
-    return _sorted(_others(setup, state, _moves(acts[index + 1 :])), words)
+    return _sorted(_others(table, state, _moves(acts[index + 1 :])), words)
 
 
 def _moves(acts: Sequence[Any]) -> list[Any]:
     return [act for act in acts if act.data != "by_table"]
 
 
-def best(setup: Setup, state: State, acts: Sequence[Any], index: int, *, words: str, event: Any) -> Repair | None:
+def best(table: Table, acts: Sequence[Any], index: int, *, words: str, event: Any) -> Repair | None:
     """Return the repair after which most lines follow; None if none leads on.
 
     ``words``: what is written; ``event``: what it would be, if it is a move. Of equal ones, in this order: the line
     stands as it was played; another move in its place; the line was not there; a move before it is missing.
     """
+    state, waivable = table.state, table.setup.game.waivable
     act, rest = acts[index], _moves(acts[index + 1 :])
     seat = game_text.seat_of(act)
     found: list[Repair] = []
     broken = {*accepted.rule_ids(state.check(event))} if event is not None and seat is not None else set()
-    if broken and broken <= setup.game.waivable:
+    if broken and broken <= waivable:
         after = _after(state, event)
         told = "taken as it was played: it can stand (TBL-7)"
-        found.append(Repair(event, words, seat, told, _follow(setup, after, rest), is_played=True))
+        found.append(Repair(event, words, seat, told, _follow(table, after, rest), is_played=True))
     if _seat_on_turn(state) == seat is not None:
-        found += moves(setup, state, acts, index, words)[:1]
-    left_out = _follow(setup, state.copy(), rest)
+        found += moves(table, state, acts, index, words)[:1]
+    left_out = _follow(table, state.copy(), rest)
     found.append(Repair(None, "", seat, "taken as if it were not there", left_out))
     if _seat_on_turn(state) is not None:
         missing = [
@@ -75,7 +76,7 @@ def best(setup: Setup, state: State, acts: Sequence[Any], index: int, *, words: 
                 each.follow - 1,
                 is_before=True,
             )
-            for each in _sorted(_others(setup, state, _moves(acts[index:])), words)
+            for each in _sorted(_others(table, state, _moves(acts[index:])), words)
             if each.follow
         ]
         found += missing[:1]
@@ -90,7 +91,7 @@ def best(setup: Setup, state: State, acts: Sequence[Any], index: int, *, words: 
     return None
 
 
-def _others(setup: Setup, state: State, rest: Sequence[Any]) -> Iterator[Repair]:
+def _others(table: Table, state: State, rest: Sequence[Any]) -> Iterator[Repair]:
     """Yield every legal move of the seat on turn, with how many lines follow it."""
     awaited = state.pending()[0]
     events: Iterator[Any] = iter(())
@@ -99,8 +100,8 @@ def _others(setup: Setup, state: State, rest: Sequence[Any]) -> Iterator[Repair]
     elif isinstance(awaited, Decision):
         events = islice(state.legal_moves(), _MOST_MOVES)
     for event in events:
-        words = game_text.line(setup.rules_id, state, event)
-        follow = _follow(setup, _after(state, event), rest)
+        words = game_text.line(table.setup.rules_id, state, event)
+        follow = _follow(table, _after(state, event), rest)
         yield Repair(event, words, _seat_on_turn(state), f"taken as {words}", follow)
 
 
@@ -114,18 +115,20 @@ def _sorted(repairs: Iterator[Repair], words: str) -> list[Repair]:
     return sorted(repairs, key=nearness)
 
 
-def _follow(setup: Setup, state: State, rest: Sequence[Any]) -> int:
+def _follow(table: Table, state: State, rest: Sequence[Any]) -> int:
     """Return how many lines can follow in this position, which changes."""
     for number, act in enumerate(rest[:_AHEAD]):
+        while (due := due_of(state, table.out)) is not None and due.seat != game_text.seat_of(act):
+            state.apply(due.event)
         try:
-            event = game_text.meant(setup.rules_id, state, act)
+            event = game_text.meant(table.setup.rules_id, state, act)
         except NotationError:
             return number
         if violations := state.check(event):
             mark = game_text.mark_of(act)
             if mark is None or tuple(mark.children) != accepted.rule_ids(violations):
                 return number
-            if not {*accepted.rule_ids(violations)} <= setup.game.waivable:
+            if not {*accepted.rule_ids(violations)} <= table.setup.game.waivable:
                 return number
         state.apply(event)
     return min(len(rest), _AHEAD)

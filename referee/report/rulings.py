@@ -11,7 +11,7 @@ One ruling a line, ``;`` begins a comment:
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -26,6 +26,8 @@ MOST_POINTS: Final = 1000
 MAX_CHARACTERS: Final = 1 << 19
 """Of a text of rulings; as many as a record may have."""
 
+_MOST_WORDS: Final = 1000
+"""Characters of a ruling that the log has."""
 _LINE: Final = re.compile(r"(?P<line>[1-9][0-9]{0,6})[ \t]*:[ \t]*(?P<rest>\S.*)\Z", re.ASCII)
 _OFF: Final = re.compile(
     r"\A(?P<before>.*?)[ \t]*,[ \t]*(?P<points>[0-9]{1,6})[ \t]+points?[ \t]+off[ \t]+seat[ \t]+(?P<seat>[0-9]{1,3})\Z",
@@ -110,6 +112,38 @@ def check_once(rulings: Sequence[LineRuling]) -> None:
         if (other := first.setdefault(ruling.line, ruling)) is not ruling:
             what = f"line {ruling.line} of the record already has a ruling, in line {other.at}"
             raise RulingError(ruling.at, what, "one ruling for each line of the record")
+
+
+def by_line(rulings: Sequence[LineRuling], lines: Collection[int], seats: int) -> dict[int, LineRuling]:
+    """Return the rulings on a record that has these lines and seats, by line. Raise ``RulingError``."""
+    check_once(rulings)
+    for ruling in rulings:
+        if ruling.line not in lines:
+            raise RulingError(ruling.at, f"the record has no move in line {ruling.line}", "a line with a move")
+        for off in ruling.points_off:
+            if off.seat >= seats:
+                raise RulingError(ruling.at, f"this game has no seat {off.seat}", f"a seat from 0 to {seats - 1}")
+        if ruling.result is not None and len(ruling.result.places) != seats:
+            what = f"points or places of {len(ruling.result.places)} seats"
+            raise RulingError(ruling.at, what, f"those of {seats} seats")
+        if ruling.result is not None and ruling.points_off:
+            what = "a result counts as the arbiter gives it, so points off with it change nothing"
+            raise RulingError(ruling.at, what, "the points and places that are to count, without points off")
+    return {ruling.line: ruling for ruling in rulings}
+
+
+def can_be_ruled(line: int, rulings: Sequence[str]) -> str:
+    """Return the advice to rule one of these about the line, or to give the result there."""
+    stop = f"{line}: stop, places …"
+    if not rulings:
+        return f"what can be ruled: {stop}"
+    each = "each also" if len(rulings) > 1 else "also"
+    return f"what can be ruled: {' or '.join(rulings)}, {each} with points off; or {stop}"
+
+
+def in_the_log(line: int, ruling: str) -> str:
+    """Return what a ruling says, for the log."""
+    return cut(f"line {line} of the record: {ruling}", _MOST_WORDS)
 
 
 def check_points(at: int, off: PointsOff) -> None:

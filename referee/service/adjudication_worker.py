@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from io import BytesIO
 from typing import Any, Final
 
 from referee.games.game import InputError
+from referee.log.errors import LogError
 from referee.log.note import VerifierKey
 from referee.notation import contest_text
 from referee.notation.errors import NotationError
 from referee.notation.headers import Setup
 from referee.report import sheet as sheets
-from referee.report.adjudication import Adjudication, Step, adjudicate
 from referee.report.model import Seat, of_adjudication, rules_named
 from referee.report.page import html
+from referee.report.record import Adjudication, Step
 from referee.report.rulings import LineRuling, PointsOff, Policy, RulingError, check_points, given
 from referee.report.sheet import Sheet, SheetError
 from referee.report.text import text
 from referee.service.violations import rule_message, violation_message
 from referee.transcript import report
+from referee.transcript.rehearsal import adjudicated, rehearse
 from referee.v1 import adjudication_service_pb2 as pb
 from referee.workers.errors import BadQuestion
 
@@ -37,6 +41,7 @@ _STEPS: Final = {
     Step.PLAYED: pb.EnteredEvent.STEP_PLAYED,
     Step.REFUSED: pb.EnteredEvent.STEP_REFUSED,
     Step.STOOD_IN: pb.EnteredEvent.STEP_STAND_IN,
+    Step.DUE: pb.EnteredEvent.STEP_STAND_IN,
     Step.ACCEPTED: pb.EnteredEvent.STEP_ACCEPTED,
     Step.RESTORED: pb.EnteredEvent.STEP_RESTORED,
     Step.REPLACED: pb.EnteredEvent.STEP_REPLACED,
@@ -67,10 +72,21 @@ def answers(method: str, data: bytes, _: float) -> Iterator[bytes]:
     yield answer
 
 
+@contextmanager
+def _judged() -> Iterator[None]:
+    """Have what no log can have refused as a fault of the text."""
+    try:
+        yield
+    except LogError as error:
+        told = InputError("text", error.what, error.expected, sep=";")
+        raise BadQuestion(str(told), field=told.field, expected=told.expected) from None
+
+
 def _adjudicate(data: bytes) -> pb.AdjudicateRecordResponse:
     request = pb.AdjudicateRecordRequest.FromString(data)
     rulings = [_ruling(number, ruling) for number, ruling in enumerate(request.rulings, start=1)]
-    found = adjudicate(request.text, POLICIES[request.on_illegal], rulings)
+    with _judged():
+        found = adjudicated(request.text, POLICIES[request.on_illegal], rulings)
     setup = found.setup
     made = of_adjudication(
         found, [Seat(number, name) for number, name in enumerate(setup.players or [""] * setup.seats)]
@@ -138,6 +154,9 @@ def _entered(found: Adjudication) -> Iterator[pb.EnteredEvent]:
 
 def _score(data: bytes) -> pb.ScorePositionResponse:
     told = sheets.read(pb.ScorePositionRequest.FromString(data).text)
+    if told.game is not None:
+        with _judged():
+            told = replace(told, waits=rehearse(told.game))
     setup, result = told.setup, told.result
     return pb.ScorePositionResponse(
         rules_id=setup.rules_id,

@@ -8,16 +8,20 @@ import structlog
 
 from referee.live.act import Act
 from referee.live.answers import Accepted
-from referee.live.errors import BadField
+from referee.live.calls import Official, Who
+from referee.live.errors import BadField, GameOver, NotAwaited
 from referee.live.games import LiveGames
+from referee.live.view import awaited_text
 from referee.log import remarks
 from referee.log.errors import LogError
 from referee.log.events import TABLE_ACTS, act_name
+from referee.log.intent import Role
 from referee.log.v1 import log_pb2
 from referee.service.auth import Caller, PermissionDenied
-from referee.service.docket import docket_message
+from referee.service.docket import call_message, docket_message
 from referee.service.fields import game_id_of
 from referee.service.games import GameService, accepted_message
+from referee.service.permissions import Scope
 from referee.v1 import arbiter_service_pb2 as pb
 
 _MOST_RULINGS = 64
@@ -46,12 +50,47 @@ class ArbiterService:
         texts = {seq: remarks.decode_remark(data).text for seq, data in kept.items() if seq in shown}
         # A long text costs as much as many a call: anybody can ask, and seats can have written 16 each.
         caller.account.charge(len(texts))
-        return pb.GetDocketResponse(docket=docket_message(await game.record(), texts, _MOST_RULINGS))
+        docket = docket_message(await game.record(), texts, _MOST_RULINGS)
+        if not docket.HasField("result"):
+            docket.calls.extend(map(call_message, game.calls.open))
+        return pb.GetDocketResponse(docket=docket)
+
+    async def CallArbiter(self, request: pb.CallArbiterRequest, caller: Caller) -> pb.CallArbiterResponse:
+        game_id = game_id_of(request.game_id)
+        caller.check_game(game_id)
+        who = await self._who(caller, game_id)
+        game = await self._live_games.game(game_id, caller.account.charge)
+        record = await game.record()
+        if record.game.is_over:
+            raise GameOver("the game is over")
+        if not record.opened.arbiter_keys:
+            raise NotAwaited("this game has no arbiter, who could answer", awaited_text(record))
+        call = game.calls.add(who, request.text, self._live_games.context.time.now_ms())
+        self._log.info("arbiter called", game=request.game_id, number=call.number)
+        return pb.CallArbiterResponse(call=call_message(call))
+
+    async def _who(self, caller: Caller, game_id: bytes) -> Who:
+        """Return as whom the bearer of the token calls. Raise ``PermissionDenied``."""
+        author = await self._games.author_in(caller, game_id)
+        if author is not None:
+            return author.index if author.role is Role.SEAT else Official.SCRIBE
+        if Scope.ORGANISE not in caller.scopes:
+            raise PermissionDenied(f"the {caller.credential} is for no seat of this game")
+        return Official.ORGANISER
+
+    async def AnswerCall(self, request: pb.AnswerCallRequest, caller: Caller) -> pb.AnswerCallResponse:
+        game_id = game_id_of(request.game_id)
+        caller.check_game(game_id)
+        game = await self._live_games.game(game_id, caller.account.charge)
+        answered = game.calls.answer(request.number)
+        if answered:
+            by = caller.principal or "bearer"
+            self._log.info("call answered", game=request.game_id, number=request.number, by=by)
+        return pb.AnswerCallResponse(answered=answered)
 
     async def EraseRemark(self, request: pb.EraseRemarkRequest, caller: Caller) -> pb.EraseRemarkResponse:
         game_id = game_id_of(request.game_id)
-        if caller.game_id is not None and caller.game_id != game_id:
-            raise PermissionDenied(f"the {caller.credential} is for another game")
+        caller.check_game(game_id)
         game = await self._live_games.game(game_id, caller.account.charge)
         if request.seq >= game.size:
             raise BadField("seq", f"an entry of the game, 0 to {game.size - 1}")

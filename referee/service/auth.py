@@ -86,13 +86,17 @@ class Caller:
         scopes = " or ".join(sorted(PERMISSIONS[method]))
         raise PermissionDenied(f"{method.rpartition('/')[2]} needs a {self.credential} for {scopes}")
 
+    def check_game(self, game_id: bytes) -> None:
+        """Raise ``PermissionDenied`` if the token is for another game."""
+        if self.game_id is not None and self.game_id != game_id:
+            raise PermissionDenied(f"the {self.credential} is for another game")
+
     def check_author(self, game_id: bytes, author: Author, seat: int | None) -> None:
         """Raise ``PermissionDenied`` unless the author's acts may come with this token.
 
         ``seat``: the bearer's in this game.
         """
-        if self.game_id is not None and self.game_id != game_id:
-            raise PermissionDenied(f"the {self.credential} is for another game")
+        self.check_game(game_id)
         if _NEEDED[author.role] not in self.scopes:
             raise PermissionDenied(f"the {self.credential} is not for acts by {author}")
         if author.role is Signs.SEAT and author.index != seat:

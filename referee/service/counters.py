@@ -95,9 +95,9 @@ class Acts:
         """Wait until none is under way."""
         await self._none_under_way.wait()
 
-    def of(self, verdict: str) -> int:
-        """Return how many had this verdict."""
-        return sum(count for (_, found, _), count in self.settled.items() if found == verdict)
+    def of(self, verdict: str, reason: str = "") -> int:
+        """Return how many had this verdict; only those that failed for this reason, if one is given."""
+        return sum(count for (_, found, why), count in self.settled.items() if found == verdict and reason in ("", why))
 
 
 class Arrival:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shlex
+import stat
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from referee.live.opening import new_token, token_digest
+from referee.live.timing import SystemTime, Time
 from referee.log.errors import LogError
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner, VerifierKey
@@ -15,7 +19,7 @@ from referee.service.files import ALIVE_FILE, DEFAULT_ORIGIN, KEY_FILE, LOCK_FIL
 from referee.store.errors import StoreFailed
 from referee.store.files import make_whole
 from referee.store.sqlite import MARKS_FILE, SEAL_FILE, SqliteStore
-from referee.store.store import BUSY_S, Store
+from referee.store.store import BUSY_S, Store, Upgrade
 
 
 class DataError(Exception):
@@ -32,6 +36,10 @@ class Data:
     marks_path: Path
     seal_path: Path
     """Where the store's marks are, and the key that it seals secrets with."""
+    time: Time
+    """The referee's: not earlier than when it was last running, whatever the machine's clock says."""
+    lacking: Mapping[Path, int]
+    """Files for which no space could be set aside, and how many bytes more that needs."""
     lock: int
     """Held as long as it is open."""
 
@@ -43,18 +51,16 @@ class Data:
     def verifier_path(self) -> Path:
         return self.path / VERIFIER_FILE
 
-    def note_alive(self, now_ms: int) -> None:
+    def note_alive(self) -> None:
         """Note that the referee is running; when it runs again, no clock has run since then. Raise ``OSError``."""
+        now_ms = self.time.now_ms()
         path = self.path / ALIVE_FILE
         path.touch(mode=0o600)
         os.utime(path, ns=(now_ms * 1_000_000, now_ms * 1_000_000))
 
     def alive_ms(self) -> int:
         """Return when it was noted last, in milliseconds since 1970; 0: never. Raise ``OSError``."""
-        try:
-            return (self.path / ALIVE_FILE).stat().st_mtime_ns // 1_000_000
-        except FileNotFoundError:
-            return 0
+        return _alive_ms(self.path)
 
     async def close(self) -> None:
         """Close, once what is under way is durable."""
@@ -71,22 +77,24 @@ def open_data(
     new_marks: bool = False,
     new_seal: bool = False,
     busy_s: float = BUSY_S,
+    on_upgrade: Callable[[Upgrade], None] = lambda _: None,
 ) -> Data:
     """Open the directory, or make it with all that is in it. Raise ``DataError``.
 
     ``origin``: the referee's name; it is the directory's own, so another than before is refused. ``marks``,
-    ``seal_key``: where these files are if not in the directory. ``new_marks``, ``new_seal``: as ``SqliteStore`` takes
-    them.
+    ``seal_key``: where these files are if not in the directory. ``new_marks``, ``new_seal``, ``on_upgrade``: as
+    ``SqliteStore`` takes them.
     """
     marks, seal_key = marks or path / MARKS_FILE, seal_key or path / SEAL_FILE
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _check_mode(path)
         lock = _locked(path)
     except OSError as error:
         raise DataError(f"{path}: {error.strerror}") from error
     try:
         signer = CheckpointSigner(origin_of(path, origin), load_or_make_key(path / KEY_FILE))
-        make_whole(path / VERIFIER_FILE, lambda file: _write(file, f"{signer.verifier}\n", 0o644))
+        _keep_verifier(path / VERIFIER_FILE, f"{signer.verifier}\n")
         store = SqliteStore(
             path / STORE_FILE,
             marks=marks,
@@ -94,16 +102,20 @@ def open_data(
             new_marks=new_marks,
             new_seal=new_seal,
             busy_s=busy_s,
+            on_upgrade=on_upgrade,
         )
         store.set_organiser(token_digest(_token(path / TOKEN_FILE)))
+        time = SystemTime()
+        time.reach(_alive_ms(path))
     except BaseException as error:
         os.close(lock)
         if isinstance(error, OSError):
-            raise DataError(f"{error.filename}: {error.strerror}") from error
+            # Of a disk that is full, writing says no name.
+            raise DataError(f"{error.filename or path}: {error.strerror}") from error
         if isinstance(error, LogError | StoreFailed | UnicodeEncodeError):
             raise DataError(str(error)) from error
         raise
-    return Data(path, signer, store, marks, seal_key, lock)
+    return Data(path, signer, store, marks, seal_key, time, store.lacking, lock)
 
 
 def origin_of(path: Path, wanted: str | None) -> str:
@@ -124,6 +136,14 @@ def origin_of(path: Path, wanted: str | None) -> str:
     return kept
 
 
+def _check_mode(path: Path) -> None:
+    """Raise ``DataError`` if others may put files into the directory; ``OSError``."""
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if mode & 0o022:
+        what = "others may put another key or database there"
+        raise DataError(f"{path}: {what} (mode {mode:04o}); expected: chmod go-w {shlex.quote(str(path))}")
+
+
 def load_or_make_key(path: Path) -> PrivateKey:
     """Return the private key in the file; a new one if there is no file. Raise ``LogError``, ``OSError``."""
     if path.exists():
@@ -131,6 +151,19 @@ def load_or_make_key(path: Path) -> PrivateKey:
     key = PrivateKey.generate()
     make_whole(path, key.save)
     return key
+
+
+def _alive_ms(path: Path) -> int:
+    try:
+        return (path / ALIVE_FILE).stat().st_mtime_ns // 1_000_000
+    except FileNotFoundError:
+        return 0
+
+
+def _keep_verifier(path: Path, text: str) -> None:
+    """Make the file unless it is there and right."""
+    if not (path.exists() and path.read_text(encoding="utf-8", errors="replace") == text):
+        make_whole(path, lambda file: _write(file, text, 0o644))
 
 
 def _write(path: Path, text: str, mode: int) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from referee.live.calls import Call, Official
+from referee.live.view import asked_to_consent, outcome_text
 from referee.log.arbitration import Suspension
 from referee.log.endings import end_message
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
-from referee.notation.outcomes import outcome
 from referee.v1 import arbiter_service_pb2 as pb
 
 _SUSPENSIONS = {
@@ -16,13 +17,25 @@ _SUSPENSIONS = {
     Suspension.ADJOURNED: pb.Docket.SUSPENSION_ADJOURNED,
 }
 
+_OFFICIALS = {Official.SCRIBE: pb.Call.CALLER_SCRIBE, Official.ORGANISER: pb.Call.CALLER_ORGANISER}
+
+
+def call_message(call: Call) -> pb.Call:
+    """Return an open call as the API shows it."""
+    message = pb.Call(number=call.number, text=call.text, since_ms=call.since_ms)
+    if isinstance(call.who, Official):
+        message.caller = _OFFICIALS[call.who]
+    else:
+        message.caller, message.seat = pb.Call.CALLER_SEAT, call.who
+    return message
+
 
 def docket_message(record: Record, texts: Mapping[int, str], most_rulings: int | None = None) -> pb.Docket:
     """``texts``: by entry, as far as they are held. ``most_rulings``: the newest; None: all."""
     game = record.game
     arbitration = game.arbitration
     docket = pb.Docket(game_id=record.game_id.hex(), size=record.size, table_rules=arbitration.terms.table_rules)
-    if arbitration.suspended is not None:
+    if arbitration.suspended is not None and game.reached() is None:
         docket.suspension = _SUSPENSIONS[arbitration.suspended]
     for seat in range(len(record.opened.seats)):
         ending = arbitration.out.get(seat)
@@ -43,13 +56,12 @@ def docket_message(record: Record, texts: Mapping[int, str], most_rulings: int |
         by, text = ruling.ruled.author.index, texts.get(seq, "")
         docket.rulings.add(seq=seq, arbiter=by, rule=ruling.ruled.message, text=text)
     if (proposal := arbitration.proposal) is not None:
-        playing = set(range(len(record.opened.seats))) - set(arbitration.out)
         docket.proposal.CopyFrom(
             pb.Docket.Proposal(
                 seq=proposal.seq,
                 to_seq=proposal.to_seq,
                 agreed=sorted(proposal.agreed),
-                missing=sorted(playing - proposal.agreed),
+                missing=asked_to_consent(record),
             )
         )
     if not game.is_over and (reached := game.reached()) is not None:
@@ -57,6 +69,5 @@ def docket_message(record: Record, texts: Mapping[int, str], most_rulings: int |
         docket.until_ms = game.result_ms() or 0
     if game.end is not None:
         docket.result.CopyFrom(end_message(game.end))
-    if (result := game.result()) is not None:
-        docket.outcome = outcome(result, game.contest(), waits=game.result_waits)
+    docket.outcome = outcome_text(record)
     return docket

@@ -8,6 +8,7 @@ TOKEN_FILE = "organiser.token"  # noqa: S105 - a name
 STORE_FILE = "referee.db"
 LOCK_FILE = "lock"
 ALIVE_FILE = "alive"
+ADDRESS_FILE = "address"
 
 DEFAULT_ORIGIN = "referee.local"
 """The name that a referee signs under if it is given no other."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from functools import partial
+from hashlib import sha256
 from io import BytesIO
 
 import structlog
@@ -16,6 +18,7 @@ from referee.live.archive import Archive
 from referee.live.errors import BadField, Draining
 from referee.live.game import LiveGame
 from referee.live.games import LiveGames
+from referee.live.listing import Wanted
 from referee.live.timing import Receipt
 from referee.live.view import game_message, position_message
 from referee.live.watch import Commit, SeatWatcher, Watcher
@@ -30,12 +33,11 @@ from referee.service.counters import Acts, Arrival
 from referee.service.fields import game_id_of, page_of, page_token
 from referee.service.guard import RequestStream, ResponseStream, charge
 from referee.service.limits import Account, check_due
-from referee.service.permissions import Scope
+from referee.service.permissions import OVERSEERS, Scope
 from referee.service.play_stream import PlayStream, SeatStreams
 from referee.service.violations import violation_message
 from referee.service.watching import Heartbeats, WatchLimits, after_seq_of, tell, watch
 from referee.store.errors import StoreFailed
-from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from referee.v1.arbiter_service_pb2 import SubmitActRequest
 from referee.wire.strict import MAX_BODY_BYTES
@@ -43,6 +45,8 @@ from referee.wire.strict import MAX_BODY_BYTES
 CHUNK_BYTES = 64 * 1024
 _ENTRIES_AT_ONCE = 256
 """Entries whose certificates and texts are read at one time."""
+_NAMED_AT_ONCE = 64
+"""Games whose players are read without a look at anything else."""
 _CERTIFICATE_BYTES, _REMARK_BYTES = 16 << 20, 4 << 20
 """Bytes in one file. What would make it longer than a file may be is left out; entries never are."""
 
@@ -82,12 +86,22 @@ class GameService:
         return pb.GetGameResponse(game=game_message(record, record.open_data), position=position_message(record))
 
     async def ListGames(self, request: pb.ListGamesRequest, caller: Caller) -> pb.ListGamesResponse:
-        if request.state not in game_pb2.GameState.values():
-            raise BadField("state", "a GameState")
+        wanted = Wanted.of(request)
+        oversees = not OVERSEERS.isdisjoint(caller.scopes)
+        if wanted.principal and not oversees and wanted.principal != caller.principal:
+            raise PermissionDenied(
+                "the games of a principal are listed for itself, and for the scopes audit, organise, admin"
+            )
         size = min(request.page_size or 50, 500)
-        kind = f"games/{request.state}"
+        kind = f"games/{sha256(repr(wanted).encode()).hexdigest()}"
         before = page_of(request.page_token, kind) if request.page_token else None
-        games, following = await self._live_games.games(before, size, request.state)
+        games, following = await self._live_games.games(before, size, wanted)
+        if oversees:
+            for number, game in enumerate(games, start=1):
+                if number % _NAMED_AT_ONCE == 0:
+                    await asyncio.sleep(0)  # acts do not wait for a long list
+                for seat, principal in (await self._live_games.players(bytes.fromhex(game.id))).items():
+                    game.seats[seat].principal = principal
         token = page_token(kind, following) if following is not None else ""
         return pb.ListGamesResponse(games=games, next_page_token=token)
 
@@ -174,7 +188,7 @@ class GameService:
         if not isinstance(first, pb.PlayGameRequest) or not first.HasField("enter"):
             raise BadField("item", "enter, in the first message")
         game_id = game_id_of(first.enter.game_id)
-        author = await self._author_in(caller, game_id)
+        author = await self.author_in(caller, game_id)
         if author is None:
             raise PermissionDenied("the token is for another game, or for no seat of this one")
         game = await self._live_games.game(game_id, caller.account.charge)
@@ -210,9 +224,9 @@ class GameService:
         feed = SeatWatcher(self._queue_items)
         follows = caller.principal if caller.game_id is None else ""
         with self._heartbeats.of(feed, responses, "WatchSeat"), self._live_games.feeding(follows, feed):
-            await SeatStreams(self._live_games, feed, partial(self._author_in, caller)).run(games, responses)
+            await SeatStreams(self._live_games, feed, partial(self.author_in, caller)).run(games, responses)
 
-    async def _author_in(self, caller: Caller, game_id: bytes) -> Author | None:
+    async def author_in(self, caller: Caller, game_id: bytes) -> Author | None:
         """Return as whom the bearer of the token acts in the game."""
         if Scope.PLAY in caller.scopes and (seat := await self._seat_in(caller, game_id)) is not None:
             return Author(Role.SEAT, seat)

@@ -21,6 +21,8 @@ from referee.live.games import LiveGames
 from referee.live.proving import Prover
 from referee.log.game import Phase
 from referee.service.counters import Counters
+from referee.service.machine import Machine
+from referee.service.tls import Certificates
 from referee.service.watching import Heartbeats
 from referee.service.worker_queue import WorkerQueue
 from referee.store.store import Store
@@ -52,6 +54,8 @@ class RefereeCollector(Collector):
         prover: Prover,
         worker_queue: WorkerQueue,
         workers: Workers,
+        machine: Machine,
+        certificates: Certificates | None = None,
     ) -> None:
         self._live_games = live_games
         self._counters = counters
@@ -60,10 +64,17 @@ class RefereeCollector(Collector):
         self._prover = prover
         self._worker_queue = worker_queue
         self._workers = workers
+        self._machine = machine
+        self._certificates = certificates
 
     def collect(self) -> Iterator[Metric]:
         yield _gauge(
             "referee_build_info", "Always 1; the labels describe the running program.", "version", {__version__: 1}
+        )
+        yield GaugeMetricFamily(
+            "referee_certificate_days_left",
+            "Days until the referee's certificate expires; below 0: clients refuse it. Without TLS there is none.",
+            value=None if self._certificates is None else self._certificates.days_left,
         )
         yield from self._acts()
         yield from self._commits()
@@ -71,6 +82,7 @@ class RefereeCollector(Collector):
         yield from self._streams()
         yield from self._proofs()
         yield from self._solver()
+        yield from self._of_machine()
 
     def _acts(self) -> Iterator[Metric]:
         acts = CounterMetricFamily(
@@ -204,6 +216,20 @@ class RefereeCollector(Collector):
         for why in dict.fromkeys(["died", "hung", "memory", *self._workers.lost]):
             lost.add_metric([why], self._workers.lost[why])
         yield lost
+
+    def _of_machine(self) -> Iterator[Metric]:
+        yield GaugeMetricFamily(
+            "referee_clock_ahead_seconds",
+            "How far the referee's time is ahead of the machine's clock; below 0: behind it.",
+            value=self._machine.ahead_ms / 1000,
+        )
+        free = {disk: space.free_bytes for disk, space in self._machine.disks.items()}
+        what = "Space on the disk of the data directory, and on that of the marks if it is another."
+        yield _gauge("referee_disk_free_bytes", what, "disk", free)
+        uses = {disk: int(space.is_short) for disk, space in self._machine.disks.items()}
+        yield _gauge(
+            "referee_reserve_in_use", "1: the disk has no room left, and acts take what was set aside.", "disk", uses
+        )
 
 
 def _gauge(name: str, text: str, label: str, values: dict[str, int]) -> Metric:

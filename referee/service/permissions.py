@@ -42,6 +42,10 @@ AUTHORS: Final = frozenset({Scope.PLAY, Scope.SCRIBE, Scope.ARBITER})
 OVERSEERS: Final = frozenset({Scope.AUDIT, Scope.ORGANISE, Scope.ADMIN})
 PLAYERS: Final = frozenset({Scope.PLAY, Scope.SCRIBE})
 
+OBSERVERS: Final = OVERSEERS | {Scope.ARBITER}
+"""Arbiters see less of it: the games that they may rule on."""
+CALLERS: Final = frozenset({Scope.PLAY, Scope.SCRIBE, Scope.ORGANISE})
+ARBITERS: Final = frozenset({Scope.ARBITER})
 ERASERS: Final = frozenset({Scope.ORGANISE, Scope.ARBITER})
 
 KNOWN: Final = frozenset(Scope)
@@ -60,11 +64,13 @@ PERMISSIONS: Final = {
     "referee.v1.GameService/AbortGame": ORGANISERS,
     "referee.v1.ArbiterService/SubmitAct": AUTHORS,
     "referee.v1.ArbiterService/GetDocket": EVERYBODY,
+    "referee.v1.ArbiterService/CallArbiter": CALLERS,
+    "referee.v1.ArbiterService/AnswerCall": ARBITERS,
     "referee.v1.ArbiterService/EraseRemark": ERASERS,
     "referee.v1.RulesService/ListRules": EVERYBODY,
     "referee.v1.RulesService/GetCatalogue": EVERYBODY,
     "referee.v1.RulesService/GetComponents": EVERYBODY,
-    "referee.v1.StatusService/GetStatus": OVERSEERS,
+    "referee.v1.StatusService/GetStatus": OBSERVERS,
     "referee.v1.AccessService/IssueToken": ADMINS,
     "referee.v1.AccessService/RevokeToken": ADMINS,
     "referee.v1.AccessService/ListTokens": ADMINS,

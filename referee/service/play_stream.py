@@ -53,8 +53,13 @@ class PlayStream:
         try:
             with present(self._game, self._author):
                 self._seq = await begin(self._live_games, self._game, after_seq, self._watcher, responses.send)
-                if self._watcher.is_empty and (turn := await self._turns.now()) is not None:
-                    await responses.send(pb.PlayGameResponse(seq=self._seq, turn=turn).SerializeToString())
+                if self._watcher.is_empty:
+                    # A heartbeat says as well that nothing is still to come: who comes back knows where the game is.
+                    if (turn := await self._turns.now()) is not None:
+                        data = pb.PlayGameResponse(seq=self._seq, turn=turn).SerializeToString()
+                    else:
+                        data = heartbeat(self._seq, self._live_games.context.time.now_ms())
+                    await responses.send(data)
                 reader = asyncio.create_task(self._read(requests, take))
                 ending = await self._write(responses)
                 if ending is Ending.BROKEN:

@@ -34,6 +34,7 @@ from referee.service.data import Data, DataError, open_data
 from referee.service.files import DEFAULT_ORIGIN
 from referee.service.games import GameService
 from referee.service.limits import REQUESTS_PER_S, STREAMS, Accounts
+from referee.service.machine import Machine
 from referee.service.metrics import Exposition, RefereeCollector
 from referee.service.permissions import SERVICES
 from referee.service.proofs import asking
@@ -44,7 +45,7 @@ from referee.service.tls import Certificates
 from referee.service.watching import Heartbeats, WatchLimits
 from referee.service.worker_queue import WorkerQueue
 from referee.store.errors import StoreFailed
-from referee.store.store import BUSY_S
+from referee.store.store import BUSY_S, Upgrade
 from referee.workers.pool import MEMORY_MIB, Workers
 
 MAX_REQUEST_BYTES = 2 * guard.MAX_REQUEST_BYTES
@@ -58,8 +59,6 @@ _OWN_FILES = 100
 """Files of the store, of logs, of gRPC."""
 SOLVER_WORKERS = max(2, min(4, (cpu_count() or 2) - 1))
 """One for searches and one for the rest, on any machine; they stand back for what else it does."""
-ALIVE_MS = 1000
-"""Most time of a clock that is given back, however the referee ends."""
 GRACE_S = 3.0
 """Time for acts under way to be answered, and then for streams to be closed; what is open then is cut."""
 _CUT_S = 1.0
@@ -121,6 +120,10 @@ def _connections() -> int:
     return MAX_CONNECTIONS if files == RLIM_INFINITY else max(files // 2, min(files - _OWN_FILES, MAX_CONNECTIONS))
 
 
+def _say(upgrade: Upgrade) -> None:
+    _log.info("upgrading", file=str(upgrade.path), version=upgrade.version, copy=str(upgrade.copy))
+
+
 class ListenError(Exception):
     """The address cannot be listened on."""
 
@@ -132,7 +135,7 @@ class Server:
         self.data = data
         self.address = ""
         """Where it listens, once started."""
-        context = Context(data.store, data.signer, installed())
+        context = Context(data.store, data.signer, installed(), time=data.time)
         self.live_games = LiveGames(
             context, producer=f"tile-referee {__version__}", max_open_games=config.max_open_games
         )
@@ -140,6 +143,7 @@ class Server:
         self._worker_queue = WorkerQueue(config.solver_workers)
         self.prover = Prover(context, asking(self.workers))
         self.live_games.watch_for_proofs(self.prover.watcher)
+        self._machine = Machine(data)
         self._config = config
         self._exposition: Exposition | None = None
         self._health = health.aio.HealthServicer()
@@ -169,7 +173,14 @@ class Server:
     @classmethod
     async def start(cls, config: Config) -> Server:
         """Open the directory, read every open game back, listen. Raise ``DataError``, ``ListenError``."""
-        data = open_data(config.data, config.origin, marks=config.marks, seal_key=config.seal_key, busy_s=config.busy_s)
+        data = open_data(
+            config.data,
+            config.origin,
+            marks=config.marks,
+            seal_key=config.seal_key,
+            busy_s=config.busy_s,
+            on_upgrade=_say,
+        )
         try:
             server = cls(config, data)
             try:
@@ -244,20 +255,11 @@ class Server:
         await self._server.start()
         self.live_games.context.time.start()
         self.live_games.serve()
-        self._note_alive()
+        self._machine.start()
         self.prover.start()
         self.address = f"{host}:{port}"
         open_games = sum(1 for _ in self.live_games.open_games)
         _log.info("serving", address=self.address, metrics=self.metrics_address, open_games=open_games)
-
-    def _note_alive(self) -> None:
-        """Now and every second: no clock runs while the referee does not."""
-        time = self.live_games.context.time
-        try:
-            self.data.note_alive(time.now_ms())
-        except OSError as error:
-            _log.warning("cannot note that it is running", error=str(error))
-        self._alive = time.call_at(time.now_ms() + ALIVE_MS, self._note_alive)
 
     async def _expose(self, listen: str) -> None:
         collector = RefereeCollector(
@@ -268,6 +270,8 @@ class Server:
             self.prover,
             self._worker_queue,
             self.workers,
+            self._machine,
+            self._config.certificates,
         )
         self._exposition = Exposition(collector)
         host, _, port = listen.rpartition(":")
@@ -290,9 +294,7 @@ class Server:
         acts, streams = self._counters.acts, self._heartbeats.open
         _log.info("draining", acts=acts.under_way, streams=streams.total())
         self.live_games.refuse()
-        self._alive.cancel()
-        self._note_alive()
-        self._alive.cancel()
+        self._machine.stop()
         self._worker_queue.close()
         await self.prover.close()
         await self.workers.stop()

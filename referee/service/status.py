@@ -11,11 +11,20 @@ from referee import __version__
 from referee.live.errors import BadField, LiveGameError
 from referee.live.game import LiveGame
 from referee.live.games import LiveGames
-from referee.live.view import awaited_seats, game_state, is_scribe_awaited
+from referee.live.view import (
+    asked_to_consent,
+    awaited_seats,
+    clock_messages,
+    game_state,
+    is_scribe_awaited,
+    open_disputes,
+)
 from referee.log.intent import Author, Role
 from referee.log.replay import Record
 from referee.service.auth import Caller
 from referee.service.counters import Counters
+from referee.service.docket import call_message
+from referee.service.permissions import OVERSEERS
 from referee.service.watching import Heartbeats, WatchLimits
 from referee.service.worker_queue import WorkerQueue
 from referee.store.errors import StoreFailed
@@ -49,39 +58,49 @@ class StatusService:
     async def GetStatus(self, request: pb.GetStatusRequest, caller: Caller) -> pb.GetStatusResponse:
         size = min(request.page_size or PAGE_GAMES, MAX_PAGE_GAMES)
         after = _place(request.page_token) if request.page_token else (0, b"")
-        games = list(self._live_games.open_games)
+        games = [game for game in self._live_games.open_games if caller.game_id in {None, game.game_id}]
         page = nsmallest(size + 1, (game for game in games if _key(game) > after), key=_key)
-        response = pb.GetStatusResponse(server=self._server(len(games)))
+        # An arbiter rules on games, and does not run the referee.
+        oversees = not caller.scopes.isdisjoint(OVERSEERS)
+        response = pb.GetStatusResponse(server=self._server(len(games)) if oversees else self._about(len(games)))
         if len(page) > size:
             since_ms, game_id = _key(page[size - 1])
             response.next_page_token = f"{since_ms}-{game_id.hex()}"
         response.games.extend(await self._games(page[:size]))
-        response.set_aside.extend(
-            pb.GameSetAside(id=game_id.hex(), why=why.what) for game_id, why in self._live_games.aside.items()
-        )
+        if oversees:
+            response.set_aside.extend(
+                pb.GameSetAside(id=game_id.hex(), why=why.what) for game_id, why in self._live_games.aside.items()
+            )
         return response
 
-    def _server(self, open_games: int) -> pb.ServerStatus:
-        acts, streams = self._counters.acts, self._heartbeats.open
-        median_us, p99_us = self._counters.commits.lately_us()
+    def _about(self, open_games: int) -> pb.ServerStatus:
         return pb.ServerStatus(
             version=__version__,
             started_ms=self._started_ms,
             now_ms=self._live_games.context.time.now_ms(),
             draining=self._live_games.is_draining(),
             open_games=open_games,
+        )
+
+    def _server(self, open_games: int) -> pb.ServerStatus:
+        acts, streams = self._counters.acts, self._heartbeats.open
+        median_us, p99_us = self._counters.commits.lately_us()
+        server = pb.ServerStatus(
             players=streams["PlayGame"],
             watchers=streams["WatchGame"],
             seat_watchers=streams["WatchSeat"],
             acts_accepted=acts.of("accepted"),
             acts_refused=acts.of("refused"),
             acts_failed=acts.of("failed"),
+            acts_overtaken=acts.of("failed", "STALE_HEAD"),
             commit_median_us=median_us,
             commit_p99_us=p99_us,
             solver_workers=self._worker_queue.workers,
             solver_at_work=self._worker_queue.at_work,
             solver_waiting=self._worker_queue.waiting,
         )
+        server.MergeFrom(self._about(open_games))
+        return server
 
     async def _games(self, games: Sequence[LiveGame]) -> list[pb.GameStatus]:
         """Return the games, but for those that are over by the time that they are looked at."""
@@ -104,8 +123,14 @@ class StatusService:
             since_ms=game.since_ms,
             watchers=self._watch_limits.watchers_of(game.game_id),
             scribe_connected=any(author.role is Role.SCRIBE for author in game.present),
+            calls=map(call_message, game.calls.open),
         )
         if record is not None:
+            status.open_disputes.extend(open_disputes(record))
+            status.asked_to_consent.extend(asked_to_consent(record))
+            status.until_ms = record.game.result_ms() or 0
+            status.arbiter_keys.extend(record.opened.arbiter_keys)
+            status.clocks.extend(clock_messages(record))
             status.state = game_state(record)
             status.scribe_awaited = is_scribe_awaited(record)
             awaited, principals = awaited_seats(record), self._live_games.principals(game.game_id)

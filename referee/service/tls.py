@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import grpc
@@ -49,6 +49,11 @@ class Certificates:
         self._next = self._read()
 
     @property
+    def days_left(self) -> float:
+        """In how many days clients will refuse what is shown; below 0: they do."""
+        return (self.expires - datetime.now(UTC)) / timedelta(days=1)
+
+    @property
     def of_clients(self) -> bool:
         """Whether clients have to show one, too."""
         return self._tls.client_ca is not None
@@ -65,6 +70,8 @@ class Certificates:
         chain, certificates = _certificates(tls.certificate)
         key = _key(tls.key, certificates[0], tls.certificate)
         trusted = _certificates(tls.client_ca)[0] if tls.client_ca is not None else None
+        self.expires = min(found.not_valid_after_utc for found in certificates)
+        """When the first certificate of what is shown expires."""
         return grpc.ssl_server_certificate_configuration([(key, chain)], root_certificates=trusted)
 
 

@@ -5,14 +5,19 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from time import monotonic, sleep
 
+from referee.store.disk import free_bytes
 from referee.store.errors import StoreDamaged, StoreFailed
 
 _LARGEST_COMMIT_PAGES = 64
 """How far the write-ahead log may grow beyond its size before it begins anew."""
+_FRAME_BYTES = 24
+"""Of the log beside each page."""
+_SPARE_BYTES = 1 << 20
+"""What setting space aside leaves free: the start and the other files need some, too."""
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
@@ -51,24 +56,43 @@ def _switch_to_wal(connection: sqlite3.Connection, busy_s: float) -> None:
         sleep(0.01)
 
 
-def make_room(connection: sqlite3.Connection, pages: int) -> None:
-    """Give the write-ahead log its full size from the start, and have it checkpointed when that is used up.
+def make_room(connection: sqlite3.Connection, path: Path, pages: int) -> int:
+    """Set space aside: give the write-ahead log its full size from the start, and the database as many free pages.
 
+    Return 0, or how many bytes the disk lacks for it; then nothing was set aside, and what is free is left to commits.
     A sync of a file that has grown writes the file system's journal, too; so would every commit of the first minutes.
-    The pages that this takes in the database are free and used first. If the disk has no room, commits report it.
+    The free pages are used first. The log is checkpointed when its size is used up. Raise ``OSError``,
+    ``sqlite3.Error``.
     """
     connection.execute(f"PRAGMA wal_autocheckpoint = {pages}")
+    page_bytes: int
     (page_bytes,) = connection.execute("PRAGMA page_size").fetchone()
+    pages += _LARGEST_COMMIT_PAGES
     try:
+        # What the log still has would be added to what is set aside; the log begins anew when it is in the database.
+        connection.execute("PRAGMA wal_checkpoint(RESTART)")
+        (free_pages,) = connection.execute("PRAGMA freelist_count").fetchone()
+        log = path.with_name(f"{path.name}-wal")
+        log_bytes = log.stat().st_size if log.exists() else 0
+        grows = max(0, pages * (page_bytes + _FRAME_BYTES) - log_bytes) + max(0, pages - free_pages) * page_bytes
+        if grows == 0:
+            return 0
+        lacking: int = grows + _SPARE_BYTES - free_bytes(path.parent)
+        if lacking > 0:
+            return lacking
         connection.execute("BEGIN IMMEDIATE")
         connection.execute("CREATE TABLE room (data BLOB)")
-        connection.execute("INSERT INTO room VALUES (zeroblob(?))", (page_bytes * (pages + _LARGEST_COMMIT_PAGES),))
+        connection.execute("INSERT INTO room VALUES (zeroblob(?))", (page_bytes * pages,))
         connection.execute("DROP TABLE room")
         connection.execute("COMMIT")
         connection.execute("PRAGMA wal_checkpoint(RESTART)")
-    except sqlite3.OperationalError:
+    except sqlite3.OperationalError as error:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
+        if error.sqlite_errorcode == sqlite3.SQLITE_FULL:
+            return pages * (2 * page_bytes + _FRAME_BYTES)
+        # What else is wrong with the file is for the commits to tell.
+    return 0
 
 
 @contextmanager
@@ -81,8 +105,34 @@ def store_errors(path: Path) -> Iterator[None]:
         raise StoreFailed(f"{file}: {what}") from error
     except sqlite3.Error as error:
         # The lowest byte of the code is the kind of error; what is above says more of it.
-        kind = StoreDamaged if getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED else StoreFailed
-        raise kind(f"{path}: {error}") from error
+        code = getattr(error, "sqlite_errorcode", 0)
+        kind = StoreDamaged if code & 0xFF in _DAMAGED else StoreFailed
+        # Without space for its index of the log SQLite speaks of an I/O error, too.
+        is_full = code == sqlite3.SQLITE_FULL or (code & 0xFF == sqlite3.SQLITE_IOERR and not free_bytes(path.parent))
+        raise kind(f"{path}: {error}{_room_expected(path) if is_full else ''}") from error
+
+
+def _room_expected(path: Path) -> str:
+    """Return what a file needs that could not grow: the database takes what its log has, page by page."""
+    log = path.with_name(f"{path.name}-wal")
+    return f"; expected {(log.stat().st_size if log.exists() else 0) + _SPARE_BYTES} bytes free on its disk"
+
+
+def copy_whole(connection: sqlite3.Connection, copy: Path) -> None:
+    """Copy the database, with what is in its log, into a file for its owner only, in place of one of that name.
+
+    Raise ``StoreFailed`` if the disk has no room for it, and nothing was written; ``OSError``, ``sqlite3.Error``.
+    """
+    (size,) = connection.execute("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size").fetchone()
+    if (lacking := size + _SPARE_BYTES - free_bytes(copy.parent)) > 0:
+        raise StoreFailed(f"{copy}: no room for this copy; expected {lacking} bytes more space on its disk")
+
+    def save(beside: Path) -> None:
+        os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_NOFOLLOW, 0o600))
+        with closing(sqlite3.connect(beside)) as target:
+            connection.backup(target)
+
+    make_whole(copy, save)
 
 
 def make_whole(path: Path, save: Callable[[Path], None]) -> None:

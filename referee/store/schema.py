@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Callable
 from enum import IntEnum
+from pathlib import Path
 
+from google.protobuf.message import DecodeError
+
+from referee.log.v1 import log_pb2
 from referee.store.errors import StoreFailed
 
-VERSION = 5
+VERSION = 6
 
 
 class State(IntEnum):
@@ -68,24 +73,77 @@ CREATE TABLE unproved (game INTEGER PRIMARY KEY, seq INTEGER NOT NULL) STRICT;
 _REMARKS = """
 CREATE TABLE remarks (game INTEGER NOT NULL, seq INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (game, seq)) STRICT;
 """
+# What lists find a game by. Of games that are there their entry 0 has it; lists by time are gone through by number, so
+# no game may be earlier than the one before it.
+_LISTINGS = """
+ALTER TABLE games ADD COLUMN event INTEGER;
+ALTER TABLE games ADD COLUMN round INTEGER;
+ALTER TABLE games ADD COLUMN place INTEGER;
+ALTER TABLE games ADD COLUMN opened_ms INTEGER NOT NULL DEFAULT 0;
+UPDATE games SET event = opened_with('event_id', data), round = opened_with('round', data),
+    place = opened_with('table', data), opened_ms = opened_with('referee_ms', data)
+    FROM entries WHERE entries.game = number AND seq = 0;
+UPDATE games SET opened_ms = latest
+    FROM (SELECT number AS its, max(opened_ms) OVER (ORDER BY number) AS latest FROM games) WHERE its = number;
+CREATE INDEX games_by_event ON games (event);
+CREATE INDEX games_by_time ON games (opened_ms);
+CREATE INDEX players_by_principal ON players (principal);
+"""
 _FROM = {
-    0: _GAMES + _ACCESS + _STATES + _PROOFS + _REMARKS,
-    1: _ACCESS + _TOKENS_TO_GRANTS + _STATES + _PROOFS + _REMARKS,
-    2: _STATES + _PROOFS + _REMARKS,
-    3: _PROOFS + _REMARKS,
-    4: _REMARKS,
+    0: _GAMES + _ACCESS + _STATES + _PROOFS + _REMARKS + _LISTINGS,
+    1: _ACCESS + _TOKENS_TO_GRANTS + _STATES + _PROOFS + _REMARKS + _LISTINGS,
+    2: _STATES + _PROOFS + _REMARKS + _LISTINGS,
+    3: _PROOFS + _REMARKS + _LISTINGS,
+    4: _REMARKS + _LISTINGS,
+    5: _LISTINGS,
 }
 
 
-def make(connection: sqlite3.Connection, path: object) -> None:
-    """Make the tables, or what they lack. Raise ``sqlite3.Error``; ``StoreFailed`` if they are of a later version."""
+def make(connection: sqlite3.Connection, path: Path, before: Callable[[int], None]) -> None:
+    """Make the tables, or what they lack. ``before`` is called with the version that they have, if there are any.
+
+    Raise what ``before`` raises, ``sqlite3.Error``, and ``StoreFailed`` if they are of a later version.
+    """
     with connection:
         connection.execute("BEGIN IMMEDIATE")  # before looking, or two could find the same version and both begin
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         if version == VERSION:
             return
         if version not in _FROM:
-            raise StoreFailed(f"{path}: store version {version}; expected {VERSION}")
+            copy = copy_of(path, VERSION)
+            or_copy = f", or {copy}, the copy from before the upgrade" if copy.exists() else ""
+            what = f"a newer program wrote it (store version {version}; this program has {VERSION})"
+            raise StoreFailed(f"{path}: {what}, and nothing was changed; expected the newer program{or_copy}")
+        if version:
+            before(version)
+        connection.create_function("opened_with", 2, _opened_with, deterministic=True)
         # Not as a script, before which Python would commit.
         for statement in (*_FROM[version].split(";"), f"PRAGMA user_version = {VERSION}"):
             connection.execute(statement)
+
+
+def copy_of(path: Path, version: int) -> Path:
+    """Return where a database of that version is copied to before it is upgraded."""
+    return path.with_name(f"{path.name}.v{version}")
+
+
+def signed(number: int | None) -> int | None:
+    """Return a number of 64 bits as SQLite keeps it, which has a sign."""
+    return number if number is None or number < 1 << 63 else number - (1 << 64)
+
+
+def unsigned(number: int | None) -> int | None:
+    """Return what was kept by ``signed``."""
+    return number if number is None or number >= 0 else number + (1 << 64)
+
+
+def _opened_with(name: str, data: bytes) -> int | None:
+    """Return what a game was opened with, from the bytes of its entry 0; of one that is damaged, nothing."""
+    try:
+        entry = log_pb2.Entry.FromString(data)
+        if name == "referee_ms":
+            return signed(entry.referee_ms)
+        opened = log_pb2.GameOpen.FromString(entry.open)
+        return signed(getattr(opened, name)) if opened.HasField(name) else None  # type: ignore[arg-type]
+    except DecodeError:
+        return 0 if name == "referee_ms" else None

@@ -17,7 +17,7 @@ from referee.log.errors import LogError
 from referee.log.note import Checkpoint, Note
 from referee.store import certificates, grants, remarks, schema
 from referee.store.errors import StoreFailed
-from referee.store.files import connect, make_room, make_whole, store_errors
+from referee.store.files import connect, copy_whole, make_room, make_whole, store_errors
 from referee.store.schema import State
 from referee.store.seal import Seal
 from referee.store.sqlite_marks import SqliteMarks
@@ -27,11 +27,13 @@ from referee.store.store import (
     Change,
     Done,
     Grant,
+    Listing,
     Observer,
     Opening,
     Player,
     Row,
     StoredGame,
+    Upgrade,
 )
 from referee.store.writer import GroupWriter
 
@@ -44,7 +46,9 @@ _LOG_PAGES = 512
 _PLAYERS = "SELECT id, seat, principal FROM players JOIN games ON games.number = game"
 _NOTES = """SELECT id, note FROM games JOIN entries ON entries.game = number
     AND seq = (SELECT max(seq) FROM entries WHERE game = number) WHERE number BETWEEN ? AND ?"""
-_GAMES = "SELECT number, id, closed.data FROM games LEFT JOIN closed ON closed.game = number WHERE"
+_GAME = "SELECT number, id, closed.data, event, round, place, opened_ms FROM"
+_CLOSED = "LEFT JOIN closed ON closed.game = number"
+_GAMES = f"{_GAME} games {_CLOSED} WHERE"
 
 
 class SqliteStore:
@@ -59,12 +63,14 @@ class SqliteStore:
         new_marks: bool = False,
         new_seal: bool = False,
         busy_s: float = BUSY_S,
+        on_upgrade: Callable[[Upgrade], None] = lambda _: None,
     ) -> None:
         """Open the files or make them. Raise ``StoreFailed`` if one is of another kind, version or store.
 
         ``marks`` and ``seal_key``: ``marks.db`` and ``seal.key`` beside ``path`` if not given. ``new_marks``: the marks
         are lost; make them again from what the database has. ``new_seal``: the key is lost, and with it what it sealed;
-        make a new one. ``busy_s``: how long to wait for somebody else's lock, in seconds.
+        make a new one. ``busy_s``: how long to wait for somebody else's lock, in seconds. ``on_upgrade`` is told
+        before a database of an earlier version is copied and brought up to date, and can stop it by ``StoreFailed``.
         """
         self._path = path
         self._busy_s = busy_s
@@ -75,17 +81,25 @@ class SqliteStore:
                 raise StoreFailed(f"{what}; put the database back, or to begin anew remove {marks}")
             self._write_side = connect(path, busy_s)
             self._read_side = connect(path, busy_s)
-            schema.make(self._write_side, path)
+            schema.make(self._write_side, path, lambda version: self._keep_copy(version, on_upgrade))
+            lacking_bytes = make_room(self._write_side, path, _LOG_PAGES)
             self._seal = self._open_seal(seal_key or path.with_name(SEAL_FILE), renew=new_seal)
             self.marks = self._open_marks(marks, busy_s, renew=new_marks)
             self._epoch = self._begin_epoch()
-            make_room(self._write_side, _LOG_PAGES)
+            lacking = {path: lacking_bytes, marks: self.marks.lacking_bytes}
+            self.lacking = {file: number for file, number in lacking.items() if number}
+            """Files for which no space could be set aside, and how many bytes more that needs."""
             self._newest: int = self._read_side.execute("SELECT coalesce(max(number), 0) FROM games").fetchone()[0]
         self._numbers: dict[bytes, int] = {}
         """Numbers of games that had a change since the start, by id; a change that closes a game takes it out."""
         self._writer = GroupWriter(self._write)
 
     # --- what belongs to it ------------------------------------------------------------------------------
+
+    def _keep_copy(self, version: int, on_upgrade: Callable[[Upgrade], None]) -> None:
+        upgrade = Upgrade(self._path, version, schema.copy_of(self._path, version))
+        on_upgrade(upgrade)
+        copy_whole(self._read_side, upgrade.copy)
 
     def _open_seal(self, path: Path, *, renew: bool) -> Seal:
         token = self._fact("seal")
@@ -122,7 +136,9 @@ class SqliteStore:
         # All at once: none may lie on where the next start would take it for sealed.
         for number, game_id, secret in rows:
             connection.execute("UPDATE secrets SET seed = ? WHERE game = ?", (seal.seal(game_id, secret), number))
-        connection.execute("INSERT OR REPLACE INTO facts VALUES ('seal', ?), ('unwiped', 1)", (seal.token(),))
+        connection.execute("INSERT OR REPLACE INTO facts VALUES ('seal', ?)", (seal.token(),))
+        if rows:
+            connection.execute("INSERT OR REPLACE INTO facts VALUES ('unwiped', 1)")
         connection.execute("COMMIT")
 
     def _wipe(self) -> None:
@@ -196,42 +212,43 @@ class SqliteStore:
     def _write(self, changes: Sequence[Change]) -> None:
         """Make the changes durable, and raise their marks. In the writer's thread.
 
-        Raise ``sqlite3.Error`` for what the database refuses, ``StoreFailed`` for the rest. If it is the marks that
-        cannot be raised, the changes are durable all the same: nobody may learn of them before the marks are raised.
+        Raise ``StoreFailed``. If it is the marks that cannot be raised, the changes are durable all the same: nobody
+        may learn of them before the marks are raised.
         """
         connection = self._write_side
         newest = self._newest
         numbers: dict[bytes, int] = {}
         values: list[Any] = []
-        try:
-            for change in changes:
-                if change.has_more and not connection.in_transaction:
-                    # Entries alone need none: a statement is a transaction, and every further one has to wait for its
-                    # turn beside the event loop.
-                    connection.execute("BEGIN IMMEDIATE")
-                if change.opening is not None:
-                    newest += 1
-                    numbers[change.game_id] = newest
-                    self._open(newest, change.game_id, change.opening)
-                number = numbers[change.game_id] = numbers.get(change.game_id) or self._existing(change.game_id)
-                for row in change.rows:
-                    values += (number, row.seq, row.data, row.note)
-                self._keep(connection, number, change)
-                if change.closed is not None:
-                    connection.execute("INSERT INTO closed (game, data) VALUES (?, ?)", (number, change.closed))
-                    connection.execute("UPDATE games SET state = ? WHERE number = ?", (State.OVER, number))
-                    # It is in the log by now.
-                    connection.execute("DELETE FROM secrets WHERE game = ?", (number,))
-                if change.certificates is not None:
-                    self._check_epoch()
-                    certificates.keep(connection, number, change.certificates)
-            self._insert(values)
-            if connection.in_transaction:
-                connection.execute("COMMIT")
-        except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
-            raise
+        with store_errors(self._path):
+            try:
+                for change in changes:
+                    if change.has_more and not connection.in_transaction:
+                        # Entries alone need none: a statement is a transaction, and every further one has to wait for
+                        # its turn beside the event loop.
+                        connection.execute("BEGIN IMMEDIATE")
+                    if change.opening is not None:
+                        newest += 1
+                        numbers[change.game_id] = newest
+                        self._open(newest, change.game_id, change.opening)
+                    number = numbers[change.game_id] = numbers.get(change.game_id) or self._existing(change.game_id)
+                    for row in change.rows:
+                        values += (number, row.seq, row.data, row.note)
+                    self._keep(connection, number, change)
+                    if change.closed is not None:
+                        connection.execute("INSERT INTO closed (game, data) VALUES (?, ?)", (number, change.closed))
+                        connection.execute("UPDATE games SET state = ? WHERE number = ?", (State.OVER, number))
+                        # It is in the log by now.
+                        connection.execute("DELETE FROM secrets WHERE game = ?", (number,))
+                    if change.certificates is not None:
+                        self._check_epoch()
+                        certificates.keep(connection, number, change.certificates)
+                self._insert(values)
+                if connection.in_transaction:
+                    connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
         self._newest = newest
         self._numbers.update(numbers)
         self.marks.raise_to([(c.game_id, c.rows[-1].seq + 1, c.root) for c in changes if c.root])
@@ -277,8 +294,12 @@ class SqliteStore:
         connection = self._write_side
         header = (opening.header_hash, opening.header)
         connection.execute("INSERT OR IGNORE INTO headers (hash, data) VALUES (?, ?)", header)
-        game = (number, game_id, opening.header_hash)
-        connection.execute("INSERT INTO games (number, id, header) VALUES (?, ?, ?)", game)
+        event_id, round_, table, opened_ms = opening.listing
+        listing = (schema.signed(event_id), round_, table, self._opened_ms(opened_ms))
+        game = (number, game_id, opening.header_hash, *listing)
+        connection.execute(
+            "INSERT INTO games (number, id, header, event, round, place, opened_ms) VALUES (?, ?, ?, ?, ?, ?, ?)", game
+        )
         if opening.secret is not None:
             sealed = self._seal.seal(game_id, opening.secret)
             connection.execute("INSERT INTO secrets (game, seed) VALUES (?, ?)", (number, sealed))
@@ -292,6 +313,11 @@ class SqliteStore:
         )
         if opening.wants_certificates:
             certificates.begin(connection, number)
+
+    def _opened_ms(self, opened_ms: int) -> int:
+        """Return the time for lists, never earlier than before: the order of numbers is that of time, too."""
+        newest_ms: int = self._write_side.execute("SELECT coalesce(max(opened_ms), 0) FROM games").fetchone()[0]
+        return max(opened_ms, newest_ms)
 
     def set_organiser(self, digest: bytes) -> None:
         grant = (digest, "organiser", "admin audit organise")
@@ -335,14 +361,39 @@ class SqliteStore:
 
     async def game(self, game_id: bytes) -> StoredGame | None:
         rows = self._ask(f"{_GAMES} id = ? AND state <> ?", game_id, State.GIVEN_UP)
-        return StoredGame(*rows[0]) if rows else None
+        return _stored(rows[0]) if rows else None
 
     async def games(self, before: int | None, limit: int, *, closed: bool | None = None) -> list[StoredGame]:
-        newest = self._newest + 1 if before is None else before
         # With the plus the games are gone through by number; those of one state the index has by number, too.
         kind, state = ("+state <> ?", State.GIVEN_UP) if closed is None else ("state = ?", State(closed))
-        rows = self._ask(f"{_GAMES} {kind} AND number < ? ORDER BY number DESC LIMIT ?", state, newest, limit)
-        return [StoredGame(*row) for row in rows]
+        return self._newest_of(f"{_GAMES} {kind}", before, limit, state)
+
+    async def games_of_event(self, event_id: int, before: int | None, limit: int) -> list[StoredGame]:
+        what = f"{_GAMES} event = ? AND +state <> ?"
+        return self._newest_of(what, before, limit, schema.signed(event_id), State.GIVEN_UP)
+
+    async def games_of_player(self, principal: str, before: int | None, limit: int) -> list[StoredGame]:
+        # The index of players has the games by number; a cross join is made in the order in which it stands.
+        what = (
+            f"{_GAME} players CROSS JOIN games ON number = players.game {_CLOSED} WHERE principal = ? AND +state <> ?"
+        )
+        return self._newest_of(what, before, limit, principal, State.GIVEN_UP, by="players.game")
+
+    async def games_between(self, first: bytes, last: bytes, before: int | None, limit: int) -> list[StoredGame]:
+        what = f"{_GAMES} id BETWEEN ? AND ? AND +state <> ?"
+        return self._newest_of(what, before, limit, first, last, State.GIVEN_UP, by="+number")
+
+    async def first_since(self, opened_ms: int) -> int | None:
+        rows = self._ask("SELECT number FROM games WHERE opened_ms >= ? ORDER BY opened_ms, number LIMIT 1", opened_ms)
+        return rows[0][0] if rows else None
+
+    def _newest_of(
+        self, query: str, before: int | None, limit: int, *values: Any, by: str = "number"
+    ) -> list[StoredGame]:
+        """Return a page of what the query finds, newest first. ``by``: the number in it, as the index has it."""
+        newest = self._newest + 1 if before is None else before
+        rows = self._ask(f"{query} AND {by} < ? ORDER BY {by} DESC LIMIT ?", *values, newest, limit)
+        return [_stored(row) for row in rows]
 
     async def entries(self, game_id: bytes, first: int, limit: int) -> list[Row]:
         rows = self._ask(
@@ -392,7 +443,7 @@ class SqliteStore:
 
     async def players(self, game_id: bytes | None = None) -> list[Player]:
         which, values = ("state = ?", [State.OPEN]) if game_id is None else ("id = ?", [game_id])
-        rows = self._ask(f"{_PLAYERS} WHERE {which}", *values)
+        rows = self._ask(f"{_PLAYERS} WHERE {which} ORDER BY number, seat", *values)
         return [Player(*row) for row in rows]
 
     def _ask(self, query: str, *values: Any) -> list[Any]:
@@ -412,6 +463,11 @@ class SqliteStore:
             return number
         row = connection.execute("SELECT number FROM games WHERE id = ?", (game_id,)).fetchone()
         return row[0] if row else 0
+
+
+def _stored(row: Any) -> StoredGame:
+    number, game_id, closed, event_id, round_, table, opened_ms = row
+    return StoredGame(number, game_id, closed, Listing(schema.unsigned(event_id), round_, table, opened_ms))
 
 
 def _is_empty(path: Path, busy_s: float) -> bool:

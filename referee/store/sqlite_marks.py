@@ -44,7 +44,8 @@ class SqliteMarks:
             self._connection = connect(path, busy_s)
             self.id = self._make()
             """Names the file in the store that it belongs to."""
-            make_room(self._connection, _LOG_PAGES)
+            self.lacking_bytes = make_room(self._connection, path, _LOG_PAGES)
+            """0: space was set aside for the file."""
             # A second connection: reads, which are on the event loop, wait for nobody's lock.
             self._read_side = connect(path, busy_s)
 

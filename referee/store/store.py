@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from pathlib import Path
+from typing import Final, NamedTuple, Protocol
 
 from referee.store.errors import StoreFailed
 from referee.store.marks import Marks
@@ -51,6 +52,21 @@ class Grant:
     """0: it is not revoked."""
 
 
+class Listing(NamedTuple):
+    """What lists find a game by, as far as it has it."""
+
+    event_id: int | None = None
+    """Of 64 bits, without a sign; the two below are of 32."""
+    round: int | None = None
+    table: int | None = None
+    opened_ms: int = 0
+    """When it was opened, in milliseconds since 1970."""
+
+
+UNLISTED: Final = Listing()
+"""Of a game that only its id finds."""
+
+
 @dataclass(frozen=True, slots=True)
 class Opening:
     """What a game brings along besides its entries."""
@@ -67,6 +83,7 @@ class Opening:
     """Per seat, whose own tokens admit to it; empty for a seat whose token is among the grants. Or none at all."""
     wants_certificates: bool = False
     """Whether certificates are to be made for the game's entries."""
+    listing: Listing = UNLISTED
 
 
 class Certificate(NamedTuple):
@@ -123,6 +140,8 @@ class StoredGame:
     game_id: bytes
     closed: bytes | None
     """What its last change gave; None: it is open."""
+    listing: Listing = UNLISTED
+    """As it was opened with, but that no game was opened before one with a lower number, whatever the clock said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +151,15 @@ class Player:
     game_id: bytes
     seat: int
     principal: str
+
+
+class Upgrade(NamedTuple):
+    """A database of an earlier version that is about to be brought up to date."""
+
+    path: Path
+    version: int
+    copy: Path
+    """Where it is kept as it was."""
 
 
 Done = Callable[[StoreFailed | None], None]
@@ -191,6 +219,21 @@ class Store(Protocol):
 
         ``before``: only those with lower numbers. However many games are closed, the open ones are found quickly.
         """
+
+    async def games_of_event(self, event_id: int, before: int | None, limit: int) -> list[StoredGame]:
+        """Return at most ``limit`` games of the event as ``games`` does, quickly however many others there are."""
+
+    async def games_of_player(self, principal: str, before: int | None, limit: int) -> list[StoredGame]:
+        """Return at most ``limit`` games with the principal at a seat as ``games`` does, as quickly."""
+
+    async def games_between(self, first: bytes, last: bytes, before: int | None, limit: int) -> list[StoredGame]:
+        """Return at most ``limit`` games with ids from ``first`` to ``last`` as ``games`` does.
+
+        Quickly if there are few: all with such ids are looked at.
+        """
+
+    async def first_since(self, opened_ms: int) -> int | None:
+        """Return the lowest number of a game that was opened at this time or after it; None if there is none."""
 
     async def entries(self, game_id: bytes, first: int, limit: int) -> list[Row]:
         """Return at most ``limit`` entries from entry ``first`` on, in order; none if the game is not there."""

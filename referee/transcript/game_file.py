@@ -11,6 +11,7 @@ from referee.log.events import Appealed, Protested, Ruled
 from referee.log.frames import FrameType
 from referee.log.game import LoggedGame
 from referee.log.header import check_header, decode_header
+from referee.log.intent import Author, Role
 from referee.log.remarks import Remarks
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
@@ -19,9 +20,9 @@ from referee.notation.headers import Setup
 from referee.notation.options import chosen, words
 from referee.notation.times import moment
 from referee.report.sheet import Told
-from referee.transcript.table_text import happened
-from referee.transcript.transcript import Transcript
-from referee.transcript.words import quoted, told_end
+from referee.transcript.table_text import happened, with_words
+from referee.transcript.transcript import Transcript, numbered, scored
+from referee.transcript.words import told_end
 
 
 class GameFile:
@@ -29,7 +30,7 @@ class GameFile:
 
     def __init__(self, record: Record) -> None:
         self.record = record
-        self.transcript = Transcript(record.opened.rules_id)
+        self.transcript = Transcript(record.opened)
         self.texts: dict[int, str] = {}
         """What goes with acts of the table, by their entries, as far as it is in the file."""
         self.ended = False
@@ -87,8 +88,9 @@ class GameFile:
         for seat, terms in enumerate(opened.seats):
             if terms.scribed:
                 lines.append(f"seat {seat}: a scribe enters its moves")
-            elif seat in game.joins:
-                lines.append(f"seat {seat}: key {game.joins[seat].key.hex()}")
+            elif keys := record.keyring.keys_of(Author(Role.SEAT, seat)):
+                named = "".join(f", and {key.raw.hex()} as soon as it signs" for key in keys[1:])
+                lines.append(f"seat {seat}: key {keys[0].raw.hex()}{named}")
             else:
                 lines.append(f"seat {seat}: not joined")
         time = f", {when} UTC" if (when := moment(record.last_ms)) else ""
@@ -101,15 +103,13 @@ class GameFile:
         return lines
 
     def numbered_moves(self) -> list[str]:
-        """Return a line for every entry, with its number, and below it one for each scoring round that it brought."""
+        """Return the lines of every entry, with its number, and below it one for each scoring round that it brought."""
         width = len(str(self.record.size))
-        lines = []
-        for told in self.transcript.entries:
-            gone = "" if told.taken_back_by is None else " (taken back)"
-            words = f": {quoted(self.texts[told.seq])}" if told.seq in self.texts else ""
-            lines.append(f"{told.seq:>{width}}  {told}{words}{gone}")
-            lines += [f"{'':>{width}}  {held}" for held in told.scored if told.taken_back_by is None]
-        return lines
+        return [
+            line
+            for told in self.transcript.entries
+            for line in (*numbered(told, width, self.texts.get(told.seq, "")), *scored(told, width))
+        ]
 
 
 def _begun(header: bytes, entry: bytes) -> GameFile:
@@ -146,13 +146,13 @@ def as_text(game_file: GameFile) -> GameText:
         round=opened.round if opened.HasField("round") else None,
         table=opened.table if opened.HasField("table") else None,
     )
-    entries = (told.event for told in game_file.transcript.entries)
-    lines = happened(entries, opened.terms.strikes, game_file.texts)
+    texts = game_file.texts
+    lines = happened(with_words(told.told, texts.get(told.seq, "")) for told in game_file.transcript.entries)
     return GameText(setup, tuple(game_file.transcript.events()), game.contest(), lines)
 
 
 def told_by(game_file: GameFile) -> Told:
     """Return what a game file says of the end of its game, as far as it goes."""
     game = game_file.record.game
-    scored = game_file.transcript.scorings.states
-    return Told(as_text(game_file).setup, game.position.state, game.contest(), scored, waits=game.result_waits)
+    held = game_file.transcript.scorings.states
+    return Told(as_text(game_file).setup, game.position.state, game.contest(), held, waits=game.result_waits)

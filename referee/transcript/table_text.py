@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, assert_never
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, Final, assert_never
 
 from referee.games.game import Ending
 from referee.log.events import (
@@ -38,53 +39,115 @@ from referee.log.events import (
 from referee.log.intent import Author, Role
 from referee.notation.table_acts import RULINGS, Kind, TableAct, plain_words
 
+_STANDS: Final = TableAct(Kind.STANDS, rule_id=RULINGS[Kind.STANDS])
+"""Says nothing that the mark of the move does not say."""
 
-def happened(entries: Iterable[Event], most_strikes: int, words: Mapping[int, str]) -> tuple[Any, ...]:
-    """Return the lines of these entries; nothing if no act of the table is among them but an abort, which ends all.
 
-    ``most_strikes``: with which a seat forfeits, 0: none does. ``words``: that go with acts, by entry.
+def happened(entries: Iterable[Sequence[Any]]) -> tuple[Any, ...]:
+    """Return the lines of a whole text; nothing if no act of the table is among them but an abort, which ends all.
+
+    ``entries``: the lines of each, with numbers of entries, as ``Teller`` and ``with_words`` return them.
     """
-    teller = _Teller(most_strikes)
-    for seq, event in enumerate(entries):
-        teller.tell(event, plain_words(words.get(seq, "")))
-    acts = [line for line in teller.lines if isinstance(line, TableAct) and line.kind is not Kind.ABORT]
-    return tuple(teller.lines) if acts else ()
+    text = _Text()
+    for told in entries:
+        text.add(told)
+    acts = [line for line in text.lines if isinstance(line, TableAct) and line.kind is not Kind.ABORT]
+    return tuple(text.lines) if acts else ()
 
 
-class _Teller:
-    def __init__(self, most_strikes: int) -> None:
+def with_words(told: Sequence[Any], words: str) -> list[Any]:
+    """Return the lines of an entry with the words of its act, and without a ruling that then says nothing."""
+    lines = list(told)
+    if lines and isinstance(lines[0], TableAct):
+        lines[0] = replace(lines[0], words=plain_words(words))
+    return [line for line in lines if line != _STANDS]
+
+
+class _Text:
+    """Lines with numbers of lines."""
+
+    def __init__(self) -> None:
         self.lines: list[Any] = []
+        self._after: list[int] = []
+        """For each entry how many lines there are."""
+
+    def add(self, told: Sequence[Any]) -> None:
+        """Take the lines of the next entry."""
+        for line in told:
+            is_slip = isinstance(line, TableAct) and line.kind is Kind.CORRECT and self._forgets(line.line)
+            if not is_slip:
+                self.lines.append(self._numbered(line) if isinstance(line, TableAct) else line)
+        self._after.append(len(self.lines))
+
+    def _numbered(self, act: TableAct) -> TableAct:
+        if act.kind in (Kind.TAKE_BACK, Kind.CORRECT, Kind.RESTORE):
+            act = replace(act, line=self._line(act.line))
+        elif act.kind in (Kind.PROTEST, Kind.APPEAL):
+            act = replace(act, line=self._first(act.line))
+        return act if act.decides is None else replace(act, decides=self._first(act.decides))
+
+    def _forgets(self, to_seq: int) -> bool:
+        """Drop the lines after an entry, if they are slips of the scribe's pen and nothing happened beside them."""
+        start = self._after[to_seq]
+        if any(isinstance(line, TableAct) for line in self.lines[max(start - 1, 0) :]):
+            return False
+        del self.lines[start:]
+        self._after = [min(count, start) for count in self._after]
+        return True
+
+    def _line(self, seq: int) -> int:
+        """Return the last line of an entry, or of those before it."""
+        return self._after[seq] if seq < len(self._after) else len(self.lines)
+
+    def _first(self, seq: int) -> int:
+        """Return the first line of an entry, or the last of those before it."""
+        before = self._after[seq - 1] if 0 < seq <= len(self._after) else 0
+        return min(before + 1, self._line(seq))
+
+
+class Teller:
+    """Returns the lines of one entry after the other."""
+
+    def __init__(self, most_strikes: int) -> None:
+        """``most_strikes``: with which a seat forfeits, 0: none does."""
         self._most_strikes = most_strikes
         self._strikes: dict[int, int] = {}
-        self._out: frozenset[int] = frozenset()
-        self._after: list[tuple[int, frozenset[int]]] = []
-        """For each entry how many lines there are, and who is out."""
-        self._proposal = 0
+        self._out: list[frozenset[int]] = []
+        """After each entry who is out."""
 
-    def tell(self, event: Event, words: str) -> None:
-        """Take the next entry."""
-        self.lines += self._of(event, words)
-        for line in self.lines[self._after[-1][0] if self._after else 0 :]:
-            if isinstance(line, TableAct) and line.kind in (Kind.RESIGN, Kind.FORFEIT, Kind.FELL):
-                self._out |= {line.seat}
-        self._after.append((len(self.lines), self._out))
+    def tell(self, event: Event) -> tuple[Any, ...]:
+        """Return the lines of the next entry: acts of the table with numbers of entries, and the game's own event."""
+        out = self._now_out()
+        lines = tuple(self._of(event))
+        for line in lines:
+            if isinstance(line, TableAct):
+                match line.kind:
+                    case Kind.RESIGN | Kind.FORFEIT | Kind.FELL:
+                        out |= {line.seat}
+                    case Kind.REINSTATE:
+                        out -= {line.seat}
+                    case Kind.RESTORE:
+                        out = self._out[line.line]
+        self._out.append(out)
+        return lines
 
-    def _of(self, event: Event, words: str) -> list[Any]:
+    def _now_out(self) -> frozenset[int]:
+        return self._out[-1] if self._out else frozenset()
+
+    def _of(self, event: Event) -> list[Any]:
         match event:
             case Resigned(author, seat):
                 return [TableAct(Kind.RESIGN, _seat(author, seat))]
             case TakeBackProposed(author, to_seq, seat):
-                return [TableAct(Kind.TAKE_BACK, _seat(author, seat), self._line(to_seq))]
+                return [TableAct(Kind.TAKE_BACK, _seat(author, seat), to_seq)]
             case Consented(author, _, seat):
                 return [TableAct(Kind.AGREE, _seat(author, seat))]
             case Protested(author, against, rule_id, seat):
-                return [TableAct(Kind.PROTEST, _seat(author, seat), self._first(against), rule_id, words)]
+                return [TableAct(Kind.PROTEST, _seat(author, seat), against, rule_id)]
             case Appealed(author, against, rule_id, seat):
-                return [TableAct(Kind.APPEAL, _seat(author, seat), self._first(against), rule_id, words)]
+                return [TableAct(Kind.APPEAL, _seat(author, seat), against, rule_id)]
             case Corrected(_, to_seq):
-                if self._forgets(to_seq):
-                    return []
-                return [TableAct(Kind.CORRECT, line=self._line(to_seq))]
+                return [TableAct(Kind.CORRECT, line=to_seq)]
             case TimedOut(seat):
                 return [TableAct(Kind.FELL, seat, ending=Ending.FLAG)]
             case WasAbsent(seat):
@@ -94,33 +157,18 @@ class _Teller:
             case Ended(result) if result.ending is Ending.ABORTED:
                 return [TableAct(Kind.ABORT)]
             case Ruled():
-                return self._ruled(event, words)
+                return self._ruled(event)
             case _:
                 change = change_of(event)
                 return [] if change is None else [change]
 
-    def _forgets(self, to_seq: int) -> bool:
-        """Drop the lines after an entry, if they are slips of the scribe's pen and nothing happened beside them."""
-        start = self._after[to_seq][0]
-        if any(isinstance(line, TableAct) for line in self.lines[max(start - 1, 0) :]):
-            return False
-        del self.lines[start:]
-        self._after = [(min(count, start), out) for count, out in self._after]
-        return True
-
-    def _ruled(self, ruled: Ruled, words: str) -> list[Any]:
+    def _ruled(self, ruled: Ruled) -> list[Any]:
         kind, own = self._ruling(ruled)
         rule_id = ruled.rule_id or RULINGS[kind]
-        decides = None if ruled.decides is None else self._first(ruled.decides)
-        act = TableAct(kind, rule_id=rule_id, words=words, decides=decides, arbiter=ruled.author.index, **own)
+        act = TableAct(kind, rule_id=rule_id, decides=ruled.decides, arbiter=ruled.author.index, **own)
         match ruled.ruling:
             case Accept(_, move):
-                says = words or decides is not None or act.arbiter or rule_id != RULINGS[kind]
-                return [act, move] if says else [move]
-            case Restore(to_seq):
-                self._out = self._after[to_seq][1]
-            case Reinstate(seat):
-                self._out -= {seat}
+                return [act, move]
             case Penalty(seat, _, _, strikes) if strikes:
                 return [act, *self._strike(seat, strikes)]
         return [act]
@@ -128,7 +176,7 @@ class _Teller:
     def _ruling(self, ruled: Ruled) -> tuple[Kind, dict[str, Any]]:
         match ruled.ruling:
             case Restore(to_seq):
-                return Kind.RESTORE, {"line": self._line(to_seq)}
+                return Kind.RESTORE, {"line": to_seq}
             case Adjudicate(result):
                 return Kind.RESULT, {"places": result.places, "points": result.scores}
             case Penalty(seat, 0, 0, 0):
@@ -160,17 +208,8 @@ class _Teller:
 
     def _strike(self, seat: int, count: int) -> list[Any]:
         self._strikes[seat] = self._strikes.get(seat, 0) + count
-        falls = self._most_strikes and self._strikes[seat] >= self._most_strikes and seat not in self._out
+        falls = self._most_strikes and self._strikes[seat] >= self._most_strikes and seat not in self._now_out()
         return [TableAct(Kind.FELL, seat, ending=Ending.ILLEGAL_MOVES)] if falls else []
-
-    def _line(self, seq: int) -> int:
-        """Return the last line of an entry, or of those before it."""
-        return self._after[seq][0] if seq < len(self._after) else len(self.lines)
-
-    def _first(self, seq: int) -> int:
-        """Return the first line of an entry, or the last of those before it."""
-        before = self._after[seq - 1][0] if 0 < seq <= len(self._after) else 0
-        return min(before + 1, self._line(seq))
 
 
 def _seat(author: Author, seat: int) -> int:

@@ -11,11 +11,15 @@ from typing import Any
 
 from referee.games.game import UnknownRules, Violation
 from referee.log.errors import Code, LogError
-from referee.log.events import Event, Refused, Ruled, change_of
+from referee.log.events import Declared, Event, Moved, Refused, Ruled, StoodIn, change_of
+from referee.log.intent import Author, Role
 from referee.log.judge import Happened
-from referee.notation import game_text
+from referee.log.v1 import log_pb2
+from referee.notation import accepted, game_text
 from referee.notation.registry import notation
 from referee.notation.scorings import Scorings
+from referee.notation.table_acts import TableAct
+from referee.transcript.table_text import Teller, with_words
 from referee.transcript.words import entry_words
 
 
@@ -28,8 +32,13 @@ class Line:
     """When it was made, by the referee's clock; milliseconds since 1970."""
     event: Event
     words: str
-    notation: str
-    """The move, draw or pass as a line of notation; empty of other entries, and of attempts that were refused."""
+    told: tuple[Any, ...]
+    """Its lines in a text: the event by which the position became another, and acts of the table with numbers of
+    entries."""
+    move: str
+    """The move, draw or pass as a line of notation, also of an attempt that was refused; empty of other entries."""
+    marks: tuple[str, ...]
+    """What the notation leaves out: whose move it is."""
     broken: tuple[Violation, ...]
     """What a refused move breaks, or one that an arbiter lets stand."""
     scored: tuple[str, ...]
@@ -43,7 +52,20 @@ class Line:
         return change_of(self.event)
 
     def __str__(self) -> str:
-        return f"{self.refusal}: {self.words}" if self.refusal else self.words
+        """Return all that it says on one line."""
+        return "; ".join(self.lines())
+
+    def lines(self, words: str = "") -> list[str]:
+        """Return it in notation, with numbers of entries and with marks; what the notation does not have, in words.
+
+        ``words``: what goes with an act of the table.
+        """
+        acts = [str(each) if isinstance(each, TableAct) else self.move for each in with_words(self.told, words)]
+        if self.refusal:
+            acts = [f"{self.refusal}: {self.move}", *acts]
+        acts = acts or [self.words]
+        taken_back = () if self.taken_back_by is None else (f"taken back by entry {self.taken_back_by}",)
+        return [*acts[:-1], "  ".join((acts[-1], *(f"[{mark}]" for mark in (*self.marks, *taken_back))))]
 
     @property
     def refusal(self) -> str:
@@ -64,17 +86,19 @@ class Line:
 class Transcript:
     """One game's entries, as far as they were seen."""
 
-    def __init__(self, rules_id: str) -> None:
+    def __init__(self, opened: log_pb2.GameOpen) -> None:
         """Raise ``LogError`` (``UNSUPPORTED``) for a game that nothing is told of."""
         try:
-            self._notation = notation(rules_id)
+            self._notation = notation(opened.rules_id)
         except UnknownRules as error:
             raise LogError(Code.UNSUPPORTED, str(error)) from None
-        self._rules_id = rules_id
+        self._rules_id = opened.rules_id
+        self._names_scribes = len(opened.scribe_keys) > 1
+        self._teller = Teller(opened.terms.strikes)
         self.entries: list[Line] = []
         self._rounds = 0
         """Lines of scoring rounds that count."""
-        self.scorings = Scorings(rules_id)
+        self.scorings = Scorings(opened.rules_id)
         """The positions right after each scoring that counts."""
 
     def see(self, happened: Happened) -> Line:
@@ -88,7 +112,9 @@ class Transcript:
             time_ms=happened.clock.referee_ms,
             event=happened.event,
             words=entry_words(happened, self._notation),
-            notation="" if change is None else game_text.line(self._rules_id, happened.before, change),
+            told=self._teller.tell(happened.event),
+            move=self._move(happened),
+            marks=self._marks(happened.event),
             broken=happened.broken,
             scored=() if change is None else tuple(self._notation.rounds(happened.after, self._rounds)),
         )
@@ -97,6 +123,22 @@ class Transcript:
         self.scorings.see(happened.after)
         return told
 
+    def _move(self, happened: Happened) -> str:
+        if isinstance(happened.event, Refused):
+            return f"{happened.seat}: {self._notation.describe(happened.event.move, happened.before)}"
+        if (change := change_of(happened.event)) is None:
+            return ""
+        return game_text.line(self._rules_id, happened.before, change) + accepted.write(happened.broken)
+
+    def _marks(self, event: Event) -> tuple[str, ...]:
+        match event:
+            case StoodIn():
+                return ("by the stand-in",)
+            case Moved(Author(Role.SCRIBE) as scribe) | Declared(scribe) if self._names_scribes:
+                return (f"by {scribe}",)
+            case _:
+                return ()
+
     def events(self) -> Iterator[Any]:
         """Return the engine's events that led to the position now."""
         return (told.change for told in self.entries if told.counts)
@@ -104,3 +146,14 @@ class Transcript:
     def counting_after(self, seq: int) -> list[int]:
         """Return later entries whose move, draw or pass counts."""
         return [told.seq for told in self.entries[seq + 1 :] if told.counts]
+
+
+def numbered(told: Line, width: int, words: str = "") -> list[str]:
+    """Return an entry for a list: its lines, the first with its number in so many columns, the others below it."""
+    first, *more = told.lines(words)
+    return [f"{told.seq:>{width}}  {first}", *(f"{'':>{width}}  {each}" for each in more)]
+
+
+def scored(told: Line, width: int) -> list[str]:
+    """Return what the entry scored, a line for each scoring round that stands, to be listed below it."""
+    return [f"{'':>{width}}  {each}" for each in told.scored if told.taken_back_by is None]

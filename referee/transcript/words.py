@@ -22,6 +22,7 @@ from referee.log.events import (
     Forfeit,
     Interrupted,
     Joined,
+    KeyChanged,
     Moved,
     Opened,
     Passed,
@@ -53,8 +54,8 @@ from referee.notation.registry import Notation
 from referee.notation.times import in_words, moment_utc
 
 
-def act_words(act: SeatAct | Corrected) -> str:
-    """Return what a seat or a scribe does, such as ``agrees to the take-back that entry 12 proposes``."""
+def act_words(act: SeatAct | Corrected | KeyChanged) -> str:
+    """Return what somebody does beside moves and rulings: ``agrees to the take-back that entry 12 proposes``."""
     match act:
         case Protested(_, against, rule_id, seat):
             return _for(seat, f"protests against entry {against} ({rule_id})")
@@ -68,6 +69,9 @@ def act_words(act: SeatAct | Corrected) -> str:
             return f"corrects and takes back everything after entry {to_seq}"
         case Resigned(_, seat):
             return _for(seat, "resigns")
+        case KeyChanged(_, seat, key):
+            of = "its key" if seat == UNNAMED else f"the key of seat {seat}"
+            return f"changes {of} to {key.hex()[:16]}…"
         case _:
             assert_never(act)
 
@@ -147,7 +151,9 @@ def entry_words(happened: Happened, notation: Notation) -> str:
             return f"{author}: joins"
         case Revealed(author):
             return f"{author}: opens its seed"
-        case Resigned() | TakeBackProposed() | Consented() | Protested() | Appealed() | Corrected():
+        case Resigned() | TakeBackProposed() | Consented() | Protested() | Appealed():
+            return f"{event.author}: {act_words(event)}"
+        case Corrected() | KeyChanged():
             return f"{event.author}: {act_words(event)}"
         case Ruled(author, ruling):
             accepted = move(ruling.move) if isinstance(ruling, Accept) else ""
@@ -156,6 +162,8 @@ def entry_words(happened: Happened, notation: Notation) -> str:
             return f"seat {late}: its time has run out"
         case WasAbsent(absent, since_ms):
             away = max(0, happened.clock.referee_ms - since_ms)
+            if not happened.in_play:
+                return f"seat {absent}: did not come for {in_words(away)}"
             return f"seat {absent}: was on turn, but disconnected for {in_words(away)}"
         case Interrupted(alive_ms):
             return f"the referee was down from {moment_utc(alive_ms)}, and all clocks stood still"

@@ -46,6 +46,11 @@ def corrected(table: str) -> Played | None:
     return seated.of(TABLES[table].rules_id, "corrected") if table.endswith("declared") else None
 
 
+def undealt(table: str) -> Played | None:
+    """That in which a seat keeps its share of the deck, by version 2 of the rules of the table."""
+    return seated.of(TABLES[table].rules_id, "undealt") if table.endswith("dealt") else None
+
+
 def changed(played: Played | None, at: Callable[[Played], int], change: Callable[[Any], object]) -> Forgery | None:
     """One entry altered, for which the rules of the table have to be what objects."""
     if played is None:
@@ -211,6 +216,26 @@ def scribed_seat_absent(table: str, played: Played) -> Forgery | None:
         return None
     at = next(i for i in acts(game, "move") if act_in(evil.entries(game)[i]).WhichOneof("author") == "scribe")
     return inserted(game, lambda _: at, log_pb2.Absent(seat=0))
+
+
+@by_referee
+def missed_from_before_it_was_awaited(table: str, played: Played) -> Forgery | None:
+    """A seat has to reveal from the last Join on, not from before it."""
+
+    def earlier(entry: log_pb2.Entry) -> None:
+        entry.absent.since_ms -= 1
+
+    return changed(undealt(table), lambda game: events(game, "absent")[0], earlier)
+
+
+@by_referee
+def missed_a_millisecond_too_early(table: str, played: Played) -> Forgery | None:
+    """The terms give the seat as long to come as it may be away."""
+
+    def early(entry: log_pb2.Entry) -> None:
+        entry.referee_ms -= 1
+
+    return changed(undealt(table), lambda game: events(game, "absent")[0], early)
 
 
 # --- by an arbiter ---------------------------------------------------------------------------------------------

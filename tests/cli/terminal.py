@@ -1,4 +1,4 @@
-"""Runs the real command at a terminal: its input and standard error are there, its output is read apart."""
+"""Runs the real command at a terminal: its input is there, and its output, its errors, or both."""
 
 from __future__ import annotations
 
@@ -43,13 +43,17 @@ class Terminal:
 
 
 @contextmanager
-def at_a_terminal(*words: str | Path) -> Iterator[Terminal]:
-    """The command, which is killed if it goes on."""
+def at_a_terminal(*words: str | Path, draws: bool = False, errors: Path | None = None) -> Iterator[Terminal]:
+    """The command, which is killed if it goes on.
+
+    ``draws``: its output goes to the terminal, too; otherwise it is read apart. ``errors``: where they go instead.
+    """
     ours, theirs = pty.openpty()
     # The first terminal that the leader of a session opens is its own: Ctrl-C comes from there.
-    script = 'terminal=$0; exec "$@" <"$terminal" 2>"$terminal"'
+    opens = 'terminal=$0; errors=$1; shift; exec "$@" <"$terminal"'
+    script = f'{opens} {">$terminal" if draws else ""} 2>"${{errors:-$terminal}}"'
     process = subprocess.Popen(
-        ["sh", "-c", script, os.ttyname(theirs), REFEREE, *map(str, words)],
+        ["sh", "-c", script, os.ttyname(theirs), str(errors or ""), REFEREE, *map(str, words)],
         stdout=subprocess.PIPE,
         text=True,
         start_new_session=True,

@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from referee.cli.adjudicate import recorded
-from referee.cli.recorder import Recorder
 from referee.games.results import Contest
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
@@ -22,6 +20,8 @@ from referee.notation.game_text import write
 from referee.notation.headers import Setup
 from referee.report.adjudication import adjudicate
 from referee.report.rulings import Policy
+from referee.transcript.recorder import Recorder
+from referee.transcript.rehearsal import recorded
 from tests.cli.inside import referee
 from tests.log import registered
 from tests.log.games import SIGNER
@@ -59,8 +59,8 @@ def fact(name: str, told: str) -> str:
 @pytest.mark.parametrize(
     ("policy", "entries", "ruling"),
     [
-        ("skip", 14, "arbiter 0 rules: seat 0 is passed over (TBL-2)"),
-        ("accept-as-played", 12, "stands against KDO-14 (TBL-7)"),
+        ("skip", 14, "arbiter: skip seat 0\n"),
+        ("accept-as-played", 12, "0: place 3 forest/forest 2,0 2,1 against KDO-14\n"),
     ],
 )
 def test_rulings_are_in_the_log_and_in_the_report(policy: str, entries: int, ruling: str, folder: Path) -> None:
@@ -163,7 +163,7 @@ def test_whatever_a_record_says_the_log_says_what_was_adjudicated(setup: Setup) 
                 continue
             ends[found.stopped is None, found.has_rulings] += 1
             if policy is not Policy.STOP and found.entered:
-                recorder = recorded(found, signers, [b""] * setup.seats)
+                recorder = recorded(found, signers[0], signers[2:])
                 assert recorder.record.game.position.state.digest() == found.state.digest()
     assert ends[False, False]
     assert setup.seats == 1 or ends[True, True] + ends[False, True]
@@ -206,7 +206,7 @@ def test_points_that_a_position_cannot_have(tmp_path: Path) -> None:
     assert done.stderr == f"referee: {position}: seat 0: 5 points with 0 scoring rounds held; expected 0\n"
 
 
-def test_boards_alone_are_scored_and_nothing_else_takes_them(folder: Path) -> None:
+def test_boards_alone_are_scored_and_make_no_record(folder: Path) -> None:
     file = folder / "boards.txt"
     file.write_text(BOARDS["kingdomino"], encoding="ascii")
     done = referee("score", file)
@@ -216,12 +216,10 @@ def test_boards_alone_are_scored_and_nothing_else_takes_them(folder: Path) -> No
     found = json.loads(referee("score", file, "--json").stdout)
     assert (found["over"], found["result"], found["places"]) == (True, "10 3", [1, 2])
     keys = ("--key", folder / "scribe.pem", "--referee-key", folder / "referee.pem", "--out", folder / "no.gamelog")
-    for command in (("show",), ("adjudicate",), ("record", *keys)):
+    for command in (("adjudicate",), ("record", *keys)):
         done = referee(command[0], file, *command[1:])
         assert (done.returncode, done.stdout) == (2, ""), command
-        assert "these are boards alone, without a game or a position: `referee score` reads them" in done.stderr, (
-            command
-        )
+        assert "boards alone, without a game or a position: only `referee score` and `referee show`" in done.stderr
 
 
 def test_the_report_of_a_dealt_game_with_refused_attempts(tmp_path: Path) -> None:

@@ -189,3 +189,21 @@ def test_a_directory_without_games_and_keys_of_one_game(files: tuple[Path, Path]
     assert (done.returncode, done.stderr) == (1, f"referee: {empty}: this directory has no .gamelog file\n")
     done = referee("audit", tmp_path, "--key", files[1], "--seat-key", f"0={seat_key(0).public.raw.hex()}")
     assert (done.returncode, "; expected one file" in done.stderr) == (2, True)
+
+
+def test_a_name_of_a_file_makes_no_line_and_steers_no_terminal(files: tuple[Path, Path], tmp_path: Path) -> None:
+    """Files come from strangers, by mail."""
+    log, vkey = files
+    folder = tmp_path / "games"
+    folder.mkdir()
+    forged = "x\nCOMPLETE      final.gamelog, 124 entries\x1b[31m\n.gamelog"
+    (folder / forged).write_bytes(log.read_bytes()[:-40])
+    done = referee("audit", folder, "--key", vkey)
+    assert done.returncode == 3
+    assert done.stdout.count("\n") == 2
+    assert done.stdout.startswith("PREFIX        x\\nCOMPLETE      final.gamelog, 124 entries\\x1b[31m\\n.gamelog, ")
+    missing = folder / "none\x1b[2J\n.gamelog"
+    for words in (("show", missing), ("audit", missing, "--key", vkey), ("docket", missing), ("report", missing)):
+        done = referee(*words)
+        assert (done.stdout, done.stderr.count("\n"), "\x1b" in done.stderr) == ("", 1, False)
+        assert "none\\x1b[2J\\n.gamelog: No such file" in done.stderr

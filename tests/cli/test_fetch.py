@@ -48,8 +48,11 @@ def test_nobody_listens(tmp_path: Path) -> None:
     assert not (tmp_path / "x").exists()
 
 
-@pytest.mark.parametrize("game", ["x", NO_GAME[:-1], "G" + NO_GAME[1:], NO_GAME.replace("0", "A")])
+@pytest.mark.parametrize("game", ["x", NO_GAME[:7], NO_GAME + "0", "G" + NO_GAME[1:], NO_GAME.replace("0", "A")])
 def test_what_is_no_id(game: str, tmp_path: Path) -> None:
     done = referee("fetch", game, "--out", tmp_path / "x")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"referee: game {game!r}: expected 32 lower-case hexadecimal digits\n"
+    assert (
+        done.stderr
+        == f"referee: game {game!r}: expected 32 lower-case hexadecimal digits, or the first 8 of them or more\n"
+    )

@@ -15,6 +15,7 @@ from referee.cli import COMMANDS
 from referee.transcript.game_file import GameFile
 from tests.cli import command, inside
 from tests.log.games import SIGNER
+from tests.sizes import sample_of
 
 FROZEN = Path(__file__).parent.parent / "frozen"
 LOG = FROZEN / "alhambra-1-aborted.gamelog"
@@ -29,7 +30,7 @@ def same(*words: str | Path, stdin: str = "") -> tuple[int, str, str]:
     return found
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", sample_of(COMMANDS, 6))
 def test_every_command_starts(name: str) -> None:
     code, told, _ = same(name, "--help")
     assert (code, f"referee {name} " in told) == (0, True)
@@ -103,7 +104,7 @@ def test_what_is_no_answer_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_handles_signals_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def serve(_: object, **how: object) -> None:
+    def serve(*_: object, **how: object) -> None:
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
     monkeypatch.setattr("referee.cli.serve._run", serve)

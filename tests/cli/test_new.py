@@ -143,7 +143,7 @@ async def play_new(running: Referee, folder: Path, *words: str | Path) -> Path:
     """Opens a game with these words, plays it to its end and fetches its file."""
     new = ("new", "--server", running.address, "--data", running.folder)
     done = await asyncio.to_thread(referee, *new, *words)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr.count("\n")) == (0, 1)
     joins = [parse_join(line) for line in re.findall(r"^seat \d: (.*)$", done.stdout, re.MULTILINE)]
     await asyncio.gather(*(play_async(join, load("random", seed=join.seat)) for join in joins))
     file = folder / f"{joins[0].game_id}.gamelog"

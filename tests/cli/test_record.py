@@ -101,9 +101,18 @@ def test_piles_that_were_cut_by_eye_are_a_record_with_a_comment(
     assert words in " ".join(referee("report", out, "--key", verifier(keys)).stdout.split())
     # Version 1 of the rules refuses it as ever, in its own words.
     text.write_text(text.read_text(encoding="utf-8").replace('[Version "2"]', '[Version "1"]'), encoding="utf-8")
-    refused = referee("score", text)
-    assert refused.returncode == 8
-    assert "five piles that differ by one card at most" in refused.stderr
+    remedy = 'expected the header [Version "2"]: by its rules this line is legal'
+    made = ("--key", keys / "scribe.pem", "--referee-key", keys / "referee.pem", "--out", tmp_path / "no.gamelog")
+    for command in (("score",), ("show",), ("record", *made)):
+        refused = referee(command[0], text, *command[1:])
+        assert refused.returncode == 8
+        assert "five piles that differ by one card at most" in refused.stderr
+        assert refused.stderr.endswith(f"; {remedy}\n")
+    told = " ".join(referee("adjudicate", text).stdout.split())
+    assert '-> the adjudication ends here; with the header [Version "2"] it is legal' in told
+    # What no version allows gets no such remedy.
+    text.write_text(text.read_text(encoding="utf-8").replace("\nmarket: ", "\nmarket: tower-12 tower-12 ", 1))
+    assert "Version" not in referee("show", text).stderr
 
 
 def test_a_text_that_breaks_off_becomes_a_prefix_and_an_aborted_game_is_complete(keys: Path, tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ from tests.cli.inside import referee
 from tests.service.conftest import running
 from tests.service.player import SCRIBE, Play, bearer, refused
 from tests.service.test_again import moved
+from tests.store.changes import UNLISTED
 
 
 @dataclass
@@ -106,7 +107,7 @@ async def test_games_are_listed_with_the_reason(tmp_path: Path) -> None:
 async def test_the_entries_come_back_from_a_copy(tmp_path: Path) -> None:
     case = await set_back(tmp_path)
     lost = case.lost
-    assert "restored: nothing is lost" in case.recover(lost.id, "--from", case.files[lost.id])
+    assert "restored: nothing is lost" in case.recover(lost.id[:8], "--from", case.files[lost.id])
     assert lost.id not in case.recover(code=1)
     async with running(case.data) as (_, client):
         moved(lost, client)
@@ -116,6 +117,57 @@ async def test_the_entries_come_back_from_a_copy(tmp_path: Path) -> None:
         await lost.to_the_end()
     report = case.audit(await fetched(case, lost), "--receipt", case.receipt)
     assert (report["verdict"], report["comments"]) == ("COMPLETE", [])
+
+
+async def test_a_look_upgrades_nothing_and_a_repair_keeps_a_copy(tmp_path: Path) -> None:
+    case = await set_back(tmp_path)
+    store, copy = case.data / STORE_FILE, case.data / f"{STORE_FILE}.v5"
+
+    def version(path: Path) -> int:
+        with closing(sqlite3.connect(path)) as other:
+            found: int = other.execute("PRAGMA user_version").fetchone()[0]
+            return found
+
+    with closing(sqlite3.connect(store)) as other:
+        other.executescript(UNLISTED)
+    before = store.read_bytes()
+    told = case.recover(code=1)
+    assert f"{store}: an earlier program wrote it (store version 5), and a look changes nothing" in told
+    assert store.read_bytes() == before
+    assert not copy.exists()
+    told = case.recover(case.lost.id, "--continue")
+    assert told.startswith(f"{store}: of an earlier program; kept as {copy} and brought up to date\n")
+    assert (version(store), version(copy)) == (6, 5)
+    assert case.lost.id not in case.recover(code=1)
+    with closing(sqlite3.connect(store)) as other:
+        other.execute("PRAGMA user_version = 7")
+    told = case.recover(code=1)
+    assert f"{store}: a newer program wrote it (store version 7; this program has 6), and nothing was changed" in told
+    assert told.endswith("expected the newer program\n")
+    copy.replace(f"{store}.v6")
+    assert f"or {store}.v6, the copy from before the upgrade" in case.recover(code=1)
+
+
+async def test_a_directory_that_others_may_write(tmp_path: Path) -> None:
+    async with running(tmp_path / "data"):
+        pass
+    verifier = tmp_path / "data" / VERIFIER_FILE
+    made = verifier.stat()
+    for mode in (0o777, 0o770, 0o1777, 0o722):
+        (tmp_path / "data").chmod(mode)
+        # Only a process of its own can serve.
+        run, word = (command.referee, "serve") if mode == 0o777 else (referee, "recover")
+        done = run(word, "--data", tmp_path / "data")
+        assert done.returncode == 1
+        assert done.stderr == (
+            f"referee: {tmp_path / 'data'}: others may put another key or database there (mode {mode:04o}); "
+            f"expected: chmod go-w {tmp_path / 'data'}\n"
+        )
+    (tmp_path / "data").chmod(0o755)
+    async with running(tmp_path / "data"):
+        pass
+    again = verifier.stat()
+    assert (made.st_ino, made.st_mtime_ns) == (again.st_ino, again.st_mtime_ns), "not written again"
 
 
 async def test_on_without_what_is_lost_and_openly(tmp_path: Path) -> None:
@@ -155,7 +207,8 @@ async def test_stopped_between_the_entry_and_the_mark(tmp_path: Path, steps: int
     with closing(sqlite3.connect(case.data / MARKS_FILE)) as marks, marks:
         marks.execute("DROP TRIGGER full")
     assert lost.id in case.recover(code=1)
-    assert f"goes on without {count} entries" in case.recover(lost.id, then).replace("one entry", "1 entries")
+    begins = "goes on" if then == "--continue" else "ended"
+    assert f"{begins} without {count} entries" in case.recover(lost.id, then).replace("one entry", "1 entries")
     assert lost.id not in case.recover(code=1)
     if then == "--continue":
         async with running(case.data) as (_, client):

@@ -20,6 +20,7 @@ from referee_clients.join import format_join
 from tests import one_loop
 from tests.cli import inside
 from tests.cli.command import REFEREE
+from tests.cli.terminal import at_a_terminal
 from tests.service.player import SCRIBE, Play, connected, seat_key
 
 
@@ -62,7 +63,7 @@ class Club:
         code, text, error = here(
             "new", "--server", self.address, "--data", self.path / "data", "--json", *arbiters, *words
         )
-        assert (code, error) == (0, "")
+        assert (code, error.startswith("warning: these join strings work on this machine only")) == (0, True)
         return Game(self, json.loads(text))
 
 
@@ -200,10 +201,10 @@ def shown(game: Game, protest: int) -> None:
     assert here("audit", file, "--key", key)[0] == Verdict.COMPLETE
     _, told, _ = here("show", file, "--moves")
     for line in (
-        'arbiter 0 rules: the game is paused: "the fire alarm"',
-        "seat 2 forfeits (illegal moves) (TBL-2)",
-        "stands against KDO-13 (TBL-7) (taken back)",
-        f"{protest}  scribe 0: protests against entry",
+        'arbiter: pause "the fire alarm"',
+        "arbiter: forfeit seat 2 illegal moves under TBL-2",
+        " against KDO-13  [taken back by entry ",
+        f"{protest}  0: protest against ",
         "end (adjudicated): seat 0 5 points, place 2",
     ):
         assert line in told, line
@@ -235,11 +236,77 @@ def test_it_tells_and_asks_before_it_sends(club: Club) -> None:
     assert told.endswith("entered as entry 1\n")
 
 
+def test_a_ruling_on_a_game_that_goes_on(club: Club) -> None:
+    game = club.new("--rules", "kingdomino")
+    play = game.until("choose_domino")
+    words = [game.id, "--places", "1,2", "--rule", "TBL-36", *game.by("arbiter", "arbiter0")]
+    with subprocess.Popen(
+        [REFEREE, "rule", "adjudicate", *map(str, words)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as asking:
+        assert asking.stdout is not None
+        assert "the game is over" in asking.stdout.readline()
+        newest = game.play(lambda found: found.record.size > play.record.size).record.size - 1
+        _, error = asking.communicate("y\n")
+    assert asking.returncode == 1
+    went = f"the game went on meanwhile: its newest entry is {newest}; your act was not entered"
+    assert error == f"referee: {went}; expected a game that is paused: add --pause\n"
+
+    calls = 'seat 1 calls for an arbiter: "the line is wrong"'
+    code, told, error = here("call", game.created["joins"]["1"], "the line is wrong")
+    assert (code, error, told.splitlines()[0]) == (0, "", calls)
+    found = here("docket", game.id, "--server", club.address)[1]
+    assert f"{calls} (call 1, since " in found
+    data = ("--server", club.address, "--data", club.path / "data")
+    assert f"game {game.id[:8]}: {calls} (0 s ago)" in here("status", *data, "--once")[1]
+    code, _, error = here("call", game.created["joins"]["1"], "and another thing")
+    assert (code, error) == (1, "referee: the referee refused: NOT_AWAITED: your call before this one is still open\n")
+    code, _, error = here("call", game.created["joins"]["0"], "two\nlines")
+    assert code == 2
+    assert error.endswith("; expected 1 to 200 printable characters on one line\n")
+
+    still = "the game is still paused: `referee rule resume` lets it go on\n"
+    code, told, error = here("rule", "adjudicate", *words, "--pause", typed="n\n")
+    assert (code, error) == (1, "referee: nothing was sent\n")
+    assert told.startswith(f"paused the game first, as entry {newest + 1}\narbiter 0 rules: the game is over: seat 0 p")
+    assert told.endswith(still)
+    on = ["--rule", "TBL-2", *game.by("arbiter", "arbiter0"), "--pause", "--yes"]
+    code, told, error = here("rule", "restore", game.id, "--to", newest - 1, *on)
+    assert (code, error) == (0, "")
+    assert told.startswith("the game was already paused\narbiter 0 rules: the game goes back to entry")
+    assert told.endswith(still)
+    code, _, error = here("rule", "skip", game.id, "--seat", 9, *on)
+    assert (code, error) == (
+        1,
+        "referee: not allowed now: this game has no seat 9 (TBL-30); expected a seat from 0 to 1\n",
+    )
+    code, told, error = here("rule", "adjudicate", *words, "--pause", "--yes")
+    assert (code, error, "still paused" in told) == (0, "", False)
+    assert "paused" not in here("docket", game.id, "--server", club.address)[1].partition("entry")[0]
+
+
+def test_the_console_at_a_terminal(club: Club) -> None:
+    game = club.new("--rules", "kingdomino")
+    words = game.by("arbiter", "arbiter0")
+    with at_a_terminal("arbiter", *map(str, words)) as terminal:
+        terminal.wait_for("1 game; nobody calls")
+        terminal.wait_for(game.id[:8])
+        terminal.press("\x11")  # Ctrl+Q
+        assert terminal.process.wait() == 0
+
+
 def test_what_is_wrong_is_told_in_a_line(club: Club, tmp_path: Path) -> None:
     game = declared(club)
     arbiter = [*game.by("arbiter", "arbiter0"), "--yes"]
     cases: list[tuple[tuple[object, ...], int, str]] = [
-        (("rule", "pause", "abc", *arbiter), 2, "game 'abc': expected 32 lower-case hexadecimal digits"),
+        (
+            ("rule", "pause", "abc", *arbiter),
+            2,
+            "game 'abc': expected 32 lower-case hexadecimal digits, or the first 8",
+        ),
         (("rule", "pause", "0" * 32, *arbiter), 1, "UNKNOWN_GAME"),
         (
             ("rule", "pause", game.id, *arbiter[:2], "--key", club.keys["arbiter0"]),
@@ -250,8 +317,8 @@ def test_what_is_wrong_is_told_in_a_line(club: Club, tmp_path: Path) -> None:
         (("rule", "pause", game.id, *arbiter, "--arbiter", 5), 1, "this game has no arbiter 5"),
         (
             ("rule", "void", game.id, *arbiter),
-            1,
-            "there is no rule '' (TBL-30); expected a rule of the game, or of the table",
+            2,
+            "--rule is missing: every ruling but pause, adjourn and resume names the rule that it applies",
         ),
         (("rule", "void", game.id, *arbiter, "--rule", "X-1"), 1, "there is no rule 'X-1'"),
         (("rule", "pause", game.id, *arbiter, "--reason", "\x1b"), 2, "expected at most 4000 printable characters"),
@@ -261,6 +328,7 @@ def test_what_is_wrong_is_told_in_a_line(club: Club, tmp_path: Path) -> None:
         (("rule", "accept", game.id, "dance", *arbiter, "--seat", 0), 2, "'0: dance': line 1, column 4: syntax"),
         (("rule", "pause", game.id, "--server", "127.0.0.1:1", *arbiter[2:]), 1, "nothing listens there"),
         (("rule", "pause", game.id, *game.by("scribe", "arbiter0"), "--yes"), 1, "PERMISSION_DENIED"),
+        (("arbiter", *arbiter[:-1]), 2, "the console needs a terminal; expected one"),
         (("resign", "nonsense#", "--key", club.keys["seat0"]), 2, "not a join string"),
         (("resign", f"@{tmp_path / 'none'}", "--key", club.keys["seat0"]), 2, "No such file"),
         (("resign", game.id, *game.by("scribe")), 2, "no seat; expected --seat N"),
@@ -344,6 +412,10 @@ def test_the_organiser_gives_up_what_nobody_rules_on(club: Club) -> None:
     code, told, error = here("abort", game.id, *data, "--yes")
     assert (code, error) == (0, "")
     assert f"game {game.id} is aborted after " in told
+    code, told, _ = here("docket", game.id[:8], "--server", club.address)
+    assert told.splitlines()[1:3] == ["the game is over: no result: the organiser aborted the game", "  no result"]
+    assert "(KDO-1); the game ended before anybody ruled on it" in told
+    assert "has to rule" not in told
     code, _, error = here("abort", game.id, *data, "--yes")
     assert code == 1
     assert "over" in error

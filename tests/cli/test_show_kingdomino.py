@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -54,9 +55,9 @@ def test_moves_have_a_line_for_every_entry_and_one_for_every_seats_points(played
     assert len(lines) == len(played.entries) + 2
     assert [line.split(": ")[2] for line in points] == [f"{state.score(seat)} points" for seat in (0, 1)]
     assert lines[-4:-2] == points
-    assert any(line.startswith("chance: first order: ") for line in lines)
-    assert any(line.startswith("chance: line: ") for line in lines)
-    kinds = [line.split(": ")[1].split()[0] for line in lines if line.startswith("seat ")]
+    assert any(line.startswith("first order: ") for line in lines)
+    assert any(line.startswith("line: ") for line in lines)
+    kinds = [line.split(": ")[1].split()[0] for line in lines if re.match(r"\d: ", line)]
     assert kinds.count("castle") == 2
     assert kinds.count("choose") == 24
     assert kinds.count("place") + kinds.count("discard") == 24
@@ -86,13 +87,13 @@ def test_scribes_and_refused_moves() -> None:
     assert attempt(running, PlaceDomino(state.due().number, (0, 0), (0, 1)))
     assert attempt(running, ChooseDomino(state.offer[0]))
     game_file = GameFile.read(BytesIO(running.file()))
-    moves = [str(told) for told in game_file.transcript.entries]
+    moves = [told.partition("  ")[2] for told in game_file.numbered_moves()]
     assert "options: frame relative, declared_order 0 1 1 0" in game_file.header()
-    assert any(line.startswith("chance: line: ") and line.endswith(" (by scribe 1)") for line in moves)
+    assert any(line.startswith("line: ") and line.endswith("  [by scribe 1]") for line in moves)
     due = state.due()
     assert moves[-2:] == [
-        f"refused (KDO-18): seat {state.seat}: place {due} 0,0 0,1",
-        f"refused (KDO-7): seat {state.seat}: choose {state.domino_set.dominoes[state.offer[0] - 1]}",
+        f"refused (KDO-18): {state.seat}: place {due} 0,0 0,1",
+        f"refused (KDO-7): {state.seat}: choose {state.domino_set.dominoes[state.offer[0] - 1]}",
     ]
 
 

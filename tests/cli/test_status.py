@@ -18,13 +18,14 @@ import pytest
 from referee.cli.status import picture
 from referee.v1 import game_pb2
 from referee.v1 import status_service_pb2 as pb
+from referee_clients.standing import how_it_stands
 from tests.cli.command import NOBODY, REFEREE
 from tests.cli.inside import referee
 from tests.service.player import connected
 from tests.service.process import serve
 from tests.waiting import waiting_for
 
-COLUMNS = ["game", "state", "entries", "since", "waits", "for", "connected", "watchers"]
+COLUMNS = ["game", "entries", "since", "connected", "watchers", "how", "it", "stands"]
 
 
 async def test_a_table_and_json(tmp_path: Path) -> None:
@@ -44,10 +45,10 @@ async def test_a_table_and_json(tmp_path: Path) -> None:
     assert (table.returncode, table.stderr) == (0, "")
     lines = table.stdout.splitlines()
     assert "open games 2" in lines[0]
-    assert lines[4].split() == COLUMNS
-    games = [line for line in lines if "joining" in line or "playing" in line]
+    assert lines[5].split() == COLUMNS
+    games = [line for line in lines if "waits for" in line or "in play" in line]
     assert [line.split()[0] for line in games] == [play.id[:8], other.id[:8]], "the longest wait first"
-    assert "seat 0 ani, seat 1, seat 2" in games[0]
+    assert "waits for players to join: seat 0 ani, seat 1, seat 2" in " ".join(table.stdout.split())
     found = json.loads(as_json.stdout)
     assert [game["id"] for game in found["games"]] == [play.id, other.id]
     assert found["games"][1]["state"] == "GAME_STATE_PLAYING"
@@ -81,7 +82,7 @@ async def test_live_on_a_terminal(tmp_path: Path) -> None:
     await until_shown(terminal, "no open games")
     async with connected(running.address, running.token) as client:
         await client.play(2)
-        await until_shown(terminal, "joining")
+        await until_shown(terminal, "to join")
     running.process.terminate()
     assert await running.process.wait() == 0
     await until_shown(terminal, "asking again")
@@ -135,18 +136,64 @@ def rendered(found: pb.GetStatusResponse, width: int, **more: object) -> str:
 
 
 @pytest.mark.parametrize("width", [80, 119, 120, 200])
-def test_nothing_but_who_is_waited_for_gives_way(width: int) -> None:
-    seats = [pb.SeatStatus(awaited=True, connected=i == 1, principal="somebody with a long name") for i in range(6)]
+def test_nothing_is_cut(width: int) -> None:
+    seats = [
+        pb.SeatStatus(awaited=True, connected=i == 1, principal=f"somebody-{i}-with-a-long-name") for i in range(6)
+    ]
     text = rendered(
         status(seats=seats, size=12_345, since_ms=1, watchers=1000, state=game_pb2.GAME_STATE_PLAYING), width
     )
     lines = text.splitlines()
     assert max(map(len, lines)) <= width
-    assert all(word in lines[4] for word in COLUMNS)
+    assert all(word in lines[5] for word in COLUMNS)
     (row,) = [line for line in lines if line.startswith("abab")]
-    for word in ("playing", "12345", "1 d 03:46", "seat 0 somebody", "· 1 · · · ·", "1000"):
+    for word in ("12345", "1 d 03:46", "· 1 · · · ·", "1000", "in play"):
         assert word in row
+    told = "".join(line[line.index("in play") if line == row else row.index("in play") :].strip() for line in lines[7:])
+    assert told.replace(" ", "") == "inplay:" + ",".join(f"seat{i}somebody-{i}-with-a-long-name" for i in range(6))
     assert ("ab" * 16 in row) == (width >= 120)
+
+
+def test_every_state_is_a_sentence() -> None:
+    seats = [pb.SeatStatus(awaited=True), pb.SeatStatus(), pb.SeatStatus(awaited=True, scribed=True)]
+    disputed: dict[str, object] = {"open_disputes": [37, 40]}
+    cases: list[tuple[game_pb2.GameState.ValueType, dict[str, object], str]] = [
+        (game_pb2.GAME_STATE_JOINING, {"seats": seats}, "waits for players to join: seat 0, seat 2 (by a scribe)"),
+        (game_pb2.GAME_STATE_REVEALING, {"seats": seats[:1]}, "waits for seeds of the deal: seat 0"),
+        (game_pb2.GAME_STATE_PLAYING, {"scribe_awaited": True}, "in play: a scribe, to declare what was drawn"),
+        (
+            game_pb2.GAME_STATE_PLAYING,
+            {"seats": seats[:1], "asked_to_consent": [0, 1]},
+            "in play: seat 0; a take-back is proposed: seats 0 and 1 yet to agree",
+        ),
+        (
+            game_pb2.GAME_STATE_PAUSED,
+            disputed,
+            "paused: an arbiter has to let it go on; protest open: an arbiter has to rule on entries 37 and 40",
+        ),
+        (game_pb2.GAME_STATE_ADJOURNED, {}, "adjourned: an arbiter has to let it go on"),
+        (
+            game_pb2.GAME_STATE_RESULT_OPEN,
+            {"until_ms": 1_795_000_000_000},
+            "played out: time to protest, until 2026-11-18 11:06:40 UTC",
+        ),
+        (
+            game_pb2.GAME_STATE_RESULT_OPEN,
+            disputed,
+            "played out: waits for an arbiter to rule on entries 37 and 40",
+        ),
+        (game_pb2.GAME_STATE_UNSPECIFIED, {}, "cannot be looked at just now"),
+    ]
+    assert {state for state, _, _ in cases} == {*game_pb2.GameState.values()} - {game_pb2.GAME_STATE_OVER}
+    for state, fields, sentence in cases:
+        (game,) = status(state=state, **fields).games
+        assert how_it_stands(game, 0).plain == sentence
+
+
+def test_acts_that_came_too_late_have_not_failed() -> None:
+    found = status()
+    found.server.acts_failed, found.server.acts_overtaken = 26, 25
+    assert "25 came too late because somebody was faster, 1 failed" in rendered(found, 100)
 
 
 def test_words_of_others_cannot_steer_the_terminal() -> None:
@@ -163,4 +210,12 @@ def test_more_games_than_lines() -> None:
     found.server.open_games = 150
     text = rendered(found, 80, height=24)
     assert len(text.splitlines()) <= 24
-    assert "and 134 more, which have waited less" in text
+    shown = sum(line.startswith("0000") for line in text.splitlines())
+    assert shown > 10
+    assert f"and {149 - shown} more, which have waited less" in text
+    for game in found.games:
+        game.seats.extend([pb.SeatStatus(awaited=True, principal="a-long-name-of-somebody")] * 6)
+        game.state = game_pb2.GAME_STATE_PLAYING
+    text = rendered(found, 80, height=24)
+    assert len(text.splitlines()) <= 24
+    assert "more, which have waited less" in text

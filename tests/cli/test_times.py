@@ -49,9 +49,44 @@ def test_clocks(text: str, expected: log_pb2.ClockTerms) -> None:
     assert clock_in_words(expected) == text
 
 
-@pytest.mark.parametrize("text", ["", "10m", "10+5", "10m+", "+5s", "10m+5s+5s", "30s/turn", "/move", "10m d", "d3s"])
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("5m", "5m+0s"),
+        ("5m + 3s", "5m+3s"),
+        ("5:00+3", "5m+3s"),
+        ("5:00 + 3s", "5m+3s"),
+        ("90:00", "1h30m+0s"),
+        ("1:30:00+30", "1h30m+30s"),
+        ("0:30/move", "30s/move"),
+        ("10:00  d3", "10m d3s"),
+    ],
+)
+def test_clocks_as_people_also_write_them(text: str, same: str) -> None:
+    assert clock_in_words(clock("--clock", text)) == same
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "10",
+        "10+5",
+        "10m+5",
+        "5:60",
+        "5:0+3",
+        "10:00+",
+        "10m+",
+        "+5s",
+        "10m+5s+5s",
+        "30s/turn",
+        "/move",
+        "10m d",
+        "d3s",
+    ],
+)
 def test_no_clocks(text: str) -> None:
-    with pytest.raises(Failure, match=r"expected BASE\+MORE"):
+    with pytest.raises(Failure, match=r"expected BASE \(10m\), BASE\+MORE"):
         clock("--clock", text)
 
 

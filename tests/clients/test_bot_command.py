@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import subprocess
 from pathlib import Path
 
@@ -11,12 +12,24 @@ import pytest
 
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
-from referee_clients import format_join, play_async
+from referee.log.v1.log_pb2 import ClockTerms, Increment, Terms
+from referee.v1.access_service_pb2 import SCOPE_PLAY
+from referee_clients import Join, format_join, play_async
 from referee_clients.bots import load, names
 from referee_clients.sdk.organiser import Opened, organiser
+from tests.cli.inside import referee as command
 from tests.clients.referee_process import REFEREE, Referee
+from tests.service.player import connected
+from tests.service.test_access import Office
+from tests.sizes import campaign
+from tests.waiting import until, waiting_for
+
+KEYS = Path(os.environ["XDG_DATA_HOME"]) / "tile-referee" / "keys"
 
 BOTS = """
+from pathlib import Path
+from time import sleep
+
 class Cheat:
     def choose(self, observation, legal_moves):
         return type(legal_moves[0])(tuple(observation.row))
@@ -26,6 +39,24 @@ def fails(observation, legal_moves):
 
 def first(observation, legal_moves):
     return legal_moves[0]
+
+def hangs(observation, legal_moves):
+    while True:
+        pass
+
+class Slow:
+    # Waits before its third move until there is a file; a class, so every game has one of its own.
+
+    def __init__(self):
+        self.moves = 0
+
+    def choose(self, observation, legal_moves):
+        self.moves += 1
+        while self.moves == 3 and not Path("go").exists():
+            Path("waits").touch()
+            sleep(0.01)
+        return legal_moves[0]
+
 """
 
 
@@ -57,7 +88,7 @@ async def run(
     )
 
 
-@pytest.mark.parametrize("source", ["words", "stdin", "file", "environment"])
+@pytest.mark.parametrize("source", ["words", "stdin", campaign("file"), campaign("environment")])
 async def test_a_game_to_its_end(opened: Opened, tmp_path: Path, source: str) -> None:
     (tmp_path / "join").write_text(line(opened) + "\n")
     join = {"words": ["--join", line(opened)], "stdin": ["--join", "-"], "file": ["--join", "@join"]}.get(source, [])
@@ -65,7 +96,11 @@ async def test_a_game_to_its_end(opened: Opened, tmp_path: Path, source: str) ->
     stdin = line(opened) + "\n" if source == "stdin" else ""
     other = asyncio.create_task(play_async(opened.joins[1], load("greedy")))
     done = await run(tmp_path, "greedy", *join, "--verifier", opened.verifier, stdin=stdin, env=env)
-    assert (done.returncode, done.stderr) == (0, "seat 0 taken, waiting for the others\nthe game begins\n")
+    said = done.stderr.splitlines()
+    assert (done.returncode, said[1:]) == (0, ["seat 0 taken, waiting for the others", "the game begins"])
+    kept = KEYS / f"{opened.joins[0].address}-{opened.game_id}-0.pem"
+    assert said[0] == f"the key of seat 0 is kept in {kept}"
+    assert (kept.stat().st_mode & 0o777, KEYS.stat().st_mode & 0o777) == (0o600, 0o700)
     result = await other
     assert f"(seat 0: {result.scores[0]}, seat 1: {result.scores[1]})" in done.stdout
     assert done.stdout.startswith("Seat 0 finished ")
@@ -86,7 +121,7 @@ async def test_a_bot_of_another_game_leaves_the_seat_free(referee: Referee, tmp_
         opened = await organising.open_game("rollwrite", 1)
     done = await run(tmp_path, "builder", "--join", line(opened))
     assert done.returncode == 2
-    assert done.stderr == (
+    assert done.stderr.endswith(
         "referee: no bot 'builder' for rollwrite: there are random, greedy, planner; "
         "module:attribute for one of your own\n"
     )
@@ -109,6 +144,89 @@ async def test_a_bot_that_fails_is_exit_code_3(opened: Opened, tmp_path: Path, b
     if bot == "mine:fails":
         places = [line.split('"')[1] for line in done.stderr.splitlines() if line.startswith("  File ")]
         assert places == [str(tmp_path / "mine.py")], "and with no other"
+
+
+async def test_a_bot_that_failed_goes_on_with_the_same_command(opened: Opened, tmp_path: Path) -> None:
+    other = asyncio.create_task(play_async(opened.joins[1], load("greedy")))
+    done = await run(tmp_path, "mine:fails", "--join", line(opened))
+    assert (done.returncode, "RuntimeError: I cannot" in done.stderr) == (3, True)
+    done = await asyncio.to_thread(command, "bot", "greedy", "--join", line(opened), "--no-keep")
+    assert done.returncode == 1
+    assert "the key of seat 0 is not kept: a bot that is stopped loses its seat\n" in done.stderr
+    assert "seat 0 was taken with another key; expected the private key of " in done.stderr
+    done = await asyncio.to_thread(command, "bot", "greedy", "--join", line(opened))
+    assert done.returncode == 0, done.stderr
+    assert (await other).ending == "RULES"
+
+
+async def test_a_bot_that_hangs_does_not_hold_its_process(referee: Referee, tmp_path: Path) -> None:
+    """It ends with its flag, or at the limit for a move, and then perhaps resigns."""
+    async with connected(referee.address, referee.token) as client:
+        terms = Terms(table_rules=2, clock=ClockTerms(increment=Increment(base_ms=1_000, increment_ms=5_000)))
+        created = [await client.create(2, rules_id="kingdomino", terms=terms) for _ in range(2)]
+    joins = [format_join(referee.address, game.game.id, 0, game.seat_tokens[0]) for game in created]
+    others = [Join(referee.address, game.game.id, 1, game.seat_tokens[1]) for game in created]
+    limited = ("--move-limit", "200ms", "--resign-on-failure")
+    opponents = [asyncio.create_task(play_async(join, load("greedy", "kingdomino"))) for join in others]
+    flagged, resigned = await asyncio.gather(
+        run(tmp_path, "mine:hangs", "--join", joins[0]),
+        run(tmp_path, "mine:hangs", "--join", joins[1], *limited),
+    )
+    results = await asyncio.gather(*opponents)
+    assert (flagged.returncode, flagged.stdout) == (
+        0,
+        "Seat 0 finished number 2; seat 1 wins: seat 0 ran out of time.\n",
+    )
+    assert resigned.returncode == 3
+    assert resigned.stderr.endswith("referee: the bot did not choose a move within 200ms\n")
+    assert [result.ending for result in results] == ["FLAG", "RESIGNED"]
+
+
+async def test_every_game_of_a_principal(referee: Referee, tmp_path: Path) -> None:
+    """One at a time, the one that was opened first; stopped by a signal in the middle of a game, and started again."""
+    async with connected(referee.address, referee.token) as client:
+        token = (await Office(client).issue("ani", SCOPE_PLAY)).secret
+        created = [await client.create(2, rules_id="kingdomino", principals=["ani", ""]) for _ in range(2)]
+    (tmp_path / "mine.py").write_text(BOTS)
+    (tmp_path / "token").write_text(token)
+    ids = [game.game.id for game in created]
+    others = [
+        asyncio.create_task(
+            play_async(Join(referee.address, game.game.id, 1, game.seat_tokens[1]), load("greedy", "kingdomino"))
+        )
+        for game in created
+    ]
+    words = ("bot", "mine:Slow", "--server", referee.address, "--token-file", "token", "--at-once", "1", "--principal")
+    refused = await asyncio.to_thread(command, *words, "bob", cwd=tmp_path)
+    assert (refused.returncode, "are listed for itself" in refused.stderr) == (1, True), refused.stderr
+
+    async def started() -> asyncio.subprocess.Process:
+        return await asyncio.create_subprocess_exec(
+            *REFEREE, *words, "ani", cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+
+    bot = await started()
+    async with waiting_for("the bot's third move"):
+        await until((tmp_path / "waits").exists, "the third move", every_s=0.01)
+    bot.terminate()
+    out, error = await bot.communicate()
+    assert (bot.returncode, out) == (0, b"")
+    assert error.decode().splitlines() == [
+        f"keys are kept in {KEYS}",
+        "stopped; the seats stay taken, and the same command goes on with them",
+    ]
+    assert {path.name.split("-")[-2] for path in KEYS.glob(f"*-{ids[0]}-0.pem")} == {ids[0]}
+    assert not list(KEYS.glob(f"*-{ids[1]}-0.pem")), "one at a time"
+    (tmp_path / "go").touch()
+    bot = await started()
+    async with waiting_for("the ends of the games"):
+        assert bot.stdout is not None
+        told = [(await bot.stdout.readline()).decode() for _ in ids]
+        results = await asyncio.gather(*others)
+    bot.send_signal(signal.SIGINT)
+    assert await bot.wait() == 0
+    assert [line.partition(": Seat 0 finished ")[0] for line in told] == [f"game {game}" for game in ids]
+    assert [result.ending for result in results] == ["RULES"] * 2
 
 
 async def test_a_contradiction_is_exit_code_4(opened: Opened, tmp_path: Path) -> None:

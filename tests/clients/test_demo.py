@@ -65,7 +65,7 @@ def demo(tmp_path: Path) -> Iterator[Demo]:
     ("game", "words", "seats", "said"),
     [
         ("alhambra", (), 3, r"^ round 1\b(.|\n)*^ round 2\b(.|\n)*^ round 3\b"),
-        ("kingdomino", ("--game", "kingdomino"), 3, "^points of the areas by terrain"),
+        campaign("kingdomino", ("--game", "kingdomino"), 3, "^points of the areas by terrain"),
         campaign(
             *("kingdomino", ("--game", "kingdomino", "--bots", "greedy,greedy,builder,random")),
             *(4, "^3 random|   3 random"),
@@ -91,7 +91,7 @@ def test_a_game_from_deal_to_verified_log(demo: Demo, game: str, words: Sequence
     ]
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 130)])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), campaign(signal.SIGTERM, 130)])
 def test_stopped_in_mid_game(demo: Demo, number: signal.Signals, code: int) -> None:
     process = demo.start()
     assert process.stdout is not None

@@ -46,6 +46,7 @@ from tests.service.conftest import running
 from tests.service.player import connected, token_of
 from tests.service.test_access import Office
 from tests.service.test_play_stream import Stream
+from tests.sizes import campaign
 from tests.waiting import waiting_for
 
 SEATS = 3
@@ -82,7 +83,7 @@ async def test_a_whole_game(referee: Referee, tmp_path: Path) -> None:
     assert results[0].scores == results[1].scores
 
 
-@pytest.mark.parametrize("cut_after", [15_000, 40_000])
+@pytest.mark.parametrize("cut_after", [15_000, campaign(40_000)])
 async def test_a_network_that_cuts_every_connection(referee: Referee, tmp_path: Path, cut_after: int) -> None:
     opened = await open_game(referee)
     network = Network(referee.address, cutting(cut_after))
@@ -94,7 +95,7 @@ async def test_a_network_that_cuts_every_connection(referee: Referee, tmp_path: 
     await check_log(referee, opened, results, tmp_path)
 
 
-@pytest.mark.parametrize("how", [SIGKILL, SIGTERM], ids=lambda how: how.name)
+@pytest.mark.parametrize("how", [SIGKILL, campaign(SIGTERM)], ids=lambda how: how.name)
 async def test_a_referee_that_is_stopped_and_started_again(tmp_path: Path, how: Signals) -> None:
     referee = Referee(tmp_path / "referee")
     referee.start()
@@ -339,7 +340,9 @@ async def test_one_token_plays_every_game_of_its_principal(referee: Referee, tmp
 
         network = Network(referee.address, cutting(20_000))
         async with network as address:
-            ani = asyncio.create_task(play_all(address, token, maker("greedy"), on_end, key_file=tmp_path / "key"))
+            ani = asyncio.create_task(
+                play_all(address, token, maker("greedy"), on_end, key_file=lambda _: tmp_path / "key")
+            )
             others = [play_async(_seat(referee, game, 1), maker("greedy")) for game in created]
             results = [await others[0]]
             created.append(await client.create(2, principals=["", "ani"]))

@@ -22,6 +22,7 @@ from referee.harness import by_kind
 from referee.log.v1 import log_pb2
 from referee.wire.strict import MalformedError
 from tests.games.rulings import CANDIDATES, standing
+from tests.log.games import key
 from tests.log.slow_table import OF_A_SEAT, Illegal, SlowTable, Standing
 from tests.log.somebody import Somebody, Try
 
@@ -32,13 +33,13 @@ CONTESTS: Final = {
     "attempt": 8,
     "accept": 6,
     "restore": 5,
-    "take_back": 6,
+    "take_back": 9,
     "correct": 4,
     "protest": 2,
     "appeal": 2,
     "decide": 2,
-    "pause": 1,
-    "adjourn": 1,
+    "pause": 2,
+    "adjourn": 2,
     "skip": 2,
     "penalty": 2,
     "set_clock": 1,
@@ -46,6 +47,7 @@ CONTESTS: Final = {
     "reinstate": 2,
     "interrupted": 1,
     "recovered": 1,
+    "change_key": 1,
 }
 """What can be tried while the game goes on, and how often."""
 PROTESTS: Final = {
@@ -282,11 +284,11 @@ class Contester(Somebody):
     def back_to(self, *depths: int) -> int:
         """An entry that was not taken back; sometimes the one before an illegal move that stands."""
         slow, rng = self.slow, self.random
-        alive = slow.alive(self.n)
+        alive = [i for i in slow.alive(self.n) if slow.after[i].in_play]
         stood = [i for i, _, _, _ in slow.rulings(self.n, "accept") if i in alive]
         if stood and rng.random() < 0.3:
-            return slow.first + stood[-1] - 1
-        return slow.first + alive[max(0, len(alive) - 1 - rng.choice(depths))]
+            return stood[-1] - 1
+        return alive[max(0, len(alive) - 1 - rng.choice(depths))]
 
     def restore(self) -> Try | None:
         if self.slow.end(self.n) is not None:
@@ -295,7 +297,7 @@ class Contester(Somebody):
                 return None
         return self.ruling("restore", to_seq=self.back_to(1, 1, 2, 3, 4, 6, 9, 14))
 
-    def take_back(self) -> Try:
+    def take_back(self) -> Try | None:
         return self.of_seat(self.random.choice(self.staying), log_pb2.TakeBack(to_seq=self.back_to(1, 1, 2, 3)))
 
     def consent(self) -> Try | None:
@@ -309,7 +311,7 @@ class Contester(Somebody):
         correction = log_pb2.Correct(to_seq=self.back_to(1, 1, 2, 3, 5))
         return self.signed(log_pb2.Intent(scribe=self.random.choice((0, 1)), correct=correction))
 
-    def protest(self) -> Try:
+    def protest(self) -> Try | None:
         against = max(0, self.slow.seq - self.random.choice((1, 1, 2, 5)))
         return self.of_seat(self.random.choice(self.seats), log_pb2.Protest(against_seq=against, rule_id="TBL-3"))
 
@@ -379,6 +381,16 @@ class Contester(Somebody):
         out = [seat for seat, _ in self.slow.after[self.n].out]
         return None if not out or self.revivals < 0 else self.ruling("reinstate", seat=self.random.choice(out))
 
+    def change_key(self) -> Try | None:
+        rng = self.random
+        seat = rng.choice(self.seats)
+        intent = log_pb2.Intent(change_key=log_pb2.ChangeKey(key=key(f"key {self.slow.seq}").public.raw))
+        if rng.random() < 0.5 or not self.opened.arbiter_keys:
+            intent.seat = seat
+        else:
+            intent.arbiter, intent.change_key.seat = rng.randrange(len(self.opened.arbiter_keys)), seat
+        return self.signed(intent)
+
     def interrupted(self) -> Try:
         alive = self.random.randint(self.slow.after[self.n].at, self.now)
         self.now += self.random.choice((10, 5_000, 90_000))
@@ -401,8 +413,10 @@ class Contester(Somebody):
 
     # --- who does it ------------------------------------------------------------------------------------------
 
-    def of_seat(self, seat: int, act: Any) -> Try:
-        """An act of the seat's, by itself or by a scribe."""
+    def of_seat(self, seat: int, act: Any) -> Try | None:
+        """An act of the seat's, by itself or by a scribe; None of one that never joined and has no key."""
+        if not self.opened.seats[seat].scribed and seat not in self.slow.after[self.n].joined:
+            return None
         intent = log_pb2.Intent()
         if self.opened.seats[seat].scribed:
             intent.scribe = self.random.choice((0, 1))

@@ -19,6 +19,8 @@ from referee.log.engines import installed
 from referee.log.entry import Clock, clock_of, decode_entry
 from referee.log.errors import RulesError
 from referee.log.header import build_header
+from referee.log.intent import decode_intent
+from referee.log.keys import PrivateKey
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
@@ -172,6 +174,8 @@ class _Making:
         self.opened = self.open(header)
         self.played = games.start(self.opened, header=header, engines=installed())
         self.now = START_MS
+        self.keys: dict[bytes, PrivateKey] = {}
+        """Those that seats were given in play, by their public keys."""
         digest = decode_entry(self.played.entries[0]).state_digest
         self.truth: list[Truth] = [Truth(digest, points_off=(0,) * len(self.opened.seats))]
 
@@ -215,7 +219,7 @@ class _Making:
     def terms(self, opened: log_pb2.GameOpen) -> log_pb2.Terms:
         """At random, and such that the planned ending can come."""
         rng, ending = self.random, self.plan.ending
-        terms = log_pb2.Terms(table_rules=1, proofs=self.proofs)
+        terms = log_pb2.Terms(table_rules=rng.choice((1, 2, 2)), proofs=self.proofs)
         if (clock := rng.choice(CLOCKS[1:] if ending == log_pb2.ENDING_FLAG else CLOCKS)) is not None:
             terms.clock.CopyFrom(clock)
         if rng.random() < 0.8 or ending == log_pb2.ENDING_ILLEGAL_MOVES:
@@ -259,10 +263,21 @@ class _Making:
         """So many acts at most; whether play has begun."""
         record, dealt = self.record, self.opened.HasField("dealt")
         seats = [seat for seat, each in enumerate(self.opened.seats) if not each.scribed]
-        todo = [("join", seat) for seat in self.random.sample(seats, len(seats))]
-        todo += [("reveal", seat) for seat in seats] if dealt else []
+        terms = self.opened.terms
+        may_lack = terms.table_rules > 1 and terms.absence_ms and len(self.opened.seats) > 2 and len(seats) > 1
+        lacks = [self.random.choice(seats)] if may_lack and self.random.random() < 0.3 else []
+        came = [seat for seat in seats if seat not in lacks]
+        todo = [("join", seat) for seat in self.random.sample(came, len(came))]
+        todo += [("absent", seat) for seat in lacks]
+        todo += [("reveal", seat) for seat in came] if dealt else []
         for kind, seat in todo[:most]:
             self.now += 250
+            if kind == "absent":
+                self.now += terms.absence_ms
+                event = log_pb2.Absent(seat=seat, since_ms=self.record.game.missing_from_ms)
+                self.played.keep(record.write(event, Clock(self.now)))
+                self.tell(out=((seat, Ending.DISCONNECTED),))
+                continue
             p = seed(f"p {seat}") if dealt else None
             make = acts.join if kind == "join" else acts.reveal
             signed = make(record.place, seat, seat_key(seat), p)  # type: ignore[arg-type]
@@ -273,7 +288,12 @@ class _Making:
     def go_on(self) -> None:
         """Until it is over, or left as it is."""
         engine, codec = installed().get(self.rules_id, self.opened.rules_version)
-        slow = SlowTable(self.opened, engine, codec, self.record.size - 1, self.now, 65_536 - 2)
+        slow = SlowTable(self.opened, engine, codec, START_MS, 65_536 - 2)
+        for data in self.played.entries[1:]:
+            entry = decode_entry(data)
+            intent = decode_intent(entry.signed.intent) if entry.HasField("signed") else None
+            slow.add(entry, intent, slow.check(entry, intent))
+        first = len(slow.after) - 1
         contester = Contester(self.random, slow, self.now, self.record.due, self.plan)
         while not self.truth[-1].is_ended and self.record.size < 2_500:
             if (done := contester.next()) is None:
@@ -286,8 +306,8 @@ class _Making:
             self.truth.append(self.true_now(slow, tried, before, broken))
         self.now = contester.now
         alive = set(slow.alive(contester.n))
-        for i in range(contester.n + 1):
-            self.truth[slow.first + i] = replace(self.truth[slow.first + i], stands=i in alive)
+        for i in range(first, contester.n + 1):
+            self.truth[i] = replace(self.truth[i], stands=i in alive)
 
     def enter(self, entry: log_pb2.Entry, intent: log_pb2.Intent | None) -> None:
         """By the live game, which has to allow it."""
@@ -296,9 +316,13 @@ class _Making:
             name = str(entry.WhichOneof("event"))
             self.played.keep(record.write(getattr(entry, name), clock))
             return
-        role = str(intent.WhichOneof("author"))
         intent.game_id, intent.seq, intent.prev = record.place
-        signed = acts.sign(intent, key(f"{role} {getattr(intent, role)}"))
+        if intent.HasField("change_key"):
+            new = key(f"key {intent.seq}")
+            self.keys[new.public.raw] = new
+        author = acts.author_of(intent)
+        known = [self.keys.get(one.raw, key(str(author))) for one in record.keyring.keys_of(author)]
+        signed = acts.sign(intent, self.random.choice(known))
         if entry.HasField("signed"):
             self.played.keep(record.admit(signed, clock))
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from io import BytesIO
 
 import pytest
@@ -13,13 +14,13 @@ from referee.log.errors import LogError
 from referee.log.intent import Author, Role, decode_intent
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
+from referee.notation import game_text
 from referee.notation.game_text import line
-from referee.notation.registry import notation
-from referee.transcript.game_file import GameFile
+from referee.transcript.game_file import GameFile, as_text
 from referee_clients.desk.history import History, entry_line
 from tests.contested.campaign import games, sampled
 from tests.log.games import key
-from tests.transcript.test_contested import rounds_of
+from tests.transcript.test_contested import is_act, rounds_of
 
 EACH = pytest.mark.parametrize("rules_id", registry.names())
 PLACES_AT = 4
@@ -57,7 +58,7 @@ def test_scored_lines(rules_id: str) -> None:
 
 @EACH
 def test_accepted_moves_are_told(rules_id: str) -> None:
-    """An arbiter let the move stand: it is told as others are, in the notation."""
+    """An arbiter let the move stand: it is told as others are, with the rules that it breaks."""
     seen = 0
     for made in games(rules_id, 10):
         listed = history_of(made.entries).entries
@@ -66,10 +67,38 @@ def test_accepted_moves_are_told(rules_id: str) -> None:
             if truth.broken and entry.HasField("signed"):
                 assert decode_intent(entry.signed.intent).rule.HasField("accept")
                 before = made.position(seq - 1)
-                words = notation(rules_id).describe(truth.events[-1], before)
-                assert words in listed[seq].words, f"{made}: {line(rules_id, before, truth.events[-1])}"
+                words = f"{line(rules_id, before, truth.events[-1])} against {' '.join(truth.broken)}"
+                assert listed[seq].lines()[-1].startswith(words), f"{made}: {listed[seq].lines()}"
                 seen += 1
     assert seen
+
+
+@EACH
+def test_desk_list_and_text_have_the_same_lines(rules_id: str) -> None:
+    """But for the numbers in them, which are those of entries or of lines, and for slips of a scribe's pen."""
+    seen = 0
+    for made in games(rules_id, 10):
+        game_file = GameFile.read(BytesIO(made.data))
+        shown = [told.split(maxsplit=1)[1] for told in game_file.numbered_moves() if told[:4].strip()]
+        at_the_desk = [told.split(maxsplit=1)[1] for told in history_of(made.entries).lines() if told[:4].strip()]
+        words = re.compile(r' ".*"')
+        assert [words.sub("", told) for told in shown if " stands" not in told] == [
+            told for told in at_the_desk if " stands" not in told
+        ]
+        listed = [told.split(maxsplit=1)[-1] if told[:4].strip() else told for told in game_file.numbered_moves()]
+        acts = iter(unnumbered(told) for told in map(str.strip, listed) if is_act(game_file, told))
+        _, lines, _ = game_text.written(as_text(game_file))
+        for told in lines:
+            if not told.startswith(";"):
+                # Each is somewhere behind the one before.
+                assert unnumbered(told) in acts, f"{made}: {told}"
+                seen += told.startswith(("arbiter", "referee", "organiser"))
+    assert seen
+
+
+def unnumbered(told: str) -> str:
+    """Without marks, and without numbers of entries or lines."""
+    return re.sub(r"(against|back to|restore to|decides) \d+", r"\1 #", told.partition("  [")[0])
 
 
 @EACH

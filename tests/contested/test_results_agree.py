@@ -15,7 +15,6 @@ from subprocess import CompletedProcess
 import pytest
 
 from referee.cli.bot import _summary
-from referee.cli.docket import told as told_docket
 from referee.cli.status import Asked, plain
 from referee.games.game import Ending
 from referee.games.results import Result
@@ -27,6 +26,7 @@ from referee_clients.desk.folder import Folder, Known
 from referee_clients.desk.place import Place
 from referee_clients.desk.reading import Desk
 from referee_clients.desk.table import TableScreen
+from referee_clients.docket import told as told_docket
 from referee_clients.join import Join
 from referee_clients.sdk.arbiter import arbiter
 from referee_clients.sdk.channel import Security

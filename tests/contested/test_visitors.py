@@ -36,7 +36,7 @@ def check(entries: Sequence[bytes]) -> None:
     """Of every visitor, after every entry."""
     opened = decode_entry(entries[0]).open
     record, again = Record(opened), Record(opened)
-    transcript, history = Transcript(record.opened.rules_id), History()
+    transcript, history = Transcript(record.opened), History()
     ledger = Ledger(record.game_id.hex(), SIGNER.verifier)
     provable = installed().provable(record.opened.rules_id, record.opened.rules_version)
     follower = Follower(installed(), opened, 0) if provable is not None else None

@@ -15,6 +15,7 @@ from tests.crash.club import Club, club, goes_on
 from tests.crash.journal import Told
 from tests.crash.process import Referee
 from tests.service.player import bearer, refused
+from tests.sizes import campaign
 
 PAGE = 4096
 _ENTRIES = "SELECT hex(id), data FROM entries JOIN games ON number = game WHERE seq > 0"
@@ -68,7 +69,7 @@ async def set_aside(here: Club, told: Told) -> None:
     assert all(told.game_id in line for line in named), "no other game is"
 
 
-@pytest.mark.parametrize("how", ["a page", "a bit"])
+@pytest.mark.parametrize("how", ["a page", campaign("a bit")])
 async def test_damaged_while_stopped(how: str, tmp_path: Path) -> None:
     async with club(Referee(tmp_path)) as here:
         await here.load.pause()

@@ -17,8 +17,11 @@ from referee.store.sqlite import MARKS_FILE
 from tests.crash.club import SOME, Club, club, goes_on
 from tests.crash.journal import broken
 from tests.crash.process import Referee
-from tests.crash.rig import log_of
+from tests.crash.rig import log_of, nothing_is_lost
 from tests.crash.shim import Shim
+from tests.sizes import campaign, sample_of
+from tests.small_disk import small_disk
+from tests.waiting import until
 
 # --- writes and syncs that fail --------------------------------------------------------------------------------
 
@@ -43,7 +46,7 @@ async def nothing_is_acknowledged(here: Club, said: str) -> None:
         assert broken(told, list(entries(BytesIO(await log_of(here.load, told.game_id))))) == []
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", sample_of(FAULTS, 2))
 async def test_a_disk_that_does_not_take_it(fault: str, tmp_path: Path) -> None:
     how, said = FAULTS[fault]
     shim = Shim(tmp_path)
@@ -65,6 +68,70 @@ async def test_no_file_may_grow(tmp_path: Path) -> None:
         await goes_on(here)
 
 
+@pytest.mark.parametrize("freed", [1 << 20, *map(campaign, (0, 5 << 19, 1_200_000, 4 << 20))])
+async def test_a_start_on_little_space_leaves_it_to_the_games(freed: int, tmp_path: Path) -> None:
+    """After a kill on a full disk, with some space given back; with all of it there is a reserve again."""
+    with small_disk(tmp_path / "disk", 24 << 20) as disk:
+        referee = Referee(tmp_path)
+        referee.data = disk.path / "data"
+        async with club(referee) as here:
+            disk.fill()
+            await here.some_acts()
+            await here.load.pause()
+            await until(lambda: '"disk full"' in referee.logged(), "that the operator is told")
+            here.load.may_act.set()
+            await here.some_acts()
+            await here.load.pause()
+            await referee.kill()
+            disk.fill(leave=freed)
+            before, said = disk.free_bytes, len(referee.logged())
+            await referee.start()
+            assert disk.free_bytes > min(before, 1 << 20) - (1 << 17)
+            assert ('"no reserve"' in referee.logged()[said:]) is (freed <= 1 << 20)
+            here.load.may_act.set()
+            await here.some_acts()
+            await here.load.pause()
+            await referee.kill()
+            disk.empty()
+            said = len(referee.logged())
+            await referee.start()
+            assert '"no reserve"' not in referee.logged()[said:]
+            here.load.may_act.set()
+            await here.some_acts()
+            await here.load.pause()
+            await nothing_is_lost(here.load, here.told)
+
+
+@pytest.mark.long
+async def test_the_reserve_is_used_up(tmp_path: Path) -> None:
+    """What was acknowledged is there; a start says what it needs, or goes on, and with space everything does."""
+    with small_disk(tmp_path / "disk", 24 << 20) as disk:
+        referee = Referee(tmp_path)
+        referee.data = disk.path / "data"
+        async with club(referee) as here:
+            for _ in range(24):  # to last longer than the reserve
+                await here.open()
+            disk.fill()
+            await here.until(lambda: len(here.load.failures) >= SOME, "that nothing more fits")
+            await here.load.pause()
+            await referee.kill()
+            for freed in range(0, 6 << 20, 1_000_000):
+                disk.fill(leave=freed)
+                try:
+                    await referee.start()
+                except AssertionError:
+                    said = referee.logged().splitlines()[-1]
+                    assert "referee.db" in said or "marks.db" in said, said
+                    assert "bytes free on its disk" in said, said
+                else:
+                    await referee.kill()
+            disk.empty()
+            await referee.start()
+            await nothing_is_lost(here.load, here.told)
+            here.load.may_act.set()
+            await goes_on(here)
+
+
 # --- at the start ----------------------------------------------------------------------------------------------
 
 
@@ -77,7 +144,7 @@ def unprivileged() -> tuple[str, ...]:
     return ("setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-dac_override,-dac_read_search")
 
 
-@pytest.mark.parametrize("name", [STORE_FILE, MARKS_FILE, "."])
+@pytest.mark.parametrize("name", [STORE_FILE, campaign(MARKS_FILE), campaign(".")])
 async def test_no_start_on_what_is_read_only(name: str, tmp_path: Path) -> None:
     """One line that names the file, and nothing has changed: with its permissions back it starts."""
     referee = Referee(tmp_path, wrapper=unprivileged())

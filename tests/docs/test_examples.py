@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import re
+import subprocess
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 from operator import attrgetter
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
+from google.protobuf import descriptor_pb2
 
-from referee.games import registry
+from referee.games import game, registry
+from referee.v1 import game_service_pb2 as pb
 from referee_clients.bots import load
+from referee_clients.bots.bot import _Chooser
 from referee_clients.match import play_game
 
 ROOT = Path(__file__).parent.parent.parent
@@ -31,17 +36,17 @@ def test_the_bot_plays(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize(
-    ("heading", "game"),
+    ("heading", "rules_id"),
     [("Alhambra", "alhambra"), ("Kingdomino", "kingdomino"), ("Alhambra Roll & Write", "rollwrite")],
 )
-def test_what_a_bot_gets_is_there(heading: str, game: str) -> None:
+def test_what_a_bot_gets_is_there(heading: str, rules_id: str) -> None:
     """Attributes and moves of the tables in docs/bots.md; a dot at the beginning continues the one before."""
     page = (ROOT / "docs" / "bots.md").read_text()
     section = page.split(f"\n### {heading}\n")[1].split("\n#")[0]
     common = page.split("\nEvery game has\n")[1].split("\n### ")[0]
     attributes, moves = section.split("\n| move |")
     cells = [line.split(" | ")[0] for line in (common + attributes).splitlines() if line.startswith("| `")]
-    rules = registry.get(game)
+    rules = registry.get(rules_id)
     state = rules.new(rules.max_seats, None, None)
     names = re.findall(r"`([a-z_.]+)", " ".join(cells))
     assert len(names) > 12
@@ -50,11 +55,54 @@ def test_what_a_bot_gets_is_there(heading: str, game: str) -> None:
         path = f"{owner}{name}" if name.startswith(".") else name
         attrgetter(path)(state)
         owner = path.rpartition(".")[0]
-    module = import_module(f"referee.games.{game}.moves")
+    module = import_module(f"referee.games.{rules_id}.moves")
     documented = re.findall(r"`([A-Z]\w+)\(([\w, ]*)\)", moves.split("\n\n")[0])
     assert {name for name, _ in documented} == {move.__name__ for move in get_args(module.Move)}
     for name, fields in documented:
         assert [field.name for field in dataclasses.fields(getattr(module, name))] == re.findall(r"\w+", fields)
+
+
+@pytest.mark.parametrize("rules_id", registry.names())
+def test_a_bot_plays_on_from_an_observation(rules_id: str) -> None:
+    """By the code in docs/bots.md; and what it says of ``pending`` is there, for a bot as for the page."""
+    section = (ROOT / "docs" / "bots.md").read_text().split("\n### Playing on\n")[1].split("\n### ")[0]
+    code: dict[str, Any] = {}
+    exec(section.split("```python\n")[1].split("```")[0], code)
+    values = {value.__name__: value for value in get_args(game.Pending)}
+    named = dict(re.findall(r"^\| `(\w+)\(([\w, ]+)\)` \|", section, re.MULTILINE))
+    assert {name: tuple(fields.split(", ")) for name, fields in named.items()} == {
+        name: tuple(field.name for field in dataclasses.fields(value)) for name, value in values.items()
+    }
+    seen: list[tuple[str, Any]] = []
+
+    def choose(observation: Any, legal_moves: Sequence[Any]) -> Any:
+        ahead = code["until_chance"](observation.observation(observation.seat), lambda _, moves: moves[0])
+        seen.append((type(ahead.pending()[0]).__name__, ahead))
+        return legal_moves[0]
+
+    play_game([_Chooser(choose)] * registry.get(rules_id).min_seats, seed=3, rules_id=rules_id)
+    kinds = {kind for kind, _ in seen}
+    assert kinds == ({"Chance", "Over"} if rules_id == "kingdomino" else {"Chance"})
+    drawn = next(ahead for kind, ahead in seen if kind == "Chance")
+    turns, (outcome, weight) = drawn.pending(), next(iter(drawn.chance_outcomes()))
+    drawn.apply(outcome)
+    assert weight > 0
+    assert drawn.pending() != turns
+
+
+def test_other_languages_compile_the_files_that_are_named(tmp_path: Path) -> None:
+    section = (ROOT / "docs" / "bots.md").read_text().split("\n## On the network\n")[1].split("\n### ")[0]
+    files = [Path(name).relative_to("proto") for name in re.findall(r"\.\./(proto/[\w/]+\.proto)", section)]
+    made = tmp_path / "descriptors"
+    words = ["-I", str(ROOT / "proto"), "--include_imports", f"--descriptor_set_out={made}", *map(str, set(files))]
+    assert subprocess.run([sys.executable, "-m", "grpc_tools.protoc", *words], check=False).returncode == 0
+    compiled = descriptor_pb2.FileDescriptorSet.FromString(made.read_bytes()).file
+    ours = [file for file in compiled if file.name.startswith("referee/")]
+    assert {"referee.log.v1", "referee.v1"} <= {file.package for file in ours}
+    assert not any(file.options.HasField("go_package") for file in ours)
+    (service,) = (found for file in ours for found in file.service if found.name == "GameService")
+    assert {"PlayGame", "GetGame", "SubmitIntent"} <= {method.name for method in service.method}
+    assert "position" in pb.GetGameResponse.DESCRIPTOR.fields_by_name
 
 
 PAGES = [

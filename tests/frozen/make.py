@@ -19,7 +19,7 @@ from tests.frozen.report import report_of
 from tests.games.options import own_dominoes, own_sheet
 from tests.log.games import SIGNER, Played, abort, join_and_reveal, play, step
 from tests.log.registered import at_random, codec, opened, play_with_attempts
-from tests.log.seated import contested, corrected
+from tests.log.seated import changed, contested, corrected, undealt
 
 HERE: Final = Path(__file__).parent
 
@@ -84,6 +84,8 @@ GAMES: Final[dict[str, Callable[[], Played]]] = {
     "rollwrite-1-aborted": _aborted("rollwrite", 6, 20),
     **{f"{game.rules_id}-{game.version}-dealt-3-contested": partial(contested, game.rules_id) for game in NEWEST},
     **{f"{game.rules_id}-{game.version}-declared-3-corrected": partial(corrected, game.rules_id) for game in NEWEST},
+    **{f"{game.rules_id}-{game.version}-table-2-changed": partial(changed, game.rules_id) for game in NEWEST},
+    **{f"{game.rules_id}-{game.version}-table-2-undealt": partial(undealt, game.rules_id) for game in NEWEST},
 }
 """Every kind of log that this version writes."""
 

@@ -36,6 +36,7 @@ from tests.games import oracle
 from tests.games.positions import TILE_SET, counts, position
 from tests.games.test_alhambra_game import CHOICES, options_for, watch
 from tests.games.words import kind_of, kinds
+from tests.sizes import sample_of
 
 WILD = (-1, -2, 54, 55, 63, 64, 255, 256, -(1 << 40), 1 << 40, -(1 << 200), 1 << 200)
 
@@ -130,8 +131,7 @@ def is_outcome(event: Any) -> bool:
     return isinstance(event, NeutralTiles | MarketTiles | Hand | MoneyRow)
 
 
-@pytest.mark.parametrize("seats", range(2, 7))
-@pytest.mark.parametrize("choice", CHOICES)
+@pytest.mark.parametrize(("seats", "choice"), sample_of([(s, c) for s in range(2, 7) for c in CHOICES], 8))
 def test_whatever_is_accepted_is_listed_and_nothing_ever_raises(seats: int, choice: str) -> None:
     rng = random.Random(f"hostile {seats} {choice}")
     options = options_for(rng, rng.choice(("default", "currencies")), seats)

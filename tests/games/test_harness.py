@@ -29,6 +29,9 @@ class Pictures:
     def position_text(self, state: Any, seats: Any = None, **how: Any) -> str:
         return f"{state.stones} stones\n"
 
+    def boards_text(self, state: Any, seats: Any = None, **how: Any) -> str:
+        return self.position_text(state)
+
     def seat_svg(self, state: Any, seat: int, title: str) -> str:
         return "<svg/>"
 

@@ -18,6 +18,7 @@ from referee.games.kingdomino.options import Central, Draw, Frame, all_kings
 from referee.games.kingdomino.phases import Phase
 from referee.harness import Choose, Shuffler, check_game, evenly
 from tests.games.kingdomino_positions import DOMINO_SET, domino, names, random_states, slow
+from tests.sizes import sample_of
 
 OPTIONS = {
     "default": Options(),
@@ -101,7 +102,7 @@ def worth(state: State) -> list[tuple[int, int, int]]:
 GAMES = [pytest.param(*game, id=f"{game[0]}-{game[1].replace(' ', '-')}") for game in playable()]
 
 
-@pytest.mark.parametrize(("seats", "name", "options"), GAMES)
+@pytest.mark.parametrize(("seats", "name", "options"), sample_of(GAMES, 9))
 def test_random_games_pass_the_harness(seats: int, name: str, options: Options) -> None:
     rng = random.Random(f"{seats} {name}")
     choose = list(CHOICES.values())[(seats + list(OPTIONS).index(name)) % 3]

@@ -18,6 +18,7 @@ from referee.harness import Choose, Shuffler, by_kind, check_game, evenly
 from referee.log.deck import Deck
 from tests.games.rollwrite_positions import SHEET, position, slow_table_of, table_of, words
 from tests.games.slow_rollwrite import CELLS, TRACK, SlowGame
+from tests.sizes import sample_of
 
 TABLES = [
     pytest.param(seats, options, id=f"{seats}{'' if options == Options() else f'-{n}'}")
@@ -198,7 +199,7 @@ class Beside:
 
 
 @pytest.mark.parametrize("choice", CHOICES)
-@pytest.mark.parametrize(("seats", "options"), TABLES)
+@pytest.mark.parametrize(("seats", "options"), sample_of(TABLES, 4))
 def test_games_run_like_the_slow_game(seats: int, options: Options, choice: str) -> None:
     """Dice, coins, awards, points: all of the table after every event, and the moves while they are few enough."""
     rng = random.Random(f"beside {seats} {options} {choice}")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from referee.games.game import Chance
+from referee.games.table_rules import VERSION
 from referee.live.act import Act
 from referee.live.answers import Answer
 from referee.live.context import Context
@@ -25,7 +27,7 @@ from referee.store.store import Change, Done, Opening
 from referee.wire import strict
 from tests.log import games, toy
 from tests.log.games import SECRET, SIGNER, game_open, key, seed
-from tests.virtual_time import VirtualTime
+from tests.virtual_time import MachineTime, VirtualTime
 
 START_MS = 1_700_000_000_000
 RECORDED = log_pb2.ILLEGAL_MOVE_POLICY_RECORDED
@@ -35,7 +37,7 @@ CARDS = bytes([1, 2, 3, 4, 5, 6, 7, 8] * 8)
 class TimedStore(SqliteStore):
     """Every commit takes ``takes_ms`` of the virtual time, and may fail."""
 
-    time: VirtualTime
+    time: VirtualTime | MachineTime
     takes_ms = 0
     fails = False
     loop_is_free = False
@@ -61,8 +63,16 @@ class TimedStore(SqliteStore):
 class Clocked:
     """One game, everybody in one hand."""
 
-    def __init__(self, path: Path, *, seats: int = 3, turns: int = 40, **terms: Any) -> None:
-        self.time = VirtualTime(START_MS)
+    def __init__(
+        self,
+        path: Path,
+        *,
+        time: VirtualTime | MachineTime | None = None,
+        seats: int = 3,
+        turns: int = 40,
+        **terms: Any,
+    ) -> None:
+        self.time = time or VirtualTime(START_MS)
         self.time.start()
         self.store = TimedStore(path / "toy.db")
         self.store.time = self.time
@@ -70,7 +80,7 @@ class Clocked:
         self.context = Context(self.store, SIGNER, self.engines, time=self.time)
         self.header = build_header("toy", 1, toy.Toy.catalogue, log_pb2.DESCRIPTOR, "tests")
         self.opened = game_open(self.header, seats=seats, options=bytes([turns]), tables=CARDS)
-        self.opened.terms.CopyFrom(log_pb2.Terms(table_rules=1, **terms))
+        self.opened.terms.CopyFrom(log_pb2.Terms(**{"table_rules": VERSION, **terms}))
         self.table: LiveGame
 
     async def open(self) -> None:
@@ -82,11 +92,17 @@ class Clocked:
     async def begin(self) -> Clocked:
         """Until the first move."""
         await self.open()
-        for seat in range(len(self.opened.seats)):
-            await self.submit(intent.join(self.record.place, seat, key(f"seat {seat}"), seed(f"p {seat}")))
-        for seat in range(len(self.opened.seats)):
-            await self.submit(intent.reveal(self.record.place, seat, key(f"seat {seat}"), seed(f"p {seat}")))
+        await self.join(*range(len(self.opened.seats)))
+        await self.reveal(*range(len(self.opened.seats)))
         return self
+
+    async def join(self, *seats: int) -> None:
+        for seat in seats:
+            await self.submit(intent.join(self.record.place, seat, key(f"seat {seat}"), seed(f"p {seat}")))
+
+    async def reveal(self, *seats: int) -> None:
+        for seat in seats:
+            await self.submit(intent.reveal(self.record.place, seat, key(f"seat {seat}"), seed(f"p {seat}")))
 
     async def close(self) -> None:
         self.table.rest()
@@ -137,6 +153,17 @@ class Clocked:
         self.table.rest()
         await self.table.record()
         self.time.advance(down_ms)
+        await self.take_up(alive_ms)
+
+    async def restart_on(self, time: MachineTime, *, alive_ms: int) -> None:
+        """The process is another one, and has another time, which begins as that of a data directory does."""
+        time.reach(alive_ms)
+        time.start()
+        self.time = self.store.time = time
+        self.context = replace(self.context, time=time)
+        await self.take_up(alive_ms)
+
+    async def take_up(self, alive_ms: int) -> None:
         self.table, written = await LiveGame.take_up(self.context, self.record.game_id, alive_ms=alive_ms)
         if written is not None:
             await written

@@ -208,8 +208,10 @@ async def test_games_that_ended_under_an_earlier_version_are_listed_as_they_were
         await client.games.AbortGame(pb.AbortGameRequest(game_id=created), metadata=bearer(client.organiser))
     with edited(tmp_path) as store:
         store.execute("UPDATE closed SET data = ?", (_STORED,))
+        store.execute("UPDATE games SET event = 7, place = 2, opened_ms = 1000")
     async with running(tmp_path / "data") as (_, client):
         (game,) = (await client.games.ListGames(pb.ListGamesRequest(state=game_pb2.GAME_STATE_OVER))).games
+    # What it was opened with is found beside the row, as rows did not have it.
     assert game == game_pb2.Game(
         id="0197a1cb1db4c9da428632ae52ec26d7",
         rules_id="kingdomino",
@@ -222,6 +224,9 @@ async def test_games_that_ended_under_an_earlier_version_are_listed_as_they_were
         declared=True,
         clocks=[game_pb2.SeatClock(left_ms=60_000, free_ms=5000), game_pb2.SeatClock(left_ms=1)],
         forfeited=[game_pb2.Forfeited(seat=1, ending=log_pb2.ENDING_RESIGNED)],
+        event_id=7,
+        table=2,
+        opened_ms=1000,
     )
 
 

@@ -172,11 +172,21 @@ def seat_key(seat: int) -> PrivateKey:
 
 
 def join_and_reveal(played: Played) -> None:
+    seats = [i for i, seat in enumerate(played.record.opened.seats) if not seat.scribed]
+    join(played, seats)
+    reveal(played, seats)
+
+
+def join(played: Played, seats: list[int]) -> None:
     record = played.record
-    seats = [i for i, seat in enumerate(record.opened.seats) if not seat.scribed]
     for i in reversed(seats):
         secret = seed(f"p {i}") if record.game.deal.is_dealt else None
         played.admit(intent.join(record.place, i, seat_key(i), secret))
+
+
+def reveal(played: Played, seats: list[int]) -> None:
+    """In a dealt game; then the referee goes on."""
+    record = played.record
     if record.game.deal.is_dealt:
         for i in seats:
             played.admit(intent.reveal(record.place, i, seat_key(i), seed(f"p {i}")))

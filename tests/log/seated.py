@@ -16,6 +16,7 @@ from referee.log.entry import Clock
 from referee.log.errors import RulesError
 from referee.log.game import Phase
 from referee.log.intent import Author, Role
+from referee.log.keys import PrivateKey
 from referee.log.v1 import log_pb2
 from tests.log import games, registered, toy
 from tests.log.games import Played, key
@@ -31,12 +32,24 @@ TERMS = log_pb2.Terms(
     take_backs=True,
     protest_ms=60_000,
 )
+TERMS_2 = log_pb2.Terms.FromString(TERMS.SerializeToString())
+TERMS_2.table_rules = 2
 
 
 class Seated:
     """A game in play, acted in by the millisecond. ``now``: the referee's clock."""
 
-    def __init__(self, rules_id: str, *, seed: int = 1, terms: log_pb2.Terms = TERMS, **kind: Any) -> None:
+    def __init__(
+        self,
+        rules_id: str,
+        *,
+        seed: int = 1,
+        terms: log_pb2.Terms = TERMS,
+        never_joins: tuple[int, ...] = (),
+        never_reveals: tuple[int, ...] = (),
+        **kind: Any,
+    ) -> None:
+        """``never_joins``, ``never_reveals``: seats that forfeit by that (TBL-38)."""
         header = games.small_header() if rules_id == "toy" else registered.header(rules_id)
         if rules_id != "toy":
             rules = (rules_id, registry.get(rules_id).version)
@@ -50,8 +63,25 @@ class Seated:
         self.now = self.played.record.last_ms
         self.random = random.Random(seed)
         self.made: list[Any] = []
-        games.join_and_reveal(self.played)
+        self.keys: dict[Author, PrivateKey] = {}
+        """Of seats that sign with another key than they joined with."""
+        seats = [seat for seat, each in enumerate(opened.seats) if not each.scribed and seat not in never_joins]
+        games.join(self.played, seats)
+        self.miss(never_joins)
+        games.reveal(self.played, [seat for seat in seats if seat not in never_reveals])
+        self.miss(never_reveals)
         self.settle()
+
+    def miss(self, seats: tuple[int, ...]) -> None:
+        """Let the time pass in which these seats could come."""
+        for seat in seats:
+            since_ms = self.game.missing_from_ms
+            self.now = max(self.now, since_ms + self.record.opened.terms.absence_ms)
+            self.write(log_pb2.Absent(seat=seat, since_ms=since_ms))
+
+    def key(self, author: Author) -> PrivateKey:
+        """With which the author signs."""
+        return self.keys.get(author, key(f"{author.role} {author.index}"))
 
     @property
     def record(self) -> Any:
@@ -77,7 +107,8 @@ class Seated:
 
     def act(self, role: Role, index: int, message: intent.TableAct) -> int:
         seq: int = self.record.size
-        signed = intent.act(self.record.place, Author(role, index), key(f"{role} {index}"), message)
+        author = Author(role, index)
+        signed = intent.act(self.record.place, author, self.key(author), message)
         self.played.keep(self.record.admit(signed, Clock(self.now)))
         self.settle()
         return seq
@@ -121,7 +152,7 @@ class Seated:
         scribed = self.record.opened.seats[seat].scribed
         author = Author(Role.SCRIBE, 0) if scribed else Author(Role.SEAT, seat)
         data = self.game.position.codec.encode_move(move, self.game.position.components)
-        signed = intent.move(self.record.place, author, key(f"{author.role} {author.index}"), data)
+        signed = intent.move(self.record.place, author, self.key(author), data)
         seq: int = self.record.size
         try:
             self.record.check(signed)
@@ -258,6 +289,39 @@ def corrected(rules_id: str, **kind: Any) -> Played:
     return game.played
 
 
+def changed(rules_id: str, **kind: Any) -> Played:
+    """Dealt, by version 2: one seat never comes, one changes its key, an arbiter changes another's; one resigns."""
+    game = Seated(rules_id, **{"seats": 3, "terms": TERMS_2, "never_joins": (1,), **_turns(rules_id), **kind})
+    for _ in range(2):
+        game.step()
+    first, new = Author(Role.SEAT, 0), key("seat 0, later")
+    game.seat(0, log_pb2.ChangeKey(key=new.public.raw))
+    game.step()
+    game.seat(0, log_pb2.Protest(against_seq=3, rule_id="TBL-38"))
+    game.keys[first] = new
+    game.seat(0, log_pb2.Protest(against_seq=3, rule_id="TBL-40"))
+    other, ruled = Author(Role.SEAT, 2), key("seat 2, as an arbiter ruled")
+    game.act(Role.ARBITER, 0, log_pb2.ChangeKey(seat=2, key=ruled.public.raw))
+    game.keys[other] = ruled
+    game.step(wrong=True)
+    for _ in range(3):
+        game.step()
+    for protest, dispute in list(game.game.arbitration.disputes.items()):
+        assert dispute.ruled is None
+        game.rule(rule_id="TBL-38", dismiss=log_pb2.Dismiss(), decides=protest)
+    if game.game.reached() is None:
+        game.seat(2, log_pb2.Resign())
+    game.wait()
+    return game.played
+
+
+def undealt(rules_id: str, **kind: Any) -> Played:
+    """By version 2: a seat joins, and keeps its share of the deck."""
+    game = Seated(rules_id, **{"seats": 3, "terms": TERMS_2, "never_reveals": (2,), **_turns(rules_id), **kind})
+    game.wait()
+    return game.played
+
+
 def _turns(rules_id: str) -> dict[str, Any]:
     return {"options": bytes([8])} if rules_id == "toy" else {}
 
@@ -268,5 +332,5 @@ def _signed_by_seats(game: Seated, after: int) -> bool:
 
 @cache
 def of(rules_id: str, name: str) -> Played:
-    """``contested`` or ``corrected``, made once; nobody may change it."""
-    return {"contested": contested, "corrected": corrected}[name](rules_id)
+    """One of the four, made once; nobody may change it."""
+    return {"contested": contested, "corrected": corrected, "changed": changed, "undealt": undealt}[name](rules_id)

@@ -140,7 +140,7 @@ class Verifier:
     def __init__(self, data: bytes, verifier_key: str) -> None:
         self.entries: list[bytes] = []
         self.leaves: list[bytes] = []
-        self.seats: dict[int, bytes] = {}
+        self.seats: dict[int, list[bytes]] = {}
         self.commitments: dict[int, bytes] = {}
         self.seeds: dict[int, bytes] = {}
         self.deck: bytes | None = None
@@ -238,9 +238,12 @@ class Verifier:
             seat = act[4][0]
             if 8 in act:
                 join = fields(act[8][0])
-                self.seats.setdefault(seat, join[1][0])
+                self.seats.setdefault(seat, [join[1][0]])
                 self.commitments[seat] = join.get(2, [b""])[0]
-            key = self.seats.get(seat, b"")
+            keys = self.seats.get(seat, [b""])
+            key = next((known for known in keys if sha(known)[:8] == key_id), keys[0])
+            if key == keys[-1]:
+                self.seats[seat] = [key]
             if 9 in act:
                 self.seeds[seat] = fields(act[9][0])[1][0]
         else:
@@ -249,6 +252,17 @@ class Verifier:
         if key_id != sha(key)[:8]:
             raise Refused("key id", index)
         verify(key, signature, message, index)
+        if 16 in act:
+            self.change_key(act, index)
+
+    def change_key(self, act: dict[int, list[Any]], index: int) -> None:
+        """The old key of the seat counts until the new one has signed, or ends by a ruling."""
+        if fields(self.opened.get(7, [b""])[0]).get(3, [0])[0] < 2:
+            raise Refused("unsupported", index)
+        change = fields(act[16][0])
+        seat = change[1][0] if 6 in act else act[4][0]
+        kept = [] if 6 in act else self.seats[seat][:1]
+        self.seats[seat] = [*kept, change[2][0]]
 
     def disclose(self, index: int, r: bytes) -> None:
         if fields(self.opened[8][0])[1][0] != sha(b"tile-referee/v1/ref-commit\0" + r):

@@ -10,12 +10,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from referee.games.game import Chance, Decision, Forced, ForcedPass, Over
-from referee.games.table_rules import CATALOGUE
+from referee.games.table_rules import catalogue
 from referee.log.v1 import log_pb2
 
 MONTH = 30 * 86_400_000
 OF_A_SEAT = (2, 3, 4, 5, 6, 7, 11)
 FREE = ("pause", "resume", "adjourn")
+BEFORE_PLAY = (("void", "adjudicate"), (*FREE, "void", "adjudicate", "forfeit", "reinstate", "dismiss"))
+"""Rulings, by the version of the rules."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,14 @@ class Standing:
     result: log_pb2.GameEnd | None = None
     lapses: bool = False
     """Proposals and a skip end with it."""
+    joined: tuple[int, ...] = ()
+    dealing: tuple[int, ...] | None = None
+    """Whose seeds make the deck; None: seats still join."""
+    revealed: tuple[int, ...] = ()
+    in_play: bool = False
+    missing_since: int = 0
+    keys: tuple[tuple[int, bytes], ...] = ()
+    """Seat and key, for each key that was named."""
 
 
 class Illegal(Exception):
@@ -47,21 +57,80 @@ def need(condition: object, why: str) -> None:
 
 
 class SlowTable:
-    """One game from the entry with which play begins. ``entries`` hold (entry, intent)."""
+    """One game. ``entries`` hold (entry, intent) from entry 1 on."""
 
-    def __init__(self, opened: log_pb2.GameOpen, game: Any, codec: Any, first: int, at: int, last: int) -> None:
+    first = 0
+
+    def __init__(self, opened: log_pb2.GameOpen, game: Any, codec: Any, at: int, last: int) -> None:
         self.opened, self.terms, self.game, self.codec = opened, opened.terms, game, codec
         self.options = codec.decode_options(opened.options)
         self.components = codec.decode_components(opened.tables)
         self.seats = len(opened.seats)
-        self.first, self.last = first, last
+        self.last = last
+        self.later = self.terms.table_rules > 1
         self.entries: list[tuple[log_pb2.Entry, log_pb2.Intent | None]] = []
-        self.known = {rule.id for rule in (*game.catalogue, *CATALOGUE)}
+        self.known = {rule.id for rule in (*game.catalogue, *catalogue(self.terms.table_rules))}
         clocks = ((self.control()[0], 0),) * self.seats
-        self.after = [Standing(at, (), (), clocks, "others")]
+        self.after = [self.begun(Standing(at, (), (), clocks, missing_since=at))]
         self._awaited: dict[int, list[int]] = {}
         self._positions: dict[int, Any] = {}
         self._acts: list[tuple[int, int, str, Any, log_pb2.Intent]] = []
+
+    # --- before play ----------------------------------------------------------------------------------------
+
+    def missing(self, now: Standing) -> list[int]:
+        """Who has to join, or to reveal."""
+        own = [seat for seat in range(self.seats) if not self.opened.seats[seat].scribed]
+        there = now.joined if now.dealing is None else now.revealed
+        awaited = own if now.dealing is None else now.dealing
+        return [] if now.in_play else [s for s in awaited if s not in there and s not in dict(now.out)]
+
+    def undealt(self, now: Standing) -> bool:
+        if now.in_play or now.dealing is None:
+            return False
+        return not now.dealing or any(seat in dict(now.out) for seat in set(now.dealing) - set(now.revealed))
+
+    def begun(self, now: Standing, *, anew: bool = False) -> Standing:
+        """The same, one phase further if nobody is missing any more."""
+        went_on = now.in_play or bool(self.missing(now)) or (self.later and self.end_before(now) is not None)
+        if not went_on and now.dealing is None and self.opened.HasField("dealt"):
+            now = replace(now, dealing=tuple(seat for seat in sorted(now.joined) if seat not in dict(now.out)))
+            anew = True
+        elif not went_on and not self.undealt(now):
+            now = replace(now, in_play=True, kind="others")
+        return replace(now, missing_since=now.at) if anew else now
+
+    def end_before(self, now: Standing) -> log_pb2.GameEnd | None:
+        """What a game has come to that has not begun."""
+        if now.result is not None:
+            return now.result
+        if now.out and self.seats - len(now.out) <= 1 and not (now.dealing is None and self.missing(now)):
+            ending = log_pb2.Ending.ValueType(now.out[-1][1])
+            return log_pb2.GameEnd(ending=ending, places=self.behind([1] * self.seats, now.out))
+        return log_pb2.GameEnd(ending=log_pb2.ENDING_ABORTED) if self.undealt(now) else None
+
+    def of_beginning(self, intent: log_pb2.Intent, act: str, after: Standing) -> Standing:
+        need(intent.WhichOneof("author") == "seat" and intent.seat < self.seats, "a seat")
+        seat = intent.seat
+        need(not after.in_play and (after.dealing is None) == (act == "join"), "not now")
+        need(seat in self.missing(after), "not missing")
+        if act == "reveal":
+            return replace(after, revealed=(*after.revealed, seat))
+        need(intent.join.key not in [raw for _, raw in after.keys], "a key of its own")
+        return replace(after, joined=(*after.joined, seat), keys=(*after.keys, (seat, intent.join.key)))
+
+    def named(self, intent: log_pb2.Intent, after: Standing, n: int) -> Standing:
+        """Another key of a seat."""
+        body, role = intent.change_key, intent.WhichOneof("author")
+        need(self.later and after.in_play and role in ("seat", "arbiter"), "who, and when?")
+        there = self.seats if role == "seat" else len(self.opened.arbiter_keys)
+        need((intent.seat if role == "seat" else intent.arbiter) < there, "nobody")
+        need(body.HasField("seat") == (role == "arbiter"), "whose?")
+        seat = body.seat if role == "arbiter" else intent.seat
+        need(seat in after.joined and body.key not in [raw for _, raw in after.keys], "which key?")
+        own = [i for _, _, _, i in self.acts(n, "change_key") if i.WhichOneof("author") == "seat" and i.seat == seat]
+        need(role == "arbiter" or len(own) < 16, "too many")
+        return replace(after, keys=(*after.keys, (seat, body.key)))
 
     @property
     def seq(self) -> int:
@@ -148,6 +217,8 @@ class SlowTable:
 
     def end(self, n: int) -> log_pb2.GameEnd | None:
         """What the game has come to."""
+        if not self.after[n].in_play:
+            return self.end_before(self.after[n])
         if (result := self.after[n].result) is not None:
             return result
         out = self.after[n].out
@@ -176,7 +247,7 @@ class SlowTable:
         return [worst - gone.index(seat) if seat in gone else stay[seat] for seat in range(self.seats)]
 
     def goes_on(self, n: int) -> bool:
-        return not self.suspended(n) and self.end(n) is None
+        return self.after[n].in_play and not self.suspended(n) and self.end(n) is None
 
     def deciding(self, n: int) -> list[int]:
         return [a.seat for a in self.position(n).pending() if isinstance(a, Decision)] if self.goes_on(n) else []
@@ -271,7 +342,7 @@ class SlowTable:
     def back(self, to: int, n: int, *bars: str) -> None:
         """That entry n + 1 may go back there."""
         index = to - self.first
-        need(0 <= index <= n, "an earlier entry of play")
+        need(0 <= index <= n and self.after[index].in_play, "an earlier entry of play")
         if self.opened.HasField("dealt"):
             need(not any(isinstance(a, Chance) for a in self.position(n).pending()), "a draw is due")
         alive = self.alive(n)
@@ -300,9 +371,19 @@ class SlowTable:
             self.check_end(entry.end, at, n)
             return after
         need(self.seq < self.last, "the limit of entries")
+        act = "" if intent is None else str(intent.WhichOneof("act"))
+        anew = act == "rule" and intent is not None and which(intent.rule) in ("resume", "reinstate")
+        return self.begun(self.what(entry, intent, str(event), act, after, n), anew=anew)
+
+    def what(
+        self, entry: log_pb2.Entry, intent: log_pb2.Intent | None, event: str, act: str, after: Standing, n: int
+    ) -> Standing:
         if intent is None:
-            return self.of_referee(entry, str(event), after, n)
-        act = str(intent.WhichOneof("act"))
+            return self.of_referee(entry, event, after, n)
+        if act in ("join", "reveal"):
+            return self.of_beginning(intent, act, after)
+        if act == "change_key":
+            return self.named(intent, after, n)
         if act in ("move", "declare"):
             return self.of_play(entry, intent, act, after, n)
         return self.of_table(intent, act, after, n)
@@ -347,6 +428,7 @@ class SlowTable:
             need(entry.recovered.lost_size > self.seq, "nothing lost")
             return after
         if event == "interrupted":
+            need(after.in_play, "not in play")
             need(self.after[n].at <= entry.interrupted.alive_ms <= entry.referee_ms, "alive when?")
             if not self.terms.HasField("clock"):
                 return after
@@ -365,6 +447,12 @@ class SlowTable:
             if seat in dict(after.out):
                 return replace(after, events=(*after.events, event), kind="scribes", lapses=True)
             return self.decided(replace(after, kind="scribes"), seat, event)
+        if event == "absent" and not after.in_play:
+            need(self.later and self.terms.absence_ms and not self.suspended(n), "nobody's time")
+            need(self.end(n) is None and seat in self.missing(after), "not missing")
+            since, at = entry.absent.since_ms, entry.referee_ms
+            need(after.missing_since <= since <= at - self.terms.absence_ms, "not so long")
+            return self.left(after, seat, log_pb2.ENDING_DISCONNECTED, n)
         need(seat in self.awaited(n), "not awaited")
         if event == "timeout":
             need(self.terms.HasField("clock"), "no clock")
@@ -449,6 +537,8 @@ class SlowTable:
         if act == "rule":
             need(role == "arbiter", "an arbiter")
             return self.ruled(body, intent.arbiter, after, n)
+        before_play = self.later and act in ("resign", "protest", "appeal")
+        need(self.after[n].in_play or before_play, "not in play")
         if act == "correct":
             need(role == "scribe" and self.opened.HasField("declared"), "a scribe of a declared game")
             self.back(body.to_seq, n, "others")
@@ -497,6 +587,7 @@ class SlowTable:
 
     def ruled(self, rule: log_pb2.Rule, arbiter: int, after: Standing, n: int) -> Standing:
         kind = which(rule)
+        need(self.after[n].in_play or kind in BEFORE_PLAY[self.later], "not in play")
         need(rule.rule_id in self.known or (kind in FREE and not rule.rule_id), "which rule?")
         if rule.HasField("decides"):
             need(self.disputes(n).get(rule.decides, (0, 0, 0))[2] is None, "nothing open")
@@ -540,6 +631,8 @@ class SlowTable:
             return self.left(after, given.seat, given.ending, n)
         elif kind == "reinstate":
             need(given.seat in dict(after.out), "not out")
+            came = self.opened.seats[given.seat].scribed or given.seat in after.joined
+            need(came or (not after.in_play and after.dealing is None), "never joined")
             return replace(after, out=tuple(one for one in after.out if one[0] != given.seat), kind="others")
         else:
             need(given.seat in self.awaited(n), "not awaited")

@@ -8,8 +8,10 @@ from itertools import islice
 from typing import Any
 
 from referee.games.game import Chance, Decision
+from referee.log import deck
 from referee.log.v1 import log_pb2
 from referee.wire.strict import MalformedError
+from tests.log.games import key, seed
 from tests.log.slow_table import SlowTable
 
 Try = tuple[log_pb2.Entry, log_pb2.Intent | None]
@@ -54,6 +56,8 @@ class Somebody:
             self.now = max(self.now, alarm + rng.choice((-1, 0)))
         entry = log_pb2.Entry(referee_ms=self.now - (rng.random() < 0.01))
         draw = rng.random()
+        if (missing := self.slow.missing(self.slow.after[self.n])) and draw < 0.35:
+            return self.comes(rng.choice([*missing, *missing, rng.choice(self.seats)]), entry)
         due = self.due(self.now)
         if due is not None and draw < (0.3 if isinstance(due, log_pb2.GameEnd) else 0.6):
             return self.referees(due, entry.referee_ms)
@@ -62,6 +66,25 @@ class Somebody:
         intent = self.play(entry) if draw < 0.8 else self.act()
         if not entry.HasField("refused"):
             entry.signed.SetInParent()
+        return entry, intent
+
+    def comes(self, seat: int, entry: log_pb2.Entry | None = None) -> Try:
+        """A Join or a Reveal, or the seat is absent; without ``entry`` what lets play begin."""
+        rng, now = self.random, self.slow.after[self.n]
+        sure = entry is None
+        entry = entry or log_pb2.Entry(referee_ms=self.now)
+        if not sure and rng.random() < 0.3:
+            entry.absent.seat = seat
+            entry.absent.since_ms = max(now.missing_since, self.now - 1_000) - rng.choice((0, 0, 0, 1))
+            return entry, None
+        entry.signed.SetInParent()
+        intent = log_pb2.Intent(seat=seat)
+        if (now.dealing is None) == (sure or rng.random() < 0.95):
+            intent.join.key = key(f"seat {seat if sure or rng.random() < 0.95 else 0}").public.raw
+            if self.opened.HasField("dealt"):
+                intent.join.commitment = deck.seat_commitment(bytes(16), seat, seed(f"p {seat}"))
+        else:
+            intent.reveal.seed = seed(f"p {seat}")
         return entry, intent
 
     @staticmethod
@@ -74,10 +97,12 @@ class Somebody:
 
     def event(self, entry: log_pb2.Entry) -> log_pb2.Entry:
         rng, slow = self.random, self.slow
-        kind = rng.choice((*["timeout", "stand_in", "end"] * 2, "absent", "interrupted", "forced_pass"))
+        kind = rng.choice((*["timeout", "stand_in", "end"] * 2, "absent", "interrupted", "forced_pass", "recovered"))
         seat = rng.choice([*slow.awaited(self.n), rng.choice(self.seats)])
         if kind == "interrupted":
             entry.interrupted.alive_ms = rng.randint(slow.after[self.n].at - 1, self.now + 1)
+        elif kind == "recovered":
+            entry.recovered.lost_size = slow.seq + rng.choice((0, 1, 9))
         elif kind == "end":
             entry.end.CopyFrom(slow.end(self.n) or log_pb2.GameEnd(ending=rng.choice(ENDINGS)))
             if rng.random() < 0.3:
@@ -154,7 +179,8 @@ class Somebody:
 
     def act(self) -> log_pb2.Intent:
         rng = self.random
-        kind = rng.choice(("resign", "protest", "appeal", "correct", *["take_back", "consent"] * 3, *["rule"] * 8))
+        often = (*["take_back", "consent"] * 3, *["rule"] * 8)
+        kind = rng.choice(("change_key", "resign", "protest", "appeal", "correct", *often))
         if kind == "resign" and rng.random() < 0.7:
             kind = "rule"
         intent = log_pb2.Intent()
@@ -163,6 +189,9 @@ class Somebody:
         if kind == "rule":
             intent.arbiter = rng.randrange(max(1, len(self.opened.arbiter_keys)))
             self.rule(act)
+            return intent
+        if kind == "change_key":
+            self.key(intent)
             return intent
         if kind == "correct":
             intent.scribe = rng.choice((0, 1))
@@ -185,6 +214,17 @@ class Somebody:
             act.against_seq = rng.choice(rulings) if rulings and rng.random() < 0.8 else self.some_entry()
         return intent
 
+    def key(self, intent: log_pb2.Intent) -> None:
+        rng = self.random
+        seat = rng.choice(self.seats)
+        intent.change_key.key = key(f"key {rng.randrange(40)}").public.raw
+        if rng.random() < 0.5:
+            intent.seat = seat
+        else:
+            intent.arbiter = rng.randrange(max(1, len(self.opened.arbiter_keys)))
+        if intent.HasField("arbiter") == (rng.random() < 0.95):
+            intent.change_key.seat = seat
+
     def some_entry(self) -> int:
         rng = self.random
         return max(0, self.slow.seq - rng.choice((-1, 0, 1, 1, 2, 2, 3, 4, 6, 12)))
@@ -193,7 +233,9 @@ class Somebody:
         rng = self.random
         names = [f.name for f in rule.DESCRIPTOR.oneofs_by_name["ruling"].fields]
         suspended = self.slow.suspended(self.n)
-        kind = rng.choice([*names, "restore", "accept", "reinstate", *(["resume"] * 12 if suspended else [])])
+        missing = self.slow.missing(self.slow.after[self.n])
+        more = ["resume"] * 12 if suspended else ["forfeit"] * 6 if missing else []
+        kind = rng.choice([*names, "restore", "accept", "reinstate", *more])
         if kind in ("void", "adjudicate", "pause", "adjourn") and rng.random() < 0.6:
             kind = "restore"
         given: Any = getattr(rule, kind)
@@ -205,7 +247,7 @@ class Somebody:
             rule.decides = self.some_entry()
         if "seat" in given.DESCRIPTOR.fields_by_name:
             out = [seat for seat, _ in self.slow.after[self.n].out]
-            seats = [*self.slow.awaited(self.n), *out, rng.choice(self.seats)]
+            seats = [*self.slow.awaited(self.n), *missing, *out, rng.choice(self.seats)]
             given.seat = rng.choice(seats) if rng.random() < 0.98 else len(self.seats)
         if kind == "restore":
             given.to_seq = self.some_entry()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from referee.games.game import Ending
 from referee.log import intent
 from referee.log.entry import Clock
@@ -11,6 +13,7 @@ from referee.log.errors import Code, LogError, RulesError
 from referee.log.game import Phase
 from referee.log.header import build_header
 from referee.log.intent import Author, Role
+from referee.log.judge import mover
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
@@ -461,3 +464,19 @@ def test_clocks_run_from_the_first_entry_where_nobody_joins() -> None:
     table.move(after=1_000)
     assert table.left() == [10_000, 10_000, 10_000]
     table.check()
+
+
+def test_a_scribe_is_told_what_comes_before_a_move() -> None:
+    table = Table(dealt=False, scribed=(0, 1, 2), seats=3, protest_ms=60_000)
+    said = set()
+    for _ in range(6):
+        try:
+            mover(table.game, Author(Role.SCRIBE, 0))
+            table.move()
+        except LogError as error:
+            said.add(error.what)
+            table.draw()
+    assert said == {"scribe 0 cannot enter a move: no seat is on turn: a draw or a roll comes first"}
+    table.rule(void=log_pb2.Void())
+    with pytest.raises(LogError, match="the game has come to its end"):
+        mover(table.game, Author(Role.SCRIBE, 0))

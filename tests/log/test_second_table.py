@@ -21,7 +21,7 @@ SEEN = (
 
 
 @pytest.mark.parametrize("rules_id", registry.names())
-@pytest.mark.parametrize("name", ["contested", "corrected"])
+@pytest.mark.parametrize("name", ["contested", "corrected", "changed", "undealt"])
 def test_whole_games(rules_id: str, name: str) -> None:
     played = seated.of(rules_id, name)
     assert len(Verifier(played.file(), str(SIGNER.verifier)).entries) == len(played.entries)

@@ -8,18 +8,17 @@ from typing import Any
 import pytest
 
 from referee.games import registry
-from referee.log import deck
 from referee.log.endings import end_message
 from referee.log.engines import Engines, installed
 from referee.log.entry import Clock, clock_of
 from referee.log.errors import LogError
-from referee.log.events import Event, Opened, read_act, read_entry
+from referee.log.events import Event, Opened, read_entry
 from referee.log.game import LoggedGame, Phase
 from referee.log.judge import Judged, judge, take
 from referee.log.v1 import log_pb2
 from referee.wire.strict import MalformedError
 from tests.log import games, registered, toy
-from tests.log.games import SECRET, key, seed
+from tests.log.games import SECRET, key
 from tests.log.slow_table import Illegal, SlowTable
 from tests.log.somebody import Somebody
 from tests.sizes import campaign
@@ -52,10 +51,11 @@ class Game:
         self.live = LoggedGame(self.opened, IDENTITY, self.engines, secret=secret, max_entries=entries)
         self.now, self.seq = START, 1
         take(self.live, Opened(b""), 0, Clock(self.now))
-        self.join(dealt)
         game, codec = self.engines.get(self.opened.rules_id, 1)
-        self.slow = SlowTable(self.opened, game, codec, self.seq - 1, self.now, entries - 2)
+        self.slow = SlowTable(self.opened, game, codec, self.now, entries - 2)
         self.somebody = Somebody(rng, self.slow, self.now, lambda now: self.live.due(self.seq, now))
+        if rng.random() < 0.6:
+            self.join()
 
     def open(self, rules_id: str, seats: int, **kind: Any) -> log_pb2.GameOpen:
         rng = self.random
@@ -63,7 +63,7 @@ class Game:
         tables = toy.CARDS if rules_id == "toy" else registered.codec(rules_id).encode_components(None)
         header = games.small_header()
         opened = games.game_open(header, seats=seats, options=options, tables=tables, rules=(rules_id, 1), **kind)
-        terms, clock = log_pb2.Terms(table_rules=1), rng.choice(CLOCKS)
+        terms, clock = log_pb2.Terms(table_rules=rng.choice((1, 2))), rng.choice(CLOCKS)
         if clock is not None:
             terms.clock.CopyFrom(clock)
         if rng.random() < 0.7:
@@ -81,18 +81,10 @@ class Game:
         opened.terms.CopyFrom(terms)
         return opened
 
-    def join(self, dealt: bool) -> None:
-        for kind in ("join", "reveal") if dealt else ("join",):
-            for seat in (s for s, each in enumerate(self.opened.seats) if not each.scribed):
-                intent = log_pb2.Intent(seat=seat)
-                p = seed(f"p {seat}")
-                if kind == "reveal":
-                    intent.reveal.seed = p
-                else:
-                    intent.join.key = key(f"seat {seat}").public.raw
-                    intent.join.commitment = deck.seat_commitment(IDENTITY, seat, p) if dealt else b""
-                take(self.live, read_act(intent, self.live.position), self.seq, Clock(self.now))
-                self.seq += 1
+    def join(self) -> None:
+        """Everybody comes."""
+        while missing := self.slow.missing(self.slow.after[-1]):
+            self.enter(*self.somebody.comes(missing[0]))
         assert self.live.phase is Phase.PLAYING
 
     # --- what both say ------------------------------------------------------------------------------------
@@ -113,7 +105,10 @@ class Game:
 
     def turn(self) -> bool:
         """Somebody tries something; whether it stood."""
-        entry, intent = self.somebody.anything()
+        return self.enter(*self.somebody.anything())
+
+    def enter(self, entry: log_pb2.Entry, intent: log_pb2.Intent | None) -> bool:
+        """Whether it stood."""
         (stands, why), (after, why_not) = self.stands(entry, intent), self.also(entry, intent)
         assert (stands is None) == (after is None), f"{self.seq}: {entry}{intent}\nlive: {why}\nslow: {why_not}"
         if stands is not None:
@@ -145,18 +140,22 @@ class Game:
             "suspended": slow.suspended(n),
             "disputes": slow.disputes(n),
         }
+        if not live.is_over:
+            end = live.reached()
+            ours |= {"missing": [*live.missing()], "end": None if end is None else end_message(end)}
+            theirs |= {"missing": slow.missing(slow.after[n]), "end": slow.end(n)}
+            ours |= {"in play": live.phase is Phase.PLAYING, "dealing": live.dealing}
+            theirs |= {"in play": slow.after[n].in_play, "dealing": slow.after[n].dealing or ()}
         if live.phase is Phase.PLAYING:
             proposal = arbitration.proposal
             ours |= {
                 "awaited": list(live.awaited()),
                 "skipped": arbitration.skipped,
-                "end": end_message(reached) if (reached := live.reached()) is not None else None,
                 "proposal": proposal and (proposal.seq, proposal.to_seq, proposal.agreed),
             }
             theirs |= {
                 "awaited": slow.awaited(n),
                 "skipped": slow.skipped(n),
-                "end": slow.end(n),
                 "proposal": slow.proposal(n),
             }
             if live.clocks is not None:
@@ -170,7 +169,7 @@ def played(rules_id: str, number: int, acts: int) -> list[str]:
     game = Game(rules_id, number)
     stood = []
     for _ in range(acts):
-        if game.live.phase is not Phase.PLAYING:
+        if game.live.is_over:
             break
         if game.turn():
             entry, intent = game.slow.entries[-1]
@@ -183,12 +182,12 @@ def played(rules_id: str, number: int, acts: int) -> list[str]:
 
 EVERYTHING = {
     *("move", "declare", "chance", "forced_pass", "stand_in", "refused", "timeout", "absent", "interrupted", "end"),
-    *("resign", "consent", "protest", "appeal", "take_back", "correct"),
+    *("resign", "consent", "protest", "appeal", "take_back", "correct", "join", "reveal", "change_key", "recovered"),
     *(field.name for field in log_pb2.Rule.DESCRIPTOR.oneofs_by_name["ruling"].fields),
 }
 
 
-@pytest.mark.parametrize("games", [200, campaign(800)])
+@pytest.mark.parametrize("games", [400, campaign(4_000)])
 def test_games_of_the_toy(games: int) -> None:
     """Each kind of entry stands in some of them."""
     stood = {each for number in range(games) for each in played("toy", number, 150)}

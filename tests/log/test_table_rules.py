@@ -19,6 +19,7 @@ from referee.log.judge import judge
 from referee.log.v1 import log_pb2
 from tests.log import toy
 from tests.log.games import key
+from tests.log.opening import Opening
 from tests.log.test_arbitration import INCREMENT, RECORDED, Table
 
 PAUSE, RESUME = log_pb2.Pause(), log_pb2.Resume()
@@ -141,6 +142,23 @@ def paused_move() -> None:
     table.record.admit(signed, Clock(table.now))
 
 
+def back_without_a_key() -> None:
+    opening = Opening().absent(0).join(1, 2)
+    opening.rule(reinstate=log_pb2.Reinstate(seat=0))
+
+
+def begun(**kind: Any) -> Opening:
+    """In play."""
+    opening = Opening(**kind)
+    return opening.join(*opening.game.missing()).reveal(*opening.game.missing())
+
+
+def changed_too_often() -> None:
+    opening = begun()
+    for number in range(17):
+        opening.change(0, key(f"new {number}"))
+
+
 ARBITER = (Role.ARBITER, 0)
 BROKEN: list[tuple[str, Callable[[], object]]] = [
     ("TBL-2", lambda: entered(drawn(), log_pb2.StandIn(seat=0, move=bytes([1])))),
@@ -209,6 +227,25 @@ BROKEN: list[tuple[str, Callable[[], object]]] = [
     ("TBL-36", lambda: drawn().rule(adjudicate=log_pb2.Adjudicate(places=[1, 3, 3]))),
     ("TBL-36", lambda: drawn().rule(adjudicate=log_pb2.Adjudicate(places=[1, 2, 3], scores=[1]))),
     ("TBL-37", nothing_ended),
+    ("TBL-30", lambda: Opening(table_rules=1).rule(forfeit=log_pb2.Forfeit(seat=0, ending=log_pb2.ENDING_FLAG))),
+    ("TBL-30", lambda: Opening().rule(penalty=log_pb2.Penalty(seat=0, points=1))),
+    ("TBL-30", lambda: drawn().rule(rule_id="TBL-38", void=log_pb2.Void())),
+    ("TBL-38", lambda: Opening(table_rules=1).absent(0)),
+    ("TBL-38", lambda: Opening(absence_ms=0).absent(0)),
+    ("TBL-38", lambda: Opening(scribed=(0,)).absent(0)),
+    ("TBL-17", lambda: Opening().absent(0, after=999)),
+    ("TBL-38", lambda: Opening().absent(0, since=-1)),
+    ("TBL-38", lambda: Opening().join(0).absent(0)),
+    ("TBL-38", lambda: Opening().absent(0).join(0)),
+    ("TBL-38", lambda: Opening(protest_ms=9).join(0, 1, 2).absent(1).reveal(1)),
+    ("TBL-38", back_without_a_key),
+    ("TBL-40", lambda: begun().change(0, key("seat 1"))),
+    ("TBL-40", lambda: begun().change(0, key("seat 0"))),
+    ("TBL-40", lambda: begun().change(0, key("new"), by=Author(Role.SEAT, 0), named=0)),
+    ("TBL-40", lambda: Opening().join(0, 1, 2).change(0, key("new"))),
+    ("TBL-40", lambda: begun(scribed=(0,)).change(0, key("new"), by=Author(Role.ARBITER, 0), named=0)),
+    ("TBL-40", lambda: begun(scribed=(0,)).change(0, key("new"), by=Author(Role.SCRIBE, 0))),
+    ("TBL-40", changed_too_often),
 ]
 """Rule, and an act or event against it."""
 

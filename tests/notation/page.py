@@ -117,7 +117,8 @@ illegal move stand or gives the result. A text states all of this, so that its r
 
 {contested}
 **What was done at the table** has lines of its own, in their place among the moves. A number is that of a line, counted
-from 1 after the headers; 0 is the beginning. At the desk it is the number of an entry, which the desk shows.
+from 1 after the headers; 0 is the beginning. In lists of entries (the desk,
+`referee show --moves`) it is the number of an entry, which stands before each.
 
 | line | what happened |
 |---|---|
@@ -144,7 +145,10 @@ from 1 after the headers; 0 is the beginning. At the desk it is the number of an
 
 A ruling may end with `decides 13` (a protest or an appeal), `under TBL-33` (another rule that it rests on than the usual
 one) and words in quotes, in this order; `arbiter 1:` is the second arbiter. Moves that were taken back stay in the text
-and do not count. For a seat that is out, each line has the stand-in's move (TBL-2).
+and do not count. For a seat that is out, the stand-in's moves count (TBL-2), and its forced passes. You can leave these
+lines out, as they follow from the rules; what the referee prints has them. `arbiter: stands` comes right before a move
+that is marked with `against`. What the rules of the table do not allow, such as a second `1: resign`, is refused with
+its line.
 
 Headers tell the same without saying when it happened. A text may use either; where it has both they must agree.
 
@@ -245,7 +249,11 @@ ruling.
 
 Draws and rolls cannot be skipped or left standing. A line that is not in the notation, or can mean several moves, is
 nobody's move: it is reported as by `referee record`; correct the text. A `Result` that differs from the points is
-listed with the illegal lines, and the points count. The same holds for impossible `Points` and `Places`.
+listed with the illegal lines, and the points count. The same holds for impossible `Points` and `Places`. Headers
+`Forfeits` and `Penalties` that contradict the lines are refused, as by `referee record`.
+
+Acts of the table that cannot be, such as `1: resign` twice, moves in a pause, and other moves than the stand-in's of a
+seat that is out are lines like illegal moves: they are listed with the reason, and `skip` leaves them out.
 
 Rulings in the record hold, whatever the policy: a move that is correctly marked with `against` stands, and forfeits,
 penalties and given results count. They do not make the record wrong. With `--out` each becomes a ruling in the log:
@@ -273,8 +281,9 @@ the game ended there, with a last scoring of the boards.
 ### Boards alone
 
 If nothing but the boards is known of a game, write `Boards` in place of `Position`: the boards as they lie when the
-game is over, one part for each seat, separated by `|`. They get the points and places of a final scoring. No other
-command takes them, as no game or log can be made of them. `Forfeits`, `Penalties` and the other headers mean what they
+game is over, one part for each seat, separated by `|`. `referee score` gives the
+points and places of a final scoring, and `referee show` draws them (`--svg` as pictures). No other command takes them,
+as no game or log can be made of them. `Forfeits`, `Penalties` and the other headers mean what they
 mean before a position; boards are legal or marked with `against` as there.
 
 **Kingdomino**: `castle` with its column and row in a fixed frame, or `nowhere` with `[frame "relative"]`; then the dominoes

@@ -21,6 +21,7 @@ from referee.report.adjudication import adjudicate
 from referee.report.sheet import sheet
 from tests.notation.page import BOARDS
 from tests.notation.setups import PLAIN, SETUPS, name_of, play
+from tests.sizes import sample_of
 
 ALHAMBRA, KINGDOMINO, ROLLWRITE = PLAIN
 SEEDS = 3
@@ -41,7 +42,7 @@ def same_score(setup: Setup, text: str, state: Any) -> None:
     assert "Scored from the boards alone: nobody has checked how they came about." in found.remarks
 
 
-@pytest.mark.parametrize("setup", SETUPS, ids=name_of)
+@pytest.mark.parametrize("setup", sample_of(SETUPS, 40), ids=name_of)
 def test_the_boards_of_a_game_score_as_the_game(setup: Setup) -> None:
     for seed in range(SEEDS):
         state: Any = play(setup, seed).state
@@ -54,7 +55,9 @@ def test_the_boards_of_a_game_score_as_the_game(setup: Setup) -> None:
         assert max(map(len, text.splitlines())) < 4000
 
 
-@pytest.mark.parametrize("setup", [each for each in SETUPS if each.rules_id == "kingdomino"], ids=name_of)
+@pytest.mark.parametrize(
+    "setup", sample_of([each for each in SETUPS if each.rules_id == "kingdomino"], 30), ids=name_of
+)
 def test_discarded_dominoes_may_be_left_out_and_kingdoms_come_in_any_order(setup: Setup) -> None:
     for seed in range(SEEDS):
         state: Any = play(setup, seed).state
@@ -134,13 +137,13 @@ def test_forfeits_and_penalties_count_for_boards_too() -> None:
 
 
 @pytest.mark.parametrize("text", BOARDS.values(), ids=BOARDS)
-def test_only_a_score_sheet_reads_boards(text: str) -> None:
+def test_no_reader_of_games_or_positions_takes_boards(text: str) -> None:
     assert write(read(text)) == text
     for reader in (game_text.read, position_text.read, adjudicate):
         with pytest.raises(NotationError) as caught:
             reader(text)
         assert caught.value.kind is Kind.SYNTAX
-        assert "these are boards alone, without a game or a position: `referee score` reads them" in str(caught.value)
+        assert "without a game or a position: only `referee score` and `referee show`" in str(caught.value)
 
 
 TILES, KINGS, DICE = (f'[Game "{setup.rules_id}"]\n[Seats "{setup.seats}"]\n' for setup in PLAIN)

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from referee.cli.adjudicate import recorded
-from referee.cli.recorder import Recorder
 from referee.games import registry
 from referee.games.game import Ending
 from referee.log.keys import PrivateKey
@@ -20,6 +18,8 @@ from referee.notation.table_acts import Kind, TableAct, read_line
 from referee.report.adjudication import adjudicate
 from referee.report.rulings import Policy
 from referee.transcript.game_file import GameFile, as_text
+from referee.transcript.recorder import Recorder
+from referee.transcript.rehearsal import recorded, rehearse
 from tests.cli.inside import referee
 from tests.contested.games import Contested, kept
 from tests.notation.test_game_text import CHOSEN, KINGS
@@ -77,12 +77,16 @@ def test_a_resignation_in_its_place_decides_the_game() -> None:
     ("lines", "told"),
     [
         ("7: resign", "7: resign: there is no seat 7; expected a seat from 0 to 1"),
-        ("0: resign\n1: resign", "1: resign: the game has come to its end; expected a protest"),
-        ("0: agree", "0: agree: nobody proposes to take moves back"),
+        ("0: resign\n1: resign", "1: resign: the game has come to its end (TBL-21); expected only protests"),
+        ("0: agree", "0: agree: no proposal is open (TBL-24)"),
         ("0: back to 99", "line 99 is not there yet"),
         ("scribe: back to 1\nscribe: back to 2", "line 2 was taken back"),
-        ("arbiter: result places 2 2", "a result of 2 places; expected 2 places (1 for the best"),
-        ("arbiter: dismiss decides 1", "line 1 is no open protest"),
+        ("arbiter: result places 2 2", "the places 2 2 are no ranking (TBL-36); expected for each seat 1 more"),
+        ("arbiter: result places 1 2 3", "the ruling gives 3 places (TBL-36); expected 2"),
+        ('arbiter: stands "late"', "no move that stands follows; expected a move in the next line, marked"),
+        ("arbiter: stands\narbiter: warn seat 1", "arbiter: stands: no move that stands follows"),
+        ("organiser: abort\narbiter: warn seat 1", "arbiter: warn seat 1: the game is over"),
+        ("arbiter: dismiss decides 1", "entry 1 is not a dispute (TBL-31)"),
         ("arbiter: reinstate seat 0", "seat 0 has not forfeited"),
         ("arbiter: penalty seat 0", "a penalty of nothing; expected points, strikes or time; or warn seat 0"),
         ("arbiter: penalty seat 0 points 0", "a penalty of nothing"),
@@ -94,8 +98,10 @@ def test_a_resignation_in_its_place_decides_the_game() -> None:
 )
 def test_what_is_wrong_with_a_line_is_told(lines: str, told: str) -> None:
     with pytest.raises(NotationError) as error:
-        game_text.read(f"{CHOSEN}{lines}\n")
+        rehearse(game_text.read(f"{CHOSEN}{lines}\n").game)
     assert told in str(error.value)
+    last = (CHOSEN + lines).count("\n") + 1
+    assert error.value.line == last - (lines.startswith("arbiter: stands\n"))
 
 
 def test_headers_must_agree_with_the_lines() -> None:
@@ -222,7 +228,7 @@ def test_an_adjudication_counts_lines_of_the_record_for_acts_of_the_table() -> N
     found = adjudicate("\n".join([*lines[:-1], *again, ""]), Policy.SKIP)
     assert [each.words for each in found.illegal] == [wrong]
     assert found.contest.out == {0: Ending.RESIGNED}
-    recorder = recorded(found, keys, [b""] * found.setup.seats)
+    recorder = recorded(found, keys[0], keys[2:])
     assert recorder.record.game.position.state.digest() == found.state.digest()
     assert recorder.record.game.result() == found.told.result
     assert found.state.digest() == game_text.read("\n".join([*lines, ""])).state.digest()

@@ -23,6 +23,7 @@ SOURCE = [
 
 FOREIGN = {
     ("clients/referee_clients/sdk/errors.py", "denied"): "gRPC tells why TLS refused a connection in words alone",
+    ("clients/referee_clients/sdk/errors.py", "is_expired"): "likewise",
     ("clients/referee_clients/sdk/errors.py", "passes"): "likewise",
     ("referee/cli/__init__.py", "main"): "typer's messages are for people, several lines long",
     ("referee/cli/options.py", "_cause"): "protobuf's error of JSON has nothing but words",

@@ -108,7 +108,7 @@ def test_every_position_has_a_text_that_a_terminal_holds(game: str) -> None:
         last = position_text(state)
         assert last.endswith("\n")
         assert max(map(len, last.splitlines())) <= 79
-    assert last.startswith("over (rules): ")
+    assert last.startswith("over (rules), by the moves alone: ")
 
 
 def test_one_seat_only() -> None:

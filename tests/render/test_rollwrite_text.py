@@ -107,7 +107,7 @@ def test_every_position_of_a_game_has_a_text(seats: int) -> None:
         assert plain.isascii()
         assert plain == last.replace("●", "*")
         assert len(re.findall(r"^seat \d: ", last, re.MULTILINE)) == seats
-    assert last.startswith("over (rules): ")
+    assert last.startswith("over (rules), by the moves alone: ")
 
 
 def test_one_seat_only() -> None:

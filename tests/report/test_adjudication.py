@@ -12,7 +12,8 @@ from referee.games.results import Contest, Result
 from referee.notation.errors import Kind, NotationError
 from referee.notation.game_text import GameText, write
 from referee.notation.headers import RUNNING, Setup
-from referee.report.adjudication import Adjudication, Step, adjudicate
+from referee.report.adjudication import adjudicate
+from referee.report.record import Adjudication, Step
 from referee.report.rulings import Policy
 from tests.notation.setups import PLAIN, name_of, play, text_of
 

@@ -10,8 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from referee.cli.adjudicate import recorded
-from referee.cli.recorder import obstacle
 from referee.games.game import Ending, Over
 from referee.games.results import Contest, Result, Wait
 from referee.log.keys import PrivateKey
@@ -19,12 +17,15 @@ from referee.log.note import CheckpointSigner
 from referee.notation import game_text
 from referee.notation.game_text import GameText
 from referee.notation.outcomes import outcome
-from referee.report.adjudication import Step, adjudicate
+from referee.report.adjudication import adjudicate
 from referee.report.model import Seat, of_adjudication
+from referee.report.record import Step
 from referee.report.rulings import Policy
 from referee.report.sheet import Player, replay, sheet, upper
 from referee.report.text import text as report_text
 from referee.transcript.game_file import GameFile, as_text, told_by
+from referee.transcript.recorder import obstacle
+from referee.transcript.rehearsal import recorded
 from tests.notation.test_contested import GAMES, at, contested, contests
 from tests.report.test_adjudication import AWAY, FINE, NEXT, judged
 
@@ -45,6 +46,16 @@ from tests.report.test_adjudication import AWAY, FINE, NEXT, judged
             "seat 0 wins, after an arbiter took 1 point off seat 1 and 4 points off seat 2",
         ),
         (Result(Ending.VOIDED), Contest(ruled=Result(Ending.VOIDED)), "no result: an arbiter voided the game"),
+        (
+            Result(Ending.ADJUDICATED, (7, 5), (1, 2)),
+            Contest({}, (0, 4), Result(Ending.ADJUDICATED, (7, 5), (1, 2)), Result(Ending.VOIDED)),
+            "seat 0 wins: an arbiter adjudicated the game; before that, an arbiter voided the game; the result counts",
+        ),
+        (
+            Result(Ending.ADJUDICATED, (5, 7, 7), (1, 2, 3)),
+            Contest(ruled=Result(Ending.ADJUDICATED, (5, 7, 7), (1, 2, 3))),
+            "seat 0 wins: an arbiter adjudicated the game; its places are not those of its points",
+        ),
         (Result(Ending.RESIGNED), Contest(ruled=Result(Ending.RESIGNED)), "the places are not known: a seat forfeited"),
     ],
 )
@@ -155,7 +166,7 @@ def test_a_contested_game_is_judged_right_and_its_log_says_the_same(
         assert contest.ruled is not None
         assert contest.ruled.ending is Ending.STALLED or reached is not None, why
         return
-    recorder = recorded(found, KEYS, [b""] * setup.seats)
+    recorder = recorded(found, KEYS[0], KEYS[2:])
     game_file = GameFile.read(BytesIO(recorder.file(CheckpointSigner("club.example", KEYS[1]))))
     assert game_file.record is not None
     # What the headers told has now a line at the end of the text; all else is the same.

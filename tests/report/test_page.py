@@ -140,7 +140,7 @@ def test_what_is_illegal_is_told_with_its_rule_and_its_outcome() -> None:
         assert page.words.count("stand-in") >= (2 if marks else 0)
     assert "Stopped at line 12" in text(ruled(Policy.STOP))
     assert "2 illegal moves" in text(ruled(Policy.SKIP))
-    assert "1 of them rests on a ruling of the arbiter." in text(ruled(Policy.SKIP))
+    assert "1 of them rests on a ruling of the arbiter: 1 by the stand-in." in text(ruled(Policy.SKIP))
 
 
 def test_the_summary_is_the_report_without_what_happened() -> None:

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from referee.cli.adjudicate import recorded
 from referee.games.game import Decision, Ending
 from referee.games.results import Result
 from referee.log import audit as auditor
@@ -21,11 +20,13 @@ from referee.notation import game_text
 from referee.notation.errors import NotationError
 from referee.notation.game_text import write
 from referee.notation.headers import Setup
-from referee.report.adjudication import Adjudication, Step, adjudicate, list_illegal
+from referee.report.adjudication import adjudicate, list_illegal
 from referee.report.model import Seat, of_adjudication
 from referee.report.page import html
+from referee.report.record import Adjudication, Step
 from referee.report.rulings import LineRuling, PointsOff, Policy, RulingError, read
 from referee.report.text import text as as_text
+from referee.transcript.rehearsal import recorded
 from tests.notation.setups import PLAIN, name_of, play, text_of
 from tests.report.test_adjudication import AWAY, FINE, NEXT, OUTSIDE, START
 
@@ -39,7 +40,7 @@ def ruled(rulings: str, *lines: str, policy: Policy = Policy.STOP) -> Adjudicati
 
 def audited(found: Adjudication) -> Report:
     """The audit of the log of what was found."""
-    file = recorded(found, KEYS, [b""] * found.setup.seats).file(SIGNER)
+    file = recorded(found, KEYS[0], KEYS[2:]).file(SIGNER)
     return auditor.audit(BytesIO(file), auditor.Policy(verifier=SIGNER.verifier))
 
 
@@ -105,12 +106,14 @@ def test_what_is_no_ruling_is_named_with_its_line(text: str, words: str) -> None
         ("1: skip", "line 1: the record has no move in line 1; expected a line with a move"),
         ("999: skip", "line 1: the record has no move in line 999; expected"),
         (f"{NEXT}: skip, 1 point off seat 2", "line 1: this game has no seat 2; expected a seat from 0 to 1"),
+        (f"{NEXT}: stop, points 9 8, 1 point off seat 0", "points off with it change nothing; expected the points"),
         (f"{NEXT}: stop, places 1 2 3", "line 1: points or places of 3 seats; expected those of 2 seats"),
         (f"{NEXT}: {OUTSIDE}", "is illegal, too: it breaks KDO-14, KDO-16; expected a legal move for line"),
         (
             f"{NEXT}: 0: plaice 3",
             "found 'plaice'; expected castle, choose, discard, pass or place; expected a legal move",
         ),
+        (f"{NEXT}: 0: resign", "'0: resign' is no move, and a line is replaced by another move; expected a legal move"),
         (f"{NEXT}: 1: choose 4", "seat 1 acts; expected seat 0: place domino"),
         (f"{NEXT}: 0: place 3 2,0 2,1 against KDO-14", "is marked as accepted"),
     ],
@@ -155,8 +158,11 @@ def test_what_cannot_stand_says_what_can_be_ruled() -> None:
     assert found.stopped.outcome == "the adjudication ends here: a move that breaks KDO-16 cannot stand (TBL-7)"
     advice = found.stopped.advice
     assert advice.startswith(f"what can be ruled: {NEXT}: skip or {NEXT}: 0: place 3 forest/forest")
-    for each in re.findall(rf"{NEXT}: 0: .*?(?= or |;)", advice):
-        assert ruled(each, OUTSIDE, "0: choose 23").stopped is None
+    assert advice.endswith(f", each also with points off; or {NEXT}: stop, places …")
+    offered = re.findall(rf"{NEXT}: (?:0: .*?|skip)(?= or |, each)", advice)
+    assert len(offered) > 1
+    for each in offered:
+        assert ruled(f"{each}, 1 point off seat 0", OUTSIDE, "0: choose 23").stopped is None
 
 
 def test_a_skipped_line_before_the_same_seats_next_move_is_a_ruling_in_the_log() -> None:
@@ -167,7 +173,7 @@ def test_a_skipped_line_before_the_same_seats_next_move_is_a_ruling_in_the_log()
 
 
 def test_a_result_can_be_given_where_the_record_stops() -> None:
-    found = ruled(f"{NEXT}: stop, places 2 1, 3 points off seat 1", AWAY, "0: choose 23")
+    found = ruled(f"{NEXT}: stop, places 2 1", AWAY, "0: choose 23")
     assert found.stopped is not None
     assert found.ended
     assert found.told.result == Result(Ending.ADJUDICATED, (), (2, 1))
@@ -208,6 +214,20 @@ def test_a_wrong_payment_has_a_result_with_the_right_one(payment: tuple[str, int
     assert found.changes == (f"{cannot} (line {line} cannot stand); with the rulings {points}.",)
     report = audited(found)
     assert (report.verdict, report.result) == (Verdict.COMPLETE, found.told.result)
+
+
+def test_to_skip_is_offered_only_where_the_record_then_goes_on(payment: tuple[str, int, str]) -> None:
+    """The market's draw shows that the tile was bought, so nothing can be drawn for it if it was not."""
+    text, line, right = payment
+    for found in (adjudicate(text, Policy.ACCEPT), adjudicate(text, rulings=read(f"{line}: stands"))):
+        assert found.stopped is not None
+        assert found.stopped.advice == (
+            f"what can be ruled: {line}: {right}, also with points off; or {line}: stop, places …"
+        )
+    skipped = adjudicate(text, rulings=read(f"{line}: skip"))
+    assert skipped.stopped is not None
+    assert skipped.stopped.line == line + 2
+    assert f"what can be ruled: {line}: {right}, also with points off" in skipped.stopped.advice
 
 
 def test_a_skipped_payment_is_one_illegal_move_and_can_have_a_result(payment: tuple[str, int, str]) -> None:
@@ -274,7 +294,7 @@ def ruling_for(rng: random.Random, found: Adjudication, line: int) -> LineRuling
         return LineRuling(line, None, words, off)
     if kind == "given":
         places = tuple(rng.sample(range(1, seats + 1), seats))
-        return LineRuling(line, Policy.STOP, "", off, Result(Ending.ADJUDICATED, (), places))
+        return LineRuling(line, Policy.STOP, "", (), Result(Ending.ADJUDICATED, (), places))
     policy = {"stands": Policy.ACCEPT, "stop": Policy.STOP}.get(kind, Policy.SKIP)
     return LineRuling(line, policy, "", off)
 
@@ -336,11 +356,11 @@ def test_rulings_go_with_acts_of_the_table_in_the_record() -> None:
     found = ruled(rulings, *lines)
     assert found.stopped is None
     assert found.contest.points_off == (0, 3)
-    recorder = recorded(found, KEYS, [b""] * 2)
+    recorder = recorded(found, KEYS[0], KEYS[2:])
     assert recorder.record.game.arbitration.points_off == [0, 3]
     assert recorder.record.game.position.state.digest() == found.state.digest()
     assert audited(found).verdict is Verdict.PREFIX
-    with pytest.raises(RulingError, match="the record has no move in line"):
+    with pytest.raises(RulingError, match="nothing is illegal in line"):
         ruled(f"{NEXT}: skip", *lines)
     (illegal,) = list_illegal(START + "".join(f"{line}\n" for line in lines)).illegal
     assert illegal.line == NEXT + 1

@@ -56,6 +56,10 @@ class History:
     receipts: list[bytes] = field(default_factory=list)
 
     def act(self, client: str, intent: bytes) -> Act:
-        """The client is about to put the act before the referee, for the first time."""
-        self.acts.append(Act(client, intent, monotonic_ns()))
+        """The client is about to put the act before the referee.
+
+        The same bytes another way are made when they are made first: the referee may have entered them since.
+        """
+        made = next((act.invoked_ns for act in self.acts if act.intent == intent), monotonic_ns())
+        self.acts.append(Act(client, intent, made))
         return self.acts[-1]

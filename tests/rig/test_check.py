@@ -123,6 +123,17 @@ def test_the_history_of_a_good_game(played: Report) -> None:
     assert sum(signed_part(decode_entry(data)) is not None for data in played.log) > 60
 
 
+def test_what_is_sent_again_was_made_when_it_was_first_sent(played: Report) -> None:
+    """The other player may have gone on between the two: the second copy is told of the first one's entry."""
+    history = deepcopy(played.history)
+    first = accepted(history)[10]
+    again = history.act(first.client, first.intent)
+    again.answer(Outcome.ACCEPTED, first.seq)
+    assert check(history, played.log) == []
+    again.invoked_ns = again.answered_ns or 0
+    assert "was acknowledged" in check(history, played.log)[0]
+
+
 @pytest.mark.parametrize(
     ("broken", "said"),
     [

@@ -75,7 +75,7 @@ async def test_every_fault_at_every_message_of_a_small_game(every: int, rigged: 
     assert all(number > counts[way] - 3 for way, number, _ in missing)
 
 
-@pytest.mark.parametrize("seeds", [(0, 1, 3, 6), campaign(range(32))], ids=["sample", "campaign"])
+@pytest.mark.parametrize("seeds", [(0, 3), campaign(range(32))], ids=["sample", "campaign"])
 async def test_games_at_once(seeds: Sequence[int], rigged: Rig) -> None:
     """In the sample two seats and three, attempts that are recorded, and a network that breaks below gRPC."""
     games = len(seeds)

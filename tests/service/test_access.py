@@ -224,7 +224,7 @@ async def test_revocation_is_for_good(tmp_path: Path) -> None:
         assert (await refused(status.GetStatus(request, metadata=bearer(gone.secret)))).reason == "UNAUTHENTICATED"
         token = (await Office(client).issue("bob", access.SCOPE_PLAY)).secret
         found = await refused(status.GetStatus(request, metadata=bearer(token)))
-        assert found.message == "GetStatus needs a token for admin or audit or organise"
+        assert found.message == "GetStatus needs a token for admin or arbiter or audit or organise"
 
 
 async def test_lists(client: Client) -> None:

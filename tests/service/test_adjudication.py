@@ -22,7 +22,8 @@ from referee.games.results import Contest
 from referee.notation.errors import Kind, NotationError
 from referee.notation.game_text import GameText, write
 from referee.notation.headers import Setup
-from referee.report.adjudication import Adjudication, adjudicate
+from referee.report.adjudication import adjudicate
+from referee.report.record import Adjudication
 from referee.report.rulings import Policy
 from referee.service import adjudication
 from referee.service.adjudication import MAX_TEXT_BYTES
@@ -33,6 +34,7 @@ from referee.v1 import adjudication_service_pb2_grpc as pb_grpc
 from referee_clients.sdk.adjudication import ACCEPT_AS_PLAYED, HTML, SKIP, STOP, TEXT, Adjudicator
 from referee_clients.sdk.errors import Denied
 from tests.cli.inside import referee
+from tests.cli.test_acts_of_texts import BASE, WRONG
 from tests.cli.test_adjudicate import spoilt
 from tests.notation.page import BOARDS
 from tests.notation.setups import PLAIN, name_of, play, text_of
@@ -391,6 +393,27 @@ async def test_texts_that_cannot_be_read(tmp_path: Path) -> None:
         assert (found.metadata["kind"], "these are boards alone" in found.message) == ("syntax", True)
         with pytest.raises(Denied, match="line 12, column 4"):
             await adjudicator.score(f"{START}0: plaice 3\n")
+
+
+async def test_what_no_log_has_is_refused_as_by_the_commands(tmp_path: Path) -> None:
+    """With its line; an adjudication lists it."""
+    async with judging(tmp_path) as (_, _, asker, adjudicator):
+        for lines, said in WRONG.values():
+            found = await refused(asker.score(f"{BASE}{lines}\n"))
+            line = (BASE + lines).count("\n") + 1
+            assert (found.reason, found.metadata["line"]) == ("INVALID_ARGUMENT", str(line))
+            assert found.message.count("\n") == 0
+            assert said in found.message
+            (illegal,) = (await adjudicator.adjudicate(f"{BASE}{lines}\n")).illegal
+            assert (illegal.line, illegal.stopped) == (line, True)
+            assert said.rpartition(": ")[2] in illegal.reason
+
+
+async def test_a_result_that_waits_for_a_ruling_is_said_to_wait(tmp_path: Path) -> None:
+    async with judging(tmp_path) as (_, _, _, adjudicator):
+        for ask in (adjudicator.adjudicate, adjudicator.score):
+            answer = await ask(f"{BASE}1: protest against 5 TBL-9\n1: resign\n")
+            assert answer.outcome == "seat 0 wins: seat 1 resigned; this waits for a ruling"
 
 
 async def test_points_that_a_position_cannot_have(tmp_path: Path) -> None:

@@ -18,11 +18,17 @@ from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
-from referee.v1 import access_service_pb2, access_service_pb2_grpc, arbiter_service_pb2_grpc
+from referee.v1 import (
+    access_service_pb2,
+    access_service_pb2_grpc,
+    arbiter_service_pb2_grpc,
+    status_service_pb2,
+    status_service_pb2_grpc,
+)
 from referee.v1 import arbiter_service_pb2 as pb
 from referee.v1 import game_service_pb2 as games_pb
 from referee_clients.sdk.arbiter import Arbiter
-from referee_clients.sdk.errors import Denied
+from referee_clients.sdk.errors import WentOn
 from tests.service.conftest import running
 from tests.service.player import SCRIBE, Client, Play, bearer, refused, seat_key
 
@@ -393,12 +399,77 @@ async def test_who_may_erase(client: Client) -> None:
     assert (await table.docket()).rulings[0].text == ""
 
 
+async def test_who_calls_for_an_arbiter_who_sees_it_and_who_answers(client: Client) -> None:
+    table, other = await Table.dealt(client), await Table.dealt(client)
+    lonely = await client.play(2, rules_id="kingdomino")
+
+    def calls(token: str, play: Play = table.play) -> Arbiter:
+        return Arbiter(client.channel, play.id, token)
+
+    async def not_taken(play: Play, token: str, text: str = "words") -> Any:
+        call = table.calls.CallArbiter(pb.CallArbiterRequest(game_id=play.id, text=text), metadata=bearer(token))
+        return await refused(call)
+
+    async def seen(token: str) -> dict[str, Any]:
+        """Return the games that the token's status shows, with their calls."""
+        stub: Any = status_service_pb2_grpc.StatusServiceStub(client.channel)
+        found = await stub.GetStatus(status_service_pb2.GetStatusRequest(), metadata=bearer(token))
+        assert found.server.now_ms
+        assert bool(found.server.acts_accepted) == (token == client.organiser)
+        assert found.server.open_games == len(found.games)
+        return {game.id: game for game in found.games}
+
+    seat, arbiter = table.token(Role.SEAT, 1), table.token(Role.ARBITER)
+    assert (await calls(seat).call("the clock runs")).number == 1
+    assert (await calls(seat).call("the clock runs")).number == 1, "the same call again"
+    found = await not_taken(table.play, seat, "something else")
+    assert (found.reason, found.message) == ("NOT_AWAITED", "your call before this one is still open")
+    assert (await calls(client.organiser).call("table 3")).caller == pb.Call.CALLER_ORGANISER
+    # Nothing of it is in the log.
+    assert b"the clock runs" not in await client.log(table.play.id)
+    assert [(call.number, call.seat, call.text) for call in (await table.docket()).calls] == [
+        (1, 1, "the clock runs"),
+        (2, 0, "table 3"),
+    ]
+    # Strangers, seats of other games and arbiters call nobody; a game without arbiters has nobody to call.
+    assert (await refused(table.calls.CallArbiter(pb.CallArbiterRequest()))).reason == "UNAUTHENTICATED"
+    for token in (other.token(Role.SEAT), arbiter):
+        assert (await not_taken(table.play, token)).reason == "PERMISSION_DENIED"
+    assert "this game has no arbiter" in (await not_taken(lonely, lonely.created.seat_tokens[0])).message
+    assert (await not_taken(table.play, table.token(Role.SEAT, 0), "two\nlines")).metadata["field"] == "text"
+    # An arbiter's token shows the games that it is for.
+    status = (await seen(arbiter))[table.play.id]
+    assert [call.text for call in status.calls] == ["the clock runs", "table 3"]
+    assert list(status.arbiter_keys) == [key.public.raw for key in ARBITERS]
+    assert [clock.running for clock in status.clocks].count(True) == 1
+    assert set(await seen(arbiter)) == {table.play.id}
+    assert {table.play.id, other.play.id, lonely.id} <= set(await seen(client.organiser))
+    access: Any = access_service_pb2_grpc.AccessServiceStub(client.channel)
+    issue = access_service_pb2.IssueTokenRequest(principal="ada", scopes=[access_service_pb2.SCOPE_ARBITER])
+    everywhere = (await access.IssueToken(issue, metadata=bearer(client.organiser))).secret
+    assert {table.play.id, other.play.id} <= set(await seen(everywhere))
+    # Arbiters of the game alone answer, and each call once.
+    answer = pb.AnswerCallRequest(game_id=table.play.id, number=1)
+    for token in (seat, client.organiser, other.token(Role.ARBITER)):
+        assert (await refused(table.calls.AnswerCall(answer, metadata=bearer(token)))).reason == "PERMISSION_DENIED"
+    assert await calls(arbiter).answer(1)
+    assert not await calls(arbiter).answer(1)
+    assert await calls(everywhere).answer(2)
+    assert not (await table.docket()).calls
+    limit = await not_taken(table.play, seat, "once more")
+    assert (limit.reason, 0 < limit.retry_s <= 10) == ("LIMIT", True)
+    assert (await calls(table.token(Role.SEAT, 0)).call("me too")).number == 3
+    await table.rule(void=log_pb2.Void(), rule_id="TBL-36")
+    assert not (await table.docket()).calls, "the game is over"
+    assert (await not_taken(table.play, seat)).reason == "GAME_OVER"
+
+
 async def test_the_sdk_signs_again_only_if_asked(client: Client) -> None:
     table = await Table.dealt(client)
     place, author = table.play.place, Author(Role.ARBITER, 0)
     await table.play.step()
     calls = Arbiter(client.channel, table.play.id, table.token(Role.ARBITER))
-    with pytest.raises(Denied, match="STALE_HEAD"):
+    with pytest.raises(WentOn, match=f"the game went on meanwhile: its newest entry is {place.seq}; your act"):
         await calls.act(place, author, ARBITERS[0], log_pb2.Rule(pause=log_pb2.Pause()))
     accepted = await calls.act(place, author, ARBITERS[0], log_pb2.Rule(pause=log_pb2.Pause()), "words", tries=2)
     (ruling,) = (await calls.docket()).rulings

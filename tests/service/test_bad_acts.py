@@ -92,10 +92,11 @@ OUT_OF_PLACE: dict[str, tuple[Make, str]] = {
         lambda p, s: by(p, s, protest=log_pb2.Protest(against_seq=5, rule_id="ALH-A1")),
         "NOT_AWAITED",
     ),
-    "changing a key": (
+    "changing a key of a seat that it names": (
         lambda p, s: by(p, s, change_key=log_pb2.ChangeKey(seat=s, key=bytes(32))),
-        "ACT_NOT_OFFERED",
+        "NOT_AWAITED",
     ),
+    "changing to a weak key": (lambda p, s: by(p, s, change_key=log_pb2.ChangeKey(key=bytes(32))), "WEAK_KEY"),
 }
 FORGED: dict[str, tuple[Make, str]] = {
     "of other bytes": (lambda p, s: by(p, s)._replace(signature=by(p, s, prev=bytes(32)).signature), "BAD_SIGNATURE"),

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from referee.games.table_rules import VERSION
 from referee.log import intent
 from referee.log.entry import decode_entry
 from referee.log.intent import Author, Role
@@ -37,9 +38,8 @@ class TimedServer(Server):
     """A referee whose time passes when it is told to."""
 
     def __init__(self, config: Config, data: Data) -> None:
-        super().__init__(config, data)
         self.time = VirtualTime(START_MS)
-        self.live_games.context = replace(self.live_games.context, time=self.time)
+        super().__init__(config, replace(data, time=self.time))
 
 
 @asynccontextmanager
@@ -190,7 +190,18 @@ async def test_terms_that_cannot_be(client: Client, what: str) -> None:
 async def test_every_new_game_has_the_rules_of_the_table(client: Client) -> None:
     for terms in (None, log_pb2.Terms(take_backs=True)):
         play = await client.play(terms=terms)
-        assert play.record.opened.terms.table_rules == 1
+        assert play.record.opened.terms.table_rules == VERSION
+
+
+async def test_older_rules_of_the_table_are_played_as_they_were(client: Client) -> None:
+    play = await client.play(terms=log_pb2.Terms(table_rules=1))
+    await play.catch_up(1)
+    for seat in (0, 1):
+        await play.act(play.join(seat), token_of(play, seat))
+    change = log_pb2.Intent(game_id=play.place.game_id, seq=play.place.seq, prev=play.place.prev, seat=0)
+    change.change_key.key = seat_key(7).public.raw
+    refusal = await refused(play.submit(intent.sign(change, seat_key(0)), token_of(play, 0)))
+    assert refusal.reason == "ACT_NOT_OFFERED"
 
 
 class Slow:

@@ -56,10 +56,10 @@ def test_who_may_what() -> None:
         caller = Caller(scopes=frozenset({scope} if scope else ()), digest=b"token" if scope else b"")
         allowed = {method.rpartition("/")[2] for method in PERMISSIONS if _may(caller, method)}
         extra = {
-            Scope.ORGANISE: {"CreateGame", "AbortGame", "GetStatus", "EraseRemark"},
-            Scope.PLAY: {"SubmitIntent", "SubmitAct", "PlayGame", "WatchSeat"},
-            Scope.SCRIBE: {"SubmitIntent", "SubmitAct", "PlayGame", "WatchSeat"},
-            Scope.ARBITER: {"SubmitIntent", "SubmitAct", "EraseRemark"},
+            Scope.ORGANISE: {"CreateGame", "AbortGame", "GetStatus", "EraseRemark", "CallArbiter"},
+            Scope.PLAY: {"SubmitIntent", "SubmitAct", "CallArbiter", "PlayGame", "WatchSeat"},
+            Scope.SCRIBE: {"SubmitIntent", "SubmitAct", "CallArbiter", "PlayGame", "WatchSeat"},
+            Scope.ARBITER: {"SubmitIntent", "SubmitAct", "EraseRemark", "AnswerCall", "GetStatus"},
             Scope.AUDIT: {"GetStatus"},
             Scope.ADMIN: {"GetStatus", "IssueToken", "RevokeToken", "ListTokens"},
         }.get(scope, set())

@@ -22,6 +22,8 @@ from tests.service.conftest import running
 from tests.service.player import against_the_rules, bearer, connected, refused, token_of
 from tests.service.test_play_stream import Stream, play_seat
 from tests.service.test_watching import rest
+from tests.small_disk import small_disk
+from tests.waiting import until
 
 
 class Samples(dict[tuple[str, frozenset[str]], float]):
@@ -156,6 +158,27 @@ async def test_a_request_without_end_is_not_listened_to(tmp_path: Path) -> None:
     async with running(tmp_path / "data", metrics="127.0.0.1:0") as (server, _):
         assert await http(server.metrics_address, b"GET /metrics HTTP/1.1\r\n" + b"a: b\r\n" * 4000) == ("", b"")
         await scrape(server.metrics_address)
+
+
+async def test_the_disk_and_the_clock(tmp_path: Path, logged: StringIO) -> None:
+    with small_disk(tmp_path / "disk", 16 << 20) as disk:
+        async with running(disk.path / "data", metrics="127.0.0.1:0", marks=tmp_path / "marks.db") as (server, client):
+            play = await client.play()
+            found = await scrape(server.metrics_address)
+            assert found.of("referee_disk_free_bytes", "data") == disk.free_bytes
+            assert found.of("referee_disk_free_bytes", "marks") > 0
+            assert found.of("referee_reserve_in_use", "data") == found.of("referee_reserve_in_use", "marks") == 0
+            assert abs(found.of("referee_clock_ahead_seconds")) < 1
+            disk.fill()
+            await until(lambda: '"disk full"' in logged.getvalue(), "that the operator is told")
+            await play.until_play()
+            found = await scrape(server.metrics_address)
+            assert found.of("referee_disk_free_bytes", "data") == 0
+            assert found.of("referee_reserve_in_use", "data") == 1
+            assert found.of("referee_reserve_in_use", "marks") == 0
+            disk.empty()
+            await until(lambda: '"disk has space again"' in logged.getvalue(), "that the operator is told")
+            assert logged.getvalue().count('"disk full"') == 1
 
 
 async def test_nobody_is_named(tmp_path: Path) -> None:

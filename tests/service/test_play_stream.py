@@ -181,6 +181,7 @@ async def test_who_says_no_more_still_listens(play: Play) -> None:
     stream = Stream(play, token_of(play, 1 - play.seat_on_turn()))
     await stream.begin()
     await stream.call.done_writing()
+    assert (await stream.read()).HasField("heartbeat"), "it has everything, and nothing is awaited from it"
     size = play.record.size
     await play.steps(1)
     assert list((await stream.read()).commit.entries) == play.entries[size:]

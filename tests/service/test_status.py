@@ -10,14 +10,18 @@ from typing import Any
 
 import pytest
 
+from referee.log import intent
 from referee.log.entry import decode_entry
+from referee.log.intent import Author, Role
+from referee.log.keys import PrivateKey
+from referee.log.v1 import log_pb2
 from referee.service.files import STORE_FILE
 from referee.v1 import game_pb2, status_service_pb2_grpc
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import status_service_pb2 as status_pb
 from tests.service.conftest import running
 from tests.service.facts import held, of_game, status, under_way
-from tests.service.player import SCRIBE, Client, Play, against_the_rules, bearer, refused, token_of
+from tests.service.player import SCRIBE, Client, Play, against_the_rules, bearer, refused, seat_key, token_of
 from tests.service.test_play_stream import Stream
 from tests.waiting import waiting_for
 
@@ -69,6 +73,43 @@ async def test_the_server(client: Client) -> None:
     assert (server.open_games, server.watchers, server.players, server.draining) == (1, 1, 0, False)
     assert 0 < server.commit_median_us <= server.commit_p99_us
     assert 0 < server.started_ms <= server.now_ms
+
+
+async def test_an_act_that_somebody_was_faster_than_is_counted_apart(client: Client) -> None:
+    play = await client.play()
+    await play.catch_up(1)
+    late = play.join(1)
+    await play.act(play.join(0), token_of(play, 0))
+    assert (await refused(play.submit(late, token_of(play, 1)))).reason == "STALE_HEAD"
+    server = (await status(client)).server
+    assert (server.acts_accepted, server.acts_failed, server.acts_overtaken) == (1, 1, 1)
+
+
+async def test_what_an_arbiter_and_seats_have_to_do(client: Client) -> None:
+    """A take-back to agree to, an open protest, a result that waits for protests."""
+    arbiter = PrivateKey(bytes([9]) * 32)
+    terms = log_pb2.Terms(take_backs=True, protest_ms=3_600_000)
+    play = await client.play(2, rules_id="kingdomino", terms=terms, arbiter_keys=[arbiter.public.raw])
+    await play.until_play()
+    size = 0
+    while play.record.size != size + 1:  # what a draw followed cannot be taken back
+        size = play.record.size
+        await play.step()
+    seat = play.seat_on_turn()
+    back = log_pb2.TakeBack(to_seq=play.record.size - 2)
+    await play.act(intent.act(play.place, Author(Role.SEAT, seat), seat_key(seat), back), token_of(play, seat))
+    assert list((await of_game(client, play)).asked_to_consent) == [1 - seat]
+    protest = log_pb2.Protest(against_seq=play.record.size - 2, rule_id="TBL-9")
+    seq = play.record.size
+    await play.act(intent.act(play.place, Author(Role.SEAT, seat), seat_key(seat), protest), token_of(play, seat))
+    game = await of_game(client, play)
+    assert (list(game.open_disputes), game.until_ms) == ([seq], 0)
+    other = await client.play(2, rules_id="kingdomino", terms=terms, arbiter_keys=[arbiter.public.raw])
+    await other.steps(10)
+    resigned = intent.act(other.place, Author(Role.SEAT, 0), seat_key(0), log_pb2.Resign())
+    await other.act(resigned, token_of(other, 0))
+    game = await of_game(client, other)
+    assert (game.state, game.until_ms) == (game_pb2.GAME_STATE_RESULT_OPEN, other.record.last_ms + terms.protest_ms)
 
 
 async def test_longest_waits_come_first_a_page_at_a_time(client: Client) -> None:

@@ -8,6 +8,7 @@ import signal
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import datetime, tzinfo
 from pathlib import Path
 
 import grpc
@@ -28,6 +29,7 @@ from tests.service.certificates import DAY, Authority, Pair
 from tests.service.conftest import running
 from tests.service.player import Client, bearer, refused
 from tests.service.process import serve
+from tests.service.test_metrics import scrape
 from tests.waiting import until
 
 
@@ -58,6 +60,39 @@ async def test_bots_play_over_tls(tmp_path: Path, authority: Authority) -> None:
         results = await asyncio.gather(*(play_async(join, load("random", seed=1), security=trusting) for join in joins))
         assert results[0].entries == results[1].entries
         assert results[0].ending == "RULES"
+
+
+class TheDayBefore(datetime):
+    """A clock that is slow."""
+
+    @classmethod
+    def now(cls, tz: tzinfo | None = None) -> TheDayBefore:
+        return cls.fromtimestamp(datetime.now(tz).timestamp() - DAY.total_seconds(), tz)
+
+
+async def test_a_certificate_that_expired_while_it_was_shown(
+    tmp_path: Path, authority: Authority, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Clients name it, and the day if all else is right; the operator sees it."""
+    valid, pair = authority.issue("valid"), authority.issue("old", -2 * DAY, -DAY / 2)
+    with monkeypatch.context() as patch:
+        patch.setattr("referee.service.tls.datetime", TheDayBefore)
+        certificates = Certificates(Tls(pair.certificate, pair.key))
+    trusting, stranger = Security(ca=authority.path), Security(ca=Authority(tmp_path, "other").path)
+    async with running(tmp_path / "data", certificates=certificates, metrics="127.0.0.1:0") as (server, _):
+        address = f"grpcs://{server.address}"
+        assert -1 < (await scrape(server.metrics_address)).of("referee_certificate_days_left") < 0
+        join = parse_join(f"{address}/{'0' * 32}/0#{'x' * 43}")
+        with pytest.raises(Denied) as denied:
+            await play_async(join, load("random", seed=1), security=trusting)
+        day = f"{certificates.expires:%Y-%m-%d}"
+        assert str(denied.value) == f"the referee's certificate expired on {day}; the organiser has to renew it"
+        told = await asyncio.to_thread(referee, "games", "--server", address, "--tls-ca", authority.path)
+        assert "the referee's certificate has expired; the organiser has to renew it" in told.stderr
+        assert await asyncio.to_thread(stranger.expired_on, address) is None, "anybody can make a day"
+    shown_ = Certificates(Tls(valid.certificate, valid.key))
+    async with running(tmp_path / "valid", certificates=shown_) as (server, _):
+        assert await asyncio.to_thread(trusting.expired_on, f"grpcs://{server.address}") is None
 
 
 async def test_whoever_is_not_vouched_for_gets_no_token(tmp_path: Path, authority: Authority) -> None:
@@ -162,9 +197,10 @@ async def test_serve_reads_its_certificate_again(tmp_path: Path, authority: Auth
     running_ = await serve(tmp_path / "data", tmp_path / "log", *words)
     assert running_.address.startswith("grpcs://127.0.0.1:")
     assert await peer_of(running_.address) == pair.der
+    assert "certificate expires soon" in (tmp_path / "log").read_text(), "it has a day"
     where = ("--server", running_.address, "--data", tmp_path / "data")
     new = await asyncio.to_thread(referee, "new", *where, "--tls-ca", authority.path)
-    assert (new.returncode, new.stderr) == (0, "")
+    assert (new.returncode, new.stderr.count("\n")) == (0, 1), "a warning of the address"
     assert parse_join(new.stdout.splitlines()[2].removeprefix("seat 0: ")).address == running_.address
 
     other = Authority(tmp_path, "other")

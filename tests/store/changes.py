@@ -9,6 +9,11 @@ from referee.store.errors import StoreFailed
 from referee.store.store import Change, Grant, Opening, Row, Store
 from referee.store.writer import GroupWriter
 
+UNLISTED = """DROP INDEX games_by_event; DROP INDEX games_by_time; DROP INDEX players_by_principal;
+    ALTER TABLE games DROP COLUMN event; ALTER TABLE games DROP COLUMN round; ALTER TABLE games DROP COLUMN place;
+    ALTER TABLE games DROP COLUMN opened_ms; PRAGMA user_version = 5;"""
+"""Makes a database of the version before lists had filters."""
+
 
 def identity(game: int) -> bytes:
     return sha256(b"%d" % game).digest()[:16]

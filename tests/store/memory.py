@@ -185,9 +185,30 @@ class MemoryStore:
         wanted = [each for each in newest if closed is None or (each.closed is not None) == closed]
         return [each for each in wanted if before is None or each.number < before][:limit]
 
+    async def games_of_event(self, event_id: int, before: int | None, limit: int) -> list[StoredGame]:
+        return [each for each in await self.games(before, 1 << 30) if each.listing.event_id == event_id][:limit]
+
+    async def games_of_player(self, principal: str, before: int | None, limit: int) -> list[StoredGame]:
+        all_games = await self.games(before, 1 << 30)
+        return [each for each in all_games if principal and principal in self._games[each.game_id].opening.principals][
+            :limit
+        ]
+
+    async def games_between(self, first: bytes, last: bytes, before: int | None, limit: int) -> list[StoredGame]:
+        return [each for each in await self.games(before, 1 << 30) if first <= each.game_id <= last][:limit]
+
+    async def first_since(self, opened_ms: int) -> int | None:
+        games = [each.number for each in self._stored() if each.listing.opened_ms >= opened_ms]
+        return min(games, default=None)
+
     def _stored(self) -> list[StoredGame]:
-        games = self._games.items()
-        return [StoredGame(game.number, game_id, game.closed) for game_id, game in games if not game.is_given_up]
+        latest, found = 0, []
+        for game_id, game in self._games.items():
+            latest = max(latest, game.opening.listing.opened_ms)
+            listing = game.opening.listing._replace(opened_ms=latest)
+            if not game.is_given_up:
+                found.append(StoredGame(game.number, game_id, game.closed, listing))
+        return found
 
     async def entries(self, game_id: bytes, first: int, limit: int) -> list[Row]:
         rows = self._of(game_id).rows

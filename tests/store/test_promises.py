@@ -16,7 +16,7 @@ import pytest
 from referee.store.errors import Contradiction, StoreFailed
 from referee.store.marks import Mark
 from referee.store.sqlite import SqliteStore
-from referee.store.store import Certificate, Change, Grant, NewCertificates, Player, Row, Store
+from referee.store.store import Certificate, Change, Grant, Listing, NewCertificates, Player, Row, Store
 from tests.store.changes import committed, identity, opening, row
 from tests.store.memory import MemoryStore
 
@@ -74,6 +74,42 @@ async def test_what_is_not_there(store: Store) -> None:
     assert await store.games(None, 10) == []
     with pytest.raises(StoreFailed, match="no game"):
         await committed(store, Change(identity(1), [row(0)]))
+
+
+async def test_games_by_what_they_were_opened_with(store: Store) -> None:
+    """Of an event, of a player, with ids, since a time: newest first, page by page, without those given up."""
+    events = [None, 5, 5, (1 << 64) - 1, 5]
+    for number, event_id in enumerate(events):
+        # The clock goes back before the last one.
+        listing = Listing(event_id, number, None, opened_ms=10 * number if number < 4 else 5)
+        game = replace(opening(number), listing=listing, principals=["ani", "" if number % 2 else "bo"])
+        await committed(store, Change(identity(number), [row(0)], game))
+    await committed(store, Change(identity(2), [row(1)], closed=b"over"))
+    ids = [identity(number) for number in range(5)]
+    every = [game.game_id for game in await store.games(None, 9)]
+    assert every == ids[::-1]
+    assert [game.listing for game in await store.games(None, 2)] == [
+        Listing(5, 4, None, 30),
+        Listing(events[3], 3, None, 30),
+    ]
+    newest, *_ = await store.games_of_event(5, None, 1)
+    assert (newest.game_id, newest.listing.round) == (ids[4], 4)
+    assert [game.game_id for game in await store.games_of_event(5, newest.number, 9)] == [ids[2], ids[1]]
+    assert [game.closed for game in await store.games_of_event(5, newest.number, 1)] == [b"over"]
+    assert [game.game_id for game in await store.games_of_event((1 << 64) - 1, None, 9)] == [ids[3]]
+    assert [game.game_id for game in await store.games_of_player("bo", None, 2)] == [ids[4], ids[2]]
+    assert [game.game_id for game in await store.games_of_player("ani", newest.number, 2)] == [ids[3], ids[2]]
+    assert await store.games_of_player("", None, 9) == []
+    low, high = sorted(ids[:2])
+    between = [game.game_id for game in await store.games_between(low, high, None, 9)]
+    assert between == [each for each in every if low <= each <= high]
+    numbers = {game.game_id: game.number for game in await store.games(None, 9)}
+    since = {ms: await store.first_since(ms) for ms in (0, 1, 10, 11, 30, 31)}
+    assert since == {0: 1, 1: numbers[ids[1]], 10: numbers[ids[1]], 11: numbers[ids[2]], 30: numbers[ids[3]], 31: None}
+    store.give_up(ids[4])
+    assert [game.game_id for game in await store.games_of_event(5, None, 9)] == [ids[2], ids[1]]
+    assert ids[4] not in [game.game_id for game in await store.games_of_player("ani", None, 9)]
+    assert await store.games_between(ids[4], ids[4], None, 9) == []
 
 
 async def test_games_newest_first(store: Store) -> None:
@@ -314,6 +350,10 @@ async def test_marks_in_memory_are_those_of_games_that_go_on(store: Store) -> No
 _ASKED: dict[str, Callable[[Store], Awaitable[object]]] = {
     "game": lambda store: store.game(identity(1)),
     "games": lambda store: store.games(None, 9),
+    "games_of_event": lambda store: store.games_of_event(1, None, 9),
+    "games_of_player": lambda store: store.games_of_player("ani", None, 9),
+    "games_between": lambda store: store.games_between(identity(1), identity(1), None, 9),
+    "first_since": lambda store: store.first_since(1),
     "entries": lambda store: store.entries(identity(1), 0, 9),
     "last_notes": lambda store: store.last_notes([]),
     "header": lambda store: store.header(identity(1)),

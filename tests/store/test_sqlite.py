@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import sqlite3
 import stat
 from collections.abc import AsyncIterator
@@ -11,16 +12,19 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from threading import Barrier
+from typing import Any
 
 import pytest
 
+from referee.log.v1 import log_pb2
 from referee.store import schema
 from referee.store.errors import StoreFailed
 from referee.store.files import connect
 from referee.store.sqlite import SqliteStore
-from referee.store.store import Certificate, Change, Grant, NewCertificates
+from referee.store.store import Certificate, Change, Grant, Listing, NewCertificates, Row, Upgrade
 from referee.store.writer import GroupWriter
-from tests.store.changes import committed, identity, opening, row
+from tests.small_disk import small_disk
+from tests.store.changes import UNLISTED, committed, identity, opening, row
 
 
 @pytest.fixture
@@ -109,11 +113,99 @@ async def test_another_version_or_another_file(tmp_path: Path) -> None:
     await SqliteStore(path).close()
     with closing(sqlite3.connect(path)) as other:
         other.execute("PRAGMA user_version = 9")
-    with pytest.raises(StoreFailed, match="version 9; expected 5"):
+    with pytest.raises(StoreFailed, match=r"newer program wrote it \(store version 9; this program has 6\)"):
         SqliteStore(path)
     path.write_bytes(b"not a database, but long enough to look like one" * 100)
     with pytest.raises(StoreFailed, match="not a database"):
         SqliteStore(path)
+
+
+async def test_games_of_an_earlier_version_are_found_by_their_event(store: SqliteStore, tmp_path: Path) -> None:
+    """What they were opened with is read from their first entries; one of them is damaged."""
+    kept = [Listing(7, 1, 2, 100), Listing((1 << 64) - 1, None, None, 90), Listing(), Listing(None, None, 3, 200)]
+    for game, (event_id, round_, table, opened_ms) in enumerate(kept):
+        opened = log_pb2.GameOpen(event_id=event_id, round=round_, table=table).SerializeToString()
+        entry = log_pb2.Entry(referee_ms=opened_ms, open=opened).SerializeToString()
+        await committed(store, Change(identity(game), [Row(0, entry if game != 2 else b"\xff")], opening(game)))
+    await store.close()
+    with closing(sqlite3.connect(tmp_path / "referee.db")) as other:
+        other.executescript(UNLISTED)
+    store = SqliteStore(tmp_path / "referee.db")
+    found = [game.listing for game in await store.games(None, 9)][::-1]
+    assert found == [kept[0], kept[1]._replace(opened_ms=100), Listing(opened_ms=100), kept[3]]
+    assert [game.game_id for game in await store.games_of_event(7, None, 9)] == [identity(0)]
+    await store.close()
+
+
+async def test_a_database_is_copied_with_its_log_before_it_is_upgraded(store: SqliteStore, tmp_path: Path) -> None:
+    """Somebody who still reads it keeps its log from being written into it; whoever says no changes nothing."""
+    path, copy = tmp_path / "referee.db", tmp_path / "referee.db.v5"
+    await committed(store, Change(identity(0), [row(0)], opening(0)))
+    await store.close()
+    with closing(sqlite3.connect(path)) as reader:
+        reader.executescript(UNLISTED)
+        reader.execute("INSERT INTO facts VALUES ('newest', 7)")
+        reader.commit()
+
+        def refuse(_: Upgrade) -> None:
+            raise StoreFailed("no")
+
+        with pytest.raises(StoreFailed, match="no"):
+            SqliteStore(path, on_upgrade=refuse)
+        assert not copy.exists()
+        assert reader.execute("PRAGMA user_version").fetchone() == (5,)
+        said = list[Upgrade]()
+        store = SqliteStore(path, on_upgrade=said.append)
+        assert said == [Upgrade(path, 5, copy)]
+        assert reader.execute("PRAGMA user_version").fetchone() == (6,)
+    assert copy.stat().st_mode & 0o077 == 0
+    with closing(sqlite3.connect(copy)) as kept:
+        assert kept.execute("PRAGMA user_version").fetchone() == (5,)
+        assert kept.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert kept.execute("SELECT value FROM facts WHERE name = 'newest'").fetchone() == (7,)
+        assert kept.execute("SELECT count(*) FROM entries").fetchone() == (1,)
+    await store.close()
+    await SqliteStore(path, on_upgrade=said.append).close()
+    assert len(said) == 1, "once"
+
+
+async def test_no_upgrade_without_room_for_the_copy(store: SqliteStore, tmp_path: Path) -> None:
+    await store.close()
+    with small_disk(tmp_path / "disk", 8 << 20) as disk:
+        path = Path(shutil.copy(tmp_path / "referee.db", disk.path))
+        shutil.copy(tmp_path / "marks.db", disk.path)
+        with closing(sqlite3.connect(path)) as other:
+            other.executescript(UNLISTED)
+        disk.fill(leave=2 << 20)
+        with pytest.raises(StoreFailed, match=r"referee\.db\.v5: no room for this copy; expected \d+ bytes more"):
+            SqliteStore(path)
+        with closing(sqlite3.connect(path)) as other:
+            assert other.execute("PRAGMA user_version").fetchone() == (5,)
+        assert not (disk.path / "referee.db.v5").exists()
+        disk.empty()
+        shutil.copy(tmp_path / "seal.key", disk.path)
+        await SqliteStore(path).close()
+
+
+@pytest.mark.parametrize("what", ["games_of_event", "games_of_player", "games_between", "first_since"])
+async def test_a_list_by_filter_is_served_from_an_index(store: SqliteStore, what: str) -> None:
+    """A few games among very many: the work is counted in steps of the database's machine."""
+    steps = [0]
+    store._write_side.executemany(
+        "INSERT INTO games (number, id, header, event, opened_ms) VALUES (?, ?, x'', ?, ?)",
+        [(i, b"%08d" % i, 1, i) for i in range(2, 5000)],
+    )
+    store._write_side.executemany("INSERT INTO players VALUES (?, 0, 'ani')", [(i,) for i in range(2, 5000)])
+    store._newest = 5000
+    values: dict[str, tuple[Any, ...]] = {
+        "games_of_event": (1, None, 3),
+        "games_of_player": ("ani", None, 3),
+        "games_between": (b"00000017", b"00000018", None, 3),
+        "first_since": (2500,),
+    }
+    store._read_side.set_progress_handler(lambda: steps.__setitem__(0, steps[0] + 1), 1)
+    assert await getattr(store, what)(*values[what])
+    assert steps[0] < 200
 
 
 @pytest.mark.parametrize(
@@ -132,7 +224,7 @@ async def test_the_database_of_a_version_before(store: SqliteStore, tmp_path: Pa
     await committed(store, Change(identity(1), [row(1)], closed=b"over"))
     await store.close()
     with closing(sqlite3.connect(tmp_path / "referee.db")) as other:
-        other.executescript("DROP TABLE remarks;" + undone)
+        other.executescript(f"{UNLISTED} DROP TABLE remarks; {undone}")
     store = SqliteStore(tmp_path / "referee.db")
     assert [game.game_id for game in await store.games(None, 9, closed=True)] == [identity(1)]
     assert [game.game_id for game in await store.games(None, 9, closed=False)] == [identity(2), identity(0)]
@@ -150,7 +242,8 @@ async def test_of_many_that_make_the_tables_at_once_one_does(store: SqliteStore,
     if version:
         with closing(sqlite3.connect(path)) as other:
             other.executescript(
-                f"DROP TABLE remarks; DROP TABLE proofs; DROP TABLE unproved; PRAGMA user_version = {version};"
+                f"""{UNLISTED} DROP TABLE remarks; DROP TABLE proofs; DROP TABLE unproved;
+                PRAGMA user_version = {version};"""
             )
     else:
         path = tmp_path / "new.db"
@@ -159,7 +252,7 @@ async def test_of_many_that_make_the_tables_at_once_one_does(store: SqliteStore,
     def make(_: int) -> int:
         together.wait()
         with closing(connect(path, 30)) as connection:
-            schema.make(connection, path)
+            schema.make(connection, path, lambda _: None)
             found: int = connection.execute("SELECT count(*) FROM unproved").fetchone()[0]
             return found + connection.in_transaction
 

@@ -8,6 +8,8 @@ from io import BytesIO
 import pytest
 
 from referee.games import registry
+from referee.notation.errors import NotationError
+from referee.notation.grammar import grammar
 from referee.notation.registry import notation
 from referee.transcript.game_file import GameFile
 from tests.contested.campaign import games, sampled
@@ -48,9 +50,18 @@ def rounds_of(game_file: GameFile) -> dict[int, list[str]]:
     for told in game_file.numbered_moves():
         if (numbered := re.match(r" *(\d+)  ", told)) is not None and int(numbered[1]) == seq + 1:
             seq += 1
-        else:
+        elif not is_act(game_file, told):
             found.setdefault(seq, []).append(told.strip())
     return found
+
+
+def is_act(game_file: GameFile, words: str) -> bool:
+    """Whether it is a line of notation: an entry may have more than one."""
+    try:
+        grammar(game_file.record.opened.rules_id).parse(words.partition("  [")[0].strip(), "act")
+    except NotationError:
+        return False
+    return True
 
 
 def compare(made: Contested, game_file: GameFile, at: int) -> None:

@@ -15,6 +15,7 @@ from referee.notation import game_text, position_text
 from referee.notation.position_text import Position
 from referee.transcript.game_file import GameFile, as_text, told_by
 from tests.frozen.test_frozen import LOGS
+from tests.sizes import sample_of
 
 CONTESTED = [log for log in LOGS if log.stem.endswith(("contested", "corrected"))]
 
@@ -29,7 +30,7 @@ def told(log: Path) -> Iterator[GameFile]:
             yield game_file
 
 
-@pytest.mark.parametrize("log", LOGS, ids=lambda log: log.stem)
+@pytest.mark.parametrize("log", sample_of(LOGS, 12), ids=lambda log: log.stem)
 def test_what_is_printed_of_a_log_is_read_back(log: Path) -> None:
     """Positions at every entry of those that are contested, and the game wherever it was changed beside its moves."""
     size = sum(1 for _ in told(log))

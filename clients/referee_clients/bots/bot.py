@@ -54,7 +54,7 @@ def load(name: str, rules_id: str = "alhambra", seed: int | None = None) -> Bot:
     so it runs: name only code that you trust. Raise ``UnknownBot``, and ``UnknownRules`` for a game that there is not.
     """
     if ":" in name:
-        return _imported(name)
+        return _imported(name)()
     there = names(rules_id)
     if name not in there:
         raise UnknownBot(f"no bot {name!r} for {rules_id}: there are {', '.join(there)}; {_OR_OWN}")
@@ -64,11 +64,12 @@ def load(name: str, rules_id: str = "alhambra", seed: int | None = None) -> Bot:
 def maker(name: str, seed: int | None = None) -> MakeBot:
     """``load`` for a game that is not known yet.
 
-    Raise ``UnknownBot`` at once for a name that no game has, and for somebody's own bot that cannot be imported.
+    Raise ``UnknownBot`` at once for a name that no game has, and for somebody's own bot that cannot be imported. Of
+    those, a class is made anew for every game; an object or a function serves them all.
     """
     if ":" in name:
-        bot = _imported(name)
-        return lambda _: bot
+        make = _imported(name)
+        return lambda _: make()
     games = registry.names()
     if not any(name in names(rules_id) for rules_id in games):
         there = "; ".join(f"{', '.join(names(rules_id))} ({rules_id})" for rules_id in games)
@@ -85,7 +86,8 @@ def _of(rules_id: str) -> dict[str, Callable[[], Bot]]:
     return bots
 
 
-def _imported(name: str) -> Bot:
+def _imported(name: str) -> Callable[[], Bot]:
+    """Return what gives the bot."""
     module, _, attribute = name.partition(":")
     if module.endswith(".py"):
         dotted = module.removesuffix(".py").removeprefix("./").replace("/", ".")
@@ -96,10 +98,8 @@ def _imported(name: str) -> Bot:
         raise UnknownBot(f"no bot {name!r}: {error}") from error
     except Exception as error:  # its author's code runs when it is imported, and may fail in any way
         raise UnknownBot(f"bot {name!r} cannot be imported: {type(error).__name__}: {error}") from error
-    if isinstance(found, type):
-        found = found()
-    if not hasattr(found, "choose") and callable(found):
+    if not isinstance(found, type) and not hasattr(found, "choose") and callable(found):
         found = _Chooser(found)
     if not callable(getattr(found, "choose", None)):
         raise UnknownBot(f"no bot {name!r}: it has no method choose(observation, legal_moves)")
-    return found  # type: ignore[no-any-return]
+    return found if isinstance(found, type) else lambda: found

@@ -23,12 +23,13 @@ from referee.notation import game_text, table_acts
 from referee.notation.errors import NotationError
 from referee.notation.grammar import grammar
 from referee.notation.outcomes import counted, outcome
-from referee.notation.table_acts import RULINGS, Kind, TableAct
+from referee.notation.table_acts import RULINGS, Kind, TableAct, arbiter_name
 from referee.notation.times import in_words
 from referee.transcript import table_messages
 
-_AUTHOR: Final = re.compile(r"\s*(?:\d+|arbiter(?:\s+\d+)?|scribe|organiser|referee)\s*:", re.ASCII)
-_OFFICIAL: Final = re.compile(r"\s*(?:arbiter|scribe|organiser|referee)\b", re.ASCII)
+_ACT: Final = re.compile(
+    r"\s*(?:(?:arbiter|scribe|organiser|referee)\b|\d+\s*:\s*(?:resign|back|agree|protest|appeal)\b)", re.ASCII
+)
 NO_KEY: Final = (
     "This needs the arbiter's key, and the desk has none for this game. Leave with Ctrl+Q and start it with "
     "--arbiter-key FILE; a game that was opened without an arbiter cannot get one"
@@ -44,18 +45,18 @@ class Meant:
     move: Any = None
     """That stands against rules, where it does."""
     broken: tuple[str, ...] = ()
+    line: str = ""
+    """Of a move that stands."""
 
     def __str__(self) -> str:
-        return str(self.act)
+        return self.line or str(self.act)
 
 
-def names_author(text: str) -> bool:
-    """Return whether the line says itself whose it is."""
-    return _AUTHOR.match(text) is not None
+def read(rules_id: str, state: Any, text: str, arbiter: int = 0) -> Meant | None:
+    """Return what a line says of the table; None for a move, a draw, or what is not in the notation.
 
-
-def read(rules_id: str, state: Any, text: str) -> Meant | None:
-    """Return what a line says of the table; None for a move, a draw, or what is not in the notation."""
+    ``arbiter``: who lets a move stand, as its line does not say so.
+    """
     try:
         tree: Any = grammar(rules_id).parse(text, "act")
         if tree.data == "by_table":
@@ -67,8 +68,8 @@ def read(rules_id: str, state: Any, text: str) -> Meant | None:
         return None
     broken = tuple(map(str, game_text.mark_of(tree).children))
     seat = game_text.seat_of(tree)
-    act = TableAct(Kind.STANDS, seat=-1 if seat is None else seat, rule_id=RULINGS[Kind.STANDS])
-    return Meant(act, move, broken)
+    act = TableAct(Kind.STANDS, seat=-1 if seat is None else seat, rule_id=RULINGS[Kind.STANDS], arbiter=arbiter)
+    return Meant(act, move, broken, f"{game_text.line(rules_id, state, move)} against {' '.join(broken)}")
 
 
 def fault(rules_id: str, text: str) -> NotationError | None:
@@ -81,8 +82,8 @@ def fault(rules_id: str, text: str) -> NotationError | None:
 
 
 def begins_act(text: str) -> bool:
-    """Return whether a line can only be about the table, as neither a seat nor chance begins so."""
-    return _OFFICIAL.match(text) is not None
+    """Return whether a line can only be about the table, as neither a move nor a draw begins so."""
+    return _ACT.match(text) is not None
 
 
 def message(record: Record, meant: Meant) -> Any:
@@ -149,7 +150,8 @@ def consequence(record: Record, meant: Meant, taken_back: int) -> str:
     """Return in plain words what the act does. ``taken_back``: how many entries it would take back."""
     act, game = meant.act, record.game
     contest = game.arbitration.contest
-    back = f"takes back {counted(taken_back, 'entry', 'entries')}, which stay in the log"
+    stay = "which stays" if taken_back == 1 else "which stay"
+    back = f"takes back {counted(taken_back, 'entry', 'entries')}, {stay} in the log"
     match act.kind:
         case Kind.RESIGN:
             return f"seat {act.seat} gives up; {_after(record, _out(contest, act.seat, Ending.RESIGNED))}"
@@ -228,8 +230,12 @@ class Offer:
     is_ruling: bool
 
 
-def offers(record: Record, names: Sequence[str]) -> list[Offer]:
-    """Return what can be entered now beside moves and draws, with seats as they can act."""
+def offers(record: Record, names: Sequence[str], arbiter: int = 0) -> list[Offer]:
+    """Return what can be entered now beside moves and draws, with seats as they can act.
+
+    ``arbiter``: who rules here, of several.
+    """
+    author = arbiter_name(arbiter)
     seats = range(len(record.opened.seats))
     last = max(record.size - 1, 0)
     back = max((seq for seq in range(record.size) if not check(record, _line(f"scribe: back to {seq}"))), default=0)
@@ -244,17 +250,16 @@ def offers(record: Record, names: Sequence[str]) -> list[Offer]:
         offer(f"{who} resigns", f"{seat}: resign")
         offer(f"{who} asks to take moves back", f"{seat}: back to {back}")
         offer(f"{who} agrees to go back", f"{seat}: agree")
-        offer(f"{who} protests (entry, rule, words)", f'{seat}: protest against {last} TBL-30 "why"')
+        offer(f"{who} protests (entry, rule, words)", f"{seat}: protest against {last} TBL-30")
     for seq, ruling in record.game.arbitration.rulings.items():
         if ruling.ruled.rule_id:
             for seat in seats:
-                line = f'{seat}: appeal against {seq} {ruling.ruled.rule_id} "why"'
+                line = f"{seat}: appeal against {seq} {ruling.ruled.rule_id}"
                 offer(f"Seat {seat} appeals against the ruling of entry {seq}", line)
     for seq, dispute in record.game.arbitration.disputes.items():
         if dispute.ruled is None:
-            offer(
-                f"Arbiter: the protest of entry {seq} is turned down", f"arbiter: dismiss decides {seq}", is_ruling=True
-            )
+            words = f"{author.capitalize()}: the protest of entry {seq} is turned down"
+            offer(words, f"{author}: dismiss decides {seq}", is_ruling=True)
     offer("The scribe mistyped: back to an entry", f"scribe: back to {back}")
     awaited = record.game.position.pending()[0]
     turn = awaited.seat if isinstance(awaited, Decision) else 0
@@ -275,10 +280,10 @@ def offers(record: Record, names: Sequence[str]) -> list[Offer]:
         ("the result", f"result places {places}"),
         ("the game does not count", "void"),
         ("pause", "pause"),
-        ("go on another day", "adjourn"),
+        ("adjourn, to go on another day", "adjourn"),
         ("the game goes on", "resume"),
     ):
-        offer(f"Arbiter: {words}", f"arbiter: {line}", is_ruling=True)
+        offer(f"{author.capitalize()}: {words}", f"{author}: {line}", is_ruling=True)
     offer("The organiser breaks the game off", "organiser: abort")
     return found
 

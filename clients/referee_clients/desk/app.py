@@ -7,6 +7,7 @@ from typing import ClassVar
 from textual.app import App
 from textual.binding import Binding, BindingType
 
+from referee_clients.desk.driver import OutputDriver
 from referee_clients.desk.folder import Folder, Known
 from referee_clients.desk.opening import Opening
 from referee_clients.desk.place import Place, ReadComponents
@@ -30,11 +31,15 @@ class DeskApp(App[None]):
     def __init__(
         self, folder: Folder, place: Place, read_components: ReadComponents, *, ascii_only: bool = False
     ) -> None:
-        super().__init__()
+        super().__init__(driver_class=OutputDriver)
         self.folder = folder
         self.place = place
         self.read_components = read_components
         self.ascii_only = ascii_only
+
+    def get_key_display(self, binding: Binding) -> str:
+        """As on the keyboard and in the guide: ``F1``, ``Ctrl+Q``."""
+        return binding.key_display or "+".join(part.capitalize() for part in binding.key.split("+"))
 
     def on_mount(self) -> None:
         self.push_screen(Start(self.folder, self.place))

@@ -12,8 +12,10 @@ from textual.widgets import Footer, OptionList, Static
 from textual.widgets.option_list import Option
 
 from referee_clients.desk.acts import NO_KEY, Offer
+from referee_clients.desk.choices import Choices
 
-_ABOUT = (
+_QUESTION = "What happened beside the moves? Choose with Up and Down."
+_HOW = (
     "Enter asks for its seat, numbers and words, and then says what it will do. "
     "You can also type this line into the prompt."
 )
@@ -22,7 +24,7 @@ _ABOUT = (
 class Beside(ModalScreen[Offer | None]):
     """Dismissed with the act that was chosen, or None."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Nothing", key_display="Esc")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss", "Cancel", key_display="Esc")]
     CSS = """
     Beside { background: $background; }
     Beside OptionList { height: 1fr; border: none; }
@@ -30,26 +32,30 @@ class Beside(ModalScreen[Offer | None]):
     Beside #about { border-top: solid; }
     """
 
-    def __init__(self, offers: Sequence[Offer], *, has_arbiter: bool) -> None:
-        """``has_arbiter``: the desk has the key that rulings need."""
+    def __init__(
+        self, offers: Sequence[Offer], *, has_arbiter: bool, question: str = _QUESTION, how: str = _HOW
+    ) -> None:
+        """``has_arbiter``: the key that rulings need is there. ``how``: what Enter does."""
         super().__init__()
+        self._question = question
+        self._how = how
         self._offers = [each for each in offers if has_arbiter or not each.is_ruling]
         self._lacks = "" if has_arbiter else f" Rulings are not offered. {NO_KEY}."
 
     def compose(self) -> ComposeResult:
-        yield Static("What happened beside the moves? Choose with Up and Down.", id="question", markup=False)
-        yield OptionList(*(Option(each.words, id=str(n)) for n, each in enumerate(self._offers)), markup=False)
+        yield Static(self._question, id="question", markup=False)
+        yield Choices(*(Option(each.words, id=str(n)) for n, each in enumerate(self._offers)), markup=False)
         yield Static("", id="about", markup=False)
         yield Footer()
 
     def on_mount(self) -> None:
-        self.query_one(OptionList).focus()
+        self.query_one(Choices).focus()
         if not self._offers:
             self.query_one("#about", Static).update(f"Nothing is possible now.{self._lacks}")
 
     def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
         line = self._offers[event.option_index].line
-        self.query_one("#about", Static).update(f"{line}\n{_ABOUT}{self._lacks}")
+        self.query_one("#about", Static).update(f"{line}\n{self._how}{self._lacks}")
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         self.dismiss(self._offers[event.option_index])

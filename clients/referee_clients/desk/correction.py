@@ -11,6 +11,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Footer, OptionList, Static
 from textual.widgets.option_list import Option
 
+from referee_clients.desk.choices import Choices
 from referee_clients.desk.history import History, entry_line
 
 
@@ -39,14 +40,14 @@ class Correction(ModalScreen[int | None]):
     def compose(self) -> ComposeResult:
         yield Static("Back to the position after which entry? Choose with Up and Down.", id="question", markup=False)
         options = [Option(entry_line(entry), id=str(entry.seq)) for entry in self._places]
-        yield OptionList(*options, id="places", markup=False)
+        yield Choices(*options, id="places", markup=False)
         with VerticalScroll(can_focus=False):
             yield Static("", id="discarded", markup=False)
         yield Static("F8 takes them back. They stay in the log, as taken back.", id="asked", markup=False)
         yield Footer()
 
     def on_mount(self) -> None:
-        options = self.query_one(OptionList)
+        options = self.query_one(Choices)
         options.highlighted = self._chosen
         options.focus()
 

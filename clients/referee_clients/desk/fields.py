@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from referee.notation.table_acts import RULINGS, Kind, TableAct, plain_words
+from referee.notation.table_acts import RULINGS, Kind, TableAct, arbiter_name, plain_words
 from referee.notation.times import in_words
 
 
@@ -52,7 +52,7 @@ def fields_of(act: TableAct, *, has_clock: bool = True) -> list[Field]:
 
 
 def _ruling(act: TableAct, *, has_clock: bool) -> list[Field]:
-    said = Field("", f"arbiter: {act.kind.value}")
+    said = Field("", f"{arbiter_name(act.arbiter)}: {act.kind.value}")
     seat, time = Field("seat", "seat {}", str(act.seat)), in_words(act.time_ms)
     match act.kind:
         case Kind.WARN | Kind.REINSTATE | Kind.SKIP:

@@ -23,7 +23,7 @@ class Filling(ModalScreen[str | None]):
         Binding("enter", "confirm", "Show, then enter"),
         Binding("down", "app.focus_next", "Next field", show=False),
         Binding("up", "app.focus_previous", "Field before", show=False),
-        Binding("escape", "dismiss", "Nothing", key_display="Esc"),
+        Binding("escape", "dismiss", "Cancel", key_display="Esc"),
     ]
     CSS = """
     Filling { background: $background; }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from referee.log.entry import decode_entry
 from referee.log.errors import LogError
@@ -10,7 +11,10 @@ from referee.log.events import Corrected, Declared, Moved
 from referee.log.intent import Author, Role
 from referee.log.judge import judge_act
 from referee.log.replay import Record
-from referee.transcript.transcript import Line, Transcript
+from referee.transcript.transcript import Line, Transcript, numbered, scored
+
+_WIDTH: Final = 4
+"""Columns of an entry's number."""
 
 
 class History:
@@ -30,14 +34,12 @@ class History:
         for data in entries[len(self.entries) :]:
             if self._record is None or self._transcript is None:
                 self._record = Record(decode_entry(data).open)
-                self._transcript = Transcript(self._record.opened.rules_id)
+                self._transcript = Transcript(self._record.opened)
             self._transcript.see(self._record.reread(data))
 
     def lines(self) -> list[str]:
         """Return them for a screen; what was scored stands under the entry that brought it."""
-        return [
-            shown for told in self.entries for shown in (entry_line(told), *(f"      {each}" for each in _scored(told)))
-        ]
+        return [line for told in self.entries for line in (*numbered(told, _WIDTH), *scored(told, _WIDTH))]
 
     def taken_back(self, to_seq: int) -> list[Line]:
         """Return what going back to the position after this entry takes back."""
@@ -65,15 +67,8 @@ class History:
 
 
 def entry_line(told: Line) -> str:
-    """Return an entry on one line: its number, what it says, and whether it stands."""
-    words = told.notation or str(told)
-    return f"{told.seq:>4}  {words}" + (
-        "" if told.taken_back_by is None else f"  [taken back by entry {told.taken_back_by}]"
-    )
-
-
-def _scored(told: Line) -> Sequence[str]:
-    return told.scored if told.taken_back_by is None else ()
+    """Return an entry with its number: what it says, and whether it stands."""
+    return "\n".join(numbered(told, _WIDTH))
 
 
 def _is_scribes(told: Line) -> bool:

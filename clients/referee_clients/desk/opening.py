@@ -34,7 +34,7 @@ from referee_clients.sdk.organiser import organiser
 _HELP = """\
 A new game
 
-Tab and Shift+Tab go from field to field; the line at the bottom explains each. Enter opens the choices of a
+Tab and Shift+Tab go from field to field; the line at the bottom explains each. Enter opens the choices of a \
 field that has some. F2 opens the game: from then on its rules and options stay as they are.
 
 Names are kept in {folder}/names.json and do not appear in any log: a log knows only seats.
@@ -92,7 +92,7 @@ class Opening(Screen[Known | None]):
             _row(_SEATS, Select(seats, value=seats[0][1], allow_blank=False, id=_SEATS, compact=True))
         ]
         rows.append(_row(_NAMES, Input(placeholder="(such as Red, Blue)", id=_NAMES, compact=True)))
-        rulings = [("yes, with a key that this desk has", _YES), ("no", "no")]
+        rulings = [("yes, at this desk", _YES), ("no", "no")]
         rows.append(_row(_ARBITER, Select(rulings, value=_YES, allow_blank=False, id=_ARBITER, compact=True)))
         rows += [_row(option.name, _field(option)) for option in self._options()]
         if game.declares_components:
@@ -135,7 +135,7 @@ class Opening(Screen[Known | None]):
             "optional. They stay on this machine.",
             _ARBITER: "Arbiter: who can rule at this desk: penalties, a seat that did not come, the result. The key is "
             f"{self._folder.arbiter_file}; it is made if it is not there. It cannot be added later.",
-            _COMPONENTS: f"Components: the {known.COMPONENTS} on your table, if not the standard one: a file in the "
+            _COMPONENTS: f"Components: the {known.COMPONENTS} on your table, if not standard: a file in the "
             f"form that {command} prints.",
             "open": "Enter opens the game; so does F2 from every field.",
         }

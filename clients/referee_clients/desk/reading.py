@@ -9,19 +9,22 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
-from typing import Any
+from typing import Any, Final
 
 from referee.games import registry
 from referee.games.game import Chance, Decision, Forced, ForcedPass, Over
 from referee.notation.errors import NotationError
 from referee.notation.game_text import line, read_line
+from referee.notation.grammar import grammar
 from referee.notation.sentences import sentence
 from referee.render.words import seat_words
-from referee_clients.desk.acts import names_author
 from referee_clients.desk.guide import guide
 
 MOST_MOVES = 5000
 """Legal moves that are looked at for what can follow; far more than there are at a table."""
+
+_BEGINNING: Final = re.compile(r"[^:]*:|[a-z]+", re.ASCII)
+_SEAT: Final = re.compile(r"\s*(\d+)\s*:", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +115,7 @@ class Desk:
         lines = []
         for event in kinds:
             name = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", type(event).__name__).lower()
-            lines += [f"{self._guide.MOVES[name]}.", f"    {line(self.rules_id, self.state, event)}"]
+            lines += [_sentence(self._guide.MOVES[name]), f"    {line(self.rules_id, self.state, event)}"]
         return lines
 
     def is_last(self, event: Any) -> bool:
@@ -126,33 +129,57 @@ class Desk:
     # --- what is typed ---------------------------------------------------------------------------------------
 
     def whole(self, text: str) -> str:
-        """Return the line as it is meant if what it begins with was typed once more, or another author after it."""
+        """Return the line as it is meant if behind what it begins with another beginning was typed, or the same."""
         begun, rest = self.beginning.strip(), text.strip()
         while begun and rest.startswith(begun):
             after = rest.removeprefix(begun).lstrip()
-            if not (after.startswith(begun) or names_author(after)):
+            if not (after.startswith(begun) or self._begins_line(after)):
                 break
             rest = after
         return text if rest == text.strip() else rest
 
-    def read(self, text: str) -> Reading:
-        """Return what the line means here; the position stays as it is."""
+    def _begins_line(self, text: str) -> bool:
+        """Return whether its first words can only begin a line: ``1:``, ``first order:``, ``start``."""
+        if (begun := _BEGINNING.match(text)) is None:
+            return False
         try:
-            event = read_line(self.rules_id, self.state, text)
+            grammar(self.rules_id).parse(begun[0], "act")
         except NotationError as error:
-            return self._wrong(error, text)
+            return error.is_unfinished
+        return True
+
+    def read(self, text: str) -> Reading:
+        """Return what the line means here, ``whole`` or as it was typed; the position stays as it is."""
+        whole = self.whole(text)
+        try:
+            event = read_line(self.rules_id, self.state, whole)
+        except NotationError as error:
+            return self._wrong(error, whole, shift=len(text.rstrip()) - len(whole.rstrip()))
         return Reading(event, line(self.rules_id, self.state, event))
 
-    def _wrong(self, error: NotationError, text: str) -> Reading:
+    def _wrong(self, error: NotationError, text: str, shift: int) -> Reading:
+        """``shift``: columns before the text."""
+        if self.beginning and not text.lstrip().startswith(self.beginning.rstrip()):
+            if self._begins_line(text.strip()):
+                return Reading(error=self._not_awaited(text))
+            return Reading(error=f"the line must begin with {self.beginning.rstrip()}", column=1)
         if error.violations:
             rules = {rule.id: rule for rule in registry.get(self.rules_id).catalogue}
             return Reading(error="; ".join(sentence(violation, rules) for violation in error.violations))
-        if self.beginning and not text.lstrip().startswith(self.beginning.rstrip()):
-            if isinstance(self.pending, Decision) and re.match(r"\s*\d+\s*:", text, re.ASCII):
-                return Reading(error=f"seat {self.pending.seat} is on turn")
-            return Reading(error=f"the line must begin with {self.beginning.rstrip()}", column=1)
         what = "" if error.is_unfinished else f"{error.what}; "
-        return Reading(error=f"{what}expected {error.expected}", column=error.column, unfinished=error.is_unfinished)
+        told = f"{what}expected {error.expected}"
+        return Reading(error=told, column=error.column + shift, unfinished=error.is_unfinished)
+
+    def _not_awaited(self, text: str) -> str:
+        """Return what is awaited in place of a line that begins as another move or draw."""
+        seat = _SEAT.match(text)
+        if isinstance(self.pending, Decision):
+            on_turn = f"seat {self.pending.seat} is on turn"
+            what = f"{on_turn}, not seat {seat[1]}" if seat else f"nothing is drawn now: {on_turn}"
+            return f"{what}; expected {self.beginning.rstrip()} and a move"
+        what = "no seat can move now" if seat else "something else is drawn now"
+        drawn = self._draw(self.pending.kind, ()) if isinstance(self.pending, Chance) else ""
+        return f"{what}; expected {self.beginning.rstrip()} and then {drawn}"
 
     # --- how it can go on --------------------------------------------------------------------------------------
 
@@ -195,6 +222,10 @@ class Desk:
 def seat_name(seat: int, names: Sequence[str]) -> str:
     """Return ``Seat 1``, or ``Seat 1, Blue``."""
     return f"Seat {seat}, {names[seat]}" if names[seat : seat + 1] and names[seat] else f"Seat {seat}"
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:]}."
 
 
 def last_words(choices: Iterable[str]) -> list[str]:

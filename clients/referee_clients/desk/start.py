@@ -13,6 +13,7 @@ from textual.widgets import Footer, OptionList, Static
 from textual.widgets.option_list import Option
 
 from referee.v1 import game_pb2
+from referee_clients.desk.choices import Choices
 from referee_clients.desk.folder import Folder, Known
 from referee_clients.desk.guide import guide
 from referee_clients.desk.help import Help
@@ -25,11 +26,11 @@ The first screen
 
 Up and Down choose, Enter opens what is chosen.
 
-A new game asks for its rules, options and players. A game of the list goes on where it stopped: everything that
-was accepted is kept.
+A new game asks for its rules, options and players. A game of the list goes on where it stopped: everything that was \
+accepted is kept.
 
-The folder {folder} has everything: the scribe's key (scribe.pem), which signs every act; games.json, which gives access
-to the games; names.json with the players' names, which are in no log. Keep a copy of the folder."""
+The folder {folder} has everything: the scribe's key (scribe.pem), which signs every act; games.json, which gives \
+access to the games; names.json with the players' names, which are in no log. Keep a copy of the folder."""
 
 
 class GameOption(Option):
@@ -69,18 +70,20 @@ class Start(Screen[None]):
     def compose(self) -> ComposeResult:
         where = f"at {self._place.server}" if self._place.server else "with a referee of its own"
         yield Static(f"Tile Referee: the desk, {where}. Games in {self._folder.path}.", id="title", markup=False)
-        yield OptionList(id="games", markup=False)
+        yield Choices(id="games", markup=False)
         yield Static("", id="said", markup=False)
         yield Footer()
 
     def on_mount(self) -> None:
-        self.query_one(OptionList).focus()
+        self.query_one(Choices).focus()
 
     def on_screen_resume(self) -> None:
         self.run_worker(self._list(), exclusive=True)
 
     async def _list(self) -> None:
         games: list[GameOption] = []
+        options = self.query_one(Choices)
+        chosen = options.highlighted
         async with organiser(self._place.address, "", self._place.security) as there:
             for known in self._folder.games(self._place.server):
                 try:
@@ -88,7 +91,8 @@ class Start(Screen[None]):
                 except ClientError as error:
                     words = f"{guide(known.rules_id).TITLE}, game {known.game_id[:8]}: {error}"
                     games.append(GameOption(known, words, is_over=None))
-        options = self.query_one(OptionList)
+        # Who has chosen while the referee was asked keeps that choice.
+        kept = options.highlighted_option if options.highlighted != chosen else None
         options.clear_options()
         if self._place.token:
             options.add_option(Option("New game"))
@@ -96,8 +100,9 @@ class Start(Screen[None]):
             self.query_one("#said", Static).update("No game can be opened here without an organiser's token.")
         options.add_options(games)
         # The game that goes on is what one comes back for.
-        running = [i for i, game in enumerate(games) if game.is_over is False]
-        options.highlighted = (running[0] + bool(self._place.token)) if running else 0
+        proposed = [game.known.game_id for game in games if game.is_over is False]
+        found = kept.id if kept is not None else next(iter(proposed), None)
+        options.highlighted = options.get_option_index(found) if found is not None else 0
 
     def _option(self, known: Known, game: game_pb2.Game) -> GameOption:
         names = ", ".join(filter(None, self._folder.names(known.game_id, len(game.seats))))

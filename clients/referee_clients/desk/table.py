@@ -20,7 +20,7 @@ from referee.log.replay import Record
 from referee.notation import table_acts
 from referee.notation.errors import NotationError
 from referee.notation.outcomes import counted, outcome
-from referee.notation.table_acts import Kind
+from referee.notation.table_acts import Kind, arbiter_name
 from referee.render.registry import renderer
 from referee_clients.desk import acts
 from referee_clients.desk.acts import Meant, Offer
@@ -28,7 +28,7 @@ from referee_clients.desk.beside import Beside
 from referee_clients.desk.correction import Correction
 from referee_clients.desk.fields import fields_of
 from referee_clients.desk.filling import Filling
-from referee_clients.desk.folder import Folder, Known
+from referee_clients.desk.folder import Folder, FolderError, Known
 from referee_clients.desk.guide import guide
 from referee_clients.desk.help import Help
 from referee_clients.desk.history import History
@@ -46,7 +46,7 @@ PageUp and PageDown scroll the boards; F2 shows the entries in their place.
 F7, or :table, lists what can happen beside the moves: resign, protest, take back, rulings.
 F8, or :correct and an entry's number, goes back to an earlier entry, to correct a mistake.
 F6, or :hide, hides the players' hands on the screen, and shows them again.
-Ctrl+Q leaves. What was accepted is kept, and the game goes on from there when you start the desk again.
+Esc goes back to the list of games, Ctrl+Q leaves the desk. What was accepted is kept, and a game goes on from there.
 
 docs/notation.md of Tile Referee describes the whole notation."""
 
@@ -61,7 +61,7 @@ class TableScreen(Screen[None]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f1", "help", "Help"),
-        Binding("f2", "entries", "Boards/entries"),
+        Binding("f2", "entries", "Entries"),
         Binding("f6", "hide", "Hide hands", show=False),
         Binding("f7", "beside", "Beside moves"),
         Binding("f8", "correct", "Correct"),
@@ -83,7 +83,7 @@ class TableScreen(Screen[None]):
     TableScreen.-wide.entries #board { display: none; }
     TableScreen #board Static { width: auto; }
     TableScreen #entries Static { width: 1fr; }
-    TableScreen #verdict { height: auto; max-height: 6; border-top: solid; }
+    TableScreen #verdict { height: auto; max-height: 12; border-top: solid; }
     TableScreen Line { margin-right: 1; }
     TableScreen #meaning { height: auto; max-height: 5; }
     TableScreen #choices { height: 1; }
@@ -109,6 +109,8 @@ class TableScreen(Screen[None]):
         """As it was typed."""
         self._hides = False
         """Hands are not shown."""
+        self._file_is_kept = False
+        """The file of the game, which is over, is in the folder."""
         self._refused = ""
         """The line that was refused, as long as it stands there."""
         self._begun = ""
@@ -169,14 +171,25 @@ class TableScreen(Screen[None]):
         except (ClientError, OSError) as error:
             self._add(f"The game is over. Its file could not be written: {error}")
             return
-        self._add(f"The game is over. Its file is in {log.parent}; check it there with:")
-        self._add(f"referee audit {log.name} --key {self._folder.key_file(self._known.game_id).name}")
+        self._file_is_kept = True
+        self._add(self._about_file())
+
+    def _about_file(self) -> str:
+        """Return where the file of a game that is over is, and how it is checked."""
+        log, key = self._folder.log_file(self._known.game_id), self._folder.key_file(self._known.game_id)
+        check = f"referee audit {log.name} --key {key.name}"
+        return f"The game is over. Its file is in {log.parent}; check it there with:\n{check}"
 
     def _moved_on(self) -> None:
         """Entries came. A few of them at once are shown once."""
         if self._desk is not None:
             self._desk = None
         self.call_later(self._show)
+
+    def _catch_up(self) -> None:
+        """Show at once what has come, so that a key that is pressed meanwhile is not lost."""
+        if self._scribe.ledger.size:
+            self._show()
 
     def _on_way(self, why: str) -> None:
         self._way = why
@@ -213,16 +226,29 @@ class TableScreen(Screen[None]):
     def _begin(self) -> None:
         self._begun = self._desk.beginning if self._desk is not None else ""
         self._refused = self._asked_of = ""
-        self.query_one(Line).password = self._hides_typing()
         self.query_one(Line).begin(self._begun)
+        self.query_one(Line).password = self._hides_typing()
 
     def _awaited(self) -> str:
         record = self._scribe.ledger.record
         if (result := record.game.result()) is not None:
             return f"{self._ended(record, result)}."
         if (suspended := record.game.arbitration.suspended) is not None:
-            return f"An arbiter has ruled that the game is {suspended.value}."
-        return f"{self._desk.awaited(self._names)}." if self._desk is not None else ""
+            return " ".join((f"An arbiter has ruled that the game is {suspended.value}.", *self._open(record)))
+        return " ".join((self._desk.awaited(self._names) + ".", *self._open(record))) if self._desk is not None else ""
+
+    @staticmethod
+    def _open(record: Record) -> list[str]:
+        """Return what waits for an arbiter, or for the other players."""
+        table = record.game.arbitration
+        disputes = [
+            f"Entry {seq}, {'a protest' if dispute.appealed is None else 'an appeal'}, waits for an arbiter."
+            for seq, dispute in table.disputes.items()
+            if dispute.ruled is None
+        ]
+        proposal = table.proposal
+        agree = [] if proposal is None else [f"Entry {proposal.seq}, a take-back, waits until all have agreed."]
+        return [*disputes, *agree]
 
     def _ended(self, record: Record, result: Result) -> str:
         over, contest = record.game.is_over, record.game.contest()
@@ -279,7 +305,7 @@ class TableScreen(Screen[None]):
         record = self._scribe.ledger.record
         if not begun.strip() or record.game.is_over:
             return text
-        found = [each.line for each in acts.offers(record, self._names) if each.line.startswith(begun)]
+        found = [each.line for each in acts.offers(record, self._names, self._number()) if each.line.startswith(begun)]
         ends = {line[: end if (end := line.find(" ", len(begun) + 1)) >= 0 else len(line)] for line in found}
         return ends.pop() if len(ends) == 1 else text
 
@@ -290,6 +316,7 @@ class TableScreen(Screen[None]):
         if self._asked and changed.value != self._asked_of:
             self._asked = self._asked_of = ""
             self._say("")
+        self.query_one(Line).password = self._hides_typing()
         self._show_meaning()
 
     def _show_meaning(self) -> None:
@@ -299,7 +326,9 @@ class TableScreen(Screen[None]):
             return
         self._meant = self._desk, text
         meaning, choices = "", list[str]()
-        if self._desk is not None and self._command(text) is None:
+        # Why a line was refused, or what it will do, stands above already.
+        is_told = bool(text) and text in (self._refused, self._asked_of)
+        if self._desk is not None and self._command(text) is None and not is_told:
             meant = self._beside(self._desk, text)
             if meant is not None:
                 meaning = self._about(meant)
@@ -307,27 +336,40 @@ class TableScreen(Screen[None]):
                 error = acts.fault(self._desk.rules_id, self._desk.whole(text))
                 meaning = f"Not {'yet' if error is not None and error.is_unfinished else 'possible'}: {_wrong(error)}"
             elif self._desk.beginning:
-                meaning = self._meaning(self._desk, self._desk.whole(text))
+                meaning = self._meaning(self._desk, text)
                 choices = last_words(self._desk.choices(self._desk.whole(text)))
             elif text.strip():
                 meaning = "Nothing is awaited that is a move or a draw. F7 shows what else can be entered."
-        if self._hides and (meaning.startswith("For example") or self._hides_typing()):
-            meaning = "" if meaning.startswith("For example") else meaning.partition(":")[0] + ": (hidden)"
+        if self._hides and meaning.startswith("For example"):
+            meaning = ""
+        elif meaning and self._hides_typing():
+            meaning = f"{meaning.partition(':')[0]}: (hidden)"
         self.query_one("#meaning", Static).update(meaning)
         self.query_one("#choices", Static).update("" if self._hides else self._fitting(choices), layout=False)
 
     # --- beside the moves ----------------------------------------------------------------------------------------
 
     def _beside(self, desk: Desk, text: str) -> Meant | None:
-        return acts.read(desk.rules_id, desk.state, desk.whole(text))
+        return acts.read(desk.rules_id, desk.state, desk.whole(text), self._number())
 
     def _arbiter(self) -> PrivateKey | None:
-        """Return the arbiter's key, if it is one of this game. Raise ``FolderError``."""
-        key = self._folder.arbiter()
+        """Return the arbiter's key, if it can be read and is one of this game."""
+        try:
+            key = self._folder.arbiter()
+        except FolderError:
+            return None
         keys = self._scribe.ledger.record.opened.arbiter_keys
         return key if key is not None and key.public.raw in keys else None
 
+    def _number(self) -> int:
+        """Return which of the game's arbiters can rule at this desk; 0 if none can."""
+        key = self._arbiter()
+        return 0 if key is None else list(self._scribe.ledger.record.opened.arbiter_keys).index(key.public.raw)
+
     def _why_not(self, meant: Meant) -> str:
+        if meant.act.is_ruling and self._arbiter() is not None and meant.act.arbiter != self._number():
+            has = f"this desk has the key of arbiter {self._number()}, not of arbiter {meant.act.arbiter}"
+            return f"{has}; expected {arbiter_name(self._number())}:"
         if why := acts.check(self._scribe.ledger.record, meant):
             return why
         if meant.act.is_ruling and self._arbiter() is None:
@@ -346,11 +388,9 @@ class TableScreen(Screen[None]):
 
     def _submit_beside(self, meant: Meant, text: str) -> None:
         if why := self._why_not(meant):
-            self._say(f"Not entered: {why}")
-            self._refused = text
+            self._refuse(why, text)
         elif self._asked != str(meant):
-            self._asked, self._asked_of = str(meant), text
-            self._say(f"{self._about(meant)} Press Enter again to enter it.")
+            self._ask(str(meant), text, self._about(meant))
         else:
             self._enter_beside(meant, text)
 
@@ -365,9 +405,9 @@ class TableScreen(Screen[None]):
         if self._desk is None or self._scribe.is_waiting:
             self._say("The referee has not answered yet.")
         elif self._scribe.ledger.record.game.is_over:
-            self._say("The game is over: nothing more can be entered.")
+            self._say(f"Nothing more can be entered. {self._over()}")
         else:
-            offers = acts.offers(self._scribe.ledger.record, self._names)
+            offers = acts.offers(self._scribe.ledger.record, self._names, self._number())
             self.app.push_screen(Beside(offers, has_arbiter=self._arbiter() is not None), self._chosen)
 
     def _chosen(self, offer: Offer | None) -> None:
@@ -379,6 +419,7 @@ class TableScreen(Screen[None]):
 
     def _about_line(self, text: str) -> tuple[str, bool]:
         """Return what a line about the table will do, or why it cannot be entered, and whether it can."""
+        self._catch_up()
         if self._desk is None or self._scribe.is_waiting:
             return "The referee has not answered yet.", False
         if (meant := self._beside(self._desk, text)) is None:
@@ -410,17 +451,17 @@ class TableScreen(Screen[None]):
         self._say("Hands are hidden; F6 shows them." if self._hides else "Hands are shown.")
 
     def _hides_typing(self) -> bool:
-        """Return whether what is typed now is a hand."""
-        return self._hides and self._begun.startswith("hand")
+        """Return whether what is typed now is a hand, or was brought back as one."""
+        return self._hides and (self._begun.startswith("hand") or "hand" in self.query_one(Line).value)
 
     @staticmethod
     def _meaning(desk: Desk, text: str) -> str:
-        if text.strip() in ("", desk.beginning.strip()):
+        if desk.whole(text).strip() in ("", desk.beginning.strip()):
             return f"For example: {desk.example()}"
         reading = desk.read(text)
         if reading.event is not None:
             return f"Enter enters: {reading.line}"
-        goes_on = reading.unfinished or desk.choices(text)
+        goes_on = reading.unfinished or desk.choices(desk.whole(text))
         return f"Not yet: {reading.error}" if goes_on else f"Not possible: {_where(reading)}"
 
     def _fitting(self, words: list[str]) -> str:
@@ -436,6 +477,7 @@ class TableScreen(Screen[None]):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         text = event.value
+        self._catch_up()
         if (command := self._command(text)) is not None:
             name, argument = command
             self._begin()
@@ -445,15 +487,13 @@ class TableScreen(Screen[None]):
         elif (meant := self._beside(self._desk, text)) is not None:
             self._submit_beside(meant, text)
         elif acts.begins_act(self._desk.whole(text)):
-            self._say(f"Not entered: {_wrong(acts.fault(self._desk.rules_id, self._desk.whole(text)))}")
-            self._refused = text
+            self._refuse(_wrong(acts.fault(self._desk.rules_id, self._desk.whole(text))), text)
         elif self._desk.beginning:
-            self._submit(self._desk, self._desk.whole(text))
+            self._submit(self._desk, text)
         elif text.strip():
             over = self._scribe.ledger.record.game.is_over
             what = "nothing more can be entered" if over else "no move is awaited; F7 shows what can be entered"
-            self._say(f"Not entered: {what}.")
-            self._refused = text
+            self._refuse(f"{what}.", text)
 
     def _command(self, text: str) -> tuple[str, str] | None:
         """``:correct 12``, also behind what the line began with; the colon may be missing."""
@@ -470,20 +510,31 @@ class TableScreen(Screen[None]):
         # With time to protest the last move can be corrected until the result is entered.
         is_final = not self._scribe.ledger.record.opened.terms.protest_ms
         if reading.event is not None and is_final and desk.is_last(reading.event) and self._asked != reading.line:
-            self._asked, self._asked_of = reading.line, line.value
-            self._say(
-                f"{reading.line} ends the game, and nothing can be corrected after that. Press Enter again to enter it."
-            )
+            words = f"{reading.line} ends the game, and nothing can be corrected after that."
+            self._ask(reading.line, line.value, words)
         elif reading.event is not None:
             line.keep(text)
             self.run_worker(self._enter(reading.line, self._scribe.enter(reading.event)), name="enter")
         elif self._typed(text).startswith(":"):
             self._say("There is no such command. Commands: " + "; ".join(words for _, words in self._commands.values()))
-        elif text.strip() == desk.beginning.strip():
+        elif desk.whole(text).strip() == desk.beginning.strip():
             self._say("Nothing was typed, so nothing was entered.")
         else:
-            self._say(f"Not entered: {_where(reading)}")
-            self._refused = line.value
+            self._refuse(_where(reading), line.value)
+
+    def _ask(self, what: str, text: str, words: str) -> None:
+        """Say what the line will do; it is entered with the next Enter if it still stands there."""
+        self._asked, self._asked_of = what, text
+        self._say(f"{words} Press Enter again to enter it.")
+        self._meant = None, ""
+        self._show_meaning()
+
+    def _refuse(self, why: str, text: str) -> None:
+        """Say why the line is not entered, for as long as it stands there."""
+        self._say(f"Not entered: {why}")
+        self._refused = text
+        self._meant = None, ""
+        self._show_meaning()
 
     async def _enter(self, words: str, act: Awaitable[int]) -> None:
         """Tell what becomes of an act. The line is left as it is until that is known."""
@@ -495,6 +546,7 @@ class TableScreen(Screen[None]):
         except (NotEntered, ClientError) as error:
             later.stop()
             self._say(f"Not entered: {error}. It was: {words}")
+            self._refused = typed if line.value == typed else ""
             self._show()
             return
         later.stop()
@@ -507,19 +559,27 @@ class TableScreen(Screen[None]):
 
     # --- keys ----------------------------------------------------------------------------------------------------
 
+    def _over(self) -> str:
+        """Return that the game is over, and where its file is as soon as it is there."""
+        return self._about_file() if self._file_is_kept else "The game is over."
+
     def action_help(self) -> None:
         """Show what may be entered now, then the keys."""
         if self._desk is not None:
-            self.app.push_screen(
-                Help("\n".join([self._awaited(), "", *self._desk.help(), "", *self._help_beside(), _KEYS]))
-            )
+            over = self._scribe.ledger.record.game.is_over
+            now = [f"Nothing more can be entered. {self._over()}"] if over else self._desk.help()
+            self.app.push_screen(Help("\n".join([self._awaited(), "", *now, "", *self._help_beside(), _KEYS])))
+
+    def on_resize(self) -> None:
+        """Show the newest entries in a list that has another size, too."""
+        self.call_after_refresh(lambda: self.query_one("#entries", VerticalScroll).scroll_end(animate=False))
 
     def _help_beside(self) -> list[str]:
         record = self._scribe.ledger.record
         if record.game.is_over:
             return []
         has_key = self._arbiter() is not None
-        offers = [each for each in acts.offers(record, self._names) if has_key or not each.is_ruling]
+        offers = [each for each in acts.offers(record, self._names, self._number()) if has_key or not each.is_ruling]
         lines = [line for each in offers for line in (f"{each.words}.", f"    {each.line}")]
         return ["Beside the moves:", *lines, *([] if has_key else [f"Rulings: {acts.NO_KEY}."]), ""]
 
@@ -543,7 +603,7 @@ class TableScreen(Screen[None]):
         known = [entry.seq for entry in self._history.places()]
         if not known:
             if self._scribe.ledger.size and self._scribe.ledger.record.game.is_over:
-                self._say("The game is over: nothing can be corrected now.")
+                self._say(f"Nothing can be corrected now. {self._over()}")
             elif not any(entry.counts for entry in self._history.entries):
                 self._say("There is no entry yet to take back.")
             else:

@@ -51,9 +51,7 @@ class Arbiter:
         for what is meant wherever the game stands.
         """
         words = pb.Words(salt=secrets.token_bytes(remarks.SALT_BYTES), text=text) if text else None
-        if words is not None and not isinstance(
-            act, log_pb2.Resign | log_pb2.Consent | log_pb2.TakeBack | log_pb2.Correct
-        ):
+        if words is not None and isinstance(act, log_pb2.Protest | log_pb2.Appeal | log_pb2.Rule):
             act.remark = remarks.commitment(words.salt, text)
         while True:
             tries -= 1
@@ -76,6 +74,22 @@ class Arbiter:
         try:
             request = pb.GetDocketRequest(game_id=self._game_id)
             return (await self._stub.GetDocket(request, timeout=CALL_S, metadata=self._metadata)).docket
+        except grpc.aio.AioRpcError as error:
+            raise denied(answer_of(error)) from error
+
+    async def call(self, text: str) -> pb.Call:
+        """Call an arbiter to the game, as the token's seat, a scribe or the organiser; return the open call."""
+        try:
+            request = pb.CallArbiterRequest(game_id=self._game_id, text=text)
+            return (await self._stub.CallArbiter(request, timeout=CALL_S, metadata=self._metadata)).call
+        except grpc.aio.AioRpcError as error:
+            raise denied(answer_of(error)) from error
+
+    async def answer(self, number: int) -> bool:
+        """Answer a call; return whether it was open. For arbiters."""
+        try:
+            request = pb.AnswerCallRequest(game_id=self._game_id, number=number)
+            return (await self._stub.AnswerCall(request, timeout=CALL_S, metadata=self._metadata)).answered
         except grpc.aio.AioRpcError as error:
             raise denied(answer_of(error)) from error
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
+import socket
 import ssl
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import grpc
@@ -29,6 +31,10 @@ CHANNEL_OPTIONS: Sequence[tuple[str, int]] = (
     ("grpc.max_reconnect_backoff_ms", 2000),
     ("grpc.max_receive_message_length", 8 << 20),
 )
+
+_ANY_TIME = 0x200000
+"""X509_V_FLAG_NO_CHECK_TIME, for which ssl has no name."""
+_HANDSHAKE_S = 5.0
 
 Metadata = tuple[tuple[str, str], ...]
 
@@ -66,6 +72,34 @@ class Security:
 
     def credentials(self) -> grpc.ChannelCredentials:
         """Return credentials for gRPC, which itself says nothing useful about wrong files. Raise ``Insecure``."""
+        self._context()
+        return grpc.ssl_channel_credentials(_read(self.ca), _read(self.key), _read(self.certificate))
+
+    def expired_on(self, address: str) -> datetime | None:
+        """Return when the certificate expired that is shown there, if nothing else is wrong with it.
+
+        It waits for the network. Raise ``BadAddress`` and ``Insecure``.
+        """
+        context = self._context()
+        if self.ca is None:
+            context.load_default_certs()
+        context.verify_flags |= _ANY_TIME
+        context.set_alpn_protocols(["h2"])
+        _, host, target = split_address(address)
+        name, port = host.removeprefix("[").removesuffix("]"), int(target.rpartition(":")[2])
+        try:
+            with (
+                socket.create_connection((name, port), timeout=_HANDSHAKE_S) as raw,
+                context.wrap_socket(raw, server_hostname=name) as connection,
+            ):
+                shown = connection.getpeercert() or {}
+        except OSError:
+            return None
+        ends = datetime.fromtimestamp(ssl.cert_time_to_seconds(str(shown["notAfter"])), UTC)
+        return ends if ends < datetime.now(UTC) else None
+
+    def _context(self) -> ssl.SSLContext:
+        """Return what the files make of a connection. Raise ``Insecure``."""
         if (self.certificate is None) != (self.key is None):
             raise Insecure("expected both a client certificate and its key, or neither")
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -76,7 +110,7 @@ class Security:
             _read(self.key)  # which of the two cannot be read, is not told below
             with _telling(self.certificate, f"a certificate in PEM, of the key {self.key}"):
                 context.load_cert_chain(self.certificate, self.key, password=_no_password)
-        return grpc.ssl_channel_credentials(_read(self.ca), _read(self.key), _read(self.certificate))
+        return context
 
 
 def split_address(address: str) -> tuple[bool, str, str]:

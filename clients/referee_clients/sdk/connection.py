@@ -10,6 +10,7 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from typing import Any
 
 import grpc
@@ -19,7 +20,7 @@ from referee.log.intent import SignedIntent
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc as pb_grpc
 from referee_clients.sdk.channel import CHANNEL_OPTIONS, Security, bearer, open_channel
-from referee_clients.sdk.errors import ClientError, Distrust, Unreachable, answer_of, denied
+from referee_clients.sdk.errors import Answer, ClientError, Distrust, Unreachable, answer_of, denied
 from referee_clients.sdk.ledger import Ledger
 
 SILENCE_S = 30.0
@@ -192,12 +193,18 @@ class Connection:
                 answer = answer_of(error)
                 if answer.passes:
                     raise Cut(str(answer), answer.retry_s) from None
-                raise denied(answer) from None
+                raise denied(answer, await self._expired_on(answer)) from None
         if message is grpc.aio.EOF:
             raise Cut("the stream ended without a reason")
         if message is None:  # as gRPC says it
             raise Distrust("the referee sent something that is not a message of its protocol", in_doubt=True)
         return message
+
+    async def _expired_on(self, answer: Answer) -> datetime | None:
+        if not answer.is_expired:
+            return None
+        security = self._security or Security.from_environment()
+        return await asyncio.to_thread(security.expired_on, self.address)
 
     async def _write(self, request: pb.PlayGameRequest) -> None:
         with _cuts():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 
 import grpc
 from google.rpc import error_details_pb2
@@ -14,6 +15,8 @@ from referee.wire.enums import bare_name
 DOMAIN = "referee.v1"
 UNTRUSTED = ("CERTIFICATE_VERIFY_FAILED", "Hostname Verification")
 """In gRPC's words: TLS refused the connection. Waiting does not make anybody trusted."""
+EXPIRED = "certificate has expired"
+"""In gRPC's words, why, if that is all that is wrong with the certificate."""
 
 
 class ClientError(Exception):
@@ -33,11 +36,24 @@ class Denied(ClientError):
     """The referee does not admit this token, key or game."""
 
 
+class WentOn(Denied):
+    """Others acted meanwhile, so an act that was signed for an older position was not entered."""
+
+    def __init__(self, newest: int, what: str = "the game went on meanwhile") -> None:
+        """``newest``: the last entry by now."""
+        super().__init__(f"{what}: its newest entry is {newest}; your act was not entered")
+        self.newest = newest
+
+
 class Distrust(ClientError):
     """The referee's log contradicts its signatures, the rules or itself. What was received is the evidence."""
 
 
-class BadMove(ClientError):
+class BotFailed(ClientError):
+    """The bot gave no move that could be sent."""
+
+
+class BadMove(BotFailed):
     """The bot chose what the rules forbid; nothing was sent."""
 
 
@@ -52,6 +68,11 @@ class Answer:
     metadata: dict[str, str] = field(default_factory=dict)
     retry_s: float | None = None
     """Set where the referee says that waiting so long helps."""
+
+    @property
+    def is_expired(self) -> bool:
+        """Whether the referee's certificate has expired."""
+        return EXPIRED in self.message
 
     @property
     def passes(self) -> bool:
@@ -111,12 +132,25 @@ _PLAIN = {
 }
 
 
-def denied(answer: Answer) -> ClientError:
-    """Return the error for an answer that no repetition will change, unless the question was damaged on the way."""
+def expired(on: datetime | None = None) -> str:
+    """Return in words that the referee's certificate has expired, and who can do something about it."""
+    when = "has expired" if on is None else f"expired on {on:%Y-%m-%d}"
+    return f"the referee's certificate {when}; the organiser has to renew it"
+
+
+def denied(answer: Answer, expired_on: datetime | None = None) -> ClientError:
+    """Return the error for an answer that no repetition will change, unless the question was damaged on the way.
+
+    ``expired_on``: of the certificate, where that is what is wrong.
+    """
+    if answer.is_expired:
+        return Denied(expired(expired_on))
     if any(sign in answer.message for sign in UNTRUSTED):
         return Denied(f"no trusted authority signed the referee's certificate ({answer.code.name})")
     if answer.reason == "SEQ_OUT_OF_RANGE":
         return Distrust(f"the referee has lost entries that it had sent: {answer}", in_doubt=True)
+    if answer.reason == "STALE_HEAD" and answer.metadata.get("size", "").isdecimal():
+        return WentOn(int(answer.metadata["size"]) - 1)
     plain = _PLAIN.get(answer.reason)
     if answer.reason == "UNAUTHENTICATED" and "state" in answer.metadata:
         plain = "this token is no longer valid; ask the organiser for another"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -19,12 +20,14 @@ from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey
 from referee.log.v1 import log_pb2
 from referee.notation.outcomes import outcome
+from referee.notation.times import in_words
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.bots.bot import Bot, MakeBot
 from referee_clients.join import Join, parse_join
+from referee_clients.sdk.asking import ask
 from referee_clients.sdk.channel import Security
 from referee_clients.sdk.connection import SILENCE_S, Connection, Cut
-from referee_clients.sdk.errors import BadMove, ClientError, Denied, Distrust, answer_of_failure, denied
+from referee_clients.sdk.errors import BadMove, BotFailed, ClientError, Denied, Distrust, answer_of_failure, denied
 from referee_clients.sdk.ledger import Ledger
 
 
@@ -45,6 +48,24 @@ class GameResult:
     """The whole log, entry by entry, checked when it came."""
     receipts: tuple[bytes, ...]
     """Signed checkpoints; ``referee audit --receipt`` compares a file with them."""
+    forfeited: str = ""
+    """How the seat forfeited, such as ``FLAG``; empty if it did not. Where others play on, there is no ending yet."""
+
+
+class _Left(Exception):
+    """The seat plays no more, and the game goes on."""
+
+
+@dataclass(slots=True)
+class _Choice:
+    """What the bot was asked, and its answer."""
+
+    position: bytes
+    """The digest of the position."""
+    since_s: float
+    """When we learnt that it is our turn there."""
+    move: bytes | None = None
+    """None while it is being asked."""
 
 
 class Player:
@@ -59,12 +80,16 @@ class Player:
         verifier: VerifierKey | None = None,
         patience_s: float = 300.0,
         silence_s: float = SILENCE_S,
+        move_limit_s: float | None = None,
+        resign_on_failure: bool = False,
         on_commit: Callable[[Ledger], None] | None = None,
         security: Security | None = None,
     ) -> None:
         """``key``: a fresh one if none is given. ``on_commit`` is called after every commit, to show progress.
 
-        ``bot``: itself, or what makes it once the game is known, before the seat is taken.
+        ``bot``: itself, or what makes it once the game is known, before the seat is taken. ``move_limit_s``: the bot
+        has failed if it takes longer for a move. ``resign_on_failure``: the seat resigns before the bot's failure is
+        raised; otherwise it stays taken, and can be gone on with.
         """
         self.join = join
         self._make_bot: MakeBot = (lambda _: bot) if hasattr(bot, "choose") else bot
@@ -79,22 +104,46 @@ class Player:
         """Our act for the head as we know it, and its seq, until the entry there is known."""
         self._thought_ms = 0
         """What that act took us, from having the turn on."""
-        self._turn_s = time.monotonic()
+        self._heard_s = time.monotonic()
         """When we learnt of the newest entry, or that it is our turn."""
-        self._resigns = self._is_choosing = False
+        self._choice: _Choice | None = None
+        self._asking: asyncio.Task[None] | None = None
+        self._playing: asyncio.Task[None] | None = None
+        self._move_limit_s = move_limit_s
+        self._resign_on_failure = resign_on_failure
+        self._failure: Exception | None = None
+        """Why the bot is asked no more."""
+        self._resigns = False
         self._sent_on = 0
         """The stream that it was last sent on."""
         self._answer_by_s = 0.0
         """From then on the act is taken for lost, and sent again on another stream."""
+        self._sending = asyncio.Lock()
+        self._current_on: int | None = None
+        """The stream on which everything was told that there was before it."""
         # The seed follows from the key, so that a key that was saved is enough to come back at any moment. Nobody
         # else can make this signature, and it is over no message that is ever sent.
         label = b"tile-referee/v1/client-seed\0" + bytes.fromhex(join.game_id)
         self._seed = sha256(self.key.sign(label)).digest()
 
     async def run(self) -> GameResult:
-        """Play to the end. Raise ``ClientError``, and whatever the bot raises."""
+        """Play until the game is over, or the seat has forfeited.
+
+        Raise ``ClientError``, and whatever the bot raises.
+        """
         async with self.connection as connection:
-            await connection.play(self.ledger, self._take)
+            self._playing = asyncio.create_task(connection.play(self.ledger, self._take))
+            try:
+                await asyncio.wait((self._playing,))
+                with suppress(_Left, asyncio.CancelledError):
+                    self._playing.result()
+            finally:
+                tasks = [task for task in (self._playing, self._asking) if task is not None]
+                for task in tasks:
+                    task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
+        if self._failure is not None:
+            raise self._failure
         return self._result()
 
     @property
@@ -107,15 +156,19 @@ class Player:
     async def resign(self) -> None:
         """Leave the game: at once, or as soon as what was sent before is answered. Raise ``Cut``."""
         self._resigns = True
-        if self.ledger.size and self._sent is None and not self._is_choosing:
+        if self.ledger.size and self._sent is None:
             await self._act()
 
     async def _take(self, message: pb.PlayGameResponse) -> None:
         if message.HasField("commit") or message.HasField("turn"):
-            self._turn_s = time.monotonic()
+            self._heard_s = time.monotonic()
         self._settle(message)
         if message.HasField("commit") and self._on_commit is not None:
             self._on_commit(self.ledger)
+        if message.HasField("turn") or message.HasField("heartbeat"):
+            self._current_on = self.connection.reconnects
+        if self._current_on == self.connection.reconnects:
+            self._check_seat()
         if message.HasField("turn") or (self._resigns and message.HasField("commit")):
             await self._act()
         elif message.HasField("heartbeat"):
@@ -135,6 +188,8 @@ class Player:
         if self.ledger.size > seq:  # its place is taken: by it, or by another, and then it is void
             self._sent = None
             if self.ledger.holds(signed.intent, seq):
+                if self._choice is not None and self._choice.move is not None:
+                    self._choice = None
                 self.ledger.receipts.append(message.commit.checkpoint)
         elif message.HasField("answer") and message.answer.id == seq:
             self._missing(message.answer)
@@ -156,58 +211,92 @@ class Player:
         if answer.reason not in ("STALE_HEAD", "GAME_OVER"):  # of these the entries tell
             raise denied(answer)
 
+    def _check_seat(self) -> None:
+        """Raise ``Denied`` if the seat is not ours to play, and ``_Left`` once it has forfeited."""
+        record, seat = self.ledger.record, self.join.seat
+        if seat >= len(record.opened.seats) or record.opened.seats[seat].scribed:
+            raise Denied(f"seat {seat} cannot be taken: the game does not have it, or a scribe enters its moves")
+        game, author = record.game, Author(Role.SEAT, seat)
+        if seat in game.joins and (misfit := record.keyring.misfit(author, self.key.public)):
+            newest = record.keyring.keys_of(author)[-1].raw.hex()
+            raise Denied(f"{misfit}; expected the private key of {newest[:16]}…")
+        if seat in game.arbitration.out and not game.is_over and (self._failure is not None or not self._resigns):
+            raise _Left
+
     async def _act(self) -> None:
         """Sign and send what the game awaits from this seat, if it does; for one head always the same bytes."""
-        if self._sent is None:
-            signed = await self._due()
-            if signed is None:
-                return
-            self._sent = signed, self.ledger.size
-            self._thought_ms = int(1000 * (time.monotonic() - self._turn_s))
-        self._sent_on = self.connection.reconnects
-        self._answer_by_s = time.monotonic() + self.connection.silence_s / 3
-        await self.connection.send(*self._sent, self._thought_ms)
+        async with self._sending:
+            if self._sent is None:
+                signed = self._due()
+                if signed is None:
+                    return
+                self._sent = signed, self.ledger.size
+                since_s = self._heard_s if self._choice is None else self._choice.since_s
+                self._thought_ms = int(1000 * (time.monotonic() - since_s))
+            self._sent_on = self.connection.reconnects
+            self._answer_by_s = time.monotonic() + self.connection.silence_s / 3
+            await self.connection.send(*self._sent, self._thought_ms)
 
-    async def _due(self) -> SignedIntent | None:
+    def _due(self) -> SignedIntent | None:
         record, seat = self.ledger.record, self.join.seat
-        joined = record.game.joins.get(seat)
+        game = record.game
         if self._bot is None:
             self._bot = self._make_bot(record.opened.rules_id)
-        if joined is None and record.phase is Phase.JOINING:
-            if seat >= len(record.opened.seats) or record.opened.seats[seat].scribed:
-                raise Denied(f"seat {seat} cannot be taken: the game does not have it, or a scribe enters its moves")
-            return intent.join(record.place, seat, self.key, self._seed if record.game.deal.is_dealt else None)
-        if joined is None:
-            return None
-        if joined.key != self.key.public.raw:
-            raise Denied(f"seat {seat} was taken with another key")
-        if record.phase is Phase.REVEALING and seat not in record.game.deal.seeds:
+        if seat not in game.joins:
+            if seat not in game.missing():
+                return None
+            return intent.join(record.place, seat, self.key, self._seed if game.deal.is_dealt else None)
+        if record.phase is Phase.REVEALING and seat in game.missing():
             return intent.reveal(record.place, seat, self.key, self._seed)
         author = Author(Role.SEAT, seat)
-        if seat in record.game.awaited() and not self._resigns:
-            move = await self._chosen(self._bot)
-            if not self._resigns:
-                return intent.move(record.place, author, self.key, move)
-        if self._resigns and record.game.goes_on and seat not in record.game.arbitration.out:
-            return intent.act(record.place, author, self.key, log_pb2.Resign())
+        if self._resigns:
+            can_resign = record.phase is Phase.PLAYING and game.reached() is None
+            leaves = can_resign and seat not in game.arbitration.out
+            return intent.act(record.place, author, self.key, log_pb2.Resign()) if leaves else None
+        if seat in game.awaited() and (move := self._chosen(self._bot)) is not None:
+            return intent.move(record.place, author, self.key, move)
         return None
 
-    async def _chosen(self, bot: Bot) -> bytes:
-        """Ask the bot, in a thread, as it may think for long. Raise ``BadMove``."""
-        game = self.ledger.record.game
-        moves: tuple[Any, ...] = tuple(game.position.state.legal_moves())
-        self._is_choosing = True
+    def _chosen(self, bot: Bot) -> bytes | None:
+        """Return what the bot chose in this position; None while it is being asked, one question at a time."""
+        position = self.ledger.record.game.position.digest()
+        choice = self._choice
+        if choice is None or (choice.move is not None and choice.position != position):
+            self._choice = choice = _Choice(position, self._heard_s)
+            self._asking = asyncio.create_task(self._ask(bot, choice))
+        return choice.move if choice.position == position else None
+
+    async def _ask(self, bot: Bot, choice: _Choice) -> None:
+        """Ask the bot, and act on what it says; other messages are read meanwhile."""
         try:
-            move = await asyncio.to_thread(bot.choose, game.position.state.observation(self.join.seat), moves)
-        finally:
-            self._is_choosing = False
+            async with asyncio.timeout(self._move_limit_s):
+                choice.move = await self._asked(bot)
+        except TimeoutError:
+            limit = in_words(int(1000 * (self._move_limit_s or 0)))
+            self._failure = BotFailed(f"the bot did not choose a move within {limit}")
+        except Exception as error:  # noqa: BLE001 - it is raised by ``run``
+            self._failure = error
+        if self._failure is not None:
+            self._resigns |= self._resign_on_failure and self.ledger.record.game.arbitration.is_offered
+            if not self._resigns and self._playing is not None:
+                self._playing.cancel()
+                return
+        with suppress(Cut):  # it is sent again as soon as there is a stream
+            await self._act()
+
+    async def _asked(self, bot: Bot) -> bytes:
+        """Return the move. Raise ``BadMove``, and whatever the bot raises."""
+        position = self.ledger.record.game.position
+        state = position.state.copy()  # others may act meanwhile
+        moves: tuple[Any, ...] = tuple(state.legal_moves())
+        move = await ask(bot.choose, state.observation(self.join.seat), moves)
         try:
-            data = game.position.codec.encode_move(move, game.position.components)
+            data = position.codec.encode_move(move, position.components)
         except Exception as error:
             raise BadMove(f"the bot chose {move!r}, which is not a move of this game") from error
         if move not in moves:  # legal all the same, perhaps: a list may leave some out
-            violations = game.position.state.check(move)
-            texts = {rule.id: rule.text for rule in game.position.rules.catalogue}
+            violations = state.check(move)
+            texts = {rule.id: rule.text for rule in position.rules.catalogue}
             broken = "; ".join(f"{violation.rule_id}: {texts.get(violation.rule_id)}" for violation in violations)
             if violations:
                 raise BadMove(f"the bot chose {move!r}, which is against the rules: {broken}")
@@ -221,9 +310,10 @@ class Player:
             end.ending.name if end is not None else "UNSPECIFIED",
             end.scores if end is not None else (),
             end.places if end is not None else (),
-            outcome(end, game.contest()),
+            outcome(game.result(), game.contest(), waits=game.result_waits),
             tuple(self.ledger.entries),
             tuple(self.ledger.receipts),
+            forfeit.name if (forfeit := game.arbitration.out.get(self.join.seat)) is not None else "",
         )
 
 
@@ -234,6 +324,8 @@ async def play_async(
     key_file: Path | None = None,
     verifier: str | None = None,
     patience_s: float = 300.0,
+    move_limit_s: float | None = None,
+    resign_on_failure: bool = False,
     on_commit: Callable[[Ledger], None] | None = None,
     security: Security | None = None,
 ) -> GameResult:
@@ -245,7 +337,15 @@ async def play_async(
         raise ClientError(str(error)) from error
     place = parse_join(join) if isinstance(join, str) else join
     player = Player(
-        place, bot, key=key, verifier=trusted, patience_s=patience_s, on_commit=on_commit, security=security
+        place,
+        bot,
+        key=key,
+        verifier=trusted,
+        patience_s=patience_s,
+        move_limit_s=move_limit_s,
+        resign_on_failure=resign_on_failure,
+        on_commit=on_commit,
+        security=security,
     )
     return await player.run()
 
@@ -257,15 +357,19 @@ def play(
     key_file: Path | None = None,
     verifier: str | None = None,
     patience_s: float = 300.0,
+    move_limit_s: float | None = None,
+    resign_on_failure: bool = False,
     on_commit: Callable[[Ledger], None] | None = None,
     security: Security | None = None,
 ) -> GameResult:
-    """Take the seat of a join string and plays the game to its end; the bot is asked for every move.
+    """Take the seat of a join string and play the game to its end; the bot is asked for every move.
 
     ``bot``: itself, or what makes it once the game is known: ``referee_clients.bots.maker`` finds ours by name.
     ``key_file``: where the seat's private key is kept, so that a bot that was stopped can be started again; without
-    it the key dies with the process. ``verifier``: the referee's verifier key, to check what it signs. ``security``:
-    as the environment says, if not given. Raise ``JoinError`` and ``ClientError``, and whatever the bot raises.
+    it the key dies with the process. ``verifier``: the referee's verifier key, to check what it signs.
+    ``move_limit_s``, ``resign_on_failure``: as for ``Player``. ``security``: as the environment says, if not given.
+    A seat that forfeits ends at once, though others may play on. Raise ``JoinError`` and ``ClientError``, and whatever
+    the bot raises.
     """
     return asyncio.run(
         play_async(
@@ -274,6 +378,8 @@ def play(
             key_file=key_file,
             verifier=verifier,
             patience_s=patience_s,
+            move_limit_s=move_limit_s,
+            resign_on_failure=resign_on_failure,
             on_commit=on_commit,
             security=security,
         )

@@ -28,6 +28,15 @@ def position_text(
     return "\n".join(lines)
 
 
+def boards_text(state: State, seats: Sequence[int] | None = None, *, ascii_only: bool = False) -> str:
+    """Write the Alhambras of these seats, and the neutral player's tiles; ends in a newline."""
+    lines = [*wrapped(_neutral(state)), ""] if state.seats == 2 else []
+    for seat in range(state.seats) if seats is None else seats:
+        has = [f"{seat_words(seat, ())}: {_scored(state, seat)}", f"  built: {_counts(state.counts(seat))}"]
+        lines += [*wrapped(has), "", text(state.layouts[seat], ascii_only=ascii_only)]
+    return "\n".join(lines)
+
+
 def _table(state: State) -> Iterable[str]:
     names = state.tile_set.names
     yield f"turns ended: {state.turns}; scoring rounds held: {state.scorings}"
@@ -37,23 +46,32 @@ def _table(state: State) -> Iterable[str]:
     yield f"money row: {listed(map(card_name, state.row))}"
     yield f"bag: {state.bag.bit_count()} tiles; money deck: {sum(state.deck)} cards, discards: {sum(state.discard)}"
     if state.seats == 2:
-        yield f"neutral player: {state.neutral.bit_count() or 'no'} tiles"
-        if state.neutral:
-            yield f"  {_counts(state.neutral_counts())}"
-            yield f"  {listed(names[tile] for tile in tiles_of(state.neutral))}"
+        yield from _neutral(state)
+
+
+def _neutral(state: State) -> Iterable[str]:
+    names = state.tile_set.names
+    yield f"neutral player: {state.neutral.bit_count() or 'no'} tiles"
+    if state.neutral:
+        yield f"  {_counts(state.neutral_counts())}"
+        yield f"  {listed(names[tile] for tile in tiles_of(state.neutral))}"
 
 
 def _seat(state: State, seat: int, names: Sequence[str]) -> Iterable[str]:
     tiles = state.tile_set.names
     hand = [kind for kind in range(KINDS) for _ in range(state.hands[seat][kind])]
     start = "; start seat" if seat == state.start and state.phase >= Phase.FIRST_ROW else ""
-    yield f"{seat_words(seat, names)}: {state.scores[seat]} points; wall {state.wall(seat)}{start}"
+    yield f"{seat_words(seat, names)}: {_scored(state, seat)}{start}"
     yield f"  built: {_counts(state.counts(seat))}"
     yield f"  hand, {total(hand)} money: {listed(map(card_name, hand))}"
     yield f"  reserve: {listed(tiles[tile] for tile in tiles_of(state.reserves[seat]))}"
     waiting = state.won[seat] | (state.bought if seat == state.seat else 0)
     if waiting:
         yield f"  to be placed: {listed(tiles[tile] for tile in tiles_of(waiting))}"
+
+
+def _scored(state: State, seat: int) -> str:
+    return f"{state.scores[seat]} points; wall {state.wall(seat)}"
 
 
 def _counts(counts: Sequence[int]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from referee.games.kingdomino import State
+from referee.games.kingdomino.dominoes import UNKNOWN
 from referee.render.kingdomino.boxes import text
 from referee.render.words import awaited, listed, seat_words, wrapped
 
@@ -19,11 +20,20 @@ def position_text(
 ) -> str:
     """Write the whole position, or with ``seats`` the offer and these seats only; ends in a newline."""
     first = [awaited(state.pending()[0])] if awaits else []
-    lines = [*wrapped([*first, *_table(state)]), ""]
-    for seat in range(state.seats) if seats is None else seats:
-        kingdom = text(state.kingdoms[seat], state.domino_set, ascii_only=ascii_only)
-        lines += [*wrapped(_seat(state, seat, names)), "", kingdom]
+    lines = [*wrapped([*first, *_table(state)]), "", *_seats(state, seats, names, ascii_only)]
     return "\n".join(lines)
+
+
+def boards_text(state: State, seats: Sequence[int] | None = None, *, ascii_only: bool = False) -> str:
+    """Write the kingdoms of these seats; ends in a newline."""
+    return "\n".join(_seats(state, seats, (), ascii_only))
+
+
+def _seats(state: State, seats: Sequence[int] | None, names: Sequence[str], ascii_only: bool) -> Iterable[str]:
+    for seat in range(state.seats) if seats is None else seats:
+        yield from wrapped(_seat(state, seat, names))
+        yield ""
+        yield text(state.kingdoms[seat], state.domino_set, ascii_only=ascii_only)
 
 
 def _table(state: State) -> Iterable[str]:
@@ -47,5 +57,5 @@ def _seat(state: State, seat: int, names: Sequence[str]) -> Iterable[str]:
     yield f"{seat_words(seat, names)}: {points}; largest area {kingdom.largest_area()}; crowns {kingdom.crowns()}"
     if kingdom.castle is not None:
         yield f"  castle in column {kingdom.castle[0]}, row {kingdom.castle[1]} of the frame"
-    if state.discarded[seat]:
-        yield f"  discarded: {listed(map(str, state.discarded[seat]))}"
+    if named := [number for number in state.discarded[seat] if number != UNKNOWN]:
+        yield f"  discarded: {listed(map(str, named))}"

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from referee.render.rollwrite.grid import text
 from referee.render.rollwrite.picture import seat_svg
-from referee.render.rollwrite.position import position_text
+from referee.render.rollwrite.position import boards_text, position_text
 
-__all__ = ["position_text", "seat_svg", "text"]
+__all__ = ["boards_text", "position_text", "seat_svg", "text"]

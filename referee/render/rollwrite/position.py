@@ -28,9 +28,27 @@ def position_text(
     return "\n".join(lines)
 
 
+def boards_text(state: State, seats: Sequence[int] | None = None, *, ascii_only: bool = False) -> str:
+    """Write the sheets of these seats, the completed types and the virtual players; ends in a newline."""
+    lines = [*wrapped([_sheet(state), *_completed(state)]), ""]
+    for seat in range(state.seats) if seats is None else seats:
+        points = f"{seat_words(seat, ())}: {state.scores[seat]} points; coins {state.coins[seat]}"
+        drawn = text(state.sheet, state.built[seat], (), (), ascii_only=ascii_only)
+        lines += [*wrapped([points, f"  built: {_counts(state, state.counts(seat))}"]), "", drawn]
+    return "\n".join(lines)
+
+
 def _table(state: State) -> Iterable[str]:
-    yield state.sheet.provenance or f"sheet {state.sheet.name}"
+    yield _sheet(state)
     yield f"round {state.round} of {state.rounds}; turns ended: {state.turns}"
+    yield from _completed(state)
+
+
+def _sheet(state: State) -> str:
+    return state.sheet.provenance or f"sheet {state.sheet.name}"
+
+
+def _completed(state: State) -> Iterable[str]:
     for award in state.awards:
         yield _award(award, against=state.is_against)
     scores = state.virtual_scores
@@ -42,7 +60,9 @@ def _table(state: State) -> Iterable[str]:
 def _award(award: Award, *, against: bool) -> str:
     seats = [f"seat {seat}" for seat in award.seats]
     players = [*seats, *(f"virtual {player}" for player in award.virtual)]
-    words = f"completed in round {award.round}: {TYPES[award.type]} by {' and '.join(players)}"
+    # Of boards alone the round need not be known.
+    when = f" in round {award.round}" if award.round else ""
+    words = f"completed{when}: {TYPES[award.type]} by {' and '.join(players)}"
     paid = players if against else seats
     return words + (f", {award.each} points for {' and '.join(paid)}" if paid else "")
 

@@ -14,13 +14,16 @@ from referee.cli.desk import _components
 from referee.notation import headers
 from referee.notation.headers import Setup
 from referee.notation.options import options_of
+from referee.wire.registry import codec
 from referee_clients.desk.app import DeskApp
 from referee_clients.desk.folder import Folder
 from referee_clients.desk.line import Line
 from referee_clients.desk.opening import Opening
 from referee_clients.desk.place import Place
+from referee_clients.desk.start import Start
 from referee_clients.desk.table import TableScreen
 from referee_clients.sdk.channel import Security
+from referee_clients.sdk.organiser import organiser
 from tests.clients.referee_process import Referee
 from tests.waiting import until, waiting_for
 
@@ -57,6 +60,26 @@ class Desk:
                 self.field(name).value = value
         self.field("names").value = names
         await self.pilot.press("f2")
+        await self.shows(TableScreen)
+        await self.is_at(1)
+
+    async def has_game(self, setup: Setup, names: str = "") -> None:
+        """Opened without the form, which takes a while, and with an arbiter."""
+        folder, place, wire = self.app.folder, self.app.place, codec(setup.rules_id, setup.version)
+        arbiter = folder.arbiter(make=True)
+        assert arbiter is not None
+        async with organiser(place.address, place.token, place.security) as there:
+            table = await there.open_table(
+                setup.rules_id,
+                setup.seats,
+                folder.key.public.raw,
+                options=wire.encode_options(setup.options),
+                components=wire.encode_components(setup.components),
+                arbiters=[arbiter.public.raw],
+            )
+        known = folder.add(table, setup.rules_id, place.server, names.split(", ") if names else [])
+        await self.games(1)
+        self.app.screen.post_message(Start.Chosen(known))
         await self.shows(TableScreen)
         await self.is_at(1)
 

@@ -21,6 +21,8 @@ from referee_clients.desk.folder import Folder, FolderError
 from referee_clients.desk.help import Help
 from referee_clients.desk.start import Start
 from referee_clients.desk.table import TableScreen, without_hand
+from referee_clients.sdk.channel import Security
+from referee_clients.sdk.organiser import organiser
 from tests.cli.inside import referee as command
 from tests.clients.desk.desk import Desk, running
 from tests.clients.referee_process import Referee
@@ -36,7 +38,7 @@ START = ["0: castle 2,2", "1: castle 1,1", "first order: 1 0 1 0", "line: 3 4 17
 async def desk(referee: Referee, tmp_path: Path) -> AsyncIterator[Desk]:
     """A game of Kingdomino in which kings are to be put on dominoes."""
     async with running(referee, tmp_path) as running_desk:
-        await running_desk.open_game(KINGS, "Redwing, Bluebell")
+        await running_desk.has_game(KINGS, "Redwing, Bluebell")
         for words in START:
             await running_desk.enter(words)
         yield running_desk
@@ -82,6 +84,7 @@ async def test_a_changed_line_is_asked_about_again(desk: Desk) -> None:
 async def test_players_agree_to_take_moves_back(desk: Desk) -> None:
     await desk.enter("1: choose 3")
     assert (await confirmed(desk, "0: back to 4")).startswith("Accepted as entry 6: 0: back to 4")
+    assert desk.text("awaited").endswith(": choose domino. Entry 6, a take-back, waits until all have agreed.")
     assert (await confirmed(desk, "1: agree")).startswith("Accepted as entry 7: 1: agree")
     await desk.is_at(8)
     assert desk.entries()[5] == "1: choose 3 forest/forest  [taken back by entry 7]"
@@ -90,6 +93,7 @@ async def test_players_agree_to_take_moves_back(desk: Desk) -> None:
 
 async def test_a_protest_and_every_ruling(desk: Desk) -> None:
     assert (await confirmed(desk, '0: protest against 4 KDO-3 "not shuffled"')).startswith("Accepted as entry 5")
+    assert desk.text("awaited").endswith(": choose domino. Entry 5, a protest, waits for an arbiter.")
     assert (await confirmed(desk, 'arbiter: dismiss decides 5 "it was"')).startswith("Accepted as entry 6")
     assert (await confirmed(desk, "arbiter: penalty seat 1 points 2")).startswith("Accepted as entry 7")
     assert (await confirmed(desk, "arbiter: pause")).startswith("Accepted as entry 8")
@@ -135,7 +139,7 @@ async def test_f7_lists_what_is_possible_and_asks_for_seat_and_words_in_fields(d
     await desk.pilot.press("down", "enter")
     await desk.shows(Filling)
     assert desk.text("question") == "Seat 0, Redwing protests (entry, rule, words)"
-    assert desk.text("act") == '0: protest against 4 TBL-30 "why"'
+    assert desk.text("act") == "0: protest against 4 TBL-30"
     await desk.pilot.press("tab", "tab", "ctrl+u", *"KDO-3", "tab", "ctrl+u", *"not shuffled")
     assert desk.text("act") == '0: protest against 4 KDO-3 "not shuffled"'
     await desk.pilot.press("enter")
@@ -194,6 +198,12 @@ async def test_a_line_of_an_arbiter_that_cannot_be_read_is_told_as_such(desk: De
     desk.line.begin("arbiter: penalty seat")
     await desk.pilot.pause()
     assert desk.text("meaning") == "Not yet: expected a number"
+    desk.line.begin("1: 0: protest against")
+    await desk.pilot.pause()
+    assert desk.text("meaning") == "Not yet: expected a number"
+    assert await desk.enter("1: line: 1 2 3 5") == (
+        "Not entered: nothing is drawn now: seat 1 is on turn; expected 1: and a move"
+    )
     assert (await desk.enter("arbiter: penalty seat 0")).startswith(
         "Not entered: a penalty of nothing; expected points"
     )
@@ -212,10 +222,36 @@ def test_strikes_that_put_a_seat_out_are_told_before_they_are_entered() -> None:
     assert "with which it is out (illegal moves); the game" in acts.consequence(record, all_of_them, 0)
 
 
+async def test_of_several_arbiters_the_one_whose_key_the_desk_has_rules(referee: Referee, tmp_path: Path) -> None:
+    folder = Folder(tmp_path)
+    own = folder.arbiter(make=True)
+    assert own is not None
+    arbiters = [PrivateKey.generate().public.raw, own.public.raw]
+    async with organiser(referee.address, referee.token, Security()) as there:
+        table = await there.open_table("kingdomino", 2, folder.key.public.raw, arbiters=arbiters)
+    folder.add(table, "kingdomino", "there", [])
+    async with running(referee, tmp_path) as desk:
+        await desk.games(2)
+        await desk.pilot.press("enter")
+        await desk.shows(TableScreen)
+        await desk.is_at(1)
+        told = await fill(desk, "Arbiter 1: a warning")
+        assert told == "arbiter 1: warn seat 0: seat 0: a warning. Press Enter again to enter it."
+        await desk.pilot.press("enter")
+        await desk.shows(TableScreen)
+        await desk.answered()
+        assert desk.entries()[-1] == "arbiter 1: warn seat 0"
+        refused = "Not entered: this desk has the key of arbiter 1, not of arbiter 0; expected arbiter 1:"
+        assert await desk.enter("arbiter: warn seat 0") == refused
+        folder.arbiter_file.write_text("no key")
+        assert "start it with --arbiter-key FILE" in await desk.enter("arbiter 1: warn seat 0")
+
+
 async def test_a_form_without_fields_takes_enter_as_well(desk: Desk) -> None:
     assert "cannot be undone" in await fill(desk, "The organiser breaks the game off")
     await desk.pilot.press("enter")
-    await until(lambda: isinstance(desk.app.screen, TableScreen) and "is over" in desk.text("awaited"), "the end")
+    await desk.shows(TableScreen)
+    await until(lambda: "is over" in desk.text("awaited"), "the end")
 
 
 @pytest.mark.parametrize(
@@ -226,7 +262,7 @@ async def test_a_form_without_fields_takes_enter_as_well(desk: Desk) -> None:
         *("arbiter: penalty seat 0 points 2 strikes 1 time 30s", "arbiter: forfeit seat 1 illegal moves under TBL-7"),
         *("arbiter: reinstate seat 1", "arbiter: skip seat 0", "arbiter: restore to 3", "arbiter: result places 1 2"),
         *("arbiter: result places 2 1 points -1 7", 'arbiter: void "no"', "arbiter: pause", "arbiter: resume"),
-        *("arbiter: adjourn", 'arbiter: dismiss decides 5 "it was"'),
+        *("arbiter: adjourn", "arbiter 1: skip seat 0", 'arbiter: dismiss decides 5 "it was"'),
     ],
 )
 def test_fields_make_the_line_that_they_come_from(line: str) -> None:
@@ -268,7 +304,7 @@ async def test_an_illegal_move_stands_if_the_arbiter_lets_it(desk: Desk) -> None
     await desk.answered()
     assert desk.text("verdict").startswith("Accepted as entry 10")
     assert desk.text("awaited").startswith("Seat 1, Bluebell to move: choose domino")
-    assert desk.entries()[10] == "1: place 3 forest/forest 2,0 3,0"
+    assert desk.entries()[10] == "1: place 3 forest/forest 2,0 3,0 against KDO-14"
 
 
 async def test_hands_can_be_hidden_while_they_are_typed(referee: Referee, tmp_path: Path) -> None:
@@ -286,12 +322,18 @@ async def test_hands_can_be_hidden_while_they_are_typed(referee: Referee, tmp_pa
                 hands.append(words)
                 assert desk.line.password
                 assert (desk.text("meaning"), desk.text("choices")) == ("", "")
+                assert (await desk.enter(f"{words} denar-11")).startswith("Not entered: ")
+                assert desk.text("meaning") == ""
             told = await desk.enter(words)
             assert told.startswith("Accepted as entry"), told
             assert not words.startswith("hand") or told.endswith(f"{words.partition(':')[0]}: (hidden)")
             state.apply(event)
         assert len(hands) == setup.seats
         assert not desk.line.password
+        await desk.pilot.press("up", "up")
+        assert (desk.line.value, desk.line.password) == (hands[-1], True)
+        await desk.pilot.press("down")
+        assert (desk.line.value[:5], desk.line.password) == ("row: ", False)
         assert desk.text("position").count("hand: (hidden)") == setup.seats
         assert desk.text("history").count("(hidden)") == setup.seats
         await desk.pilot.press("f6")

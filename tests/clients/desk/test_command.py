@@ -12,7 +12,7 @@ from tests.cli.terminal import at_a_terminal
 
 def test_the_desk_has_a_referee_of_its_own_and_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     folder = tmp_path / "club"
-    with at_a_terminal("desk", "--folder", folder) as terminal:
+    with at_a_terminal("desk", "--folder", folder, draws=True, errors=tmp_path / "log") as terminal:
         terminal.wait_for("New game")
         terminal.press("\r")
         terminal.wait_for("A new game at the table")
@@ -25,18 +25,22 @@ def test_the_desk_has_a_referee_of_its_own_and_goes_on_where_it_was_stopped(tmp_
             2,
             "referee: the desk needs a terminal; expected one, or `referee record` for the text of a game\n",
         )
-        with at_a_terminal("desk", "--folder", folder) as other:
+        with at_a_terminal("desk", "--folder", folder, draws=True) as other:
             other.wait_for("another referee")
             assert other.process.wait() == 1
         os.kill(terminal.process.pid, signal.SIGKILL)  # as when its window is closed, or the power goes
         terminal.process.wait()
-    with at_a_terminal("desk", "--folder", folder) as terminal:
+    with at_a_terminal("desk", "--folder", folder, draws=True, errors=tmp_path / "log") as terminal:
         terminal.wait_for("2 entries, goes on")
         terminal.press("\r")
         terminal.wait_for("2 entries so far")
         terminal.press("\x11")  # Ctrl+Q
         assert terminal.process.wait() == 0
     assert not list(folder.glob("*.gamelog"))
+    assert not (tmp_path / "log").read_text(encoding="utf-8")
+    with at_a_terminal("desk", "--folder", folder) as terminal:  # its output goes elsewhere
+        terminal.wait_for("the desk needs a terminal")
+        assert terminal.process.wait() == 2
 
 
 def test_options_that_say_nothing_together_are_refused(tmp_path: Path) -> None:
@@ -45,6 +49,6 @@ def test_options_that_say_nothing_together_are_refused(tmp_path: Path) -> None:
         (("--server", "127.0.0.1:1", "--origin", "club.example"), "already has a name"),
         (("--server", "nowhere"), "expected HOST:PORT"),
     ):
-        with at_a_terminal("desk", "--folder", tmp_path, *words) as terminal:
+        with at_a_terminal("desk", "--folder", tmp_path, *words, draws=True) as terminal:
             terminal.wait_for(told)
             assert terminal.process.wait() in (1, 2)

@@ -63,6 +63,10 @@ async def test_what_is_refused_is_told_and_stays_in_the_line(desk: Desk) -> None
     assert told.startswith("Not entered: KDO-17 (")
     assert "every seat puts its castle on a cell of its choice" in told
     assert desk.line.value == "0: castle 9,9"
+    assert desk.text("meaning") == ""
+    await desk.pilot.press("backspace")
+    assert desk.text("verdict") == ""
+    await desk.pilot.press("9")
     assert desk.text("meaning").startswith("Not possible: KDO-17 (")
     told = await desk.enter("0: castel 1,1")
     assert told.startswith("Not entered: column 4: found 'castel'; expected castle, ")
@@ -106,7 +110,7 @@ async def test_a_wrong_entry_is_taken_back_in_the_log_and_the_game_goes_on(desk:
     assert desk.entries()[3:] == [
         "first order: 1 0 1 0  [taken back by entry 5]",
         "line: 3 4 17 22  [taken back by entry 5]",
-        "scribe 0: corrects and takes back everything after entry 2",
+        "scribe: back to 2",
     ]
     assert desk.line.value == "first order: "
     assert await desk.enter("first order: 0 1 0 1") == "Accepted as entry 6: first order: 0 1 0 1"
@@ -169,7 +173,7 @@ async def test_a_game_goes_on_after_desk_and_referee_were_stopped(referee: Refer
         known = Folder(tmp_path).games("there")[0]
         game = f"game {known.game_id[:8]}"
         assert listed == ["New game", f"Kingdomino, 2 seats (Redwing, Bluebell), {game}: 5 entries, goes on"]
-        await desk.pilot.press("enter")  # it is the one that is proposed
+        await desk.pilot.press("down", "enter")  # it is the one that is proposed, and the last
         await desk.shows(TableScreen)
         await desk.is_at(5)
         assert (desk.entries(), desk.text("position")) == before

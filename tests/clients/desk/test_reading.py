@@ -90,7 +90,8 @@ def test_what_is_wrong_is_told_with_its_column_or_its_rule() -> None:
     begun = desk.read("0: castle")
     assert (begun.unfinished, begun.error) == (True, "expected a cell, such as 1,-2")
     assert desk.read("castle 1,1").error == "the line must begin with 0:"
-    assert desk.read("1: castle 1,1").error == "seat 0 is on turn"
+    assert desk.read("1: castle 1,1").error == "seat 0 is on turn, not seat 1; expected 0: and a move"
+    assert desk.read("0: 0: castel 1,1").column == 7
     several = next(d for d, words, _ in desks(KINGS, 4) if ": place" in words and len(list(d.state.legal_moves())) > 1)
     number = several.state.kings[0][0]
     assert f"place {number} can be " in several.read(f"{several.beginning}place {number}").error
@@ -146,6 +147,23 @@ def test_a_beginning_that_is_typed_again_is_taken_as_meant() -> None:
     assert desk.whole("0: arbiter: void") == "arbiter: void"
     assert desk.whole("0: castle 1,1") == "0: castle 1,1"
     assert at("first").whole("first order: first order: 0 1 1 0") == "first order: 0 1 1 0"
+
+
+@pytest.mark.parametrize("setup", [*PLAIN, FOUR, TWO], ids=name_of)
+def test_a_line_that_is_not_awaited_gets_one_answer_with_and_without_what_the_desk_began(setup: Setup) -> None:
+    """Every kind of line of a game, typed where each other kind is awaited."""
+    kinds = {desk.beginning: (desk, whole) for desk, whole, _ in desks(setup, 8)}
+    assert len(kinds) > 3
+    for desk, own in kinds.values():
+        for begun, (_, other) in kinds.items():
+            if begun == desk.beginning:
+                continue
+            for words in (other, f"{other} x", begun.rstrip()):
+                typed = desk.read(f"{desk.beginning}{words}")
+                assert typed == desk.read(words)
+                assert (typed.event, typed.column) == (None, 0)
+                assert "; expected " + desk.beginning.rstrip() in typed.error
+        assert desk.read(f"{desk.beginning}{own}") == desk.read(own)
 
 
 def test_a_game_that_was_ended_offers_no_moves() -> None:

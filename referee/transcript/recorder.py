@@ -8,36 +8,34 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from io import BytesIO
-from pathlib import Path
+from itertools import zip_longest
 from typing import Any
 
-from referee import __version__
-from referee.cli import texts
-from referee.cli.failure import EXIT_USAGE, Failure
+from referee import __version__, dealer
 from referee.games.game import Chance, Decision, Ending, ForcedPass, Pending
-from referee.games.results import Contest, Wait
+from referee.games.results import Contest
 from referee.games.table_rules import VERSION as TABLE_RULES
-from referee.live.opening import prepare
 from referee.log import file, intent
 from referee.log.endings import end_message
 from referee.log.engines import installed
-from referee.log.entry import Clock, Written
+from referee.log.entry import FORMAT_VERSION, NONCE_BYTES, Clock, Written
 from referee.log.errors import Code, LogError, RulesError
+from referee.log.header import build_header, header_hash
 from referee.log.intent import Author, Role
+from referee.log.judge import check_goes_on
 from referee.log.keys import PrivateKey
 from referee.log.note import CheckpointSigner
 from referee.log.remarks import SALT_BYTES, commitment, encode_remark
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
-from referee.log.verdict import Verdict
-from referee.notation import accepted, contest_text, game_text
+from referee.notation import accepted, contest_text, errors, game_text
+from referee.notation.errors import NotationError
 from referee.notation.game_text import GameText
 from referee.notation.headers import Setup
 from referee.notation.table_acts import RULINGS, Kind, TableAct
 from referee.report.rulings import MOST_POINTS
 from referee.transcript import table_messages
-from referee.v1 import game_service_pb2 as pb
-from referee.wire.registry import codec
+from referee.wire import strict
 
 _SCRIBE = 0
 NO_CLOCK = "this needs a clock, which a game that is recorded from a text does not have"
@@ -46,7 +44,10 @@ _MOST_PENALTIES = 100
 
 
 class Recorder:
-    """Writes a declared game down: every seat is scribed. Every method raises ``LogError``."""
+    """Writes a declared game down: every seat is scribed. Every method raises ``LogError``.
+
+    ``lines`` raises ``NotationError`` instead where it is known in which line of a text something is wrong.
+    """
 
     def __init__(
         self,
@@ -67,28 +68,32 @@ class Recorder:
         self._stands: TableAct | None = None
         """What the arbiter says of the next move, which stands."""
         self._remarks: list[log_pb2.Remark] = []
-        self._codec = codec(setup.rules_id, setup.version)
+        game, self._codec = installed().get(setup.rules_id, setup.version)
         hashes = players or [b""] * setup.seats
-        request = pb.CreateGameRequest(
+        self.header = build_header(
+            game.rules_id, game.version, game.catalogue, self._codec.signed_file(), f"tile-referee {__version__}"
+        )
+        opened = log_pb2.GameOpen(
+            format_version=FORMAT_VERSION,
             rules_id=setup.rules_id,
             rules_version=setup.version,
             options=self._codec.encode_options(setup.options),
-            components=self._codec.encode_components(setup.components),
+            tables=self._codec.encode_components(setup.components),
             seats=[log_pb2.Seat(scribed=True, player=player) for player in hashes],
-            declaring_scribe_key=scribe.public.raw,
+            scribe_keys=[scribe.public.raw],
+            arbiter_keys=[arbiter.public.raw for arbiter in arbiters],
+            nonce=secrets.token_bytes(NONCE_BYTES),
+            header_hash=header_hash(self.header),
             event_id=setup.event,
             round=setup.round,
             table=setup.table,
         )
-        request.arbiter_keys.extend(arbiter.public.raw for arbiter in arbiters)
+        opened.terms.table_rules = TABLE_RULES
+        opened.terms.take_backs = has_table_acts
         if arbiters:
-            request.terms.illegal_moves = log_pb2.ILLEGAL_MOVE_POLICY_RECORDED
-        if arbiters or has_table_acts:
-            request.terms.table_rules = TABLE_RULES
-            request.terms.take_backs = has_table_acts
-        prepared = prepare(request, installed(), f"tile-referee {__version__}")
-        self.header = prepared.opening.header
-        self.record, written = Record.start(prepared.open_data, _now())
+            opened.terms.illegal_moves = log_pb2.ILLEGAL_MOVE_POLICY_RECORDED
+        dealer.declare(opened, _SCRIBE)
+        self.record, written = Record.start(strict.encode(opened), _now())
         self._entries = [written.data]
         self._position_seq = 0
         """The newest entry that is no attempt."""
@@ -142,11 +147,10 @@ class Recorder:
 
     def lines(self, game: GameText) -> None:
         """Enter all lines of a text, one after the other, what else its headers tell, and the end."""
-        for line in game.happened or game.events:
-            with about(self._words(line)):
+        for line, place in zip_longest(game.happened or game.events, game.lines, fillvalue=0):
+            with about(self._words(line), place):
                 self.enter(line)
-            # What is said of a move that stands is one entry with it, which comes next.
-            self._seqs.append(self.record.size - (self._stands is None))
+            self.end_line()
         self.end(game.contest)
 
     def _words(self, line: Any) -> str:
@@ -155,9 +159,10 @@ class Recorder:
             return str(line)
         return game_text.line(self.record.opened.rules_id, self.record.game.position.state, line)
 
-    def name_lines(self, seqs: Sequence[int]) -> None:
-        """Say which entry each line has become so far that an act of the table can name."""
-        self._seqs = list(seqs)
+    def end_line(self) -> None:
+        """Note that a line has ended, of which acts of the table can name the newest entry from now on."""
+        # What is said of a move that stands is one entry with it, which comes next.
+        self._seqs.append(self.record.size - (self._stands is None))
 
     def enter(self, line: Any) -> None:
         """Enter a line: an event of the game, or an act of the table."""
@@ -172,6 +177,8 @@ class Recorder:
         If there is none, or an open protest holds it, the game goes on. ``obstacle`` has said that this can be, and
         ``has_rulings`` whether it takes an arbiter.
         """
+        if self.record.game.is_over:
+            return
         entered = self.record.game.arbitration
         for seat, (points, off) in enumerate(zip(contest.points_off, list(entered.points_off), strict=False)):
             missing = max(0, points - off)
@@ -200,19 +207,21 @@ class Recorder:
         if (seat := game.due_stand_in()) is not None:
             self._write(log_pb2.StandIn(seat=seat, move=self._encoded(event)))
             return
+        said = self._stands or TableAct(Kind.STANDS, rule_id=RULINGS[Kind.STANDS])
         awaited = game.position.pending()[0]
         broken = accepted.rule_ids(game.position.violations(event)) if isinstance(awaited, Decision) else ()
         if not broken or not isinstance(awaited, Decision):
             self.take(event)
             return
-        said = self._stands or TableAct(Kind.STANDS, rule_id=RULINGS[Kind.STANDS])
-        self._stands = None
         accept = log_pb2.Accept(seat=awaited.seat, move=self._encoded(event), rule_ids=broken)
         self._rule_by(said, log_pb2.Rule(accept=accept))
 
     def _act(self, act: TableAct) -> None:
-        if act.kind in (Kind.STANDS, Kind.ABORT):
-            self._stands = act if act.kind is Kind.STANDS else None
+        if act.kind is Kind.STANDS:
+            self._stands = act
+            return
+        if act.kind is Kind.ABORT:
+            self._abort()
             return
         if act.needs_clock:
             raise LogError(Code.NOT_AWAITED, f"{act}: {NO_CLOCK}", "a text without this line")
@@ -225,6 +234,17 @@ class Recorder:
         self._keep_words(words)
         if act.kind is Kind.TAKE_BACK:
             self._proposal = self.record.size - 1
+
+    def _abort(self) -> None:
+        game = self.record.game
+        if game.reached() is not None and not game.arbitration.is_disputed:
+            expected = "an abort before that, or while a protest is open"
+            raise LogError(Code.NOT_AWAITED, "the game has come to its end", expected)
+        self._write(log_pb2.GameEnd(ending=_number(Ending.ABORTED)))
+
+    def check_goes_on(self) -> None:
+        """Raise ``LogError`` if no move, draw or pass counts now, whichever it is."""
+        check_goes_on(self.record.game)
 
     def _rule_with(self, message: log_pb2.Rule, text: str) -> None:
         words = self._committed(text, message)
@@ -281,48 +301,22 @@ class Recorder:
 
     def _keep(self, written: Written) -> None:
         self._entries.append(written.data)
+        self._stands = None
         self._position_seq = self.record.size - 1
 
     def _now(self) -> Clock:
         return _now(self.record.last_ms)
 
 
-def keys_for(acts: Sequence[TableAct]) -> list[PrivateKey]:
-    """Make keys for a log that is not kept: the scribe's, the referee's, and those of the arbiters of these acts."""
-    return [PrivateKey.generate() for _ in range(4 + max(act.arbiter for act in acts))]
-
-
-def rehearsed(path: Path, game: GameText) -> Wait | None:
-    """Judge what a text has beside its moves by the rules of the log; return what its result waits for, if it does.
-
-    The log is of keys made for it, and is not kept. Acts that need a clock are not judged, nor are texts without acts:
-    reading them has judged them. Raise ``Failure`` for a line that no log has.
-    """
-    acts = [each for each in game.happened if isinstance(each, TableAct)]
-    if not acts or any(act.needs_clock for act in acts):
-        return None
-    scribe, _, *arbiters = keys_for(acts)
-    try:
-        recorder = Recorder(game.setup, scribe, arbiters, has_table_acts=True)
-        recorder.lines(game)
-    except LogError as error:
-        raise not_recordable(path, error) from None
-    return recorder.record.game.result_waits
-
-
 @contextmanager
-def about(line: str) -> Iterator[None]:
-    """Have an error begin with the line that it is about."""
+def about(words: str, line: int = 0) -> Iterator[None]:
+    """Have an error begin with the words that it is about: a ``NotationError``, if they are in a line of a text."""
     try:
         yield
     except LogError as error:
-        raise LogError(error.code, f"{line}: {error.what}", error.expected) from error
-
-
-def not_recordable(path: Path, error: LogError) -> Failure:
-    """Return what a person reads of a line that no log has."""
-    expected = f"; expected {error.expected}" if error.expected else ""
-    return Failure(f"{path}: {error.what}{expected}", int(Verdict.RULES))
+        if line:
+            raise NotationError(errors.Kind.ILLEGAL, (line, 1), error.what, error.expected, words=words) from error
+        raise LogError(error.code, f"{words}: {error.what}", error.expected) from error
 
 
 def has_rulings(contest: Contest) -> bool:
@@ -353,30 +347,3 @@ def _number(ending: Ending) -> log_pb2.Ending.ValueType:
 def _now(earliest: int = 0) -> Clock:
     """Not before the entry before, whatever becomes of this machine's clock."""
     return Clock(max(time.time_ns() // 1_000_000, earliest))
-
-
-def checkpoint_signer(origin: str, key: PrivateKey) -> CheckpointSigner:
-    """Raise ``Failure``."""
-    try:
-        return CheckpointSigner(origin, key)
-    except LogError as error:
-        raise Failure(f"--origin: {error.what}; expected {error.expected}", EXIT_USAGE) from None
-
-
-def different_keys(paths: dict[str, Path]) -> list[PrivateKey]:
-    """Return the private keys that these options name, which have to differ. Raise ``Failure``."""
-    keys = [texts.private_key(option, path) for option, path in paths.items()]
-    taken: dict[bytes, str] = {}
-    for option, key in zip(paths, keys, strict=True):
-        if (other := taken.setdefault(key.public.raw, option)) != option:
-            raise Failure(f"{other} and {option}: the same key twice; expected two different keys", EXIT_USAGE)
-    return keys
-
-
-def write_new(option: str, path: Path, data: bytes) -> None:
-    """Write a file that is not there yet. Raise ``Failure``."""
-    try:
-        with path.open("xb") as stream:
-            stream.write(data)
-    except OSError as error:
-        raise Failure(f"{option} {path}: {error.strerror}") from None

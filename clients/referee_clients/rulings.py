@@ -1,0 +1,188 @@
+"""An arbiter at one game: what a ruling does, whether it may stand, and how it becomes an entry. Knows no terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Any, Final
+
+from referee.log import file, intent
+from referee.log.entry import Clock, decode_entry
+from referee.log.errors import Code, LogError
+from referee.log.events import Accept, Act, Restore, Ruled, Ruling, SetClock, Skip
+from referee.log.frames import FrameType
+from referee.log.intent import Author, Place, TableAct
+from referee.log.keys import PrivateKey
+from referee.log.replay import Record
+from referee.log.v1 import log_pb2
+from referee.notation.registry import notation
+from referee.notation.sentences import sentence
+from referee.notation.times import in_words
+from referee.transcript.transcript import Transcript
+from referee.transcript.words import ruling_words
+from referee_clients.sdk.arbiter import Arbiter
+from referee_clients.sdk.errors import ClientError, WentOn
+
+OF_POSITION: Final = frozenset({"restore", "adjudicate", "skip", "accept"})
+"""Rulings that mean the position in which they are made: never sent for another one."""
+_WHILE_PLAYED: Final = frozenset({"skip", "accept"})
+"""Rulings that the rules allow only in a game that is not suspended (TBL-35)."""
+_TRIES: Final = 8
+"""For what is meant wherever the game stands, while others play on."""
+
+
+class NotAllowed(ClientError):
+    """The act may not stand now: why, in words. Nothing was sent."""
+
+
+def check(record: Record, author: Author, key: PrivateKey, act: TableAct) -> Act:
+    """Return what the act says, if it may stand in the record. Raise ``NotAllowed``."""
+    try:
+        return record.check(intent.act(record.place, author, key, act))
+    except LogError as error:
+        expected = f"; expected {error.expected}" if error.expected else ""
+        raise NotAllowed(f"not allowed now: {error.what}{expected}") from None
+
+
+def kind_of(ruling: log_pb2.Rule) -> str:
+    """Return its name in the log, such as ``restore``."""
+    return ruling.WhichOneof("ruling") or ""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A game as it stood when its file was fetched."""
+
+    entries: Sequence[bytes]
+    record: Record
+    transcript: Transcript
+
+    @classmethod
+    def at(cls, entries: Sequence[bytes]) -> Look:
+        """Return the game after these entries. Raise ``LogError``."""
+        record = Record(decode_entry(entries[0]).open)
+        transcript = Transcript(record.opened)
+        for entry in entries:
+            transcript.see(record.read(entry))
+        return cls(entries, record, transcript)
+
+    @property
+    def is_suspended(self) -> bool:
+        """Whether it is paused or adjourned: then nobody can move."""
+        game = self.record.game
+        return game.arbitration.suspended is not None and game.reached() is None
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """The arbiter's place at one game. Every method raises ``ClientError``."""
+
+    calls: Arbiter
+    author: Author
+    key: PrivateKey
+
+    async def look(self) -> Look:
+        """Return the game as it is now."""
+        data = await self.calls.log()
+        try:
+            return Look.at(_entries(data))
+        except LogError as error:
+            raise ClientError(f"the file that the referee sent is not valid: {error}") from None
+
+    def check(self, look: Look, ruling: log_pb2.Rule) -> Ruled:
+        """Return the ruling as it would stand. Raise ``NotAllowed``.
+
+        One that needs a game that goes on is checked as if a paused game had been resumed, as ``enter`` does it.
+        """
+        record = look.record
+        if _resumes(look, ruling):
+            record = Look.at(look.entries).record
+            resumed = intent.act(record.place, self.author, self.key, _resume())
+            record.admit(resumed, Clock(record.last_ms))
+        ruled = check(record, self.author, self.key, ruling)
+        assert isinstance(ruled, Ruled)  # noqa: S101 - what was asked about
+        return ruled
+
+    def told(self, look: Look, ruling: log_pb2.Rule) -> list[str]:
+        """Return what the ruling does, a line for each fact. Raise ``NotAllowed``."""
+        ruled = self.check(look, ruling)
+        record = look.record
+        move = described(record, ruled.ruling.move) if isinstance(ruled.ruling, Accept) else ""
+        words = f"{self.author} rules: {ruling_words(ruled, move)}"
+        last = ["the game goes on: it is resumed just before"] if _resumes(look, ruling) else []
+        return [words, *_consequences(look, ruled.ruling), *last]
+
+    async def pause(self, look: Look) -> int:
+        """Stop the game wherever it stands by now; return the entry. Raise ``NotAllowed``."""
+        pause = log_pb2.Rule(pause=log_pb2.Pause())
+        check(look.record, self.author, self.key, pause)
+        return (await self.calls.act(look.record.place, self.author, self.key, pause, tries=_TRIES)).seq
+
+    async def enter(self, look: Look, ruling: log_pb2.Rule, text: str) -> int:
+        """Send the ruling; return its entry. ``text``: the reason, or empty.
+
+        Raise ``WentOn`` for one of ``OF_POSITION`` if the game is not as it was looked at: nobody rules on a position
+        that he has not seen. In a paused game that has to go on for the ruling, it is resumed just before.
+        """
+        place = look.record.place
+        tries = 1 if kind_of(ruling) in OF_POSITION else _TRIES
+        if not _resumes(look, ruling):
+            return (await self.calls.act(place, self.author, self.key, ruling, text, tries=tries)).seq
+        resumed = await self.calls.act(place, self.author, self.key, _resume())
+        place = Place(place.game_id, resumed.size, resumed.head)
+        try:
+            return (await self.calls.act(place, self.author, self.key, ruling, text)).seq
+        except WentOn as error:
+            raise WentOn(error.newest, "the game went on as soon as it was resumed") from error
+
+
+def _resumes(look: Look, ruling: log_pb2.Rule) -> bool:
+    return look.is_suspended and kind_of(ruling) in _WHILE_PLAYED
+
+
+def _resume() -> log_pb2.Rule:
+    return log_pb2.Rule(resume=log_pb2.Resume())
+
+
+def _entries(data: bytes) -> list[bytes]:
+    """Return those of a game's file; of one that breaks off, as that of a game that goes on does, all that are whole.
+
+    Raise ``LogError``.
+    """
+    entries = list[bytes]()
+    try:
+        for frame in file.read(BytesIO(data)):
+            if frame.type == FrameType.ENTRY:
+                entries.append(frame.payload)
+    except LogError as error:
+        if error.code is not Code.TORN:
+            raise
+    if not entries:
+        raise LogError(Code.INCOMPLETE, "no entries", "GameOpen in entry 0")
+    return entries
+
+
+# --- what it does --------------------------------------------------------------------------------------------------
+
+
+def described(record: Record, move: Any) -> str:
+    """Return a move of the position in notation."""
+    return notation(record.opened.rules_id).describe(move, record.game.position.state)
+
+
+def _consequences(look: Look, ruling: Ruling) -> list[str]:
+    game, transcript = look.record.game, look.transcript
+    match ruling:
+        case Restore(to_seq):
+            lines = [f"  {seq}  {transcript.entries[seq]}" for seq in transcript.counting_after(to_seq)]
+            return ["taken back:", *lines] if lines else ["nothing is taken back"]
+        case Accept(_, move):
+            rules = {known.id: known for known in game.position.rules.catalogue}
+            return ["against the rules:", *(f"  {sentence(each, rules)}" for each in game.position.violations(move))]
+        case Skip(seat):
+            return [f"the stand-in's move: {described(look.record, game.position.stand_in(seat))}"]
+        case SetClock(seat) if game.clocks is not None:
+            return [f"the clock showed {in_words(game.clocks.seat(seat).left_ms)} after the last entry"]
+        case _:
+            return []

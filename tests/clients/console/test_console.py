@@ -1,0 +1,267 @@
+"""The arbiter's console, driven by keys, at a real referee with games that go on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+from textual.widgets import Input, OptionList, Static
+
+from referee.log.intent import Author, Role
+from referee.log.keys import PrivateKey
+from referee.log.v1 import log_pb2
+from referee.service.server import Server
+from referee.v1 import access_service_pb2, access_service_pb2_grpc
+from referee_clients.console.app import ConsoleApp
+from referee_clients.console.games import Games
+from referee_clients.console.kinds import KINDS
+from referee_clients.console.post import Post
+from referee_clients.console.ruling import RulingScreen
+from referee_clients.desk import acts
+from referee_clients.desk.beside import Beside
+from referee_clients.desk.help import Help
+from referee_clients.docket import told
+from referee_clients.rulings import Bench, NotAllowed
+from referee_clients.sdk.arbiter import Arbiter
+from tests.service.conftest import logged, running
+from tests.service.player import Client, bearer
+from tests.service.test_arbiter import ARBITERS, Table
+from tests.waiting import until, waiting_for
+
+__all__ = ["logged"]
+
+
+@pytest.fixture
+async def there(tmp_path: Path) -> AsyncIterator[tuple[Server, Client]]:
+    async with running(tmp_path / "data") as found:
+        yield found
+
+
+@pytest.fixture
+def client(there: tuple[Server, Client]) -> Client:
+    return there[1]
+
+
+@pytest.fixture
+def address(there: tuple[Server, Client]) -> str:
+    return there[0].address
+
+
+async def everywhere(client: Client) -> str:
+    """A token for the arbiter of every game."""
+    access: Any = access_service_pb2_grpc.AccessServiceStub(client.channel)
+    request = access_service_pb2.IssueTokenRequest(principal="ada", scopes=[access_service_pb2.SCOPE_ARBITER])
+    return str((await access.IssueToken(request, metadata=bearer(client.organiser))).secret)
+
+
+class Console:
+    """One that runs."""
+
+    def __init__(self, app: ConsoleApp, pilot: Pilot[None]) -> None:
+        self.app = app
+        self.pilot = pilot
+
+    def text(self, name: str) -> str:
+        return str(self.app.screen.query_one(f"#{name}", Static).content)
+
+    def listed(self) -> list[str]:
+        return [str(option.prompt) for option in self.app.screen.query_one(OptionList).options]
+
+    @property
+    def line(self) -> Input:
+        return self.app.screen.query_one(Input)
+
+    async def shows(self, screen: type[Any]) -> None:
+        await until(lambda: isinstance(self.app.screen, screen), screen.__name__)
+        await self.pilot.pause()
+
+    async def says(self, words: str) -> None:
+        await until(lambda: words in self.text("said"), words)
+
+    async def look(self) -> None:
+        """As the console does every two seconds."""
+        await self.shows(Games)
+        assert isinstance(self.app.screen, Games)
+        await self.app.screen.refresh_games()
+        await self.pilot.pause()
+
+    async def ruling(self, key: str) -> str:
+        """Press the key of a ruling: what is shown that it will do."""
+        await self.pilot.press(key)
+        await self.shows(RulingScreen)
+        return self.text("what")
+
+
+@asynccontextmanager
+async def console(
+    address: str, tokens: list[str], key: PrivateKey = ARBITERS[0], size: tuple[int, int] = (80, 24)
+) -> AsyncIterator[Console]:
+    app = ConsoleApp(Post(address, tokens, key))
+    async with app.run_test(size=size) as pilot:
+        found = Console(app, pilot)
+        await found.look()
+        yield found
+
+
+async def test_calls_come_first_and_a_ruling_takes_three_keys(client: Client, address: str) -> None:
+    tables = [await Table.dealt(client) for _ in range(2)]
+    table = max(tables, key=lambda each: each.play.id)  # the other one would be first
+    await Table.dealt(client, arbiter_keys=[ARBITERS[1].public.raw])  # is not ours
+    async with console(address, [await everywhere(client)]) as arbiter:
+        assert arbiter.text("title").endswith(": 2 games; nobody calls")
+        assert [line[2:10] for line in arbiter.listed()] == sorted(each.play.id[:8] for each in tables)
+        await Arbiter(client.channel, table.play.id, table.token(Role.SEAT, 1)).call("he looked")
+        await arbiter.look()
+        assert arbiter.text("title").endswith(": 2 games; 1 for you")
+        first = arbiter.listed()[0]
+        assert first.startswith(f"! {table.play.id[:8]}  kingdomino ")
+        assert re.search(rf"  in play: seat {table.on_turn()} \((1h|59m\d+s)\)\n", first)
+        assert '\n    seat 1 calls for an arbiter: "he looked" (' in first
+        await arbiter.pilot.press("a")
+        await arbiter.says("Nobody calls for an arbiter at this game.")  # the selection stays where it was
+        await arbiter.pilot.press("up")
+        await arbiter.look()
+        await until(lambda: table.play.id in arbiter.text("facts"), "the docket of the game")
+        assert arbiter.text("facts").splitlines()[1].startswith('seat 1 calls for an arbiter: "he looked" (call 1')
+        await arbiter.pilot.press("a")
+        await arbiter.says('Answered, and shown no longer: seat 1 calls for an arbiter: "he looked"')
+        assert not (await table.docket()).calls
+        # Select, kind of ruling, confirm.
+        assert await arbiter.ruling("p") == "arbiter 0 rules: the game is paused"
+        size = table.play.record.size
+        await arbiter.pilot.press("enter")
+        await arbiter.shows(Games)
+        assert arbiter.text("said") == f"Entered as entry {size}: arbiter 0 rules: the game is paused"
+        await table.play.catch_up(size + 1)
+        # As `referee docket` has it; the entries as the desk lists them.
+        await until(lambda: "the game is paused" in arbiter.text("facts"), "the docket")
+        assert arbiter.text("facts").splitlines()[:-1] == told(await table.docket())
+        await until(lambda: "arbiter: pause" in arbiter.text("history"), "the entry")
+        assert arbiter.text("history").splitlines()[-1] == f"{size:>4}  arbiter: pause"
+
+
+async def test_a_ruling_in_a_game_that_goes_on_meanwhile(client: Client, address: str) -> None:
+    table = await Table.dealt(client)
+    token = table.token(Role.ARBITER)
+    async with console(address, [token], ARBITERS[1], size=(120, 40)) as arbiter:
+        assert arbiter.app.screen.query_one("#entries").display
+        await arbiter.pilot.press("d")
+        await arbiter.says("No protest and no appeal is open at this game.")
+        shown = await arbiter.ruling("e")
+        assert arbiter.line.value == "arbiter 1: result places 1 2"
+        assert shown.splitlines() == [
+            "arbiter 1 rules: the game is over: seat 0 place 1, seat 1 place 2 (TBL-36)",
+            "",
+            "This means the position now, and the game goes on meanwhile: F5 pauses it first.",
+        ]
+        for typed, said in (
+            ("result places 1 2", "Not yet: expected"),
+            ("0: resign", "This is no ruling"),
+            ("arbiter: result places 1 2", "You are arbiter 1 of this game"),
+            ("arbiter 1: result places 1 3", "Not allowed now: the places 1 3 are no ranking (TBL-36)"),
+        ):
+            arbiter.line.value = typed
+            await arbiter.pilot.press("enter")
+            await arbiter.says("Not entered")
+            assert said in arbiter.text("what")
+        arbiter.line.value = 'arbiter 1: result places 2 1 under TBL-2 "both left"'
+        await arbiter.pilot.pause()
+        assert 'seat 0 place 2, seat 1 place 1 (TBL-2)\nreason: "both left"' in arbiter.text("what")
+        await table.play.step()
+        newest = table.play.record.size - 1
+        await arbiter.pilot.press("enter")
+        await arbiter.says(f"Not entered: the game went on meanwhile: its newest entry is {newest}; your act was not")
+        await arbiter.pilot.press("f5")
+        await arbiter.says(f"The game is paused, as entry {newest + 1}. It stays paused until you let it go on (g).")
+        assert "goes on meanwhile" not in arbiter.text("what")
+        await arbiter.pilot.press("escape")
+        await arbiter.shows(Games)
+        assert arbiter.text("said").startswith(f"The game is paused, as entry {newest + 1}. It stays paused"), "it was"
+        await arbiter.ruling("w")
+        await arbiter.pilot.press("enter")
+        await arbiter.shows(Games)
+        assert arbiter.text("said").startswith(f"Entered as entry {newest + 2}: arbiter 1 rules: seat ")
+        assert arbiter.text("said").endswith(": a warning (TBL-33). It stays paused until you let it go on (g).")
+        await arbiter.ruling("e")
+        arbiter.line.value = 'arbiter 1: result places 2 1 under TBL-2 "both left"'
+        await arbiter.pilot.press("enter")
+        await arbiter.shows(Games)
+        assert arbiter.text("said").startswith(f"Entered as entry {newest + 3}: arbiter 1 rules: the game is over")
+        await arbiter.look()
+        assert arbiter.listed() == []
+        assert arbiter.text("said").endswith(f"\nGame {table.play.id[:8]} is over.")
+        assert arbiter.text("facts") == (
+            "No open game has your key among its arbiters. Your tokens show no other game."
+        )
+    *_, ruling = (await Arbiter(client.channel, table.play.id).docket()).rulings
+    assert (ruling.arbiter, ruling.text, list(ruling.rule.adjudicate.places)) == (1, "both left", [2, 1])
+
+
+async def test_every_key_begins_a_ruling_and_the_list_has_what_is_possible(client: Client, address: str) -> None:
+    """Each line is in the notation; what the rules forbid now is said in words."""
+    table = await Table.dealt(client, arbiter_keys=[ARBITERS[1].public.raw, ARBITERS[0].public.raw])
+    await table.play.step()
+    protest = await table.act(Author(Role.SEAT, 0), log_pb2.Protest(against_seq=1, rule_id="KDO-1"), "why?")
+    async with console(address, [table.token(Role.ARBITER)]) as arbiter:
+        assert arbiter.listed()[0].endswith(f"; protest open: an arbiter has to rule on entry {protest}")
+        await until(lambda: '"why?"; open: an arbiter has to rule on it' in arbiter.text("facts"), "the protest")
+        assert "time left: seat 0 " in arbiter.text("facts")
+        await arbiter.pilot.press("f1")
+        await arbiter.shows(Help)
+        page = arbiter.text("help")
+        await arbiter.pilot.press("escape")
+        await arbiter.shows(Games)
+        calls = Arbiter(client.channel, table.play.id, table.token(Role.ARBITER))
+        bench = Bench(calls, Author(Role.ARBITER, 1), ARBITERS[0])
+        look = await bench.look()
+        for kind in KINDS:
+            assert f"\n    {kind.key}  {kind.words}\n" in page
+            line = f"arbiter 1: {kind.line(look)}"
+            meant = acts.read("kingdomino", look.record.game.position.state, line)
+            assert meant is not None, line
+            assert str(meant) == line
+            if kind.key == "g":
+                with pytest.raises(NotAllowed, match=r"the game is not suspended \(TBL-32\)"):
+                    bench.told(look, acts.message(look.record, meant))
+            else:
+                assert bench.told(look, acts.message(look.record, meant))[0].startswith("arbiter 1 rules: ")
+        await arbiter.pilot.press("enter")
+        await arbiter.shows(Beside)
+        assert arbiter.listed()[0] == f"Arbiter 1: the protest of entry {protest} is turned down"
+        assert "Arbiter 1: pause" in arbiter.listed()
+        assert "Arbiter 1: the game goes on" not in arbiter.listed()
+        await arbiter.pilot.press("enter")
+        await arbiter.shows(RulingScreen)
+        assert arbiter.line.value == f"arbiter 1: dismiss decides {protest}"
+        await arbiter.pilot.press("enter")
+        await arbiter.shows(Games)
+        assert "dismissed (TBL-31)" in arbiter.text("said")
+        await arbiter.look()
+        assert arbiter.text("title").endswith(": 1 game; nobody calls")
+
+
+async def test_the_referee_goes_away_and_comes_back(tmp_path: Path) -> None:
+    async with AsyncExitStack() as stack:
+        async with running(tmp_path / "data") as (server, client):
+            table, address = await Table.dealt(client), server.address
+            arbiter = await stack.enter_async_context(console(address, [table.token(Role.ARBITER)]))
+            await arbiter.ruling("p")
+        await arbiter.pilot.press("enter")
+        await arbiter.says("No answer came. The act may be entered all the same: look at the entries")
+        while isinstance(arbiter.app.screen, RulingScreen):  # until the attempt has ended
+            await arbiter.pilot.press("escape")
+        await arbiter.look()
+        assert arbiter.text("title").endswith(": NO CONNECTION (no answer, UNAVAILABLE)")
+        assert len(arbiter.listed()) == 1, "what was known stays in sight"
+        async with running(tmp_path / "data", listen=address):
+            async with waiting_for("the referee to be found again"):
+                while "NO CONNECTION" in arbiter.text("title"):
+                    await arbiter.look()
+            async with console(address, ["x" * 43]) as stranger:
+                await stranger.says("The games cannot be listed: the referee does not know this token")
+                assert stranger.text("title").endswith(": NO CONNECTION (refused)")

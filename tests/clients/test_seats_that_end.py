@@ -1,0 +1,220 @@
+"""A seat whose key changes, whose bot fails or hangs, or which forfeits: what its player says, and how it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from referee.log.audit import Policy, audit
+from referee.log.keys import PrivateKey
+from referee.log.note import VerifierKey
+from referee.log.verdict import Verdict
+from referee_clients import BotFailed, Denied, parse_join, play_async
+from referee_clients.bots import load
+from referee_clients.join import Join
+from referee_clients.sdk.organiser import organiser
+from referee_clients.sdk.player import GameResult, Player
+from tests.cli.inside import referee as command
+from tests.clients.referee_process import Referee
+from tests.clients.test_sdk import Stopped, StopsAt
+from tests.waiting import until, waiting_for
+
+
+@dataclass
+class Opened:
+    """A game for bots, with an arbiter."""
+
+    referee: Referee
+    folder: Path
+    told: dict[str, Any]
+
+    @property
+    def joins(self) -> list[Join]:
+        return [parse_join(text) for _, text in sorted(self.told["joins"].items())]
+
+    async def ruled(self, kind: str, *words: object) -> str:
+        """What the command prints for the arbiter."""
+        by = ("--token-file", self.folder / "arbiter.token", "--key", self.folder / "arbiter.pem", "--yes")
+        return await done("rule", kind, self.told["game"], "--server", self.referee.address, *words, *by)
+
+    async def audited(self, result: GameResult) -> str:
+        async with organiser(self.referee.address, self.referee.token) as organising:
+            await organising.save_log(self.told["game"], self.folder / "game")
+        verifier = VerifierKey.parse(self.told["verifier_key"])
+        report = audit(BytesIO((self.folder / "game").read_bytes()), Policy(verifier, receipts=result.receipts))
+        assert report.verdict is Verdict.COMPLETE, report.as_text()
+        return report.as_text()
+
+
+async def done(*words: object, code: int = 0) -> str:
+    """What the command prints, or complains about."""
+    found = await asyncio.to_thread(command, *words)
+    assert found.returncode == code, found.stderr
+    return found.stdout if code == 0 else found.stderr
+
+
+async def opened(referee: Referee, folder: Path, *words: object, seats: int = 2, rules: str = "kingdomino") -> Opened:
+    key = PrivateKey.generate()
+    key.save(folder / "arbiter.pem")
+    where = ("--server", referee.address, "--data", referee.folder, "--json", "--arbiter-key", folder / "arbiter.pem")
+    told = json.loads(await done("new", *where, "--rules", rules, "--seats", seats, *words))
+    (folder / "arbiter.token").write_text(told["arbiter_token"])
+    return Opened(referee, folder, told)
+
+
+async def test_a_seat_goes_on_with_changed_keys(referee: Referee, tmp_path: Path) -> None:
+    """Its own command, then an arbiter's with a public key alone; older keys are told since when they do not count."""
+    game = await opened(referee, tmp_path)
+    join = game.joins[0]
+    text = f"{join.address}/{join.game_id}/0#{join.token}"
+    (tmp_path / "join").write_text(text)
+    first, second, third = (tmp_path / f"{name}.pem" for name in ("first", "second", "third"))
+    PrivateKey.generate().save(third)
+    other = asyncio.create_task(play_async(game.joins[1], load("greedy", "kingdomino")))
+
+    async def plays(key: Path, times: int) -> None:
+        with pytest.raises(Stopped):
+            await play_async(join, StopsAt(times), key_file=key)
+
+    await plays(first, 3)
+    change = ("change-key", f"@{tmp_path / 'join'}", "--new-key", second, "--yes")
+    told = await done(*change, "--new", "--key", first)
+    assert told.startswith("seat 0: changes its key to ")
+    assert second.stat().st_mode & 0o777 == 0o600
+    assert "no --new to use this one" in await done(*change, "--new", "--key", first, code=1)
+    assert "the key is or was that of seat 0 (TBL-40)" in await done(*change, "--key", first, code=1)
+    await plays(first, 1)  # nothing of the new key's yet: the old one counts
+    await plays(second, 2)
+    with pytest.raises(Denied, match=r"seat 0 plays with another key since entry \d+; expected the private key of "):
+        await play_async(join, load("greedy", "kingdomino"), key_file=first)
+    assert "plays with another key since entry" in await done("resign", text, "--key", first, "--yes", code=1)
+
+    public = PrivateKey.load(third).public.raw.hex()
+    told = await game.ruled("change-key", "--seat", 0, "--new-key", public)
+    assert told.startswith(f"arbiter 0: changes the key of seat 0 to {public[:16]}…\nentered as entry ")
+    seq = told.split()[-1]
+    with pytest.raises(Denied, match=f"seat 0 plays with another key since entry {seq}; expected the private key of "):
+        await play_async(join, load("greedy", "kingdomino"), key_file=second)
+    result = await play_async(join, load("greedy", "kingdomino"), key_file=third)
+    assert result.entries == (await other).entries
+    assert "seat 0" in await game.audited(result)
+
+
+async def test_no_key_is_changed_before_play(referee: Referee, tmp_path: Path) -> None:
+    """The seat's share of the deck follows from the key with which it joined."""
+    game = await opened(referee, tmp_path)
+    joined = asyncio.Event()
+    key = PrivateKey.generate()
+    player = Player(game.joins[0], load("greedy", "kingdomino"), key=key, on_commit=lambda _: joined.set())
+    playing = asyncio.create_task(player.run())
+    await until(lambda: player.ledger.size > 1, "its Join")
+    playing.cancel()
+    by = ("--token-file", tmp_path / "arbiter.token", "--key", tmp_path / "arbiter.pem", "--yes")
+    words = ("--seat", 0, "--new-key", PrivateKey.generate().public.raw.hex())
+    said = await done("rule", "change-key", game.told["game"], "--server", referee.address, *words, *by, code=1)
+    assert "not allowed now: play has not begun (TBL-40)" in said
+
+
+class Hangs:
+    """Chooses so many moves, and then never answers until it is let go."""
+
+    def __init__(self, moves: int) -> None:
+        self.moves = moves
+        self.hangs, self.let_go = threading.Event(), threading.Event()
+
+    def choose(self, observation: Any, legal_moves: Sequence[Any]) -> Any:
+        self.moves -= 1
+        if self.moves < 0:
+            self.hangs.set()
+            self.let_go.wait()
+        return legal_moves[0]
+
+
+@pytest.fixture
+def hanging() -> Iterator[Hangs]:
+    bot = Hangs(2)
+    yield bot
+    bot.let_go.set()
+
+
+async def test_a_bot_that_hangs_past_its_flag_ends_with_it(referee: Referee, tmp_path: Path, hanging: Hangs) -> None:
+    """At once, though others play on; and again, with the seat's key, it is told what happened."""
+    game = await opened(referee, tmp_path, "--clock", "1s+5s", seats=3)
+    others = [asyncio.create_task(play_async(join, load("greedy", "kingdomino"))) for join in game.joins[1:]]
+    key, hanging.moves = tmp_path / "key", 0
+    async with waiting_for("the flag"):
+        result = await play_async(game.joins[0], hanging, key_file=key)
+    assert hanging.hangs.is_set()
+    assert result.forfeited == "FLAG"
+    assert "seat 0 ran out of time" in result.outcome
+    again = await play_async(game.joins[0], load("greedy", "kingdomino"), key_file=key)
+    assert again.forfeited == "FLAG"
+    for other in others:
+        other.cancel()
+
+
+async def test_a_seat_that_is_put_out_ends(referee: Referee, tmp_path: Path) -> None:
+    """Before play, as who never came; and reinstated it plays to the end."""
+    game = await opened(referee, tmp_path)
+    on = ("--seat", 0, "--rule", "TBL-38")
+    await game.ruled("pause")
+    await game.ruled("forfeit", *on, "--ending", "disconnected")
+    key = tmp_path / "key"
+    result = await play_async(game.joins[0], load("greedy", "kingdomino"), key_file=key)
+    assert (result.forfeited, result.ending) == ("DISCONNECTED", "UNSPECIFIED")
+    assert result.outcome == "the game goes on; seat 0 was away for too long"
+    await game.ruled("reinstate", *on)
+    await game.ruled("resume")
+    results = await asyncio.gather(
+        play_async(game.joins[0], load("greedy", "kingdomino"), key_file=key),
+        play_async(game.joins[1], load("greedy", "kingdomino")),
+    )
+    assert [(result.ending, result.forfeited) for result in results] == [("RULES", "")] * 2
+
+
+@pytest.mark.parametrize("how", ["crashes", "hangs"])
+async def test_a_bot_that_fails_resigns_if_it_is_told_to(
+    referee: Referee, tmp_path: Path, hanging: Hangs, how: str
+) -> None:
+    """Only then: otherwise its seat is gone on with."""
+    game = await opened(referee, tmp_path)
+    key, limit = PrivateKey.generate(), None if how == "crashes" else 0.2
+    opponent = asyncio.create_task(play_async(game.joins[1], load("greedy", "kingdomino")))
+    for resigns in (False, True):
+        bot = StopsAt(2) if how == "crashes" else hanging
+        player = Player(game.joins[0], bot, key=key, move_limit_s=limit, resign_on_failure=resigns)
+        with pytest.raises(Stopped if how == "crashes" else BotFailed) as raised:
+            await player.run()
+        assert how == "crashes" or str(raised.value) == "the bot did not choose a move within 200ms"
+        assert not opponent.done() or resigns
+    result = await opponent
+    assert (result.ending, result.places) == ("RESIGNED", (2, 1))
+
+
+@pytest.mark.parametrize("ruling", ["pause", "skip"])
+async def test_what_others_do_while_a_bot_thinks(referee: Referee, tmp_path: Path, hanging: Hangs, ruling: str) -> None:
+    """It reads on. After a pause its move is entered; an answer for a position that is no more is dropped."""
+    game = await opened(referee, tmp_path)
+    sizes = list[int]()
+    player = Player(game.joins[0], hanging, on_commit=lambda ledger: sizes.append(ledger.size))
+    thinking = asyncio.create_task(player.run())
+    opponent = asyncio.create_task(play_async(game.joins[1], load("greedy", "kingdomino")))
+    await until(hanging.hangs.is_set, "that it is asked", every_s=0.01)
+    seen, asked = len(sizes), player.ledger.record.game.position.digest()
+    await game.ruled(ruling, *(("--seat", 0, "--rule", "TBL-2") if ruling == "skip" else ()))
+    await until(lambda: len(sizes) > seen, "that it reads on while it thinks")
+    assert (player.ledger.record.game.position.digest() == asked) == (ruling == "pause")
+    hanging.let_go.set()
+    if ruling == "pause":
+        await game.ruled("resume")
+    results = await asyncio.gather(thinking, opponent)
+    assert [result.ending for result in results] == ["RULES"] * 2
+    await game.audited(results[0])
