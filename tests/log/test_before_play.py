@@ -15,6 +15,7 @@ from referee.log.game import Phase
 from referee.log.intent import Author, Role
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
+from tests.log import second
 from tests.log.games import SECRET, SIGNER, build_file, key, seed
 from tests.log.opening import Opening
 
@@ -48,16 +49,17 @@ def test_play_begins_without_who_does_not_come(
         return
     assert game.game.dealing == (0, 2)
     game.reveal(0, 2)
-    shares = [seed("p 0"), seed("p 2")]
-    assert game.game.deal.dealer is not None
     assert game.game.phase is Phase.PLAYING
-    assert deck.deck_key(SECRET, game.record.game_id, shares) != deck.deck_key(SECRET, game.record.game_id, shares[:1])
     game.play()
     assert game.game.end.ending is Ending.RULES
     assert game.game.end.places[1] == 3
     report = game.played.audit()
     assert report.verdict is Verdict.COMPLETE
     assert report.deck_checked
+    # Of the shares of those who came, as somebody finds it who has the specification alone.
+    shares = [seed("p 0"), seed("p 2")]
+    made = second.Verifier(game.played.file(), str(SIGNER.verifier)).deck
+    assert made == deck.deck_key(SECRET, game.record.game_id, shares)
 
 
 @pytest.mark.parametrize("leaves", OUT_BEFORE_PLAY.values(), ids=OUT_BEFORE_PLAY)
@@ -209,6 +211,24 @@ def test_the_audit_says_how_far_a_pinned_key_holds() -> None:
         report = game.played.audit(policy=Policy(SIGNER.verifier, seat_keys={0: key(pinned).public.raw}))
         assert (report.verdict, report.seats[0].standing) == (expected, standing)
         assert report.seats[0].key == (new if pinned == "another" else key(pinned)).public.raw
+
+
+@pytest.mark.parametrize("signs", [True, False], ids=["the new key signs", "it never does"])
+def test_an_arbiter_ends_a_pinned_key_at_once(signs: bool) -> None:
+    game, author, new = started(), Author(Role.SEAT, 0), key("new")
+    ruled = game.record.size
+    game.change(0, new, by=ARBITER, named=0)
+    first = game.record.size
+    if signs:
+        game.keys[author] = new
+        game.act(author, log_pb2.Protest(rule_id="TBL-1"))
+    standings = []
+    for pinned in ("seat 0", "new"):
+        report = game.played.audit(policy=Policy(SIGNER.verifier, seat_keys={0: key(pinned).public.raw}))
+        standings.append((report.verdict, report.seats[0].standing))
+    assert standings[0] == (Verdict.PREFIX, f"pinned up to entry {ruled - 1}")
+    holds = (Verdict.PREFIX, f"pinned from entry {first}")
+    assert standings[1] == (holds if signs else (Verdict.UNTRUSTED_KEY, "self-declared"))
 
 
 def test_a_pinned_seat_that_did_not_come_is_a_comment() -> None:

@@ -9,13 +9,16 @@ import shutil
 import subprocess
 from base64 import b64encode
 from collections.abc import Callable
+from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from referee.games.table_rules import VERSION
-from referee.log.audit import Policy
+from referee.log import merkle
+from referee.log.audit import Policy, audit
 from referee.log.errors import LogError
 from referee.log.frames import MAGIC, encode_frame
 from referee.log.keys import PublicKey
@@ -42,6 +45,7 @@ from tests.log.verify_js import (
     node,
     running,
     small,
+    verified,
     why_not,
     with_longer_intent,
 )
@@ -82,6 +86,21 @@ def test_honest_games(rules_id: str) -> None:
     assert agree(jobs) == {Verdict.COMPLETE}
     whole = dealt(rules_id)
     assert agree([(running(whole, n), TRUSTED) for n in range(0, len(whole.entries) + 1, 5)]) == {Verdict.PREFIX}
+
+
+def test_how_far_a_pinned_key_holds_is_told_alike() -> None:
+    """Changed by its seat, changed by an arbiter, the keys before and after."""
+    names = {0: ("seat 0", "seat 0, later"), 2: ("seat 2", "seat 2, as an arbiter ruled")}
+    pins = [{seat: key(name).public.raw} for seat, both in names.items() for name in both]
+    for rules_id in NAMES:
+        data = seated.of(rules_id, "changed").file()
+        jobs = [(data, Policy(SIGNER.verifier, pinned)) for pinned in pins]
+        assert agree(jobs) == {Verdict.COMPLETE}
+        for (_, policy), theirs in zip(jobs, verified(jobs), strict=True):
+            (seat,) = policy.seat_keys
+            standing = audit(BytesIO(data), policy).seats[seat].standing.removeprefix("pinned")
+            assert " entry " in standing
+            assert f"seat {seat}: the key that you gave holds{standing}" in theirs["remarks"]
 
 
 # --- attacks ---------------------------------------------------------------------------------------------------
@@ -421,6 +440,43 @@ def test_acts_of_the_table_that_are_malformed() -> None:
         getattr(entries[-2], name).CopyFrom(event)
         jobs.append((evil.signed_file(played, evil.relinked(entries)), TRUSTED))
     assert agree(jobs) >= {Verdict.CORRUPT, Verdict.RULES, Verdict.UNSUPPORTED}
+
+
+def _of_later_rules(header: log_pb2.Header, opened: log_pb2.GameOpen) -> None:
+    header.rules_version = opened.rules_version = 99
+
+
+def _of_a_later_format(header: log_pb2.Header, opened: log_pb2.GameOpen) -> None:
+    opened.terms.table_rules = 99
+
+
+@pytest.mark.parametrize(
+    ("change", "decisive"),
+    [(_of_later_rules, Verdict.CORRUPT), (_of_a_later_format, Verdict.UNSUPPORTED)],
+)
+def test_unknown_rules_hide_no_damage(change: Callable[..., None], decisive: Verdict) -> None:
+    """Damage is damage whatever the game's rules are; a later log format may have fields that look like damage."""
+    played = opened("rollwrite", dealt=False)
+    join_and_reveal(played)
+    abort(played)
+
+    def later(*, is_damaged: bool) -> bytes:
+        entries = evil.entries(played)
+        first = log_pb2.GameOpen.FromString(entries[0].open)
+        header = log_pb2.Header.FromString(played.header)
+        change(header, first)
+        first.header_hash = sha256(header.SerializeToString(deterministic=True)).digest()
+        entries[0].open = first.SerializeToString(deterministic=True)
+        for entry in entries:
+            entry.game_id = sha256(entries[0].open).digest()[:16]
+        leaves = evil.relinked(entries, players=True)
+        if is_damaged:
+            leaves[-1] += b"\xfa\x01\x01x"
+        signed = SIGNER.sign(entries[0].game_id, len(leaves), merkle.root([merkle.leaf_hash(leaf) for leaf in leaves]))
+        return games.build_file(header.SerializeToString(deterministic=True), leaves, signed)
+
+    assert agree([(later(is_damaged=False), TRUSTED)]) == {Verdict.UNSUPPORTED}
+    assert agree([(later(is_damaged=True), TRUSTED)]) == {decisive}
 
 
 # --- the test vectors ------------------------------------------------------------------------------------------
