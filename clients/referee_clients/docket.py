@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from referee.games.game import Ending
-from referee.log.events import read_end, read_rule
+from referee.log.events import UNNAMED, KeyChanged, read_end, read_rule
 from referee.log.intent import Author, Role
 from referee.notation.outcomes import counted
 from referee.notation.times import moment_utc
-from referee.transcript.words import quoted, result_words, ruling_words
+from referee.transcript.words import act_words, quoted, result_words, ruling_words
 from referee.v1 import arbiter_service_pb2 as pb
 from referee.wire.enums import word
 from referee_clients.words import call_words
@@ -29,6 +29,7 @@ def told(found: pb.Docket) -> list[str]:
     entered = {
         **{of.seq: _dispute(of, is_over=over) for of in found.disputes},
         **{of.seq: _ruling(of) for of in found.rulings},
+        **{of.seq: _key_change(of) for of in found.key_changes},
     }
     lines += [entered[seq] for seq in sorted(entered)]
     if found.HasField("proposal") and not over:
@@ -68,6 +69,17 @@ def _ruling(ruling: pb.Docket.Ruling) -> str:
     # Which move an arbiter lets stand is not put in words here: that takes the position.
     ruled = read_rule(ruling.rule, Author(Role.ARBITER, ruling.arbiter), lambda data: data)
     return f"entry {ruling.seq}: {ruled.author} rules: {ruling_words(ruled)}{_words(ruling.text)}"
+
+
+def _key_change(change: pb.Docket.KeyChange) -> str:
+    is_ruled = change.HasField("arbiter")
+    act = KeyChanged(
+        Author(Role.ARBITER, change.arbiter) if is_ruled else Author(Role.SEAT, change.seat),
+        change.seat if is_ruled else UNNAMED,
+        change.key,
+    )
+    counts = f"it counts from entry {change.used} on" if change.HasField("used") else "it has not signed yet"
+    return f"entry {change.seq}: {act.author} {act_words(act)}; {counts}"
 
 
 def _words(text: str) -> str:

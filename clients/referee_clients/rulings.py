@@ -21,15 +21,13 @@ from referee.notation.sentences import sentence
 from referee.notation.times import in_words
 from referee.transcript.transcript import Transcript
 from referee.transcript.words import ruling_words
-from referee_clients.sdk.arbiter import Arbiter
+from referee_clients.sdk.arbiter import TRIES, Arbiter
 from referee_clients.sdk.errors import ClientError, WentOn
 
 OF_POSITION: Final = frozenset({"restore", "adjudicate", "skip", "accept"})
 """Rulings that mean the position in which they are made: never sent for another one."""
 _WHILE_PLAYED: Final = frozenset({"skip", "accept"})
 """Rulings that the rules allow only in a game that is not suspended (TBL-35)."""
-_TRIES: Final = 8
-"""For what is meant wherever the game stands, while others play on."""
 
 
 class NotAllowed(ClientError):
@@ -117,7 +115,7 @@ class Bench:
         """Stop the game wherever it stands by now; return the entry. Raise ``NotAllowed``."""
         pause = log_pb2.Rule(pause=log_pb2.Pause())
         check(look.record, self.author, self.key, pause)
-        return (await self.calls.act(look.record.place, self.author, self.key, pause, tries=_TRIES)).seq
+        return (await self.calls.act(look.record.place, self.author, self.key, pause, tries=TRIES)).seq
 
     async def enter(self, look: Look, ruling: log_pb2.Rule, text: str) -> int:
         """Send the ruling; return its entry. ``text``: the reason, or empty.
@@ -126,7 +124,7 @@ class Bench:
         that he has not seen. In a paused game that has to go on for the ruling, it is resumed just before.
         """
         place = look.record.place
-        tries = 1 if kind_of(ruling) in OF_POSITION else _TRIES
+        tries = 1 if kind_of(ruling) in OF_POSITION else TRIES
         if not _resumes(look, ruling):
             return (await self.calls.act(place, self.author, self.key, ruling, text, tries=tries)).seq
         resumed = await self.calls.act(place, self.author, self.key, _resume())

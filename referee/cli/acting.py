@@ -26,12 +26,10 @@ from referee.log.remarks import MAX_CHARACTERS
 from referee.log.replay import Record
 from referee.transcript.game_file import GameFile
 from referee_clients.rulings import check
-from referee_clients.sdk.arbiter import arbiter
+from referee_clients.sdk.arbiter import TRIES, arbiter
 from referee_clients.sdk.channel import Security
 from referee_clients.sdk.errors import ClientError, WentOn
 
-_TRIES = 8
-"""For what is meant wherever the game stands, while others play on."""
 _T = TypeVar("_T")
 
 
@@ -106,7 +104,7 @@ class Floor:
     def enter(self, record: Record, author: Author, key: Path, act: TableAct, text: str, *, anywhere: bool) -> int:
         """Send it; the entry that it became. ``anywhere``: it is meant wherever the game stands."""
         private = texts.private_key("--key", key)
-        tries = _TRIES if anywhere else 1
+        tries = TRIES if anywhere else 1
 
         async def send() -> int:
             async with arbiter(self.server, self.game, self.token, self.secured) as calls:

@@ -154,6 +154,10 @@ def _pairing(where: str, cells: Mapping[str, str], wishes: Wishes) -> Pairing:
         if (reader is int and not _NUMBER.match(cell)) or (column == "take-backs" and cell.lower() not in _YES):
             raise Failure(f"{where}, column {column}: {printable(cell)!r}; expected {expected}", EXIT_USAGE)
         given[name] = reader(cell.lower() if column == "take-backs" else cell)
+        # A table that is used for the next round, with its old column, would open nothing: those games are there.
+        if name in ("event", "round") and getattr(wishes, name) not in (None, given[name]):
+            what = f"{given[name]}; expected {getattr(wishes, name)}, as --{name} says, or no --{name}"
+            raise Failure(f"{where}, column {column}: {what}", EXIT_USAGE)
     named = {**players["principal"], **players["seat"]}
     if named and "seats" not in given:
         given["seats"] = max(named) + 1

@@ -313,11 +313,10 @@ class _Auditor:
 
     def _change_key(self, keyring: Keyring, author: Author, change: log_pb2.ChangeKey, seq: int) -> None:
         """Whether it may be so is for the rules to judge, which are followed less far than signatures."""
-        is_ruled = author.role is Role.ARBITER
-        seat = change.seat if is_ruled else author.index
+        seat = change.seat if author.role is Role.ARBITER else author.index
         offered = self.opened is not None and self.opened.terms.table_rules > 1
         if offered and author.role is not Role.SCRIBE and keyring.keys_of(Author(Role.SEAT, seat)):
-            keyring.change(seat, change.key, seq, is_ruled=is_ruled)
+            keyring.change(author, change.seat, change.key, seq)
 
     def _check_scribes(self, keyring: Keyring) -> None:
         for index, expected in self.policy.scribe_keys.items():

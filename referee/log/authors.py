@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from referee.log.dsse import intent_encoding
 from referee.log.errors import Code, LogError
@@ -22,6 +23,16 @@ def _public_key(raw: bytes) -> PublicKey:
     return PublicKey(raw)
 
 
+class KeyChange(NamedTuple):
+    """An entry that named another key of a seat."""
+
+    seq: int
+    seat: int
+    key: PublicKey
+    arbiter: int | None
+    """Who ruled so; None: the seat itself."""
+
+
 class Keyring:
     """The keys of a game. A seat whose key was changed may have two for a while (TBL-40)."""
 
@@ -34,6 +45,8 @@ class Keyring:
         """By seat: the keys that have signed for it, each with the entry of its first act."""
         self.ended: list[dict[PublicKey, int]] = [{} for _ in opened.seats]
         """By seat: its keys that count no more, each with the entry that ended it."""
+        self.changes: list[KeyChange] = []
+        """In the order of their entries."""
 
     def join(self, seat: int, raw: bytes, seq: int) -> None:
         """Give the seat its key, with its Join in entry ``seq``. Raise ``LogError`` for a weak key."""
@@ -41,13 +54,16 @@ class Keyring:
         self._seats[seat] = (key,)
         self.used[seat].append((seq, key))
 
-    def change(self, seat: int, raw: bytes, seq: int, *, is_ruled: bool) -> None:
-        """Name another key of the seat, in entry ``seq``.
+    def change(self, author: Author, named: int, raw: bytes, seq: int) -> None:
+        """Name another key of the author's seat, or, as an arbiter, of the named one, in entry ``seq``.
 
-        What it replaces counts until the new one has signed, or ends by a ruling.
+        What it replaces counts until the new one has signed, or ends by a ruling. Raise ``LogError`` for a weak key.
         """
+        key, is_ruled = _public_key(raw), author.role is Role.ARBITER
+        seat = named if is_ruled else author.index
         kept = () if is_ruled else self._seats[seat][:1]
-        self._count(seat, (*kept, _public_key(raw)), seq)
+        self._count(seat, (*kept, key), seq)
+        self.changes.append(KeyChange(seq, seat, key, author.index if is_ruled else None))
 
     def signed(self, author: Author, key_id: bytes, seq: int) -> None:
         """Note that an act of entry ``seq`` counts, which this key signed: older keys of the seat end with it."""

@@ -27,7 +27,7 @@ from referee.log.errors import Code, LogError, RulesError
 from referee.log.events import Act, Event, Joined, KeyChanged, Moved, Opened, Refused, read_act, read_entry
 from referee.log.game import LoggedGame, Phase
 from referee.log.identity import game_id
-from referee.log.intent import Place, Role, SignedIntent, check_signed_lengths, decode_intent
+from referee.log.intent import Place, SignedIntent, check_signed_lengths, decode_intent
 from referee.log.judge import Happened, judge_act, take
 from referee.log.merkle import Tree, leaf_hash
 from referee.log.v1 import log_pb2
@@ -240,8 +240,7 @@ def _note_keys(keyring: Keyring, event: Event, key_id: bytes, seq: int) -> None:
     elif isinstance(event, Act | Refused):
         keyring.signed(event.author, key_id, seq)
         if isinstance(event, KeyChanged):
-            is_ruled = event.author.role is Role.ARBITER
-            keyring.change(event.seat if is_ruled else event.author.index, event.key, seq, is_ruled=is_ruled)
+            keyring.change(event.author, event.seat, event.key, seq)
 
 
 def signed_part(entry: log_pb2.Entry) -> log_pb2.Signed | log_pb2.Refused | None:

@@ -23,8 +23,6 @@ from referee.games.game import Ending
 from referee.notation.grammar import grammar, syntax_error
 from referee.notation.times import duration_ms, in_words
 
-MAX_WORDS: Final = 4000
-"""Characters of what goes with a protest or a ruling."""
 MOST_MS: Final = (1 << 32) - 1
 """The longest time that a log can have in a ruling."""
 

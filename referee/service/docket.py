@@ -55,6 +55,9 @@ def docket_message(record: Record, texts: Mapping[int, str], most_rulings: int |
     for seq, ruling in list(arbitration.rulings.items())[first:]:
         by, text = ruling.ruled.author.index, texts.get(seq, "")
         docket.rulings.add(seq=seq, arbiter=by, rule=ruling.ruled.message, text=text)
+    for change in record.keyring.changes:
+        used = next((seq for seq, key in record.keyring.used[change.seat] if key == change.key), None)
+        docket.key_changes.add(seq=change.seq, seat=change.seat, key=change.key.raw, arbiter=change.arbiter, used=used)
     if (proposal := arbitration.proposal) is not None:
         docket.proposal.CopyFrom(
             pb.Docket.Proposal(

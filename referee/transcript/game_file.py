@@ -90,7 +90,8 @@ class GameFile:
                 lines.append(f"seat {seat}: a scribe enters its moves")
             elif keys := record.keyring.keys_of(Author(Role.SEAT, seat)):
                 named = "".join(f", and {key.raw.hex()} as soon as it signs" for key in keys[1:])
-                lines.append(f"seat {seat}: key {keys[0].raw.hex()}{named}")
+                since = f", since entry {used[-1][0]}" if len(used := record.keyring.used[seat]) > 1 else ""
+                lines.append(f"seat {seat}: key {keys[0].raw.hex()}{since}{named}")
             else:
                 lines.append(f"seat {seat}: not joined")
         time = f", {when} UTC" if (when := moment(record.last_ms)) else ""

@@ -129,6 +129,7 @@ async def test_a_round_is_opened_once(day: Day) -> None:
         ("table,rules\n1,chess\n", "row 2: --rules chess: no rules 'chess'"),
         ("table\n1\n\n1\n", "row 4, column table: 1 again, as in round.csv: row 2"),
         ("table,round\n1,x\n", "row 2, column round: 'x'; expected a number"),
+        ("event,table\n2,1\n", "row 2, column event: 2; expected 1, as --event says, or no --event"),
         ("table,clock\n1,5x\n", "row 2: --clock '5x': '5x' is not a time; expected "),
         (
             "table,illegal\n1,record penalty:3s\n",

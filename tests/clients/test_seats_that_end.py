@@ -13,7 +13,9 @@ from typing import Any
 
 import pytest
 
+from referee.log import file
 from referee.log.audit import Policy, audit
+from referee.log.entry import decode_entry
 from referee.log.keys import PrivateKey
 from referee.log.note import VerifierKey
 from referee.log.verdict import Verdict
@@ -44,6 +46,18 @@ class Opened:
         """What the command prints for the arbiter."""
         by = ("--token-file", self.folder / "arbiter.token", "--key", self.folder / "arbiter.pem", "--yes")
         return await done("rule", kind, self.told["game"], "--server", self.referee.address, *words, *by)
+
+    async def docket(self) -> str:
+        """What the command prints of the game at the referee."""
+        return await done("docket", self.told["game"], "--server", self.referee.address)
+
+    async def first_of(self, key: Path) -> int:
+        """The entry of the first act that the key in the file signed."""
+        async with organiser(self.referee.address, self.referee.token) as organising:
+            await organising.save_log(self.told["game"], self.folder / "so far")
+        key_id = PrivateKey.load(key).public.id
+        entries = file.entries(BytesIO((self.folder / "so far").read_bytes()))
+        return next(seq for seq, data in enumerate(entries) if decode_entry(data).signed.key_id == key_id)
 
     async def audited(self, result: GameResult) -> str:
         async with organiser(self.referee.address, self.referee.token) as organising:
@@ -103,7 +117,21 @@ async def test_a_seat_goes_on_with_changed_keys(referee: Referee, tmp_path: Path
     seq = told.split()[-1]
     with pytest.raises(Denied, match=f"seat 0 plays with another key since entry {seq}; expected the private key of "):
         await play_async(join, load("greedy", "kingdomino"), key_file=second)
+    docket = await game.docket()
+    changes = [line for line in docket.splitlines() if "changes" in line]
+    assert [line.rpartition(";")[2] for line in changes] == [
+        f" it counts from entry {await game.first_of(second)} on",
+        " it has not signed yet",
+    ]
+    assert f"entry {seq}: arbiter 0 changes the key of seat 0 to {public[:16]}…; it has not signed yet" in changes
     result = await play_async(join, load("greedy", "kingdomino"), key_file=third)
+    docket = await game.docket()
+    assert f"it counts from entry {await game.first_of(third)} on" in docket
+    assert [line for line in (await done("docket", tmp_path / "so far")).splitlines() if "changes" in line] == [
+        line for line in docket.splitlines() if "changes" in line
+    ]
+    shown = await done("show", tmp_path / "so far")
+    assert f"seat 0: key {public}, since entry {await game.first_of(third)}\n" in shown
     assert result.entries == (await other).entries
     assert "seat 0" in await game.audited(result)
 

@@ -47,7 +47,7 @@ KINDS: Final = (
     Kind("w", "warn a seat", lambda look: f"warn seat {_turn(look)}"),
     Kind("t", "take points, strikes or time off", lambda look: f"penalty seat {_turn(look)} points 1"),
     Kind("c", "set a clock", lambda look: f"clock seat {_turn(look)} 5m"),
-    Kind("f", "a seat forfeits", lambda look: f"forfeit seat {_turn(look)} disconnected"),
+    Kind("f", "a seat forfeits", lambda look: f"forfeit seat {_turn(look)} adjudicated"),
     Kind("k", "skip the seat on turn", lambda look: f"skip seat {_turn(look)}"),
     Kind("b", "back to an earlier position", _restore),
     Kind("e", "end the game with a result", _result),

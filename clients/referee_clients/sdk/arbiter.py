@@ -20,6 +20,8 @@ from referee_clients.sdk.errors import Answer, answer_of, denied
 
 CALL_S = 15.0
 LOG_S = 60.0
+TRIES = 8
+"""For an act that is meant wherever the game stands, while others play on."""
 
 
 class Arbiter:
