@@ -19,12 +19,13 @@ from referee.cli.arguments import public_key
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.finding import whole_id
 from referee.cli.times import milliseconds
-from referee.log.events import KeyChanged, needs_rule, read_rule
+from referee.log.events import KeyChanged, read_rule
 from referee.log.intent import Author, Role
 from referee.log.v1 import log_pb2
 from referee.notation import accepted, game_text
 from referee.notation.errors import NotationError
 from referee.notation.grammar import grammar
+from referee.transcript.table_text import usual_rule
 from referee.transcript.words import act_words, quoted
 from referee_clients.rulings import OF_POSITION, Bench, Look
 from referee_clients.sdk.arbiter import arbiter
@@ -65,7 +66,13 @@ class _Words(_ArbiterWords):
     """What every ruling is given."""
 
     rule: Annotated[
-        str, typer.Option("--rule", metavar="ID", help="The rule that the ruling applies: one of the game, or TBL-n.")
+        str,
+        typer.Option(
+            "--rule",
+            metavar="ID",
+            help="The rule that the ruling applies: one of the game, or TBL-n. Without it, the rule of the table that "
+            "allows such rulings.",
+        ),
     ] = ""
     reason: Annotated[
         str, typer.Option(metavar="TEXT", help="The reason in words. It is kept beside the log, and can be erased.")
@@ -118,9 +125,8 @@ def _rule(make: Callable[..., log_pb2.Rule], words: _Words, own: dict[str, Any])
         made.rule_id = words.rule
         if words.decides is not None:
             made.decides = words.decides
-        if not words.rule and needs_rule(read_rule(made, author, lambda move: move).ruling):
-            what = "every ruling but pause, adjourn and resume names the rule that it applies"
-            raise Failure(f"--rule is missing: {what}; expected one of the game, or TBL-n", EXIT_USAGE)
+        if not words.rule:
+            made.rule_id = usual_rule(read_rule(made, author, lambda move: move).ruling)
         return made
 
     async def run() -> None:

@@ -28,6 +28,7 @@ from referee.log.events import (
     Restore,
     Resume,
     Ruled,
+    Ruling,
     SetClock,
     Skip,
     TakeBackProposed,
@@ -163,7 +164,7 @@ class Teller:
                 return [] if change is None else [change]
 
     def _ruled(self, ruled: Ruled) -> list[Any]:
-        kind, own = self._ruling(ruled)
+        kind, own = _notated(ruled.ruling)
         rule_id = ruled.rule_id or RULINGS[kind]
         act = TableAct(kind, rule_id=rule_id, decides=ruled.decides, arbiter=ruled.author.index, **own)
         match ruled.ruling:
@@ -173,43 +174,50 @@ class Teller:
                 return [act, *self._strike(seat, strikes)]
         return [act]
 
-    def _ruling(self, ruled: Ruled) -> tuple[Kind, dict[str, Any]]:
-        match ruled.ruling:
-            case Restore(to_seq):
-                return Kind.RESTORE, {"line": to_seq}
-            case Adjudicate(result):
-                return Kind.RESULT, {"places": result.places, "points": result.scores}
-            case Penalty(seat, 0, 0, 0):
-                return Kind.WARN, {"seat": seat}
-            case Penalty(seat, time_ms, points, strikes):
-                return Kind.PENALTY, {"seat": seat, "number": points, "strikes": strikes, "time_ms": time_ms}
-            case Forfeit(seat, ending):
-                return Kind.FORFEIT, {"seat": seat, "ending": ending or Ending.ADJUDICATED}
-            case Reinstate(seat):
-                return Kind.REINSTATE, {"seat": seat}
-            case Skip(seat):
-                return Kind.SKIP, {"seat": seat}
-            case Accept():
-                return Kind.STANDS, {}
-            case Void():
-                return Kind.VOID, {}
-            case Pause():
-                return Kind.PAUSE, {}
-            case Adjourn():
-                return Kind.ADJOURN, {}
-            case Resume():
-                return Kind.RESUME, {}
-            case Dismiss():
-                return Kind.DISMISS, {}
-            case SetClock(seat, left_ms):
-                return Kind.CLOCK, {"seat": seat, "time_ms": left_ms}
-            case _:
-                assert_never(ruled.ruling)
-
     def _strike(self, seat: int, count: int) -> list[Any]:
         self._strikes[seat] = self._strikes.get(seat, 0) + count
         falls = self._most_strikes and self._strikes[seat] >= self._most_strikes and seat not in self._now_out()
         return [TableAct(Kind.FELL, seat, ending=Ending.ILLEGAL_MOVES)] if falls else []
+
+
+def usual_rule(ruling: Ruling) -> str:
+    """Return the rule that a ruling of this kind rests on if it names none; empty if it needs none."""
+    kind, _ = _notated(ruling)
+    return RULINGS[kind]
+
+
+def _notated(ruling: Ruling) -> tuple[Kind, dict[str, Any]]:
+    match ruling:
+        case Restore(to_seq):
+            return Kind.RESTORE, {"line": to_seq}
+        case Adjudicate(result):
+            return Kind.RESULT, {"places": result.places, "points": result.scores}
+        case Penalty(seat, 0, 0, 0):
+            return Kind.WARN, {"seat": seat}
+        case Penalty(seat, time_ms, points, strikes):
+            return Kind.PENALTY, {"seat": seat, "number": points, "strikes": strikes, "time_ms": time_ms}
+        case Forfeit(seat, ending):
+            return Kind.FORFEIT, {"seat": seat, "ending": ending or Ending.ADJUDICATED}
+        case Reinstate(seat):
+            return Kind.REINSTATE, {"seat": seat}
+        case Skip(seat):
+            return Kind.SKIP, {"seat": seat}
+        case Accept():
+            return Kind.STANDS, {}
+        case Void():
+            return Kind.VOID, {}
+        case Pause():
+            return Kind.PAUSE, {}
+        case Adjourn():
+            return Kind.ADJOURN, {}
+        case Resume():
+            return Kind.RESUME, {}
+        case Dismiss():
+            return Kind.DISMISS, {}
+        case SetClock(seat, left_ms):
+            return Kind.CLOCK, {"seat": seat, "time_ms": left_ms}
+        case _:
+            assert_never(ruling)
 
 
 def _seat(author: Author, seat: int) -> int:

@@ -298,6 +298,20 @@ def test_the_console_at_a_terminal(club: Club) -> None:
         assert terminal.process.wait() == 0
 
 
+def test_without_a_rule_the_ruling_names_its_usual_one(club: Club) -> None:
+    """As in the notation and at the console."""
+    game = declared(club)
+    arbiter = [*game.by("arbiter", "arbiter0"), "--yes"]
+    for words, told in (
+        (("penalty", game.id, "--seat", 0, "--points", 2), "seat 0: 2 points off the score (TBL-33)"),
+        (("pause", game.id), "the game is paused"),
+        (("void", game.id), "the game does not count (TBL-36)"),
+    ):
+        code, said, error = here("rule", *words, *arbiter)
+        assert (code, error) == (0, "")
+        assert said.splitlines()[0] == f"arbiter 0 rules: {told}"
+
+
 def test_what_is_wrong_is_told_in_a_line(club: Club, tmp_path: Path) -> None:
     game = declared(club)
     arbiter = [*game.by("arbiter", "arbiter0"), "--yes"]
@@ -315,11 +329,6 @@ def test_what_is_wrong_is_told_in_a_line(club: Club, tmp_path: Path) -> None:
         ),
         (("rule", "pause", game.id, *arbiter, "--arbiter", 1), 1, "not the key of arbiter 1, but that of arbiter 0"),
         (("rule", "pause", game.id, *arbiter, "--arbiter", 5), 1, "this game has no arbiter 5"),
-        (
-            ("rule", "void", game.id, *arbiter),
-            2,
-            "--rule is missing: every ruling but pause, adjourn and resume names the rule that it applies",
-        ),
         (("rule", "void", game.id, *arbiter, "--rule", "X-1"), 1, "there is no rule 'X-1'"),
         (("rule", "pause", game.id, *arbiter, "--reason", "\x1b"), 2, "expected at most 4000 printable characters"),
         (("rule", "pause", game.id, *game.by("arbiter", "arbiter0")[:4], "--key", tmp_path / "no"), 2, "No such file"),
