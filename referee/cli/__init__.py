@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from errno import ENOSPC
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -44,8 +47,7 @@ def application(names: Sequence[str] = COMMANDS) -> typer.Typer:
     """Return the command with these subcommands; what the others need is not imported."""
     # Before gRPC is imported, as it looks only then: what goes wrong is told by us, in one line.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
-    app = typer.Typer(name="referee", no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
-    app.callback()(referee)
+    app = _bare()
     panels = {name: panel for panel, named in PANELS.items() for name in named}
     for name in names:
         word = name.replace("-", "_")
@@ -55,6 +57,38 @@ def application(names: Sequence[str] = COMMANDS) -> typer.Typer:
         else:
             app.command(name, rich_help_panel=panels[name])(command)
     return app
+
+
+def _bare() -> typer.Typer:
+    app = typer.Typer(name="referee", no_args_is_help=True, add_completion=False, rich_markup_mode="markdown")
+    app.callback()(referee)
+    return app
+
+
+def overview() -> typer.Typer:
+    """Return the command that only knows what its subcommands are for: to import them all takes seconds."""
+    app = _bare()
+    for panel, names in PANELS.items():
+        for name in names:
+            app.command(name, rich_help_panel=panel, help=_summary(name.replace("-", "_")))(_nothing)
+    return app
+
+
+def _nothing() -> None:
+    """Do nothing: a word that names a command imports it."""
+
+
+def _summary(word: str) -> str:
+    """Return the docstring of the function that is the command, or the group, of this module."""
+    spec = find_spec(f"{__name__}.{word}")
+    assert spec is not None  # noqa: S101 - each command has a module
+    assert spec.origin is not None  # noqa: S101
+    functions = {
+        (word if any("callback" in ast.dump(mark) for mark in each.decorator_list) else each.name): each
+        for each in ast.parse(Path(spec.origin).read_bytes()).body
+        if isinstance(each, ast.FunctionDef)
+    }
+    return ast.get_docstring(functions.get(word) or functions[f"_{word}"]) or ""
 
 
 def _version(wanted: bool) -> None:
@@ -79,7 +113,9 @@ def main() -> None:
     """Run the command; whatever stops it is one line on standard error and an exit code."""
     console.accept_every_character()
     try:
-        code = application(_named(sys.argv[1:2]))(standalone_mode=False)
+        word = sys.argv[1:2]
+        # Without one there is a mistake to tell, or the help.
+        code = (application(word) if word and word[0] in COMMANDS else overview())(standalone_mode=False)
         with suppress(typer.Exit):  # nobody reads any more: the code is that of the command all the same
             output.write("")
     except Failure as failure:
@@ -98,13 +134,6 @@ def main() -> None:
     except KeyboardInterrupt:
         code = 130
     sys.exit(code)
-
-
-def _named(words: Sequence[str]) -> Sequence[str]:
-    """Return the commands that may be meant: the one, none for the version, all for the help and for mistakes."""
-    if words == ["--version"]:
-        return ()
-    return [name for name in COMMANDS if words == [name]] or COMMANDS
 
 
 def _stop(message: str, code: int) -> int:
