@@ -3,12 +3,12 @@
 import { Refusal, equal, hex, join, sha256, text, utf8 } from "./bytes.mjs";
 import { refereeCommitment, seatCommitment } from "./deck.mjs";
 import { isKey, verifies } from "./ed25519.mjs";
-import { CHECKPOINT, ENTRY, HEADER, MAX_FILE, OLDER, readFrames } from "./frames.mjs";
+import { CHECKPOINT, ENTRY, HEADER, MAX_ENTRIES, MAX_FILE, OLDER, WORDS, readFrames } from "./frames.mjs";
 import { checkSigned, leafHash, parseCheckpoint, roots } from "./note.mjs";
-import { Entry, GAMES, GameOpen, Header, Intent } from "./schema.mjs";
+import { Entry, GAMES, GameOpen, Header, Intent, Remark } from "./schema.mjs";
 import { decode, decodeBody, records, stated } from "./wire.mjs";
 
-const LAYERS = ["limits", "frames", "header", "decode", "chain", "tree", "checkpoint", "receipts", "authors", "deck", "rules"];
+const LAYERS = ["limits", "frames", "header", "decode", "chain", "tree", "checkpoint", "receipts", "authors", "deck", "rules", "certificates"];
 
 /** Verdicts by their exit codes. */
 export const VERDICTS = {
@@ -42,9 +42,14 @@ const CODES = {
   AUTHOR_SIGNATURE: ["authors", "CORRUPT"],
   DECK: ["deck", "RULES"],
   NOT_AWAITED: ["rules", "RULES"],
+  REMARK: ["certificates", "CORRUPT"],
   UNSUPPORTED: ["rules", "UNSUPPORTED"],
 };
 
+const MAX_CHARACTERS = 4000;
+const SALT_BYTES = 16;
+export const HIDDEN = /[\x00-\x09\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff\u{e0000}-\u{e0fff}]/u;
+const WORDS_DOMAIN = utf8("tile-referee/v1/remark\0");
 const LOG_FILE = "referee/log/v1/log.proto";
 const INTENT_TYPE = "application/vnd.tile-referee.intent.v1+protobuf";
 const FORMAT_VERSION = 1n;
@@ -124,6 +129,7 @@ class Audit {
       await this.deck();
       this.acts();
     }
+    await this.words();
     return this.report();
   }
 
@@ -377,6 +383,33 @@ class Audit {
     const offered = (what) => table >= (what === "change_key" ? 2 : Number(OF_THE_TABLE.has(what)));
     const n = this.entries.findIndex((entry) => entry && !(offered(entry.event) && offered(entry.intent?.act)));
     if (n >= 0) this.failAt(n, "UNSUPPORTED", "an act or an event that is not offered in this game");
+  }
+
+  /** Texts beside the entries: each once, after its entry, and what that commits to. */
+  async words() {
+    const told = new Set();
+    for (const { type, payload, offset, entries } of this.file.frames) {
+      if (type !== WORDS) continue;
+      let seq = null;
+      try {
+        const remark = decode(Remark, payload);
+        seq = remark.seq < MAX_ENTRIES ? Number(remark.seq) : null;
+        const length = [...remark.text].length;
+        if (remark.salt.length !== SALT_BYTES) throw new Refusal("MALFORMED", `a text with a salt of ${remark.salt.length} bytes`);
+        if (length < 1 || length > MAX_CHARACTERS) throw new Refusal("MALFORMED", `a text of ${length} characters`);
+        if (HIDDEN.test(remark.text)) throw new Refusal("MALFORMED", "a text with characters that cannot be seen");
+        const { signed, intent } = (seq !== null && seq < entries && this.entries[seq]) || {};
+        const expected = signed ? (intent.rule ?? intent.protest ?? intent.appeal)?.remark : null;
+        if (!expected?.length || told.has(seq)) throw new Refusal("REMARK", "a text for no entry that awaits one");
+        if (!equal(expected, await sha256(WORDS_DOMAIN, remark.salt, utf8(remark.text)))) {
+          throw new Refusal("REMARK", "a text that its entry does not commit to");
+        }
+        told.add(seq);
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        return this.fail(error.code, error.message, seq, offset, "certificates");
+      }
+    }
   }
 
   // --- the report ------------------------------------------------------------------------------------

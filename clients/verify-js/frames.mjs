@@ -6,7 +6,7 @@ import { End } from "./schema.mjs";
 import { decode } from "./wire.mjs";
 
 export const MAX_FILE = 64 * 1024 * 1024;
-const MAX_ENTRIES = 65536;
+export const MAX_ENTRIES = 65536;
 const MAX_SKIPPED = 65536;
 const MAGIC = fromHex("89544c520d0a1a0a0001");
 const AROUND = 9;
@@ -17,6 +17,7 @@ export const CHECKPOINT = 0x03;
 const KEYSET = 0x04;
 const END = 0x05;
 export const OLDER = 0x80;
+export const WORDS = 0x82;
 const FIRST_SKIPPED = 0x80;
 
 const KIB = 1024;

@@ -334,5 +334,11 @@ function rollwrite() {
   return game("rollwrite", [1], Move, Outcome, Options, Tables);
 }
 
+/** Of a frame 0x82. */
+export const Remark = message("Remark", `
+  1 uint64 seq
+  2 bytes salt
+  3 string text`);
+
 /** By rules id and version: the game's proto file, and its messages Move, Outcome, Options and Tables. */
 export const GAMES = { alhambra: alhambra(), kingdomino: kingdomino(), rollwrite: rollwrite() };

@@ -22,7 +22,7 @@ from referee.log.errors import LogError
 from referee.log.events import Act
 from referee.log.intent import Author, Role, TableAct
 from referee.log.keys import PrivateKey
-from referee.log.remarks import MAX_CHARACTERS
+from referee.log.remarks import MAX_CHARACTERS, is_plain
 from referee.log.replay import Record
 from referee.transcript.game_file import GameFile
 from referee_clients.rulings import check
@@ -144,7 +144,7 @@ def called(server: str, call: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
 
 def reason_of(text: str) -> str:
     """Return the words of an act, which the referee takes as they are. Raise ``Failure``."""
-    if len(text) > MAX_CHARACTERS or not text.replace("\n", "").isprintable():
+    if len(text) > MAX_CHARACTERS or not is_plain(text):
         raise Failure(f"--reason: expected at most {MAX_CHARACTERS} printable characters", EXIT_USAGE)
     return text
 

@@ -4,8 +4,10 @@ out of a file, and erased, and what was signed stays as it is.
 
 from __future__ import annotations
 
+import re
 from hashlib import sha256
 
+from referee.log.entry import MAX_ENTRIES
 from referee.log.errors import Code, LogError, malformed, misfit
 from referee.log.frames import MAX_IGNORABLE_BYTES, Frame
 from referee.log.intent import check_length
@@ -14,7 +16,17 @@ from referee.wire import strict
 
 SALT_BYTES = 16
 MAX_CHARACTERS = 4000
+_HIDDEN = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff"
+    "\U000e0000-\U000e0fff]"
+)
+"""Listed, and not asked of Unicode's tables: those of two readers may differ, and with them their verdicts."""
 _DOMAIN = b"tile-referee/v1/remark\0"
+
+
+def is_plain(text: str) -> bool:
+    """Return whether no character but line ends is hidden: controls, marks of direction, tags."""
+    return _HIDDEN.search(text) is None
 
 
 def commitment(salt: bytes, text: str) -> bytes:
@@ -37,7 +49,7 @@ def check(remark: log_pb2.Remark, expected: bytes) -> None:
     text = remark.text
     if not 1 <= len(text) <= MAX_CHARACTERS:
         raise misfit("remark", "text", f"of {len(text)} characters", f"1 to {MAX_CHARACTERS}")
-    if not text.replace("\n", "").isprintable():
+    if not is_plain(text):
         raise misfit("remark", "text", "with characters that cannot be seen", "none but line ends")
     if not expected:
         raise LogError(Code.REMARK, "a text", "one at most, for an entry that commits to it")
@@ -84,6 +96,8 @@ class Remarks:
         try:
             check(remark, self._committed.get(remark.seq, b""))
         except LogError as error:
+            if remark.seq >= MAX_ENTRIES:  # no file has that entry
+                raise
             raise error.at(entry=remark.seq)  # noqa: B904 - the same error, with its place
         del self._committed[remark.seq]
         return remark

@@ -77,11 +77,11 @@ def test_words_that_nobody_committed_to_are_damage(ruled: Ruled) -> None:
 
 
 def test_the_texts_that_there_may_be() -> None:
-    for text in ("", "w" * (MAX_CHARACTERS + 1), "a\tb", "a\0b"):
+    for text in ("", "w" * (MAX_CHARACTERS + 1), "a\tb", "a\0b", "a\u202eb", "\ufeff"):
         found = log_pb2.Remark(seq=3, salt=SALT, text=text)
         with pytest.raises(LogError, match="MALFORMED"):
             check(found, commitment(SALT, text))
-    for text in ("w" * MAX_CHARACTERS, "two\nlines", "\u00e9\u4e16"):
+    for text in ("w" * MAX_CHARACTERS, "two\nlines", "\u00e9\u4e16", "\u3000", "\U0001fae9"):
         found = log_pb2.Remark(seq=3, salt=SALT, text=text)
         check(found, commitment(SALT, text))
         assert decode_remark(encode_remark(found)) == found

@@ -20,9 +20,10 @@ from referee.games.table_rules import VERSION
 from referee.log import merkle
 from referee.log.audit import Policy, audit
 from referee.log.errors import LogError
-from referee.log.frames import MAGIC, encode_frame
+from referee.log.frames import MAGIC, FrameType, encode_frame
 from referee.log.keys import PublicKey
 from referee.log.note import CheckpointSigner
+from referee.log.remarks import commitment, encode_remark, is_plain
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Verdict
 from tests.attacks import corpus
@@ -477,6 +478,61 @@ def test_unknown_rules_hide_no_damage(change: Callable[..., None], decisive: Ver
 
     assert agree([(later(is_damaged=False), TRUSTED)]) == {Verdict.UNSUPPORTED}
     assert agree([(later(is_damaged=True), TRUSTED)]) == {decisive}
+
+
+def test_texts() -> None:
+    """Beside the entries: as committed to, altered, twice, too early, of nobody's, with hidden characters, no text."""
+    played, salt = seated.of("kingdomino", "contested"), b"s" * 16
+    protested, ruled = acts(played, "protest")[0], acts(played, "rule")[0]
+
+    def text(seq: int, words: str = "why", salt: bytes = salt) -> bytes:
+        return encode_remark(log_pb2.Remark(seq=seq, salt=salt, text=words))
+
+    def signed(words: str = "why", with_salt: bytes = salt) -> list[bytes]:
+        entries = evil.entries(played)
+        for at, kind in ((protested, "protest"), (ruled, "rule")):
+            act = act_in(entries[at])
+            getattr(act, kind).remark = commitment(with_salt, words)
+            put_act(entries[at], act)
+        return evil.relinked(entries, players=True)
+
+    def job(leaves: list[bytes], after: int, *texts: bytes) -> Job:
+        frames = evil.frames(evil.signed_file(played, leaves))
+        beside = [encode_frame(FrameType.REMARK, each) for each in texts]
+        return MAGIC + b"".join([*frames[: after + 2], *beside, *frames[after + 2 :]]), TRUSTED
+
+    leaves = signed()
+    last = len(leaves) - 1
+    good = [job(leaves, last), job(leaves, last, text(ruled), text(protested)), job(leaves, protested, text(protested))]
+    assert agree(good) == {Verdict.COMPLETE}
+    bad = [
+        job(leaves, last, text(ruled, "why not")),
+        job(leaves, last, text(ruled, salt=b"t" * 16)),
+        job(leaves, last, text(ruled), text(ruled)),
+        job(leaves, last, text(0)),
+        job(leaves, last, text(1 << 63)),
+        job(leaves, protested - 1, text(protested)),
+        job(leaves, last, b"words", text(ruled, "why not")),
+        job(leaves, last, text(ruled) + b"\x28\x01"),
+        job(signed("why", b"short"), last, text(ruled, salt=b"short")),
+        *(job(signed(words), last, text(ruled, words)) for words in ("a\x1bb", "w" * 4001, "\u202e")),
+    ]
+    assert agree(bad) == {Verdict.CORRUPT}
+    assert agree(
+        [job(signed(words), last, text(ruled, words)) for words in ("w" * 4000, "\U0001f409\nb", "\u3000")]
+    ) == {Verdict.COMPLETE}
+
+
+def test_hidden_characters_are_the_same() -> None:
+    script = """
+const { HIDDEN } = await import(`${FOLDER}/audit.mjs`);
+const hidden = [];
+for (let code = 0; code < 0x110000; code++) if (HIDDEN.test(String.fromCodePoint(code))) hidden.push(code);
+console.log(JSON.stringify(hidden));
+"""
+    surrogates = range(0xD800, 0xE000)
+    found = json.loads(node(script))
+    assert found == [code for code in range(0x110000) if code not in surrogates and not is_plain(chr(code))]
 
 
 # --- the test vectors ------------------------------------------------------------------------------------------

@@ -95,7 +95,9 @@ def of_the_game(finding: Finding) -> bool:
         ("move:", "outcome:", "options:", "tables:", "Join")
     )
     dealing = finding.code in (Code.DECK, Code.UNDISCLOSED) and finding.what.startswith("chance ")
-    return finding.layer in ABOVE or content or dealing
+    # Texts are beside the entries as certificates are, but need no rules.
+    text = finding.code is Code.REMARK or finding.what.startswith("remark")
+    return (finding.layer in ABOVE and not text) or content or dealing
 
 
 def agree(jobs: list[Job]) -> set[Verdict]:
