@@ -57,7 +57,8 @@ def audit(  # noqa: PLR0917 - typer reads options from the signature
     - 1 the file cannot be read; 2 a key or an option is invalid
 
     For a directory, every file gets a line, and the exit code is that of the gravest verdict (FORK, RULES, CORRUPT,
-    UNTRUSTED_KEY, STALE, UNDISCLOSED, UNSUPPORTED, PREFIX).
+    UNTRUSTED_KEY, STALE, UNDISCLOSED, UNSUPPORTED, PREFIX). If an earlier file has the same game, the line says so; if
+    the referee signed another history there, the verdict is FORK.
 
     Examples: `referee audit demo/3f0c….gamelog --key demo/3f0c….vkey --seat-key 0=alice.pub`, `referee audit
     tournament/ --key referee.vkey`

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +13,9 @@ import pytest
 
 from referee.log.note import VerifierKey
 from referee.log.v1 import log_pb2
+from tests.cli.command import REFEREE
 from tests.cli.inside import referee
+from tests.log import evil
 from tests.log.alhambra import alhambra, at_random
 from tests.log.games import SIGNER, Played, build_file, key, play, seat_key
 from tests.log.proved import a_game, with_frames
@@ -180,6 +184,73 @@ def test_a_directory_gets_a_line_a_file_and_the_gravest_code(played: Played, fil
     for path in (folder / "second" / "c.gamelog", *folder.glob("more-*")):  # and a process of its own for none
         path.unlink()
     assert referee("audit", folder, "--key", vkey).returncode == 3
+
+
+def test_files_of_one_game_are_compared(played: Played, files: tuple[Path, Path]) -> None:
+    """The same, shorter, longer, damaged, and two histories that the referee signed."""
+    log, vkey = files
+    folder = log.parent / "games"
+    folder.mkdir()
+    size, middle = len(played.entries), len(played.entries) // 2
+
+    def put(name: str, data: bytes) -> None:
+        (folder / f"{name}.gamelog").write_bytes(data)
+
+    def later(entries: list[log_pb2.Entry]) -> None:
+        entries[middle].referee_ms += 1
+
+    put("a", evil.signed_file(played, played.entries[:middle]))
+    put("b", played.file())
+    put("c", played.file())
+    put("d", evil.signed_file(played, played.entries[: middle - 1]))
+    put("e", evil.forged(played, later, players=True))
+    put("f", played.file()[:-1] + bytes([played.file()[-1] ^ 1]))
+    put("g", play(alhambra(seats=3), at_random(4)).file())
+    done = referee("audit", folder, "--key", vkey)
+    said = dict(re.findall(r"^\S+ +(\w)\.gamelog, \d+ entries(.*)$", done.stdout, re.MULTILINE))
+    assert (said["a"].count("same"), said["c"], said["g"]) == (0, ": the same game as b.gamelog", "")
+    assert said["b"] == f": the same game as a.gamelog, {size - middle} entries more"
+    assert said["d"].endswith(f"; the same game as b.gamelog, {size - middle + 1} entries fewer")
+    fork = f"another history than b.gamelog: both have an entry {middle}, and they differ; "
+    assert fork + "`referee prove-fork` with both files writes the evidence" in said["e"]
+    assert done.returncode == 7
+    proof = referee("prove-fork", folder / "b.gamelog", folder / "e.gamelog", "--key", vkey)
+    assert (proof.returncode, fork.split(": ")[1].removesuffix("; ") in proof.stdout) == (0, True)
+    lines = referee("audit", folder, "--key", vkey, "--json").stdout.splitlines()
+    again = {line["file"][0]: line.get("again") for line in map(json.loads, lines)}
+    assert again["c"] == {"file": "b.gamelog", "more_entries": 0, "fork": ""}
+    assert [name for name, each in again.items() if each is None] == ["a", "g"]
+    forked = json.loads(lines[4])
+    assert (forked["verdict"], forked["exit_code"], bool(forked["again"]["fork"])) == ("FORK", 7, True)
+
+
+def test_a_process_that_ends_costs_one_file(files: tuple[Path, Path], tmp_path: Path) -> None:
+    """Killed at one file whenever that is read, as by a kernel that is out of memory."""
+    log, vkey = files
+    folder, path = tmp_path / "games", tmp_path / "path"
+    folder.mkdir()
+    path.mkdir()
+    for number in range(9):
+        (folder / f"{number:02}.gamelog").write_bytes(log.read_bytes() if number != 5 else b"deadly")
+    (path / "sitecustomize.py").write_text(
+        "import os, signal, sys\n"
+        "def look(event, found):\n"
+        "    if event == 'open' and str(found[0]).endswith('05.gamelog'):\n"
+        "        os.kill(os.getpid(), signal.SIGKILL)\n"
+        "sys.addaudithook(look)\n"
+    )
+    done = subprocess.run(
+        [REFEREE, "audit", folder, "--key", vkey],
+        env={**os.environ, "PYTHONPATH": str(path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (1, "")
+    lines = done.stdout.splitlines()
+    assert lines[5].startswith("UNREADABLE    05.gamelog: not audited: the process ended before it was done, ")
+    assert lines[-1] == "9 files: 8 COMPLETE, 1 UNREADABLE"
+    assert [line.split()[1].rstrip(",:") for line in lines[:-1]] == [f"{number:02}.gamelog" for number in range(9)]
 
 
 def test_a_directory_without_games_and_keys_of_one_game(files: tuple[Path, Path], tmp_path: Path) -> None:

@@ -317,7 +317,7 @@ def changed(rules_id: str, **kind: Any) -> Played:
 
 def undealt(rules_id: str, **kind: Any) -> Played:
     """By version 2: a seat joins, and keeps its share of the deck."""
-    game = Seated(rules_id, **{"seats": 3, "terms": TERMS_2, "never_reveals": (2,), **_turns(rules_id), **kind})
+    game = Seated(rules_id, **{"seats": 4, "terms": TERMS_2, "never_reveals": (2,), **_turns(rules_id), **kind})
     game.wait()
     return game.played
 
