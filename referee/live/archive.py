@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from google.protobuf.message import DecodeError
@@ -15,6 +15,7 @@ from google.protobuf.message import DecodeError
 from referee.live.context import Context
 from referee.live.errors import BeyondHead, LimitReached, Unsound
 from referee.live.history import History
+from referee.live.turns import Payer, Work
 from referee.live.watch import Commit
 from referee.log.errors import LogError
 from referee.log.merkle import Tree, leaf_hash
@@ -22,12 +23,10 @@ from referee.log.note import open_checkpoint
 from referee.store.store import Row, StoredGame
 from referee.v1 import game_pb2 as pb
 
-Charge = Callable[[int], None]
-"""Charges the caller that asks for a replay with the number of its entries."""
 MOST_REPLAYS, MOST_REPLAYS_OF_ONE = 32, 4
 """Waiting at one time; the one under way counts."""
 _RETRY_S = 1.0
-_HASHED_AT_ONCE = 64
+HASHED_AT_ONCE = 64
 
 
 class Archive:
@@ -39,20 +38,21 @@ class Archive:
         self.game = game
 
     @classmethod
-    async def open(cls, context: Context, stored: StoredGame) -> Archive:
+    async def open(cls, context: Context, stored: StoredGame, payer: Payer) -> Archive:
         """Hash every entry. Raise ``Unsound``, ``StoreFailed``."""
         assert stored.closed is not None  # noqa: S101 - there is no other way to be over
         try:
             game = pb.Game.FromString(stored.closed)
         except DecodeError:
             raise Unsound(stored.game_id, "its ending cannot be read") from None
+        payer.charge(Work.READ, game.size)
         history, tree = History(context.store, stored.game_id), Tree()
         note = head = b""
-        async for row in history.rows(0, game.size):
+        async for row in history.rows(0, game.size, HASHED_AT_ONCE):
+            if row.seq % HASHED_AT_ONCE == 0:
+                await context.turns.next(payer)
             head, note = leaf_hash(row.data), row.note
             tree.append(head)
-            if row.seq % _HASHED_AT_ONCE == 0:
-                await asyncio.sleep(0)
         try:
             promised = open_checkpoint(note, context.signer.verifier)
         except LogError as error:
@@ -88,22 +88,22 @@ class Replays:
 
     def __init__(self) -> None:
         self._turn = asyncio.Lock()
-        self._waiting: Counter[Charge] = Counter()
+        self._waiting: Counter[Payer] = Counter()
 
     @asynccontextmanager
-    async def turn(self, charge: Charge | None) -> AsyncIterator[None]:
-        """Wait for a turn to replay. Raise ``LimitReached``, but not if ``charge`` is None: such a caller waits."""
-        if charge is None:
+    async def turn(self, payer: Payer | None) -> AsyncIterator[None]:
+        """Wait for a turn to replay. Raise ``LimitReached``, but not if ``payer`` is None: such a caller waits."""
+        if payer is None:
             async with self._turn:
                 yield
             return
-        if self._waiting.total() >= MOST_REPLAYS or self._waiting[charge] >= MOST_REPLAYS_OF_ONE:
+        if self._waiting.total() >= MOST_REPLAYS or self._waiting[payer] >= MOST_REPLAYS_OF_ONE:
             raise LimitReached("games read back at one time", retry_s=_RETRY_S)
-        self._waiting[charge] += 1
+        self._waiting[payer] += 1
         try:
             async with self._turn:
                 yield
         finally:
-            self._waiting[charge] -= 1
-            if not self._waiting[charge]:
-                del self._waiting[charge]
+            self._waiting[payer] -= 1
+            if not self._waiting[payer]:
+                del self._waiting[payer]

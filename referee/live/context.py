@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from referee.live.timing import SystemTime, Time
+from referee.live.turns import Turns
 from referee.live.view import game_message
 from referee.log.engines import Engines
 from referee.log.entry import MAX_ENTRIES
@@ -23,6 +24,8 @@ class Context:
     max_entries: int = MAX_ENTRIES
     time: Time = field(default_factory=SystemTime)
     """What entries are stamped with."""
+    turns: Turns = field(default_factory=Turns)
+    """For those who read."""
 
     def change(
         self,

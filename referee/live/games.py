@@ -11,13 +11,14 @@ import structlog
 from google.protobuf.message import DecodeError
 
 from referee.live.answers import Answer
-from referee.live.archive import Archive, Charge, Replays
+from referee.live.archive import Archive, Replays
 from referee.live.context import Context
 from referee.live.errors import Draining, LimitReached, UnknownGame, Unsound
 from referee.live.game import LiveGame
 from referee.live.listing import Wanted
 from referee.live.opening import Prepared, bad_field, prepare
-from referee.live.view import game_message
+from referee.live.turns import Payer, Work
+from referee.live.view import game_message, game_state, snapshot_message
 from referee.live.watch import Ending, SeatWatcher, Watcher
 from referee.log.errors import LogError
 from referee.log.note import Checkpoint
@@ -26,7 +27,7 @@ from referee.store.errors import StoreDamaged, StoreFailed
 from referee.store.marks import Mark
 from referee.store.store import Player, StoredGame
 from referee.v1 import game_pb2 as pb
-from referee.v1.game_service_pb2 import CreateGameRequest
+from referee.v1.game_service_pb2 import CreateGameRequest, Snapshot
 
 MAX_OPEN_GAMES = 10_000
 MEND_S, MAX_MEND_S = 0.1, 10.0
@@ -35,7 +36,10 @@ KEPT_CLOSED = 64
 """Games that are over and may be looked at again soon."""
 KEPT_ARCHIVES = 1024
 """Most archives that are kept, without their positions: these are small."""
+KEPT_SNAPSHOTS = 512
+"""Most games that are over of which game and position are kept, ready to be shown."""
 _PAGE_GAMES = 100
+_LISTED_AT_ONCE = 25
 MOST_LOOKED_AT = 1000
 """Games that one list looks at, so that its cost has a bound whatever is asked for."""
 
@@ -58,6 +62,8 @@ class LiveGames:
         self._archives: OrderedDict[bytes, Archive] = OrderedDict()
         """The archives, the most recently used last."""
         self._archiving = asyncio.Lock()
+        self._snapshots: OrderedDict[bytes, Snapshot] = OrderedDict()
+        """Of games that are over, the most recently used last."""
         self._replays = Replays()
         self._aside: dict[bytes, Unsound] = {}
         """Games that cannot be read back, and why; until the next start."""
@@ -230,11 +236,11 @@ class LiveGames:
         """Return the live game of this id, if it is not over."""
         return self._open.get(game_id)
 
-    async def game(self, game_id: bytes, charge: Charge | None = None) -> LiveGame:
+    async def game(self, game_id: bytes, payer: Payer | None = None) -> LiveGame:
         """Return the live game. Raise ``UnknownGame``, ``Unsound``, ``StoreFailed``.
 
-        A game that is over may have to be replayed: ``charge`` is told of how many entries, and ``LimitReached`` is
-        raised if too many wait for that already. None waits for as long as it takes.
+        A game that is over may have to be replayed: that is charged to ``payer``, and ``LimitReached`` is raised if too
+        many wait for it already. None waits for as long as it takes.
         """
         if (game := self._open.get(game_id)) is not None:
             return game
@@ -246,20 +252,20 @@ class LiveGames:
         # Read back once, however many ask for it at the same time, and whether or not they wait for it.
         loading = self._loading.get(game_id)
         if loading is None:
-            loading = self._loading[game_id] = asyncio.create_task(self._load(game_id, charge))
+            loading = self._loading[game_id] = asyncio.create_task(self._load(game_id, payer))
         return await asyncio.shield(loading)
 
-    async def _load(self, game_id: bytes, charge: Charge | None) -> LiveGame:
+    async def _load(self, game_id: bytes, payer: Payer | None) -> LiveGame:
         try:
             if (stored := await self.context.store.game(game_id)) is None:
                 raise UnknownGame(f"no game {game_id.hex()}")
             if stored.closed is None:
                 game = await LiveGame.load(self.context, game_id, self)
             else:
-                async with self._replays.turn(charge):
+                async with self._replays.turn(payer):
                     game = await LiveGame.load(self.context, game_id, self, gently=True)
-                if charge is not None:
-                    charge(game.size)
+                if payer is not None:
+                    payer.charge(Work.REPLAY, game.size)
             if game.is_closed:
                 self._keep(game)
             else:
@@ -273,7 +279,7 @@ class LiveGames:
         finally:
             self._loading.pop(game_id, None)
 
-    async def archive(self, game_id: bytes) -> Archive | None:
+    async def archive(self, game_id: bytes, payer: Payer) -> Archive | None:
         """Return the game, readable without a replay; None if it is not over, or live. Raises as ``game``."""
         if game_id in self._open or game_id in self._closed or game_id in self._aside:
             return None
@@ -285,7 +291,8 @@ class LiveGames:
             return None
         try:
             async with self._archiving:
-                archive = self._archives[game_id] = await Archive.open(self.context, stored)
+                if (archive := self._archives.get(game_id)) is None:
+                    archive = self._archives[game_id] = await Archive.open(self.context, stored, payer)
         except Unsound as error:
             self._set_aside(error)
             raise
@@ -293,7 +300,22 @@ class LiveGames:
             self._archives.popitem(last=False)
         return archive
 
-    async def games(self, before: int | None, limit: int, wanted: Wanted) -> tuple[list[pb.Game], int | None]:
+    async def snapshot(self, game_id: bytes, payer: Payer) -> Snapshot:
+        """Return the game and its position; of a game that is over they are kept. Raises as ``game``."""
+        if (snapshot := self._snapshots.get(game_id)) is not None:
+            self._snapshots.move_to_end(game_id)
+            return snapshot
+        game = await self.game(game_id, payer)
+        snapshot = snapshot_message(await game.record())
+        if game.is_closed and game_id not in self._aside:
+            self._snapshots[game_id] = snapshot
+            if len(self._snapshots) > KEPT_SNAPSHOTS:
+                self._snapshots.popitem(last=False)
+        return snapshot
+
+    async def games(
+        self, before: int | None, limit: int, wanted: Wanted, payer: Payer
+    ) -> tuple[list[pb.Game], int | None]:
         """Return the games that are wanted, newest first, and where the next page begins.
 
         Looks at no more than ``MOST_LOOKED_AT`` games, whatever is wanted; what it has not come to is on later pages.
@@ -310,15 +332,16 @@ class LiveGames:
                     return found, None  # and so are all that follow
                 if len(found) == limit or looked_at == MOST_LOOKED_AT:
                     return found, before
+                if looked_at % _LISTED_AT_ONCE == 0:
+                    await self.context.turns.next(payer)
                 before, looked_at = stored.number, looked_at + 1
+                payer.charge(Work.LIST, 1)
                 if not wanted.listing_fits(stored.game_id, stored.listing, closed=stored.closed is not None):
                     continue
-                game = await self._listed(stored)
-                if game is not None and wanted.state in (pb.GAME_STATE_UNSPECIFIED, game.state):
+                if (game := await self._listed(stored, wanted.state)) is not None:
                     found.append(game)
             if not page:
                 return found, None
-            await asyncio.sleep(0)  # acts do not wait for a long list
 
     async def _candidates(self, before: int | None, wanted: Wanted) -> list[StoredGame]:
         """Return the next games of what the store finds fastest of all that is wanted."""
@@ -331,14 +354,18 @@ class LiveGames:
             return await store.games_of_event(wanted.event_id, before, _PAGE_GAMES)
         return await store.games(before, _PAGE_GAMES, closed=wanted.closed)
 
-    async def _listed(self, stored: StoredGame) -> pb.Game | None:
-        """Return the game as it is listed; None if it cannot be read: that is no reason not to list the others."""
+    async def _listed(self, stored: StoredGame, state: pb.GameState.ValueType) -> pb.Game | None:
+        """Return the game as it is listed; None if it is not in the state, where one is asked for.
+
+        Also if it cannot be read: that is no reason not to list the others.
+        """
         if stored.game_id in self._aside:
             return None
         try:
             if stored.closed is not None:
                 return await self._as_it_ended(stored, pb.Game.FromString(stored.closed))
-            return game_message(await (await self.game(stored.game_id)).record())
+            record = await (await self.game(stored.game_id)).record()
+            return game_message(record) if state in (pb.GAME_STATE_UNSPECIFIED, game_state(record)) else None
         except Unsound as error:
             self._set_aside(error)
         except (StoreFailed, DecodeError) as error:
@@ -438,6 +465,7 @@ class LiveGames:
         self._open.pop(error.game_id, None)
         self._closed.pop(error.game_id, None)
         self._archives.pop(error.game_id, None)
+        self._snapshots.pop(error.game_id, None)
         self._unseat(error.game_id)
         if error.game_id not in self._aside:
             self._aside[error.game_id] = error

@@ -53,9 +53,11 @@ class Timekeeper:
         known, self._known = self._known, _running(game)
         earliest_ms = min((ms for _, ms in self._known), default=now_ms)
         self._spans = [span for span in self._spans if span[1] > earliest_ms]
-        for seat, ms in self._known:
-            if (seat, ms) not in known:
+        if is_new := [ms for seat, ms in self._known if (seat, ms) not in known]:
+            for ms in is_new:
                 self._took(ms, now_ms)
+            # Who was woken to tell the seats has done so when the loop comes round: it may be late with that.
+            self._time.call_at(now_ms, lambda: self._took(now_ms, self._time.now_ms()))
         # Whoever acts while his own clock runs is not given the time that it takes.
         if since_ms is not None and not any(seat == acted and ms < since_ms for seat, ms in self._known):
             self._took(since_ms, now_ms)
@@ -100,6 +102,9 @@ class Timekeeper:
 
         ``late_ms``: so long it may have waited for the event loop. ``thought_ms``: from having the turn to sending, as
         the author has it; None: nothing is allowed for the network.
+
+        Nobody knows when in a time without a look at the network an act came. So all of that is the referee's, but not
+        what the author itself says that it thought: a stall in which it did gives it nothing.
         """
         clocks = game.clocks
         if clocks is None or (since_ms := clocks.seat(seat).since_ms) is None:
@@ -107,7 +112,10 @@ class Timekeeper:
         elapsed_ms, overhead_ms = stamp_ms - since_ms, self._taken_ms(since_ms, stamp_ms)
         # The loop may have been late before everybody was told: that is in there already.
         told_ms = max(since_ms, self._spans[-1][1]) if self._spans else since_ms
-        overhead_ms += min(late_ms, max(0, stamp_ms - told_ms))
+        late_ms = min(late_ms, max(0, stamp_ms - told_ms))
+        if thought_ms is not None:
+            late_ms = min(late_ms, max(0, elapsed_ms - overhead_ms - thought_ms))
+        overhead_ms += late_ms
         lag_ms = 0 if thought_ms is None else elapsed_ms - overhead_ms - thought_ms
         return clocks.charge(seat, stamp_ms, lag_ms=lag_ms, overhead_ms=overhead_ms)
 

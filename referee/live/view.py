@@ -15,6 +15,7 @@ from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.notation.outcomes import outcome
 from referee.v1 import game_pb2 as pb
+from referee.v1.game_service_pb2 import Snapshot
 
 _STATES = {
     Phase.JOINING: pb.GAME_STATE_JOINING,
@@ -148,6 +149,11 @@ _MEMBER_OF = {
     for field in pb.Position.DESCRIPTOR.oneofs_by_name["game"].fields
     if field.message_type is not None
 }
+
+
+def snapshot_message(record: Record) -> Snapshot:
+    """Return the game, what it was opened with, and its position."""
+    return Snapshot(game=game_message(record, record.open_data), position=position_message(record))
 
 
 def position_message(record: Record) -> pb.Position:

@@ -7,10 +7,15 @@ from collections import deque
 from dataclasses import dataclass, field
 from enum import Enum
 
+from referee.live.turns import Turns
 from referee.store.store import Row
 from referee.v1 import game_service_pb2 as pb
 
 QUEUE_ITEMS = 256
+WOKEN_AT_ONCE = 8
+"""Readers that can wait, in each round of the event loop: a thousand watchers of one game do not hold up every other
+game at each of its moves.
+"""
 
 
 class Ending(Enum):
@@ -66,43 +71,12 @@ class Item:
     """The id of a game that is new."""
 
 
-class FairWaker:
-    """Wakes readers that can wait, a few at a time: what comes in meanwhile, such as an act, is seen to in between.
-
-    Without it a thousand watchers of one game would hold up every other game at each of its moves.
-    """
-
-    AT_ONCE = 8
-
-    def __init__(self) -> None:
-        self._waiting: deque[Watcher] = deque()
-        self._is_turning = False
-
-    def add(self, watcher: Watcher) -> None:
-        """Have the watcher's reader woken in its turn."""
-        self._waiting.append(watcher)
-        if not self._is_turning:
-            self._is_turning = True
-            self._again()
-
-    def _turn(self) -> None:
-        for _ in range(min(self.AT_ONCE, len(self._waiting))):
-            self._waiting.popleft().wake()
-        self._is_turning = bool(self._waiting)
-        if self._is_turning:
-            self._again()
-
-    def _again(self) -> None:
-        # In the next round of the event loop, which begins with what has come in.
-        asyncio.get_running_loop().call_soon(self._turn)
-
-
 class Watcher:
     """Filled by live games, emptied by one reader; all on the event loop."""
 
     __slots__ = ("_ending", "_items", "_limit", "_waker", "_wake", "beat_due")
 
-    def __init__(self, limit: int = QUEUE_ITEMS, waker: FairWaker | None = None) -> None:
+    def __init__(self, limit: int = QUEUE_ITEMS, waker: Turns | None = None) -> None:
         """``waker``: for a reader that can wait while others play."""
         self.beat_due = False
         self._waker = waker
@@ -125,11 +99,11 @@ class Watcher:
             self._ending = ending
             self._ring()
 
-    def beat(self, waker: FairWaker | None = None) -> None:
+    def beat(self, waker: Turns | None = None) -> None:
         """Have the reader send a sign of life, if there is nothing else to send."""
         self.beat_due = True
         if waker is not None:
-            waker.add(self)
+            waker.add(self.wake)
         else:
             self._ring()
 
@@ -176,7 +150,7 @@ class Watcher:
 
     def _ring(self) -> None:
         if self._waker is not None:
-            self._waker.add(self)
+            self._waker.add(self.wake)
         else:
             self.wake()
 

@@ -11,6 +11,7 @@ from referee.live.answers import Accepted
 from referee.live.calls import Official, Who
 from referee.live.errors import BadField, GameOver, NotAwaited
 from referee.live.games import LiveGames
+from referee.live.turns import Work
 from referee.live.view import awaited_text
 from referee.log import remarks
 from referee.log.errors import LogError
@@ -43,13 +44,13 @@ class ArbiterService:
 
     async def GetDocket(self, request: pb.GetDocketRequest, caller: Caller) -> pb.GetDocketResponse:
         game_id = game_id_of(request.game_id)
-        game = await self._live_games.game(game_id, caller.account.charge)
+        game = await self._live_games.game(game_id, caller.account)
         arbitration = (record := await game.record()).game.arbitration
         shown = {*arbitration.disputes, *list(arbitration.rulings)[-_MOST_RULINGS:]}
         kept = await self._live_games.context.store.remarks(game_id, min(shown, default=record.size), record.size)
         texts = {seq: remarks.decode_remark(data).text for seq, data in kept.items() if seq in shown}
         # A long text costs as much as many a call: anybody can ask, and seats can have written 16 each.
-        caller.account.charge(len(texts))
+        caller.account.charge(Work.TEXT, len(texts))
         docket = docket_message(await game.record(), texts, _MOST_RULINGS)
         if not docket.HasField("result"):
             docket.calls.extend(map(call_message, game.calls.open))
@@ -59,7 +60,7 @@ class ArbiterService:
         game_id = game_id_of(request.game_id)
         caller.check_game(game_id)
         who = await self._who(caller, game_id)
-        game = await self._live_games.game(game_id, caller.account.charge)
+        game = await self._live_games.game(game_id, caller.account)
         record = await game.record()
         if record.game.is_over:
             raise GameOver("the game is over")
@@ -81,7 +82,7 @@ class ArbiterService:
     async def AnswerCall(self, request: pb.AnswerCallRequest, caller: Caller) -> pb.AnswerCallResponse:
         game_id = game_id_of(request.game_id)
         caller.check_game(game_id)
-        game = await self._live_games.game(game_id, caller.account.charge)
+        game = await self._live_games.game(game_id, caller.account)
         answered = game.calls.answer(request.number)
         if answered:
             by = caller.principal or "bearer"
@@ -91,7 +92,7 @@ class ArbiterService:
     async def EraseRemark(self, request: pb.EraseRemarkRequest, caller: Caller) -> pb.EraseRemarkResponse:
         game_id = game_id_of(request.game_id)
         caller.check_game(game_id)
-        game = await self._live_games.game(game_id, caller.account.charge)
+        game = await self._live_games.game(game_id, caller.account)
         if request.seq >= game.size:
             raise BadField("seq", f"an entry of the game, 0 to {game.size - 1}")
         erased = await self._live_games.context.store.erase_remark(game_id, request.seq)

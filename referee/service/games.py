@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
@@ -14,13 +13,14 @@ import structlog
 
 from referee.live.act import Act, Reply
 from referee.live.answers import Accepted, Answer, Refused
-from referee.live.archive import Archive
+from referee.live.archive import HASHED_AT_ONCE, Archive
 from referee.live.errors import BadField, Draining
 from referee.live.game import LiveGame
 from referee.live.games import LiveGames
 from referee.live.listing import Wanted
 from referee.live.timing import Receipt
-from referee.live.view import game_message, position_message
+from referee.live.turns import Work
+from referee.live.view import game_message
 from referee.live.watch import Commit, SeatWatcher, Watcher
 from referee.log import file
 from referee.log.errors import Code, LogError
@@ -81,9 +81,8 @@ class GameService:
         )
 
     async def GetGame(self, request: pb.GetGameRequest, caller: Caller) -> pb.GetGameResponse:
-        game = await self._game(request.game_id, caller)
-        record = await game.record()
-        return pb.GetGameResponse(game=game_message(record, record.open_data), position=position_message(record))
+        snapshot = await self._live_games.snapshot(game_id_of(request.game_id), caller.account)
+        return pb.GetGameResponse(game=snapshot.game, position=snapshot.position)
 
     async def ListGames(self, request: pb.ListGamesRequest, caller: Caller) -> pb.ListGamesResponse:
         wanted = Wanted.of(request)
@@ -95,11 +94,11 @@ class GameService:
         size = min(request.page_size or 50, 500)
         kind = f"games/{sha256(repr(wanted).encode()).hexdigest()}"
         before = page_of(request.page_token, kind) if request.page_token else None
-        games, following = await self._live_games.games(before, size, wanted)
+        games, following = await self._live_games.games(before, size, wanted, caller.account)
         if oversees:
             for number, game in enumerate(games, start=1):
                 if number % _NAMED_AT_ONCE == 0:
-                    await asyncio.sleep(0)  # acts do not wait for a long list
+                    await self._live_games.context.turns.next(caller.account)
                 for seat, principal in (await self._live_games.players(bytes.fromhex(game.id))).items():
                     game.seats[seat].principal = principal
         token = page_token(kind, following) if following is not None else ""
@@ -159,7 +158,7 @@ class GameService:
         if not isinstance(request, SubmitActRequest) and request.HasField("thought_ms"):
             thought_ms = request.thought_ms
         act = Act(intent, body, signature, receipt.at_ms, late_ms=receipt.late_ms, thought_ms=thought_ms)
-        return await self._live_games.game(game_id, caller.account.charge), act
+        return await self._live_games.game(game_id, caller.account), act
 
     async def _seat_in(self, caller: Caller, game_id: bytes) -> int | None:
         """Return the bearer's seat in the game, if it has one."""
@@ -172,15 +171,12 @@ class GameService:
     async def WatchGame(self, request: pb.WatchGameRequest, caller: Caller, responses: ResponseStream) -> None:
         game_id, after_seq = game_id_of(request.game_id), after_seq_of(request)
         watcher = self._heartbeats.watcher(self._queue_items)
-        game: Archive | LiveGame | None = None
-        if after_seq is not None:
-            game = await self._live_games.archive(game_id)
-        if game is None:
-            game = await self._live_games.game(game_id, caller.account.charge)
+        archive = await self._live_games.archive(game_id, caller.account)
+        game = archive or await self._live_games.game(game_id, caller.account)
         with self._watch_limits.place(game_id), self._heartbeats.of(watcher, responses, "WatchGame"):
-            if isinstance(game, Archive) and after_seq is not None:
+            if isinstance(game, Archive):
                 await tell(self._live_games, game, after_seq, responses, watcher)
-            elif isinstance(game, LiveGame):
+            else:
                 await watch(self._live_games, game, after_seq, responses, watcher)
 
     async def PlayGame(self, caller: Caller, requests: RequestStream, responses: ResponseStream) -> None:
@@ -191,7 +187,7 @@ class GameService:
         author = await self.author_in(caller, game_id)
         if author is None:
             raise PermissionDenied("the token is for another game, or for no seat of this one")
-        game = await self._live_games.game(game_id, caller.account.charge)
+        game = await self._live_games.game(game_id, caller.account)
         watcher = Watcher(self._queue_items)
 
         async def take(act: pb.SignedAct) -> None:
@@ -255,7 +251,8 @@ class GameService:
 
     async def log_file(self, game_id: bytes, caller: Caller) -> AsyncGenerator[bytes]:
         """Yield the game's file as it stands, in pieces. Raises as ``LiveGames.game``."""
-        log = await self._live_games.archive(game_id) or await self._live_games.game(game_id, caller.account.charge)
+        archive = await self._live_games.archive(game_id, caller.account)
+        log = archive or await self._live_games.game(game_id, caller.account)
         stream = BytesIO()
         writer = file.Writer(stream)
         writer.header(await self._live_games.context.store.header(game_id))
@@ -263,7 +260,11 @@ class GameService:
         certificates: dict[int, list[bytes]] = {}
         words: dict[int, bytes] = {}
         room, room_for_words = _CERTIFICATE_BYTES, _REMARK_BYTES
+        turns = self._live_games.context.turns
         async for row in log.rows():
+            if row.seq % HASHED_AT_ONCE == 0:
+                await turns.next(caller.account)
+                caller.account.charge(Work.READ, HASHED_AT_ONCE)
             writer.entry(row.data)
             note = row.note
             if row.seq % _ENTRIES_AT_ONCE == 0:
@@ -299,7 +300,7 @@ class GameService:
         return pb.AbortGameResponse(game=game_message(await game.record()))
 
     async def _game(self, game_id: str, caller: Caller) -> LiveGame:
-        return await self._live_games.game(game_id_of(game_id), caller.account.charge)
+        return await self._live_games.game(game_id_of(game_id), caller.account)
 
 
 def _answer(game: LiveGame, answer: Answer) -> pb.SubmitIntentResponse:

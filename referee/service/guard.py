@@ -20,6 +20,7 @@ from google.protobuf.message_factory import GetMessageClass
 from grpc_status import rpc_status
 
 from referee.live.errors import BadField, Draining, LimitReached
+from referee.live.turns import Turns, Work
 from referee.live.watch import Ending, Watcher
 from referee.service import errors
 from referee.service.auth import Authenticator, Caller, Context
@@ -35,6 +36,8 @@ MAX_REQUEST_BYTES = 1 << 20
 MAX_ACT_BYTES = 20 << 10
 """Largest act, by itself or as the message of a stream: an intent of 16 KiB and what goes with it."""
 ACTS = frozenset({"referee.v1.GameService/SubmitIntent"})
+PAID_BYTES = 8 << 10
+"""Of an answer: each piece of that size is charged."""
 CALL_S = 30.0
 WRITE_S = 30.0
 
@@ -46,10 +49,24 @@ class Gone(Exception):
 class ResponseStream:
     """Where the messages of one stream go, one at a time."""
 
-    __slots__ = ("_begun", "_context", "_given_up", "_task", "caller", "last_s", "since_s", "watcher")
+    __slots__ = (
+        "_begun",
+        "_context",
+        "_given_up",
+        "_is_charged",
+        "_sent",
+        "_task",
+        "caller",
+        "last_s",
+        "since_s",
+        "watcher",
+    )
 
-    def __init__(self, context: Context, caller: Caller) -> None:
+    def __init__(self, context: Context, caller: Caller, *, is_charged: bool = False) -> None:
+        """``is_charged``: whether the caller pays for what is sent."""
         self._context = context
+        self._is_charged = is_charged
+        self._sent = 0
         self.caller = caller
         self.watcher: Watcher | None = None
         """The watcher that feeds the stream, if there is one; through it the stream can be ended."""
@@ -72,6 +89,8 @@ class ResponseStream:
                 self._begun = True
             self.since_s = monotonic()
             await self._context.write(data)
+            if self._is_charged:
+                self._sent = charge_answer(self.caller, len(data), self._sent)
         except asyncio.CancelledError as error:
             if not self._given_up or self._task is None:
                 raise
@@ -232,6 +251,8 @@ class Gate:
     calls: Calls
     on_error: Callable[[str, str], None]
     """Called with the method and the reason of every call that ends with an error."""
+    turns: Turns
+    """For everything but acts."""
 
 
 def handler(service: ServiceDescriptor, servicer: object, gate: Gate) -> grpc.GenericRpcHandler:
@@ -273,18 +294,33 @@ def _unary(request_class: type[Message], behaviour: Unary, name: str, gate: Gate
             request = _parse(request_class, data, most)
             task = calls.begin(caller, context)
             try:
+                if not is_free:
+                    await gate.turns.next(caller.account)
                 response = await behaviour(request, caller)
             except asyncio.CancelledError as cancelled:
                 raise calls.why(task, cancelled) from None
             finally:
                 calls.end(task)
-            return response.SerializeToString()
+            answer = response.SerializeToString()
+            if not is_free:
+                charge_answer(caller, len(answer))
+            return answer
         except Exception as error:  # noqa: BLE001 - each becomes a status, and what nobody expected an incident
             if is_free and caller is not None:
                 charge(caller, error)
             await abort(context, error, name, gate)
 
     return call
+
+
+def charge_answer(caller: Caller, size: int, sent: int = 0) -> int:
+    """Charge an answer of ``size`` bytes, or one more message of a stream with ``sent`` so far; return their sum.
+
+    What is charged is each full ``PAID_BYTES``, as the request itself paid for a short answer.
+    """
+    if pieces := (sent + size) // PAID_BYTES - sent // PAID_BYTES:
+        caller.account.charge(Work.SEND, pieces)
+    return sent + size
 
 
 def charge(caller: Caller, error: Exception) -> None:
@@ -297,10 +333,11 @@ def charge(caller: Caller, error: Exception) -> None:
 def _stream(request_class: type[Message], behaviour: Streaming, name: str, gate: Gate) -> Any:
     async def call(data: bytes, context: Context) -> None:
         try:
-            responses = await _admit(name, context, gate.door)
+            responses = await _admit(name, context, gate.door, is_charged=True)
             request = _parse(request_class, data, MAX_REQUEST_BYTES)
             with responses.caller.account.stream(), gate.calls.stream(responses):
                 try:
+                    await gate.turns.next(responses.caller.account)
                     await behaviour(request, responses.caller, responses)
                 except Gone:
                     if responses.watcher is not None or not responses.is_given_up:
@@ -327,12 +364,12 @@ def _talk(request_class: type[Message], behaviour: Talking, name: str, gate: Gat
     return call
 
 
-async def _admit(name: str, context: Context, door: Authenticator) -> ResponseStream:
+async def _admit(name: str, context: Context, door: Authenticator, *, is_charged: bool = False) -> ResponseStream:
     """Admit the caller to this stream."""
     caller = await door.caller(context)
     caller.account.draw()
     caller.check_method(name)
-    return ResponseStream(context, caller)
+    return ResponseStream(context, caller, is_charged=is_charged)
 
 
 def _parse(request_class: type[Message], data: bytes, most: int) -> Message:

@@ -7,8 +7,7 @@ What counts, and what never does:
   that fails or is refused, and one that was answered before, draws one request afterwards.
 - Who has nothing left gets LIMIT with RetryInfo; acts get it before their signature is checked. The exception is an act
   for the current head by an author whose act is awaited now: it is always judged, as it may be the right one.
-- Whoever has a game replayed that is over is charged a request for each of its entries, and whoever asks for a
-  docket one for each text in it.
+- Whatever takes the referee more work than a request does is charged afterwards, by ``PRICES``.
 - A token that is unknown draws from the address that it came from.
 
 An account refills at a steady rate and holds ten seconds' worth.
@@ -23,12 +22,22 @@ from time import monotonic
 
 from referee.live.errors import LimitReached
 from referee.live.game import LiveGame
+from referee.live.turns import Work
 from referee.log.errors import LogError
 from referee.log.intent import author_of, decode_intent
 from referee.service.turn_messages import awaited
 
 REQUESTS_PER_S = 500.0
 STREAMS = 2_000
+PRICES = {
+    Work.REQUEST: 1.0,
+    Work.REPLAY: 1.0,
+    Work.TEXT: 1.0,
+    Work.LIST: 1 / 16,
+    Work.READ: 1 / 32,
+    Work.SEND: 1.0,
+}
+"""Requests that each piece of work costs: about in proportion to its processor time."""
 _HELD_S = 10.0
 _MANY = 4096
 
@@ -55,10 +64,11 @@ class Account:
             raise self.exhausted()
         self.charge()
 
-    def charge(self, requests: int = 1) -> None:
-        """Charge requests that were made already."""
+    def charge(self, work: Work = Work.REQUEST, count: int = 1) -> None:
+        """Charge work that is done already, or will be; nobody has to wait for longer than from an empty account."""
         now = monotonic()
-        self._full_s = min(max(self._full_s, now) + requests * self._interval_s, now + self._held_s)
+        cost_s = count * PRICES[work] * self._interval_s
+        self._full_s = min(max(self._full_s, now) + cost_s, now + self._held_s)
 
     @property
     def is_empty(self) -> bool:

@@ -229,7 +229,7 @@ class Server:
             solver = SolverService(self.live_games, self.workers, self._worker_queue, self._calls, bounds)
             servicers["referee.v1.SolverService"] = solver
         services = [service for service in SERVICES if service.full_name in servicers]
-        gate = guard.Gate(door, self._calls, self._counters.failed)
+        gate = guard.Gate(door, self._calls, self._counters.failed, self.live_games.context.turns)
         names = [service.full_name for service in services]
         guests: Any = ForeignServices(gate)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, guests)

@@ -78,7 +78,7 @@ class SolverService:
         return response
 
     async def ExplainMove(self, request: pb.ExplainMoveRequest, caller: Caller) -> pb.ExplainMoveResponse:
-        game = await self._live_games.game(game_id_of(request.game_id), caller.account.charge)
+        game = await self._live_games.game(game_id_of(request.game_id), caller.account)
         record = await game.record()
         question, violations = self._question(record, request.move)
         response = pb.ExplainMoveResponse(size=record.size)
@@ -145,7 +145,7 @@ class SolverService:
     async def ProveDecided(self, request: pb.ProveDecidedRequest, caller: Caller) -> pb.ProveDecidedResponse:
         if request.WhichOneof("of") != "game_id":
             return await self._answer("ProveDecided", request, pb.ProveDecidedResponse(), caller)
-        live = await self._live_games.game(game_id_of(request.game_id), caller.account.charge)
+        live = await self._live_games.game(game_id_of(request.game_id), caller.account)
         record = await live.record()
         game, opened = record.game, record.opened
         if (result := game.result()) is not None:

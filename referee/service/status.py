@@ -11,6 +11,7 @@ from referee import __version__
 from referee.live.errors import BadField, LiveGameError
 from referee.live.game import LiveGame
 from referee.live.games import LiveGames
+from referee.live.turns import Payer
 from referee.live.view import (
     asked_to_consent,
     awaited_seats,
@@ -66,7 +67,7 @@ class StatusService:
         if len(page) > size:
             since_ms, game_id = _key(page[size - 1])
             response.next_page_token = f"{since_ms}-{game_id.hex()}"
-        response.games.extend(await self._games(page[:size]))
+        response.games.extend(await self._games(page[:size], caller.account))
         if oversees:
             response.set_aside.extend(
                 pb.GameSetAside(id=game_id.hex(), why=why.what) for game_id, why in self._live_games.aside.items()
@@ -102,13 +103,13 @@ class StatusService:
         server.MergeFrom(self._about(open_games))
         return server
 
-    async def _games(self, games: Sequence[LiveGame]) -> list[pb.GameStatus]:
+    async def _games(self, games: Sequence[LiveGame], payer: Payer) -> list[pb.GameStatus]:
         """Return the games, but for those that are over by the time that they are looked at."""
         found = []
         until = asyncio.get_running_loop().time() + _PATIENCE_S
         for number, game in enumerate(games):
             if number % _AT_ONCE == _AT_ONCE - 1:
-                await asyncio.sleep(0)  # acts do not wait for a long list
+                await self._live_games.context.turns.next(payer)
             record = await _record(game, until)
             if not game.is_closed:
                 found.append(self._game(game, record))

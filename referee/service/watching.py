@@ -12,8 +12,9 @@ from referee.live.archive import Archive
 from referee.live.errors import BadField, Draining, LimitReached
 from referee.live.game import LiveGame
 from referee.live.games import LiveGames
-from referee.live.view import game_message, position_message
-from referee.live.watch import Ending, FairWaker, Watcher
+from referee.live.turns import Turns
+from referee.live.view import snapshot_message
+from referee.live.watch import WOKEN_AT_ONCE, Ending, Watcher
 from referee.service.guard import ResponseStream
 from referee.v1 import game_service_pb2 as pb
 
@@ -100,7 +101,7 @@ class Heartbeats:
         self.ended: Counter[tuple[str, str]] = Counter()
         """Streams that have ended, by kind and why: the name of an ``Ending``, ``stalled`` or ``left``."""
         self._task: asyncio.Task[None] | None = None
-        self._waker = FairWaker()
+        self._waker = Turns(WOKEN_AT_ONCE)
 
     def watcher(self, limit: int) -> Watcher:
         """Return the watcher of a stream that only watches."""
@@ -165,7 +166,7 @@ async def begin(live_games: LiveGames, game: LiveGame, after_seq: int | None, wa
     if after_seq is None:
         record = await game.record()
         # No await between the picture and the place from which on entries follow.
-        snapshot = pb.Snapshot(game=game_message(record, record.open_data), position=position_message(record))
+        snapshot = snapshot_message(record)
         seq = game.watch(watcher) - 1
         await send(pb.WatchGameResponse(seq=seq, snapshot=snapshot).SerializeToString())
     else:
@@ -182,8 +183,13 @@ async def watch(
     live_games: LiveGames, game: LiveGame, after_seq: int | None, responses: ResponseStream, watcher: Watcher
 ) -> None:
     """Return after Closing; raises ``LiveGameError`` before the first message, if at all."""
+
+    async def send(data: bytes) -> None:
+        await live_games.context.turns.next(responses.caller.account)
+        await responses.send(data)
+
     try:
-        seq = await begin(live_games, game, after_seq, watcher, responses.send)
+        seq = await begin(live_games, game, after_seq, watcher, send)
         while not isinstance(found := await watcher.next(), Ending):
             if found is None:
                 await responses.send(heartbeat(seq, live_games.context.time.now_ms()))
@@ -196,13 +202,20 @@ async def watch(
 
 
 async def tell(
-    live_games: LiveGames, game: Archive, after_seq: int, responses: ResponseStream, watcher: Watcher
+    live_games: LiveGames, game: Archive, after_seq: int | None, responses: ResponseStream, watcher: Watcher
 ) -> None:
     """Send what there is of a game that is over. Raise ``LiveGameError`` before the first message, if at all."""
     if live_games.is_draining():
         raise Draining("the referee is stopping")
-    seq = after_seq
-    async for commit in game.commits_after(after_seq):
+    payer = responses.caller.account
+    if after_seq is None:
+        seq = game.game.size - 1
+        snapshot = await live_games.snapshot(game.game_id, payer)
+        await responses.send(pb.WatchGameResponse(seq=seq, snapshot=snapshot).SerializeToString())
+    else:
+        seq = after_seq
+    async for commit in game.commits_after(seq):
+        await live_games.context.turns.next(payer)
         if live_games.is_draining():
             watcher.end(Ending.DRAINING)
         if watcher.ending is not None:

@@ -10,7 +10,7 @@ import sys
 from rich.console import Console
 from rich.table import Table
 
-from tests.bench import acts, audit, ceiling, crowd, rules, shares
+from tests.bench import acts, audit, ceiling, crowd, floods, rules, shares
 from tests.bench.measure import Figure
 
 SECTIONS = {
@@ -19,6 +19,7 @@ SECTIONS = {
     "shares": ("what an act is made of, microseconds, each step alone", shares),
     "acts": ("acts a second over gRPC, durable and signed for; server and client have a core each", acts),
     "crowd": ("many at once", crowd),
+    "floods": ("players while strangers ask for all they can; the floor is the quiet run", floods),
     "ceiling": (f"acts a second of {ceiling.GAMES} games with something left out, or at two referees", ceiling),
 }
 

@@ -13,7 +13,8 @@ from referee.live.answers import Accepted, Answer
 from referee.live.context import Context
 from referee.live.game import LiveGame
 from referee.live.games import LiveGames
-from referee.live.watch import Commit, Ending, FairWaker, Item, Watcher
+from referee.live.turns import Turns
+from referee.live.watch import WOKEN_AT_ONCE, Commit, Ending, Item, Watcher
 from referee.log import intent
 from referee.log.engines import installed
 from referee.log.entry import Clock, decode_entry
@@ -142,7 +143,7 @@ async def test_an_engine_that_fails_changes_nothing(tmp_path: Path) -> None:
 async def test_a_watcher_gets_everything_or_is_told() -> None:
     watcher = Watcher(limit=2)
     commits = [Commit(b"game", [Row(seq, b"", b"note")]) for seq in range(6)]
-    watcher.beat(FairWaker())
+    watcher.beat(Turns())
     assert await watcher.next() is None
     for commit in commits[:2]:
         watcher.push(commit)
@@ -157,7 +158,7 @@ async def test_a_watcher_gets_everything_or_is_told() -> None:
 
 async def test_many_who_watch_do_not_hold_up_who_acts() -> None:
     """Between a few readers and the next few there is room for what has come in."""
-    waker, awake = FairWaker(), list[int]()
+    waker, awake = Turns(WOKEN_AT_ONCE), list[int]()
     watchers = [Watcher(waker=waker) for _ in range(100)]
 
     async def read(number: int) -> None:
@@ -179,4 +180,4 @@ async def test_many_who_watch_do_not_hold_up_who_acts() -> None:
 
         loop.call_soon(act)
     assert awake == list(range(100))
-    assert max(after - before for before, after in pairwise(seen)) <= FairWaker.AT_ONCE
+    assert max(after - before for before, after in pairwise(seen)) <= WOKEN_AT_ONCE

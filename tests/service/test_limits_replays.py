@@ -105,7 +105,7 @@ async def test_so_many_wait_for_a_replay(monkeypatch: pytest.MonkeyPatch) -> Non
     entered: list[int] = []
 
     async def ask(number: int, account: Account | None) -> None:
-        async with replays.turn(account.charge if account is not None else None):
+        async with replays.turn(account):
             entered.append(number)
             await asyncio.sleep(0)
 
