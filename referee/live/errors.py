@@ -63,8 +63,12 @@ class BadField(LiveGameError):
         self.expected = expected
 
 
+RETRY_S = 1.0
+"""Until to try again, where nobody knows when there will be room."""
+
+
 class LimitReached(LiveGameError):
-    """Too many or too large: ``limit`` names what is. ``retry_s``: waiting so long helps; 0 if that is not known."""
+    """Too many or too large: ``limit`` names what is. ``retry_s``: waiting so long helps; 0: it does not."""
 
     def __init__(self, limit: str, *, retry_s: float = 0) -> None:
         super().__init__(f"limit reached: {limit}")

@@ -13,7 +13,7 @@ from google.protobuf.message import DecodeError
 from referee.live.answers import Answer
 from referee.live.archive import Archive, Replays
 from referee.live.context import Context
-from referee.live.errors import Draining, LimitReached, UnknownGame, Unsound
+from referee.live.errors import RETRY_S, Draining, LimitReached, UnknownGame, Unsound
 from referee.live.game import LiveGame
 from referee.live.listing import Wanted
 from referee.live.opening import Prepared, bad_field, prepare
@@ -218,7 +218,7 @@ class LiveGames:
         if self._draining:
             raise Draining("the referee is stopping: no new games")
         if len(self._open) >= self._max_open_games:
-            raise LimitReached("open games")
+            raise LimitReached("open games", retry_s=RETRY_S)
         prepared = prepare(request, self.context.engines, self._producer)
         try:
             game, opened = LiveGame.begin(self.context, prepared.open_data, prepared.opening, self)

@@ -3,7 +3,8 @@
 gRPC asks for a handler when a call begins and calls it when the whole request is there, which may be never; of that no
 handler hears, and gRPC has no time limit for it. So such calls are counted here. While there are few, as ever, a method
 is handled as gRPC does it best; while there are many, further ones read their request themselves, and those are
-streams of their address: so many, and each for so long.
+streams of who calls: so many, and each for so long. Whoever has a token is known by it before that, and so not shut out
+by what others at the same address do.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from weakref import WeakSet
 import grpc
 
 from referee.live.errors import BadField, LimitReached
-from referee.service.auth import Caller, Context
+from referee.service.auth import Context, Unauthenticated
 from referee.service.guard import Gate, Gone, ResponseStream, abort
+from referee.service.limits import Account
 
 MOST_WAITING = 256
 """Calls without their request that are handled by gRPC."""
@@ -81,8 +83,8 @@ class Admission(grpc.GenericRpcHandler):
 
         async def call(_: object, context: Context) -> None:
             try:
-                account = gate.door.address(context)
-                with account.stream(), gate.calls.stream(ResponseStream(context, Caller(account=account))):
+                caller = await gate.door.caller(context)
+                with caller.account.stream(), gate.calls.stream(ResponseStream(context, caller)):
                     request = await _request(handler, context)
             except Gone:
                 return
@@ -109,7 +111,7 @@ async def _request(handler: Handler, context: Context) -> Any:
 
 
 class ForeignServices:
-    """Services of others, such as health and reflection: served like ours, and charged to who calls, by its address."""
+    """Services of others, such as health and reflection: served like ours, and charged to who calls."""
 
     def __init__(self, gate: Gate) -> None:
         self._gate = gate
@@ -133,19 +135,27 @@ class _ForeignService(grpc.GenericRpcHandler):
         return _charged(handler, details.method.removeprefix("/"), self._gate) if handler is not None else None
 
 
+async def _account(context: Context, gate: Gate) -> Account:
+    """Return what the call draws from. These services are for everybody: a token that is none does no harm."""
+    try:
+        return (await gate.door.caller(context)).account
+    except Unauthenticated:
+        return gate.door.address(context)
+
+
 def _charged(handler: Handler, name: str, gate: Gate) -> Handler:
     coders = (handler.request_deserializer, handler.response_serializer)
 
     async def unary(request: Any, context: Context) -> Any:
         try:
-            gate.door.address(context).draw()
+            (await _account(context, gate)).draw()
         except LimitReached as error:
             await abort(context, error, name, gate)
         return await handler.unary_unary(request, context)
 
     async def stream(request: Any, context: Context) -> None:
         try:
-            account = gate.door.address(context)
+            account = await _account(context, gate)
             account.draw()
             with account.stream():
                 await handler.unary_stream(request, context)
@@ -154,13 +164,22 @@ def _charged(handler: Handler, name: str, gate: Gate) -> Handler:
 
     async def talk(requests: Any, context: Context) -> AsyncIterator[Any]:
         try:
-            account = gate.door.address(context)
+            account = await _account(context, gate)
             account.draw()
             with account.stream():
-                async for response in handler.stream_stream(requests, context):
+                async for response in handler.stream_stream(_drawing(requests, account), context):
                     yield response
         except LimitReached as error:
             await abort(context, error, name, gate)
+
+    async def _drawing(requests: AsyncIterator[Any], account: Account) -> AsyncIterator[Any]:
+        # The first came with the stream, which has drawn for it.
+        is_first = True
+        async for request in requests:
+            if not is_first:
+                account.draw()
+            is_first = False
+            yield request
 
     if handler.request_streaming:
         return grpc.stream_stream_rpc_method_handler(talk, *coders)

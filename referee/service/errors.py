@@ -78,9 +78,6 @@ _OF_LOG = {
     Code.LIMIT: "LIMIT",
 }
 
-RETRY_S = 1.0
-"""Retry delay for transient failures."""
-
 _log = structlog.get_logger("referee.errors")
 
 
@@ -115,7 +112,7 @@ def retry_s(error: Exception) -> float:
         case errors.LimitReached(retry_s=wait_s):
             return wait_s
         case errors.Draining() | StoreFailed():
-            return RETRY_S
+            return errors.RETRY_S
     return 0
 
 

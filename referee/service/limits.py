@@ -20,7 +20,7 @@ from contextlib import contextmanager
 from ipaddress import IPv6Address
 from time import monotonic
 
-from referee.live.errors import LimitReached
+from referee.live.errors import RETRY_S, LimitReached
 from referee.live.game import LiveGame
 from referee.live.turns import Work
 from referee.log.errors import LogError
@@ -89,7 +89,7 @@ class Account:
     def stream(self) -> Iterator[None]:
         """Count one stream while it is open. Raise ``LimitReached``."""
         if self.streams >= self._most_streams:
-            raise LimitReached("streams")
+            raise LimitReached("streams", retry_s=RETRY_S)
         self.streams += 1
         try:
             yield

@@ -14,8 +14,6 @@ from typing import Any
 import grpc
 import structlog
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection
-from grpc_reflection.v1alpha.reflection_pb2_grpc import add_ServerReflectionServicer_to_server
 
 from referee import __version__
 from referee.live.context import Context
@@ -38,6 +36,7 @@ from referee.service.machine import Machine
 from referee.service.metrics import Exposition, RefereeCollector
 from referee.service.permissions import SERVICES
 from referee.service.proofs import asking
+from referee.service.reflection import add_reflection
 from referee.service.rules import RulesService
 from referee.service.solver import RLIMIT, SEARCH_S, Bounds, SolverService
 from referee.service.status import StatusService
@@ -233,9 +232,7 @@ class Server:
         names = [service.full_name for service in services]
         guests: Any = ForeignServices(gate)
         health_pb2_grpc.add_HealthServicer_to_server(self._health, guests)
-        add_ServerReflectionServicer_to_server(  # type: ignore[no-untyped-call]
-            reflection.aio.ReflectionServicer((*names, health.SERVICE_NAME, reflection.SERVICE_NAME)), guests
-        )
+        add_reflection((*names, health.SERVICE_NAME), guests)
         ours = [guard.handler(service, servicers[service.full_name], gate) for service in services]
         self._server.add_generic_rpc_handlers([Admission([*ours, *guests.handlers], gate)])
         for name in ("", *names):

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from time import monotonic
 
 from referee.live.archive import Archive
-from referee.live.errors import BadField, Draining, LimitReached
+from referee.live.errors import RETRY_S, BadField, Draining, LimitReached
 from referee.live.game import LiveGame
 from referee.live.games import LiveGames
 from referee.live.turns import Turns
@@ -50,9 +50,9 @@ class WatchLimits:
     def place(self, game_id: bytes) -> Iterator[None]:
         """Take a place until it is left. Raise ``LimitReached``."""
         if self._of_game[game_id] >= self._most_of_game:
-            raise LimitReached("watchers of this game")
+            raise LimitReached("watchers of this game", retry_s=RETRY_S)
         if self._of_game.total() >= self._most:
-            raise LimitReached("watchers")
+            raise LimitReached("watchers", retry_s=RETRY_S)
         self._of_game[game_id] += 1
         try:
             yield

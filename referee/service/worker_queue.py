@@ -14,13 +14,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from time import monotonic
 
-from referee.live.errors import Draining, LimitReached
+from referee.live.errors import RETRY_S, Draining, LimitReached
 from referee.service.counters import Distribution
 from referee.service.limits import Account, TookTooLong
 
 MOST, MOST_OF_ONE = 64, 8
 """Questions at one time, of all callers and of one; those that wait and those that have a worker."""
-RETRY_S = 1.0
 SECONDS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)
 
 

@@ -62,7 +62,7 @@ async def _watch(stub: pb_grpc.GameServiceAsyncStub, _: grpc.aio.Channel, game_i
     return [message async for message in stub.WatchGame(pb.WatchGameRequest(game_id=game_id, after_seq=-1))]
 
 
-async def _reflect(_: pb_grpc.GameServiceAsyncStub, channel: grpc.aio.Channel, __: str) -> object:
+async def _reflect(_: pb_grpc.GameServiceAsyncStub, channel: Any, __: str) -> object:
     async def requests() -> AsyncIterator[reflection_pb2.ServerReflectionRequest]:
         for _ in range(300):
             yield reflection_pb2.ServerReflectionRequest(file_containing_symbol="referee.v1.GameService")

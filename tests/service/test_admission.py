@@ -15,7 +15,7 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from referee.service import admission
 from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import running
-from tests.service.player import Client, connected, refusal, refused
+from tests.service.player import Client, bearer, connected, refusal, refused
 from tests.service.test_limits import SPARSE, let_in, to_the_end
 
 METHODS = ("referee.v1.GameService/SubmitIntent", "referee.v1.GameService/WatchGame", "grpc.health.v1.Health/Check")
@@ -77,6 +77,36 @@ async def test_calls_without_a_request_are_streams_of_their_address(
         await let_in(client, game_id)
 
 
+async def test_strangers_calls_without_a_request_shut_out_nobody_with_a_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Behind one address: a club, or a proxy."""
+    monkeypatch.setattr(admission, "MOST_WAITING", 0)
+    apart = {"grpc.use_local_subchannel_pool": 1}
+    async with (
+        running(tmp_path / "data", max_streams=3) as (server, client),
+        connected(server.address, "", **apart) as other,
+    ):
+        play = await client.play()
+        await play.steps(1)  # its stream, which has no token, is the first of this address
+        calls = [begun(other, METHODS[i % 3]) for i in range(6)]
+        ends = [asyncio.ensure_future(ended(call)) for call in calls]
+        for refused_ in itertools.islice(asyncio.as_completed(ends), 4):
+            found = refusal(await refused_)
+            assert (found.reason, found.metadata, found.retry_s > 0) == ("LIMIT", {"limit": "streams"}, True)
+        await play.steps(3)
+        token = bearer(client.organiser)
+        await client.games.ListGames(pb.ListGamesRequest(), metadata=token)
+        health: Any = health_pb2_grpc.HealthStub(client.channel)
+        await health.Check(health_pb2.HealthCheckRequest(), metadata=token)
+        await client.create()
+        assert (await refused(client.games.ListGames(pb.ListGamesRequest()))).metadata == {"limit": "streams"}
+        for end in ends:
+            end.cancel()
+        for call in calls:
+            call.cancel()
+
+
 async def ended(call: Any) -> grpc.aio.AioRpcError:
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await to_the_end(call)
@@ -95,6 +125,24 @@ async def test_health_and_reflection_cost_their_address(tmp_path: Path) -> None:
         await call.write(reflection_pb2.ServerReflectionRequest(list_services=""))
         assert (await refused(call)).metadata == {"limit": "requests"}
         await client.create()
+
+
+async def test_every_request_for_reflection_counts(tmp_path: Path) -> None:
+    """Also those that come on one stream; and its two versions say the same."""
+    names = []
+    for version in ("v1", "v1alpha"):
+        async with running(tmp_path / version, requests_per_s=SPARSE) as (_, client):
+            call: Any = client.channel.stream_stream(
+                f"/grpc.reflection.{version}.ServerReflection/ServerReflectionInfo",
+                request_serializer=reflection_pb2.ServerReflectionRequest.SerializeToString,
+                response_deserializer=reflection_pb2.ServerReflectionResponse.FromString,
+            )()
+            await call.write(reflection_pb2.ServerReflectionRequest(list_services=""))
+            names.append([service.name for service in (await call.read()).list_services_response.service])
+            await call.write(reflection_pb2.ServerReflectionRequest(list_services=""))
+            assert (await refused(call)).metadata == {"limit": "requests"}
+    assert names[0] == names[1]
+    assert {"grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"} < set(names[0])
 
 
 async def test_watchers_of_the_health_are_streams(tmp_path: Path) -> None:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import os
 import sys
 from asyncio.subprocess import PIPE
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import grpc
 import pytest
+from google.protobuf.descriptor_pb2 import FileDescriptorProto
+from google.rpc.error_details_pb2 import ErrorInfo
 from grpc_health.v1 import health
-from grpc_reflection.v1alpha import reflection
+from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from referee.service.permissions import SERVICES
+from referee.service.reflection import ALPHA, V1
 from tests.service.conftest import running
 
 BUF = Path(sys.executable).parent / "buf"
@@ -50,7 +54,7 @@ async def test_what_is_served_can_be_found_out_and_called(tmp_path: Path) -> Non
         code, listed = await curl(server.address, "", None, "--list-services")
         assert code == 0, listed
         ours = {service.full_name for service in SERVICES}
-        assert set(listed.split()) == ours | {health.SERVICE_NAME, reflection.SERVICE_NAME}
+        assert set(listed.split()) == ours | {health.SERVICE_NAME, ALPHA, V1}
         _, methods = await curl(server.address, "", None, "--list-methods")
         assert set(methods.split()) >= {f"{s.full_name}/{method.name}" for s in SERVICES for method in s.methods}
 
@@ -68,8 +72,25 @@ async def test_health_is_told(tmp_path: Path, service: str) -> None:
         assert told == {"status": "SERVING"}
 
 
-async def test_an_error_keeps_its_status_and_words(tmp_path: Path) -> None:
+@pytest.mark.parametrize("version", ["v1", "v1alpha"])
+async def test_an_error_keeps_its_status_words_and_reason(tmp_path: Path, version: str) -> None:
     async with running(tmp_path / "data") as (server, _):
-        code, out = await curl(server.address, "/referee.v1.GameService/GetGame", {"game_id": "?"})
+        words = ("--reflect-protocol", f"grpc-{version}")
+        code, out = await curl(server.address, "/referee.v1.GameService/GetGame", {"game_id": "?"}, *words)
         assert code == grpc.StatusCode.INVALID_ARGUMENT.value[0] << 3, "as buf documents it"
-        assert json.loads(out)["message"] == "game_id: expected 32 lower-case hexadecimal digits"
+        told = json.loads(out)
+        assert told["message"] == "game_id: expected 32 lower-case hexadecimal digits"
+        (detail,) = told["details"]
+        assert detail["type"] == "google.rpc.ErrorInfo"
+        info = ErrorInfo.FromString(base64.b64decode(detail["value"] + "=="))
+        assert (info.reason, info.metadata["field"]) == ("INVALID_ARGUMENT", "game_id")
+
+
+@pytest.mark.parametrize("name", ["ErrorInfo", "RetryInfo", "BadRequest"])
+async def test_what_errors_tell_can_be_looked_up(tmp_path: Path, name: str) -> None:
+    async with running(tmp_path / "data") as (_, client):
+        stub: Any = reflection_pb2_grpc.ServerReflectionStub(cast("Any", client.channel))
+        asked = reflection_pb2.ServerReflectionRequest(file_containing_symbol=f"google.rpc.{name}")
+        (answer,) = [answer async for answer in stub.ServerReflectionInfo(iter([asked]))]
+        files = map(FileDescriptorProto.FromString, answer.file_descriptor_response.file_descriptor_proto)
+        assert name in {message.name for file in files for message in file.message_type}
