@@ -159,6 +159,11 @@ class Authenticator:
             known.check_valid(self._now_ms())
         return known
 
+    @property
+    def kept(self) -> dict[str, int]:
+        """How many callers and their accounts are remembered."""
+        return {"callers": len(self._known), "accounts": len(self._accounts)}
+
     def forget(self, digest: bytes) -> None:
         """Forget the token: the store knows something else about it from now on."""
         self._known = {place: known for place, known in self._known.items() if known.digest != digest}

@@ -53,6 +53,8 @@ class Load:
     """Reasons with which acts were not done, in order."""
     turns: int | None = None
     """The most turns of a new game; a whole game if None."""
+    rules: tuple[str, ...] = ("alhambra",)
+    """The games of ``table``, one after the other."""
 
     def __post_init__(self) -> None:
         self.stub: Any = game_service_pb2_grpc.GameServiceStub(self.channel)
@@ -63,10 +65,12 @@ class Load:
         self._quiet = asyncio.Event()
         self._quiet.set()
 
-    async def create(self, seats: int) -> tuple[Told, list[str]]:
+    async def create(self, seats: int, rules_id: str = "alhambra") -> tuple[Told, list[str]]:
         """A new game and its tokens, whatever happens meanwhile."""
-        options = b"" if self.turns is None else codec("alhambra", 2).encode_options(Options(max_turns=self.turns))
-        request = pb.CreateGameRequest(rules_id="alhambra", seats=[log_pb2.Seat()] * seats, options=options)
+        options = b""
+        if self.turns is not None and rules_id == "alhambra":
+            options = codec(rules_id, 2).encode_options(Options(max_turns=self.turns))
+        request = pb.CreateGameRequest(rules_id=rules_id, seats=[log_pb2.Seat()] * seats, options=options)
         while True:
             try:
                 created = await self.stub.CreateGame(request, metadata=bearer(self.organiser), wait_for_ready=True)
