@@ -53,8 +53,6 @@ class Load:
     """Reasons with which acts were not done, in order."""
     turns: int | None = None
     """The most turns of a new game; a whole game if None."""
-    rules: tuple[str, ...] = ("alhambra",)
-    """The games of ``table``, one after the other."""
 
     def __post_init__(self) -> None:
         self.stub: Any = game_service_pb2_grpc.GameServiceStub(self.channel)
