@@ -33,7 +33,7 @@ GENERATED := .venv/generated.stamp
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup proto proto-baseline lint format check test test-long demo serve arena rig bench bench-solver compare crash attack fuzz differential theorems docs clean
+.PHONY: help setup proto proto-baseline lint format check test test-long demo serve arena rig bench bench-solver compare crash soak attack fuzz differential theorems docs clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -86,6 +86,9 @@ compare: $(BIN)/python ## Install other solvers, to be measured beside Z3
 
 crash: $(GENERATED) ## Kill the referee 200 times under load (ARGS="--rounds 20 --seed 7")
 	@$(BIN)/python -m tests.crash $(ARGS)
+
+soak: $(GENERATED) ## Let a club play for an hour: nothing is lost, nothing grows (ARGS="--seconds 600 --seed 7")
+	@$(BIN)/python -m tests.soak $(ARGS)
 
 attack: $(GENERATED) ## Damage copies of games in every way there is, audit the costliest files (ARGS="--only toy")
 	@$(BIN)/python -m tests.attacks $(ARGS)

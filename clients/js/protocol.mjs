@@ -22,6 +22,20 @@ const definition = loader.loadSync(
   { includeDirs: [PROTO, HERE], keepCase: true, longs: Number, enums: String, defaults: true, oneofs: true },
 );
 
+/** The generation of the API that these files are written for, and how the referee names its own. */
+export const GENERATION = "1";
+const KEY = "referee-api";
+/** Options of every channel: the user agent names the generation. */
+export const CHANNEL = { "grpc.primary_user_agent": `tile-referee-api/${GENERATION}` };
+
+/** What is wrong with the referee's generation, by the initial metadata of a stream; nothing if it names ours, or none. */
+export function otherGeneration(metadata) {
+  const [spoken] = metadata.get(KEY);
+  if (spoken === undefined || spoken === GENERATION) return undefined;
+  const mend = Number(spoken) > Number(GENERATION) ? "update the client" : "the organiser has to update the referee";
+  return `this referee speaks version ${spoken} of its API, the client version ${GENERATION}: ${mend}`;
+}
+
 /** The stub's class. */
 export const GameService = grpc.loadPackageDefinition(definition).referee.v1.GameService;
 

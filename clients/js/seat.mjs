@@ -4,7 +4,7 @@ import { createHash, sign } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import grpc from "@grpc/grpc-js";
 import { Distrust, Ledger, publicBytes, seatCommitment, signedAct } from "./log.mjs";
-import { GameService, errorOf } from "./protocol.mjs";
+import { CHANNEL, GameService, errorOf, otherGeneration } from "./protocol.mjs";
 
 /** The seat cannot go on: the message says why. */
 export class Denied extends Error {}
@@ -75,12 +75,14 @@ export class Seat {
   async #stream() {
     // A connection of its own for each attempt: what is wrong with the old one is left behind.
     const target = this.join.address.replace("grpcs://", "");
-    const client = new GameService(target, this.credentials, { "grpc.use_local_subchannel_pool": 1 });
+    const client = new GameService(target, this.credentials, { ...CHANNEL, "grpc.use_local_subchannel_pool": 1 });
     const metadata = new grpc.Metadata();
     metadata.set("authorization", `Bearer ${this.join.token}`);
     const call = client.PlayGame(metadata);
     const listen = () => setTimeout(() => call.cancel(), SILENCE_MS);
     let silence = listen();
+    let other; // before anything that is sent, and before the log is blamed for it
+    call.on("metadata", (found) => (other = otherGeneration(found)));
     call.on("error", () => {}); // also thrown by the loop below; this one is for what comes after it
     try {
       const enter = { game_id: this.join.gameId, after_seq: this.ledger.size - 1, legal_moves: true };
@@ -88,6 +90,7 @@ export class Seat {
       // Was it entered before the break? The same bytes again get the first answer again, so there is no need to know.
       if (this.#pending) this.#send(call);
       for await (const message of call) {
+        if (other) throw new Denied(other);
         clearTimeout(silence); // a bot may think for longer than the referee may be silent
         this.#heard = Date.now();
         this.#wait = FIRST_WAIT_MS;
@@ -100,6 +103,7 @@ export class Seat {
       const error = errorOf(failed);
       if (passes(error)) throw new Cut(error.message, error.retryMs);
       if (error.reason === "SEQ_OUT_OF_RANGE") throw new Distrust(`the referee lacks what it has sent: ${error.message}`);
+      if (error.reason === "OTHER_API") throw new Denied(error.message);
       throw new Denied(`${error.reason || grpc.status[error.code]}: ${error.message}`);
     } finally {
       clearTimeout(silence);

@@ -187,6 +187,11 @@ class LiveGames:
         return self._principals.get(game_id, {})
 
     @property
+    def kept(self) -> dict[str, int]:
+        """How many games that are over are kept, by how they are."""
+        return {"games_over": len(self._closed), "archives": len(self._archives)}
+
+    @property
     def open_games(self) -> Iterator[LiveGame]:
         """Every game that is not over."""
         return iter(self._open.values())

@@ -14,6 +14,7 @@ from typing import Any, cast
 
 import grpc
 
+from referee import api
 from referee.live.opening import token_digest
 from referee.log.intent import Author
 from referee.log.intent import Role as Signs
@@ -130,7 +131,8 @@ class Authenticator:
         """Return the caller by its token, if it has one, else by its certificate.
 
         Raise ``Unauthenticated`` for a token that is malformed, unknown or not the only one, for one that is not valid
-        any more, and for a certificate likewise; ``LimitReached`` for one time too many from one address.
+        any more, and for a certificate likewise; ``LimitReached`` for one time too many from one address;
+        ``OtherGeneration`` for a client with which no call would go well.
         """
         credential = "token"
         shown = None
@@ -138,6 +140,8 @@ class Authenticator:
         for key, value in cast("Metadata", context.invocation_metadata() or ()):
             if key == "authorization":
                 shown = str(value) if shown is None else ""
+            elif key == "user-agent":
+                api.check_agent(str(value))
         if shown is not None:
             place = sha256(shown.encode()).digest()
         elif self._certificates:
@@ -158,6 +162,11 @@ class Authenticator:
         if known.is_revoked or known.expires_ms:
             known.check_valid(self._now_ms())
         return known
+
+    @property
+    def kept(self) -> dict[str, int]:
+        """How many callers and their accounts are remembered."""
+        return {"callers": len(self._known), "accounts": len(self._accounts)}
 
     def forget(self, digest: bytes) -> None:
         """Forget the token: the store knows something else about it from now on."""

@@ -15,6 +15,7 @@ import grpc
 import structlog
 from google.rpc import error_details_pb2, status_pb2
 
+from referee.api import OtherGeneration
 from referee.games.game import UnknownRules
 from referee.live import errors
 from referee.log.errors import Code, LogError
@@ -57,6 +58,7 @@ STATUS_OF: Mapping[str, grpc.StatusCode] = {
     "DEADLINE": _S.DEADLINE_EXCEEDED,
     "SET_ASIDE": _S.FAILED_PRECONDITION,
     "SOLVER_FAILED": _S.ABORTED,
+    "OTHER_API": _S.FAILED_PRECONDITION,
 }
 
 _OF_TABLE: dict[type[Exception], str] = {
@@ -128,6 +130,8 @@ def _explained(error: Exception) -> tuple[str, str, dict[str, object]]:
     match error:
         case Unauthenticated(state=state) if state:
             metadata = {"state": state}
+        case OtherGeneration(referee=referee, client=client):
+            reason, metadata = "OTHER_API", {"referee": referee, "client": client}
         case errors.StaleHead(size=size, head=head):
             reason, metadata = "STALE_HEAD", {"size": size, "head": head.hex()}
         case errors.NotAwaited(awaited=awaited):

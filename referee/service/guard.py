@@ -19,6 +19,7 @@ from google.protobuf.message import DecodeError, Message
 from google.protobuf.message_factory import GetMessageClass
 from grpc_status import rpc_status
 
+from referee import api
 from referee.live.errors import BadField, Draining, LimitReached
 from referee.live.turns import Turns, Work
 from referee.live.watch import Ending, Watcher
@@ -85,7 +86,7 @@ class ResponseStream:
             if not self._begun:
                 # By itself: gRPC takes what goes with a message that is given up for unsent, sends it again with the
                 # status, and fails; then its client would wait for ever.
-                await self._context.send_initial_metadata(())
+                await self._context.send_initial_metadata(api.named())
                 self._begun = True
             self.since_s = monotonic()
             await self._context.write(data)

@@ -106,6 +106,9 @@ class Accounts:
         self._accounts: dict[str | bytes, Account] = {}
         self._swept_at = _MANY
 
+    def __len__(self) -> int:
+        return len(self._accounts)
+
     def of(self, who: str | bytes) -> Account:
         """Return the account of a principal, of a token's digest, or of an address as ``host_of`` names it."""
         account = self._accounts.get(who)

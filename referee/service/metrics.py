@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
 
 from prometheus_client import CollectorRegistry, Metric, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
@@ -16,10 +17,12 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
 
 from referee import __version__
+from referee.games import made
 from referee.games.game import Ending
 from referee.live.games import LiveGames
 from referee.live.proving import Prover
 from referee.log.game import Phase
+from referee.service.auth import Authenticator
 from referee.service.counters import Counters
 from referee.service.machine import Machine
 from referee.service.tls import Certificates
@@ -39,6 +42,7 @@ _STATES = {
     Phase.ENDED: "closing",
     Phase.CLOSED: "closing",
 }
+_THREADS = Path("/proc/self/task")
 _KINDS = ("PlayGame", "WatchGame", "WatchSeat")
 
 
@@ -48,6 +52,7 @@ class RefereeCollector(Collector):
     def __init__(  # noqa: PLR0917 - everything that has numbers
         self,
         live_games: LiveGames,
+        door: Authenticator,
         counters: Counters,
         heartbeats: Heartbeats,
         store: Store,
@@ -58,6 +63,7 @@ class RefereeCollector(Collector):
         certificates: Certificates | None = None,
     ) -> None:
         self._live_games = live_games
+        self._door = door
         self._counters = counters
         self._heartbeats = heartbeats
         self._store = store
@@ -82,6 +88,7 @@ class RefereeCollector(Collector):
         yield from self._streams()
         yield from self._proofs()
         yield from self._solver()
+        yield from self._of_process()
         yield from self._of_machine()
 
     def _acts(self) -> Iterator[Metric]:
@@ -216,6 +223,16 @@ class RefereeCollector(Collector):
         for why in dict.fromkeys(["died", "hung", "memory", *self._workers.lost]):
             lost.add_metric([why], self._workers.lost[why])
         yield lost
+
+    def _of_process(self) -> Iterator[Metric]:
+        kept = {**self._live_games.kept, **self._door.kept, "moves": made.kept()}
+        what = "What is kept in memory to be at hand, each kind up to a bound."
+        yield _gauge("referee_kept", what, "kind", kept)
+        yield GaugeMetricFamily("referee_tasks", "Tasks of the event loop.", value=len(asyncio.all_tasks()))
+        threads = sum(1 for _ in _THREADS.iterdir()) if _THREADS.is_dir() else None
+        yield GaugeMetricFamily(
+            "referee_threads", "Threads of the process, those of gRPC among them; known on Linux only.", value=threads
+        )
 
     def _of_machine(self) -> Iterator[Metric]:
         yield GaugeMetricFamily(

@@ -248,7 +248,7 @@ class Server:
                 f"cannot listen on {self._config.listen}: in use, or no address of this machine"
             ) from error
         if config.metrics:
-            await self._expose(config.metrics)
+            await self._expose(config.metrics, door)
         await self._server.start()
         self.live_games.context.time.start()
         self.live_games.serve()
@@ -258,9 +258,10 @@ class Server:
         open_games = sum(1 for _ in self.live_games.open_games)
         _log.info("serving", address=self.address, metrics=self.metrics_address, open_games=open_games)
 
-    async def _expose(self, listen: str) -> None:
+    async def _expose(self, listen: str, door: Authenticator) -> None:
         collector = RefereeCollector(
             self.live_games,
+            door,
             self._counters,
             self._heartbeats,
             self.data.store,

@@ -18,15 +18,17 @@ REFEREE = (sys.executable, "-c", "from referee.cli import main; main()")
 class Referee:
     """On one folder and, from its first start on, one port."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, changed: str = "") -> None:
+        """``changed``: what is other than in this program, in Python."""
         self.folder = folder
+        self._command = (sys.executable, "-c", f"{changed}; {REFEREE[2]}") if changed else REFEREE
         self._process: subprocess.Popen[str] | None = None
         self.address = "127.0.0.1:0"
 
     def start(self) -> None:
         """Returns when it listens."""
         self._process = subprocess.Popen(
-            [*REFEREE, "serve", "--data", str(self.folder), "--listen", self.address, "--log-level", "warning"],
+            [*self._command, "serve", "--data", str(self.folder), "--listen", self.address, "--log-level", "warning"],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -63,10 +63,12 @@ class Load:
         self._quiet = asyncio.Event()
         self._quiet.set()
 
-    async def create(self, seats: int) -> tuple[Told, list[str]]:
+    async def create(self, seats: int, rules_id: str = "alhambra") -> tuple[Told, list[str]]:
         """A new game and its tokens, whatever happens meanwhile."""
-        options = b"" if self.turns is None else codec("alhambra", 2).encode_options(Options(max_turns=self.turns))
-        request = pb.CreateGameRequest(rules_id="alhambra", seats=[log_pb2.Seat()] * seats, options=options)
+        options = b""
+        if self.turns is not None and rules_id == "alhambra":
+            options = codec(rules_id, 2).encode_options(Options(max_turns=self.turns))
+        request = pb.CreateGameRequest(rules_id=rules_id, seats=[log_pb2.Seat()] * seats, options=options)
         while True:
             try:
                 created = await self.stub.CreateGame(request, metadata=bearer(self.organiser), wait_for_ready=True)

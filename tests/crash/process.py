@@ -24,6 +24,7 @@ class Referee:
         folder.mkdir(exist_ok=True)
         self.data, self.log = folder / "data", folder / "referee.log"
         self.address = f"127.0.0.1:{_port()}"
+        self.metrics_address = f"127.0.0.1:{_port()}"
         self.start_s = 1.0
         """How long the last start took."""
         self._wrapper = wrapper
@@ -38,6 +39,7 @@ class Referee:
             self._process = await asyncio.create_subprocess_exec(
                 *self._wrapper,
                 *(REFEREE, "serve", "--data", self.data, "--listen", self.address, "--log-format", "json"),
+                *("--metrics", self.metrics_address),
                 stdout=PIPE,
                 stderr=log,
                 env=self._env,

@@ -56,6 +56,7 @@ CODE = {
     "DEADLINE": S.DEADLINE_EXCEEDED,
     "SET_ASIDE": S.FAILED_PRECONDITION,
     "SOLVER_FAILED": S.ABORTED,
+    "OTHER_API": S.FAILED_PRECONDITION,
 }
 """The promise of the API, written down a second time."""
 

@@ -117,6 +117,10 @@ async def test_what_was_done_is_what_was_counted(tmp_path: Path) -> None:
     assert after.of("referee_streams_ended_total", "PlayGame", "game_over") == 3
     assert after.sum("referee_open_streams") == after.sum("referee_open_games") == 0
     assert after.of("process_resident_memory_bytes") > 0
+    assert after.of("referee_kept", "games_over") == 2
+    assert after.of("referee_kept", "callers") == 5, "four seats and the organiser"
+    assert after.of("referee_tasks") < during.of("referee_tasks"), "the streams have ended"
+    assert after.of("referee_threads") > 1
     assert await asyncio.to_thread(closed_to, server.metrics_address)
 
 

@@ -19,13 +19,14 @@ from pathlib import Path
 
 import grpc
 
+from referee import api
 from referee_clients.sdk.errors import ClientError
 
 TLS_SCHEME = "grpcs://"
 _TARGET = re.compile(r"(?P<host>\[[0-9a-fA-F:.%a-z]+\]|[^\s:/#\[\]]+):(?P<port>[0-9]{1,5})\Z", re.ASCII)
 ADDRESS_EXPECTED = "HOST:PORT, such as 127.0.0.1:50051, or grpcs://HOST:PORT for TLS"
 
-CHANNEL_OPTIONS: Sequence[tuple[str, int]] = (
+CHANNEL_OPTIONS: Sequence[tuple[str, int | str]] = (
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.min_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 2000),
@@ -142,7 +143,7 @@ def open_channel(
     token: str = "",
     security: Security | None = None,
     *,
-    options: Sequence[tuple[str, int]] = CHANNEL_OPTIONS,
+    options: Sequence[tuple[str, int | str]] = CHANNEL_OPTIONS,
 ) -> grpc.aio.Channel:
     """Connect when the first call is made. ``security``: as the environment says, if not given.
 
@@ -150,6 +151,7 @@ def open_channel(
     """
     credentials = _credentials(address, security or Security.from_environment(), token)
     target = address.removeprefix(TLS_SCHEME)
+    options = (*options, ("grpc.primary_user_agent", api.agent()))
     if credentials is None:
         return grpc.aio.insecure_channel(target, options=options)
     return grpc.aio.secure_channel(target, credentials, options=options)

@@ -15,17 +15,22 @@ from typing import Any
 
 import grpc
 
+from referee import api
 from referee.log.game import Phase
 from referee.log.intent import SignedIntent
 from referee.v1 import game_service_pb2 as pb
 from referee.v1 import game_service_pb2_grpc as pb_grpc
 from referee_clients.sdk.channel import CHANNEL_OPTIONS, Security, bearer, open_channel
-from referee_clients.sdk.errors import Answer, ClientError, Distrust, Unreachable, answer_of, denied
+from referee_clients.sdk.errors import Answer, ClientError, Denied, Distrust, Unreachable, answer_of, denied
 from referee_clients.sdk.ledger import Ledger
 
 SILENCE_S = 30.0
 """The referee sends a heartbeat every 10 s: a stream silent for so long is cut."""
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.1, 5.0
+_UNNAMED = (
+    "the referee does not say which version of its API it speaks, so it may be older than this program: ask the "
+    "organiser"
+)
 BELIEVED = 3
 """What may be damage on the way is believed when it comes so often with nothing good in between."""
 
@@ -72,6 +77,8 @@ class Connection:
         self._on_cut = on_cut
         self._channel: grpc.aio.Channel | None = None
         self._stream: Any = None
+        self._is_named = False
+        """The referee names its generation of the API, and it is ours."""
 
     async def __aenter__(self) -> Connection:
         return self
@@ -116,6 +123,7 @@ class Connection:
             nonlocal taken
             self._stream = self._stub().WatchSeat(pb.WatchSeatRequest(), metadata=bearer(self._token))
             try:
+                await self._compare()
                 while not (message := await self._next()).update.HasField("closing") or message.game_id:
                     pace.begin()
                     await take(message)
@@ -148,6 +156,7 @@ class Connection:
             """Return at the end of the game, and never before it."""
             await begin(ledger.size - 1)
             try:
+                await self._compare()
                 while (message := await self._next()).WhichOneof("item") != "closing":
                     pace.begin()
                     ledger.read(message)
@@ -173,6 +182,8 @@ class Connection:
             except ClientError as error:
                 doubts, got_to = (doubts + 1 if progress() == got_to else 1), progress()
                 if not error.in_doubt or doubts == BELIEVED:
+                    if isinstance(error, Distrust) and not self._is_named:
+                        raise Distrust(f"{_UNNAMED}; or else: {error}") from error
                     raise
                 why, retry_s = str(error), 0.0
             self.reconnects += 1
@@ -180,6 +191,24 @@ class Connection:
                 self._on_cut(why)
             await self.cut()
             await pace.wait(why, retry_s)
+
+    async def _compare(self) -> None:
+        """Compare our generation of the API with the referee's, before anything that it sends. Raise ``Denied``.
+
+        A stream that is refused has no metadata: reading it tells why.
+        """
+        with _cuts():
+            try:
+                async with asyncio.timeout(self.silence_s):
+                    metadata = await self._stream.initial_metadata()
+            except TimeoutError:
+                raise Cut(f"no heartbeat for {self.silence_s:.0f} s") from None
+            except grpc.aio.AioRpcError:
+                return
+        try:
+            self._is_named = api.check_named(metadata or ()) or self._is_named
+        except api.OtherGeneration as error:
+            raise Denied(str(error)) from None
 
     async def _next(self) -> Any:
         """Return the next message. Raise ``Cut`` if another stream may bring it, ``ClientError`` if none will."""

@@ -151,6 +151,8 @@ def denied(answer: Answer, expired_on: datetime | None = None) -> ClientError:
         return Distrust(f"the referee has lost entries that it had sent: {answer}", in_doubt=True)
     if answer.reason == "STALE_HEAD" and answer.metadata.get("size", "").isdecimal():
         return WentOn(int(answer.metadata["size"]) - 1)
+    if answer.reason == "OTHER_API":
+        return Denied(answer.message)
     plain = _PLAIN.get(answer.reason)
     if answer.reason == "UNAUTHENTICATED" and "state" in answer.metadata:
         plain = "this token is no longer valid; ask the organiser for another"

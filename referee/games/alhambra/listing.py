@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 
 from referee.games.alhambra.money import VALUE, VALUES, irredundant_payments, takings
 from referee.games.alhambra.moves import (
@@ -20,19 +19,19 @@ from referee.games.alhambra.moves import (
 from referee.games.alhambra.phases import FREE, Phase
 from referee.games.alhambra.position import Position
 from referee.games.alhambra.tiles import tiles_of
+from referee.games.made import made
 
 # Moves are values: equal ones, and equal lists of them, are made once, as much of listing is making objects.
-_made = lru_cache(maxsize=1 << 16)
-_rebuild_add, _rebuild_remove, _rebuild_swap = _made(RebuildAdd), _made(RebuildRemove), _made(RebuildSwap)
-_place_tile = _made(PlaceTile)
+_rebuild_add, _rebuild_remove, _rebuild_swap = made(RebuildAdd), made(RebuildRemove), made(RebuildSwap)
+_place_tile = made(PlaceTile)
 
 
-@_made
+@made
 def _takings(row: tuple[int, ...]) -> tuple[TakeMoney, ...]:
     return tuple(map(TakeMoney, takings(row)))
 
 
-@_made
+@made
 def _purchases(slot: int, first: int, counts: bytes, cost: int) -> tuple[Buy, ...]:
     """``first``: the currency's lowest card; ``counts``: the hand's cards of the currency."""
     return tuple(

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 
 from referee.games.kingdomino.kingdom import halves_of
 from referee.games.kingdomino.moves import ChooseDomino, DiscardDomino, Move, PlaceCastle, PlaceDomino
 from referee.games.kingdomino.phases import Phase
 from referee.games.kingdomino.position import Position
+from referee.games.made import made
 
 # Moves are values: equal ones are made once, as much of listing is making objects.
-_made = lru_cache(maxsize=1 << 16)
-_choose = _made(ChooseDomino)
+_choose = made(ChooseDomino)
 
 
-@_made
+@made
 def _place(number: int, code: int) -> PlaceDomino:
     return PlaceDomino(number, *halves_of(code))
 

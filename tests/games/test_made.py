@@ -1,0 +1,55 @@
+"""What is made once is kept up to a bound: a referee may run for months."""
+
+from __future__ import annotations
+
+import gc
+import pkgutil
+from functools import _lru_cache_wrapper
+from importlib import import_module
+from typing import Any
+
+import referee
+from referee.games import made
+
+FINITE = {
+    "referee.cli.prove.",
+    "referee.games.kingdomino.kingdom.",
+    "referee.games.registry.",
+    "referee.games.rollwrite.dice.",
+    "referee.games.rollwrite.listing.",
+    "referee.log.header.",
+    "referee.notation.grammar.",
+    "referee.notation.inspect.",
+    "referee.notation.options.",
+    "referee.report.page.",
+}
+"""Modules with functions that keep every result: of games, rules or dice, of which there are only so many."""
+NOT_LOADED = "referee.service.solver_worker"
+"""By worker processes only."""
+
+
+def caches() -> dict[str, _lru_cache_wrapper[Any]]:
+    """Every cache of the program."""
+    for module in pkgutil.walk_packages(referee.__path__, "referee."):
+        if module.name != NOT_LOADED:
+            import_module(module.name)
+    found: list[Any] = gc.get_objects()
+    every = [thing for thing in found if isinstance(thing, _lru_cache_wrapper)]
+    return {f"{cache.__module__}.{cache.__qualname__}": cache for cache in every if cache.__module__[:8] == "referee."}
+
+
+def test_every_cache_has_a_bound() -> None:
+    for name, cache in caches().items():
+        bound = cache.cache_info().maxsize
+        if bound is None:
+            assert any(name.startswith(module) for module in FINITE), f"{name} keeps whatever it is asked for"
+        else:
+            assert bound <= made.KEPT, name
+
+
+def test_what_was_not_used_for_longest_is_let_go() -> None:
+    square = made.made(lambda number: number**2)
+    before = made.kept()
+    assert [square(number) for number in range(made.KEPT + 10)] == [number**2 for number in range(made.KEPT + 10)]
+    assert made.kept() == before + made.KEPT
+    assert square(12_345) is square(12_345)

@@ -1,0 +1,132 @@
+"""What games, streams and tokens leave behind when they are over: nothing, beside what is kept up to a bound."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+
+from referee.live import games
+from referee.service import auth
+from referee.v1 import access_service_pb2 as access
+from referee.v1 import game_service_pb2 as pb
+from tests.service.conftest import running
+from tests.service.player import Client, bearer, refused
+from tests.service.test_access import SHORT, Office, with_principal
+from tests.service.test_play_stream import Stream, play_seat
+from tests.service.test_watching import watched
+from tests.sizes import campaign
+
+KEPT = 2
+"""Of what is over, so that the bounds are reached in a few games."""
+LOOKS = 200
+RULES: dict[str, dict[str, Any]] = {"alhambra": {"options": SHORT}, "kingdomino": {}, "rollwrite": {}}
+OURS = (
+    "referee.live",
+    "referee.log",
+    "referee.service",
+    "referee.store",
+    "referee.wire",
+    "asyncio",
+    "_asyncio",
+    "grpc",
+)
+
+
+def objects() -> Counter[str]:
+    """How many there are of each class of ours, of the games' states, of tasks and of calls; and open files."""
+    gc.collect()
+    found = Counter({"files": len(list(Path("/proc/self/fd").iterdir()))})
+    for kind, number in Counter(map(type, gc.get_objects())).items():
+        name = f"{kind.__module__}.{kind.__qualname__}"
+        if name.startswith(OURS) or name.endswith((".state.State", ".position.Position")):
+            found[name] += number
+    # One of each for every token that was used of late, up to bounds of their own.
+    del found["referee.service.auth.Caller"], found["referee.service.limits.Account"]
+    return found
+
+
+async def a_game(client: Client, rules_id: str) -> None:
+    """From its opening to its log, with somebody who watches to the end and somebody who leaves in the middle."""
+    play = await client.play(2, rules_id=rules_id, **RULES[rules_id])
+    leaving = client.games.WatchGame(pb.WatchGameRequest(game_id=play.id))
+    await leaving.read()
+    until_the_end = asyncio.create_task(watched(client, play.id))
+    seats = [asyncio.create_task(play_seat(play, seat)) for seat in range(2)]
+    await leaving.read()
+    leaving.cancel()
+    await asyncio.gather(until_the_end, *seats)
+    assert await client.log(play.id)
+
+
+async def an_aborted_one(client: Client) -> None:
+    """With a seat at the table, whose stream ends with the game, and one that broke off."""
+    play = await client.play()
+    await play.until_play()
+    stays, leaves = (Stream(play, token, after_seq=-1) for token in play.created.seat_tokens)
+    await stays.begin()
+    await leaves.begin()
+    leaves.call.cancel()
+    await client.games.AbortGame(pb.AbortGameRequest(game_id=play.id), metadata=bearer(client.organiser))
+    while not (await stays.read()).HasField("closing"):
+        pass
+    with suppress(grpc.aio.AioRpcError):
+        await play.stream.read()
+        play.stream.cancel()
+
+
+async def a_token(client: Client) -> None:
+    """That is issued, plays and watches, and is revoked under its stream."""
+    office = Office(client)
+    issued = await office.issue("ani", access.SCOPE_PLAY)
+    play = await with_principal(client, issued.secret)
+    stream = client.games.WatchSeat(pb.WatchSeatRequest(), metadata=bearer(issued.secret))
+    await stream.read()
+    await office.revoke(issued)
+    while not (message := await stream.read()).update.HasField("closing") or message.game_id:
+        pass
+    assert (await refused(Stream(play, issued.secret).begin())).reason == "UNAUTHENTICATED"
+    await client.games.AbortGame(pb.AbortGameRequest(game_id=play.id), metadata=bearer(client.organiser))
+
+
+async def a_round(client: Client) -> None:
+    await asyncio.gather(*(a_game(client, rules_id) for rules_id in RULES))
+    await an_aborted_one(client)
+    await a_token(client)
+
+
+async def grown(before: Counter[str], rounds: int) -> dict[str, int]:
+    """What grew with every round, once nothing more goes away: calls that were cancelled end a moment later.
+
+    What belongs to the last round may be there still.
+    """
+    more: dict[str, int] = {}
+    for _ in range(LOOKS):
+        more = {name: number for name, number in (objects() - before).items() if number >= rounds}
+        if not more:
+            break
+        await asyncio.sleep(0.05)
+    return more
+
+
+@pytest.mark.parametrize("rounds", [4, campaign(20)])
+async def test_what_is_over_leaves_nothing_behind(tmp_path: Path, rounds: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many games, streams and tokens there were, there are as many objects of each class, tasks and files."""
+    monkeypatch.setattr(games, "KEPT_CLOSED", KEPT)
+    monkeypatch.setattr(games, "KEPT_ARCHIVES", KEPT)
+    monkeypatch.setattr(auth, "_KEPT", KEPT)
+    async with running(tmp_path / "data") as (server, client):
+        await a_round(client)  # whatever is made once, and kept up to a bound
+        before = objects()
+        assert before["referee.live.game.LiveGame"] == KEPT
+        for _ in range(rounds):
+            await a_round(client)
+        assert not await grown(before, rounds)
+        assert server.live_games.kept["games_over"] == KEPT
+        assert server.live_games.kept["archives"] <= KEPT
