@@ -27,18 +27,33 @@ from referee.report.sheet import is_over
 
 _MOST_ADVICE: Final = 3
 """Moves that are proposed for a line that cannot stand."""
+_MOST_TOLD: Final = 200
+"""Characters of an illegal line that are repeated."""
+
+
+class TooManyIllegal(Exception):
+    """A record has more illegal lines than are judged."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"the record has more than {most} illegal lines")
+        self.most = most
 
 
 def adjudicate(
-    text: str, policy: Policy = Policy.STOP, rulings: Sequence[LineRuling] = (), log_of: LogOf | None = None
+    text: str,
+    policy: Policy = Policy.STOP,
+    rulings: Sequence[LineRuling] = (),
+    log_of: LogOf | None = None,
+    *,
+    most_illegal: int | None = None,
 ) -> Adjudication:
     """Return the record, judged: ``rulings`` decide about their lines, ``policy`` about all others.
 
-    ``log_of``: by which acts of the table are judged; without, each is as the record has it. Raise ``NotationError``
-    for a text that is not in the notation, or that can mean several moves; ``RulingError`` for a ruling that cannot be
-    applied.
+    ``log_of``: by which acts of the table are judged; without, each is as the record has it. ``most_illegal``: lines
+    that are judged, or all. Raise ``NotationError`` for a text that is not in the notation, or that can mean several
+    moves; ``RulingError`` for a ruling that cannot be applied; ``TooManyIllegal``.
     """
-    found = _run(text, policy, rulings, log_of, advises=True)
+    found = _run(text, policy, rulings, log_of, advises=True, most_illegal=most_illegal)
     found.changes = tuple(_changes(text, found, rulings, log_of))
     return found
 
@@ -60,6 +75,7 @@ def _run(
     is_listing: bool = False,
     marks_count: bool = True,
     advises: bool = False,
+    most_illegal: int | None = None,
 ) -> Adjudication:
     """``marks_count``: a move that the record marks as accepted stands. ``advises``: say what else can be ruled."""
     found, acts = game_text.parse(text)
@@ -85,6 +101,8 @@ def _run(
     )
     for index in range(len(acts)):
         judge.read(index)
+        if most_illegal is not None and len(judge.outcome.illegal) > most_illegal:
+            raise TooManyIllegal(most_illegal)
         if judge.outcome.stopped:
             judge.outcome.unreached = tuple(r for r in rulings if r.line > place_of(acts[index])[0])
             break
@@ -220,7 +238,7 @@ class _Judge:
         """Why no move and no draw counts now, whichever it is: the game is paused, or has come to its end."""
         try:
             if self._log is not None:
-                self._log.check_goes_on(self._words(line), line)
+                self._log.check_goes_on(self._told(line), line)
         except NotationError as wrong:
             return wrong
         return None
@@ -262,7 +280,7 @@ class _Judge:
 
     def _check_unruled(self, line: int) -> None:
         if (ruling := self._rulings.get(line)) is not None:
-            what = f"nothing is illegal in line {line} of the record: {self._words(line)}"
+            what = f"nothing is illegal in line {line} of the record: {self._told(line)}"
             raise RulingError(ruling.at, what, "an illegal line; --list names them")
 
     def _is_judged(self, line: int, wrong: NotationError | None) -> bool:
@@ -299,6 +317,9 @@ class _Judge:
     def _words(self, line: int) -> str:
         return self._lines[line - 1].strip()
 
+    def _told(self, line: int) -> str:
+        return cut(self._words(line), _MOST_TOLD)
+
     def _meant(self, state: State, act: Any) -> tuple[Any, NotationError | None]:
         """What a line would be in a position, if anything, and what is wrong with it: nothing, if it is marked so."""
         try:
@@ -330,7 +351,7 @@ class _Judge:
                 reason = f"the record says that it breaks {', '.join(mark.children)}; it breaks no rule"
             ruled = bool(violations)
             self.outcome.illegal.append(
-                Illegal(line, column, seat, self._words(line), violations, reason, outcome, stopped=False, ruled=ruled)
+                Illegal(line, column, seat, self._told(line), violations, reason, outcome, stopped=False, ruled=ruled)
             )
         if self._fell is not None and seat != self._fell.seat:
             self._fell = None
@@ -528,7 +549,7 @@ class _Judge:
             wrong.line,
             wrong.column,
             game_text.seat_of(act),
-            self._words(wrong.line),
+            self._told(wrong.line),
             wrong.violations,
             reason,
             outcome + off,

@@ -80,7 +80,7 @@ class Illegal:
     seat: int | None
     """None: what was drawn or rolled, or an act of the table."""
     words: str
-    """As the record has it."""
+    """As the record has it, or how it begins if it is long."""
     violations: tuple[Violation, ...]
     """Empty where no rule of the game is broken, but what is awaited is something else: ``reason`` tells what."""
     reason: str

@@ -16,7 +16,7 @@ from referee.games.game import Violation
 from referee.live.errors import BadField, Draining, LimitReached
 from referee.live.games import LiveGames
 from referee.notation.errors import Kind, NotationError
-from referee.service.adjudication_worker import MAX_ANSWER_BYTES, POLICIES, WRITERS, report_question
+from referee.service.adjudication_worker import POLICIES, WRITERS, report_question
 from referee.service.auth import Caller
 from referee.service.fields import game_id_of
 from referee.service.games import GameService
@@ -28,8 +28,8 @@ from referee.workers.pool import WorkerFailed, Workers
 
 MAX_TEXT_BYTES: Final = 256 << 10
 MAX_RULINGS: Final = 1000
-MAX_FILE_BYTES: Final = 8 << 20
-"""Largest game file for a report: some 20,000 entries, which take all the time that a call has."""
+MAX_FILE_BYTES: Final = 2 << 20
+"""Largest game file for a report: some 5,000 entries, as many as ten long games have."""
 MEMORY_MIB: Final = 512
 MODULE: Final = "referee.service.adjudication_worker"
 _MOST_SLACK_S = 0.5
@@ -130,8 +130,8 @@ def _check_text(text: str) -> None:
 def _refusal(error: BadQuestion) -> Exception:
     """Return what a worker raised, as the caller is to hear it."""
     match error.fields:
-        case {"bytes": found}:
-            return LimitReached(f"answers of {MAX_ANSWER_BYTES} bytes (this one has {found})")
+        case {"limit": limit}:
+            return LimitReached(str(limit))
         case {"kind": kind, "line": line, "column": column, "what": what, "expected": expected, "rule_ids": rule_ids}:
             return NotationError(Kind(kind), (line, column), what, expected, [*map(Violation, rule_ids)])
     return error

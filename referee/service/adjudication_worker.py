@@ -15,6 +15,7 @@ from referee.notation import contest_text
 from referee.notation.errors import NotationError
 from referee.notation.headers import Setup
 from referee.report import sheet as sheets
+from referee.report.adjudication import TooManyIllegal
 from referee.report.model import Seat, of_adjudication, rules_named
 from referee.report.page import html
 from referee.report.record import Adjudication, Step
@@ -29,6 +30,8 @@ from referee.workers.errors import BadQuestion
 
 MAX_ANSWER_BYTES: Final = 3 << 20
 """Clients of gRPC take 4 MiB, unless they say otherwise."""
+MAX_ILLEGAL: Final = 1000
+"""Illegal lines of a record: each is judged, explained and printed, which takes longer than reading it."""
 
 WRITERS: Final = {pb.REPORT_FORMAT_HTML: html, pb.REPORT_FORMAT_TEXT: text}
 POLICIES: Final = {
@@ -52,7 +55,7 @@ _STEPS: Final = {
 
 def answers(method: str, data: bytes, _: float) -> Iterator[bytes]:
     """One. Raise ``BadQuestion`` with the fields of a ``NotationError``; with ``field`` and ``expected``, if a text is
-    in order and its points are not; or with the ``bytes`` of an answer that is too large.
+    in order and its points are not; or, of what is too much, with the ``limit``.
     """
     try:
         answer = _METHODS[method](data).SerializeToString()
@@ -67,8 +70,11 @@ def answers(method: str, data: bytes, _: float) -> Iterator[bytes]:
     except SheetError as error:
         told = InputError("text", error.what, error.expected)
         raise BadQuestion(str(told), field=told.field, expected=told.expected) from None
+    except TooManyIllegal as error:
+        raise BadQuestion(str(error), limit=f"{MAX_ILLEGAL} illegal lines of a record") from None
     if len(answer) > MAX_ANSWER_BYTES:
-        raise BadQuestion(f"an answer of {len(answer)} bytes, expected at most {MAX_ANSWER_BYTES}", bytes=len(answer))
+        limit = f"answers of {MAX_ANSWER_BYTES} bytes (this one has {len(answer)})"
+        raise BadQuestion("the answer is too large", limit=limit)
     yield answer
 
 
@@ -86,7 +92,7 @@ def _adjudicate(data: bytes) -> pb.AdjudicateRecordResponse:
     request = pb.AdjudicateRecordRequest.FromString(data)
     rulings = [_ruling(number, ruling) for number, ruling in enumerate(request.rulings, start=1)]
     with _judged():
-        found = adjudicated(request.text, POLICIES[request.on_illegal], rulings)
+        found = adjudicated(request.text, POLICIES[request.on_illegal], rulings, most_illegal=MAX_ILLEGAL)
     setup = found.setup
     made = of_adjudication(
         found, [Seat(number, name) for number, name in enumerate(setup.players or [""] * setup.seats)]

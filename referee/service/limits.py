@@ -49,7 +49,7 @@ class TookTooLong(Exception):
 class Account:
     """What one caller has left: a bucket of tokens, kept as the time at which it will be full."""
 
-    __slots__ = ("_full_s", "_held_s", "_interval_s", "_most_streams", "streams")
+    __slots__ = ("_full_s", "_held_s", "_interval_s", "_most_streams", "streams", "__weakref__")
 
     def __init__(self, requests_per_s: float = REQUESTS_PER_S, most_streams: int = STREAMS) -> None:
         self._interval_s = 1 / requests_per_s

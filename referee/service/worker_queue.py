@@ -1,8 +1,8 @@
 """Questions to workers, such as the solver's: how many one caller may have, whose turn it is, and what became of them.
 
 Nobody waits for it who plays: workers are few, questions take long, and what comes first is not what matters more. So
-whose questions have fewest workers is next. If there is more than one worker, searches leave one to the others, and so
-does everybody who has one: the last that is free is for who has none.
+whose questions have fewest workers is next; callers who have equally many take turns. If there is more than one worker,
+searches leave one to the others, and so does everybody who has one: the last that is free is for who has none.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from time import monotonic
+from weakref import WeakKeyDictionary
 
 from referee.live.errors import RETRY_S, Draining, LimitReached
 from referee.service.counters import Distribution
@@ -38,6 +39,9 @@ class WorkerQueue:
         self.workers = workers
         self._of = of
         self._waiting: list[_Question] = []
+        self._admitted = 0
+        self._had_turn: WeakKeyDictionary[Account, int] = WeakKeyDictionary()
+        """By caller: the number of the newest question that got a worker."""
         self._at_work: set[_Question] = set()
         self._is_closed = False
         self.settled: Counter[tuple[str, str]] = Counter()
@@ -87,11 +91,16 @@ class WorkerQueue:
     def _admit(self) -> None:
         while len(self._at_work) < self.workers and (question := self._next()) is not None:
             self._waiting.remove(question)
+            self._admitted += 1
+            self._had_turn[question.account] = self._admitted
             self._at_work.add(question)
             question.turn.set_result(None)
 
     def _next(self) -> _Question | None:
-        """Return the next question: fewest busy workers first, then oldest; None if the next worker is for nobody."""
+        """Return the next question, of who has fewest workers; of several such, of whose last turn is longest ago.
+
+        None if the next worker is for nobody.
+        """
         searches = sum(question.is_search for question in self._at_work)
         may_search = searches < max(1, self.workers - 1)
         # Whose time is over, or who has left, is still in the list until it has had its turn on the event loop.
@@ -100,7 +109,7 @@ class WorkerQueue:
         had = Counter(question.account for question in self._at_work)
         if len(self._at_work) == self.workers - 1 > 0:
             may_be_next = [question for question in may_be_next if not had[question.account]]
-        return min(may_be_next, key=lambda question: had[question.account], default=None)
+        return min(may_be_next, key=lambda each: (had[each.account], self._had_turn.get(each.account, 0)), default=None)
 
     def close(self) -> None:
         """Close: no caller gets a worker any more, and those that wait get an error."""

@@ -32,12 +32,14 @@ def rehearse(game: GameText) -> Wait | None:
     return recorder.record.game.result_waits
 
 
-def adjudicated(text: str, policy: Policy = Policy.STOP, rulings: Sequence[LineRuling] = ()) -> Adjudication:
+def adjudicated(
+    text: str, policy: Policy = Policy.STOP, rulings: Sequence[LineRuling] = (), *, most_illegal: int | None = None
+) -> Adjudication:
     """Return the record, judged by the rules of the game and of the table.
 
     Raise what ``referee.report.adjudication.adjudicate`` raises, and ``LogError`` for an end that no log has.
     """
-    return adjudicate(text, policy, rulings, _Rehearsal)
+    return adjudicate(text, policy, rulings, _Rehearsal, most_illegal=most_illegal)
 
 
 def listed(text: str) -> Adjudication:

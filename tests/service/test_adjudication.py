@@ -27,6 +27,7 @@ from referee.report.record import Adjudication
 from referee.report.rulings import Policy
 from referee.service import adjudication
 from referee.service.adjudication import MAX_TEXT_BYTES
+from referee.service.adjudication_worker import MAX_ILLEGAL
 from referee.service.server import Config, Server
 from referee.service.worker_queue import MOST_OF_ONE
 from referee.v1 import adjudication_service_pb2 as pb
@@ -445,10 +446,28 @@ async def test_requests_that_are_none(tmp_path: Path) -> None:
         assert server.adjudication.workers.started == 1
 
 
-async def test_an_answer_that_nobody_could_take(tmp_path: Path) -> None:
-    text = START + f"{OUTSIDE}\n" * 2500
+async def test_a_text_has_a_budget(tmp_path: Path) -> None:
+    most = START + f"{OUTSIDE}\n" * MAX_ILLEGAL
     async with judging(tmp_path) as (_, _, asker, _):
-        found = await refused(asker.adjudicate(text, on_illegal=pb.ON_ILLEGAL_SKIP, formats=[HTML]))
+        assert len((await asker.adjudicate(most, on_illegal=pb.ON_ILLEGAL_SKIP)).illegal) == MAX_ILLEGAL
+        found = await refused(asker.adjudicate(f"{most}{OUTSIDE}\n", on_illegal=pb.ON_ILLEGAL_SKIP))
+        limit = f"{MAX_ILLEGAL} illegal lines of a record"
+        assert (found.reason, found.metadata, found.retry_s) == ("LIMIT", {"limit": limit}, 0)
+        assert len((await asker.adjudicate(f"{most}{OUTSIDE}\n")).illegal) == 1
+
+
+async def test_a_long_line_is_told_as_far_as_it_matters(tmp_path: Path) -> None:
+    line = f"{OUTSIDE} {{{'x' * 8000}}}"
+    async with judging(tmp_path) as (_, _, asker, _):
+        answer = await asker.adjudicate(f"{START}{line}\n", formats=[TEXT])
+        assert answer.illegal[0].words == line[:199] + "…"
+        assert "x" * 200 not in answer.reports[0]
+
+
+async def test_an_answer_that_nobody_could_take(tmp_path: Path) -> None:
+    text = START + f"{OUTSIDE} {{{'&' * 225}}}\n" * MAX_ILLEGAL
+    async with judging(tmp_path) as (_, _, asker, _):
+        found = await refused(asker.adjudicate(text, on_illegal=pb.ON_ILLEGAL_SKIP, formats=[HTML, TEXT]))
         assert (found.reason, found.retry_s) == ("LIMIT", 0)
         assert re.fullmatch(r"answers of 3145728 bytes \(this one has 3\d{6}\)", found.metadata["limit"])
         assert len((await asker.adjudicate(text)).illegal) == 1

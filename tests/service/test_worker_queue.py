@@ -66,6 +66,30 @@ async def test_who_has_fewest_workers_is_next() -> None:
     assert (worker_queue.at_work, worker_queue.waiting) == (0, 0)
 
 
+async def test_callers_take_turns() -> None:
+    """Whoever comes last waits for one question of each that was there, not for all."""
+    worker_queue = WorkerQueue(1)
+    one, other, third = (
+        [Asking(worker_queue, account) for _ in range(3)] for account in (Account(), Account(), Account())
+    )
+    for number in range(3):
+        for asking in (one, other, third):
+            assert await at_work(*one, *other, *third) == [each is asking[number] for each in (*one, *other, *third)]
+            await asking[number].through()
+
+
+async def test_who_comes_back_is_behind_who_was_there() -> None:
+    worker_queue, (one, other) = WorkerQueue(1), (Account(), Account())
+    first = Asking(worker_queue, one)
+    others = [Asking(worker_queue, other) for _ in range(2)]
+    await settled()
+    again = Asking(worker_queue, one)
+    order = [first, others[0], again, others[1]]
+    for question in order:
+        assert await at_work(*order) == [each is question for each in order]
+        await question.through()
+
+
 @pytest.mark.parametrize("workers", [1, 2, 3])
 async def test_nobody_has_all_workers(workers: int) -> None:
     worker_queue, one = WorkerQueue(workers), Account()
@@ -73,7 +97,7 @@ async def test_nobody_has_all_workers(workers: int) -> None:
     assert sum(await at_work(*mine)) == max(1, workers - 1)
     another = Asking(worker_queue, Account())
     assert await at_work(another) == [workers > 1]
-    for question in (*mine, another):
+    for question in (mine[0], another, *mine[1:]):
         await question.through()
 
 
