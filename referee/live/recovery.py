@@ -117,12 +117,12 @@ async def _replayed(context: Context, game_id: bytes, *, without_secret: bool) -
 
     Raise ``Unsound``, ``StoreFailed``.
     """
-    history = History(context.store, game_id)
+    history = History(context, game_id)
     try:
-        record, _ = await history.replay(context, without_secret=without_secret)
+        record, _ = await history.replay(without_secret=without_secret)
     except Unsound:
         context.store.marks.permit(game_id)
-        record, _ = await history.replay(context, without_secret=without_secret)
+        record, _ = await history.replay(without_secret=without_secret)
         return record, False
     return record, True
 
