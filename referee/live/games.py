@@ -108,7 +108,7 @@ class LiveGames:
         await asyncio.gather(*writing)  # together, as they share what a commit costs
         await self._check_closed(marks)
         for game_id, mark in marks.items():
-            self.set_aside(Unsound(game_id, f"not in the database, although {mark.size} entries were signed"))
+            self.set_aside(_missing(game_id, mark))
         self._seat([p for p in await self.context.store.players() if p.game_id in self._open])
         return list(self._aside.values())
 
@@ -264,6 +264,8 @@ class LiveGames:
     async def _load(self, game_id: bytes, payer: Payer | None) -> LiveGame:
         try:
             if (stored := await self.context.store.game(game_id)) is None:
+                if (mark := self.context.store.marks.of(game_id)) is not None:
+                    raise _missing(game_id, mark)
                 raise UnknownGame(f"no game {game_id.hex()}")
             if stored.closed is None:
                 game = await LiveGame.load(self.context, game_id, self)
@@ -485,3 +487,7 @@ class LiveGames:
         self._closed[game.game_id] = game
         if len(self._closed) > KEPT_CLOSED:
             self._closed.popitem(last=False)
+
+
+def _missing(game_id: bytes, mark: Mark) -> Unsound:
+    return Unsound(game_id, f"not in the database, although {mark.size} entries were signed")

@@ -13,11 +13,10 @@ from time import monotonic
 
 import structlog
 
-from referee.live.archive import Archive, Checked
+from referee.live.archive import Archive
 from referee.live.errors import Unsound
 from referee.live.games import LiveGames
 from referee.live.history import History
-from referee.store.errors import StoreFailed
 from referee.store.store import Row, StoredGame
 
 ROUND_S = 7 * 24 * 3600.0
@@ -35,7 +34,9 @@ _log = structlog.get_logger("referee.scrub")
 class Scrub:
     """Checks the games that are over; those that are damaged are set aside."""
 
-    def __init__(self, live_games: LiveGames) -> None:
+    def __init__(self, live_games: LiveGames, *, rest: float = REST) -> None:
+        """``rest``: how many times as long as it works it rests."""
+        self._rest_times = rest
         self._live_games = live_games
         self._store = live_games.context.store
         self._task: asyncio.Task[None] | None = None
@@ -75,21 +76,19 @@ class Scrub:
         if not newest:
             return
         first = SystemRandom().randint(1, newest[0].number)
-        async for stored in self._games(first):
-            if stored.number > newest[0].number:
-                continue
-            await self._check(stored)
+        for highest, lowest in ((first, 1), (newest[0].number, first + 1)):
+            async for stored in self._games(highest, lowest):
+                await self._check(stored)
 
-    async def _games(self, first: int) -> AsyncIterator[StoredGame]:
-        """Yield the games from this number downwards, and then those that are newer."""
-        for highest, lowest in ((first, 0), (None, first)):
-            before = None if highest is None else highest + 1
-            while page := await self._store.games(before, _GAMES_AT_ONCE, closed=True):
-                for stored in page:
-                    if stored.number <= lowest:
-                        return
-                    yield stored
-                before = page[-1].number
+    async def _games(self, highest: int, lowest: int) -> AsyncIterator[StoredGame]:
+        """Yield the games with numbers from the highest down to the lowest."""
+        before = highest + 1
+        while page := await self._store.games(before, _GAMES_AT_ONCE, closed=True):
+            for stored in page:
+                if stored.number < lowest:
+                    return
+                yield stored
+            before = page[-1].number
 
     async def _check(self, stored: StoredGame) -> None:
         """Set the game aside if it is not what the referee wrote. Raise ``StoreFailed``."""
@@ -115,5 +114,5 @@ class Scrub:
             await self._rest()
 
     async def _rest(self) -> None:
-        await asyncio.sleep(REST * (monotonic() - self._begun_s))
+        await asyncio.sleep(self._rest_times * (monotonic() - self._begun_s))
         self._begun_s = monotonic()
