@@ -106,11 +106,14 @@ class Archive:
         """Return the header of the game's file. Raise ``Unsound``, ``StoreFailed``."""
         return await self._history.header(self._header_hash)
 
-    def commits_after(self, seq: int) -> AsyncIterator[Commit]:
-        """Yield the entries after this one. Raise ``BeyondHead``."""
+    async def commits_after(self, seq: int) -> AsyncIterator[Commit]:
+        """Yield the entries after this one. Raise ``BeyondHead``, ``Unsound``, ``StoreFailed``."""
         if seq >= self.game.size:
             raise BeyondHead(self.game.size)
-        return self._history.commits(seq + 1, self.game.size)
+        async for commit in self._history.commits(seq + 1, self.game.size):
+            # Its text was checked when the game was opened. All signatures would take longer then than all the rest.
+            self._history.check_signature(commit.rows[-1])
+            yield commit
 
 
 def _header_hash(history: History, entry: log_pb2.Entry) -> bytes:

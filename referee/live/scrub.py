@@ -19,6 +19,8 @@ from referee.live.games import LiveGames
 from referee.live.history import History
 from referee.store.store import Row, StoredGame
 
+START_S = 60.0
+"""From the start to the first round: those who play come back first."""
 ROUND_S = 7 * 24 * 3600.0
 """From the begin of a round to that of the next; longer only if the games are too many for it."""
 ROWS_AT_ONCE = 4
@@ -59,6 +61,7 @@ class Scrub:
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def _run(self) -> None:
+        await asyncio.sleep(START_S)
         while True:
             begun_s = monotonic()
             try:

@@ -201,7 +201,6 @@ async def asked(state: str, data: Path) -> AsyncIterator[tuple[Server, Client, P
             yield server, client, well, games
             return
     async with running(data) as (server, client):
-        await server.scrub.close()  # it would come first, here and there
         for game in games if state == "read before" else ():
             assert [each async for each in game.ask(client)] == game.served
         yield server, client, well, games
