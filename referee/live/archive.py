@@ -27,7 +27,7 @@ from referee.v1 import game_pb2 as pb
 MOST_REPLAYS, MOST_REPLAYS_OF_ONE = 32, 4
 """Waiting at one time; the one under way counts."""
 _RETRY_S = 1.0
-HASHED_AT_ONCE = 64
+HASHED_AT_ONCE = 32
 LAST_ENTRIES = 2
 """The end of a game, and the secret that is disclosed after it."""
 

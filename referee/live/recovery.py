@@ -1,7 +1,7 @@
 """Games that cannot be gone on with, and what an operator can do about each. The referee is not running meanwhile.
 
-Entries that were signed for are lost to the store: somebody's copy brings them back, or the game goes on, or ends, with
-an entry that says so.
+Entries that were signed for are lost to the store or damaged there: somebody's copy brings them back. Or the game goes
+on without those that are lost, or ends, with an entry that says so.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Recovered:
     """What was done."""
 
     entries: int
-    """That came back, or are lost."""
+    """That came back, as they were lost or damaged; or that stay lost."""
     size: int
     """Entries of the game now."""
     ended: bool
