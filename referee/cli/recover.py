@@ -30,7 +30,7 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
     copy: Annotated[
         Path | None,
         typer.Option(
-            "--from", metavar="FILE", help="Restore the lost entries from this game file.", show_default=False
+            "--from", metavar="FILE", help="Restore what is lost or damaged from this game file.", show_default=False
         ),
     ] = None,
     go_on: Annotated[
@@ -64,6 +64,8 @@ def recover(  # noqa: PLR0917 - typer reads options from the signature
     ] = False,
 ) -> None:
     """List the games that a stopped referee cannot go on with and why, or repair one of them.
+
+    Games that are over are read, too, and listed if they are damaged.
 
     A referee keeps the newest head that it signed for every game apart from its database. If the database is rolled
     back, to a backup for example, entries are missing for which players hold receipts. The best repair is `--from` with

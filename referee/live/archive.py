@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from google.protobuf.message import DecodeError
@@ -15,52 +15,78 @@ from google.protobuf.message import DecodeError
 from referee.live.context import Context
 from referee.live.errors import BeyondHead, LimitReached, Unsound
 from referee.live.history import History
-from referee.live.turns import Payer, Work
+from referee.live.turns import Payer
 from referee.live.watch import Commit
+from referee.log.entry import decode_open
 from referee.log.errors import LogError
 from referee.log.merkle import Tree, leaf_hash
-from referee.log.note import open_checkpoint
+from referee.log.v1 import log_pb2
 from referee.store.store import Row, StoredGame
 from referee.v1 import game_pb2 as pb
 
 MOST_REPLAYS, MOST_REPLAYS_OF_ONE = 32, 4
 """Waiting at one time; the one under way counts."""
 _RETRY_S = 1.0
-HASHED_AT_ONCE = 64
+HASHED_AT_ONCE = 32
+LAST_ENTRIES = 2
+"""The end of a game, and the secret that is disclosed after it."""
+
+Checked = Callable[[History, Row], Awaitable[None]]
+"""Waits, or looks at more of a row than everybody does."""
 
 
 class Archive:
     """A game that is over. Its entries are those that the referee signed for; they are not replayed."""
 
-    def __init__(self, history: History, game: pb.Game) -> None:
+    def __init__(self, history: History, game: pb.Game, header_hash: bytes) -> None:
         """``game``: as it ended."""
         self._history = history
         self.game = game
+        self._header_hash = header_hash
 
     @classmethod
-    async def open(cls, context: Context, stored: StoredGame, payer: Payer) -> Archive:
-        """Hash every entry. Raise ``Unsound``, ``StoreFailed``."""
+    async def open(
+        cls,
+        context: Context,
+        stored: StoredGame,
+        on_unsound: Callable[[Unsound], None] | None = None,
+        *,
+        checked: Checked,
+    ) -> Archive:
+        """Hash every entry, and hold them against what was signed, what was marked, and how the game is said to have
+        ended.
+
+        ``on_unsound``: is told whenever the store gives something else, now or later. ``checked`` is awaited before
+        each row. Raise ``Unsound``, ``StoreFailed``.
+        """
         assert stored.closed is not None  # noqa: S101 - there is no other way to be over
+        history, tree = History(context, stored.game_id, on_unsound), Tree()
         try:
             game = pb.Game.FromString(stored.closed)
         except DecodeError:
-            raise Unsound(stored.game_id, "its ending cannot be read") from None
-        payer.charge(Work.READ, game.size)
-        history, tree = History(context.store, stored.game_id), Tree()
-        note = head = b""
-        async for row in history.rows(0, game.size, HASHED_AT_ONCE):
-            if row.seq % HASHED_AT_ONCE == 0:
-                await context.turns.next(payer)
-            head, note = leaf_hash(row.data), row.note
-            tree.append(head)
-        try:
-            promised = open_checkpoint(note, context.signer.verifier)
-        except LogError as error:
-            raise Unsound(stored.game_id, f"checkpoint of entry {game.size - 1}: {error}") from error
-        signed = (promised.game_id, promised.size, promised.root)
-        if signed != (stored.game_id, tree.size, tree.root()) or head != game.head:
-            raise Unsound(stored.game_id, "its entries are not those that were signed")
-        return cls(history, game)
+            raise history.unsound("its ending cannot be read") from None
+        if not game.size:
+            raise history.unsound("its ending names no entries")
+        header_hash, result = b"", log_pb2.GameEnd()
+        async for row in history.unchecked(0, game.size):
+            await checked(history, row)
+            tree.append(leaf_hash(row.data))
+            history.check_text(row, tree.root())
+            history.written([row])
+            if row.seq == 0 or row.seq >= game.size - LAST_ENTRIES:
+                entry = history.decoded(row)
+                if row.seq == 0:
+                    header_hash = _header_hash(history, entry)
+                if entry.HasField("end"):
+                    result = entry.end
+        history.check_promise(row, tree.root())
+        mark = context.store.marks.of(stored.game_id)
+        # A mark may be behind, after a crash; then it is raised when the game is read back in full.
+        if mark is not None and mark.size >= game.size and (mark.size, mark.root) != (game.size, tree.root()):
+            raise history.unsound(f"its {game.size} entries are not the {mark.size} that were signed last")
+        if (game.id, game.head, game.result) != (stored.game_id.hex(), leaf_hash(row.data), result):
+            raise history.unsound("its ending is not the one in its entries")
+        return cls(history, game, header_hash)
 
     @property
     def game_id(self) -> bytes:
@@ -76,11 +102,25 @@ class Archive:
         """Yield every entry."""
         return self._history.rows(0, self.game.size)
 
-    def commits_after(self, seq: int) -> AsyncIterator[Commit]:
-        """Yield the entries after this one. Raise ``BeyondHead``."""
+    async def header(self) -> bytes:
+        """Return the header of the game's file. Raise ``Unsound``, ``StoreFailed``."""
+        return await self._history.header(self._header_hash)
+
+    async def commits_after(self, seq: int) -> AsyncIterator[Commit]:
+        """Yield the entries after this one. Raise ``BeyondHead``, ``Unsound``, ``StoreFailed``."""
         if seq >= self.game.size:
             raise BeyondHead(self.game.size)
-        return self._history.commits(seq + 1, self.game.size)
+        async for commit in self._history.commits(seq + 1, self.game.size):
+            # Its text was checked when the game was opened. All signatures would take longer then than all the rest.
+            self._history.check_signature(commit.rows[-1])
+            yield commit
+
+
+def _header_hash(history: History, entry: log_pb2.Entry) -> bytes:
+    try:
+        return decode_open(entry.open).header_hash
+    except LogError as error:
+        raise history.unsound(f"entry 0: {error}") from error
 
 
 class Replays:

@@ -56,13 +56,16 @@ class Owner(Protocol):
 class LiveGame:
     """A game that is durable up to ``size``."""
 
-    def __init__(self, context: Context, record: Record, attempts: Attempts, owner: Owner | None) -> None:
-        """``record`` and ``attempts``: as the store has it, but for what ``open`` will add."""
+    def __init__(
+        self, context: Context, record: Record, attempts: Attempts, history: History, owner: Owner | None
+    ) -> None:
+        """``record``, ``attempts``, ``history``: as the store has it, but for what ``begin`` will add."""
         self._context = context
         self._record = record
         self._attempts = attempts
         self._owner = owner
-        self._history = History(context.store, record.game_id, self._unsound)
+        self._history = history
+        history.on_unsound = self._unsound
         self._durable = record.size
         self._idle = asyncio.Event()
         self._idle.set()
@@ -87,7 +90,7 @@ class LiveGame:
             secret=opening.secret,
             max_entries=context.max_entries,
         )
-        game = cls(context, record, Attempts(), owner)
+        game = cls(context, record, Attempts(), History(context, record.game_id), owner)
         game._durable = 0
         rows = [_row(written)]
         game._settle(rows, clock.referee_ms)
@@ -124,7 +127,8 @@ class LiveGame:
 
         ``alive_ms``: when the referee was last running, if it was down: no time that matters has passed since then.
         """
-        game = cls(context, *await History(context.store, game_id).replay(context, gently=gently), owner)
+        history = History(context, game_id)
+        game = cls(context, *await history.replay(gently=gently), history, owner)
         record, rows = game._record, list[Row]()
         if alive_ms is not None:
             # With its own clock behind that entry the referee would charge nothing, and no flag would fall.
@@ -315,7 +319,7 @@ class LiveGame:
             try:
                 if not self._durable and await self._context.store.game(self.game_id) is None:
                     raise UnknownGame(f"no game {self.game_id.hex()}")
-                record, attempts = await self._history.replay(self._context)
+                record, attempts = await self._history.replay()
                 # A commit that was reported as failed may be durable all the same: then watchers still have to get it,
                 # and all of it, before anything that follows.
                 missed = [commit async for commit in self._history.commits(self._durable, record.size)]
@@ -380,6 +384,7 @@ class LiveGame:
                 self._distrust()
                 reply.deliver(failure, None)
                 return
+            self._history.written(commit.rows)
             served = reply.watcher
             try:
                 reply.deliver(answer, commit)
@@ -497,6 +502,12 @@ class LiveGame:
     def rows(self, first: int = 0) -> AsyncIterator[Row]:
         """Yield every durable entry from ``first`` on, as of now."""
         return self._history.rows(first, self._durable)
+
+    async def header(self) -> bytes:
+        """Return the header of the game's file. Raise ``Unsound``, ``StoreFailed``; ``UnknownGame`` as ``record``."""
+        if not self._durable:
+            await self._ready()
+        return await self._history.header(self._record.opened.header_hash)
 
     def watch(self, watcher: Watcher) -> int:
         """Send the watcher every entry from the returned index on."""

@@ -11,10 +11,11 @@ import structlog
 from google.protobuf.message import DecodeError
 
 from referee.live.answers import Answer
-from referee.live.archive import Archive, Replays
+from referee.live.archive import HASHED_AT_ONCE, Archive, Replays
 from referee.live.context import Context
 from referee.live.errors import RETRY_S, Draining, LimitReached, UnknownGame, Unsound
 from referee.live.game import LiveGame
+from referee.live.history import History
 from referee.live.listing import Wanted
 from referee.live.opening import Prepared, bad_field, prepare
 from referee.live.turns import Payer, Work
@@ -25,7 +26,7 @@ from referee.log.note import Checkpoint
 from referee.log.v1 import log_pb2
 from referee.store.errors import StoreDamaged, StoreFailed
 from referee.store.marks import Mark
-from referee.store.store import Player, StoredGame
+from referee.store.store import Player, Row, StoredGame
 from referee.v1 import game_pb2 as pb
 from referee.v1.game_service_pb2 import CreateGameRequest, Snapshot
 
@@ -96,7 +97,7 @@ class LiveGames:
             try:
                 game, written = await LiveGame.take_up(self.context, stored.game_id, self, alive_ms=alive_ms)
             except Unsound as error:
-                self._set_aside(error)
+                self.set_aside(error)
             else:
                 game.rest()
                 if not game.is_closed:
@@ -107,7 +108,7 @@ class LiveGames:
         await asyncio.gather(*writing)  # together, as they share what a commit costs
         await self._check_closed(marks)
         for game_id, mark in marks.items():
-            self._set_aside(Unsound(game_id, f"not in the database, although {mark.size} entries were signed"))
+            self.set_aside(_missing(game_id, mark))
         self._seat([p for p in await self.context.store.players() if p.game_id in self._open])
         return list(self._aside.values())
 
@@ -136,7 +137,7 @@ class LiveGames:
                 try:
                     await LiveGame.load(self.context, stored.game_id)
                 except Unsound as error:
-                    self._set_aside(error)
+                    self.set_aside(error)
 
     async def _stored_open(self) -> AsyncIterator[StoredGame]:
         before: int | None = None
@@ -263,6 +264,8 @@ class LiveGames:
     async def _load(self, game_id: bytes, payer: Payer | None) -> LiveGame:
         try:
             if (stored := await self.context.store.game(game_id)) is None:
+                if (mark := self.context.store.marks.of(game_id)) is not None:
+                    raise _missing(game_id, mark)
                 raise UnknownGame(f"no game {game_id.hex()}")
             if stored.closed is None:
                 game = await LiveGame.load(self.context, game_id, self)
@@ -279,7 +282,7 @@ class LiveGames:
                 self._seat(await self.context.store.players(game_id))
             return game
         except Unsound as error:
-            self._set_aside(error)
+            self.set_aside(error)
             raise
         finally:
             self._loading.pop(game_id, None)
@@ -294,13 +297,16 @@ class LiveGames:
         stored = await self.context.store.game(game_id)
         if stored is None or stored.closed is None:
             return None
-        try:
-            async with self._archiving:
-                if (archive := self._archives.get(game_id)) is None:
-                    archive = self._archives[game_id] = await Archive.open(self.context, stored, payer)
-        except Unsound as error:
-            self._set_aside(error)
-            raise
+
+        async def checked(_: History, row: Row) -> None:
+            if row.seq % HASHED_AT_ONCE == 0:
+                await self.context.turns.next(payer)
+                payer.charge(Work.READ, HASHED_AT_ONCE)
+
+        async with self._archiving:
+            if (archive := self._archives.get(game_id)) is None:
+                archive = await Archive.open(self.context, stored, self.set_aside, checked=checked)
+                self._archives[game_id] = archive
         if len(self._archives) > KEPT_ARCHIVES:
             self._archives.popitem(last=False)
         return archive
@@ -372,7 +378,7 @@ class LiveGames:
             record = await (await self.game(stored.game_id)).record()
             return game_message(record) if state in (pb.GAME_STATE_UNSPECIFIED, game_state(record)) else None
         except Unsound as error:
-            self._set_aside(error)
+            self.set_aside(error)
         except (StoreFailed, DecodeError) as error:
             _log.error("game not listed", game=stored.game_id.hex(), error=str(error))
         return None
@@ -464,9 +470,10 @@ class LiveGames:
     def unsound(self, game: LiveGame, error: Unsound) -> None:
         """Do as an ``Owner`` does."""
         if self._open.get(error.game_id) is game or self._closed.get(error.game_id) is game:
-            self._set_aside(error)
+            self.set_aside(error)
 
-    def _set_aside(self, error: Unsound) -> None:
+    def set_aside(self, error: Unsound) -> None:
+        """Serve this game no more, and name it."""
         self._open.pop(error.game_id, None)
         self._closed.pop(error.game_id, None)
         self._archives.pop(error.game_id, None)
@@ -480,3 +487,7 @@ class LiveGames:
         self._closed[game.game_id] = game
         if len(self._closed) > KEPT_CLOSED:
             self._closed.popitem(last=False)
+
+
+def _missing(game_id: bytes, mark: Mark) -> Unsound:
+    return Unsound(game_id, f"not in the database, although {mark.size} entries were signed")

@@ -1,29 +1,35 @@
-"""A game's durable past, read from the store: a page at a time, never kept."""
+"""A game's durable past, read from the store: a page at a time, never kept.
+
+What was read and checked once, or written, is known by its fingerprints: whatever the store gives later for it is
+compared with them before anybody is given it.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from time import monotonic
 
 from referee.live.answers import Accepted
 from referee.live.context import Context
 from referee.live.errors import Unsound
+from referee.live.fingerprints import ROWS, Fingerprints, fingerprint
 from referee.live.watch import Commit
 from referee.log.entry import Clock, clock_of, decode_entry
 from referee.log.errors import LogError
 from referee.log.events import Refused
+from referee.log.header import header_hash
 from referee.log.merkle import leaf_hash
-from referee.log.note import open_checkpoint
+from referee.log.note import Checkpoint, open_checkpoint
 from referee.log.replay import Record
 from referee.log.terms import MAX_ATTEMPTS
 from referee.log.v1 import log_pb2
 from referee.store.errors import StoreDamaged
 from referee.store.marks import Mark
-from referee.store.store import Row, Store
+from referee.store.store import Row
 
-PAGE_ROWS = 256
+PAGE_ROWS = 64
 REPLAYED_AT_ONCE = 16
 REPLAYED_GENTLY = 8
 MAX_ATTEMPTS_IN_GAME = 2048
@@ -49,35 +55,60 @@ class Attempts:
 
 
 class History:
-    """One game's entries. Whatever cannot be read, or is not what was signed for, raises ``Unsound``."""
+    """One game's entries. Whatever cannot be read, or is not what was written and signed for, raises ``Unsound``."""
 
-    def __init__(self, store: Store, game_id: bytes, on_unsound: Callable[[Unsound], None] | None = None) -> None:
+    def __init__(self, context: Context, game_id: bytes, on_unsound: Callable[[Unsound], None] | None = None) -> None:
         """``on_unsound`` is called with the error, too, whoever was reading."""
-        self._store = store
+        self._context = context
+        self._store = context.store
         self._game_id = game_id
-        self._on_unsound = on_unsound
+        self.on_unsound = on_unsound
+        self._known = Fingerprints()
 
-    def _unsound(self, what: str) -> Unsound:
+    def unsound(self, what: str) -> Unsound:
+        """Return the error that says what is wrong, when whoever has to be told knows it."""
         error = Unsound(self._game_id, what)
-        if self._on_unsound is not None:
-            self._on_unsound(error)
+        if self.on_unsound is not None:
+            self.on_unsound(error)
         return error
+
+    def written(self, rows: Sequence[Row]) -> None:
+        """Note the rows that follow those that are known: they are durable as they are here."""
+        for row in rows:
+            self._known.append(row)
 
     async def _page(self, first: int, limit: int) -> list[Row]:
         try:
             return await self._store.entries(self._game_id, first, limit)
         except StoreDamaged as error:
-            raise self._unsound(f"entries from {first} on cannot be read: {error}") from error
+            raise self.unsound(f"entries from {first} on cannot be read: {error}") from error
 
-    async def rows(self, first: int, end: int, page_rows: int = PAGE_ROWS) -> AsyncIterator[Row]:
-        """Yield entry ``first`` up to before ``end``. Raise ``Unsound`` if one is missing."""
+    async def unchecked(self, first: int, end: int, page_rows: int = PAGE_ROWS) -> AsyncIterator[Row]:
+        """Yield entry ``first`` up to before ``end`` as the store has them. Raise ``Unsound`` if one is missing."""
         while first < end:
             page = await self._page(first, min(page_rows, end - first))
-            if not page:
-                raise self._unsound(f"entry {first} is missing")
+            if [row.seq for row in page] != list(range(first, first + len(page))) or not page:
+                there = {row.seq for row in page}
+                missing = next(seq for seq in range(first, end) if seq not in there)
+                raise self.unsound(f"entry {missing} is missing")
             for row in page:
                 yield row
             first += len(page)
+
+    async def rows(self, first: int, end: int, page_rows: int = PAGE_ROWS) -> AsyncIterator[Row]:
+        """Yield entry ``first`` up to before ``end``, which are known. Raise ``Unsound`` before what is not theirs."""
+        while first < end:
+            start, prints = self._known.pages(first, min(first + page_rows, end))
+            stop = min(start + len(prints) * ROWS, self._known.size)
+            page = [row async for row in self.unchecked(start, stop, stop - start)]
+            for number, expected in enumerate(prints):
+                found = page[number * ROWS : (number + 1) * ROWS]
+                if fingerprint(found) != expected:
+                    numbers = f"{found[0].seq} to {found[-1].seq}" if len(found) > 1 else str(found[0].seq)
+                    raise self.unsound(f"entries {numbers} in the database are not those that the referee wrote")
+            for row in page[first - start : end - start]:
+                yield row
+            first = stop
 
     async def commits(self, first: int, end: int) -> AsyncIterator[Commit]:
         """Yield the same entries as they became durable together; of the first commit only those from ``first`` on."""
@@ -88,32 +119,55 @@ class History:
                 yield Commit(self._game_id, rows)
                 rows = []
         if rows:
-            raise self._unsound(f"no checkpoint from entry {rows[0].seq} on")
+            raise self.unsound(f"no checkpoint from entry {rows[0].seq} on")
+
+    def check_text(self, row: Row, root: bytes) -> None:
+        """Check that the row's note, if it has one, is over this root. Raise ``Unsound``."""
+        text = Checkpoint(self._context.signer.verifier.name, self._game_id, row.seq + 1, root).text()
+        if row.note and not row.note.startswith(text.encode()):
+            raise self.unsound(f"checkpoint of entry {row.seq}: it is for other entries")
+
+    def check_signature(self, row: Row) -> Checkpoint:
+        """Return what the row's note promises. Raise ``Unsound`` unless the referee signed it."""
+        try:
+            return open_checkpoint(row.note, self._context.signer.verifier)
+        except LogError as error:
+            what = error if row.note else "it has none"
+            raise self.unsound(f"checkpoint of entry {row.seq}: {what}") from error
+
+    async def header(self, expected_hash: bytes) -> bytes:
+        """Return the header of the game's file. Raise ``Unsound`` if it is not the one with this hash."""
+        try:
+            header = await self._store.header(self._game_id)
+        except StoreDamaged as error:
+            raise self.unsound(f"the header of its file cannot be read: {error}") from error
+        if header_hash(header) != expected_hash:
+            raise self.unsound("the header of its file is not the one that its entry 0 names")
+        return header
 
     async def entry(self, seq: int) -> log_pb2.Entry:
         """Return the entry there. Raise ``Unsound``."""
         async for row in self.rows(seq, seq + 1):
-            return self._decoded(row)
-        raise self._unsound(f"entry {seq} is missing")
+            return self.decoded(row)
+        raise self.unsound(f"entry {seq} is missing")
 
     async def accepted(self, seq: int, end: int) -> Accepted:
         """Return the receipt that was given with the entry. Raise ``Unsound``."""
         clock: Clock | None = None
         async for row in self.rows(seq, end, REPLAYED_AT_ONCE):
-            clock = clock or clock_of(self._decoded(row))
+            clock = clock or clock_of(self.decoded(row))
             if row.note:
                 return Accepted(seq, row.note, row.seq + 1, leaf_hash(row.data), clock, repeated=True)
-        raise self._unsound(f"no checkpoint from entry {seq} on")
+        raise self.unsound(f"no checkpoint from entry {seq} on")
 
-    def _decoded(self, row: Row) -> log_pb2.Entry:
+    def decoded(self, row: Row) -> log_pb2.Entry:
+        """Return what the row says. Raise ``Unsound``."""
         try:
             return decode_entry(row.data)
         except LogError as error:
-            raise self._unsound(f"entry {row.seq}: {error}") from error
+            raise self.unsound(f"entry {row.seq}: {error}") from error
 
-    async def replay(
-        self, context: Context, *, gently: bool = False, without_secret: bool = False
-    ) -> tuple[Record, Attempts]:
+    async def replay(self, *, gently: bool = False, without_secret: bool = False) -> tuple[Record, Attempts]:
         """Replay the game as it stands, every entry checked in full; return it with its attempts. Its head is marked.
 
         ``without_secret``: also if nothing but an end can follow, as the secret that it deals from is lost.
@@ -123,7 +177,7 @@ class History:
         """
         record: Record | None = None
         row: Row | None = None
-        attempts = Attempts()
+        context, known, attempts = self._context, Fingerprints(), Attempts()
         mark = self._store.marks.of(self._game_id)
         secret, lost = None, "the secret that it deals from is lost"
         try:
@@ -139,35 +193,37 @@ class History:
                     record = Record(opened, engines=context.engines, secret=secret, max_entries=context.max_entries)
                 for row in page:
                     attempts.count(is_refused=isinstance(record.read(row.data).event, Refused))
+                    known.append(row)
                     if mark is not None and record.size == mark.size and record.root() != mark.root:
-                        raise self._unsound(f"its first {mark.size} entries are not those that were signed")
+                        raise self.unsound(f"its first {mark.size} entries are not those that were signed")
+                    if row.note:
+                        self.check_promise(row, record.root())
                 await asyncio.sleep(monotonic() - begun_s if gently else 0)
         except LogError as error:
             at = error.at(entry=record.size if record else 0)
-            raise self._unsound(f"cannot be read back: {at}") from error
+            raise self.unsound(f"cannot be read back: {at}") from error
         if record is None or row is None:
-            raise self._unsound("has no entries")
+            raise self.unsound("has no entries")
         if mark is not None and record.size < mark.size:
             entries = f"{mark.size - record.size} entries are lost"
-            raise self._unsound(f"{entries}: {mark.size} were signed, {record.size} are there")
-        self._check_promise(record, row.note, context)
+            raise self.unsound(f"{entries}: {mark.size} were signed, {record.size} are there")
+        if not row.note:
+            self.check_promise(row, record.root())
         if record.game.deal.is_dealt and secret is None and not (record.is_final or without_secret):
-            raise self._unsound(lost)
+            raise self.unsound(lost)
         await self._mark(record, mark)
+        self._known = known
         return record, attempts
 
-    def _check_promise(self, record: Record, note: bytes, context: Context) -> None:
-        """Check that this history is the one that was signed for, and not another that obeys the rules as well.
+    def check_promise(self, last: Row, root: bytes) -> None:
+        """Check that the history with this root is the one that was signed for, and not another that obeys the rules as
+        well.
 
-        The last entry of every commit has a checkpoint, and it covers all that come before.
+        The last entry of every commit has a checkpoint, and it covers all that come before. Raise ``Unsound``.
         """
-        try:
-            promised = open_checkpoint(note, context.signer.verifier)
-        except LogError as error:
-            what = error if note else "it has none"
-            raise self._unsound(f"checkpoint of entry {record.size - 1}: {what}") from error
-        if (promised.game_id, promised.size, promised.root) != (record.game_id, record.size, record.root()):
-            raise self._unsound("its entries are not those that were signed")
+        promised = self.check_signature(last)
+        if (promised.game_id, promised.size, promised.root) != (self._game_id, last.seq + 1, root):
+            raise self.unsound("its entries are not those that were signed")
 
     async def _mark(self, record: Record, mark: Mark | None) -> None:
         """Raise the mark: readers may now see this head, also what became durable without being marked."""

@@ -1,7 +1,7 @@
 """Games that cannot be gone on with, and what an operator can do about each. The referee is not running meanwhile.
 
-Entries that were signed for are lost to the store: somebody's copy brings them back, or the game goes on, or ends, with
-an entry that says so.
+Entries that were signed for are lost to the store or damaged there: somebody's copy brings them back. Or the game goes
+on without those that are lost, or ends, with an entry that says so.
 """
 
 from __future__ import annotations
@@ -11,11 +11,14 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from referee.live.archive import Archive
 from referee.live.context import Context
 from referee.live.errors import Unsound
 from referee.live.games import LiveGames
 from referee.live.history import History
 from referee.live.opening import new_token, token_digest
+from referee.live.scrub import Scrub
+from referee.live.view import game_message
 from referee.log import file
 from referee.log.entry import Clock, Event, decode_entry
 from referee.log.errors import LogError
@@ -27,7 +30,7 @@ from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.store.errors import StoreDamaged, StoreFailed
 from referee.store.marks import Mark
-from referee.store.store import Grant, Opening, Row
+from referee.store.store import Grant, Opening, Row, StoredGame
 
 
 class CannotRecover(Exception):
@@ -39,7 +42,7 @@ class Recovered:
     """What was done."""
 
     entries: int
-    """That came back, or are lost."""
+    """That came back, as they were lost or damaged; or that stay lost."""
     size: int
     """Entries of the game now."""
     ended: bool
@@ -48,8 +51,14 @@ class Recovered:
 
 
 async def find(context: Context) -> list[Unsound]:
-    """Return the games that cannot be continued, and why. Raise ``StoreFailed``."""
-    return await LiveGames(context, producer="").start()
+    """Return the games that are not what was signed or cannot go on, and why; those that are over are read whole, too.
+
+    Raise ``StoreFailed``.
+    """
+    live_games = LiveGames(context, producer="")
+    await live_games.start()
+    await Scrub(live_games, rest=0).round()
+    return list(live_games.aside.values())
 
 
 async def go_on(context: Context, game_id: bytes, *, end: bool) -> Recovered:
@@ -117,12 +126,12 @@ async def _replayed(context: Context, game_id: bytes, *, without_secret: bool) -
 
     Raise ``Unsound``, ``StoreFailed``.
     """
-    history = History(context.store, game_id)
+    history = History(context, game_id)
     try:
-        record, _ = await history.replay(context, without_secret=without_secret)
+        record, _ = await history.replay(without_secret=without_secret)
     except Unsound:
         context.store.marks.permit(game_id)
-        record, _ = await history.replay(context, without_secret=without_secret)
+        record, _ = await history.replay(without_secret=without_secret)
         return record, False
     return record, True
 
@@ -137,22 +146,17 @@ async def _begun(context: Context, game_id: bytes, mark: Mark) -> int | None:
 
 
 async def restore(context: Context, game_id: bytes, stream: BinaryIO) -> Recovered:
-    """Take the entries that the store lacks from a game file. Raise ``CannotRecover``, ``StoreFailed``."""
+    """Take what the store lacks or has otherwise than it was signed from a game file. Raise ``CannotRecover``,
+    ``StoreFailed``.
+    """
     mark = _lost(context, game_id)
     stored = await context.store.game(game_id)
-    otherwise = f"expected another copy, or {'--continue or --end' if stored is not None else '--give-up'}"
+    is_open = stored is not None and stored.closed is None
+    otherwise = f"expected another copy, or {'--continue or --end' if is_open else '--give-up'}"
     try:
         header, entries = _read(stream, mark)
     except CannotRecover as error:
         raise CannotRecover(f"{error}; {otherwise}") from None
-    kept = [row.data async for row in _kept(context, game_id)] if stored is not None else []
-    if stored is not None and stored.closed is not None:
-        raise CannotRecover("the game is over in the database; nothing can follow")
-    for index, (data, other) in enumerate(zip(kept, entries, strict=False)):
-        if data != other:
-            raise CannotRecover(f"entry {index} differs between the database and the file; {otherwise}")
-    if len(kept) >= mark.size:
-        raise CannotRecover(f"the database has all {mark.size} signed entries")
     try:
         secret = await _secret(context, game_id) or _disclosed(entries[-1])
         record = Record.replay(entries, engines=context.engines, secret=secret, max_entries=context.max_entries)
@@ -160,13 +164,49 @@ async def restore(context: Context, game_id: bytes, stream: BinaryIO) -> Recover
         raise CannotRecover(f"the file is not valid: {error}; {otherwise}") from error
     if header_hash(header) != record.opened.header_hash:
         raise CannotRecover(f"the file's header does not match its entry 0; {otherwise}")
+    rows = await _differing(context, game_id, entries) if stored is not None else []
+    if stored is not None and not rows and await _is_whole(context, stored, header):
+        raise CannotRecover(f"the database has all {mark.size} signed entries")
     if record.phase is not Phase.CLOSED and record.game.deal.is_dealt and secret is None:
         what = "the game is not over, and no file has the secret from which the referee deals"
         raise CannotRecover(f"{what}; expected a database that has the game, or --give-up")
-    rows = [Row(seq, data) for seq, data in enumerate(entries[len(kept) :], start=len(kept))]
-    opening, tokens = (None, []) if stored is not None else _opening(record, header)
-    await _commit(context, record, rows, opening)
+    tokens: list[tuple[str, str]] = []
+    if stored is not None:
+        closed = game_message(record).SerializeToString() if record.is_final else None
+        context.store.mend(game_id, header, rows, closed)
+    else:
+        rows = [Row(seq, data) for seq, data in enumerate(entries)]
+        opening, tokens = _opening(record, header)
+        await _commit(context, record, rows, opening)
     return Recovered(len(rows), record.size, record.phase is Phase.CLOSED, tokens)
+
+
+async def _differing(context: Context, game_id: bytes, entries: Sequence[bytes]) -> list[Row]:
+    """Return the rows of these entries, which were signed, that the store does not have like this."""
+    kept = {row.seq: row async for row in _kept(context, game_id)}
+    rows, tree = list[Row](), Tree()
+    for seq, data in enumerate(entries):
+        tree.append(leaf_hash(data))
+        there = kept.get(seq)
+        has_note = seq == len(entries) - 1 or (there is not None and bool(there.note))
+        row = Row(seq, data, context.signer.sign(game_id, tree.size, tree.root()) if has_note else b"")
+        if there != row:
+            rows.append(row)
+    return rows
+
+
+async def _is_whole(context: Context, stored: StoredGame, header: bytes) -> bool:
+    """Return whether nothing but entries can be missing."""
+    if stored.closed is not None:
+        try:
+            await Archive.open(context, stored, checked=_at_once)
+        except Unsound:
+            return False
+    return await context.store.header(stored.game_id) == header
+
+
+async def _at_once(_: History, __: Row) -> None:
+    """Wait for nobody."""
 
 
 async def give_up(context: Context, game_id: bytes) -> Mark:
@@ -225,7 +265,7 @@ async def _kept(context: Context, game_id: bytes) -> AsyncIterator[Row]:
     while page := await context.store.entries(game_id, first, 256):
         for row in page:
             yield row
-        first += len(page)
+        first = page[-1].seq + 1
 
 
 async def _secret(context: Context, game_id: bytes) -> bytes | None:

@@ -255,7 +255,7 @@ class GameService:
         log = archive or await self._live_games.game(game_id, caller.account)
         stream = BytesIO()
         writer = file.Writer(stream)
-        writer.header(await self._live_games.context.store.header(game_id))
+        writer.header(await log.header())
         closed, note = log.is_closed, b""
         certificates: dict[int, list[bytes]] = {}
         words: dict[int, bytes] = {}

@@ -21,6 +21,7 @@ from referee.games import made
 from referee.games.game import Ending
 from referee.live.games import LiveGames
 from referee.live.proving import Prover
+from referee.live.scrub import Scrub
 from referee.log.game import Phase
 from referee.service.auth import Authenticator
 from referee.service.counters import Counters
@@ -57,6 +58,7 @@ class RefereeCollector(Collector):
         heartbeats: Heartbeats,
         store: Store,
         prover: Prover,
+        scrub: Scrub,
         worker_queue: WorkerQueue,
         workers: Workers,
         machine: Machine,
@@ -68,6 +70,7 @@ class RefereeCollector(Collector):
         self._heartbeats = heartbeats
         self._store = store
         self._prover = prover
+        self._scrub = scrub
         self._worker_queue = worker_queue
         self._workers = workers
         self._machine = machine
@@ -159,6 +162,17 @@ class RefereeCollector(Collector):
             "referee_games_set_aside",
             "Games that were set aside because their record cannot go on.",
             value=len(self._live_games.aside),
+        )
+        yield CounterMetricFamily(
+            "referee_scrubbed_games",
+            "Games that are over and were read again, unasked, to see whether they are as they were.",
+            value=self._scrub.games,
+        )
+        yield GaugeMetricFamily(
+            "referee_scrub_ended_seconds",
+            "When all games that are over had been read again for the last time, in seconds since 1970; 0: not yet "
+            "since the start.",
+            value=self._scrub.round_ended_ms / 1000,
         )
 
     def _streams(self) -> Iterator[Metric]:

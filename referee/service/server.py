@@ -19,6 +19,7 @@ from referee import __version__
 from referee.live.context import Context
 from referee.live.games import MAX_OPEN_GAMES, LiveGames
 from referee.live.proving import Prover
+from referee.live.scrub import Scrub
 from referee.live.watch import QUEUE_ITEMS
 from referee.log.engines import installed
 from referee.service import guard
@@ -142,6 +143,7 @@ class Server:
         self._worker_queue = WorkerQueue(config.solver_workers)
         self.prover = Prover(context, asking(self.workers))
         self.live_games.watch_for_proofs(self.prover.watcher)
+        self.scrub = Scrub(self.live_games)
         self._machine = Machine(data)
         self._config = config
         self._exposition: Exposition | None = None
@@ -254,6 +256,7 @@ class Server:
         self.live_games.serve()
         self._machine.start()
         self.prover.start()
+        self.scrub.start()
         self.address = f"{host}:{port}"
         open_games = sum(1 for _ in self.live_games.open_games)
         _log.info("serving", address=self.address, metrics=self.metrics_address, open_games=open_games)
@@ -266,6 +269,7 @@ class Server:
             self._heartbeats,
             self.data.store,
             self.prover,
+            self.scrub,
             self._worker_queue,
             self.workers,
             self._machine,
@@ -295,6 +299,7 @@ class Server:
         self._machine.stop()
         self._worker_queue.close()
         await self.prover.close()
+        await self.scrub.close()
         await self.workers.stop()
         await self.adjudication.stop()
         # New calls are still taken, and told so: as are those who ask for the health.

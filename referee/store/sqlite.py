@@ -235,10 +235,7 @@ class SqliteStore:
                         values += (number, row.seq, row.data, row.note)
                     self._keep(connection, number, change)
                     if change.closed is not None:
-                        connection.execute("INSERT INTO closed (game, data) VALUES (?, ?)", (number, change.closed))
-                        connection.execute("UPDATE games SET state = ? WHERE number = ?", (State.OVER, number))
-                        # It is in the log by now.
-                        connection.execute("DELETE FROM secrets WHERE game = ?", (number,))
+                        self._close(number, change.closed)
                     if change.certificates is not None:
                         self._check_epoch()
                         certificates.keep(connection, number, change.certificates)
@@ -332,6 +329,30 @@ class SqliteStore:
     def give_up(self, game_id: bytes) -> None:
         with store_errors(self._path):
             self._write_side.execute("UPDATE games SET state = ? WHERE id = ?", (State.GIVEN_UP, game_id))
+
+    def mend(self, game_id: bytes, header: bytes, rows: Sequence[Row], closed: bytes | None) -> None:
+        with store_errors(self._path), self._write_side as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            self._check_epoch()
+            number = self._existing(game_id)
+            connection.execute(
+                "UPDATE headers SET data = ? WHERE hash = (SELECT header FROM games WHERE number = ?)", (header, number)
+            )
+            # Not in its place: entries are in the order in which they came.
+            connection.executemany("DELETE FROM entries WHERE game = ? AND seq = ?", [(number, r.seq) for r in rows])
+            connection.executemany(
+                "INSERT INTO entries (game, seq, data, note) VALUES (?, ?, ?, ?)",
+                [(number, row.seq, row.data, row.note) for row in rows],
+            )
+            if closed is not None:
+                self._close(number, closed)
+
+    def _close(self, number: int, closed: bytes) -> None:
+        connection = self._write_side
+        connection.execute("INSERT OR REPLACE INTO closed (game, data) VALUES (?, ?)", (number, closed))
+        connection.execute("UPDATE games SET state = ? WHERE number = ?", (State.OVER, number))
+        # It is in the log by now.
+        connection.execute("DELETE FROM secrets WHERE game = ?", (number,))
 
     async def add_grant(self, grant: Grant) -> bool:
         return await asyncio.to_thread(self._change, grants.add, grant)

@@ -172,7 +172,7 @@ class Store(Protocol):
     """Games, their entries, and who may do what. One process writes, and reads what it wrote.
 
     *Where.* All methods are called on the event loop of one thread, which they must not hold up: what waits for a disk,
-    a network or a lock does so elsewhere. Only ``set_organiser`` and ``give_up`` may wait; nobody plays then.
+    a network or a lock does so elsewhere. Only ``set_organiser``, ``give_up`` and ``mend`` may wait; nobody plays then.
 
     *Order.* A reading method sees every change whose ``done`` was called, and every grant and erasure that returned. It
     may see later changes, but each whole.
@@ -313,6 +313,13 @@ class Store(Protocol):
         """Leave the game out of every list and every answer of ``game`` from now on; its entries are kept.
 
         Called while no commit is under way.
+        """
+
+    def mend(self, game_id: bytes, header: bytes, rows: Sequence[Row], closed: bytes | None) -> None:
+        """Put what was signed in the place of what is damaged or missing; durable when this returns.
+
+        ``header``, ``rows``: of the game, which is there; what differs is replaced. ``closed``: as in a change; what is
+        kept of the end is replaced. Called while no commit is under way; the marks stay as they are.
         """
 
     async def close(self) -> None:

@@ -6,31 +6,44 @@ Set back to an older copy, another history of the same length, two referees on o
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
 
+import grpc
 import pytest
 
 from referee.log.merkle import leaf_hash
 from referee.log.v1 import log_pb2
 from referee.service.files import STORE_FILE
+from referee.service.server import Server
 from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import running
-from tests.service.player import refused
+from tests.service.player import Client, Play, bearer, refusal, refused
 from tests.service.test_again import moved
 
+Attack = Callable[[sqlite3.Connection, int, int], None]
+"""On the first game, if need be with what the other has; by number."""
 
-def edited(store: sqlite3.Connection) -> None:
+
+def edited(store: sqlite3.Connection, game: int, _: int) -> None:
     """A bit of an entry."""
-    (data,) = store.execute("SELECT data FROM entries WHERE game = 1 AND seq = 5").fetchone()
-    store.execute("UPDATE entries SET data = ? WHERE game = 1 AND seq = 5", (data[:-1] + bytes([data[-1] ^ 1]),))
+    (data,) = store.execute("SELECT data FROM entries WHERE game = ? AND seq = 5", (game,)).fetchone()
+    changed = data[:-1] + bytes([data[-1] ^ 1])
+    store.execute("UPDATE entries SET data = ? WHERE game = ? AND seq = 5", (changed, game))
 
 
-def edited_and_linked_again(store: sqlite3.Connection) -> None:
+def edited_at_the_end(store: sqlite3.Connection, game: int, _: int) -> None:
+    """A bit of the last entry."""
+    (place, data) = store.execute(f"SELECT place, data {_LAST}", (game,)).fetchone()
+    store.execute("UPDATE entries SET data = ? WHERE place = ?", (data[:-1] + bytes([data[-1] ^ 1]), place))
+
+
+def edited_and_linked_again(store: sqlite3.Connection, game: int, _: int) -> None:
     """The referee's time in the last entry but one, and ``prev`` in the last: the notes stay, there is no key."""
-    rows = store.execute("SELECT place, data FROM entries WHERE game = 1 ORDER BY seq DESC LIMIT 2").fetchall()
+    rows = store.execute("SELECT place, data FROM entries WHERE game = ? ORDER BY seq DESC LIMIT 2", (game,)).fetchall()
     (last_place, last), (place, data) = rows
     entry = log_pb2.Entry.FromString(data)
     entry.referee_ms -= 1
@@ -41,57 +54,79 @@ def edited_and_linked_again(store: sqlite3.Connection) -> None:
         store.execute("UPDATE entries SET data = ? WHERE place = ?", (new, where))
 
 
-def swapped(store: sqlite3.Connection) -> None:
+def swapped(store: sqlite3.Connection, game: int, _: int) -> None:
     """Two entries."""
     for old, new in ((3, 100), (4, 3), (100, 4)):
-        store.execute("UPDATE entries SET seq = ? WHERE game = 1 AND seq = ?", (new, old))
+        store.execute("UPDATE entries SET seq = ? WHERE game = ? AND seq = ?", (new, game, old))
 
 
-def deleted_in_the_middle(store: sqlite3.Connection) -> None:
+def deleted_in_the_middle(store: sqlite3.Connection, game: int, _: int) -> None:
     """One entry."""
-    store.execute("DELETE FROM entries WHERE game = 1 AND seq = 4")
+    store.execute("DELETE FROM entries WHERE game = ? AND seq = 4", (game,))
 
 
-def deleted_at_the_end(store: sqlite3.Connection) -> None:
+def deleted_at_the_end(store: sqlite3.Connection, game: int, _: int) -> None:
     """The last entry; every head that is left is one that the referee signed."""
-    store.execute("DELETE FROM entries WHERE game = 1 AND seq = (SELECT max(seq) FROM entries WHERE game = 1)")
+    store.execute(f"DELETE FROM entries WHERE place = (SELECT place {_LAST})", (game,))
 
 
-def taken_from_another_game(store: sqlite3.Connection) -> None:
+def taken_from_another_game(store: sqlite3.Connection, game: int, other: int) -> None:
     """An entry that the other game has at that place."""
-    other = "SELECT data FROM entries WHERE game = 2 AND seq = 4"
-    store.execute(f"UPDATE entries SET data = ({other}) WHERE game = 1 AND seq = 4")
+    theirs = "SELECT data FROM entries WHERE game = ? AND seq = 4"
+    store.execute(f"UPDATE entries SET data = ({theirs}) WHERE game = ? AND seq = 4", (other, game))
 
 
-def deleted_altogether(store: sqlite3.Connection) -> None:
+def another_checkpoint(store: sqlite3.Connection, game: int, _: int) -> None:
+    """The game's own, of an earlier entry."""
+    earlier = "SELECT note FROM entries WHERE game = ? AND seq = 0"
+    store.execute(f"UPDATE entries SET note = ({earlier}) WHERE place = (SELECT place {_LAST})", (game, game))
+
+
+def another_header(store: sqlite3.Connection, game: int, _: int) -> None:
+    """All games with the same rules have it."""
+    store.execute("UPDATE headers SET data = x'00' WHERE hash = (SELECT header FROM games WHERE number = ?)", (game,))
+
+
+def a_signature_edited(store: sqlite3.Connection, game: int, _: int) -> None:
+    """Of a checkpoint in the middle, under a text that is right."""
+    (place, note) = store.execute(
+        "SELECT place, note FROM entries WHERE game = ? AND seq BETWEEN 2 AND 4 AND note <> ''", (game,)
+    ).fetchone()
+    at = len(note) - 10
+    other = note[:at] + (b"B" if note[at : at + 1] == b"A" else b"A") + note[at + 1 :]
+    store.execute("UPDATE entries SET note = ? WHERE place = ?", (other, place))
+
+
+def deleted_altogether(store: sqlite3.Connection, game: int, _: int) -> None:
     """The whole game, wherever it stands."""
     for table in ("entries", "answers", "closed", "secrets", "proofs", "players"):
-        store.execute(f"DELETE FROM {table} WHERE game = 1")
-    store.execute("DELETE FROM games WHERE number = 1")
+        store.execute(f"DELETE FROM {table} WHERE game = ?", (game,))
+    store.execute("DELETE FROM games WHERE number = ?", (game,))
 
 
-CASES: list[Callable[[sqlite3.Connection], None]] = [
+_LAST = "FROM entries WHERE game = ? ORDER BY seq DESC LIMIT 1"
+CASES: list[Attack] = [
     edited,
+    edited_at_the_end,
     edited_and_linked_again,
     swapped,
     deleted_in_the_middle,
     deleted_at_the_end,
     taken_from_another_game,
+    another_checkpoint,
     deleted_altogether,
 ]
 
 
 @pytest.mark.parametrize("attack", CASES, ids=lambda attack: attack.__name__)
-async def test_what_was_done_to_a_game_is_noticed(
-    attack: Callable[[sqlite3.Connection], None], tmp_path: Path, logged: StringIO
-) -> None:
+async def test_what_was_done_to_a_game_is_noticed(attack: Attack, tmp_path: Path, logged: StringIO) -> None:
     async with running(tmp_path / "data") as (_, client):
         play, good = await client.play(), await client.play()
         for other in (play, good):
             await other.steps(6)
         act = play.next_act()
     with closing(sqlite3.connect(tmp_path / "data" / STORE_FILE)) as store, store:
-        attack(store)
+        attack(store, 1, 2)
     async with running(tmp_path / "data") as (_, client):
         moved(play, client)
         assert (await refused(client.games.GetGame(pb.GetGameRequest(game_id=play.id)))).reason == "SET_ASIDE"
@@ -102,3 +137,111 @@ async def test_what_was_done_to_a_game_is_noticed(
         assert play.id in logged.getvalue()
         moved(good, client)
         await good.steps(3)
+
+
+async def _log(client: Client, play: Play, _: int) -> AsyncIterator[bytes]:
+    async for response in client.games.GetLog(pb.GetLogRequest(game_id=play.id)):
+        yield response.chunk
+
+
+async def _watched(client: Client, play: Play, size: int) -> AsyncIterator[bytes]:
+    stream = client.games.WatchGame(pb.WatchGameRequest(game_id=play.id, after_seq=-1))
+    seq = -1
+    while seq < size - 1:
+        response = await stream.read()
+        seq = response.seq
+        for entry in response.commit.entries:
+            yield entry
+        yield response.commit.checkpoint
+    stream.cancel()
+
+
+async def _sent_again(client: Client, play: Play, _: int) -> AsyncIterator[bytes]:
+    """The first answer to an act."""
+    request, token, _response = play.sent[3]
+    yield (await client.games.SubmitIntent(request, metadata=bearer(token))).accepted.checkpoint
+
+
+Way = Callable[[Client, Play, int], AsyncIterator[bytes]]
+
+
+@dataclass
+class Asked:
+    """A game, what will be done to it, how it is asked for then, and what is to be had that way."""
+
+    play: Play
+    attack: Attack
+    way: Way
+    size: int = 0
+    served: list[bytes] = field(default_factory=list)
+
+    async def ask(self, client: Client) -> AsyncIterator[bytes]:
+        async for data in self.way(client, self.play, self.size):
+            yield data
+
+
+@asynccontextmanager
+async def asked(state: str, data: Path) -> AsyncIterator[tuple[Server, Client, Play, list[Asked]]]:
+    """A referee with games in that state; the first is left alone."""
+    ways = [_log, _watched, *([_sent_again] if state == "in play" else [])]
+    cases = [(attack, way) for attack in [*CASES, a_signature_edited] for way in ways]
+    cases.remove((a_signature_edited, _log))  # no checkpoint from the middle goes into a file
+    async with running(data) as (server, client):
+        well = await client.play()
+        games = [Asked(await client.play(), *case) for case in cases]
+        for play in (well, *(game.play for game in games)):
+            await play.until_play()
+            await play.steps(2)
+            if state != "in play":
+                await client.games.AbortGame(pb.AbortGameRequest(game_id=play.id), metadata=bearer(client.organiser))
+        for game in games:
+            game.size = (await client.games.GetGame(pb.GetGameRequest(game_id=game.play.id))).game.size
+            game.served = [each async for each in game.ask(client)]
+        if state in {"in play", "just over"}:
+            yield server, client, well, games
+            return
+    async with running(data) as (server, client):
+        for game in games if state == "read before" else ():
+            assert [each async for each in game.ask(client)] == game.served
+        yield server, client, well, games
+
+
+@pytest.mark.parametrize("state", ["in play", "just over", "read before", "not read before"])
+async def test_what_the_referee_did_not_write_is_not_served(state: str, tmp_path: Path, logged: StringIO) -> None:
+    """Changed by another process while the referee runs: who asks is told so, after nothing that is false."""
+    async with asked(state, tmp_path / "data") as (server, client, well, games):
+        for number, game in enumerate(games, start=2):
+            with closing(sqlite3.connect(tmp_path / "data" / STORE_FILE)) as store, store:
+                game.attack(store, number, 1)
+            served, reason = list[bytes](), "nothing"
+            try:
+                async for data in game.ask(client):
+                    served.append(data)
+            except grpc.aio.AioRpcError as error:
+                reason = refusal(error).reason
+            what = (game.attack.__name__, game.way.__name__)
+            # Tokens of a game that is not there are nobody's.
+            assert reason == "SET_ASIDE" or what == ("deleted_altogether", "_sent_again"), what
+            assert served == game.served[: len(served)], what
+            if reason == "SET_ASIDE":
+                assert bytes.fromhex(game.play.id) in server.live_games.aside, what
+                named = [line for line in logged.getvalue().splitlines() if game.play.id in line and "aside" in line]
+                assert len(named) == 1, what
+                assert (await refused(client.log(game.play.id))).reason == "SET_ASIDE", what
+        assert bytes.fromhex(well.id) not in server.live_games.aside
+        assert await client.log(well.id)
+        if state == "in play":
+            await well.steps(3)
+
+
+@pytest.mark.parametrize("is_over", [False, True])
+async def test_a_header_of_others_is_not_served(is_over: bool, tmp_path: Path) -> None:
+    async with running(tmp_path / "data") as (server, client):
+        play = await client.play()
+        await play.steps(2)
+        if is_over:
+            await client.games.AbortGame(pb.AbortGameRequest(game_id=play.id), metadata=bearer(client.organiser))
+        with closing(sqlite3.connect(tmp_path / "data" / STORE_FILE)) as store, store:
+            another_header(store, 1, 1)
+        assert (await refused(client.log(play.id))).reason == "SET_ASIDE"
+        assert bytes.fromhex(play.id) in server.live_games.aside

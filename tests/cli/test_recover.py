@@ -24,8 +24,10 @@ from referee.service.files import STORE_FILE, VERIFIER_FILE
 from referee.store.sqlite import MARKS_FILE, SEAL_FILE
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
+from tests.attacks.test_database import another_header
 from tests.cli import command
 from tests.cli.inside import referee
+from tests.live.test_scrub import DAMAGE, ending_edited
 from tests.service.conftest import running
 from tests.service.player import SCRIBE, Play, bearer, refused
 from tests.service.test_again import moved
@@ -281,6 +283,66 @@ async def test_a_copy_that_does_not_do(tmp_path: Path) -> None:
     assert "not a game file" in case.recover(lost.id, "--from", short, code=1)
     assert "No such file" in case.recover(lost.id, "--from", tmp_path / "none", code=1)
     assert lost.id in case.recover(code=1), "nothing has changed"
+
+
+@pytest.mark.parametrize("is_over", [False, True])
+async def test_what_is_damaged_comes_back_from_a_copy(is_over: bool, tmp_path: Path) -> None:
+    """Games that are over are listed, too; what comes back is every entry that was there. Where in the middle a
+    checkpoint stood, no copy tells.
+    """
+    data, damage = tmp_path / "data", list(DAMAGE)
+    if not is_over:
+        damage = [each for each in damage if each is not ending_edited]
+    async with running(data) as (_, client):
+        plays = [await client.play() for _ in range(len(damage) + 1)]
+        for play in plays:
+            await play.until_play()
+            await play.steps(2)
+            if is_over:
+                await client.games.AbortGame(pb.AbortGameRequest(game_id=play.id), metadata=bearer(client.organiser))
+        files = {play.id: await client.log(play.id) for play in plays}
+    case = SetBack(tmp_path, plays[0], plays[0], 0)
+    assert case.recover() == "every game can go on\n"
+    with closing(sqlite3.connect(data / STORE_FILE)) as store, store:
+        before = store.execute(_CONTENT).fetchall()
+        for number, attack in enumerate(damage, start=2):
+            attack(store, number, 1)
+    told = case.recover(code=1)
+    assert {line.split()[1].rstrip(":") for line in told.splitlines()} == {play.id for play in plays[1:]}
+    copy = tmp_path / "copy.gamelog"
+    for play in plays[1:]:
+        copy.write_bytes(files[play.id])
+        assert "restored: nothing is lost" in case.recover(play.id, "--from", copy)
+        assert "the database has all" in case.recover(play.id, "--from", copy, code=1)
+    assert case.recover() == "every game can go on\n"
+    with closing(sqlite3.connect(data / STORE_FILE)) as store:
+        assert store.execute(_CONTENT).fetchall() == before
+    async with running(data) as (server, client):
+        for play in plays:
+            assert await client.log(play.id) == files[play.id]
+            if not is_over:
+                moved(play, client)
+                await play.steps(2)
+        assert not server.live_games.aside
+
+
+_CONTENT = """SELECT entries.game, seq, entries.data, closed.data FROM entries
+    LEFT JOIN closed ON closed.game = entries.game ORDER BY entries.game, seq"""
+
+
+async def test_a_damaged_header_comes_back_from_a_copy(tmp_path: Path) -> None:
+    data, copy = tmp_path / "data", tmp_path / "copy.gamelog"
+    async with running(data) as (_, client):
+        play = await client.play()
+        await client.games.AbortGame(pb.AbortGameRequest(game_id=play.id), metadata=bearer(client.organiser))
+        copy.write_bytes(await client.log(play.id))
+    with closing(sqlite3.connect(data / STORE_FILE)) as store, store:
+        another_header(store, 1, 1)
+    case = SetBack(tmp_path, play, play, 0)
+    assert "the header of its file" in case.recover(code=1)
+    assert "nothing is lost" in case.recover(play.id, "--from", copy)
+    assert case.recover() == "every game can go on\n"
+    assert (await fetched(case, play)).read_bytes() == copy.read_bytes()
 
 
 async def test_a_copy_with_another_header(tmp_path: Path) -> None:

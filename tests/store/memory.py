@@ -170,6 +170,13 @@ class MemoryStore:
     def give_up(self, game_id: bytes) -> None:
         self._of(game_id).is_given_up = True
 
+    def mend(self, game_id: bytes, header: bytes, rows: Sequence[Row], closed: bytes | None) -> None:
+        game = self._of(game_id)
+        game.opening = replace(game.opening, header=header)
+        game.rows.update((row.seq, row) for row in rows)
+        if closed is not None:
+            game.closed = closed
+
     async def close(self) -> None:
         self._is_closed = True
         while self._waiting:
