@@ -30,6 +30,7 @@ def told(found: pb.Docket) -> list[str]:
         **{of.seq: _dispute(of, is_over=over) for of in found.disputes},
         **{of.seq: _ruling(of) for of in found.rulings},
         **{of.seq: _key_change(of) for of in found.key_changes},
+        **{of.seq: _delay(of) for of in found.delays},
     }
     lines += [entered[seq] for seq in sorted(entered)]
     if found.HasField("proposal") and not over:
@@ -80,6 +81,11 @@ def _key_change(change: pb.Docket.KeyChange) -> str:
     )
     counts = f"it counts from entry {change.used} on" if change.HasField("used") else "it has not signed yet"
     return f"entry {change.seq}: {act.author} {act_words(act)}; {counts}"
+
+
+def _delay(delay: pb.Docket.Delay) -> str:
+    took = f"the referee took {delay.ms / 1000:.1f} s itself"
+    return f"entry {delay.seq}: {took}, and the clock of seat {delay.seat} did not run"
 
 
 def _words(text: str) -> str:

@@ -13,6 +13,18 @@ from referee.log.entry import Clock
 from referee.log.errors import demand
 from referee.log.terms import MAX_BUDGET_MS, Control
 
+DELAY_MS = 2_000
+"""From here on what the referee took of one decision is named, as a ``Delay``."""
+
+
+class Delay(NamedTuple):
+    """The referee kept a seat waiting for so long that a reader should know; the seat's clock did not run."""
+
+    seq: int
+    """Of the entry with which the decision ended."""
+    seat: int
+    ms: int
+
 
 class SeatClock(NamedTuple):
     """One seat's."""

@@ -14,7 +14,7 @@ from typing import Any, assert_never
 from referee.games.game import Chance, Decision, Ending, Forced, ForcedPass
 from referee.games.results import Contest, Result, Wait
 from referee.log.arbitration import Arbitration
-from referee.log.clocks import Clocks
+from referee.log.clocks import DELAY_MS, Clocks, Delay
 from referee.log.deal import Deal
 from referee.log.endings import end_message
 from referee.log.engines import Engines
@@ -97,6 +97,8 @@ class LoggedGame:
         self.arbitration = Arbitration(opened, frozenset(rule.id for rule in self.position.rules.catalogue))
         clock = opened.terms.clock if opened.terms.HasField("clock") else None
         self.clocks = Clocks(Control.of(clock), len(opened.seats)) if clock is not None else None
+        self.delays: list[Delay] = []
+        """By entry; what is taken back stays."""
         self.takebacks: Takebacks | None = None
         """From the beginning of play on, where something can be taken back."""
         self.phase = Phase.JOINING
@@ -300,6 +302,8 @@ class LoggedGame:
     def _change(self, event: Event, seat: int | None, seq: int, clock: Clock) -> tuple[int, ...]:
         if self.clocks is not None and seat is not None and isinstance(event, Moved | Refused):
             self.clocks.used(seat, clock)
+        if seat is not None and clock.overhead_ms >= DELAY_MS:
+            self.delays.append(Delay(seq, seat, clock.overhead_ms))
         match event:
             case Moved():
                 self._play(event.move, seq, seat, is_scribes=event.author.role is Role.SCRIBE)

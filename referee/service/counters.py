@@ -12,6 +12,7 @@ from typing import Literal
 import structlog
 
 from referee.live.answers import Accepted, Answer
+from referee.log.clocks import DELAY_MS
 from referee.service import errors
 from referee.store.errors import StoreFailed
 
@@ -69,6 +70,8 @@ class Acts:
         """From the arrival of accepted acts until they were durable."""
         self.overhead = Distribution(ACT_SECONDS)
         """Time of running clocks that was not charged as the referee took it, in seconds."""
+        self.delays = 0
+        """Acts for which that was ``DELAY_MS`` or more."""
 
     def received(self, way: Way) -> Arrival:
         """Count an act; one of the methods of the returned ``Arrival`` reports what became of it."""
@@ -88,6 +91,7 @@ class Acts:
         clock = accepted.clock
         if clock.charged_ms or clock.lag_ms or clock.overhead_ms:
             self.overhead.add(clock.overhead_ms / 1000)
+        self.delays += clock.overhead_ms >= DELAY_MS
         if clock.overhead_ms > SLOW_MS:
             _log.warning("slow referee", overhead_ms=clock.overhead_ms, charged_ms=clock.charged_ms)
 

@@ -58,6 +58,8 @@ def docket_message(record: Record, texts: Mapping[int, str], most_rulings: int |
     for change in record.keyring.changes:
         used = next((seq for seq, key in record.keyring.used[change.seat] if key == change.key), None)
         docket.key_changes.add(seq=change.seq, seat=change.seat, key=change.key.raw, arbiter=change.arbiter, used=used)
+    for delay in game.delays:
+        docket.delays.add(seq=delay.seq, seat=delay.seat, ms=delay.ms)
     if (proposal := arbitration.proposal) is not None:
         docket.proposal.CopyFrom(
             pb.Docket.Proposal(

@@ -118,6 +118,11 @@ class RefereeCollector(Collector):
             buckets=overhead.buckets(),
             sum_value=overhead.total,
         )
+        yield CounterMetricFamily(
+            "referee_delays",
+            "Acts for which the referee itself took 2 s or more, which no clock was charged for; dockets name them.",
+            value=self._counters.acts.delays,
+        )
         yield GaugeMetricFamily(
             "referee_acts_under_way", "Acts that are not answered yet.", value=self._counters.acts.under_way
         )

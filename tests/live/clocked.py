@@ -189,6 +189,7 @@ class Clocked:
         )
         if live.clocks is not None and again.clocks is not None:
             assert again.clocks.saved() == live.clocks.saved()
+        assert again.delays == live.delays
         assert (again.arbitration.out, again.arbitration.strikes) == (live.arbitration.out, live.arbitration.strikes)
         played = games.Played(self.record, self.header, self.engines, [row.data for row in rows])
         report = played.audit(played.file(note=rows[-1].note))

@@ -12,7 +12,10 @@ from hypothesis import strategies as st
 
 from referee.live.answers import Accepted
 from referee.live.timing import TICK_MS
+from referee.log.clocks import DELAY_MS
 from referee.log.v1 import log_pb2
+from referee.service.docket import docket_message
+from referee_clients.docket import told
 from tests.live.clocked import Clocked
 from tests.sizes import campaign
 
@@ -28,6 +31,7 @@ Move = tuple[int, list[tuple[int, int]], int, float | None]
 
 async def moved(game: Clocked, before: int, thinking: list[tuple[int, int]], after: int, claim: float | None) -> None:
     """A seat is told late, thinks through stalls, and its act waits for the end of another."""
+    seat = game.mover
     game.time.block(before)
     game.time.advance(0)
     thought_ms = 0
@@ -42,6 +46,8 @@ async def moved(game: Clocked, before: int, thinking: list[tuple[int, int]], aft
     assert isinstance(answer, Accepted)
     charged_ms, lag_ms, overhead_ms = answer.clock[1:]
     assert charged_ms + lag_ms + overhead_ms == before + thought_ms + after
+    named = [(delay.seat, delay.ms) for delay in game.game.delays if delay.seq == answer.seq]
+    assert named == ([(seat, overhead_ms)] if overhead_ms >= DELAY_MS else [])
     if claim == 1:
         assert charged_ms == thought_ms
         return
@@ -75,9 +81,31 @@ async def answered(game: Clocked) -> None:
 def test_who_thinks_pays_for_it_and_who_waits_does_not(examples: int) -> None:
     @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck))
     @given(st.lists(MOVE, max_size=6))
-    @example([(0, [(1_000, 0)], 1_300, 1), (1_300, [(1_000, 0)], 0, 1), (0, [(300, 700)], 0, 1)])
+    @example(
+        [(0, [(1_000, 0)], 2_000, 1), (0, [(1_000, 0)], 1_300, 1), (1_300, [(1_000, 0)], 0, 1), (0, [(300, 700)], 0, 1)]
+    )
     def charged(moves: list[Move]) -> None:
         with tempfile.TemporaryDirectory() as folder:
             asyncio.run(run(Path(folder), moves))
 
     charged()
+
+
+async def test_the_docket_names_a_long_stall(tmp_path: Path) -> None:
+    """And no flag has fallen in it."""
+    game = await Clocked(tmp_path, clock=CLOCK).begin()
+    try:
+        game.time.advance(1_000)
+        seat = game.mover
+        game.time.block(BASE_MS + 10_000)
+        answer = await game.submit(game.a_move(), 1_000)
+        assert isinstance(answer, Accepted)
+        (delay,) = game.game.delays
+        assert delay == (answer.seq, seat, answer.clock.overhead_ms)
+        docket = docket_message(game.record, {})
+        took = f"{answer.clock.overhead_ms / 1000:.1f}"
+        line = f"entry {answer.seq}: the referee took {took} s itself, and the clock of seat {seat} did not run"
+        assert line in told(docket)
+        await game.check()
+    finally:
+        await game.close()
