@@ -226,6 +226,25 @@ async def test_a_game_that_is_given_up_is_in_no_list(store: Store) -> None:
     assert await store.entries(identity(1), 0, 9) == [row(0)], "it is kept"
 
 
+async def test_what_is_mended_takes_the_place_of_what_was_there(store: Store) -> None:
+    """Of this game alone, in the order of its entries, whatever was missing."""
+    for number in (1, 2):
+        await committed(store, Change(identity(number), [row(0, note=b"n0"), row(1), row(2)], opening(number)))
+    good = [row(0, note=b"n0"), replace(row(1), data=b"good", note=b"n1"), row(2), row(3, note=b"n3")]
+    store.mend(identity(1), b"header", good, None)
+    assert await store.entries(identity(1), 0, 100) == good
+    assert await store.entries(identity(2), 0, 100) == [row(0, note=b"n0"), row(1), row(2)]
+    assert [game.closed for game in await store.games(None, 10, closed=False)] == [None, None]
+    store.mend(identity(1), b"header", [], b"over")
+    assert [(game.game_id, game.closed) for game in await store.games(None, 10, closed=True)] == [
+        (identity(1), b"over")
+    ]
+    store.mend(identity(1), b"mended", [], b"over after all")
+    assert [game.closed for game in await store.games(None, 10, closed=True)] == [b"over after all"]
+    assert await store.header(identity(1)) == b"mended"
+    assert await store.entries(identity(1), 0, 100) == good
+
+
 async def test_players_of_games_that_are_open(store: Store) -> None:
     for game, principals in ((1, ["alice", "bob"]), (2, ["", "alice"]), (3, [])):
         await committed(store, Change(identity(game), [row(0)], replace(opening(game), principals=principals)))
