@@ -131,8 +131,7 @@ async def test_not_too_many() -> None:
     again = Asking(worker_queue, one)
     await settled()
     assert worker_queue.waiting + worker_queue.at_work == MOST
-    for question in (*mine, *others, again):
-        await question.through()
+    await asyncio.gather(*(question.through() for question in (*mine, *others, again)))
 
 
 async def test_who_leaves_makes_room() -> None:
