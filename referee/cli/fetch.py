@@ -12,7 +12,7 @@ import typer
 from referee.cli import finding, output
 from referee.cli.audits import SUFFIX
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.cli.finding import Games, State, whole_id
+from referee.cli.finding import Games, State, unread_because, whole_id
 from referee.cli.remote import (
     DATA,
     Data,
@@ -70,7 +70,10 @@ def fetch(  # noqa: PLR0917 - typer reads options from the signature
     existing file is replaced once the new one is complete; but with --all, a file that is there stays: one that is
     equal is skipped, one that differs is named.
 
-    Exit codes: 0 fetched; 1 the referee cannot be reached or does not have the game, or a file differs; 2 wrong usage.
+    A game that the referee cannot read just now, or has set aside, is named: it may be over.
+
+    Exit codes: 0 fetched; 1 the referee cannot be reached or does not have the game, a file differs, or a game cannot
+    be read; 2 wrong usage.
 
     Examples: `referee fetch 0197a1cb --out final.gamelog`, `referee fetch --all --event 7 --out games`
     """
@@ -91,22 +94,22 @@ def fetch(  # noqa: PLR0917 - typer reads options from the signature
             _write(path, content := await _file(channel, server, found))
         output.write(f"{path}, {len(content)} bytes\n")
 
-    async def all_of_them(folder: Path) -> int:
+    async def all_of_them(folder: Path) -> list[str]:
         async with open_channel(server, token, secured) as channel:
-            names = [found.id async for found in Games(server, channel, token).every(request)]
+            found = [game async for game in Games(server, channel, token).every(request)]
             kept = _Kept(folder)
-            for name in reversed(names):
-                kept.take(name, await _file(channel, server, name))
+            for each in reversed(found):
+                if unread := unread_because(each.state):
+                    kept.leave_out(each.id, unread)
+                else:
+                    kept.take(each.id, await _file(channel, server, each.id))
         return kept.tell()
 
     if game is not None:
         found = whole_id(server, secured, game)
         asyncio.run(one(found, out or Path(f"{found}{SUFFIX}")))
-    elif differing := asyncio.run(all_of_them(out or Path())):
-        raise Failure(
-            f"{counted(differing, 'file')} left as {'it is' if differing == 1 else 'they are'}; to replace one, fetch "
-            "that game alone"
-        )
+    elif problems := asyncio.run(all_of_them(out or Path())):
+        raise Failure("; ".join(problems))
 
 
 class _Kept:
@@ -114,7 +117,7 @@ class _Kept:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._new = self._equal = self._differing = 0
+        self._new = self._equal = self._differing = self._missing = 0
 
     def take(self, name: str, data: bytes) -> None:
         """Write the game's file, unless there is one. Raise ``Failure``."""
@@ -135,11 +138,25 @@ class _Kept:
                 self._differing += 1
                 output.write(f"{path} DIFFERS: {len(there)} bytes here, {len(data)} bytes at the referee\n")
 
-    def tell(self) -> int:
-        """Print what was done; return how many files differ."""
+    def leave_out(self, name: str, why: str) -> None:
+        """Name a game that may be over, and that the referee cannot give."""
+        self._missing += 1
+        output.write(f"{name} MISSING: {why}\n")
+
+    def tell(self) -> list[str]:
+        """Print what was done; return what is left to do."""
         differing = f", {self._differing} differing" if self._differing else ""
-        output.write(f"{self._new} fetched, {self._equal} there already{differing}\n")
-        return self._differing
+        missing = f", {self._missing} missing" if self._missing else ""
+        output.write(f"{self._new} fetched, {self._equal} there already{differing}{missing}\n")
+        problems = []
+        if self._missing:
+            problems.append(
+                f"{counted(self._missing, 'game')} cannot be fetched; fetch again when the referee can read"
+            )
+        if self._differing:
+            left = f"{counted(self._differing, 'file')} left as {'it is' if self._differing == 1 else 'they are'}"
+            problems.append(f"{left}; to replace one, fetch that game alone")
+        return problems
 
 
 async def _file(channel: grpc.aio.Channel, server: str, game: str) -> bytes:

@@ -46,6 +46,8 @@ class State(StrEnum):
     ADJOURNED = "adjourned"
     WAITING = "waiting"
     OVER = "over"
+    SET_ASIDE = "set aside"
+    UNREADABLE = "unreadable"
 
 
 _STATES = {
@@ -56,6 +58,8 @@ _STATES = {
     State.ADJOURNED: game_pb2.GAME_STATE_ADJOURNED,
     State.WAITING: game_pb2.GAME_STATE_RESULT_OPEN,
     State.OVER: game_pb2.GAME_STATE_OVER,
+    State.SET_ASIDE: game_pb2.GAME_STATE_SET_ASIDE,
+    State.UNREADABLE: game_pb2.GAME_STATE_UNREADABLE,
 }
 _WORDS = {number: state for state, number in _STATES.items()}
 StateOption = Annotated[
@@ -63,7 +67,8 @@ StateOption = Annotated[
     typer.Option(
         "--state",
         help="Only games in this state: joining; dealing, while seats open their seeds; playing; paused or adjourned "
-        "by an arbiter; waiting, for protests or a ruling, with the result known; over.",
+        "by an arbiter; waiting, for protests or a ruling, with the result known; over; set aside by the "
+        "referee; unreadable, while its disk fails. Games of the last two are in every list that they may belong to.",
     ),
 ]
 EventFilter = Annotated[int | None, typer.Option("--event", metavar="N", min=0, help="Only games of this event.")]
@@ -88,6 +93,16 @@ ToFilter = Annotated[str, typer.Option("--to", metavar="DATE", help="Only games 
 def state_word(number: game_pb2.GameState.ValueType) -> str:
     """Return the state in a word; a dash for one that is not known."""
     return _WORDS.get(number, "–")
+
+
+def unread_because(number: game_pb2.GameState.ValueType) -> str:
+    """Return why the referee tells no more of a game that it lists; empty if it tells all."""
+    match _WORDS.get(number):
+        case State.SET_ASIDE:
+            return "the referee cannot go on with this game; ask its operator why"
+        case State.UNREADABLE:
+            return "the referee's disk fails, so it cannot read this game; try again later"
+    return ""
 
 
 def wanted(  # noqa: PLR0917 - as they stand in the commands

@@ -18,7 +18,7 @@ from rich.text import Text
 
 from referee.cli import finding, output
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.cli.finding import SHORT_ID, Games, state_word
+from referee.cli.finding import SHORT_ID, Games, state_word, unread_because
 from referee.cli.remote import (
     DATA,
     Data,
@@ -120,7 +120,12 @@ def _plain(game: game_pb2.Game) -> dict[str, Any]:
 
 
 def _result(game: game_pb2.Game) -> str:
-    """Return who won and why. Of a game that ended when that was not kept: how it ended, and the places."""
+    """Return who won and why, or why nobody can tell.
+
+    Of a game that ended when that was not kept: how it ended, and the places.
+    """
+    if unread := unread_because(game.state):
+        return unread
     if game.outcome or not game.HasField("result"):
         return game.outcome
     return told_end(read_end(game.result))

@@ -349,7 +349,7 @@ class LiveGames:
                 payer.charge(Work.LIST, 1)
                 if not wanted.listing_fits(stored.game_id, stored.listing, closed=stored.closed is not None):
                     continue
-                if (game := await self._listed(stored, wanted.state)) is not None:
+                if (game := await self._listed(stored, wanted)) is not None:
                     found.append(game)
             if not page:
                 return found, None
@@ -365,33 +365,35 @@ class LiveGames:
             return await store.games_of_event(wanted.event_id, before, _PAGE_GAMES)
         return await store.games(before, _PAGE_GAMES, closed=wanted.closed)
 
-    async def _listed(self, stored: StoredGame, state: pb.GameState.ValueType) -> pb.Game | None:
-        """Return the game as it is listed; None if it is not in the state, where one is asked for.
+    async def _listed(self, stored: StoredGame, wanted: Wanted) -> pb.Game | None:
+        """Return the game as it is listed; None if it is not in the state that is wanted.
 
-        Also if it cannot be read: that is no reason not to list the others.
+        A game that cannot be read is listed with what it was opened with, and says so: nobody may take it for missing.
         """
-        if stored.game_id in self._aside:
-            return None
         try:
-            if stored.closed is not None:
-                return await self._as_it_ended(stored, pb.Game.FromString(stored.closed))
-            record = await (await self.game(stored.game_id)).record()
-            return game_message(record) if state in (pb.GAME_STATE_UNSPECIFIED, game_state(record)) else None
-        except Unsound as error:
-            self.set_aside(error)
-        except (StoreFailed, DecodeError) as error:
-            _log.error("game not listed", game=stored.game_id.hex(), error=str(error))
-        return None
+            if stored.game_id in self._aside:
+                game = _unread(stored, pb.GAME_STATE_SET_ASIDE)
+            elif stored.closed is not None:
+                game = await self._as_it_ended(stored, pb.Game.FromString(stored.closed))
+            else:
+                record = await (await self.game(stored.game_id)).record()
+                if not wanted.state_fits(game_state(record)):
+                    return None
+                game = game_message(record)
+        except (Unsound, DecodeError) as error:
+            self.set_aside(
+                error if isinstance(error, Unsound) else Unsound(stored.game_id, "its ending cannot be read")
+            )
+            game = _unread(stored, pb.GAME_STATE_SET_ASIDE)
+        except StoreFailed as error:
+            _log.error("game not read", game=stored.game_id.hex(), error=str(error))
+            game = _unread(stored, pb.GAME_STATE_UNREADABLE)
+        return game if wanted.state_fits(game.state) else None
 
     async def _as_it_ended(self, stored: StoredGame, game: pb.Game) -> pb.Game:
         """Return the game with what earlier versions did not keep of it. Raise ``DecodeError``, ``StoreFailed``."""
         if not game.opened_ms:
-            listing = stored.listing
-            game.MergeFrom(
-                pb.Game(
-                    event_id=listing.event_id, round=listing.round, table=listing.table, opened_ms=listing.opened_ms
-                )
-            )
+            game.MergeFrom(_as_opened(stored))
             for row in await self.context.store.entries(stored.game_id, game.size - 1, 1):
                 game.ended_ms = log_pb2.Entry.FromString(row.data).referee_ms
         return game
@@ -491,3 +493,15 @@ class LiveGames:
 
 def _missing(game_id: bytes, mark: Mark) -> Unsound:
     return Unsound(game_id, f"not in the database, although {mark.size} entries were signed")
+
+
+def _unread(stored: StoredGame, state: pb.GameState.ValueType) -> pb.Game:
+    game = _as_opened(stored)
+    game.id, game.state = stored.game_id.hex(), state
+    return game
+
+
+def _as_opened(stored: StoredGame) -> pb.Game:
+    """Return what lists find the game by."""
+    event_id, round_, table, opened_ms = stored.listing
+    return pb.Game(event_id=event_id, round=round_, table=table, opened_ms=opened_ms)

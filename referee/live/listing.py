@@ -14,6 +14,9 @@ from referee.v1.game_service_pb2 import ListGamesRequest
 
 MIN_PREFIX = 8
 """Hexadecimal digits of an id: by fewer one would find too many games."""
+_UNREAD = (pb.GAME_STATE_SET_ASIDE, pb.GAME_STATE_UNREADABLE)
+"""States of games that cannot be read: such a game may be over or not."""
+_OF_ANY = (pb.GAME_STATE_UNSPECIFIED, *_UNREAD)
 _PREFIX = re.compile(rf"[0-9a-f]{{{MIN_PREFIX},{2 * GAME_ID_BYTES}}}\Z")
 
 
@@ -54,7 +57,11 @@ class Wanted:
     @property
     def closed(self) -> bool | None:
         """Whether only games that are over, or only those that are not, can be in the state; None: both."""
-        return None if self.state == pb.GAME_STATE_UNSPECIFIED else self.state == pb.GAME_STATE_OVER
+        return None if self.state in _OF_ANY else self.state == pb.GAME_STATE_OVER
+
+    def state_fits(self, state: pb.GameState.ValueType) -> bool:
+        """Return whether a game in the state is wanted; one that cannot be read may be in any other state, too."""
+        return self.state in (pb.GAME_STATE_UNSPECIFIED, state) or (state in _UNREAD and self.state not in _UNREAD)
 
     def listing_fits(self, game_id: bytes, listing: Listing, *, closed: bool) -> bool:
         """Return whether the game can be one of them, as far as that is known without its log."""

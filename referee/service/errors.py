@@ -162,7 +162,11 @@ def _explained(error: Exception) -> tuple[str, str, dict[str, object]]:
         case errors.Unsound():
             return "SET_ASIDE", "the game is set aside: the referee cannot go on with it; ask its operator why", {}
         case StoreFailed():
-            return "STORE_FAILED", "the store failed and nothing was acknowledged; send the same bytes again", {}
+            return (
+                "STORE_FAILED",
+                "the store failed, so nothing was acknowledged or can be shown; send the same bytes again",
+                {},
+            )
     return reason, str(error), metadata
 
 

@@ -99,6 +99,8 @@ class GameService:
             for number, game in enumerate(games, start=1):
                 if number % _NAMED_AT_ONCE == 0:
                     await self._live_games.context.turns.next(caller.account)
+                if not game.seats:  # it cannot be read
+                    continue
                 for seat, principal in (await self._live_games.players(bytes.fromhex(game.id))).items():
                     game.seats[seat].principal = principal
         token = page_token(kind, following) if following is not None else ""

@@ -18,6 +18,7 @@ import pytest
 
 from referee.cli.addresses import Addresses, is_reached_from_elsewhere
 from referee.log.v1 import log_pb2
+from referee.service.files import STORE_FILE
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from referee_clients.join import parse_join
@@ -195,6 +196,31 @@ async def test_games_are_listed_and_fetched(day: Day) -> None:
     assert "1 file left as it is; to replace one, fetch that game alone" in differs.stderr
     assert "expected a game, or --all" in (await day.run("fetch", code=2)).stderr
     assert "expected --all with them" in (await day.run("fetch", ended[0], "--round", 1, code=2)).stderr
+
+
+async def test_a_game_that_cannot_be_read_is_not_left_out(day: Day) -> None:
+    """It may be over, and at a table of the round: no list is short, and no second game is opened."""
+    (day.folder / "round.csv").write_text("table\n1\n2\n")
+    words = ("new", "--data", "data", "--from", "round.csv", "--event", 7, "--round", 1)
+    await day.run(*words)
+    sick, well = [game["game"] for game in await day.games()]
+    for game in (sick, well):
+        await day.abort(game)
+    with closing(sqlite3.connect(day.folder / "data" / STORE_FILE)) as store, store:
+        store.execute(
+            "UPDATE closed SET data = x'ff' WHERE game = (SELECT number FROM games WHERE id = ?)",
+            (bytes.fromhex(sick),),
+        )
+    (listed,) = await day.games("--state", "set aside")
+    why = "the referee cannot go on with this game; ask its operator why"
+    assert (listed["game"], listed["table"], listed["state"], listed["result"]) == (sick, "2", "set aside", why)
+    assert [game["state"] for game in await day.games("--state", "over")] == ["set aside", "over"]
+    fetched = await day.run("fetch", "--all", "--out", "files", code=1)
+    assert fetched.stdout.splitlines()[-2:] == [f"{sick} MISSING: {why}", "1 fetched, 0 there already, 1 missing"]
+    assert fetched.stderr == "referee: 1 game cannot be fetched; fetch again when the referee can read\n"
+    again = await day.run(*words)
+    tables = [line.split(",")[0] for line in again.stdout.splitlines() if line.startswith("table")]
+    assert tables == ["table 1: opened", "table 2: there already"]
 
 
 async def test_an_id_may_be_shortened(day: Day) -> None:

@@ -18,11 +18,12 @@ from referee.live.fingerprints import ROWS
 from referee.log.v1 import log_pb2
 from referee.service.files import STORE_FILE
 from referee.service.server import Server
+from referee.store.sqlite import MARKS_FILE
 from referee.store.store import Change, Row
 from referee.v1 import game_pb2
 from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import running
-from tests.service.facts import sqlite_store
+from tests.service.facts import held, sqlite_store
 from tests.service.player import Client, bearer, refused
 
 REQUEST = pb.CreateGameRequest(rules_id="alhambra", seats=[log_pb2.Seat()] * 2)
@@ -30,6 +31,10 @@ REQUEST = pb.CreateGameRequest(rules_id="alhambra", seats=[log_pb2.Seat()] * 2)
 
 async def ids(client: Client) -> list[str]:
     return [game.id for game in (await client.games.ListGames(pb.ListGamesRequest())).games]
+
+
+async def states(client: Client, **request: Any) -> dict[str, int]:
+    return {game.id: game.state for game in (await client.games.ListGames(pb.ListGamesRequest(**request))).games}
 
 
 @contextmanager
@@ -107,11 +112,59 @@ async def test_one_sick_game_does_not_hide_the_others(tmp_path: Path, logged: St
         act = sick.next_act()
         assert act is not None
         assert (await refused(sick.submit(*act))).reason == "STORE_FAILED"
-        assert await ids(client) == [well.id]
-        assert await ids(client) == [well.id]
+        assert await states(client) == {sick.id: game_pb2.GAME_STATE_SET_ASIDE, well.id: game_pb2.GAME_STATE_JOINING}
+        assert await ids(client) == [well.id, sick.id], "it is named once"
         assert logged.getvalue().count("game set aside") == 1
         assert (await refused(client.games.GetGame(pb.GetGameRequest(game_id=sick.id)))).reason == "SET_ASIDE"
         await well.until_play()
+
+
+async def test_games_that_cannot_be_read_are_listed_and_say_so(tmp_path: Path, logged: StringIO) -> None:
+    """The disk of the marks fails and heals: no list is short meanwhile, and each says what cannot be read."""
+    async with running(tmp_path / "data", busy_s=0.01) as (_, client):
+        sick, over, well = [await client.play(event_id=7, round=1, table=table, seed=table) for table in range(3)]
+        await sick.until_play()
+        await client.games.AbortGame(pb.AbortGameRequest(game_id=over.id), metadata=bearer(client.organiser))
+        before = await states(client)
+        act = sick.next_act()
+        assert act is not None
+        with held(tmp_path / "data", MARKS_FILE):
+            assert (await refused(sick.submit(*act))).reason == "STORE_FAILED"
+            assert await states(client) == before | {sick.id: game_pb2.GAME_STATE_UNREADABLE}
+            (game,) = (await client.games.ListGames(pb.ListGamesRequest(table=0))).games
+            assert (game.event_id, game.round, game.table) == (7, 1, 0)
+            assert game.opened_ms
+            assert not game.size
+            for state, found in (
+                (game_pb2.GAME_STATE_PLAYING, {sick.id}),
+                (game_pb2.GAME_STATE_JOINING, {sick.id, well.id}),
+                (game_pb2.GAME_STATE_OVER, {over.id}),
+                (game_pb2.GAME_STATE_UNREADABLE, {sick.id}),
+                (game_pb2.GAME_STATE_SET_ASIDE, set()),
+            ):
+                assert set(await states(client, state=state)) == found
+            named = await client.games.ListGames(pb.ListGamesRequest(), metadata=bearer(client.organiser))
+            assert len(named.games) == 3
+            error = await refused(client.games.GetGame(pb.GetGameRequest(game_id=sick.id)))
+            assert error.reason == "STORE_FAILED"
+            assert "nothing was acknowledged or can be shown" in error.message
+        assert f'"game": "{sick.id}"' in next(
+            line for line in logged.getvalue().splitlines() if "game not read" in line
+        )
+        await sick.catch_up(sick.record.size + 1)
+        assert await states(client) == before
+
+
+async def test_a_game_that_is_over_and_set_aside_is_in_every_list_it_may_belong_to(tmp_path: Path) -> None:
+    async with running(tmp_path / "data") as (_, client):
+        play = await client.play()
+        await client.games.AbortGame(pb.AbortGameRequest(game_id=play.id), metadata=bearer(client.organiser))
+        with edited(tmp_path) as store:
+            store.execute("UPDATE closed SET data = x'ff'")
+        for state in (0, game_pb2.GAME_STATE_OVER, game_pb2.GAME_STATE_SET_ASIDE):
+            assert await states(client, state=state) == {play.id: game_pb2.GAME_STATE_SET_ASIDE}
+        assert await states(client, state=game_pb2.GAME_STATE_PLAYING) == {}
+        assert (await refused(client.games.GetGame(pb.GetGameRequest(game_id=play.id)))).reason == "SET_ASIDE"
 
 
 def another_time(store: sqlite3.Connection) -> None:
@@ -158,7 +211,8 @@ async def test_a_history_that_was_not_signed_for_is_set_aside(
     with edited(tmp_path) as store:
         edit(store)
     async with running(tmp_path / "data") as (_, client):
-        assert await ids(client) == [good.id]
+        playing = {good.id: game_pb2.GAME_STATE_PLAYING, play.id: game_pb2.GAME_STATE_SET_ASIDE}
+        assert await states(client) == playing
         assert play.id in logged.getvalue()
         abort = client.games.AbortGame(pb.AbortGameRequest(game_id=play.id), metadata=bearer(client.organiser))
         assert (await refused(abort)).reason == "SET_ASIDE"
