@@ -326,7 +326,6 @@ class InAnError(GameService):
     ("leak", "name", "where"),
     [
         (InAMessage, "kingdomino, wider offer", "GetGame to nobody"),
-        campaign(InAMessage, "alhambra", "GetGame to nobody"),
         campaign(InAMessage, "rollwrite alone with virtual players", "GetGame to nobody"),
         campaign(InAnOrder, "alhambra", "ListLegalMoves to nobody"),
         (InTheLog, "alhambra", "the log to the operator"),

@@ -153,7 +153,7 @@ async def hold_against_each_other(played: list[Table], acts: int) -> int:
     ("name", "decks", "acts"),
     [
         ("kingdomino, wider offer", 2, 7),
-        *(campaign(name, 4, 14) for name in GAMES),
+        *(campaign(name, 3, 12) for name in GAMES),
     ],
 )
 async def test_the_work_for_a_request_is_the_same_for_every_deck(

@@ -97,13 +97,6 @@ GAMES = {
     "alhambra with a neutral player": Game(
         alhambra.Options(), 2, (1,), {"shuffle/tiles/0": 24, "shuffle/money/0": 34}, frozenset({"pile/2"})
     ),
-    "alhambra of six": Game(
-        alhambra.Options(age_order=(5, 4, 3, 2, 1, 0)),
-        6,
-        (2, 5),
-        {**_MONEY, "shuffle/money/0": 52},
-        frozenset({"pile/2"}),
-    ),
     "kingdomino of two": _dominoes(16, seats=2, scribed=(1,), frame=Frame.RELATIVE, first_order=Draw.KINGS),
     "kingdomino, mighty duel": _dominoes(18, seats=2, scribed=(1,), mighty_duel=True, harmony=True),
     "kingdomino, wider offer": _dominoes(18, wider_offer=True, first_order=Draw.KINGS, central=Central.KINGDOM),
