@@ -341,6 +341,13 @@ async def test_whatever_tells_of_the_deck_is_found(
             await play_both(one, other)
 
 
+def test_a_size_that_differs_is_found_though_the_names_are_the_same() -> None:
+    """A value that is made from C_r stands in both under its name, and is longer in one."""
+    compare([Heard("nobody", "GetGame", b"<head 3>", 32)], [Heard("nobody", "GetGame", b"<head 3>", 32)])
+    with pytest.raises(Unequal, match="GetGame to nobody"):
+        compare([Heard("nobody", "GetGame", b"<head 3>", 32)], [Heard("nobody", "GetGame", b"<head 3>", 33)])
+
+
 @pytest.mark.parametrize("padding", [b"", b"x", b"xx"])
 async def test_secrets_are_found_in_any_dress(tmp_path: Path, padding: bytes) -> None:
     """Nothing of what is hidden in either game can pass unseen, wherever in a text it stands."""
