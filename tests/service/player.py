@@ -14,6 +14,8 @@ from google.rpc import error_details_pb2, status_pb2
 
 from referee.games.alhambra.moves import PlaceTile
 from referee.games.game import Chance, Decision
+from referee.games.kingdomino.moves import PlaceDomino
+from referee.games.rollwrite.moves import ChangeDice
 from referee.log import intent
 from referee.log.entry import decode_entry
 from referee.log.game import Phase
@@ -32,6 +34,12 @@ SMALL_ORDER_POINT = bytes.fromhex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63
 
 
 S = grpc.StatusCode
+_NEVER: dict[str, Any] = {
+    "alhambra": PlaceTile(0, (0, 0)),
+    "kingdomino": PlaceDomino(1, (0, 0), (1, 0)),
+    "rollwrite": ChangeDice((1, 1, 1), (1, 1, 1)),
+}
+"""By game, a move that is never legal."""
 CODE = {
     "INVALID_ARGUMENT": S.INVALID_ARGUMENT,
     "UNKNOWN_GAME": S.NOT_FOUND,
@@ -76,7 +84,7 @@ def seat_seed(seat: int) -> bytes:
 def against_the_rules(play: Play) -> bytes:
     """A well-formed move that nobody may make."""
     course = play.record.game
-    return course.position.codec.encode_move(PlaceTile(0, (0, 0)), course.position.components)
+    return course.position.codec.encode_move(_NEVER[play.record.opened.rules_id], course.position.components)
 
 
 def token_of(play: Play, seat: int) -> str:

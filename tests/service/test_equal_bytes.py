@@ -17,9 +17,12 @@ import structlog
 
 from referee.alhambra.v1 import alhambra_pb2, proof_pb2
 from referee.games.alhambra.moves import RebuildRemove
+from referee.games.kingdomino.moves import DiscardDomino
+from referee.games.rollwrite.moves import GetCoins
 from referee.kingdomino.v1 import proof_pb2 as kingdomino_pb
 from referee.live.errors import BadField
 from referee.log import intent
+from referee.log.game import Phase
 from referee.log.intent import Author, Place, Role, SignedIntent
 from referee.log.v1 import log_pb2
 from referee.service.auth import Caller
@@ -31,26 +34,32 @@ from referee.v1 import game_service_pb2 as pb
 from referee.v1 import rules_service_pb2, status_service_pb2
 from referee.v1 import solver_service_pb2 as solver_pb
 from tests.service.player import IDENTITY_POINT, SCRIBE, Play, against_the_rules, seat_key, seat_seed
-from tests.service.twins import PAGE, Heard, Told, Twin, Unequal, compare, logging_to, start
+from tests.service.twins import GAMES, PAGE, Game, Heard, Told, Twin, Unequal, compare, lies_in, logging_to, start
 from tests.sizes import campaign
 
 MOST_ACTS = 200
-ERRORS_AT = {0, 2, 5, *range(10, MOST_ACTS, 10)}
-"""Acts before which errors are made: while seats join, while they reveal, and in play."""
+EVERYBODY_ASKS, ERRORS_ARE_MADE = 8, 20
+"""Every so many acts."""
+
+
+def errors_at(game: Game) -> set[int]:
+    """Acts before which errors are made: while seats join, while they reveal, and in play."""
+    joins = len(game.unscribed)
+    return {0, joins, 2 * joins + 1, *range(ERRORS_ARE_MADE, MOST_ACTS, ERRORS_ARE_MADE)}
 
 
 @asynccontextmanager
-async def twins(path: Path) -> AsyncIterator[list[Twin]]:
+async def twins(path: Path, game: Game = GAMES["alhambra"]) -> AsyncIterator[list[Twin]]:
     """Two games, opened."""
     found: list[Twin] = []
     async with AsyncExitStack() as stack:
         for name in ("one", "other"):
             log = StringIO()
             logging_to(log)
-            server = await start(path / name, like=path / "one" if found else None)
+            server = await start(path / name, game, like=path / "one" if found else None)
             stack.push_async_callback(server.stop, grace_s=0)
             channel = await stack.enter_async_context(grpc.aio.insecure_channel(server.address))
-            twin = Twin(server, channel, log)
+            twin = Twin(server, channel, log, game)
             await twin.open()
             found.append(twin)
         yield found
@@ -72,17 +81,24 @@ async def ask_everything(twin: Twin, *audiences: str) -> None:
         await twin.read_all(audience, "GameService/GetLog", pb.GetLogRequest(game_id=game), 9)
         watch = pb.WatchGameRequest(game_id=game)
         await twin.read_all(audience, "GameService/WatchGame", watch, 1)
-        for move in (against_the_rules(twin.played), a_removal(twin.played)):
+        for move in (against_the_rules(twin.played), another_move(twin.played)):
             await twin.call(
                 audience, "SolverService/ExplainMove", solver_pb.ExplainMoveRequest(game_id=game, move=move)
             )
     twin.heard.append(Heard("whoever runs it", "metrics", await metrics(twin)))
 
 
-def a_removal(played: Play) -> bytes:
-    """A move of whose legality the rules of building have a say, once the actions have begun."""
+OTHER_MOVES: dict[str, Any] = {
+    "alhambra": RebuildRemove((1, 0)),  # the rules of building have a say, once the actions have begun
+    "kingdomino": DiscardDomino(1),
+    "rollwrite": GetCoins(),
+}
+
+
+def another_move(played: Play) -> bytes:
+    """Legal or not, as it happens."""
     course = played.record.game
-    return course.position.codec.encode_move(RebuildRemove((1, 0)), course.position.components)
+    return course.position.codec.encode_move(OTHER_MOVES[played.record.opened.rules_id], course.position.components)
 
 
 async def metrics(twin: Twin) -> bytes:
@@ -109,8 +125,8 @@ async def ask_for_more(twin: Twin) -> None:
         await twin.read_all(audience, "GameService/WatchGame", watch, commits)
     for method, request in (
         ("ListRules", rules_service_pb2.ListRulesRequest()),
-        ("GetCatalogue", rules_service_pb2.GetCatalogueRequest(rules_id="alhambra")),
-        ("GetComponents", rules_service_pb2.GetComponentsRequest(rules_id="alhambra")),
+        ("GetCatalogue", rules_service_pb2.GetCatalogueRequest(rules_id=twin.game.rules_id)),
+        ("GetComponents", rules_service_pb2.GetComponentsRequest(rules_id=twin.game.rules_id)),
     ):
         await twin.call(nobody, f"RulesService/{method}", request)
     tile = [proof_pb2.PlacedTile(tile="tower-12", cell=alhambra_pb2.Cell(x=1, y=0))]
@@ -120,9 +136,9 @@ async def ask_for_more(twin: Twin) -> None:
         ("FindBestTurn", solver_pb.FindBestTurnRequest(bought=["tower-12"])),
         ("RebuildDistance", solver_pb.RebuildDistanceRequest(reserve=["tower-12"], goal=tile)),
     ):
-        await twin.call("scribe", f"SolverService/{method}", question)
+        await twin.call(twin.helper, f"SolverService/{method}", question)
     decided = solver_pb.ProveDecidedRequest(game_id=game, budget=solver_pb.Budget(rlimit=1000))
-    await twin.call("scribe", "SolverService/ProveDecided", decided)
+    await twin.call(twin.helper, "SolverService/ProveDecided", decided)
     for audience in (nobody, "organiser"):
         erase = arbiter_pb.EraseRemarkRequest(game_id=game, seq=0)
         await twin.call(audience, "ArbiterService/EraseRemark", erase)
@@ -135,11 +151,11 @@ async def ask_for_more(twin: Twin) -> None:
         ("ScorePosition", adjudication_pb.ScorePositionRequest()),
         ("ReportGame", adjudication_pb.ReportGameRequest(game_id=game)),
     ):
-        await twin.call("scribe", f"AdjudicationService/{method}", asked)
+        await twin.call(twin.helper, f"AdjudicationService/{method}", asked)
     wall = solver_pb.FindLongestWallRequest(tiles=["garden-10-N"])
-    await twin.read_all("scribe", "SolverService/FindLongestWall", wall, 99)
+    await twin.read_all(twin.helper, "SolverService/FindLongestWall", wall, 99)
     kingdom = solver_pb.FindBestKingdomRequest(frame=kingdomino_pb.Frame(size=5))
-    await twin.read_all("scribe", "SolverService/FindBestKingdom", kingdom, 99)
+    await twin.read_all(twin.helper, "SolverService/FindBestKingdom", kingdom, 99)
     for name in ("GetGame", "ListLegalMoves"):
         for bad in (b"", b"\xff", pb.GetGameRequest(game_id="?"), pb.GetGameRequest(game_id="0" * 32)):
             await twin.call(nobody, f"GameService/{name}", bad)
@@ -147,7 +163,7 @@ async def ask_for_more(twin: Twin) -> None:
         await twin.call(nobody, "GameService/ListGames", pb.ListGamesRequest(page_token=token))
         await twin.call(nobody, "GameService/ListLegalMoves", pb.ListLegalMovesRequest(game_id=game, page_token=token))
     for method in ("CreateGame", "AbortGame"):
-        for audience in (nobody, "seat 0", "scribe"):
+        for audience in (nobody, "seat 0", twin.helper):
             await twin.call(audience, f"GameService/{method}", b"")
     for audience in twin.audiences:
         for method in ("ListTokens", "IssueToken", "RevokeToken"):
@@ -155,17 +171,17 @@ async def ask_for_more(twin: Twin) -> None:
     seats = [log_pb2.Seat()] * 3
     for wrong in (
         pb.CreateGameRequest(rules_id="?", seats=seats),
-        pb.CreateGameRequest(rules_id="alhambra"),
-        pb.CreateGameRequest(rules_id="alhambra", seats=seats, scribe_keys=[IDENTITY_POINT]),
+        pb.CreateGameRequest(rules_id=twin.game.rules_id),
+        pb.CreateGameRequest(rules_id=twin.game.rules_id, seats=seats, scribe_keys=[IDENTITY_POINT]),
     ):
         await twin.call("organiser", "GameService/CreateGame", wrong)
     for after_seq in (-2, size):
         watch = pb.WatchGameRequest(game_id=game, after_seq=after_seq)
         await twin.read_all(nobody, "GameService/WatchGame", watch, 9)
         enter = pb.PlayGameRequest(enter=pb.Enter(game_id=game, after_seq=after_seq))
-        await twin.read_all("seat 1", "GameService/PlayGame", enter, 9)
-    await twin.read_all("seat 1", "GameService/PlayGame", pb.PlayGameRequest(), 9)
-    await twin.read_all("seat 1", "GameService/WatchSeat", pb.WatchSeatRequest(resume=[pb.ResumePoint()]), 9)
+        await twin.read_all(twin.player, "GameService/PlayGame", enter, 9)
+    await twin.read_all(twin.player, "GameService/PlayGame", pb.PlayGameRequest(), 9)
+    await twin.read_all(twin.player, "GameService/WatchSeat", pb.WatchSeatRequest(resume=[pb.ResumePoint()]), 9)
     for audience, game_id, signed in bad_acts(twin):
         act = pb.SubmitIntentRequest(game_id=game_id, intent=signed.intent, signature=signed.signature)
         await twin.call(audience, "GameService/SubmitIntent", act)
@@ -187,16 +203,16 @@ def bad_acts(twin: Twin) -> Sequence[tuple[str, str, SignedIntent]]:
     return [
         ("nobody", game, a_move),
         ("organiser", game, a_move),
-        ("scribe", game, a_move),
-        ("seat 1", game, a_move),
+        (twin.helper, game, a_move),
+        (twin.player, game, a_move),
         ("seat 0", game, a_move),
         ("seat 0", "0" * 32, a_move),
         ("seat 0", "?", a_move),
         ("seat 0", game, played.move(0, b"\xff")),
         ("seat 0", game, played.move(0, against_the_rules(played))),
-        ("seat 1", game, played.move(1, against_the_rules(played))),
-        ("scribe", game, intent.move(place, Author(Role.SCRIBE, 0), SCRIBE, against_the_rules(played))),
-        ("scribe", game, intent.declare(place, 0, SCRIBE, b"")),
+        (twin.player, game, played.move(1, against_the_rules(played))),
+        (twin.helper, game, intent.move(place, Author(Role.SCRIBE, 0), SCRIBE, against_the_rules(played))),
+        (twin.helper, game, intent.declare(place, 0, SCRIBE, b"")),
         ("seat 0", game, SignedIntent(a_move.intent, bytes(64), b"")),
         ("seat 0", game, SignedIntent(a_move.intent, b"", b"")),
         ("seat 0", game, SignedIntent(b"", a_move.signature, b"")),
@@ -225,9 +241,9 @@ async def play_both(one: Twin, other: Twin, acts: int = MOST_ACTS) -> set[str]:
         chance = []
         for twin in (one, other):
             logging_to(twin.log)
-            everybody = number < 6 or number % 4 == 0
-            await ask_everything(twin, *(twin.audiences if everybody else ("nobody", "seat 1")))
-            if number in ERRORS_AT:
+            everybody = number < 6 or number % EVERYBODY_ASKS == 0
+            await ask_everything(twin, *(twin.audiences if everybody else ("nobody", twin.player)))
+            if number in errors_at(one.game):
                 await ask_for_more(twin)
         compared()
         for twin in (one, other):
@@ -240,24 +256,29 @@ async def play_both(one: Twin, other: Twin, acts: int = MOST_ACTS) -> set[str]:
     return kinds
 
 
-@pytest.mark.parametrize("acts", [12, campaign(MOST_ACTS)])
-async def test_games_that_differ_in_their_decks_alone_send_equal_bytes(acts: int, tmp_path: Path) -> None:
-    """The campaign goes on until a card has come that the other game has not."""
-    async with twins(tmp_path) as (one, other):
+@pytest.mark.parametrize(
+    ("name", "acts"),
+    [
+        ("alhambra", 12),
+        ("kingdomino, wider offer", 8),
+        ("rollwrite alone with virtual players", 4),
+        *(campaign(name, MOST_ACTS) for name in GAMES),
+    ],
+)
+async def test_games_that_differ_in_their_decks_alone_send_equal_bytes(name: str, acts: int, tmp_path: Path) -> None:
+    """The campaign goes on until something was drawn that the other game has not."""
+    async with twins(tmp_path, GAMES[name]) as (one, other):
         assert one.secrets["r"] != other.secrets["r"]
         heard = await play_both(one, other, acts)
         assert {f"referee.v1.{what}" for what in heard} >= PERMISSIONS.keys()
         assert len(one.reasons) >= 14, "all but those of a referee in trouble, a game that is over, or older rules"
         assert one.played.entries[0] != other.played.entries[0]
+        assert one.played.record.phase is Phase.PLAYING
         if acts == MOST_ACTS:
-            assert len(one.played.entries) > 60, "long enough for something to show"
+            moves = len(one.played.entries) - 1 - 2 * len(one.game.unscribed)
+            assert moves > 20, "long enough for something to show"
             with pytest.raises(Unequal):
                 compare(one.told(), other.told())
-
-
-def next_cards(course: Any) -> int:
-    """A number that stands for the order of what is not drawn yet, 0 while nobody can know it."""
-    return crc32(repr((course.deal.dealer._tiles, course.deal.dealer._money)).encode()) if course.deal.dealer else 0
 
 
 class InAMessage(GameService):
@@ -266,7 +287,7 @@ class InAMessage(GameService):
     async def GetGame(self, request: pb.GetGameRequest, caller: Caller) -> pb.GetGameResponse:  # noqa: N802
         response = await super().GetGame(request, caller)
         record = await (await self._game(request.game_id, caller)).record()
-        response.game.awaited_seats.append(next_cards(record.game))
+        response.game.awaited_seats.append(lies_in(record.game))
         return response
 
 
@@ -276,7 +297,7 @@ class InAnOrder(GameService):
     async def ListLegalMoves(self, request: pb.ListLegalMovesRequest, caller: Caller) -> pb.ListLegalMovesResponse:  # noqa: N802
         response = await super().ListLegalMoves(request, caller)
         record = await (await self._game(request.game_id, caller)).record()
-        moves = sorted(response.moves, key=lambda move: crc32(move, next_cards(record.game)))
+        moves = sorted(response.moves, key=lambda move: crc32(move, lies_in(record.game)))
         response.ClearField("moves")
         response.moves.extend(moves)
         return response
@@ -287,7 +308,7 @@ class InTheLog(GameService):
 
     async def ListGames(self, request: pb.ListGamesRequest, caller: Caller) -> pb.ListGamesResponse:  # noqa: N802
         for table in self._live_games.open_games:
-            structlog.get_logger("test").debug("listed", next=next_cards((await table.record()).game))
+            structlog.get_logger("test").debug("listed", next=lies_in((await table.record()).game))
         return await super().ListGames(request, caller)
 
 
@@ -296,28 +317,35 @@ class InAnError(GameService):
 
     async def SubmitIntent(self, request: pb.SubmitIntentRequest, caller: Caller) -> pb.SubmitIntentResponse:  # noqa: N802
         if request.game_id == "?":
-            cards = [next_cards((await table.record()).game) for table in self._live_games.open_games]
+            cards = [lies_in((await table.record()).game) for table in self._live_games.open_games]
             raise BadField("game_id", f"another one, {cards}")
         return await super().SubmitIntent(request, caller)
 
 
 @pytest.mark.parametrize(
-    ("leak", "where"),
+    ("leak", "name", "where"),
     [
-        (InAMessage, "GetGame to nobody"),
-        campaign(InAnOrder, "ListLegalMoves to nobody"),
-        (InTheLog, "the log to the operator"),
-        campaign(InAnError, "SubmitIntent, its status to seat 0"),
+        (InAMessage, "kingdomino, wider offer", "GetGame to nobody"),
+        campaign(InAMessage, "rollwrite alone with virtual players", "GetGame to nobody"),
+        campaign(InAnOrder, "alhambra", "ListLegalMoves to nobody"),
+        (InTheLog, "alhambra", "the log to the operator"),
+        campaign(InAnError, "alhambra", "SubmitIntent, its status to seat 0"),
     ],
-    ids=["message", "order", "log", "error"],
 )
 async def test_whatever_tells_of_the_deck_is_found(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, leak: type[GameService], where: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, leak: type[GameService], name: str, where: str
 ) -> None:
     monkeypatch.setattr("referee.service.server.GameService", leak)
-    async with twins(tmp_path) as (one, other):
+    async with twins(tmp_path, GAMES[name]) as (one, other):
         with pytest.raises(Unequal, match=where):
             await play_both(one, other)
+
+
+def test_a_size_that_differs_is_found_though_the_names_are_the_same() -> None:
+    """A value that is made from C_r stands in both under its name, and is longer in one."""
+    compare([Heard("nobody", "GetGame", b"<head 3>", 32)], [Heard("nobody", "GetGame", b"<head 3>", 32)])
+    with pytest.raises(Unequal, match="GetGame to nobody"):
+        compare([Heard("nobody", "GetGame", b"<head 3>", 32)], [Heard("nobody", "GetGame", b"<head 3>", 33)])
 
 
 @pytest.mark.parametrize("padding", [b"", b"x", b"xx"])

@@ -13,7 +13,7 @@ import random
 import shutil
 from base64 import b64encode, urlsafe_b64encode
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -28,11 +28,17 @@ from google.rpc import error_details_pb2, status_pb2
 
 from referee.certificates import registry as certificates
 from referee.games import registry as games
+from referee.games.alhambra import options as alhambra
 from referee.games.game import Dealer, Stream
+from referee.games.kingdomino import options as kingdomino
+from referee.games.kingdomino.options import Central, Draw, Frame
+from referee.games.rollwrite import options as rollwrite
+from referee.games.rollwrite.options import Solo
 from referee.live.opening import token_digest
 from referee.log.deck import Deck, deck_key, referee_commitment, seat_commitment
 from referee.log.engines import Engines
 from referee.log.entry import decode_entry
+from referee.log.game import LoggedGame
 from referee.log.intent import Author, Role
 from referee.log.merkle import Tree, leaf_hash
 from referee.log.v1 import log_pb2
@@ -46,10 +52,62 @@ from referee.wire import registry as codecs
 from tests.service.player import SCRIBE, Client, Play, bearer, seat_seed
 from tests.virtual_time import VirtualTime
 
-KEPT = {"shuffle/tiles/0": 14, "shuffle/money/0": 42}
-"""So many draws are the same in both games."""
-KNOWN = "pile/2"
-"""The first scoring card comes among them."""
+
+def _dice(pairs: int) -> frozenset[str]:
+    return frozenset(f"dice/{number}/{die}" for number in range(pairs) for die in ("blue", "yellow"))
+
+
+@dataclass(frozen=True)
+class Game:
+    """What is played, and which draws are the same in both games."""
+
+    options: Any
+    seats: int = 3
+    scribed: tuple[int, ...] = (2,)
+    kept: Mapping[str, int] = field(default_factory=dict)
+    """By shuffle: so many of its first draws."""
+    known: frozenset[str] = frozenset()
+    """Numbers that are no part of a shuffle."""
+
+    @property
+    def rules_id(self) -> str:
+        return type(self.options).__module__.split(".")[2]
+
+    @property
+    def encoded(self) -> bytes:
+        """The options."""
+        encoded: bytes = codecs.codec(self.rules_id, games.get(self.rules_id).version).encode_options(self.options)
+        return encoded
+
+    @property
+    def unscribed(self) -> list[int]:
+        """The seats that play for themselves."""
+        return [seat for seat in range(self.seats) if seat not in self.scribed]
+
+
+def _dominoes(count: int, **options: Any) -> Game:
+    seats, scribed = options.pop("seats", 3), options.pop("scribed", (2,))
+    known = frozenset({"first/seat"})
+    return Game(kingdomino.Options(**options), seats, scribed, {"shuffle/dominoes/0": count, "first/kings": 99}, known)
+
+
+_MONEY = {"shuffle/tiles/0": 14, "shuffle/money/0": 42}
+GAMES = {
+    "alhambra": Game(alhambra.Options(), kept=_MONEY, known=frozenset({"pile/2"})),
+    "alhambra with a neutral player": Game(
+        alhambra.Options(), 2, (1,), {"shuffle/tiles/0": 24, "shuffle/money/0": 34}, frozenset({"pile/2"})
+    ),
+    "kingdomino of two": _dominoes(16, seats=2, scribed=(1,), frame=Frame.RELATIVE, first_order=Draw.KINGS),
+    "kingdomino, mighty duel": _dominoes(18, seats=2, scribed=(1,), mighty_duel=True, harmony=True),
+    "kingdomino, wider offer": _dominoes(18, wider_offer=True, first_order=Draw.KINGS, central=Central.KINGDOM),
+    "kingdomino of four": _dominoes(14, seats=4, scribed=(3,), dynasty=True, declared_order=(2, 0, 3, 1)),
+    "rollwrite of two with a virtual player": Game(rollwrite.Options(start_seat=1), 2, (1,), known=_dice(30)),
+    "rollwrite of five": Game(rollwrite.Options(), 5, (2, 3), known=_dice(45) | {"start"}),
+    "rollwrite alone with virtual players": Game(
+        rollwrite.Options(virtual_players=4, solo=Solo.AGAINST), 1, (), known=_dice(40) | {"start"}
+    ),
+}
+"""Every game, with every option that decides what is drawn, or what of it is never seen."""
 NOW_MS = 1_800_000_000_000
 PAGE = 2
 _COMMON = Deck(sha256(b"the draws that are known").digest())
@@ -58,28 +116,43 @@ _COMMON = Deck(sha256(b"the draws that are known").digest())
 class Forked:
     """A stream whose shuffles begin as they always do, and go on as the deck has it."""
 
-    def __init__(self, deck: Stream) -> None:
+    def __init__(self, deck: Stream, game: Game) -> None:
         self._deck = deck
+        self._game = game
 
     def permutation(self, label: str, n: int) -> list[int]:
-        kept = _COMMON.permutation(label, n)[: KEPT.get(label, 0)]
+        kept = _COMMON.permutation(label, n)[: self._game.kept.get(label, 0)]
         return kept + [x for x in self._deck.permutation(label, n) if x not in kept]
 
     def uniform(self, label: str, n: int) -> int:
-        return (_COMMON if label == KNOWN else self._deck).uniform(label, n)
+        return (_COMMON if label in self._game.known else self._deck).uniform(label, n)
+
+
+_HIDDEN: Mapping[str, Callable[[Any], object]] = {
+    "alhambra": lambda dealer: (dealer._tiles, dealer._money),
+    "kingdomino": lambda dealer: dealer._dominoes,
+    "rollwrite": lambda dealer: [dealer._stream.uniform(f"dice/{number}/blue", 6) for number in range(99)],
+}
+
+
+def lies_in(course: LoggedGame) -> int:
+    """A number that stands for all that is to be drawn, 0 while nobody can know it: what a leak would tell."""
+    dealer: Any = course.deal.dealer
+    return 0 if dealer is None else crc32(repr(_HIDDEN[course.opened.rules_id](dealer)).encode())
 
 
 class ForkedGame:
     """A registered game, dealt from a forked deck."""
 
-    def __init__(self, game: Any) -> None:
+    def __init__(self, game: Any, played: Game) -> None:
         self._game = game
+        self._played = played
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._game, name)
 
     def dealer(self, seats: int, options: Any, components: Any, stream: Stream) -> Dealer:
-        dealer: Dealer = self._game.dealer(seats, options, components, Forked(stream))
+        dealer: Dealer = self._game.dealer(seats, options, components, Forked(stream, self._played))
         return dealer
 
 
@@ -88,9 +161,13 @@ class ForkedServer(Server):
 
     def __init__(self, config: Config, data: Data) -> None:
         super().__init__(config, data)
-        rules = lambda name, version: ForkedGame(games.get(name, version))  # noqa: E731
+        self.live_games.context = replace(self.live_games.context, time=VirtualTime(NOW_MS))
+
+    def deal(self, game: Game) -> None:
+        """Deal this game from now on."""
+        rules = lambda name, version: ForkedGame(games.get(name, version), game)  # noqa: E731
         engines = Engines(rules, codecs.codec, certificates.provable)
-        self.live_games.context = replace(self.live_games.context, engines=engines, time=VirtualTime(NOW_MS))
+        self.live_games.context = replace(self.live_games.context, engines=engines)
 
 
 @dataclass(frozen=True)
@@ -100,6 +177,8 @@ class Heard:
     audience: str
     what: str
     data: bytes
+    size: int = 0
+    """Of what was sent, in bytes; it is set when names have taken the place of some of it."""
 
     def __str__(self) -> str:
         return f"{self.what} to {self.audience}"
@@ -147,6 +226,7 @@ class Twin:
     server: Server
     channel: Any
     log: StringIO
+    game: Game
     heard: list[Heard] = field(default_factory=list)
     audiences: dict[str, str] = field(default_factory=dict)
     """Tokens by who bears them."""
@@ -159,6 +239,16 @@ class Twin:
     _said: int = 0
     _tree: Tree = field(default_factory=Tree)
     _heads: list[tuple[str, bytes]] = field(default_factory=list)
+
+    @property
+    def player(self) -> str:
+        """A seat that plays on its stream alone; of a game for one, its seat."""
+        return f"seat {self.game.unscribed[-1]}"
+
+    @property
+    def helper(self) -> str:
+        """Whoever asks the solver."""
+        return "scribe" if self.game.scribed else self.player
 
     # --- calls -------------------------------------------------------------------------------------------------
 
@@ -237,22 +327,28 @@ class Twin:
     # --- the game ----------------------------------------------------------------------------------------------
 
     async def open(self) -> None:
-        """A dealt game of three seats, one of them with a scribe; and everybody listens."""
+        """A dealt game, with a scribe where a seat has one; and everybody listens."""
         organiser = self.server.data.token_path.read_text().strip()
         self.audiences = {"nobody": "", "organiser": organiser}
-        seats = [log_pb2.Seat(), log_pb2.Seat(), log_pb2.Seat(scribed=True)]
-        request = pb.CreateGameRequest(rules_id="alhambra", seats=seats, scribe_keys=[SCRIBE.public.raw])
+        game = self.game
+        request = pb.CreateGameRequest(
+            rules_id=game.rules_id,
+            seats=[log_pb2.Seat(scribed=seat in game.scribed) for seat in range(game.seats)],
+            options=game.encoded,
+            scribe_keys=[SCRIBE.public.raw] if game.scribed else [],
+        )
         created = pb.CreateGameResponse.FromString(await self.call("organiser", "GameService/CreateGame", request))
         self.played = Play(Client(self.channel, organiser), created, random.Random(1))
-        first, second, _ = created.seat_tokens
-        self.audiences |= {"seat 0": first, "seat 1": second, "scribe": created.scribe_token}
+        self.audiences |= {f"seat {seat}": created.seat_tokens[seat] for seat in game.unscribed}
+        if game.scribed:
+            self.audiences["scribe"] = created.scribe_token
         self.secrets = {f"token of {name}": t.encode() for name, t in self.audiences.items() if t}
         r = await self.server.live_games.context.store.secret(bytes.fromhex(self.played.id))
         assert r is not None
         game_id = bytes.fromhex(self.played.id)
         self.secrets["r"] = r
-        self.secrets["K"] = deck_key(r, game_id, [seat_seed(0), seat_seed(1)])
-        self.secrets |= {f"p_{seat}": seat_seed(seat) for seat in (0, 1)}
+        self.secrets["K"] = deck_key(r, game_id, [seat_seed(seat) for seat in game.unscribed])
+        self.secrets |= {f"p_{seat}": seat_seed(seat) for seat in game.unscribed}
         await self.played.catch_up(1)
         watch, enter = pb.WatchGameRequest(game_id=self.played.id), pb.Enter(game_id=self.played.id, legal_moves=True)
         await self.listen("organiser", "WatchGame", watch)
@@ -260,9 +356,11 @@ class Twin:
         await self.listen("nobody", "WatchGame", watch)
         await self.listen("seat 0", "PlayGame", pb.PlayGameRequest(enter=enter), Author(Role.SEAT, 0))
         enter.ClearField("after_seq")
-        await self.listen("seat 1", "PlayGame", pb.PlayGameRequest(enter=enter), Author(Role.SEAT, 1))
-        await self.listen("scribe", "PlayGame", pb.PlayGameRequest(enter=enter), Author(Role.SCRIBE, 0))
-        for seat in (0, 1):
+        for seat in game.unscribed[1:]:
+            await self.listen(f"seat {seat}", "PlayGame", pb.PlayGameRequest(enter=enter), Author(Role.SEAT, seat))
+        if game.scribed:
+            await self.listen("scribe", "PlayGame", pb.PlayGameRequest(enter=enter), Author(Role.SCRIBE, 0))
+        for seat in game.unscribed:
             await self.listen(f"seat {seat}", "WatchSeat", pb.WatchSeatRequest(), Author(Role.SEAT, seat))
         await self._listeners_catch_up()
 
@@ -320,7 +418,7 @@ class Twin:
                 found.append((f"token of {name}", token.encode()))
                 found.append((f"id of the token of {name}", token_digest(token).hex()[:16].encode()))
         identity = bytes.fromhex(game_id)
-        found += [(f"C_{seat}", seat_commitment(identity, seat, seat_seed(seat))) for seat in (0, 1)]
+        found += [(f"C_{seat}", seat_commitment(identity, seat, seat_seed(seat))) for seat in self.game.unscribed]
         found += [(f"signature {number}", signature) for number, signature in enumerate(self.signatures)]
         for data in self.played.entries[self._tree.size :]:
             self._heads += self._made_from_head(leaf_hash(data))
@@ -352,7 +450,7 @@ class Twin:
             for name, value in names:
                 data = data.replace(value, f"<{name}>".encode())
             masked[each.data] = data
-        return [replace(each, data=masked[each.data]) for each in heard]
+        return [replace(each, data=masked[each.data], size=len(each.data)) for each in heard]
 
     def _logged(self) -> Iterator[Heard]:
         for line in self.log.getvalue()[self._said :].splitlines():
@@ -412,11 +510,12 @@ def _copy(path: Path, like: Path) -> None:
         shutil.copy(like / name, path / name)
 
 
-async def start(path: Path, like: Path | None = None) -> ForkedServer:
+async def start(path: Path, game: Game, like: Path | None = None) -> ForkedServer:
     """A referee; with the key and the organiser's token of the one in ``like``."""
     if like is not None:
         await asyncio.to_thread(_copy, path, like)
     config = Config(path, metrics="127.0.0.1:0", heartbeat_s=3600, requests_per_s=1e9, max_streams=10_000)
     server = await ForkedServer.start(config)
     assert isinstance(server, ForkedServer)
+    server.deal(game)
     return server
