@@ -18,7 +18,7 @@ import grpc
 
 from referee.live.errors import BadField, LimitReached
 from referee.service.auth import Context, Unauthenticated
-from referee.service.guard import Gate, Gone, ResponseStream, abort
+from referee.service.guard import Gate, Gone, ResponseStream, abort, charge_answer
 from referee.service.limits import Account
 
 MOST_WAITING = 256
@@ -167,7 +167,9 @@ def _charged(handler: Handler, name: str, gate: Gate) -> Handler:
             account = await _account(context, gate)
             account.draw()
             with account.stream():
+                sent = 0
                 async for response in handler.stream_stream(_drawing(requests, account), context):
+                    sent = charge_answer(account, response.ByteSize(), sent)
                     yield response
         except LimitReached as error:
             await abort(context, error, name, gate)
@@ -179,6 +181,7 @@ def _charged(handler: Handler, name: str, gate: Gate) -> Handler:
             if not is_first:
                 account.draw()
             is_first = False
+            await gate.turns.next(account)
             yield request
 
     if handler.request_streaming:

@@ -25,7 +25,7 @@ from referee.live.turns import Turns, Work
 from referee.live.watch import Ending, Watcher
 from referee.service import errors
 from referee.service.auth import Authenticator, Caller, Context
-from referee.service.limits import TookTooLong
+from referee.service.limits import Account, TookTooLong
 from referee.service.permissions import PERMISSIONS
 from referee.store.errors import StoreFailed
 
@@ -91,7 +91,7 @@ class ResponseStream:
             self.since_s = monotonic()
             await self._context.write(data)
             if self._is_charged:
-                self._sent = charge_answer(self.caller, len(data), self._sent)
+                self._sent = charge_answer(self.caller.account, len(data), self._sent)
         except asyncio.CancelledError as error:
             if not self._given_up or self._task is None:
                 raise
@@ -304,7 +304,7 @@ def _unary(request_class: type[Message], behaviour: Unary, name: str, gate: Gate
                 calls.end(task)
             answer = response.SerializeToString()
             if not is_free:
-                charge_answer(caller, len(answer))
+                charge_answer(caller.account, len(answer))
             return answer
         except Exception as error:  # noqa: BLE001 - each becomes a status, and what nobody expected an incident
             if is_free and caller is not None:
@@ -314,13 +314,13 @@ def _unary(request_class: type[Message], behaviour: Unary, name: str, gate: Gate
     return call
 
 
-def charge_answer(caller: Caller, size: int, sent: int = 0) -> int:
+def charge_answer(account: Account, size: int, sent: int = 0) -> int:
     """Charge an answer of ``size`` bytes, or one more message of a stream with ``sent`` so far; return their sum.
 
     What is charged is each full ``PAID_BYTES``, as the request itself paid for a short answer.
     """
     if pieces := (sent + size) // PAID_BYTES - sent // PAID_BYTES:
-        caller.account.charge(Work.SEND, pieces)
+        account.charge(Work.SEND, pieces)
     return sent + size
 
 

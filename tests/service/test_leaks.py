@@ -101,6 +101,18 @@ async def a_round(client: Client) -> None:
     await a_token(client)
 
 
+async def settled() -> Counter[str]:
+    """The objects, once no more games are kept than may be: what was cancelled ends a moment later."""
+    found = objects()
+    for _ in range(LOOKS):
+        if found["referee.live.game.LiveGame"] == KEPT:
+            break
+        await asyncio.sleep(0.05)
+        found = objects()
+    assert found["referee.live.game.LiveGame"] == KEPT
+    return found
+
+
 async def grown(before: Counter[str], rounds: int) -> dict[str, int]:
     """What grew with every round, once nothing more goes away: calls that were cancelled end a moment later.
 
@@ -123,8 +135,7 @@ async def test_what_is_over_leaves_nothing_behind(tmp_path: Path, rounds: int, m
     monkeypatch.setattr(auth, "_KEPT", KEPT)
     async with running(tmp_path / "data") as (server, client):
         await a_round(client)  # whatever is made once, and kept up to a bound
-        before = objects()
-        assert before["referee.live.game.LiveGame"] == KEPT
+        before = await settled()
         for _ in range(rounds):
             await a_round(client)
         assert not await grown(before, rounds)
