@@ -40,7 +40,7 @@ KEPT_ARCHIVES = 1024
 KEPT_SNAPSHOTS = 512
 """Most games that are over of which game and position are kept, ready to be shown."""
 _PAGE_GAMES = 100
-_LISTED_AT_ONCE = 25
+_LISTED_AT_ONCE = 8
 MOST_LOOKED_AT = 1000
 """Games that one list looks at, so that its cost has a bound whatever is asked for."""
 

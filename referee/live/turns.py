@@ -26,6 +26,8 @@ class Work(Enum):
     """One game that a list looks at."""
     READ = auto()
     """One entry, as it is stored."""
+    COMMIT = auto()
+    """One commit that somebody missed: read, checked, and sent by itself."""
     SEND = auto()
     """One full 8 KiB of an answer."""
 

@@ -148,7 +148,7 @@ def _charged(handler: Handler, name: str, gate: Gate) -> Handler:
 
     async def unary(request: Any, context: Context) -> Any:
         try:
-            (await _account(context, gate)).draw()
+            await gate.draw(await _account(context, gate))
         except LimitReached as error:
             await abort(context, error, name, gate)
         return await handler.unary_unary(request, context)
@@ -156,7 +156,7 @@ def _charged(handler: Handler, name: str, gate: Gate) -> Handler:
     async def stream(request: Any, context: Context) -> None:
         try:
             account = await _account(context, gate)
-            account.draw()
+            await gate.draw(account)
             with account.stream():
                 await handler.unary_stream(request, context)
         except LimitReached as error:
@@ -165,7 +165,7 @@ def _charged(handler: Handler, name: str, gate: Gate) -> Handler:
     async def talk(requests: Any, context: Context) -> AsyncIterator[Any]:
         try:
             account = await _account(context, gate)
-            account.draw()
+            await gate.draw(account)
             with account.stream():
                 sent = 0
                 async for response in handler.stream_stream(_drawing(requests, account), context):
@@ -179,7 +179,7 @@ def _charged(handler: Handler, name: str, gate: Gate) -> Handler:
         is_first = True
         async for request in requests:
             if not is_first:
-                account.draw()
+                await gate.draw(account)
             is_first = False
             await gate.turns.next(account)
             yield request

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
 from time import monotonic
 from typing import Any, NoReturn, cast
@@ -39,6 +39,8 @@ MAX_ACT_BYTES = 20 << 10
 ACTS = frozenset({"referee.v1.GameService/SubmitIntent"})
 PAID_BYTES = 8 << 10
 """Of an answer: each piece of that size is charged."""
+REFUSED_AFTER_S = 0.1
+MOST_REFUSED_LATER = 256
 CALL_S = 30.0
 WRITE_S = 30.0
 
@@ -244,6 +246,29 @@ class Calls:
         return TookTooLong(f"no answer within {self._call_s:g} s; an act may be durable all the same: send it again")
 
 
+class Refusals:
+    """Those who have nothing left, while they wait to hear it.
+
+    A program that asks again at once is slowed down by that, and of refusals that come by the dozen an act waits for
+    one. Whoever would be one too many hears it at once: waiting takes memory.
+    """
+
+    def __init__(self) -> None:
+        self._turns = Turns()
+        self._waiting = 0
+
+    async def wait(self, account: Account) -> None:
+        """Wait for ``REFUSED_AFTER_S`` and a turn, unless many do."""
+        if self._waiting >= MOST_REFUSED_LATER:
+            return
+        self._waiting += 1
+        try:
+            await asyncio.sleep(REFUSED_AFTER_S)
+            await self._turns.next(account)
+        finally:
+            self._waiting -= 1
+
+
 @dataclass(frozen=True, slots=True)
 class Gate:
     """What every call goes through."""
@@ -254,6 +279,15 @@ class Gate:
     """Called with the method and the reason of every call that ends with an error."""
     turns: Turns
     """For everything but acts."""
+    refusals: Refusals = field(default_factory=Refusals)
+
+    async def draw(self, account: Account) -> None:
+        """Draw one request. Raise ``LimitReached``, after a while."""
+        try:
+            account.draw()
+        except LimitReached:
+            await self.refusals.wait(account)
+            raise
 
 
 def handler(service: ServiceDescriptor, servicer: object, gate: Gate) -> grpc.GenericRpcHandler:
@@ -290,7 +324,7 @@ def _unary(request_class: type[Message], behaviour: Unary, name: str, gate: Gate
             caller = await door.caller(context)
             is_free = is_act and caller.may(name)
             if not is_free:
-                caller.account.draw()
+                await gate.draw(caller.account)
                 caller.check_method(name)
             request = _parse(request_class, data, most)
             task = calls.begin(caller, context)
@@ -334,7 +368,7 @@ def charge(caller: Caller, error: Exception) -> None:
 def _stream(request_class: type[Message], behaviour: Streaming, name: str, gate: Gate) -> Any:
     async def call(data: bytes, context: Context) -> None:
         try:
-            responses = await _admit(name, context, gate.door, is_charged=True)
+            responses = await _admit(name, context, gate, is_charged=True)
             request = _parse(request_class, data, MAX_REQUEST_BYTES)
             with responses.caller.account.stream(), gate.calls.stream(responses):
                 try:
@@ -354,7 +388,7 @@ def _stream(request_class: type[Message], behaviour: Streaming, name: str, gate:
 def _talk(request_class: type[Message], behaviour: Talking, name: str, gate: Gate) -> Any:
     async def call(_: object, context: Context) -> None:
         try:
-            responses = await _admit(name, context, gate.door)
+            responses = await _admit(name, context, gate)
             with responses.caller.account.stream(), gate.calls.stream(responses):
                 await behaviour(responses.caller, RequestStream(request_class, context), responses)
         except Gone:
@@ -365,10 +399,10 @@ def _talk(request_class: type[Message], behaviour: Talking, name: str, gate: Gat
     return call
 
 
-async def _admit(name: str, context: Context, door: Authenticator, *, is_charged: bool = False) -> ResponseStream:
+async def _admit(name: str, context: Context, gate: Gate, *, is_charged: bool = False) -> ResponseStream:
     """Admit the caller to this stream."""
-    caller = await door.caller(context)
-    caller.account.draw()
+    caller = await gate.door.caller(context)
+    await gate.draw(caller.account)
     caller.check_method(name)
     return ResponseStream(context, caller, is_charged=is_charged)
 

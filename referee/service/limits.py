@@ -35,6 +35,7 @@ PRICES = {
     Work.TEXT: 1.0,
     Work.LIST: 1 / 16,
     Work.READ: 1 / 32,
+    Work.COMMIT: 1 / 2,
     Work.SEND: 1.0,
 }
 """Requests that each piece of work costs: about in proportion to its processor time."""

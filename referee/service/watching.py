@@ -12,7 +12,7 @@ from referee.live.archive import Archive
 from referee.live.errors import RETRY_S, BadField, Draining, LimitReached
 from referee.live.game import LiveGame
 from referee.live.games import LiveGames
-from referee.live.turns import Turns
+from referee.live.turns import Turns, Work
 from referee.live.view import snapshot_message
 from referee.live.watch import WOKEN_AT_ONCE, Ending, Watcher
 from referee.service.guard import ResponseStream
@@ -184,8 +184,11 @@ async def watch(
 ) -> None:
     """Return after Closing; raises ``LiveGameError`` before the first message, if at all."""
 
+    payer = responses.caller.account
+
     async def send(data: bytes) -> None:
-        await live_games.context.turns.next(responses.caller.account)
+        await live_games.context.turns.next(payer)
+        payer.charge(Work.COMMIT, 1)
         await responses.send(data)
 
     try:
@@ -221,6 +224,7 @@ async def tell(
         if watcher.ending is not None:
             break
         seq = commit.seq
+        payer.charge(Work.COMMIT, 1)
         await responses.send(commit.message)
     watcher.end(Ending.GAME_OVER)
     await responses.send(closing(seq, watcher.ending or Ending.GAME_OVER))

@@ -12,7 +12,8 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
-from referee.service import admission
+from referee.service import admission, guard
+from referee.service.guard import PAID_BYTES
 from referee.v1 import game_service_pb2 as pb
 from tests.service.conftest import running
 from tests.service.player import Client, bearer, connected, refusal, refused
@@ -143,6 +144,35 @@ async def test_every_request_for_reflection_counts(tmp_path: Path) -> None:
             assert (await refused(call)).metadata == {"limit": "requests"}
     assert names[0] == names[1]
     assert {"grpc.reflection.v1.ServerReflection", "grpc.reflection.v1alpha.ServerReflection"} < set(names[0])
+
+
+async def test_reflection_pays_for_what_it_sends(tmp_path: Path) -> None:
+    """A file with all that it imports is worth several requests."""
+    symbol = reflection_pb2.ServerReflectionRequest(file_containing_symbol="referee.v1.GameService")
+    async with running(tmp_path / "data", requests_per_s=0.2) as (_, client):  # two at once
+        reflection: Any = reflection_pb2_grpc.ServerReflectionStub(client.channel)  # type: ignore[arg-type]
+        call = reflection.ServerReflectionInfo()
+        await call.write(symbol)
+        assert (await call.read()).ByteSize() >= 2 * PAID_BYTES
+        await call.write(symbol)
+        assert (await refused(call)).metadata == {"limit": "requests"}
+
+
+async def test_refusals_that_come_by_the_dozen_come_one_after_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And who would be one too many to wait hears at once."""
+    monkeypatch.setattr(guard, "MOST_REFUSED_LATER", 5)
+    monkeypatch.setattr(guard, "REFUSED_AFTER_S", 3600)
+    async with running(tmp_path / "data", requests_per_s=SPARSE) as (_, client):
+        request = pb.ListGamesRequest()
+        await client.games.ListGames(request)
+        calls = [asyncio.ensure_future(refused(client.games.ListGames(request))) for _ in range(8)]
+        for call in itertools.islice(asyncio.as_completed(calls), 3):
+            assert (await call).metadata == {"limit": "requests"}
+        assert sum(call.done() for call in calls) == 3
+        for call in calls:
+            call.cancel()
 
 
 async def test_watchers_of_the_health_are_streams(tmp_path: Path) -> None:

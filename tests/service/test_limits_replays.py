@@ -133,6 +133,24 @@ async def test_a_replay_costs_a_request_for_each_entry(tmp_path: Path) -> None:
             await client.games.GetGame(request, metadata=metadata)
 
 
+async def test_what_was_missed_costs_half_a_request_for_each_commit(tmp_path: Path) -> None:
+    """Of a game that is over, and of one in play."""
+    for is_over in (False, True):
+        async with running(tmp_path / str(is_over), requests_per_s=2.0) as (_, client):
+            play = await client.play()
+            await play.until_play()
+            await play.steps(40)
+            if is_over:
+                abort = pb.AbortGameRequest(game_id=play.id)
+                await client.games.AbortGame(abort, metadata=bearer(client.organiser))
+            stream = client.games.WatchGame(pb.WatchGameRequest(game_id=play.id, after_seq=-1))
+            for _ in range(40):
+                await stream.read()
+            found = await refused(client.games.WatchGame(pb.WatchGameRequest(game_id=play.id, after_seq=-1)))
+            assert (found.reason, found.metadata) == ("LIMIT", {"limit": "requests"})
+            stream.cancel()
+
+
 async def watched(client: Client, game: str, after_seq: int) -> tuple[list[bytes], Any]:
     """What WatchGame tells of a game that is over, and its Closing."""
     entries: list[bytes] = []
