@@ -5,9 +5,11 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import Self
 
+from referee.games.copied import Copied
 
-class StateBase:
-    """A mixin for the ``State`` of a game in which nobody has a secret. The game gives ``copy`` and ``encode``."""
+
+class StateBase(Copied):
+    """What the ``State`` of a game is in which nobody has a secret. The game gives ``copy`` and ``encode``."""
 
     __slots__ = ()
 

@@ -13,6 +13,7 @@ from typing import Final
 
 from referee.games.alhambra.options import LoopRule
 from referee.games.alhambra.tiles import COUNT, E, N, S, TileSet, W
+from referee.games.copied import Copied
 from referee.games.game import Cell
 
 REACH: Final = COUNT
@@ -72,7 +73,7 @@ def cells_of(bits: int) -> list[Cell]:
     return cells
 
 
-class Layout:
+class Layout(Copied):
     """Tiles on cells. Any set of tiles can be laid; only the rules keep it an Alhambra.
 
     The sets kept inside leave out the empty rows above the topmost tile: ``_base`` is the bit number of their first

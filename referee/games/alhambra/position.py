@@ -12,9 +12,10 @@ from referee.games.alhambra.phases import CHANCE_KINDS, FREE, SLOTS, Phase
 from referee.games.alhambra.piles import Cut, is_uneven
 from referee.games.alhambra.tiles import TYPES, TileSet, tiles_of
 from referee.games.game import Ending
+from referee.games.state_base import StateBase
 
 
-class Position:
+class Position(StateBase):
     """All that is public; nothing in it is secret. Hidden is only the order of what is still undrawn."""
 
     __slots__ = (

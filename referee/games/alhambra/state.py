@@ -5,6 +5,8 @@ Whether an event may happen is asked in ``check.py``; here it has happened.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from referee.games.alhambra import chance, check, encoding, listing
 from referee.games.alhambra.as_played import AsPlayed
 from referee.games.alhambra.layout import Layout, index_of
@@ -16,7 +18,9 @@ from referee.games.alhambra.moves import (
     Hand,
     MarketTiles,
     MoneyRow,
+    Move,
     NeutralTiles,
+    Outcome,
     PlaceTile,
     RebuildAdd,
     RebuildRemove,
@@ -28,20 +32,33 @@ from referee.games.alhambra.options import EndRule
 from referee.games.alhambra.phases import ACTIONS, CHANCE_KINDS, DISPOSALS, FREE, SLOTS, Phase
 from referee.games.alhambra.position import Position
 from referee.games.alhambra.scoring import places, score_position
-from referee.games.game import Chance, Decision, Ending, Forced, Over, Pending
-from referee.games.state_base import StateBase
+from referee.games.game import Chance, Decision, Ending, Forced, Over, Pending, Violation
 
 
-class State(Position, StateBase):
-    """A position that events move on. The first five methods are functions of the game's other modules."""
+class State(Position):
+    """A position that events move on. What the other modules of the game say of one is here by its method."""
 
     __slots__ = ()
 
-    check = check.violations
-    legal_moves = listing.legal_moves
-    stand_in = listing.stand_in
-    chance_outcomes = chance.outcomes
-    encode = encoding.encode
+    def check(self, event: Event) -> tuple[Violation, ...]:
+        """Return every rule that the event would break."""
+        return check.violations(self, event)
+
+    def legal_moves(self) -> Iterator[Move]:
+        """Return the moves of the seat on turn, in canonical order."""
+        return listing.legal_moves(self)
+
+    def stand_in(self, seat: int) -> Move:
+        """Return the move for a seat that makes none. Raise ``ValueError``."""
+        return listing.stand_in(self, seat)
+
+    def chance_outcomes(self) -> Iterator[tuple[Outcome, int]]:
+        """Return outcomes that can come next, with integer weights."""
+        return chance.outcomes(self)
+
+    def encode(self) -> bytes:
+        """Return the canonical encoding."""
+        return encoding.encode(self)
 
     # What is awaited
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final, NamedTuple
 
+from referee.games.copied import Copied
 from referee.games.game import Cell, SetupError, Violation
 from referee.games.kingdomino.dominoes import TERRAINS, Domino
 
@@ -90,7 +91,7 @@ Placed = tuple[int, Cell, Cell]
 """A domino's number and the cells of its left and its right half."""
 
 
-class Kingdom:
+class Kingdom(Copied):
     """Dominoes around the castle at (0, 0). They may lie anywhere; only the rules keep them in order."""
 
     __slots__ = ("area_sets", "castle", "dominoes", "frame_size", "room", "_touch")

@@ -8,9 +8,10 @@ from referee.games.kingdomino.dominoes import Domino, DominoSet
 from referee.games.kingdomino.kingdom import Kingdom
 from referee.games.kingdomino.options import Options
 from referee.games.kingdomino.phases import Phase
+from referee.games.state_base import StateBase
 
 
-class Position:
+class Position(StateBase):
     """All that is public; nothing in it is secret. Hidden is only the order of what is still undrawn."""
 
     __slots__ = (

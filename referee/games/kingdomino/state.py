@@ -5,7 +5,9 @@ Whether an event may happen is asked in ``check.py``; here it has happened.
 
 from __future__ import annotations
 
-from referee.games.game import Chance, Decision, Ending, Over, Pending
+from collections.abc import Iterator
+
+from referee.games.game import Chance, Decision, Ending, Over, Pending, Violation
 from referee.games.kingdomino import chance, check, encoding, listing, scoring
 from referee.games.kingdomino.dominoes import DominoSet
 from referee.games.kingdomino.kingdom import Kingdom
@@ -15,27 +17,49 @@ from referee.games.kingdomino.moves import (
     Event,
     FirstOrder,
     Line,
+    Move,
+    Outcome,
     PlaceCastle,
     PlaceDomino,
 )
 from referee.games.kingdomino.options import Frame, Options
 from referee.games.kingdomino.phases import CASTLES, CHANCE_KINDS, CHOICES, DISCARDS, PLACEMENTS, Phase
 from referee.games.kingdomino.position import Position
-from referee.games.state_base import StateBase
+from referee.games.kingdomino.scoring import Standing
 
 
-class State(Position, StateBase):
-    """A position that events move on. The first seven methods are functions of the game's other modules."""
+class State(Position):
+    """A position that events move on. What the other modules of the game say of one is here by its method."""
 
     __slots__ = ()
 
-    check = check.violations
-    legal_moves = listing.legal_moves
-    stand_in = listing.stand_in
-    chance_outcomes = chance.outcomes
-    encode = encoding.encode
-    score = scoring.score
-    standing = scoring.standing
+    def check(self, event: Event) -> tuple[Violation, ...]:
+        """Return every rule that the event would break."""
+        return check.violations(self, event)
+
+    def legal_moves(self) -> Iterator[Move]:
+        """Return the moves of the seat on turn, in canonical order."""
+        return listing.legal_moves(self)
+
+    def stand_in(self, seat: int) -> Move:
+        """Return the move for a seat that makes none. Raise ``ValueError``."""
+        return listing.stand_in(self, seat)
+
+    def chance_outcomes(self) -> Iterator[tuple[Outcome, int]]:
+        """Return outcomes that can come next, with integer weights."""
+        return chance.outcomes(self)
+
+    def encode(self) -> bytes:
+        """Return the canonical encoding."""
+        return encoding.encode(self)
+
+    def score(self, seat: int) -> int:
+        """Return the seat's points, were the game over now."""
+        return scoring.score(self, seat)
+
+    def standing(self, seat: int) -> Standing:
+        """Return what places are made of."""
+        return scoring.standing(self, seat)
 
     def __init__(self, seats: int, options: Options, domino_set: DominoSet) -> None:
         """Before the first event. Raise ``SetupError``."""

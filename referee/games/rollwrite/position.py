@@ -8,12 +8,13 @@ from referee.games.rollwrite.awards import Award
 from referee.games.rollwrite.options import Options, Solo
 from referee.games.rollwrite.phases import Phase
 from referee.games.rollwrite.sheet import START_COINS, TYPES, Sheet
+from referee.games.state_base import StateBase
 
 ROUNDS: Final = {3: 18, 4: 15, 5: 12}
 """RNW-42, RNW-43: by the number of players, the virtual ones among them."""
 
 
-class Position:
+class Position(StateBase):
     """All there is; nothing in it is secret."""
 
     __slots__ = (

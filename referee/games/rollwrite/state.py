@@ -5,9 +5,10 @@ Whether an event may happen is asked in ``check.py``; here it has happened.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import cast
 
-from referee.games.game import Chance, Decision, Ending, Over, Pending
+from referee.games.game import Chance, Decision, Ending, Over, Pending, Violation
 from referee.games.rollwrite import chance, check, encoding, listing, scoring
 from referee.games.rollwrite.dice import change_cost, combinations, other
 from referee.games.rollwrite.moves import (
@@ -19,6 +20,8 @@ from referee.games.rollwrite.moves import (
     Event,
     GetCoins,
     KeepPair,
+    Move,
+    Outcome,
     Roll,
     StartBuildings,
     StartDice,
@@ -27,21 +30,38 @@ from referee.games.rollwrite.moves import (
 )
 from referee.games.rollwrite.phases import ACTIONS, CHANCE_KINDS, KEEPING, SECOND_BUILDING, Phase
 from referee.games.rollwrite.position import Position
+from referee.games.rollwrite.scoring import Score, Share
 from referee.games.rollwrite.sheet import SECOND_COST, index_of
-from referee.games.state_base import StateBase
 
 
-class State(Position, StateBase):
-    """A position that events move on. The first six methods are functions of the game's other modules."""
+class State(Position):
+    """A position that events move on. What the other modules of the game say of one is here by its method."""
 
     __slots__ = ()
 
-    check = check.violations
-    legal_moves = listing.legal_moves
-    stand_in = listing.stand_in
-    chance_outcomes = chance.outcomes
-    encode = encoding.encode
-    score = scoring.score
+    def check(self, event: Event) -> tuple[Violation, ...]:
+        """Return every rule that the event would break."""
+        return check.violations(self, event)
+
+    def legal_moves(self) -> Iterator[Move]:
+        """Return the moves of the seat on turn, in canonical order."""
+        return listing.legal_moves(self)
+
+    def stand_in(self, seat: int) -> Move:
+        """Return the move for a seat that makes none. Raise ``ValueError``."""
+        return listing.stand_in(self, seat)
+
+    def chance_outcomes(self) -> Iterator[tuple[Outcome, int]]:
+        """Return outcomes that can come next, with integer weights."""
+        return chance.outcomes(self)
+
+    def encode(self) -> bytes:
+        """Return the canonical encoding."""
+        return encoding.encode(self)
+
+    def score(self) -> tuple[list[Score], list[Share]]:
+        """Return everybody's points, were the game over now, and the shares of the majorities."""
+        return scoring.score(self)
 
     @property
     def scores(self) -> list[int]:
