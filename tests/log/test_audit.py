@@ -716,7 +716,7 @@ def test_weak_seat_key(dealt: Played) -> None:
 
 def test_nothing_is_decoded_twice(monkeypatch: pytest.MonkeyPatch, dealt: Played) -> None:
     """But the disclosed seed, which is looked for first, and END, which is in each reading."""
-    signed = sum(entry.HasField("signed") for entry in evil.entries(dealt))
+    data, signed = dealt.file(), sum(entry.HasField("signed") for entry in evil.entries(dealt))
     decoded: Counter[tuple[str, bytes]] = Counter()
     decode = strict.decode
 
@@ -725,7 +725,7 @@ def test_nothing_is_decoded_twice(monkeypatch: pytest.MonkeyPatch, dealt: Played
         return decode(message_class, data, **limits)
 
     monkeypatch.setattr(strict, "decode", spy)
-    assert dealt.audit().verdict is Verdict.COMPLETE
+    assert dealt.audit(data).verdict is Verdict.COMPLETE
     assert sum(name == "Intent" for name, _ in decoded) == signed
     again = {key: count for key, count in decoded.items() if count > 1}
     assert again.pop(("Entry", dealt.entries[-1])) == 2

@@ -192,7 +192,7 @@ def test_legal_layouts_with_one_change() -> None:
 def test_a_layout_is_judged_once_and_answers_stay_the_same() -> None:
     """In any order, with any tile, legal or not; each answer is that of a referee that was asked nothing before."""
     rng = random.Random(3)
-    given = [names(layout) for layout in layouts()[:24]]
+    given: list[dict[str, Any]] = [names(layout) for layout in layouts()[:24]]
     given += [{**each, "9,9": "tower-12"} for each in given[:4] if "tower-12" not in each.values()]
     given += [{"0,-1": "pavilion-2-NEW", "1,-1": "tower-12"}, {}, {"1,0": 7}, {"1,0": ["tower-12"]}]
     asked = [
