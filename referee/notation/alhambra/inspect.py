@@ -13,7 +13,7 @@ from referee.games.alhambra.options import MAX_SEATS, MIN_SEATS, Options
 from referee.games.alhambra.scoring import NEUTRAL, score_round
 from referee.games.alhambra.tiles import TYPES
 from referee.games.alhambra.violations import layout_violations
-from referee.games.game import Violation
+from referee.games.game import Cell, Violation
 from referee.notation.alhambra.values import TILE_SET, layout_numbers, tile_number
 from referee.notation.question_options import options_of_question
 from referee.notation.sentences import sentence
@@ -52,13 +52,15 @@ class _Judged(NamedTuple):
     is_whole: bool
     """More than its counts can be told: no tile is apart from the others."""
     counts: dict[str, int]
+    removable: list[Cell]
+    """Empty unless ``is_whole``."""
 
 
 def _layout(question: dict[str, Any]) -> dict[str, Any]:
     given = an_object(question.get("layout", {}), "layout")
     # What else may stand in place of a name is refused anyway, and some of it can be no key.
     judge = _judged if set(map(type, given.values())) <= {str} else _judged.__wrapped__
-    layout, violations, is_whole, counts = judge(tuple(given), tuple(given.values()))
+    layout, violations, is_whole, counts, removable = judge(tuple(given), tuple(given.values()))
     tile = tile_number(question["tile"], "tile") if "tile" in question else None
     options = options_of_question("alhambra", Options, an_object(question.get("options", {}), "options"), _OPTIONS)
     if not is_whole:
@@ -67,7 +69,7 @@ def _layout(question: dict[str, Any]) -> dict[str, Any]:
     found = {"valid": not violations, "violations": violations, "wall": wall, "counts": counts}
     if tile is not None:
         found["placements"] = layout.placeable_cells(TILE_SET.walls[tile])
-    found["removable"] = layout.removable_cells()
+    found["removable"] = removable
     if tile is not None:
         found["swappable"] = _others(layout, tile)
     return found
@@ -82,7 +84,8 @@ def _judged(cells: tuple[str, ...], names: tuple[Any, ...]) -> _Judged:
     is_whole = {found.rule_id for found in broken} <= GAME.waivable
     if broken and is_whole:
         layout = AsPlayed.of_layout(layout)
-    return _Judged(layout, [_violation(found) for found in broken], is_whole, counts)
+    removable = layout.removable_cells() if is_whole else []
+    return _Judged(layout, [_violation(found) for found in broken], is_whole, counts, removable)
 
 
 def _counts(layout: Layout) -> dict[str, int]:
