@@ -188,7 +188,7 @@ def main() -> None:
     except Unavailable as why:
         print(why)
         return
-    title = "moves a second; the floor is boardgame.io, which keeps nothing, signs nothing and checks no rules"
+    title = "moves a second; the floor is boardgame.io, in memory, unsigned, without rules"
     Console(width=120).print(table_of(title, asyncio.run(figures())))
 
 
