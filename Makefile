@@ -33,7 +33,7 @@ GENERATED := .venv/generated.stamp
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup proto proto-baseline lint format check test test-long demo serve arena rig bench bench-solver compare crash soak attack fuzz differential theorems docs clean
+.PHONY: help setup proto proto-baseline lint format check test test-long demo serve arena rig bench bench-solver bench-peers compare crash soak attack fuzz differential theorems docs clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -79,6 +79,9 @@ bench: $(GENERATED) ## Measure
 
 bench-solver: $(GENERATED) ## Measure the solver (ARGS="--quick", "--compare")
 	@$(BIN)/python -m tests.bench.solver $(ARGS)
+
+bench-peers: $(GENERATED) ## Measure beside another library for games of turns, installed into .venv/peers
+	@$(BIN)/python -m tests.bench.peers
 
 compare: $(BIN)/python ## Install other solvers, to be measured beside Z3
 	@$(BIN)/python -m venv .venv/compare

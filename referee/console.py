@@ -1,4 +1,4 @@
-"""What standard output can show."""
+"""What a terminal can show, and what it must not be shown."""
 
 from __future__ import annotations
 
@@ -20,3 +20,10 @@ def has_lines() -> bool:
     except (LookupError, UnicodeEncodeError):
         return False
     return True
+
+
+def printable(text: str) -> str:
+    """Return the text with escapes for whatever is not printable: words of a file must not steer who reads a report."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.text import Text
 
-from referee.log.errors import printable
+from referee.console import printable
 from referee.notation.outcomes import named, seats
 from referee.notation.times import in_words, moment_utc
 from referee.v1 import game_pb2

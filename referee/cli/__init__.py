@@ -20,7 +20,6 @@ import referee as program
 from referee import console
 from referee.cli import output
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
-from referee.log.errors import printable
 
 PANELS = {
     "The referee": ("serve", "keys", "new", "abort", "games", "token", "status", "recover"),
@@ -138,5 +137,5 @@ def main() -> None:
 
 def _stop(message: str, code: int) -> int:
     # It may have the name of a file, which came from somebody else: no name steers a terminal, or makes a second line.
-    print(f"referee: {printable(message)}", file=sys.stderr)
+    print(f"referee: {console.printable(message)}", file=sys.stderr)
     return code

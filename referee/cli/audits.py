@@ -18,8 +18,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
 from referee.cli.output import write
+from referee.console import printable
 from referee.log.audit import Policy, audit
-from referee.log.errors import LogError, printable
+from referee.log.errors import LogError
 from referee.log.fork import find_fork, read_side
 from referee.log.note import VerifierKey
 from referee.log.verdict import Report, Verdict

@@ -27,8 +27,8 @@ from referee.cli.remote import (
 )
 from referee.cli.seat_keys import folder, key_file
 from referee.cli.times import milliseconds
+from referee.console import printable
 from referee.games import registry
-from referee.log.errors import printable
 from referee.log.game import Phase
 from referee_clients import BotFailed, ClientError, Distrust, GameResult, Join, JoinError, parse_join, play, play_all
 from referee_clients.bots import UnknownBot, maker, names

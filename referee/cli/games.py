@@ -31,7 +31,7 @@ from referee.cli.remote import (
     server_of,
     token_of,
 )
-from referee.log.errors import printable
+from referee.console import printable
 from referee.log.events import read_end
 from referee.notation.times import moment
 from referee.service.files import TOKEN_FILE

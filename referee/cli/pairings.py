@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.wishes import Wishes, check
-from referee.log.errors import printable
+from referee.console import printable
 from referee.v1 import game_service_pb2 as pb
 
 _NUMBER = re.compile(r"[0-9]{1,20}\Z", re.ASCII)

@@ -9,7 +9,8 @@ import typer
 
 from referee.cli.arguments import Key, verifier_key
 from referee.cli.failure import EXIT_FAILED, Failure
-from referee.log.errors import Code, LogError, printable
+from referee.console import printable
+from referee.log.errors import Code, LogError
 from referee.log.fork import Fork, Side, find_fork, read_side
 from referee.log.verdict import Verdict
 

@@ -11,7 +11,8 @@ from referee.cli import texts
 from referee.cli.arguments import verifier_key
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.recording import checkpoint_signer, different_keys, not_recordable, write_new
-from referee.log.errors import LogError, printable
+from referee.console import printable
+from referee.log.errors import LogError
 from referee.notation import game_text
 from referee.notation.errors import NotationError
 from referee.notation.game_text import Reading

@@ -13,7 +13,8 @@ from referee.cli import output
 from referee.cli.arguments import verifier_key
 from referee.cli.failure import EXIT_USAGE, Failure
 from referee.cli.recording import write_new
-from referee.log.errors import LogError, printable
+from referee.console import printable
+from referee.log.errors import LogError
 from referee.log.frames import MAGIC
 from referee.log.verdict import Finding
 from referee.report.model import signatures, with_names

@@ -17,11 +17,12 @@ from referee.certificates.registry import Provable
 from referee.cli.failure import EXIT_FAILED, EXIT_OK, EXIT_USAGE, Failure
 from referee.cli.recording import write_new
 from referee.cli.solving import NoAnswer, Rlimit, Solver
+from referee.console import printable
 from referee.log import file as game_file
 from referee.log.certificates import EntryVerdict, contradicts, decode_proof, encode_proof, verdict_of
 from referee.log.engines import Engines, installed
 from referee.log.entry import decode_entry
-from referee.log.errors import Code, LogError, printable
+from referee.log.errors import Code, LogError
 from referee.log.frames import MAGIC, Frame, FrameType, encode_frame
 from referee.log.header import check_header, decode_header
 from referee.log.merkle import leaf_hash

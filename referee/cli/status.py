@@ -34,7 +34,7 @@ from referee.cli.remote import (
     server_of,
     token_of,
 )
-from referee.log.errors import printable
+from referee.console import printable
 from referee.service.files import TOKEN_FILE
 from referee.v1 import status_service_pb2 as pb
 from referee.v1 import status_service_pb2_grpc

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from referee.cli.failure import EXIT_USAGE, Failure
-from referee.log.errors import Code, LogError, printable
+from referee.console import printable
+from referee.log.errors import Code, LogError
 from referee.log.keys import PrivateKey
 from referee.log.note import Note, NoteSignature, VerifierKey
 from referee.log.verdict import Finding, Verdict

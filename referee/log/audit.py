@@ -38,6 +38,9 @@ _MAX_REMARKS = 20
 """On older checkpoints."""
 _DISCLOSE = b"\x82\x01\x22\x0a\x20"
 """What stands before r at the end of a SeedDisclose entry: the tags and lengths of its last field."""
+_TAG = slice(-len(_DISCLOSE) - SEED_BYTES, -SEED_BYTES)
+"""Where it stands."""
+_ENTRY, _CERTIFICATE = int(FrameType.ENTRY), int(FrameType.CERTIFICATE)
 
 
 @dataclass(frozen=True)
@@ -78,11 +81,10 @@ def _look_ahead(stream: BinaryIO) -> tuple[bytes | None, bool]:
     secret, has_proofs = None, False
     try:
         for frame in file.read(stream):
-            has_proofs |= frame.type == FrameType.CERTIFICATE
-            data = frame.payload
-            if frame.type != FrameType.ENTRY or secret is not None:
-                continue
-            if data[-len(_DISCLOSE) - SEED_BYTES : -SEED_BYTES] == _DISCLOSE:
+            kind, data, _ = frame
+            if kind == _CERTIFICATE:
+                has_proofs = True
+            elif kind == _ENTRY and data[_TAG] == _DISCLOSE and secret is None:
                 entry = decode_entry(data)
                 if entry.HasField("disclose"):
                     secret = entry.disclose.seed
@@ -149,7 +151,7 @@ class _Auditor:
     # --- frames and entries ------------------------------------------------------------------------------
 
     def visit(self, frame: Frame) -> None:
-        if frame.type == FrameType.ENTRY:
+        if frame.type == _ENTRY:
             self.at = (self.tree.size, frame.offset)
             self._entry(frame.payload)
             self.head = leaf_hash(frame.payload)
@@ -280,8 +282,9 @@ class _Auditor:
                 if not self.is_later:
                     self.note(error)
                 return
-            self._past_joining(act_name(intent))
-            if intent.HasField("rule") and intent.rule.HasField("forfeit"):
+            act = act_name(intent)
+            self._past_joining(act)
+            if act == "rule" and intent.rule.HasField("forfeit"):
                 self.put_out.add(intent.rule.forfeit.seat)
             if entry.HasField("signed"):
                 self.words.entered(self.tree.size, committed(intent))
@@ -293,8 +296,9 @@ class _Auditor:
 
     def _past_joining(self, kind: str) -> None:
         """Note what the field says that an entry or an intent has."""
-        version = self.opened.terms.table_rules if self.opened is not None else 0
-        self.past_joining = self.past_joining or kind not in (_BEFORE_PLAY if version > 1 else _BEFORE_PLAY_1)
+        if not self.past_joining:
+            version = self.opened.terms.table_rules if self.opened is not None else 0
+            self.past_joining = kind not in (_BEFORE_PLAY if version > 1 else _BEFORE_PLAY_1)
 
     def _author(self, keyring: Keyring, signed: log_pb2.Signed | log_pb2.Refused, intent: log_pb2.Intent) -> None:
         try:

@@ -69,7 +69,8 @@ class Keyring:
         """Note that an act of entry ``seq`` counts, which this key signed: older keys of the seat end with it."""
         keys = self.keys_of(author)
         if author.role is Role.SEAT and keys and (key := keys[-1]).id == key_id:
-            self._count(author.index, (key,), seq)
+            if len(keys) > 1:
+                self._count(author.index, (key,), seq)
             if self.used[author.index][-1][1] != key:
                 self.used[author.index].append((seq, key))
 
@@ -116,9 +117,11 @@ class Keyring:
             keys = self.keys_of(author)
             if not keys:
                 raise LogError(Code.AUTHOR, f"{author} has no key", "an author that GameOpen declares")
-        key = next((key for key in keys if key.id == signed.key_id), None)
-        if key is None:
-            expected = " or ".join(key.id.hex() for key in keys)
-            raise LogError(Code.AUTHOR_SIGNATURE, f"{author}: key id {signed.key_id.hex()}", expected)
-        if not key.is_signed(intent_encoding(signed.intent), signed.signature):
-            raise LogError(Code.AUTHOR_SIGNATURE, f"the signature of {author} is wrong")
+        key_id = signed.key_id
+        for key in keys:
+            if key.id == key_id:
+                if not key.is_signed(intent_encoding(signed.intent), signed.signature):
+                    raise LogError(Code.AUTHOR_SIGNATURE, f"the signature of {author} is wrong")
+                return
+        expected = " or ".join(key.id.hex() for key in keys)
+        raise LogError(Code.AUTHOR_SIGNATURE, f"{author}: key id {key_id.hex()}", expected)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 
+from referee.console import printable
 from referee.games.game import Violation
 from referee.wire.strict import MalformedError
 
@@ -136,13 +137,6 @@ def demand(rule_id: str, condition: bool, what: str, expected: str) -> None:
     """Check a rule of the table, whose id the failure names. Raise ``LogError`` (``NOT_AWAITED``)."""
     if not condition:
         raise LogError(Code.NOT_AWAITED, f"{what} ({rule_id})", expected)
-
-
-def printable(text: str) -> str:
-    """Return the text with escapes for whatever is not printable: words of a file must not steer who reads a report."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
 
 
 def malformed(error: MalformedError, thing: str) -> LogError:

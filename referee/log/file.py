@@ -15,6 +15,7 @@ from referee.log.entry import MAX_ENTRIES
 from referee.log.errors import Code, LogError, malformed
 from referee.log.frames import (
     HEAD_BYTES,
+    IGNORABLE,
     MAGIC,
     MAX_FILE_BYTES,
     TAIL_BYTES,
@@ -28,44 +29,51 @@ from referee.log.frames import (
 from referee.log.v1 import log_pb2
 from referee.wire import strict
 
+# Numbers: each is asked for with every frame, and a member of an enumeration takes longer to find than to compare.
+_HEADER, _ENTRY, _CHECKPOINT, _KEYSET, _END = (
+    int(kind) for kind in (FrameType.HEADER, FrameType.ENTRY, FrameType.CHECKPOINT, FrameType.KEYSET, FrameType.END)
+)
+
 
 class Order:
     """Which critical frame may come next, and the hash over all of them. For reader and writer."""
 
     def __init__(self) -> None:
         self.entries = 0
-        self.last: FrameType | None = None
+        self.last: int | None = None
+        """The type of the newest critical frame."""
         self._hash = sha256()
         self._ignorable = 0
         self._checkpoints = 0
 
     @property
     def ended(self) -> bool:
-        return self.last is FrameType.END
+        return self.last == _END
 
     def frames_hash(self) -> bytes:
         return self._hash.digest()
 
     def take(self, frame: Frame, whole: bytes) -> None:
         """Take a frame: ``whole``. Raise ``LogError``: ``FRAME`` out of order, ``LIMIT``, ``UNSUPPORTED``."""
-        if self.last is None and frame.type != FrameType.HEADER:
+        kind, last = frame.type, self.last
+        if last is None and kind != _HEADER:
             raise self._misplaced(frame, "HEADER first")
-        if self.ended:
+        if last == _END:
             raise self._misplaced(frame, "nothing after END")
-        if not frame.critical:
+        if kind >= IGNORABLE:
             self._take_ignorable(frame)
             return
-        kind = _TYPES[frame.type]
-        if kind is FrameType.KEYSET:
+        if kind == _KEYSET:
             raise LogError(Code.UNSUPPORTED, "key sets are not offered by this version", offset=frame.offset)
         before = _BEFORE[kind]
-        if self.last not in before:
-            raise self._misplaced(frame, f"it after {' or '.join(b.name if b else 'MAGIC' for b in before)}")
-        if kind is FrameType.ENTRY:
+        if last not in before:
+            names = ("MAGIC" if each is None else FrameType(each).name for each in before)
+            raise self._misplaced(frame, f"it after {' or '.join(names)}")
+        if kind == _ENTRY:
             if self.entries == MAX_ENTRIES:
                 raise LogError(Code.LIMIT, f"more than {MAX_ENTRIES} entries", entry=self.entries, offset=frame.offset)
             self.entries += 1
-        if kind is FrameType.END:
+        elif kind == _END:
             self._check_end(frame)
         self.last = kind
         self._hash.update(whole)
@@ -97,12 +105,11 @@ class Order:
         return LogError(Code.FRAME, f"{name} out of place", expected, offset=frame.offset)
 
 
-_TYPES = {int(kind): kind for kind in FrameType}
-_BEFORE: dict[FrameType, tuple[FrameType | None, ...]] = {
-    FrameType.HEADER: (None,),
-    FrameType.ENTRY: (FrameType.HEADER, FrameType.ENTRY),
-    FrameType.CHECKPOINT: (FrameType.ENTRY,),
-    FrameType.END: (FrameType.CHECKPOINT,),
+_BEFORE: dict[int, tuple[int | None, ...]] = {
+    _HEADER: (None,),
+    _ENTRY: (_HEADER, _ENTRY),
+    _CHECKPOINT: (_ENTRY,),
+    _END: (_CHECKPOINT,),
 }
 
 
@@ -119,22 +126,25 @@ def read(stream: BinaryIO) -> Iterator[Frame]:
         raise LogError(Code.FRAME, "this is not a game file", f"one that begins with {MAGIC.hex(' ')}", offset=0)
     order = Order()
     offset = len(MAGIC)
-    while head := _take(stream, HEAD_BYTES):
+    head = _take(stream, HEAD_BYTES)
+    while head:
         if order.ended:
             raise LogError(Code.FRAME, "bytes after END", "the end of the file", offset=offset)
         if len(head) < HEAD_BYTES:
             raise unfinished(head, offset)
         length, frame_type = parse_head(head, offset)
-        if offset + HEAD_BYTES + length + TAIL_BYTES > MAX_FILE_BYTES:
+        size = HEAD_BYTES + length + TAIL_BYTES
+        if offset + size > MAX_FILE_BYTES:
             raise LogError(Code.LIMIT, "the file is too large", f"{MAX_FILE_BYTES} bytes", offset=offset)
-        rest = _take(stream, length + TAIL_BYTES)
-        if len(rest) < length + TAIL_BYTES:
-            raise unfinished(head + rest, offset)
-        whole = head + rest
+        # With the head of the next frame: one read for each.
+        data = head + _take(stream, size)
+        whole, head = data[:size], data[size:]
+        if len(whole) < size:
+            raise unfinished(whole, offset)
         frame = Frame(frame_type, check_crc(whole, offset), offset)
         order.take(frame, whole)
         yield frame
-        offset += len(whole)
+        offset += size
 
 
 def check_size(stream: BinaryIO) -> None:
@@ -149,7 +159,7 @@ def check_size(stream: BinaryIO) -> None:
 def entries(stream: BinaryIO) -> Iterator[bytes]:
     """Yield the exact bytes of every entry. Raises what ``read`` raises."""
     for frame in read(stream):
-        if frame.type == FrameType.ENTRY:
+        if frame.type == _ENTRY:
             yield frame.payload
 
 

@@ -6,6 +6,7 @@ Knows nothing of what is inside a frame.
 from __future__ import annotations
 
 from enum import IntEnum
+from struct import Struct
 from typing import NamedTuple
 from zlib import crc32
 
@@ -20,10 +21,12 @@ HEAD_BYTES = 5
 """Length and type."""
 TAIL_BYTES = 4
 """The CRC."""
+IGNORABLE = 0x80
+"""From this type on a reader may skip what it does not know; below, frames are critical."""
 
 
 class FrameType(IntEnum):
-    """Below 0x80 a reader has to know the type; the others it may skip."""
+    """What a frame is: the byte after its length."""
 
     HEADER = 0x01
     ENTRY = 0x02
@@ -35,14 +38,17 @@ class FrameType(IntEnum):
     REMARK = 0x82
 
 
-_CRITICAL_LIMITS: dict[int, int] = {
+MAX_IGNORABLE_BYTES = 64 * 1024
+_LIMITS: dict[int, int] = {
     FrameType.HEADER: 256 * 1024,
     FrameType.ENTRY: MAX_ENTRY_BYTES,
     FrameType.CHECKPOINT: MAX_NOTE_BYTES,
     FrameType.KEYSET: 64 * 1024,
     FrameType.END: 64,
+    **dict.fromkeys(range(IGNORABLE, 0x100), MAX_IGNORABLE_BYTES),
 }
-MAX_IGNORABLE_BYTES = 64 * 1024
+"""Bytes of a payload at the most, by type."""
+_HEAD = Struct(">IB")
 _SEARCH_BYTES = 1 << 26
 
 
@@ -55,7 +61,7 @@ class Frame(NamedTuple):
 
     @property
     def critical(self) -> bool:
-        return self.type < 0x80
+        return self.type < IGNORABLE
 
 
 def encode_frame(frame_type: int, payload: bytes) -> bytes:
@@ -69,14 +75,12 @@ def encode_frame(frame_type: int, payload: bytes) -> bytes:
 
 def max_payload(frame_type: int) -> int | None:
     """Return the longest plausible payload; None for a critical type that does not exist."""
-    if frame_type >= 0x80:
-        return MAX_IGNORABLE_BYTES
-    return _CRITICAL_LIMITS.get(frame_type)
+    return _LIMITS.get(frame_type)
 
 
 def parse_head(head: bytes, offset: int) -> tuple[int, int]:
     """Return payload length and type. Raise ``LogError`` (``FRAME``) if they are not plausible."""
-    length, frame_type = int.from_bytes(head[:4], "big"), head[4]
+    length, frame_type = _HEAD.unpack(head)
     limit = max_payload(frame_type)
     if limit is None:
         raise LogError(Code.FRAME, f"critical frame type {frame_type:#04x}", "a known one", offset=offset)

@@ -126,7 +126,7 @@ class LoggedGame:
     @property
     def is_over(self) -> bool:
         """Whether GameEnd is there."""
-        return self.phase in (Phase.ENDED, Phase.CLOSED)
+        return self.end is not None
 
     @property
     def goes_on(self) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
 from hashlib import sha256
 from typing import Any
 
@@ -60,7 +60,7 @@ def check_header(data: bytes, header: log_pb2.Header, opened: log_pb2.GameOpen) 
     expected = (opened.rules_id, opened.rules_version)
     if found != expected:
         raise LogError(Code.HEADER, f"header of rules {found}", f"{expected}, as in GameOpen", entry=0)
-    _described(header)
+    _described(header.descriptors)
 
 
 def check_descriptors(header: log_pb2.Header, signed_file: Any) -> bool:
@@ -68,7 +68,13 @@ def check_descriptors(header: log_pb2.Header, signed_file: Any) -> bool:
 
     Raise ``LogError`` (``HEADER``) if it does not describe the proto file of the game's signed messages at all.
     """
-    described = _described(header)
+    return _is_ours(header.descriptors, signed_file)
+
+
+@lru_cache(maxsize=8)
+def _is_ours(descriptors: bytes, signed_file: Any) -> bool:
+    """As ``check_descriptors``. Kept: most files have the same descriptors."""
+    described = _described(descriptors)
     if signed_file.name not in described:
         raise LogError(Code.HEADER, "the descriptors lack the game's messages", signed_file.name, entry=0)
     return all(described.get(file.name) == file for file in _ours(signed_file))
@@ -80,10 +86,11 @@ def _ours(signed_file: Any) -> tuple[FileDescriptorProto, ...]:
     return tuple(FileDescriptorSet.FromString(descriptor_set(log_pb2.DESCRIPTOR, signed_file)).file)
 
 
-def _described(header: log_pb2.Header) -> dict[str, FileDescriptorProto]:
+@lru_cache(maxsize=8)
+def _described(descriptors: bytes) -> Mapping[str, FileDescriptorProto]:
     """Return the described files by their names. Raise ``LogError`` (``HEADER``) for what describes no log."""
     try:
-        described = FileDescriptorSet.FromString(header.descriptors).file
+        described = FileDescriptorSet.FromString(descriptors).file
     except DecodeError:
         raise LogError(Code.HEADER, "descriptors that cannot be read", "a FileDescriptorSet", entry=0) from None
     found = {file.name: file for file in described}

@@ -57,7 +57,7 @@ class PublicKey:
         return _pem("PUBLIC KEY", _SPKI_PREFIX + self.raw)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, PublicKey) and self.raw == other.raw
+        return self is other or (isinstance(other, PublicKey) and self.raw == other.raw)
 
     def __hash__(self) -> int:
         return hash(self.raw)

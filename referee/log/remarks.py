@@ -36,11 +36,8 @@ def commitment(salt: bytes, text: str) -> bytes:
 
 def committed(intent: log_pb2.Intent) -> bytes:
     """Return what the act commits to; empty if it has no words."""
-    if intent.HasField("rule"):
-        return intent.rule.remark
-    if intent.HasField("protest"):
-        return intent.protest.remark
-    return intent.appeal.remark if intent.HasField("appeal") else b""
+    act = intent.WhichOneof("act")
+    return getattr(intent, act).remark if act in ("protest", "appeal", "rule") else b""
 
 
 def check(remark: log_pb2.Remark, expected: bytes) -> None:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Any
 
+from referee.console import printable
 from referee.games.results import Contest, Result, Wait
-from referee.log.errors import Code, LogError, printable
+from referee.log.errors import Code, LogError
 from referee.notation.options import Plain, words
 from referee.notation.outcomes import outcome
 

@@ -47,13 +47,16 @@ def _answer(question: dict[str, Any], echoed: dict[str, Any], games: Answerers) 
 
 def named_game(question: dict[str, Any], games: Mapping[str, object]) -> str:
     """Return the game that the question names, which is taken out of it. Raise ``QueryError``."""
-    expected = " or ".join(f'"{name}"' for name in sorted(games))
     if "game" not in question:
-        raise QueryError(f"game is missing; expected {expected}")
+        raise QueryError(f"game is missing; expected {_one_of(games)}")
     game = question.pop("game")
     if type(game) is not str or game not in games:
-        raise QueryError(f"game: {shown(game)}; expected {expected}")
+        raise QueryError(f"game: {shown(game)}; expected {_one_of(games)}")
     return game
+
+
+def _one_of(games: Mapping[str, object]) -> str:
+    return " or ".join(f'"{name}"' for name in sorted(games))
 
 
 def encode(found: dict[str, Any]) -> bytes:

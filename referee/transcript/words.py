@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, assert_never
 
+from referee.console import printable
 from referee.games.results import Result
-from referee.log.errors import printable
 from referee.log.events import (
     UNNAMED,
     Accept,

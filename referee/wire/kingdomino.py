@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Final, NoReturn
 
 from google.protobuf.descriptor import FileDescriptor
@@ -72,6 +73,39 @@ def _half_message(half: Half) -> pb.Half:
     return pb.Half(terrain=half.terrain + 1, crowns=half.crowns)  # type: ignore[arg-type]
 
 
+# Components
+
+
+def _decoded_dominoes(data: bytes) -> DominoSet:
+    dominoes = []
+    for i, each in enumerate(decode(pb.Tables, data).dominoes):
+        path = f"dominoes[{i}]"
+        if each.number != i + 1:
+            _refuse(path + ".number", f"domino {each.number}", f"{i + 1}: the numbers 1 to {COUNT}, ascending")
+        halves = _half(each.left, path + ".left"), _half(each.right, path + ".right")
+        dominoes.append(Domino(each.number, *halves))
+    try:
+        return domino_set(tuple(dominoes))
+    except SetupError as error:
+        raise MalformedError(str(error), "dominoes", 0, f"{COUNT} dominoes") from None
+
+
+def _encoded_dominoes(components: DominoSet) -> bytes:
+    message = pb.Tables(
+        dominoes=[
+            pb.Domino(number=each.number, left=_half_message(each.left), right=_half_message(each.right))
+            for each in components.dominoes
+        ]
+    )
+    return message.SerializeToString(deterministic=True)
+
+
+@cache
+def _own_dominoes() -> bytes:
+    """Return the encoding of those that the game has where nobody declares others."""
+    return _encoded_dominoes(domino_set())
+
+
 # Moves
 
 _MoveDecoder = Callable[[Any, DominoSet, str], Move]
@@ -135,26 +169,11 @@ class Codec:
         return message.SerializeToString(deterministic=True)
 
     def decode_components(self, data: bytes) -> DominoSet:
-        dominoes = []
-        for i, each in enumerate(decode(pb.Tables, data).dominoes):
-            path = f"dominoes[{i}]"
-            if each.number != i + 1:
-                _refuse(path + ".number", f"domino {each.number}", f"{i + 1}: the numbers 1 to {COUNT}, ascending")
-            halves = _half(each.left, path + ".left"), _half(each.right, path + ".right")
-            dominoes.append(Domino(each.number, *halves))
-        try:
-            return domino_set(tuple(dominoes))
-        except SetupError as error:
-            raise MalformedError(str(error), "dominoes", 0, f"{COUNT} dominoes") from None
+        # Nearly every game has these, and reading them again would take as long as ten of its entries.
+        return domino_set() if data == _own_dominoes() else _decoded_dominoes(data)
 
     def encode_components(self, components: DominoSet | None = None) -> bytes:
-        message = pb.Tables(
-            dominoes=[
-                pb.Domino(number=each.number, left=_half_message(each.left), right=_half_message(each.right))
-                for each in (components or domino_set()).dominoes
-            ]
-        )
-        return message.SerializeToString(deterministic=True)
+        return _own_dominoes() if components is None else _encoded_dominoes(components)
 
     def decode_move(self, data: bytes, components: DominoSet) -> Move:
         message = decode(pb.Move, data)

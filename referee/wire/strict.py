@@ -60,21 +60,20 @@ def decode(message_class: type[_M], data: bytes, *, max_bytes: int = MAX_BODY_BY
         raise _too_long(len(data), max_bytes)
     schema = schema_of(message_class)
     if schema.bounded:
-        message = message_class()
         try:
-            message.ParseFromString(data)
+            message = message_class.FromString(data)
             # Unknown fields would survive the re-encoding.
             message.DiscardUnknownFields()
-            same = message.SerializeToString(deterministic=True) == data
+            # Only maps could come in another order, and a schema has none.
+            if (
+                message.SerializeToString() == data
+                and (schema.enums is None or schema.enums(message))
+                # An element takes a byte at least, so short data cannot hold too many.
+                and (len(data) <= MAX_REPEATED or schema.counts is None or schema.counts(message))
+            ):
+                return message
         except (DecodeError, ValueError):
-            same = False
-        if (
-            same
-            and (schema.enums is None or schema.enums(message))
-            # An element takes a byte at least, so short data cannot hold too many.
-            and (len(data) <= MAX_REPEATED or schema.counts is None or schema.counts(message))
-        ):
-            return message
+            pass
         walk(message_class, data, max_bytes=max_bytes)
         raise MalformedError("encoding differs from its re-encoding", "", 0, "the canonical encoding")
     walk(message_class, data, max_bytes=max_bytes)

@@ -6,16 +6,18 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 
 from rich.console import Console
 from rich.table import Table
 
-from tests.bench import acts, audit, ceiling, crowd, floods, rules, shares
+from tests.bench import acts, audit, ceiling, crowd, floods, inspect, rules, shares
 from tests.bench.measure import Figure
 
 SECTIONS = {
     "rules": ("rules a second, one core", rules),
     "audit": ("audit, on one core where nothing else is said", audit),
+    "inspect": ("questions a second, start-up included", inspect),
     "shares": ("what an act is made of, microseconds, each step alone", shares),
     "acts": ("acts a second over gRPC, durable and signed for; server and client have a core each", acts),
     "crowd": ("many at once", crowd),
@@ -31,10 +33,15 @@ def main(names: list[str]) -> None:
     console = Console(width=120)
     for name in names or SECTIONS:
         title, section = SECTIONS[name]
-        table = Table("figure", "value", "floor", "ratio", "target", "", title=title, title_justify="left")
-        for figure in section.figures():
-            table.add_row(*_cells(figure))
-        console.print(table)
+        console.print(table_of(title, section.figures()))
+
+
+def table_of(title: str, figures: Iterable[Figure]) -> Table:
+    """Return the figures as a table."""
+    table = Table("figure", "value", "floor", "ratio", "target", "", title=title, title_justify="left")
+    for figure in figures:
+        table.add_row(*_cells(figure))
+    return table
 
 
 def _cells(figure: Figure) -> tuple[str, ...]:

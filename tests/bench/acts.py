@@ -44,7 +44,8 @@ PROCESSORS = sorted(os.sched_getaffinity(0))
 REFEREE = str(Path(sys.executable).parent / "referee")
 
 
-def _pin(pid: int, processor: int) -> None:
+def pin(pid: int, processor: int) -> None:
+    """Have the process run on this processor only."""
     for task in Path(f"/proc/{pid}/task").iterdir():
         os.sched_setaffinity(int(task.name), {processor})
 
@@ -71,8 +72,8 @@ async def running(*command: str, on: tuple[int, int] | None = None) -> AsyncIter
     assert process.stdout is not None
     try:
         address = (await process.stdout.readline()).decode().removeprefix("listening on ").strip()
-        _pin(process.pid, server)
-        _pin(os.getpid(), client)
+        pin(process.pid, server)
+        pin(os.getpid(), client)
         yield Running(process.pid, address)
     finally:
         process.terminate()
@@ -84,11 +85,11 @@ Script = tuple[tuple[bool, bytes], ...]
 
 
 @lru_cache
-def script(seed: int) -> Script:
+def script(seed: int, seats: int = SEATS) -> Script:
     """A random game."""
     rng, game, codec = random.Random(seed), registry.get("alhambra"), codec_of("alhambra", 2)
     components = codec.decode_components(codec.encode_components(None))
-    state, dealer = game.new(SEATS), game.dealer(SEATS, None, None, Shuffler(rng))
+    state, dealer = game.new(seats), game.dealer(seats, None, None, Shuffler(rng))
     found: list[tuple[bool, bytes]] = []
     event: Any
     while not isinstance(pending := state.pending()[0], Over):
@@ -131,13 +132,15 @@ class Desk:
         self.place = Place(self.place.game_id, accepted.size, accepted.head)
 
 
-async def opened(stub: pb_grpc.GameServiceAsyncStub, organiser: str, acts: Script, options: bytes = b"") -> Desk:
+async def opened(
+    stub: pb_grpc.GameServiceAsyncStub, organiser: str, acts: Script, options: bytes = b"", seats: int = SEATS
+) -> Desk:
     """A new game, with nothing entered."""
     response = await stub.CreateGame(
         pb.CreateGameRequest(
             rules_id="alhambra",
             options=options,
-            seats=[log_pb2.Seat(scribed=True)] * SEATS,
+            seats=[log_pb2.Seat(scribed=True)] * seats,
             declaring_scribe_key=SCRIBE.public.raw,
         ),
         metadata=(("authorization", f"Bearer {organiser}"),),

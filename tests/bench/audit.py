@@ -32,9 +32,9 @@ def figures() -> Iterator[Figure]:
     """Signatures checked a second, alone and with everything else; files in two processes; memory of a long log."""
     # With four seats every domino is chosen and laid or discarded, and every castle placed: a hundred moves.
     hundred = play(registered.opened("kingdomino", seats=4), at_random(1))
-    yield _signatures("Kingdomino", hundred, seats=4, target=0.4)
+    yield _signatures("Kingdomino", hundred, seats=4, target=0.45)
     longer = play(registered.opened("alhambra", seats=3), at_random(1))
-    yield _signatures("Alhambra", longer, seats=3, target=0.3)
+    yield _signatures("Alhambra", longer, seats=3, target=0.45)
     yield _two_processes(longer.file())
     yield _memory()
 
@@ -89,7 +89,7 @@ def _two_processes(data: bytes) -> Figure:
     both, one = (median(rates) for rates in zip(*pairs, strict=True))
     ratio = median(ours / floor for ours, floor in pairs)
     title = f"files of a directory, {os.cpu_count()} processors: of one process"
-    return Figure(title, both, target=1.6, floor=one, paired=ratio)
+    return Figure(title, both, target=1.8, floor=one, paired=ratio)
 
 
 def _memory() -> Figure:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 
 from referee.games import registry
-from tests.bench import acts, rules, shares
+from tests.bench import acts, inspect, rules, shares
 from tests.bench.measure import Figure
 
 _ACTS = """
@@ -58,3 +58,14 @@ def test_acts_and_their_floors() -> None:
     times = {name for name in found if "processor time" in name}
     assert len(times) == len(acts.NAMES)
     assert all(found[name] > 0 for name in set(found) - times), "of so few acts processor time may be nothing"
+
+
+def test_questions_a_second() -> None:
+    """Every question is answered, and as many are asked as are said to be."""
+    asked = inspect.questions(25, 10).splitlines()
+    layouts = [json.loads(line)["layout"] for line in asked]
+    assert layouts[0] == layouts[9] != layouts[10] == layouts[19] != layouts[20]
+    assert len(set(asked)) == len(asked) == 25
+    several, one = inspect.figures(count=25, runs=1)
+    assert several.value > 0
+    assert one.value > 0

@@ -22,6 +22,7 @@ FINITE = {
     "referee.notation.inspect.",
     "referee.notation.options.",
     "referee.report.page.",
+    "referee.wire.kingdomino.",
 }
 """Modules with functions that keep every result: of games, rules or dice, of which there are only so many."""
 NOT_LOADED = "referee.service.solver_worker"

@@ -6,6 +6,7 @@ Numbers in docstrings are those of the table of attacks in docs/log-format.md.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
 from io import BytesIO
 from typing import Any
@@ -22,6 +23,7 @@ from referee.log.merkle import EMPTY_ROOT
 from referee.log.note import CheckpointSigner, VerifierKey
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Layer, Report, Verdict
+from referee.wire import strict
 from tests.log import evil, games
 from tests.log.games import SIGNER, Played, key, play, seat_key, seed, start
 from tests.log.test_record import KINDS
@@ -710,6 +712,24 @@ def test_weak_seat_key(dealt: Played) -> None:
 
     report = dealt.audit(evil.forged(dealt, edit, players=True))
     expect(report, Verdict.CORRUPT, Code.KEY, 1)
+
+
+def test_nothing_is_decoded_twice(monkeypatch: pytest.MonkeyPatch, dealt: Played) -> None:
+    """But the disclosed seed, which is looked for first, and END, which is in each reading."""
+    data, signed = dealt.file(), sum(entry.HasField("signed") for entry in evil.entries(dealt))
+    decoded: Counter[tuple[str, bytes]] = Counter()
+    decode = strict.decode
+
+    def spy(message_class: Any, data: bytes, **limits: int) -> Any:
+        decoded[message_class.__name__, data] += 1
+        return decode(message_class, data, **limits)
+
+    monkeypatch.setattr(strict, "decode", spy)
+    assert dealt.audit(data).verdict is Verdict.COMPLETE
+    assert sum(name == "Intent" for name, _ in decoded) == signed
+    again = {key: count for key, count in decoded.items() if count > 1}
+    assert again.pop(("Entry", dealt.entries[-1])) == 2
+    assert [(name, count) for (name, _), count in again.items()] == [("End", 2)]
 
 
 def test_engine_failure_is_not_the_logs() -> None:

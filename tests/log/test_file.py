@@ -13,7 +13,7 @@ from referee.log import entry, file, heads
 from referee.log.audit import Policy, audit
 from referee.log.errors import Code, LogError
 from referee.log.file import Writer
-from referee.log.frames import MAGIC, Frame, FrameType, encode_frame
+from referee.log.frames import HEAD_BYTES, MAGIC, TAIL_BYTES, Frame, FrameType, encode_frame
 from referee.log.note import Checkpoint, VerifierKey, open_checkpoint
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Layer, Verdict
@@ -304,16 +304,29 @@ def test_ignorable_frames_are_limited(monkeypatch: pytest.MonkeyPatch, small: Pl
 
 
 def test_reading_is_streaming() -> None:
-    """The reader never asks for more than one frame, and takes what a raw stream gives."""
+    """The reader never asks for more than a frame and the head of the next, and takes what a raw stream gives."""
 
     class Drip(BytesIO):
         def read(self, size: int | None = -1, /) -> bytes:
             assert size is not None
-            assert 0 <= size <= 256 * 1024 + 4
+            assert 0 <= size <= HEAD_BYTES + 256 * 1024 + TAIL_BYTES
             return super().read(min(size, 7))
 
     played = _mutable()
     assert list(file.entries(Drip(played.file()))) == played.entries
+
+
+def test_a_frame_is_read_at_once(whole: Played) -> None:
+    """Each read costs as much as a hash."""
+    reads: list[int] = []
+
+    class Counting(BytesIO):
+        def read(self, size: int | None = -1, /) -> bytes:
+            reads.append(size or 0)
+            return super().read(size)
+
+    frames = list(file.read(Counting(whole.file())))
+    assert len(reads) <= len(frames) + 4, "and the magic, the first head, the end"
 
 
 # --- the writer ----------------------------------------------------------------------------------------------------

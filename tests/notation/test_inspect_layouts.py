@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from referee.games.alhambra.as_played import AsPlayed
 from referee.games.alhambra.layout import REACH, Layout, index_of
+from referee.notation.alhambra import inspect
 from tests.games import oracle
 from tests.games.layouts import engine_layout, random_boards
 from tests.notation.questions import TILE_SET, ask, lists, names
@@ -186,3 +187,31 @@ def test_legal_layouts_with_one_change() -> None:
             assert ask(layout=names(changed))["valid"] == is_legal(changed)
             legal += is_legal(changed)
     assert 50 < legal < 6 * COUNT - 50, "both kinds are tried"
+
+
+def test_a_layout_is_judged_once_and_answers_stay_the_same() -> None:
+    """In any order, with any tile, legal or not; each answer is that of a referee that was asked nothing before."""
+    rng = random.Random(3)
+    given: list[dict[str, Any]] = [names(layout) for layout in layouts()[:24]]
+    given += [{**each, "9,9": "tower-12"} for each in given[:4] if "tower-12" not in each.values()]
+    given += [{"0,-1": "pavilion-2-NEW", "1,-1": "tower-12"}, {}, {"1,0": 7}, {"1,0": ["tower-12"]}]
+    asked = [
+        {
+            "layout": layout,
+            "tile": rng.choice(TILE_SET.names),
+            "options": {"loop_rule": rng.choice(["full", "one_less"])},
+        }
+        for layout in given
+        for _ in range(6)
+    ]
+    fresh = []
+    for question in asked:
+        inspect._judged.cache_clear()
+        fresh.append(ask(**question))
+    inspect._judged.cache_clear()
+    assert [ask(**question) for question in asked] == fresh
+    seen = inspect._judged.cache_info()
+    assert seen.misses < seen.hits, "layouts asked about again are not judged again"
+    shuffled = list(range(len(asked)))
+    rng.shuffle(shuffled)
+    assert all(ask(**asked[i]) == fresh[i] for i in shuffled)

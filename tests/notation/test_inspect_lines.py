@@ -61,6 +61,13 @@ GAMES = " or ".join(f'"{name}"' for name in sorted(registry.names()))
             ASK + b',"layout":{"1,0":"tower-8-SEN"}}',
             'layout: cell 1,0: "tower-8-SEN"; expected the name of a tile, such as tower-8-NES or garden-10',
         ),
+        *(
+            (
+                ASK + b',"layout":{"0,1":"tower-12","1,0":' + name + b"}}",
+                f"layout: cell 1,0: {name.decode()}; expected the name of a tile, such as tower-8-NES or garden-10",
+            )
+            for name in (b'["tower-12"]', b'{"tower-12": 1}', b"12", b"true", b"null")
+        ),
     ],
     ids=lambda value: repr(value)[:60],
 )

@@ -8,7 +8,7 @@ from math import inf
 
 import grpc
 
-from referee.log.errors import printable
+from referee.console import printable
 from referee.log.intent import Author, Role
 from referee.log.keys import PrivateKey
 from referee.v1 import status_service_pb2 as pb

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
 
 from referee.games.alhambra import GAME
 from referee.games.alhambra.as_played import AsPlayed
@@ -12,7 +13,7 @@ from referee.games.alhambra.options import MAX_SEATS, MIN_SEATS, Options
 from referee.games.alhambra.scoring import NEUTRAL, score_round
 from referee.games.alhambra.tiles import TYPES
 from referee.games.alhambra.violations import layout_violations
-from referee.games.game import Violation
+from referee.games.game import Cell, Violation
 from referee.notation.alhambra.values import TILE_SET, layout_numbers, tile_number
 from referee.notation.question_options import options_of_question
 from referee.notation.sentences import sentence
@@ -42,32 +43,56 @@ def answer(question: dict[str, Any]) -> dict[str, Any]:
 # A layout
 
 
+class _Judged(NamedTuple):
+    """A layout with what is asked of it again and again, whatever the tile. Nothing in it may be changed."""
+
+    layout: Layout
+    """With its illegal tiles as an arbiter let them stand."""
+    violations: list[dict[str, Any]]
+    is_whole: bool
+    """More than its counts can be told: no tile is apart from the others."""
+    counts: dict[str, int]
+    removable: list[Cell]
+    """Empty unless ``is_whole``."""
+
+
 def _layout(question: dict[str, Any]) -> dict[str, Any]:
-    layout = Layout.of(TILE_SET, layout_numbers(question.get("layout", {}), "layout"))
+    given = an_object(question.get("layout", {}), "layout")
+    # What else may stand in place of a name is refused anyway, and some of it can be no key.
+    judge = _judged if set(map(type, given.values())) <= {str} else _judged.__wrapped__
+    layout, violations, is_whole, counts, removable = judge(tuple(given), tuple(given.values()))
     tile = tile_number(question["tile"], "tile") if "tile" in question else None
     options = options_of_question("alhambra", Options, an_object(question.get("options", {}), "options"), _OPTIONS)
-    counts = _counts(layout)
-    broken = layout_violations(layout)
-    violations = [_violation(found) for found in broken]
-    if not {found.rule_id for found in broken} <= GAME.waivable:
-        return {"valid": False, "violations": violations, **counts}
-    if broken:
-        layout = AsPlayed.of_layout(layout)
+    if not is_whole:
+        return {"valid": False, "violations": violations, "counts": counts}
     wall = wall_points(*layout.wall(), options.loop_rule)
-    found = {"valid": not broken, "violations": violations, "wall": wall, **counts}
+    found = {"valid": not violations, "violations": violations, "wall": wall, "counts": counts}
     if tile is not None:
         found["placements"] = layout.placeable_cells(TILE_SET.walls[tile])
-    found["removable"] = layout.removable_cells()
+    found["removable"] = removable
     if tile is not None:
         found["swappable"] = _others(layout, tile)
     return found
 
 
-def _counts(layout: Layout) -> dict[str, Any]:
+@lru_cache(maxsize=16)
+def _judged(cells: tuple[str, ...], names: tuple[Any, ...]) -> _Judged:
+    """Judge a layout as the question has it. Raise ``QueryError``. Kept: who asks about a layout asks of many tiles."""
+    layout = Layout.of(TILE_SET, layout_numbers(dict(zip(cells, names, strict=True)), "layout"))
+    counts = _counts(layout)
+    broken = layout_violations(layout)
+    is_whole = {found.rule_id for found in broken} <= GAME.waivable
+    if broken and is_whole:
+        layout = AsPlayed.of_layout(layout)
+    removable = layout.removable_cells() if is_whole else []
+    return _Judged(layout, [_violation(found) for found in broken], is_whole, counts, removable)
+
+
+def _counts(layout: Layout) -> dict[str, int]:
     counts = [0] * len(TYPES)
     for tile in layout.tiles.values():
         counts[TILE_SET.types[tile]] += 1
-    return {"counts": {type_: count for type_, count in zip(TYPES, counts, strict=True) if count}}
+    return {type_: count for type_, count in zip(TYPES, counts, strict=True) if count}
 
 
 def _others(layout: Layout, tile: int) -> list[tuple[int, int]]:

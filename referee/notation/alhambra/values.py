@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from referee.games.alhambra.layout import REACH
@@ -52,20 +53,29 @@ def layout_numbers(value: Any, where: str) -> dict[Cell, int]:
     cells: dict[Cell, int] = {}
     lies_on: dict[int, str] = {}
     for written, name in an_object(value, where).items():
-        column, _, row = written.partition(",")
-        x, y = _COORDINATES.get(column), _COORDINATES.get(row)
-        if x is None or y is None:
+        at = _cell_of(written)
+        if at is None:
             raise QueryError(
                 f"{where}: cell {shown(written)}; expected x,y from -{REACH} to {REACH}, such as 1,-2, and nothing else"
             )
-        if not x and not y:
+        if at == (0, 0):
             raise QueryError(f"{where}: cell 0,0 is the fountain's; expected no tile there")
-        tile = tile_number(name, f"{where}: cell {written}")
+        tile = TILE_SET.numbers.get(name) if type(name) is str else None
+        if tile is None:
+            tile = tile_number(name, f"{where}: cell {written}")  # which says what is wrong
         if tile in lies_on:
             raise QueryError(f"{where}: tile {name} on {lies_on[tile]} and on {written}; expected each tile once")
         lies_on[tile] = written
-        cells[x, y] = tile
+        cells[at] = tile
     return cells
+
+
+@lru_cache(maxsize=4096)
+def _cell_of(written: str) -> Cell | None:
+    """Return the cell that is written ``x,y``; None if none is."""
+    column, _, row = written.partition(",")
+    x, y = _COORDINATES.get(column), _COORDINATES.get(row)
+    return None if x is None or y is None else (x, y)
 
 
 def layout_names(value: Any, where: str) -> dict[Cell, str]:
