@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 import tomllib
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
+from inspect import signature
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -65,14 +68,26 @@ def test_a_game_that_lacks_a_module_is_found_out(tmp_path: Path, monkeypatch: py
     assert missing(package.name) == ["dealer"]
 
 
+def _ask(asked: list[Any], *given: Any) -> list[Any]:
+    asked.append(given)
+    return asked
+
+
 @pytest.mark.parametrize("rules_id", registry.names())
-def test_a_state_is_a_position_with_functions_of_the_other_modules(rules_id: str) -> None:
+def test_a_state_is_a_position_and_its_methods_ask_the_other_modules(
+    rules_id: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each method calls the function of its module, with the state and what it was given, and does nothing else."""
     package = f"referee.games.{rules_id}"
     state = import_module(f"{package}.state").State
     assert issubclass(state, import_module(f"{package}.position").Position)
     for method, function in METHODS.items():
         module, name = function.split(".")
-        assert vars(state)[method] is getattr(import_module(f"{package}.{module}"), name), method
+        asked: list[Any] = []
+        monkeypatch.setattr(import_module(f"{package}.{module}"), name, partial(_ask, asked))
+        position, *given = range(len(signature(vars(state)[method]).parameters))
+        assert vars(state)[method](position, *given) is asked, method
+        assert asked == [(position, *given)], method
 
 
 def test_their_imports_are_linted() -> None:
