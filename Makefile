@@ -17,7 +17,7 @@ SIGNED := proto/referee/log/v1 proto/referee/alhambra/v1 proto/referee/kingdomin
 SIGNED_BASELINE := proto/baseline/signed.binpb
 
 # What is ours; somebody's own bot may lie beside it.
-CODE := referee solver clients tests hatch_build.py
+CODE := referee solver clients tests hatch_build.py compiled_build.py
 
 # The game of `demo` and `arena`.
 GAME := alhambra
@@ -33,7 +33,7 @@ GENERATED := .venv/generated.stamp
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup proto proto-baseline lint format check test test-long demo serve arena rig bench bench-solver bench-peers compare crash soak attack fuzz differential theorems docs clean
+.PHONY: help setup proto proto-baseline lint format check compiled test-compiled test test-long demo serve arena rig bench bench-solver bench-peers compare crash soak attack fuzz differential theorems docs clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,6 +54,12 @@ test: $(GENERATED) ## Run the tests (T=tests/log K=take_back)
 
 test-long: $(GENERATED) ## Run the campaigns, of which `make test` has samples (T=tests/log K=take_back)
 	@$(PYTEST) -m long
+
+compiled: $(GENERATED) ## Compile the core, into build/compiled; needs a C compiler, and nobody needs it
+	@$(BIN)/python -m compiled_build
+
+test-compiled: $(GENERATED) ## Compile the core, then test it as the pure one is tested
+	@$(BIN)/python -m tests.compiled
 
 check: $(GENERATED) ## Test what the changed files can break (BASE=main)
 	@$(BIN)/python -m tests.check $(BASE)
@@ -118,7 +124,7 @@ proto-baseline: $(DEV) ## Accept today's signed messages as those never to break
 	@echo "Wrote $(SIGNED_BASELINE); commit it."
 
 clean: ## Go back to a fresh clone: remove .venv, generated code and caches
-	@rm -rf .venv dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	@rm -rf .venv build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	@rm -rf referee/v1 referee/*/v1 referee/log/descriptors.binpb
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

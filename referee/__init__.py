@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+try:
+    from tile_referee_compiled import SOURCES  # type: ignore[import-not-found]
+except ModuleNotFoundError:
+    pass  # as almost everywhere
+else:
+    from referee.core import check
+
+    check(SOURCES)
+
 __version__: str
 
 if not TYPE_CHECKING:  # or any name would do

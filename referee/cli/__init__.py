@@ -17,7 +17,7 @@ import typer
 from typer.exceptions import TyperException
 
 import referee as program
-from referee import console
+from referee import console, core
 from referee.cli import output
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
 
@@ -92,7 +92,7 @@ def _summary(word: str) -> str:
 
 def _version(wanted: bool) -> None:
     if wanted:
-        print(f"referee {program.__version__}")
+        print(f"referee {program.__version__}" + (" (compiled core)" if core.is_compiled() else ""))
         raise typer.Exit
 
 

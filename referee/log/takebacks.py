@@ -63,7 +63,7 @@ class Takebacks:
         demand("TBL-22", first <= seq < now, what, f"an entry from {first}, where play began, to {now - 1}")
         demand("TBL-22", not self.is_gone(seq), what, "an entry that was not taken back")
         is_idle = True
-        for moment in reversed(self._moments):
+        for moment in self._moments[::-1]:
             if moment.seq <= seq:
                 break
             is_idle &= moment.event is None

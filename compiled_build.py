@@ -1,0 +1,88 @@
+"""Compile the core with mypyc: `python -m compiled_build` writes a wheel that nobody needs, and a tree to test it in.
+
+The wheel is a distribution of its own, ``tile-referee-compiled``. It holds extension modules only, and goes beside
+``tile-referee`` of the same version: Python imports an extension module before a source file of the same name. What the
+modules were made from is in ``tile_referee_compiled``, and ``referee`` refuses them beside other sources.
+"""
+
+import shutil
+import subprocess
+import sys
+import sysconfig
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+from zipfile import ZipFile
+
+ROOT = Path(__file__).resolve().parent
+OUT = ROOT / "build" / "compiled"
+NAME = "tile-referee-compiled"
+MODULE = "tile_referee_compiled"
+PACKAGES = ("referee/games", "referee/log", "referee/wire")
+LEFT_OUT = ("__init__.py", "registry.py")
+"""Registries import the games by name, which are packages; neither is worth the while."""
+SETUP = """\
+import sys
+from mypyc.build import mypycify
+from setuptools import setup
+
+name, version, module, config, *sources = sys.argv[1:]
+setup(
+    name=name,
+    version=version,
+    description="The core of tile-referee of the same version, compiled: the same answers, sooner.",
+    license="Apache-2.0",
+    python_requires=">=3.11",
+    install_requires=[f"tile-referee=={version}"],
+    packages=[],
+    py_modules=[module],
+    ext_modules=mypycify(["--config-file", config, *sources], opt_level="3"),
+    script_args=["--quiet", "bdist_wheel", "--dist-dir", ".."],
+)
+"""
+
+
+def sources() -> list[Path]:
+    """Return what is compiled, relative to the root; generated code is not."""
+    found = (path.relative_to(ROOT) for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+    return sorted(path for path in found if path.name not in LEFT_OUT and path.parent.name != "v1")
+
+
+def no_compiler() -> str:
+    """Return a sentence where there is no C compiler, otherwise nothing."""
+    compiler = (sysconfig.get_config_var("CC") or "cc").split()[0]
+    if shutil.which(compiler) is not None:
+        return ""
+    return f"There is no C compiler ({compiler}), so the core stays pure Python. Nothing else needs one."
+
+
+def build() -> Path:
+    """Return the wheel."""
+    shutil.rmtree(OUT, ignore_errors=True)
+    work = OUT / "work"
+    shutil.copytree(ROOT / "referee", work / "referee", ignore=shutil.ignore_patterns("__pycache__"))
+    compiled = {path.as_posix(): sha256((ROOT / path).read_bytes()).hexdigest() for path in sources()}
+    (work / f"{MODULE}.py").write_text(f'"""What the compiled core was made from."""\n\nSOURCES = {compiled!r}\n')
+    (work / "setup.py").write_text(SETUP)
+    words = [NAME, version("tile-referee"), MODULE, str(ROOT / "pyproject.toml"), *compiled]
+    subprocess.run([sys.executable, "setup.py", *words], cwd=work, check=True)  # noqa: S603 - our own words
+    (wheel,) = OUT.glob("*.whl")
+    return wheel
+
+
+def unpack(wheel: Path) -> Path:
+    """Return a copy of the whole project with the wheel in it, to test it in."""
+    tree = OUT / "tree"
+    ignored = shutil.ignore_patterns("__pycache__", ".git", ".venv", "build", ".*_cache", ".hypothesis", "node_modules")
+    shutil.copytree(ROOT, tree, ignore=ignored)
+    with ZipFile(wheel) as files:
+        files.extractall(tree)
+    return tree
+
+
+if __name__ == "__main__":
+    if missing := no_compiler():
+        sys.exit(missing)
+    made = build()
+    unpack(made)
+    print(f"Wrote {made.relative_to(ROOT)}")

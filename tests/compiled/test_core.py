@@ -1,0 +1,65 @@
+"""Whether the compiled core is in use, and that it is of these very sources."""
+
+from __future__ import annotations
+
+import os
+from hashlib import sha256
+from importlib import import_module
+from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader
+from pathlib import Path
+
+import pytest
+
+from compiled_build import sources
+from referee import core
+
+EXPECTED = "REFEREE_TESTS_EXPECT_COMPILED"
+"""In the environment of tests that are to run with the compiled core."""
+
+
+@pytest.mark.skipif(EXPECTED not in os.environ, reason="the core is pure Python here: make test-compiled")
+def test_every_module_is_compiled() -> None:
+    assert core.is_compiled()
+    for path in sources():
+        module = import_module(".".join(path.with_suffix("").parts))
+        assert module.__spec__ is not None
+        assert isinstance(module.__spec__.loader, ExtensionFileLoader), path
+
+
+@pytest.mark.skipif(EXPECTED in os.environ, reason="the core is compiled here")
+def test_the_core_is_pure_python_unless_somebody_wants_it_compiled() -> None:
+    assert not core.is_compiled()
+
+
+def core_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """A compiled core with two sources beside it; what it was made from."""
+    games = folder / "referee" / "games"
+    games.mkdir(parents=True)
+    (games / f"game{EXTENSION_SUFFIXES[0]}").touch()
+    (games / "game.py").write_text("rules = 1\n")
+    (games / "made.py").write_text("made = 1\n")
+    monkeypatch.setattr(core, "_ROOT", folder)
+    return {f"referee/games/{path.name}": sha256(path.read_bytes()).hexdigest() for path in sorted(games.glob("*.py"))}
+
+
+def test_a_core_of_these_sources_is_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    core.check(core_in(tmp_path, monkeypatch))
+    assert core.is_compiled()
+
+
+@pytest.mark.parametrize("change", ["edited", "gone"])
+def test_a_core_of_other_sources_is_refused(change: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made_from = core_in(tmp_path, monkeypatch)
+    source = tmp_path / "referee" / "games" / "made.py"
+    if change == "edited":
+        source.write_text("made = 2\n")
+    else:
+        source.unlink()
+    with pytest.raises(core.StaleCore, match="pip uninstall tile-referee-compiled"):
+        core.check(made_from)
+
+
+def test_a_core_that_is_not_in_use_may_be_of_any_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made_from = core_in(tmp_path, monkeypatch)
+    (tmp_path / "referee" / "games" / f"game{EXTENSION_SUFFIXES[0]}").unlink()
+    core.check(dict.fromkeys(made_from, "0" * 64))
