@@ -81,7 +81,7 @@ async def test_games_at_once(seeds: Sequence[int], rigged: Rig) -> None:
     games = len(seeds)
     reports = [report async for report in each([partial(rigged.seeded, seed) for seed in seeds], at_once=games)]
     assert not findings(reports), "python -m tests.rig --seed N plays one alone"
-    assert sum(report.faults for report in reports) > 15 * games
+    assert sum(report.faults for report in reports) > 5 * games
     assert {one[2] for report in reports for one in report.suffered} == set(Fault)
 
 
