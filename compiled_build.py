@@ -19,7 +19,7 @@ OUT = ROOT / "build" / "compiled"
 NAME = "tile-referee-compiled"
 MODULE = "tile_referee_compiled"
 PACKAGES = ("referee/games", "referee/log", "referee/wire")
-LEFT_OUT = ("__init__.py", "registry.py", "errors.py")
+LEFT_OUT = ("__init__.py", "registry.py", "events.py")
 """Not worth the while; what mypyc makes of exceptions cannot be imported."""
 SETUP = """\
 import sys

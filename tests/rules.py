@@ -15,6 +15,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import pytest
+
+from referee import core
 from referee.games.game import Cell, Kind, Rule
 
 Test = TypeVar("Test", bound=Callable[..., None])
@@ -44,6 +47,8 @@ class Mutation:
     @contextmanager
     def applied(self, package: str) -> Iterator[None]:
         """The engine with this defect, wherever the function was imported to, also as a method of a class."""
+        if core.is_compiled():
+            pytest.skip("a mutant is made of the core's Python, and this core is compiled")
         module_name, *path = self.function.split(".")
         module = importlib.import_module(f"{package}.{module_name}")
         owner: Any = module

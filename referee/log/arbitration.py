@@ -426,13 +426,17 @@ class Arbitration:
             case Restore():
                 self.ruled = self._overruled = None
             case Void():
-                self.ruled, self._overruled = Result(Ending.VOIDED), self.ruled
+                self._overrule(Result(Ending.VOIDED))
             case Adjudicate(result):
-                self.ruled, self._overruled = result, self.ruled
+                self._overrule(result)
             case SetClock() | Accept() | Dismiss() | Forfeit():
                 pass
             case _:
                 assert_never(ruled.ruling)
+
+    def _overrule(self, result: Result) -> None:
+        self._overruled = self.ruled
+        self.ruled = result
 
     def strike(self, seat: int, count: int = 1) -> None:
         """Count refused moves of the seat; with the last one that the terms allow it forfeits."""

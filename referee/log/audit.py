@@ -38,7 +38,7 @@ _MAX_REMARKS = 20
 """On older checkpoints."""
 _DISCLOSE = b"\x82\x01\x22\x0a\x20"
 """What stands before r at the end of a SeedDisclose entry: the tags and lengths of its last field."""
-_TAG = slice(-len(_DISCLOSE) - SEED_BYTES, -SEED_BYTES)
+_TAG_AT = -len(_DISCLOSE) - SEED_BYTES
 """Where it stands."""
 _ENTRY, _CERTIFICATE = int(FrameType.ENTRY), int(FrameType.CERTIFICATE)
 
@@ -84,7 +84,7 @@ def _look_ahead(stream: BinaryIO) -> tuple[bytes | None, bool]:
             kind, data, _ = frame
             if kind == _CERTIFICATE:
                 has_proofs = True
-            elif kind == _ENTRY and data[_TAG] == _DISCLOSE and secret is None:
+            elif kind == _ENTRY and data[_TAG_AT:-SEED_BYTES] == _DISCLOSE and secret is None:
                 entry = decode_entry(data)
                 if entry.HasField("disclose"):
                     secret = entry.disclose.seed

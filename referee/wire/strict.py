@@ -6,7 +6,6 @@ fast path asks the protobuf library for the same answer and is kept equal to the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeVar
 
 from google.protobuf.descriptor import FieldDescriptor
@@ -34,17 +33,15 @@ _UNSIGNED_32 = {_F.TYPE_UINT32, _F.TYPE_SINT32}
 _SIGNED_32 = {_F.TYPE_INT32, _F.TYPE_ENUM}
 
 
-@dataclass
 class MalformedError(ValueError):
     """Bytes that are not the one encoding of a message: what is wrong, where, and what was expected."""
 
-    what: str
-    path: str
-    offset: int
-    expected: str
-
-    def __post_init__(self) -> None:
-        super().__init__(self.what, self.path, self.offset, self.expected)
+    def __init__(self, what: str, path: str, offset: int, expected: str) -> None:
+        super().__init__(what, path, offset, expected)
+        self.what = what
+        self.path = path
+        self.offset = offset
+        self.expected = expected
 
     @property
     def where(self) -> str:

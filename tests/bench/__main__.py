@@ -11,11 +11,12 @@ from collections.abc import Iterable
 from rich.console import Console
 from rich.table import Table
 
-from tests.bench import acts, audit, ceiling, crowd, floods, inspect, rules, shares
+from tests.bench import acts, audit, ceiling, compiled, crowd, floods, inspect, rules, shares
 from tests.bench.measure import Figure
 
 SECTIONS = {
     "rules": ("rules a second, one core", rules),
+    "compiled": ("rules a second with the compiled core; the floor is the pure one", compiled),
     "audit": ("audit, on one core where nothing else is said", audit),
     "inspect": ("questions a second, start-up included", inspect),
     "shares": ("what an act is made of, microseconds, each step alone", shares),

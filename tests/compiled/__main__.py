@@ -6,8 +6,8 @@ import os
 import subprocess
 import sys
 
-from compiled_build import OUT, build, no_compiler, unpack
-from tests.compiled.test_core import EXPECTED
+from compiled_build import OUT, ROOT, build, no_compiler, unpack
+from tests.compiled.test_core import PURE
 
 TESTED = ("tests/compiled", "tests/games", "tests/wire", "tests/log", "tests/frozen", "tests/attacks")
 
@@ -19,7 +19,7 @@ def main(words: list[str]) -> int:
         return 0
     tree = unpack(build())
     # Programs that the tests start find the tree before this checkout.
-    environment = {**os.environ, "PYTHONPATH": str(tree), EXPECTED: "1"}
+    environment = {**os.environ, "PYTHONPATH": str(tree), PURE: str(ROOT)}
     found = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-n", "3", *(words or TESTED)], cwd=tree, env=environment, check=False
     )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from hashlib import sha256
 from importlib import import_module
 from importlib.machinery import EXTENSION_SUFFIXES, ExtensionFileLoader
@@ -12,12 +14,26 @@ import pytest
 
 from compiled_build import sources
 from referee import core
+from tests.compiled.digests import lines
 
-EXPECTED = "REFEREE_TESTS_EXPECT_COMPILED"
-"""In the environment of tests that are to run with the compiled core."""
+PURE = "REFEREE_TESTS_PURE"
+"""In the environment of tests that are to run with the compiled core: where the same project lies without it."""
+
+needs_compiled = pytest.mark.skipif(PURE not in os.environ, reason="the core is pure Python here: make test-compiled")
 
 
-@pytest.mark.skipif(EXPECTED not in os.environ, reason="the core is pure Python here: make test-compiled")
+@needs_compiled
+def test_the_same_games_come_of_both() -> None:
+    """Byte for byte: positions, lists of moves, and which rules a wrong event breaks."""
+    pure = os.environ[PURE]
+    command = [sys.executable, "-m", "tests.compiled.digests"]
+    environment = {**os.environ, "PYTHONPATH": pure}
+    done = subprocess.run(command, cwd=pure, env=environment, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == list(lines())
+
+
+@needs_compiled
 def test_every_module_is_compiled() -> None:
     assert core.is_compiled()
     for path in sources():
@@ -26,7 +42,7 @@ def test_every_module_is_compiled() -> None:
         assert isinstance(module.__spec__.loader, ExtensionFileLoader), path
 
 
-@pytest.mark.skipif(EXPECTED in os.environ, reason="the core is compiled here")
+@pytest.mark.skipif(PURE in os.environ, reason="the core is compiled here")
 def test_the_core_is_pure_python_unless_somebody_wants_it_compiled() -> None:
     assert not core.is_compiled()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
@@ -39,7 +39,7 @@ ORDER = (TakeMoney, Buy, RebuildAdd, RebuildRemove, RebuildSwap, PlaceTile, Rese
 
 def canonical(move: Any) -> tuple[Any, ...]:
     """The place of a move in the canonical order: its kind, then its parts as they are written."""
-    return ORDER.index(type(move)), *(getattr(move, name) for name in type(move).__slots__)
+    return ORDER.index(type(move)), *(getattr(move, field.name) for field in fields(move))
 
 
 def builder(rng: random.Random, state: Any, moves: Sequence[Any]) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from referee.games import registry
+from tests.core import needs_source
 
 ANATOMY = {
     "catalogue": ("CATALOGUE",),
@@ -73,6 +74,7 @@ def _ask(asked: list[Any], *given: Any) -> list[Any]:
     return asked
 
 
+@needs_source
 @pytest.mark.parametrize("rules_id", registry.names())
 def test_a_state_is_a_position_and_its_methods_ask_the_other_modules(
     rules_id: str, monkeypatch: pytest.MonkeyPatch

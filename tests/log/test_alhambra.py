@@ -17,6 +17,7 @@ from referee.log.intent import decode_intent
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Layer, Verdict
+from tests.core import needs_source
 from tests.log import evil, games
 from tests.log.alhambra import CODEC, COMPONENTS, HEADER, alhambra, at_random
 from tests.log.games import Played, play
@@ -74,6 +75,7 @@ def test_chosen_options_are_in_the_report() -> None:
     }
 
 
+@needs_source
 def test_labels_in_use(dealt: Played, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every label that a game of Alhambra asks for is one that docs/log-format.md names, and is asked for once."""
     asked: list[str] = []

@@ -27,6 +27,7 @@ from referee.log.intent import Author, Role
 from referee.log.merkle import leaf_hash
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Layer, Report, Verdict
+from tests.core import needs_source
 from tests.log import evil, second
 from tests.log.alhambra import CODEC, COMPONENTS, HEADER, alhambra, at_random
 from tests.log.games import SIGNER, Played, game_open, join_and_reveal, seat_key, start, step
@@ -289,23 +290,23 @@ def test_a_legal_move_that_was_refused() -> None:
     assert any(f"{later} certificates belong to entries whose position is not known" in r for r in report.remarks)
 
 
-class Lenient(State):
+class LenientGame:
     """An engine that forgot a rule: walls may meet open sides."""
 
-    __slots__ = ()
-
-    def check(self, event: Any) -> tuple[Violation, ...]:
-        return tuple(v for v in super().check(event) if v.rule_id != "ALH-A2")
-
-
-class LenientGame:
     def __getattr__(self, name: str) -> Any:
         return getattr(rules.get("alhambra", 2), name)
 
-    def new(self, seats: int, options: Any, components: Any) -> Lenient:
+    def new(self, seats: int, options: Any, components: Any) -> State:
+        class Lenient(State):
+            __slots__ = ()
+
+            def check(self, event: object) -> tuple[Violation, ...]:
+                return tuple(v for v in super().check(event) if v.rule_id != "ALH-A2")
+
         return Lenient(seats, options, components)
 
 
+@needs_source
 def test_an_engine_that_is_wrong_is_found_out() -> None:
     """Its own auditor finds nothing wrong with the moves; the certificate of one does."""
     engines = replace(installed(), game=lambda rules_id, version: LenientGame())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, assert_never
+from typing import Any, Final, assert_never
 
 from referee.games.alhambra import listing
 from referee.games.alhambra.money import (
@@ -23,7 +23,6 @@ from referee.games.alhambra.moves import (
     Action,
     Buy,
     Disposal,
-    Event,
     GiveTile,
     Hand,
     MarketTiles,
@@ -45,7 +44,7 @@ from referee.games.game import ForcedPass, Violation
 SCORING: Final = (SCORING_A, SCORING_B)
 
 
-def violations(position: Position, event: Event) -> tuple[Violation, ...]:
+def violations(position: Position, event: Any) -> tuple[Violation, ...]:
     """Return every rule that the event breaks in this position."""
     phase = position.phase
     if isinstance(event, Action):
@@ -160,7 +159,7 @@ def _forced_pass(position: Position, event: ForcedPass) -> tuple[Violation, ...]
     return ()
 
 
-def _outcome(position: Position, event: NeutralTiles | MarketTiles | Hand | MoneyRow) -> tuple[Violation, ...]:
+def _outcome(position: Position, event: Any) -> tuple[Violation, ...]:
     kind = CHANCE_KINDS.get(position.phase)
     match event:
         case NeutralTiles(tiles) if kind == "neutral_tiles":

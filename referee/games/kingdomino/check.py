@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 from referee.games.game import Cell, Violation
 from referee.games.kingdomino.kingdom import in_frame
 from referee.games.kingdomino.moves import (
     ChooseDomino,
     DiscardDomino,
-    Event,
     FirstOrder,
     Line,
     PlaceCastle,
@@ -22,7 +22,7 @@ from referee.games.kingdomino.position import Position
 Found = tuple[Violation, ...]
 
 
-def violations(position: Position, event: Event) -> Found:
+def violations(position: Position, event: Any) -> Found:
     """Return every rule that the event breaks in this position."""
     phase = position.phase
     match event:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import assert_never
+from typing import Any, assert_never
 
 from referee.games.game import ForcedPass, Violation
 from referee.games.rollwrite.dice import change_cost
@@ -13,11 +13,9 @@ from referee.games.rollwrite.moves import (
     ChangeDice,
     Dice,
     EndBuilding,
-    Event,
     GetCoins,
     KeepPair,
     Move,
-    Outcome,
     Roll,
     Rolls,
     StartBuildings,
@@ -30,7 +28,7 @@ from referee.games.rollwrite.position import Position
 from referee.games.rollwrite.sheet import FACES, SECOND_COST, START_BUILDINGS, TYPES, index_of
 
 
-def violations(position: Position, event: Event) -> tuple[Violation, ...]:
+def violations(position: Position, event: Any) -> tuple[Violation, ...]:
     """Return every rule that the event breaks in this position."""
     if isinstance(event, Move):
         return _move(position, event)
@@ -117,7 +115,7 @@ def _keep_pair(position: Position, blue: int, yellow: int) -> tuple[Violation, .
     return ()
 
 
-def _outcome(position: Position, event: Outcome) -> tuple[Violation, ...]:
+def _outcome(position: Position, event: Any) -> tuple[Violation, ...]:
     phase = position.phase
     match event:
         case StartSeat(seat) if phase is Phase.START_SEAT:

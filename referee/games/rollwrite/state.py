@@ -6,7 +6,7 @@ Whether an event may happen is asked in ``check.py``; here it has happened.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import cast
+from typing import Any, cast
 
 from referee.games.game import Chance, Decision, Ending, Over, Pending, Violation
 from referee.games.rollwrite import chance, check, encoding, listing, scoring
@@ -39,7 +39,7 @@ class State(Position):
 
     __slots__ = ()
 
-    def check(self, event: Event) -> tuple[Violation, ...]:
+    def check(self, event: Any) -> tuple[Violation, ...]:
         """Return every rule that the event would break."""
         return check.violations(self, event)
 

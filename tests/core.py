@@ -1,0 +1,9 @@
+"""What tests do with the source of the core, which is not there where it is compiled."""
+
+from __future__ import annotations
+
+import pytest
+
+from referee import core
+
+needs_source = pytest.mark.skipif(core.is_compiled(), reason="it changes the core's Python, and this core is compiled")
