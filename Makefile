@@ -58,8 +58,8 @@ test-long: $(GENERATED) ## Run the campaigns, of which `make test` has samples (
 compiled: $(GENERATED) ## Compile the core, into build/compiled; needs a C compiler, and nobody needs it
 	@$(BIN)/python -m compiled_build
 
-test-compiled: $(GENERATED) ## Compile the core, then test it as the pure one is tested
-	@$(BIN)/python -m tests.compiled
+test-compiled: $(GENERATED) ## Compile the core, then test it as the pure one is tested (T=tests/log)
+	@$(BIN)/python -m tests.compiled $(T)
 
 check: $(GENERATED) ## Test what the changed files can break (BASE=main)
 	@$(BIN)/python -m tests.check $(BASE)

@@ -19,8 +19,8 @@ OUT = ROOT / "build" / "compiled"
 NAME = "tile-referee-compiled"
 MODULE = "tile_referee_compiled"
 PACKAGES = ("referee/games", "referee/log", "referee/wire")
-LEFT_OUT = ("__init__.py", "registry.py", "events.py")
-"""Not worth the while; what mypyc makes of exceptions cannot be imported."""
+LEFT_OUT = ("__init__.py", "registry.py")
+"""Not worth the while."""
 SETUP = """\
 import sys
 from mypyc.build import mypycify
@@ -43,9 +43,19 @@ setup(
 
 
 def sources() -> list[Path]:
-    """Return what is compiled, relative to the root; generated code is not."""
-    found = (path.relative_to(ROOT) for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
-    return sorted(path for path in found if path.name not in LEFT_OUT and path.parent.name != "v1")
+    """Return what is compiled, relative to the root.
+
+    Generated code is not, nor are modules with dataclasses: of what mypyc makes of a frozen one no copy can be made,
+    and none can go to another process.
+    """
+    found = (path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+    return sorted(path.relative_to(ROOT) for path in found if _is_compiled(path))
+
+
+def _is_compiled(path: Path) -> bool:
+    if path.name in LEFT_OUT or path.parent.name == "v1":
+        return False
+    return "@dataclass" not in path.read_text(encoding="utf-8")
 
 
 def no_compiler() -> str:

@@ -9,7 +9,7 @@ import sys
 from compiled_build import OUT, ROOT, build, no_compiler, unpack
 from tests.compiled.test_core import PURE
 
-TESTED = ("tests/compiled", "tests/games", "tests/wire", "tests/log", "tests/frozen", "tests/attacks")
+TESTED = ("tests/compiled", "tests/games", "tests/wire", "tests/log", "tests/frozen", "tests/attacks", "tests/cli")
 
 
 def main(words: list[str]) -> int:

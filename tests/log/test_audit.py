@@ -24,6 +24,7 @@ from referee.log.note import CheckpointSigner, VerifierKey
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Layer, Report, Verdict
 from referee.wire import strict
+from tests.core import needs_source
 from tests.log import evil, games
 from tests.log.games import SIGNER, Played, key, play, seat_key, seed, start
 from tests.log.test_record import KINDS
@@ -714,6 +715,7 @@ def test_weak_seat_key(dealt: Played) -> None:
     expect(report, Verdict.CORRUPT, Code.KEY, 1)
 
 
+@needs_source
 def test_nothing_is_decoded_twice(monkeypatch: pytest.MonkeyPatch, dealt: Played) -> None:
     """But the disclosed seed, which is looked for first, and END, which is in each reading."""
     data, signed = dealt.file(), sum(entry.HasField("signed") for entry in evil.entries(dealt))

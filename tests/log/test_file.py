@@ -17,6 +17,7 @@ from referee.log.frames import HEAD_BYTES, MAGIC, TAIL_BYTES, Frame, FrameType, 
 from referee.log.note import Checkpoint, VerifierKey, open_checkpoint
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Layer, Verdict
+from tests.core import needs_source
 from tests.log import evil, games, toy
 from tests.log.games import SIGNER, Played, play, start
 
@@ -280,6 +281,7 @@ def test_garbage_is_left_at_its_first_frame(garbage: bytes, small: Played) -> No
     assert stream.taken < 1000
 
 
+@needs_source
 def test_only_what_ends_like_a_seed_is_decoded_for_it(whole: Played, monkeypatch: pytest.MonkeyPatch) -> None:
     decoded: list[bytes] = []
     decode = entry.decode_entry
@@ -401,6 +403,7 @@ def test_old_checkpoints_locate_an_altered_copy(whole: Played) -> None:
     assert report.signed_entries == 5
 
 
+@needs_source
 def test_old_checkpoints_are_limited(whole: Played, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each costs a signature: one for each entry before it, no more."""
     verified: list[bytes] = []

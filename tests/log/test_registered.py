@@ -19,6 +19,7 @@ from referee.log.intent import decode_intent
 from referee.log.replay import Record
 from referee.log.v1 import log_pb2
 from referee.log.verdict import Layer, Verdict
+from tests.core import needs_source
 from tests.log import evil, games
 from tests.log.games import Played, abort, join_and_reveal, play, step
 from tests.log.registered import at_random, codec, header, opened, play_with_attempts
@@ -103,6 +104,7 @@ def test_a_game_can_be_aborted_at_any_time(rules_id: str, acts: int) -> None:
         assert report.scores == ()
 
 
+@needs_source
 @pytest.mark.parametrize("rules_id", NAMES)
 def test_labels_in_use(rules_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every label that the deck is asked for is asked for once, and documented; numbers in it may be any."""

@@ -1,15 +1,16 @@
 """One Alhambra: the fountain and the tiles around it, as a value that never changes.
 
-A set of cells is one integer, a bit a cell, so a rule is asked of every cell of the board at once. The rules of
-placing are local (the walls of four neighbours, one open side, one block in the ring of eight); that the local
-rules equal the ones of the rule texts is a property in the tests. Whole layouts are judged in ``violations.py``, those
-in which something illegal stands in ``as_played.py``.
+A set of cells is one integer, a bit a cell, so a rule is asked of every cell of the board at once. A set without the
+cells of another is ``a ^ a & b``: in ``a & ~b`` the second half is negative, and takes longer. The rules of placing are
+local (the walls of four neighbours, one open side, one block in the ring of eight); that the local rules equal the ones
+of the rule texts is a property in the tests. Whole layouts are judged in ``violations.py``, those in which something
+illegal stands in ``as_played.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 from referee.games.alhambra.options import LoopRule
 from referee.games.alhambra.tiles import COUNT, E, N, S, TileSet, W
@@ -42,19 +43,26 @@ def on_board(cell: Cell) -> bool:
     return -REACH <= cell[0] <= REACH and -REACH <= cell[1] <= REACH
 
 
-_CELLS: Final = tuple(cell_of(index) for index in range(113 * STRIDE))
+_CELLS: Final[tuple[Any, ...]] = tuple(cell_of(index) for index in range(113 * STRIDE))
+"""Any: what is known to be a pair is taken apart and put together by compiled code whenever it is passed on."""
 
 _UP, _RIGHT, _DOWN, _LEFT = -STRIDE, 1, STRIDE, -1
 _SIDES: Final = ((N, _UP, S), (E, _RIGHT, W), (S, _DOWN, N), (W, _LEFT, E))
 """Each side, the step across it, and the side of the neighbour that it meets."""
-_OUTLINE: Final = (
+_OUTLINE: Final[tuple[tuple[int, int, int, int, int], ...]] = (
     (N, _UP + _RIGHT, _RIGHT, 3, 1),
     (E, _RIGHT + _DOWN, _DOWN, 0, 2),
     (S, _DOWN + _LEFT, _LEFT, 1, 3),
     (W, _LEFT + _UP, _UP, 2, 0),
 )
 """A clockwise walk along each side: the cell across the corner, the cell ahead, the sides inwards and around."""
-_WAYS: Final = tuple(tuple((step, meets) for side, step, meets in _SIDES if not walls & side) for walls in range(16))
+_EMPTY: Final = N | E | S | W
+"""Of an empty cell: nobody walks there."""
+_TILE: Final = 1 << _EMPTY.bit_length()
+"""Of a cell with a tile, with its walls; larger than ``_EMPTY``."""
+_WAYS: Final = tuple(
+    tuple((step, meets) for side, step, meets in _SIDES if not walls & side) for walls in range(2 * _TILE)
+)
 """For every wall mask, the sides without a wall: the step across, and the side of the neighbour."""
 
 
@@ -84,11 +92,11 @@ class Layout(Copied):
         "tile_set",
         "tiles",
         "_base",
+        "_board",
         "_cut",
         "_east",
         "_encoded",
         "_faces",
-        "_masks",
         "_north",
         "_occupied",
         "_placeable",
@@ -129,7 +137,7 @@ class Layout(Copied):
 
     def _forget(self) -> None:
         self._faces: tuple[int, ...] | None = None
-        self._masks: dict[int, int] | None = None
+        self._board: bytes | None = None
         self._ring: int | None = None
         self._placeable: dict[int, int] = {}
         self._cut: int | None = None
@@ -214,15 +222,15 @@ class Layout(Copied):
             occ = self._occupied
             up, down = occ << STRIDE, occ >> STRIDE
             # The eight neighbours in order round the cell; a block starts where an occupied one follows an empty one.
-            ring = (up, up >> 1, occ >> 1, down >> 1, down, down << 1, occ << 1, up << 1)
+            ring = [up, up >> 1, occ >> 1, down >> 1, down, down << 1, occ << 1, up << 1]
             once = twice = 0
             before = ring[7]
             for here in ring:
-                start = here & ~before
+                start = here ^ here & before
                 twice |= once & start
                 once |= start
                 before = here
-            self._ring = once & ~twice & ~occ
+            self._ring = once ^ once & (twice | occ)
         return self._ring
 
     def _clash(self, walls: int) -> int:
@@ -248,19 +256,22 @@ class Layout(Copied):
     def _may_place(self, walls: int) -> int:
         cells = self._placeable.get(walls)
         if cells is None:
-            cells = self._placeable[walls] = self._one_block() & self._contact(walls) & ~self._clash(walls)
+            cells = self._one_block() & self._contact(walls)
+            cells ^= cells & self._clash(walls)
+            self._placeable[walls] = cells
         return cells
 
     def _may_remove(self) -> int:
         """Return whether the tile is not shut in on four sides and cuts nothing off (ALH-D3)."""
         occ = self._occupied
         shut_in = occ << STRIDE & occ >> STRIDE & occ << 1 & occ >> 1
-        return (occ ^ FOUNTAIN >> self._base) & ~shut_in & ~self._cut_cells()
+        cells = occ ^ FOUNTAIN >> self._base
+        return cells ^ cells & (shut_in | self._cut_cells())
 
     def _list(self, bits: int) -> list[Cell]:
         """``cells_of`` for a set kept inside."""
         base = self._base
-        cells = []
+        cells: list[Any] = []
         while bits:
             highest = bits.bit_length() - 1
             cells.append(_CELLS[highest + base])
@@ -281,7 +292,8 @@ class Layout(Copied):
         return self._list(self._may_place(walls))
 
     def _may_swap(self, walls: int) -> int:
-        return (self._occupied ^ FOUNTAIN >> self._base) & ~self._clash(walls)
+        cells = self._occupied ^ FOUNTAIN >> self._base
+        return cells ^ cells & self._clash(walls)
 
     def swappable(self, walls: int) -> int:
         """Return cells whose tile a tile with these walls may replace (ALH-D2, ALH-D4)."""
@@ -306,13 +318,20 @@ class Layout(Copied):
         south = occ & occ >> STRIDE & (self._south ^ self._north >> STRIDE)
         return east << base, south << base
 
-    def _walls(self) -> dict[int, int]:
-        """Return the wall mask of every occupied cell, the fountain's among them."""
-        if self._masks is None:
-            walls = self.tile_set.walls
-            self._masks = {index: walls[tile] for index, tile in self.tiles.items()}
-            self._masks[_ORIGIN] = 0
-        return self._masks
+    def _walls(self) -> bytes:
+        """Return, from the bit of ``_base`` on, ``_EMPTY`` for an empty cell, ``_TILE`` and its walls for a tile's.
+
+        Every occupied cell has all its neighbours.
+        """
+        if self._board is None:
+            base, walls = self._base, self.tile_set.walls
+            rows = max(max(self.tiles, default=0), _ORIGIN) // STRIDE + 2 - base // STRIDE
+            board = bytearray((_EMPTY,)) * (rows * STRIDE)
+            board[_ORIGIN - base] = _TILE
+            for index, tile in self.tiles.items():
+                board[index - base] = _TILE | walls[tile]
+            self._board = bytes(board)
+        return self._board
 
     def _cut_cells(self) -> int:
         """ALH-A4 for one tile less: cells without which some tile cannot be walked to from the fountain.
@@ -320,48 +339,33 @@ class Layout(Copied):
         The articulation points of the graph of passages (Tarjan 1972).
         """
         if self._cut is None:
-            get = self._walls().get
-            depths: dict[int, int] = {}
-            cut = set()
-
-            def visit(here: int, parent: int, walls: int) -> int:
-                lowest = depth = depths[here] = len(depths)
-                for step, opposite in _WAYS[walls]:
-                    there = here + step
-                    if there == parent:
-                        continue
-                    beyond = get(there)
-                    if beyond is None or beyond & opposite:
-                        continue
-                    reached = depths.get(there)
-                    if reached is None:
-                        reached = visit(there, here, beyond)
-                        if reached >= depth:
-                            cut.add(here)
-                    if reached < lowest:  # noqa: PLR1730 - min() costs a third of the whole search
-                        lowest = reached
-                return lowest
-
-            visit(_ORIGIN, -1, 0)
-            base = self._base
-            self._cut = sum([1 << index - base for index in cut])
+            board = self._walls()
+            cut: list[int] = []
+            _visit(board, bytearray(len(board)), cut, _ORIGIN - self._base, 0)
+            found = 0
+            for here in cut:
+                found |= 1 << here
+            self._cut = found
         return self._cut
 
     def reachable_without(self, index: int | None = None) -> int:
         """Return cells that one can walk to from the fountain, without the tile of ``index``."""
-        masks = self._walls()
-        seen = FOUNTAIN
-        todo = [_ORIGIN]
+        board, base = bytearray(self._walls()), self._base
+        if index is not None:
+            board[index - base] = _EMPTY
+        todo = [_ORIGIN - base]
+        seen = 0
         while todo:
             here = todo.pop()
-            for step, opposite in _WAYS[masks[here]]:
-                there = here + step
-                if there == index or masks.get(there, opposite) & opposite:
-                    continue
-                if not seen >> there & 1:
-                    seen |= 1 << there
-                    todo.append(there)
-        return seen
+            walls = board[here]
+            if walls == _EMPTY:
+                continue  # reached before
+            board[here] = _EMPTY
+            seen |= 1 << here
+            for step, opposite in _WAYS[walls]:
+                if not board[here + step] & opposite:
+                    todo.append(here + step)
+        return seen << base
 
     # The outer wall
 
@@ -376,12 +380,11 @@ class Layout(Copied):
         return self._wall
 
     def _walk_outline(self) -> tuple[int, int]:
-        masks = self._walls()
-        get = masks.get
+        board = self._walls()
         # The first cell of the topmost row: nothing is above it and nothing left of it, so the walk comes back to its
         # north side around its own corner.
-        start = (self._occupied & -self._occupied).bit_length() - 1 + self._base
-        here, walls = start, masks[start]
+        start = (self._occupied & -self._occupied).bit_length() - 1
+        here, walls = start, board[start]
         side, across, ahead, inwards, around = _OUTLINE[0]
         run = best = length = 0
         first = -1  # the run before the first side without a wall, which goes on from the last one
@@ -396,13 +399,13 @@ class Layout(Copied):
                     best = run
                 run = 0
             # At the corner: a tile across turns the outline inwards, one straight on carries it, none turns it around.
-            beyond = get(here + across)
-            if beyond is not None:
+            beyond = board[here + across]
+            if beyond >= _TILE:
                 here, walls = here + across, beyond
                 side, across, ahead, inwards, around = _OUTLINE[inwards]
                 continue
-            beyond = get(here + ahead)
-            if beyond is not None:
+            beyond = board[here + ahead]
+            if beyond >= _TILE:
                 here, walls = here + ahead, beyond
                 continue
             side, across, ahead, inwards, around = _OUTLINE[around]
@@ -429,6 +432,26 @@ class Layout(Copied):
 
     def __hash__(self) -> int:
         return hash(frozenset(self.tiles.items()))
+
+
+def _visit(board: bytes, depths: bytearray, cut: list[int], here: int, parent: int) -> int:
+    """Return the least depth that a walk from here on comes back to; ``cut`` gets the cells that it cannot go around.
+
+    ``depths``: by cell, how many cells the walk to it has, 0 before it. The fountain's parent is any empty cell.
+    """
+    lowest = depth = depths[here] = depths[parent] + 1
+    for step, opposite in _WAYS[board[here]]:
+        there = here + step
+        if there == parent or board[there] & opposite:
+            continue
+        reached = depths[there]
+        if not reached:
+            reached = _visit(board, depths, cut, there, here)
+            if reached >= depth:
+                cut.append(here)
+        if reached < lowest:  # noqa: PLR1730 - min() costs a third of the whole search
+            lowest = reached
+    return lowest
 
 
 def wall_points(longest: int, outline: int, rule: LoopRule) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import repeat
 
 from referee.games.alhambra.money import VALUE, VALUES, irredundant_payments, takings
 from referee.games.alhambra.moves import (
@@ -60,10 +61,10 @@ def actions(position: Position) -> list[Move]:
     layout = position.layouts[position.seat]
     reserve = [(tile, position.tile_set.walls[tile]) for tile in tiles_of(position.reserves[position.seat])]
     for tile, walls in reserve:
-        moves += [_rebuild_add(tile, cell) for cell in layout.placeable_cells(walls)]
+        moves += map(_rebuild_add, repeat(tile), layout.placeable_cells(walls))
     moves += map(_rebuild_remove, layout.removable_cells())
     for tile, walls in reserve:
-        moves += [_rebuild_swap(tile, cell) for cell in layout.swappable_cells(walls)]
+        moves += map(_rebuild_swap, repeat(tile), layout.swappable_cells(walls))
     return moves
 
 
@@ -73,7 +74,7 @@ def disposals(position: Position) -> list[Move]:
     layout = position.layouts[position.seat]
     moves: list[Move] = []
     for tile in tiles:
-        moves += [_place_tile(tile, cell) for cell in layout.placeable_cells(position.tile_set.walls[tile])]
+        moves += map(_place_tile, repeat(tile), layout.placeable_cells(position.tile_set.walls[tile]))
     moves += map(ReserveTile, tiles)
     if position.seats == 2 and position.phase is Phase.PLACE:
         moves += map(GiveTile, tiles)

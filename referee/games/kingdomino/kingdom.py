@@ -52,6 +52,7 @@ _HALVES: Final = tuple(
     (_CELLS[index % 256], _CELLS[(index + step) % 256]) for index in range(STRIDE * STRIDE) for step in _STEPS
 )
 """The cells of a code: 4 times the left half's bit number, and the step to the right half."""
+_PLACES: Final = tuple((*left, *right) for left, right in _HALVES)
 
 _CASTLE_BIT: Final = 1 << index_of(CASTLE)
 
@@ -145,7 +146,8 @@ class Kingdom(Copied):
             areas[terrain] = _joined(areas[terrain], index, crowns)
             touch[terrain] |= _NEAR[index]
         new.area_sets, new._touch = tuple(areas), tuple(touch)
-        room = self.room & ~(1 << first | 1 << second)
+        room = self.room
+        room ^= room & (1 << first | 1 << second)  # sooner done than ``room & ~…``, whose second half is negative
         if self.castle is None:
             windows = _windows(self.frame_size)
             room &= windows[first] & windows[second]
@@ -186,7 +188,7 @@ class Kingdom(Copied):
 
         Of the two encodings of a domino with equal halves, the smaller one.
         """
-        return [(*left, *right) for left, right in map(_HALVES.__getitem__, self.codes(domino))]
+        return [*map(_PLACES.__getitem__, self.codes(domino))]
 
     def fits(self, domino: Domino) -> bool:
         """Return whether there is a legal placement (KDO-13)."""

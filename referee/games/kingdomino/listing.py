@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import repeat
 
 from referee.games.kingdomino.kingdom import halves_of
 from referee.games.kingdomino.moves import ChooseDomino, DiscardDomino, Move, PlaceCastle, PlaceDomino
@@ -35,9 +36,8 @@ def moves(position: Position) -> list[Move]:
         case Phase.PLACE:
             domino = position.due()
             number = domino.number
-            return [_place(number, code) for code in position.kingdoms[position.seat].codes(domino)] or [
-                DiscardDomino(number)
-            ]
+            places = map(_place, repeat(number), position.kingdoms[position.seat].codes(domino))
+            return [*places] or [DiscardDomino(number)]
     return []
 
 
