@@ -21,6 +21,7 @@ MODULE = "tile_referee_compiled"
 PACKAGES = ("referee/games", "referee/log", "referee/wire")
 LEFT_OUT = ("__init__.py", "registry.py")
 """Not worth the while."""
+_LAZY_NO_MORE = "Treating generator comprehension as list"
 SETUP = """\
 import sys
 from mypyc.build import mypycify
@@ -75,7 +76,11 @@ def build() -> Path:
     (work / f"{MODULE}.py").write_text(f'"""What the compiled core was made from."""\n\nSOURCES = {compiled!r}\n')
     (work / "setup.py").write_text(SETUP)
     words = [NAME, version("tile-referee"), MODULE, str(ROOT / "pyproject.toml"), *compiled]
-    subprocess.run([sys.executable, "setup.py", *words], cwd=work, check=True)  # noqa: S603 - our own words
+    command = [sys.executable, "setup.py", *words]
+    done = subprocess.run(command, cwd=work, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)  # noqa: S603 - our own words
+    # A generator that mypyc makes a list of takes the time and the memory of all that it would ever give.
+    if done.returncode or _LAZY_NO_MORE in done.stdout:
+        sys.exit(f"{done.stdout}\nThe core was not compiled: see above.")
     (wheel,) = OUT.glob("*.whl")
     return wheel
 

@@ -100,8 +100,10 @@ class Keyring:
     def signer(self, author: Author, intent: bytes, signature: bytes) -> PublicKey | None:
         """Return which of the author's keys made the signature; the oldest if none did, None if it has no key."""
         keys = self.keys_of(author)
-        made = (key for key in keys[1:] if key.is_signed(intent_encoding(intent), signature))
-        return next(made, keys[0] if keys else None)
+        for key in keys[1:]:
+            if key.is_signed(intent_encoding(intent), signature):
+                return key
+        return keys[0] if keys else None
 
     def check(self, signed: SignedIntent | log_pb2.Signed | log_pb2.Refused, intent: log_pb2.Intent) -> None:
         """Raise ``LogError`` unless a key of the author signed these bytes.

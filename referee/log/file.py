@@ -30,9 +30,9 @@ from referee.log.v1 import log_pb2
 from referee.wire import strict
 
 # Numbers: each is asked for with every frame, and a member of an enumeration takes longer to find than to compare.
-_HEADER, _ENTRY, _CHECKPOINT, _KEYSET, _END = (
+_HEADER, _ENTRY, _CHECKPOINT, _KEYSET, _END = [
     int(kind) for kind in (FrameType.HEADER, FrameType.ENTRY, FrameType.CHECKPOINT, FrameType.KEYSET, FrameType.END)
-)
+]
 
 
 class Order:
@@ -67,7 +67,7 @@ class Order:
             raise LogError(Code.UNSUPPORTED, "key sets are not offered by this version", offset=frame.offset)
         before = _BEFORE[kind]
         if last not in before:
-            names = ("MAGIC" if each is None else FrameType(each).name for each in before)
+            names = ["MAGIC" if each is None else FrameType(each).name for each in before]
             raise self._misplaced(frame, f"it after {' or '.join(names)}")
         if kind == _ENTRY:
             if self.entries == MAX_ENTRIES:

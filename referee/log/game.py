@@ -159,9 +159,9 @@ class LoggedGame:
     def missing(self) -> tuple[int, ...]:
         """Return the seats that have to join, or to reveal their seeds, before play can begin."""
         if self.phase is Phase.JOINING:
-            there = (seat for seat, scribed in enumerate(self.scribed) if not scribed and seat not in self.joins)
+            there = [seat for seat, scribed in enumerate(self.scribed) if not scribed and seat not in self.joins]
         elif self.phase is Phase.REVEALING:
-            there = (seat for seat in self.dealing if seat not in self.deal.seeds)
+            there = [seat for seat in self.dealing if seat not in self.deal.seeds]
         else:
             return ()
         return tuple([seat for seat in there if seat not in self.arbitration.out])

@@ -180,7 +180,7 @@ class Codec:
         if options.max_turns != default.max_turns:
             message.max_turns = options.max_turns
         if options.slot_currencies != default.slot_currencies:
-            message.slot_currencies.extend(c + 1 for c in options.slot_currencies)  # type: ignore[misc]
+            message.slot_currencies.extend([c + 1 for c in options.slot_currencies])  # type: ignore[misc]
         return message.SerializeToString(deterministic=True)
 
     def decode_components(self, data: bytes) -> TileSet:

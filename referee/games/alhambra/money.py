@@ -110,7 +110,7 @@ def irredundant_payments(counts: bytes, cost: int) -> tuple[tuple[int, ...], ...
 def takings(row: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
     """Return every choice of cards from the row (ALH-C1): one, or several of 5 together; sorted, none twice."""
     small = [kind for kind in row if VALUE[kind] < TAKE_LIMIT]
-    together = (
+    together = [
         cards for size in range(2, len(small) + 1) for cards in combinations(small, size) if total(cards) <= TAKE_LIMIT
-    )
-    return tuple(sorted({*((kind,) for kind in row), *together}))
+    ]
+    return tuple(sorted({*[(kind,) for kind in row], *together}))

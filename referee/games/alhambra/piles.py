@@ -73,8 +73,10 @@ def _even_places(stack: int, turned: int, a_at: int, b_at: int) -> int:
     """Return in how many ways A and B can lie, over all even splits: where they came, or below what was turned."""
     return sum(
         prod(
-            first <= at <= last if at >= 0 else max(0, last + 1 - max(first, turned))
-            for at, (first, last) in zip((a_at, b_at), card_windows(split), strict=True)
+            [
+                first <= at <= last if at >= 0 else max(0, last + 1 - max(first, turned))
+                for at, (first, last) in zip((a_at, b_at), card_windows(split), strict=True)
+            ]
         )
         for split in splits(stack)
     )

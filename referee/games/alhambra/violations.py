@@ -17,7 +17,7 @@ _NEIGHBOURS = ((0, -1), (1, 0), (0, 1), (-1, 0))
 
 def _around(cell: Cell) -> Iterable[tuple[int, Cell]]:
     """Return the four sides: (bit of the wall mask, neighbour)."""
-    return ((1 << i, (cell[0] + dx, cell[1] + dy)) for i, (dx, dy) in enumerate(_NEIGHBOURS))
+    return [(1 << i, (cell[0] + dx, cell[1] + dy)) for i, (dx, dy) in enumerate(_NEIGHBOURS)]
 
 
 def _walls_at(layout: Layout, cell: Cell) -> int | None:
@@ -115,7 +115,7 @@ def hole_violations(occupied: int, before: int = 0) -> list[Violation]:
 
     ``before``: cells that were shut in already, which are left out.
     """
-    inside, cornered = (cells & ~before for cells in pockets(occupied))
+    inside, cornered = [cells & ~before for cells in pockets(occupied)]
     found = []
     if shut := inside & ~cornered:
         found.append(Violation("ALH-A5", tuple(cells_of(shut))))

@@ -25,7 +25,8 @@ def outcomes(position: Position) -> Iterator[tuple[Outcome, int]]:
                 yield FirstOrder(clockwise(seat, position.seats)), 1
         else:
             orders = Counter(permutations(all_kings(position.seats)))
-            yield from ((FirstOrder(order), ways) for order, ways in sorted(orders.items()))
+            for order, ways in sorted(orders.items()):
+                yield FirstOrder(order), ways
     elif position.phase is Phase.LINE:
         for numbers in combinations(numbers_of(position.unseen), position.line_size()):
             yield Line(numbers), 1

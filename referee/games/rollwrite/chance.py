@@ -28,7 +28,7 @@ MOST_AGAIN: Final = 3
 
 
 def outcomes(position: Position) -> Iterator[tuple[Outcome, int]]:
-    """Return what can come next, with weights as the likelihoods are: lazily, the shortest lists of rolls first.
+    """Yield what can come next, with weights as the likelihoods are: lazily, the shortest lists of rolls first.
 
     RNW-1, RNW-23: what does not count is rolled again, as often as it takes. Lists with up to ``MOST_AGAIN`` such rolls
     are here; longer ones are legal, too, and lead to the position of the list without such rolls, as all do.
@@ -36,24 +36,27 @@ def outcomes(position: Position) -> Iterator[tuple[Outcome, int]]:
     phase, due = position.phase, position.to_roll
     match phase:
         case Phase.START_SEAT:
-            return ((StartSeat(seat), 1) for seat in range(position.seats))
+            for seat in range(position.seats):
+                yield StartSeat(seat), 1
         case Phase.START_BUILDINGS:
-            return ((StartBuildings(position.seat, rolls), weight) for rolls, weight in _with_repeats(_start_buildings))
+            for rolls, weight in _with_repeats(_start_buildings):
+                yield StartBuildings(position.seat, rolls), weight
         case Phase.VIRTUAL_START:
-            return ((VirtualBuildings(position.player, rolls), 1) for rolls in product(ROLLS, repeat=START_BUILDINGS))
+            for rolls in product(ROLLS, repeat=START_BUILDINGS):
+                yield VirtualBuildings(position.player, rolls), 1
         case Phase.START_DICE:
-            return ((StartDice(position.seat, rolls), 1) for rolls in product(ROLLS, repeat=due))
+            for rolls in product(ROLLS, repeat=due):
+                yield StartDice(position.seat, rolls), 1
         case Phase.DICE:
-            return ((Dice(rolls), 1) for rolls in product(ROLLS, repeat=due))
+            for rolls in product(ROLLS, repeat=due):
+                yield Dice(rolls), 1
         case Phase.VIRTUAL:
             full: list[Roll] = []
             free: list[Roll] = []
             for roll in ROLLS:
                 (full if position.is_full(position.player, position.sheet.type_at(*roll)) else free).append(roll)
-            lists = _with_repeats(lambda again: product(*([full] * again), free))
-            return ((VirtualBuildings(position.player, rolls), weight) for rolls, weight in lists)
-        case _:
-            return iter(())
+            for rolls, weight in _with_repeats(lambda again: product(*([full] * again), free)):
+                yield VirtualBuildings(position.player, rolls), weight
 
 
 def _with_repeats(lists: Callable[[int], Iterable[Rolls]]) -> Iterator[tuple[Rolls, int]]:
