@@ -308,9 +308,9 @@ NAMES = {
     "submit": "SubmitIntent",
     "unary": "bare unary echo",
 }
-PLAY = {1: 0.33, 32: 0.28}
-COMPOSITE = {1: None, 32: 0.75}
-SUBMIT = {1: 0.42, 32: 0.30}
+PLAY = {1: 0.33, 32: 0.32}
+COMPOSITE = {1: 0.75, 32: 0.70}
+SUBMIT = {1: 0.42, 32: 0.42}
 
 
 def figures() -> Iterator[Figure]:
