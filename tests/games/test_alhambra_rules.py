@@ -940,7 +940,9 @@ def test_the_longest_wall_counts_a_point_a_side() -> None:
     Mutation(
         "layout.Layout._walk_outline",
         "return max(best, first + run), length",
-        "return max(best, first + run) + sum(w & S and masks.get(i + _DOWN, 0) & N for i, w in masks.items()), length",
+        "return max(best, first + run) + sum("
+        "w >= _TILE and w & S and board[i + _DOWN] >= _TILE and board[i + _DOWN] & N for i, w in enumerate(board)"
+        "), length",
     ),
 )
 def test_a_wall_between_two_tiles_counts_nothing() -> None:
@@ -948,7 +950,10 @@ def test_a_wall_between_two_tiles_counts_nothing() -> None:
     assert position(boards=[board]).wall(0) == 0
 
 
-@mutated("ALH-B3", Mutation("layout.Layout._walls", "self._masks[_ORIGIN] = 0", "self._masks[_ORIGIN] = N | E | S | W"))
+@mutated(
+    "ALH-B3",
+    Mutation("layout.Layout._walls", "board[_ORIGIN - base] = _TILE", "board[_ORIGIN - base] = _TILE | N | E | S | W"),
+)
 def test_the_fountain_s_sides_break_a_wall() -> None:
     assert position().wall(0) == 0
     row = {(-1, 0): "pavilion-6-N", (1, 0): "garden-10-N"}

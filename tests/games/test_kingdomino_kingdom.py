@@ -114,7 +114,7 @@ SLIPS = {
         "kingdom.Kingdom.placed", "windows[first] & windows[second]", "windows[first]"
     ),
     "an area forgets those that it does not join": Mutation("kingdom._joined", "apart.append(area)", "pass"),
-    "taken cells may be covered": Mutation("kingdom.Kingdom.placed", "~(1 << first | 1 << second)", "~(1 << first)"),
+    "taken cells may be covered": Mutation("kingdom.Kingdom.placed", "(1 << first | 1 << second)", "(1 << first)"),
     "the castle has no touch": Mutation("kingdom.Kingdom.__init__", "(_NEAR[index_of(CASTLE)],)", "(0,)"),
 }
 
