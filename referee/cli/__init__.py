@@ -22,7 +22,7 @@ from referee.cli import output
 from referee.cli.failure import EXIT_FAILED, EXIT_USAGE, Failure
 
 PANELS = {
-    "The referee": ("serve", "keys", "new", "abort", "games", "token", "status", "recover"),
+    "The referee": ("serve", "web", "keys", "new", "abort", "games", "token", "status", "recover"),
     "Playing": ("bot", "change-key", "resign", "take-back", "consent", "protest", "appeal", "call"),
     "Arbiters": ("arbiter", "rule", "docket"),
     "Games and their logs": (

@@ -8,7 +8,7 @@ from typing import Final
 from referee.games.alhambra import State
 from referee.games.alhambra.layout import Layout
 from referee.games.alhambra.outline import Side, longest_wall
-from referee.games.alhambra.tiles import TYPES, E, N, S, W
+from referee.games.alhambra.tiles import TYPES, E, N, S, TileSet, W, tile_set
 from referee.games.game import Cell
 from referee.render.buildings import COLOURS, definitions, symbol
 from referee.render.svg import CELL, HEAD, INK, MARGIN, PALE, numbers, picture, shadow, words
@@ -116,21 +116,39 @@ def _ground(x: int, y: int, fill: str, line: str) -> str:
 
 
 def _fountain() -> str:
+    return f"<g><title>fountain at 0,0</title>{_drawn_fountain()}</g>"
+
+
+def _drawn_fountain() -> str:
     return (
-        "<g><title>fountain at 0,0</title>"
-        + _ground(0, 0, "#efe6d2", "#8d7a5c")
+        _ground(0, 0, "#efe6d2", "#8d7a5c")
         + '<circle cx="50" cy="50" r="43" fill="#f9f4e8" stroke="#d3c19c" stroke-width="2"/>'
-        + '<use href="#alh-fountain" x="19" y="17" width="62" height="62"/></g>'
+        + '<use href="#alh-fountain" x="19" y="17" width="62" height="62"/>'
     )
 
 
 def _tile(layout: Layout, cell: Cell, tile: int) -> str:
-    type_ = TYPES[layout.tile_set.types[tile]]
-    colours = COLOURS[type_]
-    walls = [side for side in (N, E, S, W) if layout.tile_set.walls[tile] & side]
     x, y = cell[0] * CELL, cell[1] * CELL
+    name = layout.tile_set.names[tile]
+    drawn = _drawn_tile(layout.tile_set, tile)
+    return f'<g transform="translate({x} {y})"><title>{name} at {cell[0]},{cell[1]}</title>{drawn}</g>'
+
+
+def pieces() -> str:
+    """Return definitions for a page to draw boards with: ``alh-piece-fountain``, ``alh-piece-garden-10-N`` and so on,
+    each a cell of 100 by 100.
+    """
+    tiles = tile_set()
+    drawn = {"fountain": _drawn_fountain()} | {name: _drawn_tile(tiles, n) for n, name in enumerate(tiles.names)}
+    symbols = (f'<symbol id="alh-piece-{name}" viewBox="0 0 {CELL} {CELL}">{each}</symbol>' for name, each in drawn.items())
+    return f"<defs>\n{definitions()}{symbol('fountain', _FOUNTAIN)}" + "\n".join(symbols) + "</defs>"
+
+
+def _drawn_tile(tiles: TileSet, tile: int) -> str:
+    type_ = TYPES[tiles.types[tile]]
+    colours = COLOURS[type_]
+    walls = [side for side in (N, E, S, W) if tiles.walls[tile] & side]
     drawn = [
-        f'<g transform="translate({x} {y})"><title>{layout.tile_set.names[tile]} at {cell[0]},{cell[1]}</title>',
         _ground(0, 0, f"url(#alh-ground-{type_})", colours.ink),
         f'<use href="#alh-{type_}" x="27" y="22" width="52" height="52"/>',
         words(50, 85.5, type_, 11, colour=colours.ink),
@@ -141,8 +159,7 @@ def _tile(layout: Layout, cell: Cell, tile: int) -> str:
         drawn.append(f'<path d="{joints}" fill="none" stroke="#7d6a5a" stroke-width="1"/>')
     drawn += [
         f'<circle cx="23.5" cy="23.5" r="11.5" fill="#fff8e6" stroke="{colours.ink}" stroke-width="1.8"/>',
-        words(23.5, 28.8, str(layout.tile_set.costs[tile]), 15, colour=colours.ink, bold=True),
-        "</g>",
+        words(23.5, 28.8, str(tiles.costs[tile]), 15, colour=colours.ink, bold=True),
     ]
     return "".join(drawn)
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from referee.games.game import Cell
 from referee.games.kingdomino import State
-from referee.games.kingdomino.dominoes import TERRAINS, Domino, DominoSet, Half
+from referee.games.kingdomino.dominoes import MOST_CROWNS, TERRAINS, Domino, DominoSet, Half
 from referee.games.kingdomino.kingdom import Kingdom
 from referee.render.kingdomino.board import Board, board
 from referee.render.kingdomino.icons import definitions
@@ -81,11 +81,27 @@ def _frame(drawn: Board) -> Iterable[str]:
 
 
 def _castle() -> str:
+    return f"<g><title>castle at 0,0</title>{_drawn_castle()}</g>"
+
+
+def _drawn_castle() -> str:
     return (
-        f'<g><title>castle at 0,0</title><use href="#kdo-castle" width="{CELL}" height="{CELL}"/>'
+        f'<use href="#kdo-castle" width="{CELL}" height="{CELL}"/>'
         f'<rect x="2" y="2" width="{CELL - 4}" height="{CELL - 4}" rx="6" fill="none" stroke="{INK}"'
-        ' stroke-width="3"/></g>'
+        ' stroke-width="3"/>'
     )
+
+
+def pieces() -> str:
+    """Return definitions for a page to draw boards with: ``kdo-piece-castle``, and ``kdo-piece-mine-2`` for a square
+    with two crowns, each a cell of 100 by 100.
+    """
+    drawn = {"castle": _drawn_castle()} | {
+        f"{TERRAINS[half.terrain]}-{half.crowns}": _half(half, 0, 0)
+        for half in (Half(terrain, crowns) for terrain in range(len(TERRAINS)) for crowns in range(MOST_CROWNS + 1))
+    }
+    symbols = (f'<symbol id="kdo-piece-{name}" viewBox="0 0 {CELL} {CELL}">{each}</symbol>' for name, each in drawn.items())
+    return definitions() + "\n<defs>" + "\n".join(symbols) + "</defs>"
 
 
 def _domino(domino: Domino, left: Cell, right: Cell) -> str:

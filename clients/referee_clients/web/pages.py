@@ -1,0 +1,81 @@
+"""The pages: whole HTML documents from one frame, and the files that they use, read once."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any, Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from referee.games import registry
+from referee.render import alhambra, kingdomino
+from referee_clients.web.components import components
+from referee_clients.web.errors import Refusal
+
+_STATIC: Final = files(__package__) / "static"
+_TYPES: Final = {
+    ".mjs": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".json": "application/json",
+    ".svg": "image/svg+xml",
+}
+
+
+def static_files() -> dict[str, bytes]:
+    """Return every file that pages use, by its path below ``/static/``."""
+    found = {"components.json": json.dumps(components(), separators=(",", ":")).encode()}
+
+    def collect(folder: Any, prefix: str) -> None:
+        for entry in folder.iterdir():
+            if entry.is_dir():
+                collect(entry, f"{prefix}{entry.name}/")
+            elif any(entry.name.endswith(ending) for ending in _TYPES):
+                found[prefix + entry.name] = entry.read_bytes()
+
+    collect(_STATIC, "")
+    return found
+
+
+def routes() -> list[Route]:
+    """Return pages and files."""
+    held = static_files()
+    tags = {path: f'"{sha256(data).hexdigest()[:32]}"' for path, data in held.items()}
+    words: dict[str, str] = json.loads(held["words/en.json"])
+    frame = Environment(
+        loader=PackageLoader(__package__, "templates"), autoescape=select_autoescape(["j2"]), undefined=StrictUndefined
+    )
+    frame.globals["w"] = words.__getitem__
+    drawings = Markup(alhambra.pieces() + kingdomino.pieces())  # noqa: S704 - ours, of no input
+
+    def page(path: str, template: str, **values: Any) -> Route:
+        document = frame.get_template(template).render(**values)
+
+        async def answer(_request: Request) -> Response:
+            return HTMLResponse(document, headers={"Cache-Control": "no-cache"})
+
+        return Route(path, answer)
+
+    async def static(request: Request) -> Response:
+        path = request.path_params["path"]
+        if path not in held:
+            raise Refusal(404, "NOT_FOUND", "There is no such file.")
+        headers = {"ETag": tags[path], "Cache-Control": "no-cache"}
+        if request.headers.get("if-none-match") == tags[path]:
+            return Response(status_code=304, headers=headers)
+        ending = path[path.rindex(".") :]
+        return Response(held[path], headers=headers, media_type=_TYPES[ending])
+
+    rules = {name: registry.get(name).catalogue for name in registry.names()}
+    return [
+        Route("/static/{path:path}", static),
+        page("/", "home.html.j2", here="home"),
+        page("/position", "position.html.j2", here="position", drawings=drawings),
+        page("/rules", "rules.html.j2", here="rules", rules=rules),
+        *(page(f"/rules/{name}", "rules_of.html.j2", here="rules", name=name, rules=rules[name]) for name in rules),
+    ]

@@ -1,0 +1,92 @@
+"""Judging positions: questions from pages, answered by limited workers of the gateway's own."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Final
+
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from referee.notation.lines import parse_object
+from referee.notation.strict_json import QueryError
+from referee.workers.errors import BadQuestion
+from referee.workers.pool import WorkerFailed, Workers
+from referee_clients.web.errors import Refusal
+
+MAX_BODY_BYTES: Final = 20 << 10
+MODULE: Final = "referee_clients.web.judge"
+MEMORY_MIB: Final = 512
+_ANSWER_S: Final = 5.0
+"""For one question; nearly all take less than a hundredth of a second."""
+
+
+class Judge:
+    """Asks the workers; at most ``at_once`` questions have one, the others wait their turn."""
+
+    def __init__(self, *, at_once: int = 1, waiting: int = 64) -> None:
+        self.workers = Workers(MODULE, memory_mib=MEMORY_MIB)
+        self._turn = asyncio.Semaphore(at_once)
+        self._room = waiting + at_once
+
+    async def answer(self, question: bytes) -> bytes:
+        """Return the answer as JSON. Raise ``Refusal``."""
+        if not self._room:
+            raise Refusal(503, "BUSY", "The position was not judged: too many others wait.", retry_after_s=1)
+        self._room -= 1
+        try:
+            async with self._turn:
+                return await self._ask(question)
+        finally:
+            self._room += 1
+
+    async def _ask(self, question: bytes) -> bytes:
+        until_s = asyncio.get_running_loop().time() + _ANSWER_S
+        answers = self.workers.ask("judge", question, until_s=until_s)
+        try:
+            return b"".join([part async for part in answers if part is not None])
+        except (WorkerFailed, BadQuestion) as error:
+            raise Refusal(503, "NO_ANSWER", f"The position was not judged: {error}.", retry_after_s=1) from error
+        finally:
+            await answers.aclose()
+
+    async def stop(self) -> None:
+        """End the workers."""
+        await self.workers.stop()
+
+
+def routes(judge: Judge) -> list[Route]:
+    """Return where positions are judged."""
+
+    async def position(request: Request) -> Response:
+        """Answer a question as ``referee inspect`` would."""
+        if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+            raise Refusal(415, "WRONG_TYPE", "Nothing was judged: expected Content-Type: application/json.")
+        question = await body_of(request)
+        _check(question)
+        answer = await judge.answer(question)
+        return Response(answer, media_type="application/json")
+
+    return [Route("/api/v1/position", position, methods=["POST"])]
+
+
+def _check(question: bytes) -> dict[str, Any]:
+    """Refuse here what is no question at all, without a worker."""
+    try:
+        return parse_object(question)
+    except QueryError as error:
+        raise Refusal(400, "INVALID_ARGUMENT", f"Nothing was judged: {error}.", {"field": "body"}) from error
+
+
+async def body_of(request: Request, most: int = MAX_BODY_BYTES) -> bytes:
+    """Return the body. Raise ``Refusal`` if it is longer than ``most`` bytes, without reading the rest."""
+    found = bytearray()
+    try:
+        async for part in request.stream():
+            found += part
+            if len(found) > most:
+                raise Refusal(413, "TOO_LARGE", f"Nothing was done: the request is longer than {most} bytes.")
+    except ClientDisconnect as error:
+        raise Refusal(400, "INVALID_ARGUMENT", "The request ended in the middle.") from error
+    return bytes(found)

@@ -1,0 +1,89 @@
+// A board for everybody: one grid, by finger, mouse, keyboard and screen reader.
+//
+// One cell is in the tab order; arrows move, Home and End go along a row, Enter and Space choose, N goes to the next
+// cell where something may go.
+
+import { h } from "./dom.mjs";
+
+const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+
+/** The grid's element, with `show(model)`.
+ *
+ * A model: `left`, `top`, `columns`, `rows`, and `cell(x, y)` to `{label, picture, marks}`: marks are words of the style
+ * sheet, `legal` and `broken` among them; a cell without a picture is empty.
+ */
+export const grid = (label, choose) => {
+  const element = h("div", { role: "grid", "aria-label": label, class: "grid", onkeydown: pressed, onclick: clicked });
+  let at = [0, 0];
+  let shown = null;
+
+  const find = (x, y) => element.querySelector(`[data-cell="${x},${y}"]`);
+  const within = (x, y) => x >= shown.left && y >= shown.top && x < shown.left + shown.columns && y < shown.top + shown.rows;
+
+  const go = (x, y) => {
+    if (!within(x, y)) return;
+    find(...at)?.setAttribute("tabindex", "-1");
+    at = [x, y];
+    const cell = find(x, y);
+    cell.setAttribute("tabindex", "0");
+    cell.focus();
+  };
+
+  function clicked(event) {
+    const cell = event.target.closest("[data-cell]");
+    if (!cell) return;
+    const [x, y] = cell.dataset.cell.split(",").map(Number);
+    go(x, y);
+    choose(x, y);
+  }
+
+  function pressed(event) {
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    const [x, y] = at;
+    if (event.key in STEPS) go(x + STEPS[event.key][0], y + STEPS[event.key][1]);
+    else if (event.key === "Home") go(shown.left, y);
+    else if (event.key === "End") go(shown.left + shown.columns - 1, y);
+    else if (event.key === "Enter" || event.key === " ") choose(x, y);
+    else if (event.key === "n" || event.key === "N") next();
+    else return;
+    event.preventDefault();
+  }
+
+  const next = () => {
+    const legal = [...element.querySelectorAll(".legal")];
+    const here = legal.findIndex((cell) => cell.dataset.cell === at.join());
+    if (legal.length) go(...legal[(here + 1) % legal.length].dataset.cell.split(",").map(Number));
+  };
+
+  const show = (model) => {
+    const focused = element.contains(document.activeElement);
+    shown = model;
+    if (!within(...at)) at = [Math.max(model.left, Math.min(0, model.left + model.columns - 1)), Math.max(model.top, Math.min(0, model.top + model.rows - 1))];
+    element.style.setProperty("--columns", model.columns);
+    const rows = [];
+    for (let y = model.top; y < model.top + model.rows; y++) {
+      const row = h("div", { role: "row" });
+      for (let x = model.left; x < model.left + model.columns; x++) {
+        const { label: said, picture, marks = [] } = model.cell(x, y);
+        row.append(
+          h(
+            "div",
+            {
+              role: "gridcell",
+              "data-cell": `${x},${y}`,
+              "aria-label": said,
+              tabindex: x === at[0] && y === at[1] ? "0" : "-1",
+              class: ["cell", ...(picture ? [] : ["empty"]), ...marks].join(" "),
+            },
+            picture,
+          ),
+        );
+      }
+      rows.push(row);
+    }
+    element.replaceChildren(...rows);
+    if (focused) find(...at)?.focus();
+  };
+
+  return { element, show, focus: () => find(...at)?.focus() };
+};

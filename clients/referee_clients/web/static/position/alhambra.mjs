@@ -1,0 +1,152 @@
+// An Alhambra that is put together: tiles by cell, a tile in the hand.
+
+import { drawing, h } from "../dom.mjs";
+import { w } from "../words.mjs";
+
+const REACH = 55;
+
+const words = (tile) => {
+  const sides = [...tile.walls].join(" ");
+  const walls = { 0: "none", 1: "one" }[tile.walls.length] ?? "many";
+  return w("alhambra.tile", { type: w(`type.${tile.type}`), cost: tile.cost, walls: w(`alhambra.walls.${walls}`, { sides }) });
+};
+
+/** The editor's knowledge of the game. `state`: {tiles: {"x,y": name}, hand, oneLess}. */
+export const alhambra = ({ tiles, types }) => {
+  const byName = new Map(tiles.map((tile) => [tile.name, tile]));
+  let type = types[0];
+
+  const cells = (state) => Object.keys(state.tiles).map((key) => key.split(",").map(Number));
+
+  return {
+    empty: () => ({ tiles: {}, hand: null, oneLess: false }),
+
+    /** As the link has it: `0,-1:tower-8-NES;…`, the tile in the hand behind a plus sign. */
+    write: (state) =>
+      [
+        ...Object.entries(state.tiles).map(([cell, tile]) => `${cell}:${tile}`),
+        ...(state.hand ? [`+${state.hand}`] : []),
+        ...(state.oneLess ? ["one_less"] : []),
+      ].join(";"),
+
+    read: (text) => {
+      const state = { tiles: {}, hand: null, oneLess: false };
+      const seen = new Set();
+      const take = (name) => {
+        if (!byName.has(name) || seen.has(name)) return null;
+        seen.add(name);
+        return name;
+      };
+      for (const part of text.split(";").filter(Boolean)) {
+        const [, cell, name] = /^(-?\d{1,2},-?\d{1,2}):(.+)$/.exec(part) ?? [];
+        if (part === "one_less") state.oneLess = true;
+        else if (part.startsWith("+") && !state.hand) state.hand = take(part.slice(1));
+        else if (cell && cell !== "0,0" && !(cell in state.tiles)) state.tiles[cell] = take(name);
+        else return null;
+      }
+      const all = [...Object.values(state.tiles), ...(text.includes("+") ? [state.hand] : [])];
+      return all.includes(null) || cells(state).some(([x, y]) => Math.max(Math.abs(x), Math.abs(y)) > REACH) ? null : state;
+    },
+
+    question: (state) => ({
+      game: "alhambra",
+      layout: state.tiles,
+      ...(state.hand ? { tile: state.hand } : {}),
+      ...(state.oneLess ? { options: { loop_rule: "one_less" } } : {}),
+    }),
+
+    isEmpty: (state) => Object.keys(state.tiles).length === 0,
+
+    hand: (state) => state.hand && words(byName.get(state.hand)),
+    handPicture: (state) => drawing([[`alh-piece-${state.hand}`, 0, 0]]),
+
+    /** Lay the tile of the hand; what lay there comes into the hand. */
+    choose: (state, x, y) => {
+      const cell = `${x},${y}`;
+      if (cell === "0,0" || (!state.hand && !state.tiles[cell])) return null;
+      const { [cell]: taken = null, ...others } = state.tiles;
+      return { ...state, tiles: state.hand ? { ...others, [cell]: state.hand } : others, hand: taken };
+    },
+
+    model: (state, answer) => {
+      const all = [[0, 0], ...cells(state)];
+      const [xs, ys] = [all.map(([x]) => x), all.map(([, y]) => y)];
+      const [left, top] = [Math.max(-REACH, Math.min(...xs, -1) - 1), Math.max(-REACH, Math.min(...ys, -1) - 1)];
+      const columns = Math.min(REACH, Math.max(...xs, 1) + 1) - left + 1;
+      const rows = Math.min(REACH, Math.max(...ys, 1) + 1) - top + 1;
+      const legal = new Set([...(answer?.placements ?? []), ...(answer?.swappable ?? [])].map(String));
+      const broken = new Map();
+      for (const { rule, cells: where } of answer?.violations ?? [])
+        for (const cell of where) broken.set(String(cell), [...(broken.get(String(cell)) ?? []), rule]);
+      const cell = (x, y) => {
+        const key = `${x},${y}`;
+        const tile = byName.get(state.tiles[key]);
+        const isFountain = key === "0,0";
+        const marks = [...(legal.has(key) ? ["legal"] : []), ...(broken.has(key) ? ["broken"] : [])];
+        const label = [
+          w("cell", { x, y }),
+          isFountain ? w("alhambra.fountain") : tile ? words(tile) : w("cell.empty"),
+          ...(legal.has(key) ? [w("cell.legal")] : []),
+          ...(broken.has(key) ? [w("cell.broken", { rules: broken.get(key).join(", ") })] : []),
+        ].join(", ");
+        const id = isFountain ? "fountain" : tile?.name;
+        return { label, marks, picture: id ? drawing([[`alh-piece-${id}`, 0, 0]]) : null };
+      };
+      return { left, top, columns, rows, cell };
+    },
+
+    /** What can be taken into the hand. */
+    palette: (state, take, again) => {
+      const used = new Set(Object.values(state.tiles));
+      const kinds = types.map((each) =>
+        h(
+          "button",
+          { type: "button", "aria-pressed": String(each === type), onclick: () => again(() => (type = each)) },
+          w(`type.${each}`),
+        ),
+      );
+      const pieces = tiles
+        .filter((tile) => tile.type === type && !used.has(tile.name))
+        .map((tile) =>
+          h(
+            "button",
+            {
+              type: "button",
+              class: "piece",
+              "aria-label": words(tile),
+              "aria-pressed": String(state.hand === tile.name),
+              onclick: () => take({ ...state, hand: state.hand === tile.name ? null : tile.name }),
+            },
+            drawing([[`alh-piece-${tile.name}`, 0, 0]]),
+          ),
+        );
+      return [
+        h("div", { role: "group", "aria-label": w("alhambra.type"), class: "kinds" }, kinds),
+        h("div", { role: "group", "aria-label": w("alhambra.palette"), class: "pieces-to-choose" }, pieces),
+      ];
+    },
+
+    settings: (state, change) => [
+      h(
+        "label",
+        {},
+        h("input", { type: "checkbox", checked: state.oneLess, onchange: (event) => change({ ...state, oneLess: event.target.checked }) }),
+        w("alhambra.one_less"),
+      ),
+    ],
+
+    facts: (answer) => [
+      ...("wall" in answer ? [[w("alhambra.wall"), answer.wall]] : []),
+      ...(Object.keys(answer.counts).length
+        ? [[w("alhambra.tiles"), Object.entries(answer.counts).map(([name, n]) => `${w(`type.${name}`)} ${n}`).join(", ")]]
+        : []),
+      ...("removable" in answer ? [[w("alhambra.removable"), answer.removable.map((cell) => cell.join()).join("  ") || "–"]] : []),
+    ],
+
+    about: (state, answer) => {
+      if (!state.hand || !answer.placements) return [];
+      const [n, m] = [answer.placements.length, answer.swappable.length];
+      return [h("p", {}, w(n + m ? "alhambra.fits" : "alhambra.fits.none", { piece: words(byName.get(state.hand)), n, m }))];
+    },
+  };
+};

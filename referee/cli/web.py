@@ -1,0 +1,54 @@
+"""``referee web``: the pages, for browsers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+from urllib.parse import urlsplit
+
+import typer
+
+from referee.cli.arguments import address
+from referee.cli.failure import EXIT_USAGE, Failure
+
+
+def web(
+    listen: Annotated[
+        str, typer.Option(metavar="HOST:PORT", help="Address to listen on; port 0 picks a free port.")
+    ] = "127.0.0.1:8080",
+    origin: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="URL",
+            help="An address under which people reach the pages by name, such as https://club.example. Can be "
+            "repeated. Numeric addresses and localhost need none.",
+            show_default=False,
+        ),
+    ] = None,
+    tls_cert: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Speak TLS with this certificate and its chain (PEM).")
+    ] = None,
+    tls_key: Annotated[Path | None, typer.Option(metavar="FILE", help="The certificate's private key (PEM).")] = None,
+) -> None:
+    """Serve pages to browsers until Ctrl-C or SIGTERM: judge a position, read the rules.
+
+    On /position anybody can put an Alhambra, a kingdom or a sheet together and see whether it is legal, what it scores
+    and where a piece may go. Nothing is stored: the position is in the page's link.
+
+    Exit codes: 0 stopped; 1 the address or the certificate cannot be used; 2 wrong usage.
+
+    Example: `referee web --listen 0.0.0.0:8080`, for phones in the same network
+    """
+    from referee_clients.web.server import CannotServe, serve  # noqa: PLC0415 - no other command needs it
+
+    host, port = address("--listen", listen)
+    if (tls_cert is None) != (tls_key is None):
+        raise Failure("--tls-cert and --tls-key belong together; expected both or neither", EXIT_USAGE)
+    for each in origin or ():
+        parts = urlsplit(each)
+        if parts.scheme not in ("http", "https") or not parts.netloc or parts.path.strip("/") or parts.query:
+            raise Failure(f"--origin {each!r}: expected http:// or https:// and a name, such as https://club.example", EXIT_USAGE)
+    try:
+        serve(host, port, origins=origin or (), certificate=tls_cert, key=tls_key)
+    except CannotServe as error:
+        raise Failure(str(error)) from error
