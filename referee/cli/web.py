@@ -47,7 +47,9 @@ def web(
     for each in origin or ():
         parts = urlsplit(each)
         if parts.scheme not in ("http", "https") or not parts.netloc or parts.path.strip("/") or parts.query:
-            raise Failure(f"--origin {each!r}: expected http:// or https:// and a name, such as https://club.example", EXIT_USAGE)
+            raise Failure(
+                f"--origin {each!r}: expected http:// or https:// and a name, such as https://club.example", EXIT_USAGE
+            )
     try:
         serve(host, port, origins=origin or (), certificate=tls_cert, key=tls_key)
     except CannotServe as error:

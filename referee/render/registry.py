@@ -31,6 +31,12 @@ class Renderer(Protocol):
     def seat_svg(self, state: Any, seat: int, title: str) -> str:
         """Draw the seat's board."""
 
+    def pieces(self) -> tuple[str, ...]:
+        """Return SVG definitions, ``<defs>`` elements, that a page can draw boards with; their ids are the game's own.
+
+        Games may have a definition in common.
+        """
+
 
 def renderer(rules_id: str) -> Renderer:
     """Return the game's package. Raise ``UnknownRules``."""

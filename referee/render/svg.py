@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 from xml.sax.saxutils import escape, quoteattr
 
@@ -41,6 +41,12 @@ def picture(title: str, description: str, width: int, height: int, parts: Iterab
         "</svg>",
     ]
     return "\n".join(lines) + "\n"
+
+
+def cells_drawn(kind: str, drawn: Mapping[str, str]) -> str:
+    """Return a symbol for each drawing of a cell, to be used as ``#kind-name``."""
+    box = f'viewBox="0 0 {CELL} {CELL}"'
+    return "".join(f'<symbol id="{kind}-{name}" {box}>{drawing}</symbol>\n' for name, drawing in drawn.items())
 
 
 def words(x: float, y: float, said: str, size: int, *, colour: str = INK, bold: bool = False) -> str:

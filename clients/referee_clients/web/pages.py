@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from hashlib import sha256
-from importlib.resources import files
+from pathlib import Path
 from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
@@ -14,11 +14,11 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from referee.games import registry
-from referee.render import alhambra, kingdomino
+from referee.render.registry import renderer
 from referee_clients.web.components import components
 from referee_clients.web.errors import Refusal
 
-_STATIC: Final = files(__package__) / "static"
+FOLDER: Final = Path(__file__).parent
 _TYPES: Final = {
     ".mjs": "text/javascript; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -31,14 +31,10 @@ def static_files() -> dict[str, bytes]:
     """Return every file that pages use, by its path below ``/static/``."""
     found = {"components.json": json.dumps(components(), separators=(",", ":")).encode()}
 
-    def collect(folder: Any, prefix: str) -> None:
-        for entry in folder.iterdir():
-            if entry.is_dir():
-                collect(entry, f"{prefix}{entry.name}/")
-            elif any(entry.name.endswith(ending) for ending in _TYPES):
-                found[prefix + entry.name] = entry.read_bytes()
-
-    collect(_STATIC, "")
+    static = FOLDER / "static"
+    for path in sorted(static.rglob("*")):
+        if path.suffix in _TYPES:
+            found[path.relative_to(static).as_posix()] = path.read_bytes()
     return found
 
 
@@ -51,7 +47,9 @@ def routes() -> list[Route]:
         loader=PackageLoader(__package__, "templates"), autoescape=select_autoescape(["j2"]), undefined=StrictUndefined
     )
     frame.globals["w"] = words.__getitem__
-    drawings = Markup(alhambra.pieces() + kingdomino.pieces())  # noqa: S704 - ours, of no input
+    # Two games may draw with the same definitions.
+    drawn = dict.fromkeys(part for name in registry.names() for part in renderer(name).pieces())
+    drawings = Markup("".join(drawn))  # noqa: S704 - ours, of no input
 
     def page(path: str, template: str, **values: Any) -> Route:
         document = frame.get_template(template).render(**values)
@@ -75,7 +73,7 @@ def routes() -> list[Route]:
     return [
         Route("/static/{path:path}", static),
         page("/", "home.html.j2", here="home"),
-        page("/position", "position.html.j2", here="position", drawings=drawings),
+        page("/position", "position.html.j2", here="position", games=registry.names(), drawings=drawings),
         page("/rules", "rules.html.j2", here="rules", rules=rules),
         *(page(f"/rules/{name}", "rules_of.html.j2", here="rules", name=name, rules=rules[name]) for name in rules),
     ]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import socket
 import ssl
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +16,7 @@ import uvicorn
 from referee_clients.web.app import application
 
 _SHUTDOWN_S: Final = 5
+_BACKLOG: Final = 2048
 _AT_ONCE: Final = 2500
 """Connections; what comes then is answered 503."""
 
@@ -48,7 +51,22 @@ def serve(
         at = listening.getsockname()
         name = f"[{at[0]}]" if ":" in at[0] else at[0]
         print(f"Pages are at {'https' if tls else 'http'}://{name}:{at[1]}/", flush=True)
-        asyncio.run(uvicorn.Server(config).serve(sockets=[listening]))
+        asyncio.run(_Server(config).serve(sockets=[listening]))
+
+
+class _Server(uvicorn.Server):
+    """Ends by a signal as by itself: uvicorn would end the process by the same signal once more."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Finish on the first signal; do not wait for anybody on the second."""
+        loop = asyncio.get_running_loop()
+        signals = (signal.SIGTERM, signal.SIGINT)
+        for number in signals:
+            loop.add_signal_handler(number, self.handle_exit, number, None)
+        yield
+        for number in signals:
+            loop.remove_signal_handler(number)
 
 
 def _socket(host: str, port: int) -> socket.socket:
@@ -57,6 +75,7 @@ def _socket(host: str, port: int) -> socket.socket:
         listening = socket.socket(family, socket.SOCK_STREAM)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(place)
+        listening.listen(_BACKLOG)  # before anybody is told that he may come
     except OSError as error:
         raise CannotServe(f"{host}:{port} cannot be listened on: {error.strerror}") from error
     return listening

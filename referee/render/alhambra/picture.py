@@ -11,7 +11,7 @@ from referee.games.alhambra.outline import Side, longest_wall
 from referee.games.alhambra.tiles import TYPES, E, N, S, TileSet, W, tile_set
 from referee.games.game import Cell
 from referee.render.buildings import COLOURS, definitions, symbol
-from referee.render.svg import CELL, HEAD, INK, MARGIN, PALE, numbers, picture, shadow, words
+from referee.render.svg import CELL, HEAD, INK, MARGIN, PALE, cells_drawn, numbers, picture, shadow, words
 
 _FOOT: Final = 62
 _MIN_WIDTH: Final = 580
@@ -134,14 +134,16 @@ def _tile(layout: Layout, cell: Cell, tile: int) -> str:
     return f'<g transform="translate({x} {y})"><title>{name} at {cell[0]},{cell[1]}</title>{drawn}</g>'
 
 
-def pieces() -> str:
+def pieces() -> tuple[str, ...]:
     """Return definitions for a page to draw boards with: ``alh-piece-fountain``, ``alh-piece-garden-10-N`` and so on,
     each a cell of 100 by 100.
     """
     tiles = tile_set()
     drawn = {"fountain": _drawn_fountain()} | {name: _drawn_tile(tiles, n) for n, name in enumerate(tiles.names)}
-    symbols = (f'<symbol id="alh-piece-{name}" viewBox="0 0 {CELL} {CELL}">{each}</symbol>' for name, each in drawn.items())
-    return f"<defs>\n{definitions()}{symbol('fountain', _FOUNTAIN)}" + "\n".join(symbols) + "</defs>"
+    return (
+        f"<defs>{definitions()}</defs>",
+        f"<defs>{symbol('fountain', _FOUNTAIN)}{cells_drawn('alh-piece', drawn)}</defs>",
+    )
 
 
 def _drawn_tile(tiles: TileSet, tile: int) -> str:

@@ -11,7 +11,7 @@ from referee.games.kingdomino.dominoes import MOST_CROWNS, TERRAINS, Domino, Dom
 from referee.games.kingdomino.kingdom import Kingdom
 from referee.render.kingdomino.board import Board, board
 from referee.render.kingdomino.icons import definitions
-from referee.render.svg import CELL, HEAD, INK, MARGIN, PALE, PAPER, numbers, picture, shadow, words
+from referee.render.svg import CELL, HEAD, INK, MARGIN, PALE, PAPER, cells_drawn, numbers, picture, shadow, words
 
 _FOOT: Final = 66
 _CHIP: Final = 78
@@ -92,7 +92,7 @@ def _drawn_castle() -> str:
     )
 
 
-def pieces() -> str:
+def pieces() -> tuple[str, ...]:
     """Return definitions for a page to draw boards with: ``kdo-piece-castle``, and ``kdo-piece-mine-2`` for a square
     with two crowns, each a cell of 100 by 100.
     """
@@ -100,8 +100,7 @@ def pieces() -> str:
         f"{TERRAINS[half.terrain]}-{half.crowns}": _half(half, 0, 0)
         for half in (Half(terrain, crowns) for terrain in range(len(TERRAINS)) for crowns in range(MOST_CROWNS + 1))
     }
-    symbols = (f'<symbol id="kdo-piece-{name}" viewBox="0 0 {CELL} {CELL}">{each}</symbol>' for name, each in drawn.items())
-    return definitions() + "\n<defs>" + "\n".join(symbols) + "</defs>"
+    return definitions(), f"<defs>{cells_drawn('kdo-piece', drawn)}</defs>"
 
 
 def _domino(domino: Domino, left: Cell, right: Cell) -> str:

@@ -9,7 +9,7 @@ from referee.games.rollwrite import TYPES, Sheet, State
 from referee.games.rollwrite.sheet import DICE, FACES, cells_of, index_of
 from referee.render.buildings import COLOURS, definitions
 from referee.render.rollwrite.grid import cell_at
-from referee.render.svg import HEAD, INK, PALE, picture, words
+from referee.render.svg import HEAD, INK, PALE, cells_drawn, picture, words
 
 _CELL: Final = 84
 _MARGIN: Final = 34
@@ -54,6 +54,17 @@ def seat_svg(state: State, seat: int, title: str) -> str:
         words(_WIDTH / 2, height - 17, _named(sheet), 12, colour=PALE),
     ]
     return picture(title, _description(state, seat), _WIDTH, height, parts)
+
+
+def pieces() -> tuple[str, ...]:
+    """Return definitions for a page to draw sheets with: ``rnw-piece-tower`` and so on, each a cell of 100 by 100."""
+    drawn = {
+        type_: f'<rect width="100" height="100" fill="url(#alh-ground-{type_})"/>'
+        f'<use href="#alh-{type_}" x="14" y="6" width="72" height="72"/>'
+        + words(50, 93, type_, 15, colour=COLOURS[type_].ink, bold=True)
+        for type_ in TYPES
+    }
+    return f"<defs>{definitions()}</defs>", f"<defs>{cells_drawn('rnw-piece', drawn)}</defs>"
 
 
 def _description(state: State, seat: int) -> str:

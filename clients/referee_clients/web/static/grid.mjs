@@ -39,19 +39,23 @@ export const grid = (label, choose) => {
 
   function pressed(event) {
     if (event.ctrlKey || event.altKey || event.metaKey) return;
-    const [x, y] = at;
+    // The cell that has the focus, however it came there: a screen reader goes its own ways.
+    const [x, y] = event.target.dataset.cell.split(",").map(Number);
     if (event.key in STEPS) go(x + STEPS[event.key][0], y + STEPS[event.key][1]);
     else if (event.key === "Home") go(shown.left, y);
     else if (event.key === "End") go(shown.left + shown.columns - 1, y);
-    else if (event.key === "Enter" || event.key === " ") choose(x, y);
-    else if (event.key === "n" || event.key === "N") next();
+    else if (event.key === "Enter" || event.key === " ") {
+      go(x, y);
+      choose(x, y);
+    }
+    else if (event.key === "n" || event.key === "N") next(`${x},${y}`);
     else return;
     event.preventDefault();
   }
 
-  const next = () => {
+  const next = (from) => {
     const legal = [...element.querySelectorAll(".legal")];
-    const here = legal.findIndex((cell) => cell.dataset.cell === at.join());
+    const here = legal.findIndex((cell) => cell.dataset.cell === from);
     if (legal.length) go(...legal[(here + 1) % legal.length].dataset.cell.split(",").map(Number));
   };
 

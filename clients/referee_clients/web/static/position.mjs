@@ -31,6 +31,7 @@ const chooser = part("kinds");
 const hand = h("p", { class: "hand" });
 const handButtons = part("buttons");
 const board = grid(w("position.board"), (x, y) => change(GAMES[name].choose(state, x, y, say)));
+const summary = h("p", { class: "judged" });
 const palette = part("palette");
 const settings = part("settings");
 const verdict = h("section", { class: "verdict", "aria-labelledby": "verdict-title" });
@@ -48,6 +49,7 @@ const change = (next) => {
 const moved = () => {
   history.replaceState(null, "", `#${name};${GAMES[name].write(state)}`);
   answer = null;
+  summary.textContent = w("position.judging");
   draw();
   judge();
 };
@@ -143,6 +145,7 @@ const showVerdict = () => {
   if (answer === null) return;
   if (answer.error) {
     const message = w("position.unjudged", { message: answer.error });
+    summary.textContent = "";
     verdict.replaceChildren(title(), h("p", { class: "problem" }, message), button(w("position.again"), judge));
     say(message);
     return;
@@ -156,8 +159,10 @@ const showVerdict = () => {
         ? w("verdict.legal")
         : w(n === 1 ? "verdict.illegal.one" : "verdict.illegal", { n });
     lines.push(h("p", { class: `judged ${answer.valid ? "good" : "bad"}` }, text));
+    summary.className = `judged ${answer.valid ? "good" : "bad"}`;
+    summary.textContent = text;
     say(text);
-  }
+  } else summary.textContent = "";
   if (answer.violations?.length)
     lines.push(
       h(
@@ -174,14 +179,14 @@ const showVerdict = () => {
 
 app.replaceChildren(
   h("div", { role: "group", "aria-label": w("position.game") }, chooser),
-  part("editor", part("table", hand, part("scroll", board.element), palette, handButtons, settings), verdict),
+  part("editor", part("table", hand, part("scroll", board.element), summary, palette, handButtons, settings), verdict),
 );
 const isRead = fromLink();
 draw();
 if (!isRead) {
   app.prepend(h("p", { class: "problem", role: "alert" }, w("position.bad_link")));
 }
-verdict.replaceChildren(title(), h("p", {}, w("position.judging")));
+summary.textContent = w("position.judging");
 judge();
 window.addEventListener("hashchange", () => {
   if (`#${name};${GAMES[name].write(state)}` === location.hash) return;

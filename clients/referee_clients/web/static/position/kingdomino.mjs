@@ -173,7 +173,7 @@ export const kingdomino = ({ dominoes }) => {
       "score" in answer
         ? [
             [w("kingdomino.score"), answer.score],
-            [w("kingdomino.areas"), answer.areas.map((area) => w("kingdomino.area", { ...area, terrain: w(`terrain.${area.terrain}`), points: area.squares * area.crowns })).join(", ") || "–"],
+            [w("kingdomino.areas"), answer.areas.map((area) => w("kingdomino.area", { ...area, terrain: w(`terrain.${area.terrain}`), points: area.squares * area.crowns })).join("\n") || "–"],
             [w("kingdomino.largest"), answer.largest_area],
             [w("kingdomino.crowns"), answer.crowns],
           ]

@@ -61,8 +61,8 @@ export const rollwrite = ({ grid, types }) => {
           w(isBuilt ? "rollwrite.built" : "rollwrite.free", { type: w(`type.${type}`) }),
           ...(legal.has(key) ? [w("cell.legal")] : []),
         ].join(", ");
-        const marks = [`ground-${type}`, ...(isBuilt ? ["built"] : []), ...(legal.has(key) ? ["legal"] : [])];
-        return { label, marks, picture: drawing([[`alh-${type}`, 0, 0]]) };
+        const marks = ["sheet", ...(isBuilt ? ["built"] : []), ...(legal.has(key) ? ["legal"] : [])];
+        return { label, marks, picture: drawing([[`rnw-piece-${type}`, 0, 0]]) };
       };
       return { left: 0, top: 0, columns: 6, rows: 6, cell };
     },

@@ -1,0 +1,57 @@
+"""A gateway in a process of its own, and a browser."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, Page, async_playwright
+
+from tests.web.words import address_in
+
+NEEDED = "REFEREE_TESTS_BROWSER"
+"""In the environment of tests that may not be skipped: ``make test-web``."""
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+
+
+@pytest.fixture(scope="session")
+def gateway() -> Iterator[str]:
+    """Yield the address of `referee web`, without a slash at its end."""
+    command = [sys.executable, "-c", "from referee.cli import main; main()", "web", "--listen", "127.0.0.1:0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        yield address_in(process.stdout.readline())
+        process.terminate()
+        assert process.wait(30) == 0
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def browser() -> AsyncIterator[Browser]:
+    """Yield the system's Chromium."""
+    path = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if path is None:
+        assert NEEDED not in os.environ, "no Chromium: apt-get install chromium"
+        pytest.skip("there is no Chromium here: apt-get install chromium")
+    async with async_playwright() as playwright:
+        # Root, as which containers run tests, has no sandbox.
+        launched = await playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield launched
+        await launched.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def page(browser: Browser) -> AsyncIterator[Page]:
+    """Yield a page of a phone. Whatever it complains of fails the test."""
+    context = await browser.new_context(viewport={"width": 360, "height": 780}, has_touch=True, is_mobile=True)
+    opened = await context.new_page()
+    complaints: list[str] = []
+    opened.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    yield opened
+    await context.close()
+    assert complaints == []

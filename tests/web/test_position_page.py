@@ -1,0 +1,252 @@
+"""The page where positions are judged, in a real browser: by taps, by keys, by link."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from urllib.parse import unquote
+
+import pytest
+from playwright.async_api import Page, Route, expect
+
+from referee.notation.inspect import answer
+from tests.web.test_gateway import PAGES
+
+LEGAL = "#alhambra;0,-1:pavilion-2-NEW;1,0:garden-10-N"
+BROKEN = "#alhambra;0,-1:pavilion-2-NEW;1,-1:tower-8-NES"
+KINGDOM = "#kingdomino;5;48:1,0,1,1;+44"
+SHEET = "#rollwrite;b1,2;y1,6;c3;1,1;2,5"
+
+
+async def opened(page: Page, gateway: str, link: str = "") -> None:
+    """Open the page, and wait for its first verdict."""
+    async with page.expect_response("**/api/v1/position"):
+        await page.goto(f"{gateway}/position{link}")
+
+
+def cell(page: Page, x: int, y: int) -> str:
+    return f'[data-cell="{x},{y}"]'
+
+
+async def link_of(page: Page) -> str:
+    return unquote(page.url.partition("#")[2])
+
+
+async def test_a_position_is_put_together_by_taps(page: Page, gateway: str) -> None:
+    await opened(page, gateway)
+    await page.get_by_role("button", name="pavilion 2, walls N E W").tap()
+    await page.locator(cell(page, 0, -1)).tap()
+    verdict = page.get_by_role("region", name="Verdict")
+    await expect(verdict).to_contain_text("Legal")
+    await expect(verdict.locator("dd").first).to_have_text("3")
+    await page.get_by_role("button", name="tower", exact=True).tap()
+    await page.get_by_role("button", name="tower 8, walls N E S").tap()
+    await page.locator(cell(page, 1, -1)).tap()
+    await expect(verdict).to_contain_text("Not legal: 2 rules broken")
+    await expect(page.locator(cell(page, 1, -1))).to_have_attribute("aria-label", re.compile("breaks ALH-A2, ALH-A4"))
+    await expect(verdict.get_by_role("link", name="ALH-A4")).to_have_attribute("href", "/rules/alhambra#ALH-A4")
+    assert await link_of(page) == "alhambra;0,-1:pavilion-2-NEW;1,-1:tower-8-NES"
+    await page.get_by_role("button", name="Undo").tap()
+    await page.get_by_role("button", name="Undo").tap()
+    await expect(verdict).to_contain_text("Legal")
+
+
+async def test_the_same_by_keys(page: Page, gateway: str) -> None:
+    await opened(page, gateway)
+    piece = page.get_by_role("button", name="pavilion 2, walls N E W")
+    async with page.expect_response("**/api/v1/position"):
+        await piece.press("Enter")
+    # The grid is one stop of the tab key, whose cells the arrows go through.
+    await page.locator('[role="grid"] [tabindex="0"]').focus()
+    await page.keyboard.press("n")
+    await expect(page.locator(":focus")).to_have_attribute("aria-label", re.compile("may go here"))
+    await page.keyboard.press("Home")
+    await page.keyboard.press("End")
+    await page.locator(cell(page, 0, 0)).press("ArrowUp")
+    async with page.expect_response("**/api/v1/position"):
+        await page.keyboard.press(" ")
+    assert await link_of(page) == "alhambra;0,-1:pavilion-2-NEW"
+    await expect(page.locator(":focus")).to_have_attribute("data-cell", "0,-1")
+
+
+async def test_a_domino_is_laid_half_by_half(page: Page, gateway: str) -> None:
+    await opened(page, gateway, "#kingdomino")
+    await page.get_by_role("button", name=re.compile("^domino 48:")).tap()
+    await page.locator(cell(page, 1, 0)).tap()
+    await page.locator(cell(page, -1, 0)).tap()
+    await expect(page.get_by_role("status")).to_contain_text("shares a side")
+    async with page.expect_response("**/api/v1/position"):
+        await page.locator(cell(page, 1, 1)).tap()
+    assert await link_of(page) == "kingdomino;5;48:1,0,1,1"
+    await expect(page.get_by_role("region", name="Verdict")).to_contain_text("mine: 1 × 3 = 3")
+    await page.locator(cell(page, 1, 1)).tap()
+    await expect(page.locator(".hand")).to_contain_text("domino 48")
+
+
+async def test_a_sheet_lists_what_the_seat_can_do(page: Page, gateway: str) -> None:
+    await opened(page, gateway, SHEET)
+    verdict = page.get_by_role("region", name="Verdict")
+    await expect(verdict).to_contain_text("Build: blue 1, yellow 6 (tower)")
+    await page.get_by_label("Blue 1").select_option("6")
+    await expect(verdict).to_contain_text("blue 6")
+    await page.locator(cell(page, 0, 0)).tap()
+    assert await link_of(page) == "rollwrite;b6,2;y1,6;c3;2,5"
+
+
+@pytest.mark.parametrize("link", [LEGAL, BROKEN, KINGDOM, SHEET])
+async def test_a_link_opens_the_same_position(link: str, page: Page, gateway: str) -> None:
+    asked: list[bytes] = []
+    page.on(
+        "request", lambda request: asked.append(request.post_data_buffer or b"") if request.method == "POST" else None
+    )
+    await opened(page, gateway, link)
+    found = await page.get_by_role("region", name="Verdict").inner_text()
+    await page.reload()
+    await expect(page.get_by_role("region", name="Verdict")).to_have_text(found, use_inner_text=True)
+    assert len(asked) == 2
+    assert asked[0] == asked[1]
+    told = answer(asked[0])
+    assert ("Not legal" in found) == (told.get("valid") is False)
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "#chess;1",
+        "#alhambra;0,0:tower-8-NES",
+        "#alhambra;0,1:nothing",
+        "#alhambra;+tower-8-NES;+tower-8-NES",
+        "#alhambra;0,1:tower-8-NES;0,2:tower-8-NES",
+        "#alhambra;99,0:tower-8-NES",
+        "#kingdomino;6",
+        "#kingdomino;5;49:1,0,1,1",
+        "#kingdomino;5;48:1,0",
+        "#rollwrite;b7,1;y1,1;c3",
+        "#rollwrite;b1,1;y1,1;c3;7,1",
+        "#rollwrite;b1",
+        "#%3Cimg src=x>",
+    ],
+)
+async def test_a_link_that_cannot_be_read_is_said_to_be_one(link: str, page: Page, gateway: str) -> None:
+    await opened(page, gateway, link)
+    await expect(page.get_by_role("alert")).to_contain_text("does not hold a position")
+
+
+async def test_a_gateway_that_does_not_answer_loses_nothing(page: Page, gateway: str) -> None:
+    await opened(page, gateway, BROKEN)
+
+    async def fails(route: Route) -> None:
+        body = json.dumps(
+            {"reason": "BUSY", "message": "The position was not judged: too many others wait.", "metadata": {}}
+        )
+        await route.fulfill(
+            status=200, content_type="application/json", body=json.dumps({"error": json.loads(body)["message"]})
+        )
+
+    await page.route("**/api/v1/position", fails)
+    await page.locator(cell(page, 1, -1)).tap()
+    verdict = page.get_by_role("region", name="Verdict")
+    await expect(verdict).to_contain_text("Not judged: The position was not judged: too many others wait.")
+    assert await link_of(page) == "alhambra;0,-1:pavilion-2-NEW;+tower-8-NES"
+    await page.unroute("**/api/v1/position")
+    await page.get_by_role("button", name="Try again").tap()
+    await expect(verdict).to_contain_text("Legal")
+
+
+async def test_only_the_last_question_counts(page: Page, gateway: str) -> None:
+    """The answers to two questions come in the wrong order."""
+    await opened(page, gateway, "#alhambra;0,-1:pavilion-2-NEW;+tower-8-NES")
+    waiting: list[Route] = []
+
+    async def holds(route: Route) -> None:
+        waiting.append(route)
+        if len(waiting) == 2:
+            await waiting[1].continue_()
+
+    await page.route("**/api/v1/position", holds)
+    await page.locator(cell(page, 1, -1)).tap()
+    await page.get_by_role("button", name="Clear the board").tap()
+    verdict = page.get_by_role("region", name="Verdict")
+    await expect(verdict).to_contain_text("Nothing is laid yet.")
+    assert len(waiting) == 2
+    await page.unroute_all(behavior="ignoreErrors")
+    await expect(verdict).to_contain_text("Nothing is laid yet.")
+
+
+@pytest.mark.parametrize("link", [LEGAL, KINGDOM, SHEET])
+async def test_targets_are_large_and_nothing_scrolls_sideways(link: str, page: Page, gateway: str) -> None:
+    await opened(page, gateway, link)
+    small = await page.evaluate(
+        """() => [...document.querySelectorAll("button, select, summary, [role=gridcell], nav a")]
+            .map((each) => [each.getAttribute("aria-label") ?? each.textContent, each.getBoundingClientRect()])
+            .filter(([, box]) => box.width && (box.height < 44 || box.width < 44)).map(([name]) => name)"""
+    )
+    assert small == []
+    assert await page.evaluate("document.documentElement.scrollWidth") == 360
+
+
+@pytest.mark.parametrize("path", PAGES)
+async def test_every_page_has_a_title_a_heading_and_a_way_back(path: str, page: Page, gateway: str) -> None:
+    await page.goto(gateway + path)
+    assert (await page.title()).endswith("Tile Referee")
+    await expect(page.get_by_role("heading", level=1)).to_have_count(1)
+    await expect(page.get_by_role("navigation").get_by_role("link", name="Home")).to_be_visible()
+    assert await page.evaluate("document.documentElement.scrollWidth") == 360
+
+
+def brightness(colour: str) -> float:
+    """The relative luminance of ``rgb(…)`` (WCAG 2.2)."""
+    parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("path", "link"), [("/position", BROKEN), ("/position", SHEET), ("/rules/alhambra", "")])
+async def test_words_can_be_told_from_what_is_behind_them(
+    path: str, link: str, theme: str, page: Page, gateway: str
+) -> None:
+    await page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
+    await page.goto(gateway + path + link)
+    await page.wait_for_load_state("networkidle")
+    pairs = await page.evaluate(
+        """() => [...document.querySelectorAll("main *, nav *")]
+            .filter((each) => !each.closest("svg") && !each.disabled &&
+                              [...each.childNodes].some((node) => node.nodeType === 3 && node.data.trim()))
+            .map((each) => {
+              let behind = each;
+              const colour = () => getComputedStyle(behind).backgroundColor;
+              while (colour() === "rgba(0, 0, 0, 0)" && behind.parentElement) behind = behind.parentElement;
+              return [each.textContent.slice(0, 40), getComputedStyle(each).color, colour()];
+            })"""
+    )
+    assert pairs
+    for text, ink, paper in pairs:
+        lighter, darker = sorted((brightness(ink), brightness(paper)), reverse=True)
+        assert (lighter + 0.05) / (darker + 0.05) >= 4.5, (text, ink, paper)
+
+
+async def test_random_taps_never_break_the_page(page: Page, gateway: str) -> None:
+    rng = random.Random(7)
+    await opened(page, gateway)
+    for step in range(60):
+        if step % 20 == 0:
+            game = ("Alhambra", "Kingdomino", "Roll & Write")[step // 20]
+            await page.get_by_role("button", name=game, exact=True).tap()
+        targets = page.locator(
+            "main [role=gridcell], main .piece, main .kinds button, main .buttons button:not(:disabled)"
+        )
+        names = await targets.evaluate_all(
+            "all => all.map(each => each.getAttribute('aria-label') ?? each.textContent)"
+        )
+        chosen = rng.randrange(len(names))
+        if names[chosen] in ("Print", "Copy the link", "Alhambra", "Kingdomino", "Roll & Write"):
+            continue
+        await targets.nth(chosen).dispatch_event("click")
+    await page.wait_for_load_state("networkidle")
+    await expect(page.get_by_role("region", name="Verdict")).not_to_contain_text("Not judged")
+    before = await link_of(page)
+    await page.reload()
+    assert await link_of(page) == before
+    await expect(page.get_by_role("alert")).to_have_count(0)

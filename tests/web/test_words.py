@@ -1,0 +1,62 @@
+"""Every word that a reader sees is in the catalogue, and the catalogue has no other."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+from referee.games import registry
+from referee.games.alhambra.tiles import TYPES
+from referee.games.kingdomino.dominoes import TERRAINS
+from referee_clients.web import pages
+
+FILES = pages.static_files()
+WORDS: dict[str, str] = json.loads(FILES["words/en.json"])
+CODE = {path: data.decode() for path, data in FILES.items() if path.endswith(".mjs")}
+TEMPLATES = {path.name: path.read_text() for path in sorted((pages.FOLDER / "templates").iterdir())}
+
+MADE = {
+    "game": registry.names(),
+    "type": TYPES,
+    "terrain": TERRAINS,
+    "title": ("home", "position", "rules"),
+    "nav": ("home", "position", "rules"),
+    "alhambra.walls": ("none", "one", "many"),
+    "kingdomino.frame": ("5", "7"),
+    "rollwrite": ("blue", "yellow"),
+    "rollwrite.action": ("build", "get_coins", "change_dice"),
+}
+"""Keys that are put together, by what they begin with."""
+
+
+def named() -> set[str]:
+    """Return every key that pages name."""
+    found = {f"{start}.{end}" for start, ends in MADE.items() for end in ends}
+    for text in CODE.values():
+        found |= set(re.findall(r'"([a-z_0-9]+(?:\.[a-z_0-9]+)+|verdict|cell)"', text))
+    for text in TEMPLATES.values():
+        found |= set(re.findall(r"""w\(["']([a-z_.0-9]+)["']\)""", text))
+    return found
+
+
+def test_every_key_that_pages_name_has_words() -> None:
+    assert named() - set(WORDS) == set()
+
+
+def test_no_words_are_left_over() -> None:
+    assert set(WORDS) - named() == set()
+
+
+def test_keys_that_are_put_together_are_those_of_the_code() -> None:
+    text = "".join([*CODE.values(), *TEMPLATES.values()])
+    starts = set(re.findall(r"w\(`([a-z.]+)\.\$\{", text)) | set(re.findall(r'w\("([a-z.]+)\." \+', text))
+    assert starts == set(MADE)
+
+
+@pytest.mark.parametrize("path", CODE)
+def test_code_has_no_words_of_its_own(path: str) -> None:
+    """A sentence in a program is one that no translator sees."""
+    without_comments = re.sub(r"//.*|/\*.*?\*/", "", CODE[path], flags=re.DOTALL if "/*" in CODE[path] else 0)
+    assert re.findall(r'"[A-Z][a-z]+ [a-z]+ [a-z]+', without_comments) == []
