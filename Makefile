@@ -33,7 +33,7 @@ GENERATED := .venv/generated.stamp
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help setup proto proto-baseline lint format check compiled test-compiled test test-long demo serve arena rig bench bench-solver bench-peers compare crash soak attack fuzz differential theorems docs clean
+.PHONY: help setup proto proto-baseline lint format check compiled test-compiled test test-web test-long demo serve web arena rig bench bench-solver bench-peers compare crash soak attack fuzz differential theorems docs clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,11 +49,17 @@ serve: $(RUNTIME) ## Run the referee
 arena: $(RUNTIME) ## Let the bots play each other (GAME=kingdomino ARGS="--seats 4 --games 20")
 	@$(BIN)/python -m referee_clients.arena --game $(GAME) $(ARGS)
 
+web: $(RUNTIME) ## Serve the pages, to judge positions in a browser (ARGS="--listen 0.0.0.0:8080")
+	@$(BIN)/referee web $(ARGS)
+
 test: $(GENERATED) ## Run the tests (T=tests/log K=take_back)
 	@$(PYTEST)
 
 test-long: $(GENERATED) ## Run the campaigns, of which `make test` has samples (T=tests/log K=take_back)
 	@$(PYTEST) -m long
+
+test-web: $(GENERATED) ## Test the pages; without Chromium this fails, where `make test` skips what needs it
+	@REFEREE_TESTS_BROWSER=needed $(BIN)/python -m pytest -n 3 $(if $(K),-k '$(K)') tests/web
 
 compiled: $(GENERATED) ## Compile the core, into build/compiled; needs a C compiler, and nobody needs it
 	@$(BIN)/python -m compiled_build
