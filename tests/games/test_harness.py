@@ -35,6 +35,9 @@ class Pictures:
     def seat_svg(self, state: Any, seat: int, title: str) -> str:
         return "<svg/>"
 
+    def pieces(self) -> tuple[str, ...]:
+        return ()
+
 
 @pytest.mark.parametrize("seats", range(1, 5))
 def test_a_game_that_is_registered_nowhere(seats: int) -> None:
