@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -17,10 +17,10 @@ from referee.cli.recording import rehearsed
 from referee.log.errors import LogError
 from referee.log.frames import MAGIC
 from referee.log.verdict import Finding, Verdict
-from referee.notation import contest_text, headers
+from referee.notation import headers
 from referee.notation.headers import Setup
-from referee.report.model import rules_named, title
-from referee.report.sheet import Sheet, SheetError, Told, is_over, read
+from referee.report.model import rules_named, score_value, title
+from referee.report.sheet import Sheet, SheetError, Told, read
 from referee.report.text import sheet_lines
 from referee.transcript.game_file import GameFile, told_by
 
@@ -99,15 +99,4 @@ def _text(setup: Setup, found: Sheet) -> str:
 
 
 def _json(told: Told, found: Sheet) -> str:
-    setup, result = told.setup, told.result
-    value: dict[str, Any] = {
-        "game": setup.rules_id,
-        "version": setup.version,
-        "over": is_over(told.state),
-        "result": contest_text.value(result),
-        "places": list(result.places) if result else [],
-        "outcome": told.outcome,
-        **asdict(found),
-    }
-    rules = rules_named(setup.rules_id, setup.version, found)
-    return json.dumps(value | {"rules": {rule.id: rule.text for rule in rules}}, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(score_value(told, found), indent=2, ensure_ascii=False) + "\n"

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from enum import StrEnum
+from typing import Any
 
 from referee.games.game import Rule, State, Violation
 from referee.games.results import Result
@@ -18,7 +19,7 @@ from referee.notation.sentences import sentence
 from referee.render.registry import renderer
 from referee.report.record import Adjudication, Entered, Illegal, Step
 from referee.report.rulings import Policy
-from referee.report.sheet import Player, Sheet, rules_of, upper
+from referee.report.sheet import Player, Sheet, Told, is_over, rules_of, upper
 
 Facts = tuple[tuple[str, str], ...]
 """Names and values, in order."""
@@ -140,6 +141,22 @@ class Report:
 
 
 # Parts that reports have in common
+
+
+def score_value(told: Told, found: Sheet) -> dict[str, Any]:
+    """Return a score sheet for programs, as JSON has it."""
+    setup, result = told.setup, told.result
+    rules = rules_named(setup.rules_id, setup.version, found)
+    return {
+        "game": setup.rules_id,
+        "version": setup.version,
+        "over": is_over(told.state),
+        "result": contest_text.value(result),
+        "places": list(result.places) if result else [],
+        "outcome": told.outcome,
+        **asdict(found),
+        "rules": {rule.id: rule.text for rule in rules},
+    }
 
 
 def title(setup: Setup) -> str:

@@ -25,6 +25,7 @@ MADE = {
     "nav": ("home", "position", "rules"),
     "alhambra.walls": ("none", "one", "many"),
     "kingdomino.frame": ("5", "7"),
+    "kingdomino.variant": ("harmony", "centre"),
     "rollwrite": ("blue", "yellow"),
     "rollwrite.action": ("build", "get_coins", "change_dice"),
 }
@@ -35,7 +36,7 @@ def named() -> set[str]:
     """Return every key that pages name."""
     found = {f"{start}.{end}" for start, ends in MADE.items() for end in ends}
     for text in CODE.values():
-        found |= set(re.findall(r'"([a-z_0-9]+(?:\.[a-z_0-9]+)+|verdict|cell)"', text))
+        found |= set(re.findall(r'"([a-z_0-9]+(?:\.[a-z_0-9]+)+|verdict|cell|sheet)"', text))
     for text in TEMPLATES.values():
         found |= set(re.findall(r"""w\(["']([a-z_.0-9]+)["']\)""", text))
     return found

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, Final
 
+import structlog
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
@@ -12,8 +15,10 @@ from starlette.routing import Route
 from referee.notation.lines import parse_object
 from referee.notation.strict_json import QueryError
 from referee.workers.errors import BadQuestion
-from referee.workers.pool import WorkerFailed, Workers
+from referee.workers.pool import WorkerFailed, WorkerFault, Workers
 from referee_clients.web.errors import Refusal
+
+_log = structlog.get_logger()
 
 MAX_BODY_BYTES: Final = 20 << 10
 MODULE: Final = "referee_clients.web.judge"
@@ -30,24 +35,27 @@ class Judge:
         self._turn = asyncio.Semaphore(at_once)
         self._room = waiting + at_once
 
-    async def answer(self, question: bytes) -> bytes:
-        """Return the answer as JSON. Raise ``Refusal``."""
+    async def answer(self, question: bytes, method: str = "judge") -> bytes:
+        """Return the answer as JSON; ``method`` as in ``judge.answers``. Raise ``Refusal``."""
         if not self._room:
             raise Refusal(503, "BUSY", "The position was not judged: too many others wait.", retry_after_s=1)
         self._room -= 1
         try:
             async with self._turn:
-                return await self._ask(question)
+                return await self._ask(method, question)
         finally:
             self._room += 1
 
-    async def _ask(self, question: bytes) -> bytes:
+    async def _ask(self, method: str, question: bytes) -> bytes:
         until_s = asyncio.get_running_loop().time() + _ANSWER_S
-        answers = self.workers.ask("judge", question, until_s=until_s)
+        answers = self.workers.ask(method, question, until_s=until_s)
         try:
             return b"".join([part async for part in answers if part is not None])
         except (WorkerFailed, BadQuestion) as error:
             raise Refusal(503, "NO_ANSWER", f"The position was not judged: {error}.", retry_after_s=1) from error
+        except WorkerFault as fault:
+            _log.error("a question made a worker fail", method=method, question=question.decode(), trace=str(fault))
+            raise Refusal(500, "INTERNAL", "The position was not judged: the program is wrong.") from fault
         finally:
             await answers.aclose()
 
@@ -59,16 +67,21 @@ class Judge:
 def routes(judge: Judge) -> list[Route]:
     """Return where positions are judged."""
 
-    async def position(request: Request) -> Response:
-        """Answer a question as ``referee inspect`` would."""
-        if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-            raise Refusal(415, "WRONG_TYPE", "Nothing was judged: expected Content-Type: application/json.")
-        question = await body_of(request)
-        _check(question)
-        answer = await judge.answer(question)
-        return Response(answer, media_type="application/json")
+    def answering(method: str) -> Callable[[Request], Awaitable[Response]]:
+        return partial(_answer, judge, method)
 
-    return [Route("/api/v1/position", position, methods=["POST"])]
+    return [
+        Route("/api/v1/position", answering("judge"), methods=["POST"]),
+        Route("/api/v1/score", answering("score"), methods=["POST"]),
+    ]
+
+
+async def _answer(judge: Judge, method: str, request: Request) -> Response:
+    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+        raise Refusal(415, "WRONG_TYPE", "Nothing was judged: expected Content-Type: application/json.")
+    question = await body_of(request)
+    _check(question)
+    return Response(await judge.answer(question, method), media_type="application/json")
 
 
 def _check(question: bytes) -> dict[str, Any]:

@@ -5,13 +5,17 @@ import { w } from "../words.mjs";
 
 const REACH = 55;
 
+const against = (violations) => (violations.length ? ["against", ...new Set(violations.map(({ rule }) => rule).sort())] : []);
+
 const words = (tile) => {
   const sides = [...tile.walls].join(" ");
   const walls = { 0: "none", 1: "one" }[tile.walls.length] ?? "many";
   return w("alhambra.tile", { type: w(`type.${tile.type}`), cost: tile.cost, walls: w(`alhambra.walls.${walls}`, { sides }) });
 };
 
-/** The editor's knowledge of the game. `state`: {tiles: {"x,y": name}, hand, oneLess}. */
+/** The editor's knowledge of the game. `state`: {tiles: {"x,y": name}, hand, oneLess, before, neutral}: `before` is
+ * the points before the last scoring, null where nobody said; `neutral`: they are the neutral player's tiles.
+ */
 export const alhambra = ({ tiles, types }) => {
   const byName = new Map(tiles.map((tile) => [tile.name, tile]));
   let type = types[0];
@@ -19,18 +23,25 @@ export const alhambra = ({ tiles, types }) => {
   const cells = (state) => Object.keys(state.tiles).map((key) => key.split(",").map(Number));
 
   return {
-    empty: () => ({ tiles: {}, hand: null, oneLess: false }),
+    seats: [2, 6],
+    /** With two players the neutral player has tiles, too. */
+    neutral: 2,
+
+    empty: (before) => ({ tiles: {}, hand: null, oneLess: before?.oneLess ?? false, before: null, neutral: false }),
+    pieces: (state) => [...Object.values(state.tiles), ...(state.hand ? [state.hand] : [])],
 
     /** As the link has it: `0,-1:tower-8-NES;…`, the tile in the hand behind a plus sign. */
     write: (state) =>
       [
         ...Object.entries(state.tiles).map(([cell, tile]) => `${cell}:${tile}`),
         ...(state.hand ? [`+${state.hand}`] : []),
+        ...(state.before === null ? [] : [`before${state.before}`]),
         ...(state.oneLess ? ["one_less"] : []),
+        ...(state.neutral ? ["neutral"] : []),
       ].join(";"),
 
     read: (text) => {
-      const state = { tiles: {}, hand: null, oneLess: false };
+      const state = { tiles: {}, hand: null, oneLess: false, before: null, neutral: false };
       const seen = new Set();
       const take = (name) => {
         if (!byName.has(name) || seen.has(name)) return null;
@@ -40,6 +51,8 @@ export const alhambra = ({ tiles, types }) => {
       for (const part of text.split(";").filter(Boolean)) {
         const [, cell, name] = /^(-?\d{1,2},-?\d{1,2}):(.+)$/.exec(part) ?? [];
         if (part === "one_less") state.oneLess = true;
+        else if (part === "neutral") state.neutral = true;
+        else if (/^before\d{1,3}$/.test(part) && state.before === null) state.before = Number(part.slice(6));
         else if (part.startsWith("+") && !state.hand) state.hand = take(part.slice(1));
         else if (cell && cell !== "0,0" && !(cell in state.tiles)) state.tiles[cell] = take(name);
         else return null;
@@ -96,8 +109,8 @@ export const alhambra = ({ tiles, types }) => {
     },
 
     /** What can be taken into the hand. */
-    palette: (state, take, again) => {
-      const used = new Set(Object.values(state.tiles));
+    palette: (state, take, again, elsewhere) => {
+      const used = new Set([...Object.values(state.tiles), ...elsewhere]);
       const kinds = types.map((each) =>
         h(
           "button",
@@ -134,6 +147,34 @@ export const alhambra = ({ tiles, types }) => {
         w("alhambra.one_less"),
       ),
     ],
+
+    /** What is asked of a seat for a final scoring only. */
+    seatSettings: (state, change) => [
+      h(
+        "label",
+        {},
+        w("alhambra.before"),
+        h("input", {
+          type: "number",
+          min: 0,
+          max: 999,
+          value: state.before,
+          onchange: ({ target }) => change({ ...state, before: target.value === "" || !target.validity.valid ? null : Number(target.value) }),
+        }),
+      ),
+    ],
+
+    headers: ([{ oneLess }]) => ({ version: 2, ...(oneLess ? { loop_rule: "one_less" } : {}) }),
+
+    /** The board in the notation, with what it breaks, as an arbiter may let it stand. */
+    board: ({ tiles: laid, before }, { violations }) =>
+      [
+        ...(before === null ? [] : ["before", before]),
+        "laid",
+        ...Object.entries(laid).map(([cell, tile]) => `${tile} ${cell}`),
+        ...against(violations),
+      ].join(" "),
+    neutralBoard: ({ tiles: laid }) => ["neutral", ...Object.values(laid)].join(" "),
 
     facts: (answer) => [
       ...("wall" in answer ? [[w("alhambra.wall"), answer.wall]] : []),

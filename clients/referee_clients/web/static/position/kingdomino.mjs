@@ -4,6 +4,7 @@ import { drawing, h } from "../dom.mjs";
 import { w } from "../words.mjs";
 
 const SIZES = [5, 7];
+const VARIANTS = ["harmony", "centre"];
 
 const half = ({ terrain, crowns }) => {
   const key = { 0: "kingdomino.half", 1: "kingdomino.half.crown" }[crowns] ?? "kingdomino.half.crowns";
@@ -14,8 +15,8 @@ const picture = (domino) => drawing(domino.halves.map((each, at) => [piece(each)
 const piece = ({ terrain, crowns }) => `kdo-piece-${terrain}-${crowns}`;
 const beside = ([ax, ay], [bx, by]) => Math.abs(ax - bx) + Math.abs(ay - by) === 1;
 
-/** The editor's knowledge of the game. `state`: {size, laid: [[number, ax, ay, bx, by]], hand, first}; `first` is where
- * the left half of the domino in the hand will lie.
+/** The editor's knowledge of the game. `state`: {size, laid: [[number, ax, ay, bx, by]], hand, first, variants}; `first` is
+ * where the left half of the domino in the hand will lie.
  */
 export const kingdomino = ({ dominoes }) => {
   const byNumber = new Map(dominoes.map((domino) => [domino.number, domino]));
@@ -35,22 +36,30 @@ export const kingdomino = ({ dominoes }) => {
   };
 
   return {
-    empty: (before) => ({ size: before?.size ?? 5, laid: [], hand: null, first: null }),
+    seats: [2, 4],
+
+    empty: (before) => ({ size: before?.size ?? 5, laid: [], hand: null, first: null, variants: before?.variants ?? [] }),
+    pieces: (state) => [...state.laid.map(([number]) => number), ...(state.hand ? [state.hand] : [])],
 
     /** As the link has it: `5;48:1,0,1,1;+44`. */
     write: (state) =>
       [
         state.size,
+        ...state.variants,
         ...state.laid.map(([number, ...cells]) => `${number}:${cells.join()}`),
         ...(state.hand ? [`+${state.hand}`] : []),
       ].join(";"),
 
     read: (text) => {
       const [size, ...parts] = text.split(";");
-      const state = { size: Number(size), laid: [], hand: null, first: null };
+      const state = { size: Number(size), laid: [], hand: null, first: null, variants: [] };
       const seen = new Set();
       const isFree = (number) => byNumber.has(number) && !seen.has(number) && seen.add(number);
       for (const part of parts) {
+        if (VARIANTS.includes(part) && !state.variants.includes(part)) {
+          state.variants.push(part);
+          continue;
+        }
         const [, inHand] = /^\+(\d{1,2})$/.exec(part) ?? [];
         const [, number, cells] = /^(\d{1,2}):((?:-?\d{1,2},){3}-?\d{1,2})$/.exec(part) ?? [];
         if (!isFree(Number(inHand ?? number)) || (inHand && state.hand)) return null;
@@ -135,8 +144,8 @@ export const kingdomino = ({ dominoes }) => {
       return { left, top, columns, rows, cell };
     },
 
-    palette: (state, take) => {
-      const used = new Set(state.laid.map(([number]) => number));
+    palette: (state, take, _again, elsewhere) => {
+      const used = new Set([...state.laid.map(([number]) => number), ...elsewhere]);
       const pieces = dominoes
         .filter(({ number }) => !used.has(number))
         .map((domino) =>
@@ -168,6 +177,39 @@ export const kingdomino = ({ dominoes }) => {
         ),
       ),
     ],
+
+    seatSettings: (state, change) =>
+      VARIANTS.map((variant) =>
+        h(
+          "label",
+          {},
+          h("input", {
+            type: "checkbox",
+            checked: state.variants.includes(variant),
+            onchange: ({ target }) =>
+              change({ ...state, variants: VARIANTS.filter((each) => (each === variant ? target.checked : state.variants.includes(each))) }),
+          }),
+          w(`kingdomino.variant.${variant}`),
+        ),
+      ),
+
+    headers: ([{ size, variants }]) => ({
+      version: 1,
+      frame: "relative",
+      ...(size === 7 ? { mighty_duel: "true" } : {}),
+      ...(variants.includes("harmony") ? { harmony: "true" } : {}),
+      ...(variants.includes("centre") ? { central: "kingdom" } : {}),
+    }),
+
+    /** The board in the notation, each domino with what it breaks, as an arbiter may let it stand. */
+    board: ({ laid }, { violations }) =>
+      [
+        "castle nowhere",
+        ...laid.map(([number, ax, ay, bx, by], at) => {
+          const rules = [...new Set(violations.filter(({ placement }) => placement === at).map(({ rule }) => rule))].sort();
+          return [`placed ${number} ${ax},${ay} ${bx},${by}`, ...(rules.length ? ["against", ...rules] : [])].join(" ");
+        }),
+      ].join(" "),
 
     facts: (answer) =>
       "score" in answer

@@ -14,6 +14,7 @@ export const rollwrite = ({ grid, types }) => {
   const typeAt = (blue, yellow) => grid[blue - 1][yellow - 1];
 
   return {
+    pieces: () => [],
     empty: () => ({ built: [], dice: { blue: [1, 1], yellow: [1, 1] }, coins: 3 }),
 
     /** As the link has it: the dice, the coins, the buildings: `b1,2;y3,4;c3;1,1;2,5`. */

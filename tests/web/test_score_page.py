@@ -1,0 +1,119 @@
+"""A whole final scoring on the page where positions are judged: several boards, places, and who broke a tie."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from playwright.async_api import Page, expect
+
+from referee.report.model import score_value
+from referee.report.sheet import read
+from tests.web.test_gateway import Caller
+from tests.web.test_position_page import cell, link_of
+
+THREE = "#alhambra;0,-1:pavilion-2-NEW;before12|1,0:garden-10-N;before9|0,1:tower-10-W;before0"
+TWO = "#alhambra;0,-1:pavilion-2-NEW|1,0:garden-10-N|5,5:tower-10-W;neutral"
+KINGDOMS = "#kingdomino;5;harmony;48:1,0,1,1|5;harmony;47:3,0,4,0"
+
+TEXTS = {
+    THREE: """[Game "alhambra"]
+[Version "2"]
+[Seats "3"]
+[Boards "before 12 laid pavilion-2-NEW 0,-1 | before 9 laid garden-10-N 1,0 | before 0 laid tower-10-W 0,1"]
+""",
+    TWO: """[Game "alhambra"]
+[Version "2"]
+[Seats "2"]
+[Boards "laid pavilion-2-NEW 0,-1 | laid garden-10-N 1,0 | neutral tower-10-W"]
+""",
+    KINGDOMS: """[Game "kingdomino"]
+[Version "1"]
+[Seats "2"]
+[frame "relative"]
+[harmony "true"]
+[Boards "castle nowhere placed 48 1,0 1,1 | castle nowhere placed 47 3,0 4,0 against KDO-14"]
+""",
+}
+
+
+@pytest.fixture
+def ask(gateway: str) -> Caller:
+    return Caller(gateway)
+
+
+@pytest.mark.parametrize("link", TEXTS, ids=("three", "two", "kingdoms"))
+async def test_the_places_are_those_of_referee_score(link: str, page: Page, gateway: str) -> None:
+    await page.goto(f"{gateway}/position{link}")
+    sheet = page.get_by_role("region", name="Final scoring")
+    told = read(TEXTS[link])
+    value = score_value(told, told.sheet())
+    expected = sorted((player["place"], player["name"], player["total"]) for player in value["players"])
+    rows = sheet.locator("tbody tr")
+    await expect(rows).to_have_count(len(expected))
+    for row, (place, name, total) in zip(await rows.all(), expected, strict=True):
+        assert (await row.inner_text()).split("\t") == [str(place), name.capitalize(), str(total)]
+    for remark in value["remarks"]:
+        await expect(sheet).to_contain_text(remark)
+
+
+async def test_seats_come_and_go(page: Page, gateway: str) -> None:
+    await page.goto(f"{gateway}/position#alhambra;0,-1:pavilion-2-NEW")
+    await page.get_by_role("button", name="Score a whole game").tap()
+    assert await link_of(page) == "alhambra;0,-1:pavilion-2-NEW||neutral"
+    # What lies on one board can be taken for no other.
+    await expect(page.get_by_role("button", name="pavilion 2, walls N E W")).to_have_count(0)
+    await page.get_by_role("button", name="pavilion 8, no wall").tap()
+    await page.locator(cell(page, 1, 0)).tap()
+    sheet = page.get_by_role("region", name="Final scoring")
+    await expect(sheet.locator("tbody tr")).to_have_count(2)
+    await page.get_by_role("button", name="One more seat").tap()
+    assert await link_of(page) == "alhambra;0,-1:pavilion-2-NEW|1,0:pavilion-8|"
+    await expect(sheet.locator("tbody tr")).to_have_count(3)
+    await page.get_by_role("button", name="Seat 0").tap()
+    await page.get_by_label("Points before the last scoring").fill("7")
+    await page.get_by_label("Points before the last scoring").press("Enter")
+    # Points of one seat alone are no track.
+    await expect(sheet).to_contain_text("Not scored:")
+    await page.get_by_role("button", name="Without seat 2").tap()
+    await page.get_by_role("button", name="Without seat 1").tap()
+    assert await link_of(page) == "alhambra;0,-1:pavilion-2-NEW;before7"
+    await expect(sheet).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    "link",
+    [
+        "#alhambra;0,-1:tower-8-NES|0,1:tower-8-NES|neutral",
+        "#alhambra;0,-1:tower-8-NES|0,1:pavilion-8",
+        "#alhambra;0,-1:tower-8-NES|neutral",
+        "#alhambra;neutral",
+        "#alhambra;|||neutral",
+        "#alhambra;||||||",
+        "#kingdomino;5|5|5|5|5",
+        "#kingdomino;5;48:1,0,1,1|5;+48",
+        "#rollwrite;b1,2;y1,6;c3|b1,2;y1,6;c3",
+        "#%E0%A4%A",
+    ],
+)
+async def test_boards_that_are_of_no_game_are_not_taken(link: str, page: Page, gateway: str) -> None:
+    await page.goto(f"{gateway}/position{link}")
+    await expect(page.get_by_role("alert")).to_contain_text("does not hold a position")
+
+
+@pytest.mark.parametrize(
+    ("body", "begins"),
+    [
+        ({}, "question: text is missing"),
+        ({"text": 1}, "text: 1"),
+        ({"text": ""}, "line 1, column 1: syntax: the text does not name its game"),
+        ({"text": TEXTS[THREE], "game": "alhambra"}, 'unknown field "game"'),
+        ({"text": '[Game "alhambra"]\n[Boards "' + "laid | " * 2_000 + '"]'}, "line"),
+    ],
+)
+def test_what_cannot_be_scored_is_said_to_be_so(body: dict[str, object], begins: str, ask: Caller) -> None:
+    got = ask("POST", "/api/v1/score", json.dumps(body).encode())
+    assert got.status == 200
+    found = json.loads(got.body)
+    assert set(found) == {"error"}
+    assert found["error"].startswith(begins)
