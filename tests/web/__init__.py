@@ -1,0 +1,1 @@
+"""Tests of the web face: what the browser computes, run by node."""
