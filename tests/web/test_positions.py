@@ -319,6 +319,25 @@ def test_what_the_pages_do_not_allow(rules_id: str) -> None:
     assert [what for (what, _), each in zip(wrong.values(), found, strict=True) if each is not None] == []
 
 
+def _bare(rules_id: str, seats: int) -> bytes:
+    """A position in which nothing lies anywhere."""
+    if rules_id == "alhambra":
+        head = bytes([seats, *bytes(11)]) + b"\xff" * 8 + bytes(36 * 3 + 8 * 3)
+        return b"ALH\x01" + head + bytes(36 + 2 + 8 + 8 + 1) * seats
+    if rules_id == "kingdomino":
+        head = bytes([seats, 0, 0, 5, 0, 0, 0, 12, *bytes(8 + 4)])
+        return b"KDO\x01" + head + b"\xff\xff\0\0" * seats
+    return b"RNW\x01" + bytes([seats, *bytes(11)]) + bytes(11) * seats + bytes(2)
+
+
+@pytest.mark.parametrize("rules_id", NAMES)
+def test_number_of_seats(rules_id: str) -> None:
+    game = registry.get(rules_id)
+    found = decoded([(rules_id, _bare(rules_id, seats)) for seats in range(256)])
+    read = [seats for seats, told in enumerate(found) if told is not None]
+    assert read == list(range(game.min_seats, game.max_seats + 1))
+
+
 def test_rules_that_are_not_known() -> None:
     script = """
 const { decode, Malformed } = await import(`${STATIC}/positions/index.mjs`);
