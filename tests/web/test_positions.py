@@ -296,6 +296,8 @@ def _rollwrite() -> Iterator[tuple[str, bytes]]:
         ("yellow: the order", seat + 13, 2, 1),
     ):
         yield what, _set(data, at, *values)
+    bare = _bare("rollwrite", 1)
+    yield "three pairs", bare[: seat + 10] + bytes([3]) + b"\1" * 6 + bare[seat + 11 :]
     end, told = next(
         (data, told)
         for (rules, data), told in reversed(random_games().items())
@@ -304,7 +306,7 @@ def _rollwrite() -> Iterator[tuple[str, bytes]]:
     awards = len(end) - 4 * len(told["awards"])
     yield "virtual players", _set(end, awards - 1 - 6 * len(told["virtual"]) - 1, 6 - len(told["seats"]))
     yield "awards: type 6", _set(end, awards, 6)
-    yield "awards: round 19", _set(end, awards + 1, 19)
+    yield "awards: round 19", _set(end, len(end) - 3, 19)
     yield "awards: a seat", _set(end, awards + 2, 1 << len(told["seats"]))
     yield "awards: a virtual player", _set(end, awards + 3, 1 << len(told["virtual"]))
     yield "awards: the order", _set(end, awards, *end[awards + 4 : awards + 8], *end[awards : awards + 4])
@@ -336,6 +338,13 @@ def test_number_of_seats(rules_id: str) -> None:
     found = decoded([(rules_id, _bare(rules_id, seats)) for seats in range(256)])
     read = [seats for seats, told in enumerate(found) if told is not None]
     assert read == list(range(game.min_seats, game.max_seats + 1))
+
+
+def test_number_of_virtual_players() -> None:
+    kinds = [(seats, virtual) for seats in range(1, 6) for virtual in range(8)]
+    bare = [_bare("rollwrite", seats)[:-2] + bytes([virtual]) + bytes(6 * virtual + 1) for seats, virtual in kinds]
+    found = decoded([("rollwrite", data) for data in bare])
+    assert [told is not None for told in found] == [seats + virtual <= 5 for seats, virtual in kinds]
 
 
 def test_rules_that_are_not_known() -> None:
