@@ -1,12 +1,14 @@
 // The layers of section 8 up to the deck; the rules of the games are not looked at.
 
-import { Refusal, equal, hex, join, sha256, text, utf8 } from "./bytes.mjs";
-import { refereeCommitment, seatCommitment } from "./deck.mjs";
-import { isKey, verifies } from "./ed25519.mjs";
+import { Authors } from "./authors.mjs";
+import { Refusal, equal, hex, sha256, text, utf8 } from "./bytes.mjs";
+import { Seeds } from "./deck.mjs";
+import { isKey } from "./ed25519.mjs";
+import { NO_PREV, gameOf, isOffered, linkFault, readActs, readOpen, readTables } from "./entries.mjs";
 import { CHECKPOINT, ENTRY, HEADER, MAX_ENTRIES, MAX_FILE, OLDER, WORDS, readFrames } from "./frames.mjs";
-import { checkSigned, leafHash, parseCheckpoint, roots } from "./note.mjs";
-import { Entry, GAMES, GameOpen, Header, Intent, Remark } from "./schema.mjs";
-import { decode, decodeBody, records, stated } from "./wire.mjs";
+import { checkSigned, leafHash, openCheckpoint, parseCheckpoint, roots } from "./note.mjs";
+import { Entry, Header, Remark } from "./schema.mjs";
+import { decode, records } from "./wire.mjs";
 
 const LAYERS = ["limits", "frames", "header", "decode", "chain", "tree", "checkpoint", "receipts", "authors", "deck", "rules", "certificates"];
 
@@ -51,24 +53,12 @@ const SALT_BYTES = 16;
 export const HIDDEN = /[\x00-\x09\x0b-\x1f\x7f-\x9f\xad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ufffe\uffff\u{e0000}-\u{e0fff}]/u;
 const WORDS_DOMAIN = utf8("tile-referee/v1/remark\0");
 const LOG_FILE = "referee/log/v1/log.proto";
-const INTENT_TYPE = "application/vnd.tile-referee.intent.v1+protobuf";
-const FORMAT_VERSION = 1n;
-const MAX_SEATS = 255;
-const NO_PREV = new Uint8Array(32);
-const TABLE_RULES = 2;
-const MONTH_MS = 30 * 86_400_000;
-// Events and acts by the rules of the table: not offered in games without them.
-const OF_THE_TABLE = new Set(["timeout", "absent", "interrupted", "stand_in", "resign", "consent", "protest", "appeal", "take_back", "correct", "rule"]);
 /** What may come before every seat has joined, by the version of the rules of the table. */
 const BEFORE_ALL_JOINED_1 = new Set(["open", "join", "end", "disclose", "recovered"]);
 const BEFORE_ALL_JOINED = new Set([...BEFORE_ALL_JOINED_1, "absent", "resign", "protest", "appeal", "rule"]);
 
-/** What DSSE has an author sign. */
-export const signedBytes = (body) => join(utf8(`DSSEv1 ${INTENT_TYPE.length} ${INTENT_TYPE} ${body.length} `), body);
-
-const distinct = (values) => new Set(values.map(hex)).size === values.length;
-
-class Audit {
+/** One audit; what it has read stays in it, for a reader who goes on from there. */
+export class Audit {
   constructor({ key = null, seatKeys = {}, scribeKeys = {}, receipts = [] }) {
     Object.assign(this, { key, seatKeys, scribeKeys, receipts });
     this.failures = new Map();
@@ -138,43 +128,14 @@ class Audit {
   decodeEntry(n, payload) {
     const entry = decode(Entry, payload);
     if (n === 0) this.attempt(0, () => this.decodeOpen(entry));
-    const carrier = entry.signed ?? entry.refused;
-    if (carrier) entry.intent = decodeBody(Intent, carrier.intent);
-    const { intent } = entry;
-    if (this.open && intent?.join && (intent.join.commitment.length > 0) !== Boolean(this.open.dealt)) {
-      throw new Refusal("MALFORMED", "a Join has a commitment in dealt games and only there");
-    }
-    if (this.game && intent?.move) decodeBody(this.game.move, intent.move);
-    if (this.game && intent?.declare) decodeBody(this.game.outcome, intent.declare);
-    if (this.game && entry.chance) decodeBody(this.game.outcome, entry.chance.outcome);
-    return entry;
+    return readActs(entry, this);
   }
 
   decodeOpen(entry) {
-    const malformed = (message) => new Refusal("MALFORMED", message);
     this.openBytes = entry.open ?? new Uint8Array();
-    if (!entry.open) throw new Refusal("NOT_AWAITED", "entry 0 is no GameOpen");
-    const version = stated(entry.open, 1) ?? FORMAT_VERSION;
-    if (version !== FORMAT_VERSION) throw new Refusal("UNSUPPORTED", `format version ${version}`);
-    const table = stated(entry.open, 7, 3) ?? 0;
-    if (table > TABLE_RULES) throw new Refusal("UNSUPPORTED", `version ${table} of the rules of the table`);
-    const open = decodeBody(GameOpen, entry.open);
-    if (open.seats.length > MAX_SEATS) throw malformed("more than 255 seats");
-    if (!distinct(open.scribe_keys) || !distinct(open.arbiter_keys)) throw malformed("a key twice");
-    const scribed = open.seats.filter((seat) => seat.scribed).length;
-    if (scribed && !open.scribe_keys.length) throw malformed("a scribed seat without a scribe");
-    if (open.declared && open.declared.scribe >= open.scribe_keys.length) throw malformed("the declaring scribe does not exist");
-    if (open.dealt && scribed === open.seats.length) throw malformed("a dealt game in which no seat joins");
-    checkTerms(open);
-    if (open.series && (open.series.index === 0) !== (open.series.previous_head.length === 0)) {
-      throw malformed("series: the previous head is there in every game but the first");
-    }
-    this.open = open;
-    this.game = GAMES[open.rules_id]?.[open.rules_version];
-    if (this.game) {
-      decodeBody(this.game.options, open.options);
-      decodeBody(this.game.tables, open.tables);
-    }
+    this.open = readOpen(entry);
+    this.game = gameOf(this.open);
+    if (this.game) readTables(this.open, this.game);
   }
 
   async header() {
@@ -200,13 +161,8 @@ class Audit {
 
   chain() {
     for (const [n, entry] of this.entries.entries()) {
-      const prev = n ? this.leaves[n - 1] : NO_PREV;
-      for (const [what, part] of [["entry", entry], ["intent", entry?.intent]]) {
-        if (!part) continue;
-        if (!equal(part.game_id, this.gameId)) return this.failAt(n, "WRONG_GAME", `${what} of another game`);
-        if (part.seq !== n) return this.failAt(n, "STALE_HEAD", `${what} with seq ${part.seq}`);
-        if (!equal(part.prev, prev)) return this.failAt(n, "STALE_HEAD", `${what} after another history`);
-      }
+      const fault = entry && linkFault(entry, { gameId: this.gameId, seq: n, prev: n ? this.leaves[n - 1] : NO_PREV });
+      if (fault) return this.failAt(n, ...fault);
     }
   }
 
@@ -281,15 +237,12 @@ class Audit {
     for (const seat of Object.keys(this.seatKeys)) {
       if (!open.seats[seat] || open.seats[seat].scribed) untrusted(0, `seat ${seat} brings no key of its own`);
     }
-    /** By seat: the keys that can sign for it, the newest last; and those that have, from entry n to entry until. */
-    const keys = new Map();
-    const used = new Map();
+    const authors = (this.keyring = new Authors(open));
     for (const [n, entry] of this.entries.entries()) {
-      if (!entry?.intent) continue;
-      const failure = await this.author(entry, keys);
-      if (failure) this.failAt(n, ...failure);
-      else await this.noteKeys(n, entry, keys, used);
+      const fault = entry && (await authors.take(n, entry));
+      if (fault) this.failAt(n, ...fault);
     }
+    const { used } = authors;
     for (const [seat, pinned] of Object.entries(this.seatKeys)) {
       const had = used.get(Number(seat));
       const at = had?.findIndex(({ key }) => equal(key, pinned));
@@ -310,68 +263,11 @@ class Audit {
     }
   }
 
-  /** What is wrong with an intent's author, [code, message], or null. */
-  async author({ intent, signed, refused }, keys) {
-    const { intent: body, signature, key_id: keyId } = signed ?? refused;
-    const index = intent[intent.author];
-    const who = `${intent.author} ${index}`;
-    const known = intent.author === "seat" ? keys.get(index) : [this.open[`${intent.author}_keys`][index]];
-    let candidates = known?.filter(Boolean) ?? [];
-    if (intent.join) {
-      if (intent.author !== "seat" || !this.open.seats[index]) return ["AUTHOR", `no ${who} to join`];
-      candidates = [intent.join.key];
-      if (!isKey(intent.join.key)) return ["KEY", `${who} joins with a weak key`];
-    }
-    if (!candidates.length) return ["AUTHOR", `${who} has no key`];
-    const key = await withId(candidates, keyId);
-    if (!key) return ["AUTHOR_SIGNATURE", `${who}: the key id of another key`];
-    if (!(await verifies(key, signedBytes(body), signature))) return ["AUTHOR_SIGNATURE", `the signature of ${who} is wrong`];
-    return null;
-  }
-
-  /** What an act makes of the keys of seats (TBL-40). */
-  async noteKeys(n, { intent, signed, refused }, keys, used) {
-    const { author, seat } = intent;
-    /** From this entry on these keys of a seat count, and no others. */
-    const count = (whose, those) => {
-      keys.set(whose, those);
-      for (const each of used.get(whose)) if (!those.some((key) => equal(key, each.key))) each.until ??= n - 1;
-    };
-    if (intent.join) {
-      if (used.has(seat)) return;
-      keys.set(seat, [intent.join.key]);
-      used.set(seat, [{ n, key: intent.join.key }]);
-      return;
-    }
-    if (author === "seat") {
-      const newest = keys.get(seat).at(-1);
-      if (await withId([newest], (signed ?? refused).key_id)) {
-        count(seat, [newest]);
-        if (!equal(used.get(seat).at(-1).key, newest)) used.get(seat).push({ n, key: newest });
-      }
-    }
-    if (!intent.change_key || author === "scribe" || !(this.open.terms?.table_rules > 1)) return;
-    const whose = author === "seat" ? seat : intent.change_key.seat;
-    if (!used.has(whose)) return;
-    if (!isKey(intent.change_key.key)) this.failAt(n, "KEY", `a weak key for seat ${whose}`);
-    else count(whose, [...(author === "seat" ? keys.get(seat).slice(0, 1) : []), intent.change_key.key]);
-  }
-
   async deck() {
-    if (!this.open.dealt) return;
-    const commitments = new Map();
+    const seeds = (this.seeds = new Seeds(this.open, this.gameId));
     for (const [n, entry] of this.entries.entries()) {
-      if (!entry) continue;
-      const { signed, intent, disclose } = entry;
-      if (signed && intent.join && !commitments.has(intent.seat)) commitments.set(intent.seat, intent.join.commitment);
-      const seed = signed && intent.reveal?.seed;
-      const committed = commitments.get(intent?.seat);
-      if (seed && committed && !equal(committed, await seatCommitment(this.gameId, intent.seat, seed))) {
-        this.failAt(n, "DECK", `the seed of seat ${intent.seat} is not the one it committed to`);
-      }
-      if (disclose && !equal(this.open.dealt.commitment, await refereeCommitment(disclose.seed))) {
-        this.failAt(n, "DECK", "the referee's seed is not the one it committed to");
-      }
+      const fault = entry && (await seeds.fault(entry));
+      if (fault) this.failAt(n, ...fault);
     }
   }
 
@@ -379,9 +275,7 @@ class Audit {
   acts() {
     const { rules_id: id, rules_version: version } = this.open;
     if (!this.game) this.failAt(0, "UNSUPPORTED", `rules ${id}, version ${version}: moves are not read`);
-    const table = this.open.terms?.table_rules ?? 0;
-    const offered = (what) => table >= (what === "change_key" ? 2 : Number(OF_THE_TABLE.has(what)));
-    const n = this.entries.findIndex((entry) => entry && !(offered(entry.event) && offered(entry.intent?.act)));
+    const n = this.entries.findIndex((entry) => entry && !isOffered(entry, this.open));
     if (n >= 0) this.failAt(n, "UNSUPPORTED", "an act or an event that is not offered in this game");
   }
 
@@ -439,40 +333,6 @@ class Audit {
   }
 }
 
-/** The key that has this id, or undefined. */
-async function withId(keys, id) {
-  for (const key of keys) if (equal(id, (await sha256(key)).subarray(0, 8))) return key;
-  return undefined;
-}
-
-/** Base, increment and delay of a clock, in milliseconds. */
-function control({ per_move: perMove, increment, delay, correspondence }) {
-  if (perMove) return [perMove.move_ms, 0, 0];
-  if (increment) return [increment.base_ms, increment.increment_ms, 0];
-  if (delay) return [delay.base_ms, 0, delay.delay_ms];
-  return [correspondence.days * 86_400_000, 0, 0];
-}
-
-/** That the terms make sense. Throws a Refusal. */
-function checkTerms({ terms, seats, arbiter_keys: arbiters }) {
-  if (!terms) return;
-  const need = (condition, message) => {
-    if (!condition) throw new Refusal("MALFORMED", `terms: ${message}`);
-  };
-  const { table_rules: version, clock, strikes, penalty_ms: penalty, absence_ms: absence, protest_ms: protest } = terms;
-  need(version || !(clock || strikes || penalty || absence || terms.take_backs || protest), "rules of the table are not named");
-  if (clock) {
-    need(clock.control, "a clock without a control");
-    const [base, increment, delay] = control(clock);
-    need(base >= 1 && base <= MONTH_MS && increment <= MONTH_MS && delay <= 86_400_000 && clock.lag_ms <= 10_000, "a clock");
-  }
-  need(strikes <= 32 && penalty <= MONTH_MS && absence <= MONTH_MS && protest <= MONTH_MS, "too much");
-  need(terms.illegal_moves || !(strikes || penalty), "attempts are not recorded");
-  need(!penalty || clock, "a penalty without a clock");
-  need(!terms.take_backs || !clock || seats.length > 1, "one seat takes back with a clock");
-  need(!protest || arbiters.length, "no arbiter rules on protests");
-}
-
 /** The names of the files of a FileDescriptorSet, or null if it is none. */
 function describedFiles(descriptors) {
   try {
@@ -481,13 +341,6 @@ function describedFiles(descriptors) {
     if (error instanceof Refusal || error instanceof TypeError) return null;
     throw error;
   }
-}
-
-/** A checkpoint that the key signed. Throws a Refusal. */
-async function openCheckpoint(bytes, key) {
-  const checkpoint = parseCheckpoint(bytes);
-  await checkSigned(checkpoint, key);
-  return checkpoint;
 }
 
 /**

@@ -1,11 +1,37 @@
 // The deck of section 6: commitments, key, streams. What a game deals from them is its rules'.
 
-import { hmac, sha256, u32, utf8 } from "./bytes.mjs";
+import { equal, hmac, sha256, u32, utf8 } from "./bytes.mjs";
 
 export const refereeCommitment = (seed) => sha256(utf8("tile-referee/v1/ref-commit\0"), seed);
 
 export const seatCommitment = (gameId, seat, seed) =>
   sha256(utf8("tile-referee/v1/seat-commit\0"), gameId, Uint8Array.of(seat), seed);
+
+/** Whether the seeds of a dealt game open their commitments; ask of every entry that could be read, in their order. */
+export class Seeds {
+  constructor(open, gameId) {
+    Object.assign(this, { open, gameId, commitments: new Map() });
+  }
+
+  copy() {
+    return Object.assign(new Seeds(this.open, this.gameId), { commitments: new Map(this.commitments) });
+  }
+
+  /** What is wrong with the seed in an entry, [code, message], or null. */
+  async fault({ signed, intent, disclose }) {
+    if (!this.open.dealt) return null;
+    if (signed && intent.join && !this.commitments.has(intent.seat)) this.commitments.set(intent.seat, intent.join.commitment);
+    const seed = signed && intent.reveal?.seed;
+    const committed = this.commitments.get(intent?.seat);
+    if (seed && committed && !equal(committed, await seatCommitment(this.gameId, intent.seat, seed))) {
+      return ["DECK", `the seed of seat ${intent.seat} is not the one it committed to`];
+    }
+    if (disclose && !equal(this.open.dealt.commitment, await refereeCommitment(disclose.seed))) {
+      return ["DECK", "the referee's seed is not the one it committed to"];
+    }
+    return null;
+  }
+}
 
 /** K, of r and the p_i of the seats that joined, in their order. */
 export async function deckKey(seed, gameId, seats) {

@@ -21,7 +21,8 @@ export const WORDS = 0x82;
 const FIRST_SKIPPED = 0x80;
 
 const KIB = 1024;
-const LONGEST = { [HEADER]: 256 * KIB, [ENTRY]: 32 * KIB, [CHECKPOINT]: 16 * KIB, [KEYSET]: 64 * KIB, [END]: 64 };
+export const MAX_ENTRY = 32 * KIB;
+const LONGEST = { [HEADER]: 256 * KIB, [ENTRY]: MAX_ENTRY, [CHECKPOINT]: 16 * KIB, [KEYSET]: 64 * KIB, [END]: 64 };
 
 /** The longest payload of a type; 0 if it is critical and not known. */
 const longest = (type) => (type >= FIRST_SKIPPED ? 64 * KIB : (LONGEST[type] ?? 0));

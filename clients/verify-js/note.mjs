@@ -67,23 +67,47 @@ export async function checkSigned(checkpoint, key) {
   if (checkpoint.origin !== key.name) throw new Refusal("UNTRUSTED_KEY", `the origin is not ${key.name}`);
 }
 
+/** A checkpoint that the key signed. Throws a Refusal. */
+export async function openCheckpoint(bytes, key) {
+  const checkpoint = parseCheckpoint(bytes);
+  await checkSigned(checkpoint, key);
+  return checkpoint;
+}
+
 export const leafHash = (entry) => sha256(Uint8Array.of(0), entry);
 
 const node = (left, right) => sha256(Uint8Array.of(1), left, right);
 
-/** The roots of the first n leaves for every n of `sizes` (a Set), by n: RFC 6962, section 2.1. */
+/** The tree over leaves that come one by one: the roots of its whole subtrees, the largest first. */
+export class Tree {
+  constructor(size = 0, peaks = []) {
+    Object.assign(this, { size, peaks });
+  }
+
+  copy() {
+    return new Tree(this.size, [...this.peaks]);
+  }
+
+  async push(leaf) {
+    this.peaks.push(leaf);
+    for (let rest = this.size++; rest & 1; rest >>= 1) this.peaks.push(await node(...this.peaks.splice(-2)));
+  }
+
+  /** RFC 6962, section 2.1. */
+  async root() {
+    let root = this.peaks.length ? this.peaks.at(-1) : await sha256();
+    for (let at = this.peaks.length - 2; at >= 0; at--) root = await node(this.peaks[at], root);
+    return root;
+  }
+}
+
+/** The roots of the first n leaves for every n of `sizes` (a Set), by n. */
 export async function roots(leaves, sizes) {
   const found = new Map();
-  const peaks = [];
+  const tree = new Tree();
   for (let size = 0; size <= leaves.length; size++) {
-    if (sizes.has(size)) {
-      let root = peaks.length ? peaks.at(-1) : await sha256();
-      for (let at = peaks.length - 2; at >= 0; at--) root = await node(peaks[at], root);
-      found.set(size, root);
-    }
-    if (size === leaves.length) break;
-    peaks.push(leaves[size]);
-    for (let rest = size; rest & 1; rest >>= 1) peaks.push(await node(...peaks.splice(-2)));
+    if (size) await tree.push(leaves[size - 1]);
+    if (sizes.has(size)) found.set(size, await tree.root());
   }
   return found;
 }

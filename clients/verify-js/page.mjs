@@ -3,7 +3,7 @@
 
 import { readFile, writeFile } from "node:fs/promises";
 
-const MODULES = ["bytes", "crc", "ed25519", "wire", "schema", "frames", "note", "deck", "audit", "report"];
+const MODULES = ["bytes", "crc", "ed25519", "wire", "schema", "frames", "note", "deck", "entries", "authors", "audit", "report"];
 
 const here = (name) => new URL(name, import.meta.url);
 const source = async (name) => (await readFile(here(`${name}.mjs`), "utf-8")).replace(/^import .*\n/gm, "").replace(/^export /gm, "");
