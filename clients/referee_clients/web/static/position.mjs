@@ -4,9 +4,9 @@
 
 import { h } from "./dom.mjs";
 import { grid } from "./grid.mjs";
-import { alhambra } from "./position/alhambra.mjs";
-import { kingdomino } from "./position/kingdomino.mjs";
-import { rollwrite } from "./position/rollwrite.mjs";
+import { alhambra } from "./editors/alhambra.mjs";
+import { kingdomino } from "./editors/kingdomino.mjs";
+import { rollwrite } from "./editors/rollwrite.mjs";
 import { w } from "./words.mjs";
 
 const components = await (await fetch("/static/components.json")).json();
